@@ -1,0 +1,46 @@
+/**
+ * Named crash points: places where a process may be killed in a test to prove that nothing is lost, half done or
+ * done twice. Unarmed (always, outside a sandbox that sets SKERRY_CRASH_AT) a point costs one comparison.
+ */
+export const CRASH_POINTS = [
+  'deploy.begun',
+  'deploy.key_taken',
+  'deploy.written',
+  'deploy.answer_kept',
+  'deploy.committed',
+  'provision.claimed',
+  'provision.begun',
+  'provision.ensured',
+  'provision.install_recorded',
+  'provision.observed',
+  'provision.running_written',
+  'provision.running_recorded',
+  'provision.host_failed',
+  'provision.host_moved',
+  'provision.refund_written',
+  'provision.refunded',
+  'destroy.removed',
+  'destroy.recorded',
+  'topup.numbered',
+  'topup.allocated',
+  'topup.written',
+  'topup.committed',
+  'credit.polled',
+  'credit.observation_written',
+  'credit.written',
+  'credit.committed',
+  'credit.cursor_saved',
+  'credit.reversed',
+] as const;
+export type CrashPoint = (typeof CRASH_POINTS)[number];
+
+let armed: CrashPoint | undefined;
+
+/** Arms one point; the process dies with SIGKILL when it gets there. */
+export function armCrashPoint(name: string | undefined): void {
+  armed = CRASH_POINTS.find((point) => point === name);
+}
+
+export function crashPoint(name: CrashPoint): void {
+  if (armed === name) process.kill(process.pid, 'SIGKILL');
+}

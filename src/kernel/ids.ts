@@ -1,0 +1,89 @@
+/**
+ * Ids: 48 bits of time and 80 random bits in a `uuid` column; shown as a type prefix and 26 base32 characters.
+ * The time keeps index inserts at the right edge; the random part makes them unguessable. No counter is shown.
+ */
+import { randomBytes } from 'node:crypto';
+
+export const ID_PREFIXES = {
+  server: 'srv_',
+  image: 'img_',
+  customImage: 'custom_',
+  sshKey: 'k_',
+  token: 'tok_',
+  volume: 'vol_',
+  snapshot: 'snap_',
+  firewallGroup: 'fwg_',
+  firewallRule: 'fwr_',
+  webhook: 'whk_',
+  audit: 'audit_',
+  event: 'evt_',
+  delivery: 'del_',
+  topup: 'top_',
+  ledgerEntry: 'led_',
+  request: 'req_',
+  session: 'sess_',
+} as const;
+export type IdKind = keyof typeof ID_PREFIXES;
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** A fresh id in the form PostgreSQL's `uuid` takes. */
+export function newId(now: Date): string {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(now.getTime(), 0, 6);
+  randomBytes(10).copy(bytes, 6);
+  return uuidText(bytes);
+}
+
+/** Lower-case base32 (RFC 4648) without padding. */
+export function base32(bytes: Uint8Array): string {
+  let text = '';
+  let bits = 0;
+  let held = 0;
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += ALPHABET.charAt((held >>> bits) & 31);
+    }
+    held &= (1 << bits) - 1;
+  }
+  return bits > 0 ? text + ALPHABET.charAt((held << (5 - bits)) & 31) : text;
+}
+
+/** What a reader sees of a stored id. */
+export function showId(kind: IdKind, uuid: string): string {
+  return ID_PREFIXES[kind] + base32(Buffer.from(uuid.replaceAll('-', ''), 'hex'));
+}
+
+/** The stored id behind a shown one, or undefined when the text is not an id of this kind. */
+export function readId(kind: IdKind, text: string): string | undefined {
+  const prefix = ID_PREFIXES[kind];
+  if (!text.startsWith(prefix) || text.length !== prefix.length + 26) return undefined;
+  let value = 0n;
+  for (const letter of text.slice(prefix.length)) {
+    const digit = ALPHABET.indexOf(letter);
+    if (digit < 0) return undefined;
+    value = (value << 5n) | BigInt(digit);
+  }
+  // 26 letters hold 130 bits: the last two must be empty, so that one id has one spelling.
+  if ((value & 3n) !== 0n) return undefined;
+  return uuidText(Buffer.from((value >> 2n).toString(16).padStart(32, '0'), 'hex'));
+}
+
+/** A random integer from 1 to 2^53 − 1: surface A's ids, which must be JSON numbers and show no order. */
+export function newPublicNo(): bigint {
+  const value = randomBytes(8).readBigUInt64BE() & ((1n << 53n) - 1n);
+  return value === 0n ? 1n : value;
+}
+
+/** An unguessable text of 26 characters, for order references and the like. */
+export function newSecretText(bytes = 16): string {
+  return base32(randomBytes(bytes));
+}
+
+function uuidText(bytes: Buffer): string {
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,76 @@
+/**
+ * Money is a `bigint` in the smallest unit: US cents, or a coin's smallest unit. Rounding is always said aloud.
+ * Rates and prices from outside are decimal text, read exactly: a number would lose digits.
+ */
+export type Rounding = 'up' | 'down' | 'half_up';
+
+/** a × b ÷ c for non-negative values, rounded as told. */
+export function mulDiv(a: bigint, b: bigint, c: bigint, rounding: Rounding): bigint {
+  if (a < 0n || b < 0n || c <= 0n)
+    throw new RangeError('mulDiv takes non-negative values and a positive divisor');
+  const product = a * b;
+  if (rounding === 'up') return (product + c - 1n) / c;
+  if (rounding === 'half_up') return (product * 2n + c) / (c * 2n);
+  return product / c;
+}
+
+/** A decimal text as digits and a scale: `61234.5` → { digits: 612345n, scale: 10n }. */
+export function parseDecimal(text: string): { digits: bigint; scale: bigint } | undefined {
+  const match = /^(\d{1,30})(?:\.(\d{1,30}))?$/.exec(text);
+  if (!match) return undefined;
+  const fraction = match[2] ?? '';
+  return { digits: BigInt(`${match[1]}${fraction}`), scale: 10n ** BigInt(fraction.length) };
+}
+
+/** A decimal text in units of 10^-decimals, or undefined when it is malformed or finer than that. */
+export function parseUnits(text: string, decimals: number): bigint | undefined {
+  const parsed = parseDecimal(text);
+  if (!parsed) return undefined;
+  const scaled = parsed.digits * 10n ** BigInt(decimals);
+  return scaled % parsed.scale === 0n ? scaled / parsed.scale : undefined;
+}
+
+/** Units of 10^-decimals as decimal text; trailing zeros are dropped, unless `fixed`. */
+export function formatUnits(units: bigint, decimals: number, fixed = false): string {
+  const sign = units < 0n ? '-' : '';
+  const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
+  if (decimals === 0) return sign + digits;
+  const whole = digits.slice(0, -decimals);
+  const fraction = digits.slice(-decimals);
+  const shown = fixed ? fraction : fraction.replace(/0+$/, '');
+  return shown === '' ? sign + whole : `${sign}${whole}.${shown}`;
+}
+
+/** `1999n` → `19.99`. */
+export function centsText(cents: bigint): string {
+  return formatUnits(cents, 2, true);
+}
+
+/** `1999n` → `19.99` as a JSON number; exact, because its two decimals are what a double prints. */
+export function centsNumber(cents: bigint): number {
+  return Number(centsText(cents));
+}
+
+/** Coin units due for an amount at a rate in dollars for one whole coin: rounds up, we are never short. */
+export function coinDue(amountCents: bigint, usdPerCoin: string, decimals: number): bigint {
+  const rate = positiveDecimal(usdPerCoin);
+  return mulDiv(amountCents * 10n ** BigInt(decimals), rate.scale, rate.digits * 100n, 'up');
+}
+
+/** Cents that coin units are worth at a rate: rounds down. */
+export function coinWorth(units: bigint, usdPerCoin: string, decimals: number): bigint {
+  const rate = positiveDecimal(usdPerCoin);
+  return mulDiv(units * 100n, rate.digits, rate.scale * 10n ** BigInt(decimals), 'down');
+}
+
+/** Cents in another currency at a rate, rounded half up: for display only. */
+export function convertCents(cents: bigint, rate: string): bigint {
+  const { digits, scale } = positiveDecimal(rate);
+  return mulDiv(cents, digits, scale, 'half_up');
+}
+
+function positiveDecimal(text: string): { digits: bigint; scale: bigint } {
+  const parsed = parseDecimal(text);
+  if (!parsed || parsed.digits === 0n) throw new RangeError(`not a positive decimal: ${text}`);
+  return parsed;
+}

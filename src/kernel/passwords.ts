@@ -1,0 +1,79 @@
+/**
+ * Passwords: Argon2id on the thread pool. Two at a time, because more would starve the pool of files and DNS; a
+ * bounded queue behind them, because a flood of sign-ins must not grow memory.
+ */
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { fail } from './fail.ts';
+
+const MEMORY_KIB = 32_768;
+const PASSES = 2;
+const AT_ONCE = 2;
+const TAG_BYTES = 32;
+
+/** Hashes and checks passwords. One per process: its bound is the process's bound. */
+export class PasswordHasher {
+  readonly #queueMax: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(options: { queueMax: number }) {
+    this.#queueMax = options.queueMax;
+  }
+
+  /** PHC text `$argon2id$v=19$m=…,t=…,p=1$salt$hash`. Refuses with `maintenance` when the queue is full. */
+  async hash(password: string): Promise<string> {
+    const salt = randomBytes(16);
+    const tag = await this.#derive(password, salt, MEMORY_KIB, PASSES);
+    return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${unpadded(salt)}$${unpadded(tag)}`;
+  }
+
+  /** Whether the password fits. An unknown user (null) costs the same and never fits. */
+  async verify(password: string, stored: string | null): Promise<boolean> {
+    const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([^$]+)\$([^$]+)$/.exec(stored ?? DUMMY);
+    if (!match) throw new Error('stored password hash is malformed');
+    const expected = Buffer.from(match[4] ?? '', 'base64');
+    const tag = await this.#derive(
+      password,
+      Buffer.from(match[3] ?? '', 'base64'),
+      Number(match[1]),
+      Number(match[2]),
+    );
+    return timingSafeEqual(tag, expected) && stored !== null;
+  }
+
+  async #derive(password: string, nonce: Buffer, memory: number, passes: number): Promise<Buffer> {
+    await this.#enter();
+    try {
+      return await new Promise<Buffer>((resolve, reject) => {
+        // NFC: the same password typed on two keyboards is the same password.
+        const message = Buffer.from(password.normalize('NFC'), 'utf8');
+        const parameters = { message, nonce, parallelism: 1, tagLength: TAG_BYTES, memory, passes };
+        argon2('argon2id', parameters, (error, tag) => (error ? reject(error) : resolve(Buffer.from(tag))));
+      });
+    } finally {
+      this.#leave();
+    }
+  }
+
+  async #enter(): Promise<void> {
+    if (this.#running < AT_ONCE) {
+      this.#running += 1;
+      return;
+    }
+    if (this.#waiting.length >= this.#queueMax) fail('maintenance', { retry_after_s: 5 });
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#running -= 1;
+  }
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}
+
+/** A hash that no password has, with today's cost, so that an unknown e-mail takes as long as a known one. */
+const DUMMY = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${unpadded(Buffer.alloc(16))}$${unpadded(Buffer.alloc(TAG_BYTES))}`;

@@ -1,0 +1,103 @@
+/**
+ * The service's keys. A sealed value says which key sealed it, so keys rotate: new values use the newest key,
+ * old ones open as long as their key is in the list. Each use derives its own key, so a value sealed for one
+ * purpose never opens for another.
+ */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+
+export class KeyRing {
+  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #newest: string;
+
+  /** `text` is `id:base64,id:base64,…` of 32-byte keys, newest first. Throws a RangeError that never shows a key. */
+  constructor(text: string) {
+    const keys = new Map<string, Buffer>();
+    for (const part of text.split(',').map((piece) => piece.trim())) {
+      const [id, encoded, ...rest] = part.split(':');
+      const key = Buffer.from(encoded ?? '', 'base64');
+      if (!id || !/^[a-z0-9_-]{1,16}$/i.test(id) || rest.length > 0 || key.length !== 32) {
+        throw new RangeError('each key is id:base64 of 32 bytes, separated by commas, newest first');
+      }
+      if (keys.has(id)) throw new RangeError(`two keys have the id ${id}`);
+      keys.set(id, key);
+    }
+    this.#keys = keys;
+    this.#newest = [...keys.keys()][0] ?? '';
+  }
+
+  /** A key list with one fresh key. */
+  static generate(): string {
+    return `k1:${randomBytes(32).toString('base64')}`;
+  }
+
+  get newestId(): string {
+    return this.#newest;
+  }
+
+  /** Encrypts; the answer is text `keyId.base64url`. */
+  seal(purpose: string, plain: Uint8Array | string): string {
+    return `${this.#newest}.${sealWith(this.#derive(this.#newest, purpose), plain).toString('base64url')}`;
+  }
+
+  /** Opens what `seal` made; throws when it was tampered with, sealed for another purpose or by an unknown key. */
+  open(purpose: string, sealed: string): Buffer {
+    const dot = sealed.indexOf('.');
+    return openWith(
+      this.#derive(sealed.slice(0, dot), purpose),
+      Buffer.from(sealed.slice(dot + 1), 'base64url'),
+    );
+  }
+
+  /** Keyed hash for comparing or deriving; with `keyId` of an older key where the value outlives a rotation. */
+  hmac(purpose: string, data: Uint8Array | string, keyId: string = this.#newest): Buffer {
+    return createHmac('sha256', this.#derive(keyId, purpose)).update(data).digest();
+  }
+
+  has(keyId: string): boolean {
+    return this.#keys.has(keyId);
+  }
+
+  #derive(keyId: string, purpose: string): Buffer {
+    const key = this.#keys.get(keyId);
+    if (!key) throw new Error('sealed with a key that is not in SKERRY_SECRET_KEY');
+    return deriveKey(key, purpose);
+  }
+}
+
+/** A 32-byte key for one purpose from other key material. */
+export function deriveKey(material: Uint8Array, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', material, Buffer.alloc(0), `skerry/${purpose}`, 32));
+}
+
+/** AES-256-GCM: nonce, tag, ciphertext. */
+export function sealWith(key: Buffer, plain: Uint8Array | string): Buffer {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const body = Buffer.concat([cipher.update(plain as Uint8Array), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+}
+
+export function openWith(key: Buffer, sealed: Uint8Array): Buffer {
+  const bytes = Buffer.from(sealed);
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
+  decipher.setAuthTag(bytes.subarray(12, 28));
+  return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
+}
+
+/** SHA-256: what is stored of a token or a session cookie, both of which are 256 random bits. */
+export function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** Compares two texts in a time that does not tell where they differ. */
+export function sameText(a: string, b: string): boolean {
+  return timingSafeEqual(digest(a), digest(b));
+}

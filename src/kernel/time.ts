@@ -1,0 +1,47 @@
+/** Times as the two surfaces write them. Both are UTC. */
+export function rfc3339(time: Date): string {
+  return `${time.toISOString().slice(0, 19)}Z`;
+}
+
+/** Surface A: `YYYY-MM-DD HH:MM:SS`. */
+export function sessionTime(time: Date): string {
+  return time.toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** An RFC 3339 time, or undefined. A date that does not exist (February 30) is refused, not shifted. */
+export function parseRfc3339(text: string): Date | undefined {
+  const match =
+    /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/.exec(text);
+  if (!match) return undefined;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  if (month < 1 || month > 12 || day < 1 || day > lastDay || hour > 23 || minute > 59 || second > 59)
+    return undefined;
+  const time = new Date(text.replace(' ', 'T'));
+  return Number.isNaN(time.getTime()) ? undefined : time;
+}
+
+/**
+ * The end of a prepaid cycle: `months` later on the anchor day, or on the month's last day where it is shorter
+ * (January 31 → February 28 → March 31). UTC.
+ */
+export function addMonths(from: Date, months: number, anchorDay: number): Date {
+  const year = from.getUTCFullYear();
+  const month = from.getUTCMonth() + months;
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const end = new Date(from);
+  end.setUTCFullYear(year, month, Math.min(anchorDay, lastDay));
+  return end;
+}
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;

@@ -1,0 +1,33 @@
+/**
+ * Every event, with the key its object has in `data` (SPEC "Events"; DECISIONS "`data` keys").
+ * A beta or additive event says so.
+ */
+export const EVENTS = {
+  'server.created': { key: 'server', when: 'a new server began provisioning' },
+  'server.running': { key: 'server', when: 'install finished and the server is reachable' },
+  'server.stopped': { key: 'server', when: 'graceful shutdown completed' },
+  'server.rebooted': { key: 'server', when: 'a reboot cycle completed' },
+  'server.rebuilt': { key: 'server', when: 'a rebuild from an image completed' },
+  'server.suspended': {
+    key: 'server',
+    when: 'the prepaid cycle ended and could not be renewed; server stopped',
+  },
+  'server.destroyed': { key: 'server', when: 'disk wiped and IPs released' },
+  'snapshot.ready': { key: 'snapshot', when: 'a snapshot moved from creating to ready' },
+  'snapshot.failed': { key: 'snapshot', when: 'a snapshot failed', additive: true },
+  'volume.attached': { key: 'volume', when: 'a volume was attached' },
+  'volume.detached': { key: 'volume', when: 'a volume was detached' },
+  'topup.pending': { key: 'topup', when: 'a deposit was detected on chain and awaits confirmations' },
+  'topup.confirmed': { key: 'topup', when: 'a deposit was confirmed and the balance credited' },
+  'topup.expired': { key: 'topup', when: 'the rate lock expired before a payment was seen' },
+  'billing.charged': { key: 'ledger_entry', when: 'a cycle charge was applied' },
+  'billing.low_balance': {
+    key: 'balance',
+    when: 'a cycle ends within 7 days and the balance cannot pay what renews',
+  },
+  'token.created': { key: 'api_token', when: 'an API token was created' },
+  'token.revoked': { key: 'api_token', when: 'an API token was revoked' },
+  'firewall.applied': { key: 'firewall_group', when: 'a firewall group was attached to a server' },
+} as const satisfies Record<string, { key: string; when: string; additive?: true }>;
+
+export type EventType = keyof typeof EVENTS;

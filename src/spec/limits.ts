@@ -1,0 +1,73 @@
+/** Every limit of SPEC "Limits" and DECISIONS "Limits not in SPEC", with its unit in its name. */
+export const LIMITS = {
+  topupMinCents: 3_000n,
+  topupMaxCents: 1_000_000n,
+  rootPasswordMinChars: 12,
+  rootPasswordMaxChars: 128,
+  passwordMinChars: 12,
+  passwordMaxChars: 256,
+  emailMaxChars: 254,
+  nameMaxChars: 63,
+  labelPairsMax: 32,
+  userDataMaxBytes: 64 * 1024,
+  volumeMinGb: 10,
+  volumeMaxGb: 4_096,
+  imageUploadMaxBytes: 4 * 1024 ** 3,
+  pageSizeDefault: 25,
+  pageSizeMax: 100,
+  idempotencyKeyMaxChars: 255,
+  idempotencyKeptHours: 24,
+  idempotencyWaitMs: 30_000,
+  consoleUrlMinutes: 5,
+  metricsDays: 30,
+  auditDays: 90,
+  deliveryLogDays: 7,
+  webhookAttemptsMax: 6,
+  webhookTimeoutMs: 10_000,
+  webhookToleranceS: 300,
+  clockSkewS: 30,
+  deprecatedImageDays: 90,
+  lowBalanceDays: 7,
+  tokenLastUsedRefreshS: 60,
+  ipv4PoolWarning: 50,
+  sessionIdleHours: 24,
+  sessionMaxDays: 30,
+  /** One form body of the session surface; its largest real one is far below. */
+  formBodyMaxBytes: 16 * 1024,
+} as const;
+
+/** Counts per customer; 422 / `limit_reached` with `limit` beyond them. The operator may set others. */
+export const QUOTAS = {
+  servers: 50,
+  tokens: 50,
+  webhooks: 20,
+  sshKeys: 100,
+  volumes: 100,
+  volumesDiskGb: 8 * 1024,
+  snapshotsPerServer: 10,
+  customImages: 10,
+  customImagesGb: 20,
+  firewallGroups: 50,
+  rulesPerGroup: 100,
+  tagsPerServer: 32,
+  openTopups: 20,
+  /** Living sessions of one customer; the oldest makes room. */
+  sessions: 50,
+} as const;
+
+/** SPEC "What the service does" 6: months of a cycle → discount in per cent. */
+export const CYCLE_DISCOUNT_PERCENT = { 1: 0, 3: 25, 6: 35, 12: 50 } as const;
+export type CycleMonths = keyof typeof CYCLE_DISCOUNT_PERCENT;
+export const CYCLE_MONTHS: readonly CycleMonths[] = [1, 3, 6, 12];
+
+export function isCycleMonths(months: number): months is CycleMonths {
+  return Object.hasOwn(CYCLE_DISCOUNT_PERCENT, months);
+}
+
+/** SPEC 4: `[threshold_usd, bonus_usd]`, flat, the highest tier reached. */
+export const BONUS_TIERS_USD: readonly (readonly [thresholdUsd: number, bonusUsd: number])[] = [
+  [100, 30],
+  [250, 100],
+  [500, 300],
+  [1000, 700],
+];

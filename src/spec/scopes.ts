@@ -1,0 +1,12 @@
+/** Token scopes, each strictly broader than the one before it (SPEC "Authentication", surface B). */
+export const SCOPES = ['read', 'write', 'billing'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export function isScope(word: string): word is Scope {
+  return (SCOPES as readonly string[]).includes(word);
+}
+
+/** Whether a holder of `held` may do what needs `needed`. */
+export function scopeCovers(held: Scope, needed: Scope): boolean {
+  return SCOPES.indexOf(held) >= SCOPES.indexOf(needed);
+}

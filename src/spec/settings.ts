@@ -1,0 +1,156 @@
+/**
+ * Every setting, read from the environment or `.env`. `skerryd config` prints this table with values and sources.
+ * A rule of thumb for defaults: the sandbox works with none of them set.
+ */
+interface SettingRow {
+  readonly type: 'text' | 'port' | 'whole' | 'number' | 'bool' | 'secret' | 'url';
+  /** null: unset. A pair gives the sandbox's and the live default. */
+  readonly default: string | null | { readonly sandbox: string; readonly live: string };
+  readonly min?: number;
+  readonly max?: number;
+  readonly about: string;
+}
+
+export const SETTINGS = {
+  DATABASE_URL: {
+    type: 'secret',
+    default: null,
+    about: 'PostgreSQL 15 or newer, postgres://…; unset: the embedded one (sandbox only)',
+  },
+  SKERRY_MODE: {
+    type: 'text',
+    default: 'sandbox',
+    about: 'sandbox or live; a database is stamped with it once and refused as the other',
+  },
+  SKERRY_HOST: { type: 'text', default: '127.0.0.1', about: 'address to listen on' },
+  SKERRY_PORT: { type: 'port', default: '8080', about: 'port to listen on; 0 takes a free one' },
+  SKERRY_DATA_DIR: {
+    type: 'text',
+    default: './data',
+    about: 'folder of the embedded database and of the key file',
+  },
+  SKERRY_BASE_URL: {
+    type: 'url',
+    default: null,
+    about: 'how customers reach the service; https:// makes cookies Secure',
+  },
+  SKERRY_SECRET_KEY: {
+    type: 'secret',
+    default: null,
+    about: 'id:base64,… of 32-byte keys, newest first; unset: the key file in the data folder',
+  },
+  SKERRY_SANDBOX_PUBLIC: {
+    type: 'bool',
+    default: 'false',
+    about: 'let a sandbox, where anybody can make money, listen beyond this machine',
+  },
+  SKERRY_TOKEN_PREFIX: {
+    type: 'text',
+    default: 'skerry',
+    about: 'first part of an API token, <prefix>_live_…',
+  },
+  SKERRY_LOG_LEVEL: { type: 'text', default: 'info', about: 'trace debug info warn error silent' },
+  SKERRY_DB_POOL: {
+    type: 'whole',
+    default: '16',
+    min: 2,
+    max: 200,
+    about: 'database connections of one process',
+  },
+  SKERRY_WORKER_POLL_MS: {
+    type: 'whole',
+    default: '500',
+    min: 50,
+    max: 60000,
+    about: 'how often workers look for due work',
+  },
+  SKERRY_RATE_CAPACITY: { type: 'number', default: '10', min: 1, max: 1e6, about: 'REST: burst of a token' },
+  SKERRY_RATE_REFILL_PER_S: {
+    type: 'number',
+    default: '1',
+    min: 0.001,
+    max: 1e6,
+    about: 'REST: requests a second of a token',
+  },
+  SKERRY_PROVISION_RATE_CAPACITY: {
+    type: 'number',
+    default: '200',
+    min: 1,
+    max: 1e6,
+    about: 'REST: burst of deploys and uploads',
+  },
+  SKERRY_PROVISION_RATE_REFILL_PER_S: {
+    type: 'number',
+    default: '3.3333',
+    min: 0.001,
+    max: 1e6,
+    about: 'REST: deploys and uploads a second',
+  },
+  SKERRY_SIGNUPS_PER_HOUR: {
+    type: 'whole',
+    default: { sandbox: '0', live: '10' },
+    min: 0,
+    max: 1e6,
+    about: 'sign-ups an hour from one address; 0: no limit',
+  },
+  SKERRY_SIGNIN_FAILURES_PER_HOUR: {
+    type: 'whole',
+    default: { sandbox: '0', live: '30' },
+    min: 0,
+    max: 1e6,
+    about: 'failed sign-ins an hour from one address; 0: no limit',
+  },
+  SKERRY_PASSWORD_QUEUE: {
+    type: 'whole',
+    default: '64',
+    min: 1,
+    max: 10000,
+    about: 'password checks that may wait; more are answered 503',
+  },
+  SKERRY_RATE_LOCK_MINUTES: {
+    type: 'whole',
+    default: '60',
+    min: 1,
+    max: 1440,
+    about: 'how long a top-up keeps its exchange rate',
+  },
+  SKERRY_ADDRESS_REST_DAYS: {
+    type: 'whole',
+    default: '7',
+    min: 0,
+    max: 365,
+    about: 'days an address rests after a server had it',
+  },
+  SKERRY_SIM_INSTALL_S: {
+    type: 'number',
+    default: '3',
+    min: 0,
+    max: 3600,
+    about: 'sandbox: seconds an install takes',
+  },
+  SKERRY_SIM_BLOCK_S: {
+    type: 'number',
+    default: '2',
+    min: 0,
+    max: 3600,
+    about: 'sandbox: seconds between blocks; 0: blocks only on demand',
+  },
+  SKERRY_CRASH_AT: {
+    type: 'text',
+    default: null,
+    about: 'sandbox: a named crash point at which the process kills itself (tests)',
+  },
+} as const satisfies Record<string, SettingRow>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+/** Switches that the operator turns while the service runs, kept in the database. */
+export const SWITCHES = {
+  'topup-credit': {
+    default: true,
+    about: 'credit confirmed top-ups; off = the kill-switch is on: payments are confirmed but held',
+  },
+} as const satisfies Record<string, { default: boolean; about: string }>;
+
+export type SwitchName = keyof typeof SWITCHES;
+export const SWITCH_NAMES = Object.keys(SWITCHES) as SwitchName[];

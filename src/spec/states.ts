@@ -1,0 +1,177 @@
+/**
+ * Every state and every move between states (SPEC "States and transitions", DECISIONS). All surfaces ask here:
+ * `can(server, 'reboot')` decides, nobody else holds the rule.
+ */
+import type { EventType } from './events.ts';
+
+export interface Transition<State extends string> {
+  /** null: the thing does not exist yet. */
+  readonly from: State | null;
+  readonly trigger: string;
+  /** null: the thing is gone. */
+  readonly to: State | null;
+  readonly event?: EventType;
+}
+
+// ---- servers
+
+export const SERVER_STATUSES = [
+  'provisioning',
+  'installing',
+  'running',
+  'stopped',
+  'suspended',
+  'destroying',
+] as const;
+export type ServerStatus = (typeof SERVER_STATUSES)[number];
+
+export const SUSPENDED_REASONS = ['balance', 'not_renewed', 'operator'] as const;
+export type SuspendedReason = (typeof SUSPENDED_REASONS)[number];
+
+export const SERVER_TRANSITIONS = [
+  { from: null, trigger: 'create', to: 'provisioning', event: 'server.created' },
+  { from: 'provisioning', trigger: 'install_begins', to: 'installing' },
+  { from: 'installing', trigger: 'install_completes', to: 'running', event: 'server.running' },
+  { from: 'installing', trigger: 'rebuild_completes', to: 'running', event: 'server.rebuilt' },
+  { from: 'running', trigger: 'rebuild', to: 'installing' },
+  { from: 'stopped', trigger: 'rebuild', to: 'installing' },
+  { from: 'running', trigger: 'reboot', to: 'running', event: 'server.rebooted' },
+  { from: 'running', trigger: 'rescue', to: 'running', event: 'server.rebooted' },
+  { from: 'running', trigger: 'stop', to: 'stopped', event: 'server.stopped' },
+  { from: 'stopped', trigger: 'start', to: 'running' },
+  { from: 'running', trigger: 'suspend', to: 'suspended', event: 'server.suspended' },
+  { from: 'stopped', trigger: 'suspend', to: 'suspended', event: 'server.suspended' },
+  { from: 'suspended', trigger: 'resume_running', to: 'running', event: 'server.running' },
+  { from: 'suspended', trigger: 'resume_stopped', to: 'stopped' },
+  { from: 'provisioning', trigger: 'destroy', to: 'destroying' },
+  { from: 'installing', trigger: 'destroy', to: 'destroying' },
+  { from: 'running', trigger: 'destroy', to: 'destroying' },
+  { from: 'stopped', trigger: 'destroy', to: 'destroying' },
+  { from: 'suspended', trigger: 'destroy', to: 'destroying' },
+  { from: 'destroying', trigger: 'destroy', to: 'destroying' },
+  { from: 'destroying', trigger: 'destroyed', to: null, event: 'server.destroyed' },
+] as const satisfies readonly Transition<ServerStatus>[];
+
+/** From which statuses each operation may be asked for (DECISIONS "Allowed from"). */
+export const SERVER_ACTIONS = {
+  reboot: ['running'],
+  rescue: ['running'],
+  stop: ['running'],
+  console: ['running'],
+  start: ['stopped', 'suspended'],
+  rebuild: ['running', 'stopped'],
+  restore: ['running', 'stopped'],
+  snapshot: ['running', 'stopped'],
+  attach: ['running', 'stopped'],
+  update: ['provisioning', 'installing', 'running', 'stopped', 'suspended'],
+  destroy: SERVER_STATUSES,
+} as const satisfies Record<string, readonly ServerStatus[]>;
+export type ServerAction = keyof typeof SERVER_ACTIONS;
+
+/** Operations that a server suspended by the operator still answers. */
+const UNDER_OPERATOR_HOLD: readonly ServerAction[] = ['destroy'];
+
+/** Whether this server may be asked to do this now. */
+export function can(
+  server: { readonly status: ServerStatus; readonly suspendedReason: SuspendedReason | null },
+  action: ServerAction,
+): boolean {
+  const from: readonly ServerStatus[] = SERVER_ACTIONS[action];
+  if (!from.includes(server.status)) return false;
+  if (server.status !== 'suspended') return true;
+  if (server.suspendedReason === 'operator') return UNDER_OPERATOR_HOLD.includes(action);
+  return action !== 'start' || server.suspendedReason === 'not_renewed';
+}
+
+// ---- top-ups
+
+export const TOPUP_STATUSES = ['pending', 'confirming', 'credited', 'expired'] as const;
+export type TopupStatus = (typeof TOPUP_STATUSES)[number];
+
+export const TOPUP_TRANSITIONS = [
+  { from: null, trigger: 'create', to: 'pending' },
+  { from: 'pending', trigger: 'payment_seen', to: 'confirming', event: 'topup.pending' },
+  { from: 'pending', trigger: 'confirmed', to: 'credited', event: 'topup.confirmed' },
+  { from: 'pending', trigger: 'time_is_up', to: 'expired', event: 'topup.expired' },
+  { from: 'pending', trigger: 'cancel', to: 'expired' },
+  { from: 'expired', trigger: 'payment_seen', to: 'confirming', event: 'topup.pending' },
+  { from: 'expired', trigger: 'confirmed', to: 'credited', event: 'topup.confirmed' },
+  { from: 'confirming', trigger: 'confirmed', to: 'credited', event: 'topup.confirmed' },
+  { from: 'confirming', trigger: 'payment_vanished', to: 'pending' },
+  { from: 'confirming', trigger: 'payment_vanished_late', to: 'expired', event: 'topup.expired' },
+  { from: 'credited', trigger: 'payment_unconfirmed', to: 'confirming', event: 'topup.pending' },
+  { from: 'credited', trigger: 'payment_vanished', to: 'pending' },
+  { from: 'credited', trigger: 'payment_vanished_late', to: 'expired', event: 'topup.expired' },
+] as const satisfies readonly Transition<TopupStatus>[];
+
+/** Surface A's words for the same invoice. `error` is a view of a held payment, shown by panel and billing tab. */
+export const SESSION_TOPUP_STATUSES = [
+  'waiting',
+  'confirming',
+  'confirmed',
+  'expired',
+  'cancelled',
+  'error',
+] as const;
+export type SessionTopupStatus = (typeof SESSION_TOPUP_STATUSES)[number];
+
+/** What surface A's poll says: a held payment is confirmed in accounting (SPEC, kill-switch). */
+export function sessionTopupStatus(topup: {
+  readonly status: TopupStatus;
+  readonly cancelled: boolean;
+  readonly held: boolean;
+}): SessionTopupStatus {
+  if (topup.held) return 'confirmed';
+  if (topup.status === 'expired') return topup.cancelled ? 'cancelled' : 'expired';
+  return ({ pending: 'waiting', confirming: 'confirming', credited: 'confirmed' } as const)[topup.status];
+}
+
+// ---- snapshots
+
+export const SNAPSHOT_STATUSES = ['creating', 'ready', 'error'] as const;
+export type SnapshotStatus = (typeof SNAPSHOT_STATUSES)[number];
+
+export const SNAPSHOT_TRANSITIONS = [
+  { from: null, trigger: 'create', to: 'creating' },
+  { from: 'creating', trigger: 'finished', to: 'ready', event: 'snapshot.ready' },
+  { from: 'creating', trigger: 'failed', to: 'error', event: 'snapshot.failed' },
+  { from: 'ready', trigger: 'delete', to: null },
+  { from: 'error', trigger: 'delete', to: null },
+] as const satisfies readonly Transition<SnapshotStatus>[];
+
+// ---- volumes
+
+export const VOLUME_STATES = ['detached', 'attached'] as const;
+export type VolumeState = (typeof VOLUME_STATES)[number];
+
+export const VOLUME_TRANSITIONS = [
+  { from: null, trigger: 'create', to: 'detached' },
+  { from: 'detached', trigger: 'attach', to: 'attached', event: 'volume.attached' },
+  { from: 'attached', trigger: 'detach', to: 'detached', event: 'volume.detached' },
+  { from: 'attached', trigger: 'server_destroyed', to: 'detached', event: 'volume.detached' },
+  { from: 'detached', trigger: 'delete', to: null },
+] as const satisfies readonly Transition<VolumeState>[];
+
+// ---- webhook delivery attempts
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+export const DELIVERY_TRANSITIONS = [
+  { from: null, trigger: 'enqueue', to: 'pending' },
+  { from: 'pending', trigger: 'answered_2xx', to: 'delivered' },
+  { from: 'pending', trigger: 'attempt_failed', to: 'failed' },
+  { from: 'pending', trigger: 'endpoint_gone', to: 'failed' },
+  { from: 'pending', trigger: 'subscription_paused', to: 'cancelled' },
+] as const satisfies readonly Transition<DeliveryStatus>[];
+
+/** The one move from `from` by `trigger`; throws when the table has none: a caller's mistake, never a user's. */
+export function move<T extends Transition<string>>(
+  table: readonly T[],
+  from: T['from'],
+  trigger: T['trigger'],
+): T {
+  const found = table.find((row) => row.from === from && row.trigger === trigger);
+  if (!found) throw new Error(`no transition from ${from ?? 'nothing'} by ${trigger}`);
+  return found;
+}

@@ -1,0 +1,166 @@
+/**
+ * The connection to PostgreSQL. Every distinct statement text is prepared once per connection; integers of 8
+ * bytes arrive as bigint, numerics as text, times as Date.
+ */
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import type { Database, Sql } from '../kernel/sql.ts';
+
+export type ConnectionSettings =
+  | { readonly connectionString: string }
+  | { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
+
+export interface OpenDatabase extends Database {
+  readonly pool: pg.Pool;
+  /** Runs `heard` for each notification on the channel until `close`; reconnects by itself. */
+  listen(channel: string, heard: () => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+const TYPES = new pg.TypeOverrides();
+TYPES.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text));
+TYPES.setTypeParser(pg.types.builtins.NUMERIC, (text) => text);
+TYPES.setTypeParser(pg.types.builtins.DATE, (text) => text);
+
+/** SQLSTATEs that say: run the whole transaction again. */
+const RETRY = new Set(['40001', '40P01']);
+const ATTEMPTS = 4;
+
+const names = new Map<string, string>();
+
+/** A short name for a statement, so that it is prepared once. Texts are constants, so the map is bounded. */
+function statementName(text: string): string {
+  let name = names.get(text);
+  if (name === undefined) {
+    name = `s${createHash('sha1').update(text).digest('hex').slice(0, 20)}`;
+    names.set(text, name);
+  }
+  return name;
+}
+
+type Queryable = Pick<pg.ClientBase, 'query'>;
+
+function sqlOn(client: Queryable): Sql {
+  async function query(text: string, values: readonly unknown[] = []): Promise<pg.QueryResult> {
+    return await client.query({ name: statementName(text), text, values: values as unknown[] });
+  }
+  return {
+    rows: async <Row extends object>(text: string, values?: readonly unknown[]) =>
+      (await query(text, values)).rows as Row[],
+    row: async <Row extends object>(text: string, values?: readonly unknown[]) =>
+      (await query(text, values)).rows[0] as Row | undefined,
+    run: async (text, values) => (await query(text, values)).rowCount ?? 0,
+  };
+}
+
+export function openDatabase(
+  connection: ConnectionSettings,
+  options: { poolSize: number; onError?: (error: Error) => void },
+): OpenDatabase {
+  const settings = {
+    ...connection,
+    types: TYPES,
+    application_name: 'skerry',
+    options: '-c timezone=UTC -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000',
+    connectionTimeoutMillis: 10_000,
+  };
+  const pool = new pg.Pool({ ...settings, max: options.poolSize, idleTimeoutMillis: 60_000 });
+  pool.on('error', (error) => options.onError?.(error));
+  const listeners: { stop(): Promise<void> }[] = [];
+  return {
+    ...sqlOn(pool as unknown as Queryable),
+    pool,
+    transaction: (work) => retrying(() => inTransaction(pool, work)),
+    listen: async (channel, heard) => {
+      listeners.push(await keepListening(() => new pg.Client(settings), channel, heard, options.onError));
+    },
+    close: async () => {
+      await Promise.all(listeners.map((listener) => listener.stop()));
+      await pool.end();
+    },
+  };
+}
+
+async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let left = ATTEMPTS - 1; ; left--) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (left <= 0 || !RETRY.has(sqlState(error))) throw error;
+    }
+  }
+}
+
+async function inTransaction<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(sqlOn(client));
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    // A connection that could not roll back is closed, never handed to another caller.
+    client.release(broken);
+  }
+}
+
+/** The SQLSTATE of a database error, or an empty text. */
+export function sqlState(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+}
+
+/** The name of the constraint that an error broke, or an empty text. */
+export function brokenConstraint(error: unknown): string {
+  const name = (error as { constraint?: unknown } | null)?.constraint;
+  return typeof name === 'string' ? name : '';
+}
+
+/** Whether the database is away, full or overloaded: worth another try later, and no fault of the request. */
+export function isUnavailable(error: unknown): boolean {
+  const state = sqlState(error);
+  if (/^(08|53|57P|58)/.test(state) || state === '57014' || state === '55P03') return true;
+  if (/^E(CONN|PIPE|NOENT|ACCES|TIMEDOUT|HOSTUNREACH)/.test(state)) return true;
+  const message = error instanceof Error ? error.message : '';
+  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/.test(
+    message,
+  );
+}
+
+/** One connection that listens, and comes back a second after it was lost. Polling is the guarantee; this is the hurry. */
+async function keepListening(
+  connect: () => pg.Client,
+  channel: string,
+  heard: () => void,
+  onError: ((error: Error) => void) | undefined,
+): Promise<{ stop(): Promise<void> }> {
+  let stopped = false;
+  let client: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const again = () => {
+    if (!stopped) timer = setTimeout(() => start().catch(again), 1_000);
+  };
+  async function start(): Promise<void> {
+    const next = connect();
+    next.on('error', (error) => onError?.(error));
+    next.on('end', again);
+    next.on('notification', heard);
+    await next.connect();
+    await next.query(`listen ${pg.escapeIdentifier(channel)}`);
+    client = next;
+  }
+  await start();
+  return {
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await client?.end().catch(() => undefined);
+    },
+  };
+}

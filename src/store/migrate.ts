@@ -1,0 +1,93 @@
+/**
+ * Migrations go forward only: each `.sql` file runs once, in one transaction with its record, under the
+ * migrator's lock. A file that was changed after it ran is refused: expand first, contract in a later one.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import { type MigrationProvider, Migrator } from 'kysely/migration';
+import type { OpenDatabase } from './db.ts';
+
+interface MigrationFile {
+  readonly name: string;
+  readonly text: string;
+  readonly sha256: string;
+}
+
+export class MigrationRefused extends Error {}
+
+const FOLDER = new URL('./migrations/', import.meta.url);
+
+export function migrationFiles(folder: URL = FOLDER): MigrationFile[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+    .map((file) => {
+      const text = readFileSync(new URL(file, folder), 'utf8');
+      return { name: file.slice(0, -4), text, sha256: createHash('sha256').update(text).digest('hex') };
+    });
+}
+
+/** Names of the migrations that have not run yet; refuses a database whose history differs from the files. */
+export async function pendingMigrations(db: OpenDatabase, folder: URL = FOLDER): Promise<string[]> {
+  const files = migrationFiles(folder);
+  const exists = await db.row<{ t: string | null }>(`select to_regclass('migration_files')::text as t`);
+  const done = exists?.t
+    ? await db.rows<{ name: string; sha256: string }>('select name, sha256 from migration_files')
+    : [];
+  const known = new Map(files.map((file) => [file.name, file.sha256]));
+  for (const { name, sha256 } of done) {
+    const now = known.get(name);
+    if (now === undefined) {
+      throw new MigrationRefused(
+        `the database has migration ${name}, which this version does not know: run the newer version`,
+      );
+    }
+    if (now !== sha256) {
+      throw new MigrationRefused(
+        `migration ${name} was edited after it ran: restore the file and add a new migration`,
+      );
+    }
+  }
+  const ran = new Set(done.map((row) => row.name));
+  return files.filter((file) => !ran.has(file.name)).map((file) => file.name);
+}
+
+/** Brings the database to this version; returns the names that ran. Several processes may call it at once. */
+export async function migrate(db: OpenDatabase, folder: URL = FOLDER): Promise<string[]> {
+  await pendingMigrations(db, folder);
+  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: keepOpen(db) }) });
+  const migrator = new Migrator({ db: kysely, provider: provider(migrationFiles(folder)) });
+  const { error, results } = await migrator.migrateToLatest();
+  if (error) throw error;
+  return (results ?? []).map((result) => result.migrationName);
+}
+
+function provider(files: readonly MigrationFile[]): MigrationProvider {
+  return {
+    getMigrations: async () =>
+      Object.fromEntries(
+        files.map((file) => [
+          file.name,
+          {
+            up: async (tx: Kysely<unknown>) => {
+              await sql`create table if not exists migration_files (name text primary key, sha256 text not null)`.execute(
+                tx,
+              );
+              await sql.raw(file.text).execute(tx);
+              await sql`insert into migration_files (name, sha256) values (${file.name}, ${file.sha256})`.execute(
+                tx,
+              );
+            },
+          },
+        ]),
+      ),
+  };
+}
+
+/** The pool belongs to the caller: the migrator must not end it. */
+function keepOpen(db: OpenDatabase): OpenDatabase['pool'] {
+  return new Proxy(db.pool, {
+    get: (pool, name) => (name === 'end' ? async () => undefined : Reflect.get(pool, name, pool)),
+  });
+}
