@@ -1,0 +1,117 @@
+/** The hand that moves the simulated world: what the sandbox and the tests may do that no driver can. */
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Database } from '../../../kernel/sql.ts';
+import { type Installed, type MachineTimes, type PresentState, stateAt } from './machine.ts';
+
+export interface SimulatedHost {
+  readonly name: string;
+  /** Physical cores. */
+  readonly cpu: number;
+  readonly ramMb: number;
+  readonly diskGb: number;
+}
+
+/** A machine as it really is, whether or not its host answers. */
+export interface SimulatedMachine {
+  readonly id: string;
+  readonly host: string;
+  readonly cpu: number;
+  readonly ramMb: number;
+  readonly diskGb: number;
+  readonly state: PresentState;
+  readonly installed: Installed;
+  /** When it was last switched on or reset. */
+  readonly bootedAt: Date;
+  /** It ignores requests to shut down. */
+  readonly deaf: boolean;
+}
+
+interface MachineRow extends MachineTimes {
+  readonly id: string;
+  readonly host: string;
+  readonly cpu: number;
+  readonly ram_mb: number;
+  readonly disk_gb: number;
+  readonly installed: Installed;
+  readonly booted_at: Date;
+  readonly deaf: boolean;
+}
+
+export class SimulatorControl {
+  readonly #db: Database;
+  readonly #clock: Clock;
+  constructor(options: { db: Database; clock: Clock }) {
+    this.#db = options.db;
+    this.#clock = options.clock;
+  }
+
+  /** Makes the host exist with this capacity; a known one keeps its machines and whether it is down. */
+  async addHost(host: SimulatedHost): Promise<void> {
+    await this.addHosts([host]);
+  }
+
+  /** The same for many, in one statement. The names must differ. */
+  async addHosts(hosts: readonly SimulatedHost[]): Promise<void> {
+    await this.#db.run(
+      `insert into sim.hosts as h (name, cpu, ram_mb, disk_gb)
+       select * from unnest($1::text[], $2::int[], $3::int[], $4::int[])
+       on conflict (name) do update
+       set cpu = excluded.cpu, ram_mb = excluded.ram_mb, disk_gb = excluded.disk_gb
+       where (h.cpu, h.ram_mb, h.disk_gb) is distinct from (excluded.cpu, excluded.ram_mb, excluded.disk_gb)`,
+      [
+        hosts.map((h) => h.name),
+        hosts.map((h) => h.cpu),
+        hosts.map((h) => h.ramMb),
+        hosts.map((h) => h.diskGb),
+      ],
+    );
+  }
+
+  /** A host that is down answers nothing; its machines are as before when it answers again. */
+  async setHostDown(name: string, down: boolean): Promise<void> {
+    const known = await this.#db.run('update sim.hosts set down = $2 where name = $1', [name, down]);
+    if (known === 0) throw new Error(`the simulator has no host ${name}`);
+  }
+
+  /** A deaf machine ignores requests to shut down, as a hung guest does. */
+  async setDeaf(id: string, deaf: boolean): Promise<void> {
+    const known = await this.#db.run('update sim.machines set deaf = $2 where id = $1', [id, deaf]);
+    if (known === 0) throw new Error(`the simulator has no machine ${id}`);
+  }
+
+  /** Everything that exists, by id. */
+  async machines(): Promise<SimulatedMachine[]> {
+    const rows = await this.#db.rows<MachineRow>(
+      `select id, host, cpu, ram_mb, disk_gb, installed, booted_at, install_ends_at, off_at, deaf
+       from sim.machines order by id`,
+    );
+    const now = this.#clock.now();
+    return rows.map((row) => ({
+      id: row.id,
+      host: row.host,
+      cpu: row.cpu,
+      ramMb: row.ram_mb,
+      diskGb: row.disk_gb,
+      state: stateAt(row, now),
+      installed: row.installed,
+      bootedAt: row.booted_at,
+      deaf: row.deaf,
+    }));
+  }
+
+  /** The machine vanishes without anybody having asked for it. */
+  async lose(id: string): Promise<void> {
+    await this.#db.run('delete from sim.machines where id = $1', [id]);
+  }
+
+  /** When the next running install or shutdown ends, on the business clock; null when none is under way. */
+  async nextDue(): Promise<Date | null> {
+    const next = await this.#db.row<{ due: Date | null }>(
+      `select least(
+         (select min(install_ends_at) from sim.machines where off_at is null and install_ends_at > $1),
+         (select min(off_at) from sim.machines where off_at is not null and off_at > $1)) as due`,
+      [this.#clock.now()],
+    );
+    return next?.due ?? null;
+  }
+}
