@@ -256,7 +256,9 @@ create table coins (
   code text primary key,
   next_index int not null default 0,
   cursor text,
-  polled_at timestamptz
+  polled_at timestamptz,
+  lease_id uuid,
+  leased_until timestamptz
 );
 
 create table topups (

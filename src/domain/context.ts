@@ -1,0 +1,47 @@
+/** What every verb is given: the service's parts, and who is acting. */
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../kernel/logger.ts';
+import type { PasswordHasher } from '../kernel/passwords.ts';
+import type { KeyRing } from '../kernel/secrets.ts';
+import type { Database } from '../kernel/sql.ts';
+import type { ChainDriver } from '../ports/chain.ts';
+import type { ComputeDriver } from '../ports/compute.ts';
+import type { Rates } from '../ports/rates.ts';
+import type { CoinCode } from '../spec/coins.ts';
+
+export interface Service {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly keys: KeyRing;
+  readonly passwords: PasswordHasher;
+  readonly compute: ComputeDriver;
+  readonly chains: ReadonlyMap<CoinCode, ChainDriver>;
+  readonly rates: Rates;
+  readonly log: Logger;
+  readonly settings: ServiceSettings;
+  /** Hurries the workers of all processes; called after a commit that made work. Polling is the guarantee. */
+  wake(): void;
+}
+
+export interface ServiceSettings {
+  readonly mode: 'sandbox' | 'live';
+  readonly tokenPrefix: string;
+  readonly rateLockMinutes: number;
+  readonly addressRestDays: number;
+}
+
+/** Who acts, for the audit log. System and operator actions have neither session nor token. */
+export interface Actor {
+  readonly customerId: string | null;
+  readonly sessionId: string | null;
+  readonly tokenId: string | null;
+  /** `req_…`, as the caller sees it in X-Request-Id. */
+  readonly requestId: string;
+  /** ISO 3166 code, `XX` when unknown. The address itself goes no further than the edge. */
+  readonly ipCountry: string;
+}
+
+/** An actor with an account behind it. */
+export interface CustomerActor extends Actor {
+  readonly customerId: string;
+}

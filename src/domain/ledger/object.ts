@@ -1,0 +1,27 @@
+/** A ledger entry as the REST contract shows it. */
+import { showId } from '../../kernel/ids.ts';
+import { centsNumber } from '../../kernel/money.ts';
+import { rfc3339 } from '../../kernel/time.ts';
+import type { LedgerEntry } from '../../spec/schemas/ledger-entry.ts';
+
+export function ledgerEntryObject(entry: {
+  readonly id: string;
+  readonly type: LedgerEntry['type'];
+  /** Signed: negative when taken from the balance. */
+  readonly amountCents: bigint;
+  readonly balanceAfterCents: bigint;
+  readonly resource: { readonly kind: 'server' | 'topup'; readonly id: string } | null;
+  readonly description: string;
+  readonly createdAt: Date;
+}): LedgerEntry {
+  return {
+    id: showId('ledgerEntry', entry.id),
+    object: 'ledger_entry',
+    type: entry.type,
+    amount_usd: centsNumber(entry.amountCents),
+    balance_after_usd: centsNumber(entry.balanceAfterCents),
+    resource: entry.resource ? showId(entry.resource.kind, entry.resource.id) : null,
+    description: entry.description,
+    created_at: rfc3339(entry.createdAt),
+  };
+}
