@@ -32,7 +32,7 @@ const POWER: Record<PowerAction, string> = {
   acpi: `update sim.machines set off_at = $2::timestamptz + make_interval(secs => ${SHUTDOWN_S})
          where id = $1 and off_at is null and install_ends_at <= $2 and not deaf`,
   reset: `update sim.machines set off_at = null, booted_at = $2
-          where id = $1 and install_ends_at <= $2 and (off_at is null or off_at > $2)`,
+          where id = $1 and (off_at is null or off_at > $2)`,
 };
 
 /** Hosts come from `SimulatorControl`; one it was not told of fails like one that is down. */

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { FAULTS, SqlFaults, UnknownFault } from '../../src/drivers/faults.ts';
+import { scratchDatabase } from '../support/database.ts';
+
+describe('faults on demand', () => {
+  let world: Awaited<ReturnType<typeof scratchDatabase>>;
+  let faults: SqlFaults;
+  before(async () => {
+    world = await scratchDatabase();
+    faults = new SqlFaults(world.db);
+  });
+  after(() => world.close());
+
+  async function takes(driver: string, operation: string, times: number): Promise<boolean[]> {
+    const taken: boolean[] = [];
+    for (let call = 0; call < times; call++) taken.push(await faults.take(driver, operation));
+    return taken;
+  }
+
+  it('no call fails that was not made to', async () => {
+    assert.deepEqual(await takes('compute', 'ensure', 2), [false, false]);
+  });
+
+  it('as many calls fail as were asked for, of that operation only', async () => {
+    await faults.set({ driver: 'chain', operation: 'poll', times: 2 });
+    assert.equal(await faults.take('chain', 'health'), false);
+    assert.deepEqual(await takes('chain', 'poll', 4), [true, true, false, false]);
+  });
+
+  it('callers that race never share one fault', async () => {
+    await faults.set({ driver: 'rates', operation: 'eurPerUsd', times: 7 });
+    const taken = await Promise.all(Array.from({ length: 60 }, () => faults.take('rates', 'eurPerUsd')));
+    assert.equal(taken.filter(Boolean).length, 7);
+  });
+
+  it('setting replaces what was armed, and zero clears it', async () => {
+    await faults.set({ driver: 'compute', operation: 'power', times: 5 });
+    await faults.set({ driver: 'compute', operation: 'power', times: 1 });
+    assert.deepEqual(await takes('compute', 'power', 2), [true, false]);
+    await faults.set({ driver: 'compute', operation: 'power', times: 5 });
+    await faults.set({ driver: 'compute', operation: 'power', times: 0 });
+    assert.equal(await faults.take('compute', 'power'), false);
+  });
+
+  it('what one process arms another one meets', async () => {
+    await faults.set({ driver: 'compute', operation: 'remove', times: 1 });
+    assert.equal(await new SqlFaults(world.db).take('compute', 'remove'), true);
+    assert.equal(await faults.take('compute', 'remove'), false);
+  });
+
+  it('every fault that is listed can be armed', async () => {
+    for (const [driver, operations] of Object.entries(FAULTS)) {
+      for (const operation of operations) {
+        await faults.set({ driver, operation, times: 1 });
+        assert.deepEqual(await takes(driver, operation, 2), [true, false]);
+      }
+    }
+  });
+
+  it('an unknown driver or operation is named, with what it may be', async () => {
+    for (const driver of ['mail', '', '__proto__', 'constructor']) {
+      await assert.rejects(faults.set({ driver, operation: 'ensure', times: 1 }), (error) => {
+        assert.ok(error instanceof UnknownFault);
+        assert.deepEqual([error.field, error.allowed], ['driver', ['compute', 'chain', 'rates']]);
+        return true;
+      });
+    }
+    await assert.rejects(faults.set({ driver: 'rates', operation: 'ensure', times: 1 }), (error) => {
+      assert.ok(error instanceof UnknownFault);
+      assert.deepEqual([error.field, error.allowed], ['operation', ['usdPerCoin', 'eurPerUsd']]);
+      return true;
+    });
+  });
+
+  it('times that are no count are refused', async () => {
+    for (const times of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60]) {
+      await assert.rejects(faults.set({ driver: 'chain', operation: 'poll', times }), RangeError);
+    }
+    await faults.set({ driver: 'chain', operation: 'poll', times: Number.MAX_SAFE_INTEGER });
+    assert.equal(await faults.take('chain', 'poll'), true);
+    await faults.set({ driver: 'chain', operation: 'poll', times: 0 });
+  });
+});

@@ -1,0 +1,57 @@
+/** A simulated world for a test: its own database, and a clock that moves only when told. */
+import assert from 'node:assert/strict';
+import { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
+import { SimulatedCompute } from '../../src/drivers/compute/simulator/driver.ts';
+import { SqlFaults } from '../../src/drivers/faults.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
+import type { Database } from '../../src/kernel/sql.ts';
+import type { MachineState } from '../../src/ports/compute.ts';
+import { scratchDatabase } from '../support/database.ts';
+
+export const INSTALL_S = 90;
+
+export class SteppedClock implements Clock {
+  #nowMs = Date.UTC(2030, 0, 31, 12);
+  now(): Date {
+    return new Date(this.#nowMs);
+  }
+  advanceS(seconds: number): void {
+    this.#nowMs += Math.round(seconds * 1000);
+  }
+  moveTo(moment: Date): void {
+    this.#nowMs = moment.getTime();
+  }
+}
+
+export interface SimulatedWorld {
+  readonly db: Database;
+  readonly clock: SteppedClock;
+  readonly faults: SqlFaults;
+  readonly control: SimulatorControl;
+  readonly driver: SimulatedCompute;
+  /** Another driver on the same world, as another process has it. */
+  another(): SimulatedCompute;
+  /** The state of one machine, as the driver sees it. */
+  state(id: string): Promise<MachineState['state'] | undefined>;
+  /** Moves the clock from one due moment to the next until the machine is in this state. */
+  until(id: string, state: MachineState['state']): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function simulatedWorld(): Promise<SimulatedWorld> {
+  const { db, close } = await scratchDatabase();
+  const clock = new SteppedClock();
+  const faults = new SqlFaults(db);
+  const control = new SimulatorControl({ db, clock });
+  const another = () => new SimulatedCompute({ db, clock, faults, installS: INSTALL_S });
+  const driver = another();
+  const state = async (id: string) => (await driver.observe([id]))[0]?.state;
+  async function until(id: string, wanted: MachineState['state']): Promise<void> {
+    while ((await state(id)) !== wanted) {
+      const due = await control.nextDue();
+      assert.ok(due, `nothing is under way that could make the machine ${wanted}`);
+      clock.moveTo(due);
+    }
+  }
+  return { db, clock, faults, control, driver, another, state, until, close };
+}
