@@ -1,0 +1,46 @@
+/** Addresses as each network writes them, checksums included. None of these keys can be spent from. */
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { base58, base58xmr, bech32, createBase58check, hex } from '@scure/base';
+
+const base58check = createBase58check(sha256);
+
+/** Pay to witness public key hash (BIP 173, version 0). `hash` is 20 bytes. */
+export function segwitAddress(prefix: string, hash: Uint8Array): string {
+  return bech32.encode(prefix, [0, ...bech32.toWords(hash)]);
+}
+
+/** Mixed case is the checksum (EIP-55). `hash` is 20 bytes. */
+export function evmAddress(hash: Uint8Array): string {
+  const digits = hex.encode(hash);
+  const check = hex.encode(keccak_256(new TextEncoder().encode(digits)));
+  const marked = [...digits].map((digit, i) => ((check[i] ?? '0') >= '8' ? digit.toUpperCase() : digit));
+  return `0x${marked.join('')}`;
+}
+
+/** `hash` is 20 bytes. */
+export function tronAddress(hash: Uint8Array): string {
+  return base58check.encode(Uint8Array.of(0x41, ...hash));
+}
+
+/** `network` 36 is a subaddress of stagenet. The keys are points of 32 bytes. */
+export function moneroAddress(network: number, spendKey: Uint8Array, viewKey: Uint8Array): string {
+  const body = Uint8Array.of(network, ...spendKey, ...viewKey);
+  return base58xmr.encode(Uint8Array.of(...body, ...keccak_256(body).subarray(0, 4)));
+}
+
+export function solanaAddress(publicKey: Uint8Array): string {
+  return base58.encode(publicKey);
+}
+
+const ED25519_PKCS8 = hex.decode('302e020100300506032b657004220420');
+
+/** The ed25519 public key of a 32-byte seed: a real point of the curve, which wallets check. */
+export function ed25519PublicKey(seed: Uint8Array): Uint8Array {
+  const key = Buffer.concat([ED25519_PKCS8, seed]);
+  const jwk = createPublicKey(createPrivateKey({ key, format: 'der', type: 'pkcs8' })).export({
+    format: 'jwk',
+  });
+  return Buffer.from(jwk.x ?? '', 'base64url');
+}

@@ -1,0 +1,123 @@
+/**
+ * One simulated chain in the database. Whatever changes it locks its row first, so its changes have one order,
+ * which `seq` numbers; readers take one statement, hence one snapshot, and no lock.
+ */
+import type { Sql } from '../../../kernel/sql.ts';
+import type { CoinCode } from '../../../spec/coins.ts';
+import { newBlockHash } from './networks.ts';
+
+/** From this many confirmations on nothing changes any more, short of a deep reorganisation. */
+export const FINAL_CONFIRMATIONS = 30;
+
+export interface Chain {
+  readonly coin: CoinCode;
+  readonly firstHeight: number;
+  readonly height: number;
+  readonly hash: string;
+  readonly seq: bigint;
+  /** The next block is due an interval after this; null while no payment waits for one. */
+  readonly waitingFrom: Date | null;
+}
+
+export async function lockChain(tx: Sql, coin: CoinCode): Promise<Chain> {
+  // Not "for update": that would wait for every address being dealt out, whose rows refer to this one.
+  const chain = await tx.row<Chain>(
+    `select coin, first_height as "firstHeight", height, hash, seq, waiting_from as "waitingFrom"
+     from sim.chains where coin = $1 for no key update`,
+    [coin],
+  );
+  if (!chain) throw new Error(`no simulated network for ${coin}`);
+  return chain;
+}
+
+/** Mines a block for each time, oldest first; the first takes all that is in the mempool. */
+export async function extend(tx: Sql, chain: Chain, times: readonly Date[]): Promise<Chain> {
+  const hashes: string[] = [];
+  for (const _ of times) hashes.push(newBlockHash(chain.coin, hashes.at(-1) ?? chain.hash));
+  const [first, last, lastTime] = [hashes[0], hashes.at(-1), times.at(-1)];
+  if (first === undefined || last === undefined || !lastTime) return chain;
+  await tx.run(
+    `insert into sim.blocks (coin, hash, parent_hash, height, mined_at, seq)
+     select $1, hash, coalesce(lag(hash) over (order by n), $2), $3::int + n, mined_at, $4::bigint + n
+     from unnest($5::text[], $6::timestamptz[]) with ordinality as block (hash, mined_at, n)`,
+    [chain.coin, chain.hash, chain.height, chain.seq, hashes, times.map((time) => time.toISOString())],
+  );
+  await tx.run(
+    `update sim.payments set state = 'included', height = $2, block_hash = $3, changed_seq = $4
+     where coin = $1 and state = 'mempool'`,
+    [chain.coin, chain.height + 1, first, chain.seq + 1n],
+  );
+  return await moveTip(tx, {
+    ...chain,
+    height: chain.height + times.length,
+    hash: last,
+    seq: chain.seq + BigInt(times.length),
+    waitingFrom: lastTime,
+  });
+}
+
+/** Takes blocks off the tip, at most down to the first; returns how many. Their payments become `state`. */
+export async function rewind(
+  tx: Sql,
+  chain: Chain,
+  change: { depth: number; state: 'mempool' | 'removed'; now: Date },
+): Promise<{ chain: Chain; removed: number }> {
+  const height = Math.max(chain.firstHeight, chain.height - change.depth);
+  const seq = chain.seq + 1n;
+  await tx.run(
+    `update sim.payments set state = $3, height = null, block_hash = null, changed_seq = $4
+     where coin = $1 and state = 'included' and height > $2`,
+    [chain.coin, height, change.state, seq],
+  );
+  await tx.run('update sim.blocks set orphaned = true where coin = $1 and height > $2 and not orphaned', [
+    chain.coin,
+    height,
+  ]);
+  const tip = await tx.row<{ hash: string }>(
+    'select hash from sim.blocks where coin = $1 and height = $2 and not orphaned',
+    [chain.coin, height],
+  );
+  if (!tip) throw new Error(`the simulated ${chain.coin} chain has no block ${height}`);
+  const moved = await moveTip(tx, { ...chain, height, hash: tip.hash, seq, waitingFrom: change.now });
+  return { chain: moved, removed: chain.height - height };
+}
+
+/** Writes the chain's row; it waits for a block only while some payment is unconfirmed or young. */
+export async function moveTip(tx: Sql, chain: Chain): Promise<Chain> {
+  const waitingFrom = (await blocksWanted(tx, chain)) > 0 ? chain.waitingFrom : null;
+  await tx.run('update sim.chains set height = $2, hash = $3, seq = $4, waiting_from = $5 where coin = $1', [
+    chain.coin,
+    chain.height,
+    chain.hash,
+    chain.seq,
+    waitingFrom,
+  ]);
+  return { ...chain, waitingFrom };
+}
+
+/** Mines the blocks that are due by `now`, each at its own time, at most `limit`. */
+export async function catchUp(
+  tx: Sql,
+  chain: Chain,
+  due: { now: Date; blockS: number; limit: number },
+): Promise<Chain> {
+  const from = chain.waitingFrom?.getTime();
+  if (due.blockS <= 0 || from === undefined) return chain;
+  const intervalMs = due.blockS * 1000;
+  const overdue = Math.floor((due.now.getTime() - from) / intervalMs);
+  const count = Math.min(overdue, due.limit, await blocksWanted(tx, chain));
+  const times = Array.from({ length: Math.max(0, count) }, (_, i) => new Date(from + (i + 1) * intervalMs));
+  return await extend(tx, chain, times);
+}
+
+/** Blocks until every payment is final. */
+async function blocksWanted(tx: Sql, chain: Chain): Promise<number> {
+  const found = await tx.row<{ waiting: boolean; newest: number | null }>(
+    `select exists (select from sim.payments where coin = $1 and state = 'mempool') as waiting,
+       (select max(height) from sim.payments where coin = $1 and state = 'included') as newest`,
+    [chain.coin],
+  );
+  if (found?.waiting) return FINAL_CONFIRMATIONS;
+  if (found?.newest == null) return 0;
+  return Math.max(0, FINAL_CONFIRMATIONS - (chain.height - found.newest + 1));
+}

@@ -1,0 +1,134 @@
+/** The sandbox's hands on the simulated networks: what the world does to a chain, and the passing of its time. */
+import { randomInt } from 'node:crypto';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Database, Sql } from '../../../kernel/sql.ts';
+import type { CoinCode } from '../../../spec/coins.ts';
+import { type Chain, catchUp, extend, lockChain, moveTip, rewind } from './chain.ts';
+import { checkedAmount, checkedBlocks, checkedCoin, SimnetInputError } from './input.ts';
+import { canonicalAddress, newTxid } from './networks.ts';
+
+/** One tick stays short however late it comes; the next one goes on. */
+const MAX_BLOCKS_A_TICK = 200;
+
+export class SimnetControl {
+  readonly #db: Database;
+  readonly #clock: Clock;
+  readonly #blockS: number;
+
+  /** `blockS`: seconds of business time between blocks, 0 for blocks on demand only. */
+  constructor(options: { db: Database; clock: Clock; blockS: number }) {
+    this.#db = options.db;
+    this.#clock = options.clock;
+    this.#blockS = options.blockS;
+  }
+
+  /**
+   * Puts a payment to one of our addresses into the mempool. `amount` is in whole coins, decimal.
+   * Throws SimnetInputError on `coin`, `address` or `amount`.
+   */
+  async pay(input: { coin: CoinCode; address: string; amount: string }): Promise<{ txid: string }> {
+    const coin = checkedCoin(input.coin);
+    const units = checkedAmount(coin, input.amount);
+    const address = canonicalAddress(coin, input.address);
+    const known = await this.#db.row('select from sim.addresses where coin = $1 and address = $2', [
+      coin,
+      address,
+    ]);
+    if (!known) throw new SimnetInputError('address', `no wallet on the simulated ${coin} network has it`);
+    const txid = newTxid(coin);
+    await this.#change(coin, async (tx, chain, now) => {
+      // Blocks that were due before this payment was made must not contain it.
+      const present = await catchUp(tx, chain, { now, blockS: this.#blockS, limit: MAX_BLOCKS_A_TICK });
+      const seq = present.seq + 1n;
+      await tx.run(
+        `insert into sim.payments (coin, key, txid, address, amount_units, state, changed_seq)
+         values ($1, $2, $3, $4, $5, 'mempool', $6)`,
+        [coin, `${txid}:${randomInt(2)}`, txid, address, units, seq],
+      );
+      await moveTip(tx, { ...present, seq, waitingFrom: present.waitingFrom ?? now });
+    });
+    return { txid };
+  }
+
+  /** Mines `count` blocks (1–1000) now; the first takes the mempool. Throws SimnetInputError on `coin` or `count`. */
+  async mine(input: { coin: CoinCode; count: number }): Promise<{ height: number }> {
+    const count = checkedBlocks('count', input.count);
+    return await this.#change(checkedCoin(input.coin), async (tx, chain, now) => {
+      const { height } = await extend(tx, chain, Array<Date>(count).fill(now));
+      return { height };
+    });
+  }
+
+  /**
+   * The last `depth` blocks (1–1000, never the network's first) vanish. Their payments return to the mempool or,
+   * with `drop`, are gone. `removed` counts blocks. Throws SimnetInputError on `coin` or `depth`.
+   */
+  async reorg(input: {
+    coin: CoinCode;
+    depth: number;
+    drop?: boolean;
+  }): Promise<{ height: number; removed: number }> {
+    const depth = checkedBlocks('depth', input.depth);
+    return await this.#change(checkedCoin(input.coin), async (tx, chain, now) => {
+      const state = input.drop ? 'removed' : 'mempool';
+      const { chain: shorter, removed } = await rewind(tx, chain, { depth, state, now });
+      return { height: shorter.height, removed };
+    });
+  }
+
+  /**
+   * Another transaction spent the same coins: this one can never be mined again. Throws SimnetInputError on
+   * `txid` when it is unknown, or in a block: then a reorganisation must free it first.
+   */
+  async conflict(txid: string): Promise<void> {
+    const find = 'select coin, state from sim.payments where txid = $1';
+    const found = await this.#db.row<{ coin: CoinCode }>(find, [txid]);
+    if (!found) throw new SimnetInputError('txid', 'no simulated network has this transaction');
+    await this.#change(found.coin, async (tx, chain) => {
+      const payment = await tx.row<{ state: string }>(find, [txid]);
+      if (payment?.state === 'included') {
+        throw new SimnetInputError('txid', 'it is in a block: reorganise that away first');
+      }
+      const seq = chain.seq + 1n;
+      await tx.run(`update sim.payments set state = 'conflicted', changed_seq = $2 where txid = $1`, [
+        txid,
+        seq,
+      ]);
+      await moveTip(tx, { ...chain, seq });
+    });
+  }
+
+  /** Mines the blocks that are due, at most 200, each at its scheduled time; returns how many. */
+  async tick(): Promise<number> {
+    if (this.#blockS <= 0) return 0;
+    const dueBefore = new Date(this.#clock.now().getTime() - this.#blockS * 1000);
+    const late = await this.#db.rows<{ coin: CoinCode }>(
+      'select coin from sim.chains where waiting_from <= $1 order by waiting_from',
+      [dueBefore],
+    );
+    let mined = 0;
+    for (const { coin } of late) {
+      const limit = MAX_BLOCKS_A_TICK - mined;
+      if (limit <= 0) break;
+      mined += await this.#change(coin, async (tx, chain, now) => {
+        const present = await catchUp(tx, chain, { now, blockS: this.#blockS, limit });
+        return present.height - chain.height;
+      });
+    }
+    return mined;
+  }
+
+  /** Business time of the next block; null when blocks come on demand only, or no payment waits for one. */
+  async nextBlockDue(): Promise<Date | null> {
+    if (this.#blockS <= 0) return null;
+    const first = await this.#db.row<{ waiting_from: Date | null }>(
+      'select min(waiting_from) as waiting_from from sim.chains',
+    );
+    return first?.waiting_from ? new Date(first.waiting_from.getTime() + this.#blockS * 1000) : null;
+  }
+
+  /** Changes one chain under its lock. `now` is read once the lock is held, so that times follow the order of changes. */
+  async #change<T>(coin: CoinCode, work: (tx: Sql, chain: Chain, now: Date) => Promise<T>): Promise<T> {
+    return await this.#db.transaction(async (tx) => work(tx, await lockChain(tx, coin), this.#clock.now()));
+  }
+}

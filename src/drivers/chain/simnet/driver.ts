@@ -1,0 +1,171 @@
+/** What the service sees of a simulated network: the chain port over the `sim` schema. It only ever reads payments. */
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Database } from '../../../kernel/sql.ts';
+import type { ChainDriver, Deposit, Observation, ObservationState } from '../../../ports/chain.ts';
+import type { CoinCode } from '../../../spec/coins.ts';
+import type { Faults } from '../../faults.ts';
+import { FINAL_CONFIRMATIONS } from './chain.ts';
+import { addressAt, paymentUri } from './networks.ts';
+
+interface PaymentRow {
+  key: string;
+  txid: string;
+  address: string;
+  amount_units: string;
+  state: 'mempool' | 'included' | 'removed' | 'conflicted';
+  height: number | null;
+  block_hash: string | null;
+  mined_at: Date | null;
+  tip_height: number;
+}
+
+type PollRow = { tip_height: number; tip_hash: string } & (PaymentRow | { key: null });
+
+/**
+ * What changed after the cursor's block, and what was not yet final at it or is not now: the confirmations of
+ * these have moved. The mempool is among the changes, since every block empties it. A block that was orphaned
+ * still knows its place in the order of changes, so a rewind needs no walk back to the fork; a cursor that this
+ * chain never had begins at the beginning. "Between" where "from" would do: the planner takes a closed range for
+ * a small one and keeps to the index.
+ */
+const POLL = `
+  with tip as (
+    select chain.height, chain.hash, chain.seq, coalesce(seen.seq, 0) as seen_seq,
+      least(chain.height, coalesce(seen.height, 0)) - $3::int + 2 as young_height
+    from sim.chains chain left join sim.blocks seen on seen.coin = chain.coin and seen.hash = $2
+    where chain.coin = $1
+  ), moved as (
+    select payment.key from tip join sim.payments payment
+      on payment.coin = $1 and payment.changed_seq between tip.seen_seq + 1 and tip.seq
+    union
+    select payment.key from tip join sim.payments payment
+      on payment.coin = $1 and payment.state = 'included'
+      and payment.height between tip.young_height and tip.height
+  ), observed as (
+    select payment.*, block.mined_at
+    from moved join sim.payments payment on payment.coin = $1 and payment.key = moved.key
+    left join sim.blocks block on block.coin = payment.coin and block.hash = payment.block_hash
+  )
+  select tip.height as tip_height, tip.hash as tip_hash, observed.key, observed.txid, observed.address,
+    observed.amount_units, observed.state, observed.height, observed.block_hash, observed.mined_at
+  from tip left join observed on true
+  order by observed.changed_seq, observed.key`;
+
+const RECHECK = `
+  select payment.key, payment.txid, payment.address, payment.amount_units, payment.state, payment.height,
+    payment.block_hash, block.mined_at, chain.height as tip_height
+  from sim.payments payment
+  join sim.chains chain on chain.coin = payment.coin
+  left join sim.blocks block on block.coin = payment.coin and block.hash = payment.block_hash
+  where payment.coin = $1 and payment.key = any($2::text[])`;
+
+export class Simnet implements ChainDriver {
+  readonly coin: CoinCode;
+  readonly #db: Database;
+  readonly #clock: Clock;
+  readonly #faults: Faults;
+  readonly #blockS: number;
+  #seed: Buffer | undefined;
+
+  /** `blockS`: seconds between blocks, 0 for blocks on demand only. `db` must not be in a transaction of the service. */
+  constructor(options: { coin: CoinCode; db: Database; clock: Clock; faults: Faults; blockS: number }) {
+    this.coin = options.coin;
+    this.#db = options.db;
+    this.#clock = options.clock;
+    this.#faults = options.faults;
+    this.#blockS = options.blockS;
+  }
+
+  async allocate(invoice: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
+    await this.#meetFault('allocate');
+    const wanted = addressAt(this.coin, await this.#readSeed(), invoice.index);
+    await this.#db.run(
+      `insert into sim.addresses (coin, invoice_id, index, address) values ($1, $2, $3, $4)
+       on conflict (coin, invoice_id) do nothing`,
+      [this.coin, invoice.id, invoice.index, wanted],
+    );
+    const kept = await this.#db.row<{ address: string }>(
+      'select address from sim.addresses where coin = $1 and invoice_id = $2',
+      [this.coin, invoice.id],
+    );
+    const address = kept?.address ?? wanted;
+    return { address, uri: paymentUri(this.coin, address, invoice.amountUnits) };
+  }
+
+  async poll(from: { cursor: string | null }): Promise<{ cursor: string; observations: Observation[] }> {
+    await this.#meetFault('poll');
+    const seenHash = from.cursor?.split(':')[1] ?? null;
+    const rows = await this.#db.rows<PollRow>(POLL, [this.coin, seenHash, FINAL_CONFIRMATIONS]);
+    const tip = rows[0];
+    if (!tip) throw new Error(`no simulated network for ${this.coin}`);
+    return {
+      cursor: `${tip.tip_height}:${tip.tip_hash}`,
+      observations: rows.flatMap((row) => (row.key === null ? [] : [observation(row)])),
+    };
+  }
+
+  async recheck(keys: readonly string[]): Promise<Observation[]> {
+    await this.#meetFault('recheck');
+    const rows = await this.#db.rows<PaymentRow>(RECHECK, [this.coin, keys]);
+    const found = new Map(rows.map((row) => [row.key, observation(row)]));
+    return keys.map((key) => found.get(key) ?? unknown(key));
+  }
+
+  async health(): Promise<{ ok: boolean; height: number; detail: string }> {
+    await this.#meetFault('health');
+    const chain = await this.#db.row<{ height: number; waiting_from: Date | null }>(
+      'select height, waiting_from from sim.chains where coin = $1',
+      [this.coin],
+    );
+    if (!chain) return { ok: false, height: 0, detail: `no simulated network for ${this.coin}` };
+    return { ok: true, height: chain.height, detail: this.#pace(chain.waiting_from) };
+  }
+
+  #pace(waitingFrom: Date | null): string {
+    if (this.#blockS <= 0) return 'simulated, blocks on demand';
+    if (!waitingFrom) return 'simulated, no payment waits for a block';
+    const waitedMs = this.#clock.now().getTime() - waitingFrom.getTime();
+    return `simulated, next block in ${Math.max(0, Math.ceil(this.#blockS - waitedMs / 1000))} s`;
+  }
+
+  async #readSeed(): Promise<Buffer> {
+    this.#seed ??= (await this.#db.row<{ seed: Buffer }>('select seed from sim.seed'))?.seed;
+    if (!this.#seed) throw new Error('the simulated networks have no seed');
+    return this.#seed;
+  }
+
+  async #meetFault(operation: string): Promise<void> {
+    if (await this.#faults.take('chain', operation)) throw new Error('simulated fault');
+  }
+}
+
+function observation(row: PaymentRow): Observation {
+  const confirmations = row.height === null ? 0 : row.tip_height - row.height + 1;
+  const state: ObservationState = confirmations >= FINAL_CONFIRMATIONS ? 'final' : row.state;
+  return {
+    key: row.key,
+    txid: row.txid,
+    address: row.address,
+    amountUnits: BigInt(row.amount_units),
+    state,
+    confirmations,
+    height: row.height,
+    blockHash: row.block_hash,
+    blockTime: row.mined_at,
+  };
+}
+
+/** A key that this chain never had. Like a real node, it cannot say whom such an output paid, nor how much. */
+function unknown(key: string): Observation {
+  return {
+    key,
+    txid: key.split(':')[0] ?? key,
+    address: '',
+    amountUnits: 0n,
+    state: 'removed',
+    confirmations: 0,
+    height: null,
+    blockHash: null,
+    blockTime: null,
+  };
+}

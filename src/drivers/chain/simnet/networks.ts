@@ -1,0 +1,121 @@
+/**
+ * What tells the eight simulated networks apart: addresses, ids and URIs. Where a network has a test form, that
+ * form is used, so that no real wallet pays a simulated address by mistake.
+ */
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { base58, hex } from '@scure/base';
+import { formatUnits } from '../../../kernel/money.ts';
+import { type CoinCode, coin as coinOf } from '../../../spec/coins.ts';
+import {
+  ed25519PublicKey,
+  evmAddress,
+  moneroAddress,
+  segwitAddress,
+  solanaAddress,
+  tronAddress,
+} from './addresses.ts';
+
+/** Sepolia and the test USDT on it. */
+const EVM_CHAIN_ID = 11_155_111;
+const TEST_USDT = '0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0';
+
+const MONERO_STAGENET_SUBADDRESS = 36;
+
+interface Network {
+  /** The address of a 32-byte secret. */
+  readonly address: (secret: Buffer) => string;
+  /** The network's one way of writing an address that some wallets write differently. */
+  readonly canonical: (address: string) => string;
+  /** How transaction ids and block hashes are written. */
+  readonly id: (bytes: Uint8Array) => string;
+  readonly txidBytes: number;
+  readonly uri: (address: string, units: bigint, decimal: string) => string;
+}
+
+const HEX = { canonical: (address: string) => address, id: hex.encode, txidBytes: 32 };
+
+const TRON: Network = {
+  ...HEX,
+  address: (secret) => tronAddress(secret.subarray(0, 20)),
+  uri: (address) => address,
+};
+
+const EVM = {
+  address: (secret: Buffer) => evmAddress(secret.subarray(0, 20)),
+  canonical: evmCanonical,
+  id: (bytes: Uint8Array) => `0x${hex.encode(bytes)}`,
+  txidBytes: 32,
+};
+
+const NETWORKS: Readonly<Record<CoinCode, Network>> = {
+  BTC: bitcoinLike('tb', 'bitcoin'),
+  LTC: bitcoinLike('tltc', 'litecoin'),
+  XMR: {
+    ...HEX,
+    address: (secret) =>
+      moneroAddress(
+        MONERO_STAGENET_SUBADDRESS,
+        ed25519PublicKey(derive(secret, 'spend')),
+        ed25519PublicKey(derive(secret, 'view')),
+      ),
+    uri: (address, _units, decimal) => `monero:${address}?tx_amount=${decimal}`,
+  },
+  ETH: { ...EVM, uri: (address, units) => `ethereum:${address}@${EVM_CHAIN_ID}?value=${units}` },
+  USDT: {
+    ...EVM,
+    uri: (address, units) =>
+      `ethereum:${TEST_USDT}@${EVM_CHAIN_ID}/transfer?address=${address}&uint256=${units}`,
+  },
+  USDTTRC: TRON,
+  TRX: TRON,
+  SOL: {
+    address: (secret) => solanaAddress(ed25519PublicKey(secret)),
+    canonical: (address) => address,
+    id: base58.encode,
+    txidBytes: 64,
+    uri: (address, _units, decimal) => `solana:${address}?amount=${decimal}`,
+  },
+};
+
+function bitcoinLike(prefix: string, scheme: string): Network {
+  return {
+    ...HEX,
+    address: (secret) => segwitAddress(prefix, secret.subarray(0, 20)),
+    // QR codes carry bech32 in capitals; a mixture is invalid.
+    canonical: (address) => (address === address.toUpperCase() ? address.toLowerCase() : address),
+    uri: (address, _units, decimal) => `${scheme}:${address}?amount=${decimal}`,
+  };
+}
+
+/** An address all in one case carries no checksum and means the same. */
+function evmCanonical(address: string): string {
+  const match = /^0x([0-9a-f]{40}|[0-9A-F]{40})$/.exec(address);
+  return match?.[1] ? evmAddress(hex.decode(match[1].toLowerCase())) : address;
+}
+
+function derive(secret: Uint8Array, use: string): Buffer {
+  return createHmac('sha256', secret).update(use).digest();
+}
+
+/** The address with this number on the coin's network: the same for ever, one for each number. */
+export function addressAt(coin: CoinCode, seed: Uint8Array, index: number): string {
+  return NETWORKS[coin].address(derive(seed, `${coin}:${index}`));
+}
+
+export function canonicalAddress(coin: CoinCode, address: string): string {
+  return NETWORKS[coin].canonical(address);
+}
+
+export function paymentUri(coin: CoinCode, address: string, amountUnits: bigint): string {
+  return NETWORKS[coin].uri(address, amountUnits, formatUnits(amountUnits, coinOf(coin).decimals));
+}
+
+export function newTxid(coin: CoinCode): string {
+  return NETWORKS[coin].id(randomBytes(NETWORKS[coin].txidBytes));
+}
+
+/** The hash of a new block on `parentHash`: commits to its parent and, as a nonce does, to chance. */
+export function newBlockHash(coin: CoinCode, parentHash: string): string {
+  const digest = createHash('sha256').update(`${coin}:${parentHash}:`).update(randomBytes(16)).digest();
+  return NETWORKS[coin].id(digest);
+}

@@ -1,0 +1,78 @@
+/** The sandbox's rates: fixed, until a hand sets another. They live in the database, so all processes agree. */
+import { parseUnits } from '../../kernel/money.ts';
+import type { Database } from '../../kernel/sql.ts';
+import type { Rates } from '../../ports/rates.ts';
+import { type CoinCode, isCoinCode } from '../../spec/coins.ts';
+import type { Faults } from '../faults.ts';
+
+const USD_PER_COIN: Readonly<Record<CoinCode, string>> = {
+  BTC: '60000',
+  XMR: '150',
+  ETH: '3000',
+  USDT: '1',
+  USDTTRC: '1',
+  LTC: '80',
+  TRX: '0.12',
+  SOL: '150',
+};
+
+const EUR_PER_USD = '0.92';
+
+const RATE_DECIMALS = 12;
+/** Keeps what an invoice is worth, in cents, within 64 bits. */
+const MAX_USD = 1_000_000_000n;
+
+/** A rate that cannot be. `field` is `coin` or `usd`. */
+export class RateInputError extends Error {
+  readonly field: 'coin' | 'usd';
+  constructor(field: 'coin' | 'usd', message: string) {
+    super(message);
+    this.name = 'RateInputError';
+    this.field = field;
+  }
+}
+
+export class FixedRates implements Rates {
+  readonly #db: Database;
+  readonly #faults: Faults | undefined;
+
+  constructor(options: { db: Database; faults?: Faults }) {
+    this.#db = options.db;
+    this.#faults = options.faults;
+  }
+
+  async usdPerCoin(coin: string): Promise<string> {
+    await this.#meetFault('usdPerCoin');
+    if (!isCoinCode(coin)) throw new Error(`no such coin: ${coin}`);
+    const set = await this.#db.row<{ usd: string }>('select usd from sim.rates where coin = $1', [coin]);
+    return set?.usd ?? USD_PER_COIN[coin];
+  }
+
+  async eurPerUsd(): Promise<string> {
+    await this.#meetFault('eurPerUsd');
+    return EUR_PER_USD;
+  }
+
+  /**
+   * From now on one whole coin costs `usd`, a positive decimal with at most 12 digits after the point.
+   * Throws RateInputError.
+   */
+  async set(coin: string, usd: string): Promise<void> {
+    if (!isCoinCode(coin)) throw new RateInputError('coin', `there is no coin ${JSON.stringify(coin)}`);
+    const units = parseUnits(usd, RATE_DECIMALS);
+    if (units === undefined || units <= 0n || units >= MAX_USD * 10n ** BigInt(RATE_DECIMALS)) {
+      throw new RateInputError(
+        'usd',
+        `a positive decimal number below ${MAX_USD} with at most ${RATE_DECIMALS} digits after the point`,
+      );
+    }
+    await this.#db.run(
+      'insert into sim.rates (coin, usd) values ($1, $2) on conflict (coin) do update set usd = excluded.usd',
+      [coin, usd],
+    );
+  }
+
+  async #meetFault(operation: 'usdPerCoin' | 'eurPerUsd'): Promise<void> {
+    if (await this.#faults?.take('rates', operation)) throw new Error('simulated fault');
+  }
+}
