@@ -19,6 +19,9 @@ interface PaymentRow {
   tip_height: number;
 }
 
+const OBSERVED = `observed.key, observed.txid, observed.address, observed.amount_units, observed.state, observed.height,
+    observed.block_hash, (select mined_at from sim.blocks where coin = $1 and hash = observed.block_hash) as mined_at`;
+
 type PollRow = { tip_height: number; tip_hash: string } & (PaymentRow | { key: null });
 
 /**
@@ -34,30 +37,21 @@ const POLL = `
       least(chain.height, coalesce(seen.height, 0)) - $3::int + 2 as young_height
     from sim.chains chain left join sim.blocks seen on seen.coin = chain.coin and seen.hash = $2
     where chain.coin = $1
-  ), moved as (
-    select payment.key from tip join sim.payments payment
-      on payment.coin = $1 and payment.changed_seq between tip.seen_seq + 1 and tip.seq
-    union
-    select payment.key from tip join sim.payments payment
-      on payment.coin = $1 and payment.state = 'included'
-      and payment.height between tip.young_height and tip.height
   ), observed as (
-    select payment.*, block.mined_at
-    from moved join sim.payments payment on payment.coin = $1 and payment.key = moved.key
-    left join sim.blocks block on block.coin = payment.coin and block.hash = payment.block_hash
+    select * from sim.payments where coin = $1
+      and changed_seq between (select seen_seq + 1 from tip) and (select seq from tip)
+    union all
+    select * from sim.payments where coin = $1 and state = 'included'
+      and height between (select young_height from tip) and (select height from tip)
+      and changed_seq <= (select seen_seq from tip)
   )
-  select tip.height as tip_height, tip.hash as tip_hash, observed.key, observed.txid, observed.address,
-    observed.amount_units, observed.state, observed.height, observed.block_hash, observed.mined_at
+  select tip.height as tip_height, tip.hash as tip_hash, ${OBSERVED}
   from tip left join observed on true
   order by observed.changed_seq, observed.key`;
 
 const RECHECK = `
-  select payment.key, payment.txid, payment.address, payment.amount_units, payment.state, payment.height,
-    payment.block_hash, block.mined_at, chain.height as tip_height
-  from sim.payments payment
-  join sim.chains chain on chain.coin = payment.coin
-  left join sim.blocks block on block.coin = payment.coin and block.hash = payment.block_hash
-  where payment.coin = $1 and payment.key = any($2::text[])`;
+  select (select height from sim.chains where coin = $1) as tip_height, ${OBSERVED}
+  from sim.payments observed where coin = $1 and key = any($2::text[])`;
 
 export class Simnet implements ChainDriver {
   readonly coin: CoinCode;
