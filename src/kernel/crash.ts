@@ -4,7 +4,6 @@
  */
 export const CRASH_POINTS = [
   'deploy.begun',
-  'deploy.key_taken',
   'deploy.written',
   'deploy.answer_kept',
   'deploy.committed',

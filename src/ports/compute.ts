@@ -30,10 +30,10 @@ export interface MachineSpec {
 
 export type PowerAction = 'on' | 'off' | 'acpi' | 'reset';
 
-/** What the driver sees. `absent`: the host answers and has no such machine. */
+/** What the driver sees. `absent`: the host answers and has no such machine; `unknown`: its host does not answer. */
 export interface MachineState {
   readonly id: string;
-  readonly state: 'absent' | 'installing' | 'running' | 'stopped';
+  readonly state: 'absent' | 'unknown' | 'installing' | 'running' | 'stopped';
   readonly host: string | null;
 }
 

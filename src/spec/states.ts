@@ -166,12 +166,12 @@ export const DELIVERY_TRANSITIONS = [
 ] as const satisfies readonly Transition<DeliveryStatus>[];
 
 /** The one move from `from` by `trigger`; throws when the table has none: a caller's mistake, never a user's. */
-export function move<T extends Transition<string>>(
+export function move<T extends Transition<string>, From extends T['from'], Trigger extends T['trigger']>(
   table: readonly T[],
-  from: T['from'],
-  trigger: T['trigger'],
-): T {
+  from: From,
+  trigger: Trigger,
+): Extract<T, { from: From; trigger: Trigger }> & { readonly event?: EventType } {
   const found = table.find((row) => row.from === from && row.trigger === trigger);
   if (!found) throw new Error(`no transition from ${from ?? 'nothing'} by ${trigger}`);
-  return found;
+  return found as Extract<T, { from: From; trigger: Trigger }>;
 }

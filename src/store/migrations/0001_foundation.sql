@@ -57,7 +57,9 @@ create index api_tokens_by_customer on api_tokens (customer_id, created_at desc,
 
 create table balances (
   customer_id uuid primary key references customers,
-  balance_cents bigint not null default 0
+  balance_cents bigint not null default 0,
+  -- Living servers, counted in the row that a deploy locks anyway, so that the quota is exact.
+  servers int not null default 0 check (servers >= 0)
 ) with (fillfactor = 70);
 
 create table transfers (
@@ -342,9 +344,10 @@ create index events_by_customer on events (customer_id, created_at desc, id desc
 create table idempotency (
   customer_id uuid not null,
   key_digest bytea not null,
-  fingerprint bytea not null,
+  -- keyId.base64url of the request's keyed hash.
+  fingerprint text not null,
   -- Sealed by a key derived from the caller's credential and the idempotency key; neither is stored.
-  answer bytea,
+  answer bytea not null,
   request_id text not null,
   created_at timestamptz not null,
   primary key (customer_id, key_digest)

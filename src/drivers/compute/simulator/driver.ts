@@ -100,7 +100,7 @@ export class SimulatedCompute implements ComputeDriver {
     const now = this.#clock.now();
     return seen.map(({ id, host, down, ...times }) => {
       if (host === null) return { id, host, state: 'absent' };
-      if (down) throw silent(host);
+      if (down) return { id, host, state: 'unknown' };
       return { id, host, state: stateAt(times, now) };
     });
   }

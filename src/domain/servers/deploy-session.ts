@@ -1,0 +1,105 @@
+/** Deploy as the session surface words it: SPEC "Deploy rules", checked in the order of SPEC's table. */
+import { randomBytes } from 'node:crypto';
+import { encrypt } from 'unixcrypt';
+import { fail } from '../../kernel/fail.ts';
+import { base32 } from '../../kernel/ids.ts';
+import { convertCents } from '../../kernel/money.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { CYCLE_MONTHS, type CycleMonths, isCycleMonths, LIMITS } from '../../spec/limits.ts';
+import { findPlan, findRegionBySessionCode } from '../../store/catalogue.ts';
+import { findImageForOs } from '../catalogue/image-for-os.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { deploy } from './deploy.ts';
+import { cyclePriceCents } from './price.ts';
+
+/** The form's fields as typed; a missing one is an empty text. */
+export interface DeployForm {
+  readonly product: string;
+  readonly plan: string;
+  readonly region: string;
+  readonly os: string;
+  readonly billing: string;
+  readonly rootPassword: string;
+}
+
+export interface SessionDeployment {
+  readonly serverNo: bigint;
+  /** A month without discount, in euro cents, at the rate kept on the order. Shown, never charged. */
+  readonly monthlyEurCents: bigint;
+  /** The whole cycle with its discount. */
+  readonly totalEurCents: bigint;
+}
+
+const CATEGORIES = { vps: 'vps', dedi: 'dedicated' } as const;
+
+/** Refuses with the code of the first field that is wrong, then as `deploy` does. */
+export async function deploySession(
+  service: Service,
+  actor: CustomerActor,
+  form: DeployForm,
+  options: { within?: (tx: Sql, deployment: SessionDeployment) => Promise<void> } = {},
+): Promise<SessionDeployment> {
+  const category = Object.hasOwn(CATEGORIES, form.product)
+    ? CATEGORIES[form.product as keyof typeof CATEGORIES]
+    : fail('bad_product', { allowed: Object.keys(CATEGORIES) });
+  const plan = await findPlan(service.db, form.plan);
+  if (!plan || plan.category !== category) fail('bad_plan');
+  const region = await findRegionBySessionCode(service.db, form.region);
+  if (!region) fail('bad_region');
+  const image = await findImageForOs(service.db, form.os, service.clock.now());
+  if (!image) fail('bad_os');
+  const billingMonths = parseBilling(form.billing);
+  const rootPasswordSealed = sealRootPassword(service, form.rootPassword);
+  const eurPerUsd = await service.rates.eurPerUsd();
+  const describe = (serverNo: bigint): SessionDeployment => ({
+    serverNo,
+    monthlyEurCents: convertCents(plan.price_cents_month, eurPerUsd),
+    totalEurCents: convertCents(cyclePriceCents(plan.price_cents_month, billingMonths), eurPerUsd),
+  });
+  const { within } = options;
+  const { server } = await deploy(
+    service,
+    actor,
+    {
+      name: generatedName(plan.id),
+      plan,
+      regionId: region.id,
+      imageId: image.id,
+      sshKeys: [],
+      tags: [],
+      labels: {},
+      billingMonths,
+      autoRenew: true,
+      rootPasswordSealed,
+      userDataSealed: null,
+      eurPerUsd,
+    },
+    within ? (tx, deployed) => within(tx, describe(deployed.server.public_no)) : undefined,
+  );
+  return describe(server.public_no);
+}
+
+function parseBilling(text: string): CycleMonths {
+  const months = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  return isCycleMonths(months) ? months : fail('bad_billing', { allowed: CYCLE_MONTHS });
+}
+
+/** Seals the SHA-512 crypt hash that the guest takes; the password itself is kept nowhere. */
+function sealRootPassword(service: Service, password: string): string {
+  const length = [...password].length;
+  if (length < LIMITS.rootPasswordMinChars) {
+    fail('bad_password', { hint: 'The root password needs 12 or more characters.' });
+  }
+  if (length > LIMITS.rootPasswordMaxChars) {
+    fail('bad_password', { hint: 'The root password has at most 128 characters; it needs 12 or more.' });
+  }
+  if (/\p{C}/u.test(password)) {
+    fail('bad_password', { hint: 'The root password takes printable characters only, 12 or more of them.' });
+  }
+  return service.keys.seal('root password', encrypt(password, `$6$${base32(randomBytes(10))}`));
+}
+
+/** A valid host name that says little: `s1-k3m7qz`. */
+function generatedName(planId: string): string {
+  return `${planId.toLowerCase().replace(/[^a-z0-9-]/g, '')}-${base32(randomBytes(4)).slice(0, 6)}`;
+}

@@ -1,0 +1,202 @@
+/** Deploying a server: all surfaces come here. */
+import { crashPoint } from '../../kernel/crash.ts';
+import { fail } from '../../kernel/fail.ts';
+import { newId, newPublicNo, showId } from '../../kernel/ids.ts';
+import { centsNumber } from '../../kernel/money.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { addMonths } from '../../kernel/time.ts';
+import { type CycleMonths, QUOTAS } from '../../spec/limits.ts';
+import { brokenConstraint, sqlState } from '../../store/db.ts';
+import { DEPLOY_CONFLICT, type DeployRow, findDeployLack, insertDeploy } from '../../store/deploy.ts';
+import type { ServerRow } from '../../store/servers.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { ledgerEntryObject } from '../ledger/object.ts';
+import { HOUSE } from '../ledger/transfer.ts';
+import { serverObject } from './object.ts';
+import { cyclePriceCents } from './price.ts';
+
+/** A deploy whose words have been checked: plan, region and image exist and fit each other. */
+export interface DeployOrder {
+  readonly name: string;
+  readonly plan: {
+    readonly id: string;
+    readonly category: 'vps' | 'dedicated';
+    readonly ram_mb: number;
+    readonly disk_gb: number;
+    readonly price_cents_month: bigint;
+  };
+  readonly regionId: string;
+  readonly imageId: string;
+  readonly sshKeys: readonly string[];
+  readonly tags: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly billingMonths: CycleMonths;
+  readonly autoRenew: boolean;
+  readonly rootPasswordSealed: string | null;
+  readonly userDataSealed: string | null;
+  readonly eurPerUsd: string | null;
+}
+
+export interface Deployed {
+  readonly server: ServerRow;
+  readonly balanceAfterCents: bigint;
+}
+
+/** How often a lost race for a place is run again before we say that we are overloaded. */
+const ATTEMPTS = 30;
+
+/**
+ * Charges the cycle, takes an address, a /64 and a place, and starts provisioning, in one commit. `within` runs in
+ * that commit. Refuses with `account_frozen`, `limit_reached`, `out_of_stock`, `insufficient_balance`.
+ */
+export async function deploy(
+  service: Service,
+  actor: CustomerActor,
+  order: DeployOrder,
+  within?: (tx: Sql, deployed: Deployed) => Promise<void>,
+): Promise<Deployed> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    crashPoint('deploy.begun');
+    const deployed = await attemptDeploy(service, actor, order, within);
+    if (deployed) {
+      crashPoint('deploy.committed');
+      service.wake();
+      return deployed;
+    }
+  }
+  return fail('maintenance', { retry_after_s: 1 });
+}
+
+/** One attempt; undefined when a race was lost and another attempt may succeed. */
+async function attemptDeploy(
+  service: Service,
+  actor: CustomerActor,
+  order: DeployOrder,
+  within: ((tx: Sql, deployed: Deployed) => Promise<void>) | undefined,
+): Promise<Deployed | undefined> {
+  const { server, row } = prepare(service.clock.now(), actor, order);
+  async function write(tx: Sql): Promise<Deployed | undefined> {
+    const balanceAfterCents = await insertDeploy(tx, row);
+    if (balanceAfterCents === undefined) return undefined;
+    crashPoint('deploy.written');
+    const deployed = { server, balanceAfterCents };
+    await within?.(tx, deployed);
+    crashPoint('deploy.answer_kept');
+    return deployed;
+  }
+  try {
+    // A single statement is a commit by itself; it needs the round trips of a transaction only for company.
+    const deployed = within ? await service.db.transaction(write) : await write(service.db);
+    if (!deployed) await refuse(service.db, row);
+    return deployed;
+  } catch (error) {
+    if (sqlState(error) === DEPLOY_CONFLICT || brokenConstraint(error) === 'servers_public_no_key')
+      return undefined;
+    throw error;
+  }
+}
+
+/** Names what was missing; returns when nothing is, because it is there by now. */
+async function refuse(tx: Sql, row: DeployRow): Promise<void> {
+  const lack = await findDeployLack(tx, row);
+  if (!lack || lack.frozen) fail('account_frozen');
+  if (lack.servers >= row.serversMax) fail('limit_reached', { limit: row.serversMax });
+  if (!lack.offered || !lack.room || !lack.addresses) fail('out_of_stock');
+  if (lack.balance_cents < row.priceCentsCycle) {
+    fail('insufficient_balance', {
+      have: centsNumber(lack.balance_cents),
+      need: centsNumber(row.priceCentsCycle),
+      deficit: centsNumber(row.priceCentsCycle - lack.balance_cents),
+    });
+  }
+}
+
+function prepare(now: Date, actor: CustomerActor, order: DeployOrder): { server: ServerRow; row: DeployRow } {
+  const priceCentsCycle = cyclePriceCents(order.plan.price_cents_month, order.billingMonths);
+  const server: ServerRow = {
+    id: newId(now),
+    public_no: newPublicNo(),
+    customer_id: actor.customerId,
+    name: order.name,
+    status: 'provisioning',
+    suspended_reason: null,
+    plan_id: order.plan.id,
+    region_id: order.regionId,
+    image_id: order.imageId,
+    image_type: 'official',
+    host_id: null,
+    machine_id: null,
+    ram_mb: order.plan.ram_mb,
+    disk_gb: order.plan.disk_gb,
+    ssh_keys: [...order.sshKeys],
+    tags: [...order.tags],
+    labels: { ...order.labels },
+    billing_months: order.billingMonths,
+    auto_renew: order.autoRenew,
+    price_cents_month: order.plan.price_cents_month,
+    price_cents_cycle: priceCentsCycle,
+    paid_until: addMonths(now, order.billingMonths, now.getUTCDate()),
+    first_run_at: null,
+    created_at: now,
+    updated_at: now,
+    ipv4: null,
+    ipv4_gateway: null,
+    ipv6_prefix: null,
+  };
+  return { server, row: deployRow(server, actor, order) };
+}
+
+function deployRow(server: ServerRow, actor: CustomerActor, order: DeployOrder): DeployRow {
+  const now = server.created_at;
+  const transferId = newId(now);
+  const description = `${order.plan.id} in ${server.region_id}, ${server.billing_months} month${server.billing_months === 1 ? '' : 's'}`;
+  const entry = ledgerEntryObject({
+    id: transferId,
+    type: 'charge',
+    amountCents: -server.price_cents_cycle,
+    balanceAfterCents: 0n,
+    resource: { kind: 'server', id: server.id },
+    description,
+    createdAt: now,
+  });
+  return {
+    serverId: server.id,
+    publicNo: server.public_no,
+    customerId: server.customer_id,
+    name: server.name,
+    planId: server.plan_id,
+    regionId: server.region_id,
+    imageId: server.image_id,
+    category: order.plan.category,
+    ramMb: server.ram_mb,
+    diskGb: server.disk_gb,
+    sshKeys: server.ssh_keys,
+    tags: server.tags,
+    labels: server.labels,
+    billingMonths: server.billing_months,
+    autoRenew: server.auto_renew,
+    priceCentsMonth: server.price_cents_month,
+    priceCentsCycle: server.price_cents_cycle,
+    eurPerUsd: order.eurPerUsd,
+    anchorDay: now.getUTCDate(),
+    paidUntil: server.paid_until,
+    rootPasswordSealed: order.rootPasswordSealed,
+    userDataSealed: order.userDataSealed,
+    now,
+    serversMax: QUOTAS.servers,
+    revenueAccount: HOUSE.revenue,
+    transferId,
+    description,
+    operationId: newId(now),
+    audit: {
+      id: newId(now),
+      resource: showId('server', server.id),
+      actorToken: actor.tokenId,
+      actorSession: actor.sessionId,
+      requestId: actor.requestId,
+      ipCountry: actor.ipCountry,
+    },
+    createdEvent: { id: newId(now), data: { server: serverObject(server) } },
+    chargedEvent: { id: newId(now), data: { ledger_entry: entry } },
+  };
+}

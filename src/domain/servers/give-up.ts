@@ -1,0 +1,46 @@
+/** A server that could not be made: the customer gets everything back, and what there is of it is removed. */
+import { crashPoint } from '../../kernel/crash.ts';
+import { showId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
+import { advanceOperation, type OperationRow } from '../../store/operations.ts';
+import { type ServerRow, setServerStatus } from '../../store/servers.ts';
+import type { Service } from '../context.ts';
+import { credit } from '../ledger/transfer.ts';
+import { recordAudit, systemActor } from '../record.ts';
+import { lostLease } from './step.ts';
+
+/** In the caller's transaction, which holds the server and the balance. */
+export async function giveUp(
+  service: Service,
+  tx: Sql,
+  server: ServerRow,
+  operation: OperationRow,
+): Promise<void> {
+  const now = service.clock.now();
+  await credit(
+    tx,
+    {
+      customerId: server.customer_id,
+      account: 'revenue',
+      amountCents: server.price_cents_cycle,
+      type: 'refund',
+      resource: { kind: 'server', id: server.id },
+      description: `${server.plan_id} in ${server.region_id} could not be provisioned`,
+      fact: `refund:${server.id}:1`,
+    },
+    now,
+  );
+  const { to } = move(SERVER_TRANSITIONS, server.status, 'destroy');
+  await setServerStatus(tx, { id: server.id, status: to, now });
+  const resource = showId('server', server.id);
+  const { customer_id: customerId } = server;
+  await recordAudit(
+    tx,
+    { actor: systemActor(now), action: 'server.fail', resource, result: 'error', customerId },
+    now,
+  );
+  const removal = { ...operation, kind: 'destroy', step: 'remove', attempts: 0, due_at: now } as const;
+  if (!(await advanceOperation(tx, removal))) lostLease();
+  crashPoint('provision.refund_written');
+}

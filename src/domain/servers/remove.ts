@@ -1,0 +1,43 @@
+/** Step `remove`: the machine and its disk are gone, then the place, the addresses and the row. */
+import { crashPoint } from '../../kernel/crash.ts';
+import { showId } from '../../kernel/ids.ts';
+import { DAY_MS } from '../../kernel/time.ts';
+import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
+import { lockBalance } from '../../store/ledger.ts';
+import { advanceOperation, finishOperation, type OperationRow } from '../../store/operations.ts';
+import { releaseAddresses, releaseHost } from '../../store/places.ts';
+import { deleteServer, lockServer } from '../../store/servers.ts';
+import type { Service } from '../context.ts';
+import { recordAudit, recordEvent, systemActor } from '../record.ts';
+import { serverObject } from './object.ts';
+import { lostLease, soonAgain } from './step.ts';
+
+export async function removeMachine(service: Service, operation: OperationRow): Promise<void> {
+  try {
+    await service.compute.remove(operation.server_id);
+  } catch {
+    const { attempts, inMs } = soonAgain(service, operation);
+    const dueAt = new Date(service.clock.now().getTime() + (inMs ?? 0));
+    await advanceOperation(service.db, { ...operation, attempts: attempts ?? 0, due_at: dueAt });
+    return;
+  }
+  crashPoint('destroy.removed');
+  await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const server = await lockServer(tx, operation.server_id);
+    if (!server) return;
+    if (!(await finishOperation(tx, operation))) lostLease();
+    await lockBalance(tx, server.customer_id);
+    await releaseHost(tx, server.id);
+    // Addresses that never answered need no rest.
+    const restMs = server.first_run_at === null ? 0 : service.settings.addressRestDays * DAY_MS;
+    await releaseAddresses(tx, server.id, new Date(now.getTime() + restMs));
+    const { event } = move(SERVER_TRANSITIONS, 'destroying', 'destroyed');
+    const { customer_id: customerId } = server;
+    await recordEvent(tx, { customerId, type: event, object: serverObject(server) }, now);
+    const resource = showId('server', server.id);
+    await recordAudit(tx, { actor: systemActor(now), action: 'server.destroy', resource, customerId }, now);
+    await deleteServer(tx, server.id);
+  });
+  crashPoint('destroy.recorded');
+}

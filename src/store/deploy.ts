@@ -1,0 +1,223 @@
+/**
+ * The deploy, as one statement: pick an address, a /64 and a place; debit; take them; write the server, its charge,
+ * its audit row, its two events and its first operation. Either all of it is there afterwards or none of it.
+ *
+ * Reading order is by name, but PostgreSQL runs the parts as their data needs them:
+ * - `free4`, `free6`, `machine` skip what others have locked, so they never wait.
+ * - `host` is only chosen, by chance weighted with free memory, so that simultaneous deploys spread over hosts.
+ * - `debit` waits for the customer's row and asks the balance and the quota of the row as it is then: that is what
+ *   makes a balance for 7 buy exactly 7. Everything below it happens only if it moved.
+ * - `take_host` asks the room again, of the row as it is then. A place that went in between raises
+ *   `deploy_conflict()`: the statement ends, nothing stays, and the caller tries again.
+ * No row back: something was missing, and a read afterwards names it (domain/servers/deploy.ts).
+ */
+import type { Sql } from '../kernel/sql.ts';
+
+/** SQLSTATE of `deploy_conflict()`. */
+export const DEPLOY_CONFLICT = 'SK001';
+
+export interface DeployRow {
+  readonly serverId: string;
+  readonly publicNo: bigint;
+  readonly customerId: string;
+  readonly name: string;
+  readonly planId: string;
+  readonly regionId: string;
+  readonly imageId: string;
+  readonly category: 'vps' | 'dedicated';
+  readonly ramMb: number;
+  readonly diskGb: number;
+  readonly sshKeys: readonly string[];
+  readonly tags: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly billingMonths: number;
+  readonly autoRenew: boolean;
+  readonly priceCentsMonth: bigint;
+  readonly priceCentsCycle: bigint;
+  readonly eurPerUsd: string | null;
+  readonly anchorDay: number;
+  readonly paidUntil: Date;
+  readonly rootPasswordSealed: string | null;
+  readonly userDataSealed: string | null;
+  readonly now: Date;
+  readonly serversMax: number;
+  readonly revenueAccount: string;
+  readonly transferId: string;
+  readonly description: string;
+  readonly operationId: string;
+  readonly audit: {
+    readonly id: string;
+    readonly resource: string;
+    readonly actorToken: string | null;
+    readonly actorSession: string | null;
+    readonly requestId: string;
+    readonly ipCountry: string;
+  };
+  readonly createdEvent: { readonly id: string; readonly data: object };
+  /** Its `ledger_entry.balance_after_usd` is set here, where it is known. */
+  readonly chargedEvent: { readonly id: string; readonly data: object };
+}
+
+const DEPLOY = `
+with free4 as materialized (
+  select addr from ipv4_addresses
+   where region_id = $6 and server_id is null and not blocked and free_from <= $22
+   order by free_from, addr limit 1 for update skip locked),
+free6 as materialized (
+  select prefix from ipv6_prefixes
+   where region_id = $6 and server_id is null and not blocked and free_from <= $22
+   order by free_from, prefix limit 1 for update skip locked),
+machine as materialized (
+  select id from machines
+   where $8 = 'dedicated' and plan_id = $5 and region_id = $6 and server_id is null and not draining
+   order by id limit 1 for update skip locked),
+host as materialized (
+  select id from hosts
+   where $8 = 'vps' and region_id = $6 and not draining
+     and used_ram_mb + $9 <= ram_mb and used_disk_gb + $10 <= disk_gb
+   order by (ram_mb - used_ram_mb) * random() desc limit 1),
+place as materialized (
+  select (select addr from free4) as addr, (select prefix from free6) as prefix,
+         (select id from host) as host_id, (select id from machine) as machine_id
+   where exists (select from free4) and exists (select from free6)
+     and (exists (select from host) or exists (select from machine))
+     and exists (select from plan_regions where plan_id = $5 and region_id = $6)
+     and exists (select from customers where id = $3 and frozen_at is null)),
+debit as (
+  update balances set balance_cents = balance_cents - $17, servers = servers + 1
+   where customer_id = $3 and balance_cents >= $17 and servers < $23 and exists (select from place)
+  returning balance_cents),
+take4 as (
+  update ipv4_addresses set server_id = $1
+   where addr = (select addr from place) and exists (select from debit)),
+take6 as (
+  update ipv6_prefixes set server_id = $1
+   where prefix = (select prefix from place) and exists (select from debit)),
+take_machine as (
+  update machines set server_id = $1
+   where id = (select machine_id from place) and exists (select from debit)
+  returning id),
+take_host as (
+  update hosts set used_ram_mb = used_ram_mb + $9, used_disk_gb = used_disk_gb + $10
+   where id = (select host_id from place) and exists (select from debit)
+     and used_ram_mb + $9 <= ram_mb and used_disk_gb + $10 <= disk_gb and not draining
+  returning id),
+server as (
+  insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, host_id, machine_id,
+                       ram_mb, disk_gb, ssh_keys, tags, labels, billing_months, auto_renew, price_cents_month,
+                       price_cents_cycle, eur_per_usd, anchor_day, paid_until, root_password_sealed,
+                       user_data_sealed, created_at, updated_at)
+  select $1, $2, $3, $4, 'provisioning', $5, $6, $7, place.host_id, place.machine_id, $9, $10, $11, $12, $13, $14,
+         $15, $16, $17, $18, $19, $20, $21, $37, $22, $22
+    from debit, place),
+operation as (
+  insert into operations (id, server_id, kind, step, due_at, created_at)
+  select $26, $1, 'provision', 'ensure', $22, $22 from debit),
+transfer as (
+  insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,
+                         resource_id, description, fact, balance_after_cents, created_at)
+  select $25, $3, $24, $17, $3, 'charge', 'server', $1, $27, 'cycle:' || $1 || ':1', balance_cents, $22 from debit),
+audited as (
+  insert into audit_events (id, customer_id, action, resource, actor_token, actor_session, request_id, ip_country,
+                            result, created_at)
+  select $28, $3, 'server.create', $29, $30, $31, $32, $38, 'ok', $22 from debit),
+created as (
+  insert into events (id, customer_id, type, data, created_at)
+  select $33, $3, 'server.created', $34, $22 from debit),
+charged as (
+  insert into events (id, customer_id, type, data, created_at)
+  select $35, $3, 'billing.charged',
+         jsonb_set($36, '{ledger_entry,balance_after_usd}', to_jsonb(round(balance_cents / 100.0, 2))), $22
+    from debit)
+select balance_cents as balance_after_cents,
+       case when exists (select from take_machine) or exists (select from take_host) then 0
+            else deploy_conflict() end as conflict
+  from debit`;
+
+/** Runs the statement; the balance after it in cents, or undefined when something was missing. */
+export async function insertDeploy(tx: Sql, row: DeployRow): Promise<bigint | undefined> {
+  const done = await tx.row<{ balance_after_cents: bigint }>(DEPLOY_TYPED, [
+    row.serverId,
+    row.publicNo,
+    row.customerId,
+    row.name,
+    row.planId,
+    row.regionId,
+    row.imageId,
+    row.category,
+    row.ramMb,
+    row.diskGb,
+    row.sshKeys,
+    row.tags,
+    JSON.stringify(row.labels),
+    row.billingMonths,
+    row.autoRenew,
+    row.priceCentsMonth,
+    row.priceCentsCycle,
+    row.eurPerUsd,
+    row.anchorDay,
+    row.paidUntil,
+    row.rootPasswordSealed,
+    row.now,
+    row.serversMax,
+    row.revenueAccount,
+    row.transferId,
+    row.operationId,
+    row.description,
+    row.audit.id,
+    row.audit.resource,
+    row.audit.actorToken,
+    row.audit.actorSession,
+    row.audit.requestId,
+    row.createdEvent.id,
+    JSON.stringify(row.createdEvent.data),
+    row.chargedEvent.id,
+    JSON.stringify(row.chargedEvent.data),
+    row.userDataSealed,
+    row.audit.ipCountry,
+  ]);
+  return done?.balance_after_cents;
+}
+
+/** The type of each parameter, in order: one that appears in several parts must have one type in all of them. */
+const TYPES =
+  `uuid bigint uuid text text text uuid text int int uuid[] text[] jsonb int bool bigint bigint numeric int
+  timestamptz text timestamptz int uuid uuid uuid text uuid text uuid uuid text uuid jsonb uuid jsonb text text`.split(
+    /\s+/,
+  );
+const DEPLOY_TYPED = DEPLOY.replace(
+  /\$(\d+)/g,
+  (parameter, n: string) => `${parameter}::${TYPES[Number(n) - 1]}`,
+);
+
+/** What a deploy needs and may be lacking, read after it got no row back. */
+export interface DeployLack {
+  readonly frozen: boolean;
+  readonly servers: number;
+  readonly balance_cents: bigint;
+  readonly offered: boolean;
+  readonly addresses: boolean;
+  readonly room: boolean;
+}
+
+export async function findDeployLack(
+  tx: Sql,
+  row: Pick<DeployRow, 'customerId' | 'planId' | 'regionId' | 'category' | 'ramMb' | 'diskGb' | 'now'>,
+): Promise<DeployLack | undefined> {
+  return await tx.row<DeployLack>(
+    `select c.frozen_at is not null as frozen, b.servers, b.balance_cents,
+            exists (select from plan_regions where plan_id = $2 and region_id = $3) as offered,
+            exists (select from ipv4_addresses
+                     where region_id = $3 and server_id is null and not blocked and free_from <= $7)
+              and exists (select from ipv6_prefixes
+                     where region_id = $3 and server_id is null and not blocked and free_from <= $7) as addresses,
+            case $4::text when 'vps' then
+              exists (select from hosts where region_id = $3 and not draining
+                         and used_ram_mb + $5 <= ram_mb and used_disk_gb + $6 <= disk_gb)
+            else
+              exists (select from machines where plan_id = $2 and region_id = $3 and server_id is null and not draining)
+            end as room
+       from customers c join balances b on b.customer_id = c.id where c.id = $1`,
+    [row.customerId, row.planId, row.regionId, row.category, row.ramMb, row.diskGb, row.now],
+  );
+}

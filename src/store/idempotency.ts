@@ -1,0 +1,38 @@
+import type { Sql } from '../kernel/sql.ts';
+
+export interface KeptAnswer {
+  readonly fingerprint: string;
+  readonly answer: Buffer;
+  readonly request_id: string;
+}
+
+export async function findKept(
+  tx: Sql,
+  key: { customerId: string; keyDigest: Buffer; keptSince: Date },
+): Promise<KeptAnswer | undefined> {
+  return await tx.row<KeptAnswer>(
+    `select fingerprint, answer, request_id from idempotency
+      where customer_id = $1 and key_digest = $2 and created_at > $3`,
+    [key.customerId, key.keyDigest, key.keptSince],
+  );
+}
+
+/**
+ * Keeps the first answer of a key; an outdated one makes room. False when another request has the key: a
+ * concurrent one is waited for, because the row is locked until its transaction ends.
+ */
+export async function keepAnswer(
+  tx: Sql,
+  row: KeptAnswer & { customerId: string; keyDigest: Buffer; keptSince: Date; now: Date },
+): Promise<boolean> {
+  const kept = await tx.run(
+    `insert into idempotency as i (customer_id, key_digest, fingerprint, answer, request_id, created_at)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (customer_id, key_digest) do update
+       set fingerprint = excluded.fingerprint, answer = excluded.answer, request_id = excluded.request_id,
+           created_at = excluded.created_at
+       where i.created_at <= $7`,
+    [row.customerId, row.keyDigest, row.fingerprint, row.answer, row.request_id, row.now, row.keptSince],
+  );
+  return kept === 1;
+}

@@ -1,0 +1,96 @@
+/** Operations on servers: the work queue. A finished operation is deleted. */
+import type { Sql } from '../kernel/sql.ts';
+
+export type OperationKind = 'provision' | 'destroy';
+export type OperationStep = 'ensure' | 'observe' | 'leave_host' | 'remove';
+
+export interface OperationRow {
+  readonly id: string;
+  readonly server_id: string;
+  readonly kind: OperationKind;
+  readonly step: OperationStep;
+  /** Times in a row that this step failed. */
+  readonly attempts: number;
+  readonly tried_hosts: string[];
+  readonly due_at: Date;
+  readonly lease_id: string;
+  readonly created_at: Date;
+}
+
+/** Leases due operations, most overdue first. The lease ends by itself: the database's clock counts. */
+export async function claimOperations(
+  tx: Sql,
+  claim: { leaseId: string; now: Date; leaseS: number; limit: number },
+): Promise<OperationRow[]> {
+  return await tx.rows<OperationRow>(
+    `with due as (
+       select id from operations
+        where due_at <= $1 and (leased_until is null or leased_until < clock_timestamp())
+        order by due_at limit $2 for update skip locked)
+     update operations o set lease_id = $3, leased_until = clock_timestamp() + make_interval(secs => $4)
+       from due where o.id = due.id
+     returning o.id, o.server_id, o.kind, o.step, o.attempts, o.tried_hosts, o.due_at, o.lease_id, o.created_at`,
+    [claim.now, claim.limit, claim.leaseId, claim.leaseS],
+  );
+}
+
+export async function extendLease(tx: Sql, leaseId: string, leaseS: number): Promise<void> {
+  await tx.run(
+    `update operations set leased_until = clock_timestamp() + make_interval(secs => $2) where lease_id = $1`,
+    [leaseId, leaseS],
+  );
+}
+
+/** Gives back what was claimed and not finished, so that another process need not wait for the lease to end. */
+export async function releaseLease(tx: Sql, leaseId: string): Promise<void> {
+  await tx.run(`update operations set lease_id = null, leased_until = null where lease_id = $1`, [leaseId]);
+}
+
+/** Moves an operation on and lets go of it; false when the lease was lost, and with it the right to write. */
+export async function advanceOperation(
+  tx: Sql,
+  operation: Pick<OperationRow, 'id' | 'lease_id' | 'kind' | 'step' | 'attempts' | 'tried_hosts' | 'due_at'>,
+): Promise<boolean> {
+  const changed = await tx.run(
+    `update operations
+        set kind = $3, step = $4, attempts = $5, tried_hosts = $6, due_at = $7, lease_id = null, leased_until = null
+      where id = $1 and lease_id = $2`,
+    [
+      operation.id,
+      operation.lease_id,
+      operation.kind,
+      operation.step,
+      operation.attempts,
+      operation.tried_hosts,
+      operation.due_at,
+    ],
+  );
+  return changed === 1;
+}
+
+export async function finishOperation(
+  tx: Sql,
+  operation: Pick<OperationRow, 'id' | 'lease_id'>,
+): Promise<boolean> {
+  return (
+    (await tx.run(`delete from operations where id = $1 and lease_id = $2`, [
+      operation.id,
+      operation.lease_id,
+    ])) === 1
+  );
+}
+
+/** When the next operation that nobody holds is due. */
+export async function nextOperationDue(tx: Sql): Promise<Date | null> {
+  const row = await tx.row<{ due_at: Date }>(`select due_at from operations order by due_at limit 1`);
+  return row?.due_at ?? null;
+}
+
+/** Whether an operation is held by somebody, or due by `soon`. */
+export async function operationsUnderWay(tx: Sql, soon: Date): Promise<boolean> {
+  const row = await tx.row<{ found: boolean }>(
+    `select exists (select from operations where due_at <= $1 or leased_until > clock_timestamp()) as found`,
+    [soon],
+  );
+  return row?.found ?? false;
+}

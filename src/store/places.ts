@@ -1,0 +1,102 @@
+/** The place a server has: host or machine, IPv4 address and /64. */
+import type { Sql } from '../kernel/sql.ts';
+
+/** What a driver needs to know to make the machine. */
+export interface BuildFacts {
+  readonly hostname: string;
+  /** The host's name, or for a dedicated server the machine's own. */
+  readonly host: string | null;
+  readonly host_id: string | null;
+  readonly machine_id: string | null;
+  readonly region_id: string;
+  readonly cpu: number;
+  readonly ram_mb: number;
+  readonly disk_gb: number;
+  readonly image_id: string;
+  readonly family: string;
+  readonly version: string;
+  readonly cloud_init: boolean;
+  readonly ipv4: string;
+  readonly gateway: string;
+  readonly ipv6_prefix: string;
+  readonly root_password_sealed: string | null;
+  readonly user_data_sealed: string | null;
+}
+
+export async function findBuildFacts(tx: Sql, serverId: string): Promise<BuildFacts | undefined> {
+  return await tx.row<BuildFacts>(
+    `select s.name as hostname, coalesce(h.name, m.name) as host, s.host_id, s.machine_id, s.region_id, p.cpu,
+            s.ram_mb, s.disk_gb, i.id as image_id, i.family, i.version, i.cloud_init, host(a.addr) as ipv4,
+            host(a.gateway) as gateway, x.prefix::text as ipv6_prefix, s.root_password_sealed, s.user_data_sealed
+       from servers s
+       join plans p on p.id = s.plan_id
+       join images i on i.id = s.image_id
+       join ipv4_addresses a on a.server_id = s.id
+       join ipv6_prefixes x on x.server_id = s.id
+       left join hosts h on h.id = s.host_id
+       left join machines m on m.id = s.machine_id
+      where s.id = $1`,
+    [serverId],
+  );
+}
+
+/** Takes room for a server on another host of its region; undefined when none has any. */
+export async function takeOtherHost(
+  tx: Sql,
+  server: { id: string; regionId: string; ramMb: number; diskGb: number; notHosts: readonly string[] },
+): Promise<string | undefined> {
+  const row = await tx.row<{ id: string }>(
+    `with host as materialized (
+       select id from hosts
+        where region_id = $2 and not draining and id <> all ($5::uuid[])
+          and used_ram_mb + $3::int <= ram_mb and used_disk_gb + $4::int <= disk_gb
+        order by ram_mb - used_ram_mb desc, id limit 1 for update)
+     , taken as (
+       update hosts h set used_ram_mb = used_ram_mb + $3::int, used_disk_gb = used_disk_gb + $4::int
+         from host where h.id = host.id returning h.id)
+     update servers s set host_id = taken.id from taken where s.id = $1 returning taken.id`,
+    [server.id, server.regionId, server.ramMb, server.diskGb, server.notHosts],
+  );
+  return row?.id;
+}
+
+/** Takes another machine of the same plan and region; undefined when none is free. */
+export async function takeOtherMachine(
+  tx: Sql,
+  server: { id: string; planId: string; regionId: string; notMachines: readonly string[] },
+): Promise<string | undefined> {
+  const row = await tx.row<{ id: string }>(
+    `with machine as materialized (
+       select id from machines
+        where plan_id = $2 and region_id = $3 and server_id is null and not draining and id <> all ($4::uuid[])
+        order by id limit 1 for update skip locked)
+     , taken as (
+       update machines m set server_id = $1 from machine where m.id = machine.id returning m.id)
+     update servers s set machine_id = taken.id from taken where s.id = $1 returning taken.id`,
+    [server.id, server.planId, server.regionId, server.notMachines],
+  );
+  return row?.id;
+}
+
+/** Gives the server's share of its host, or its machine, back. */
+export async function releaseHost(tx: Sql, serverId: string): Promise<void> {
+  await tx.run(
+    `with freed as (
+       update hosts h set used_ram_mb = h.used_ram_mb - s.ram_mb, used_disk_gb = h.used_disk_gb - s.disk_gb
+         from servers s where s.id = $1 and h.id = s.host_id),
+     unbound as (
+       update machines set server_id = null where server_id = $1)
+     update servers set host_id = null, machine_id = null where id = $1`,
+    [serverId],
+  );
+}
+
+/** Lets the server's addresses go: they rest until `freeFrom` before anyone else gets them. */
+export async function releaseAddresses(tx: Sql, serverId: string, freeFrom: Date): Promise<void> {
+  await tx.run(
+    `with four as (
+       update ipv4_addresses set server_id = null, free_from = $2 where server_id = $1)
+     update ipv6_prefixes set server_id = null, free_from = $2 where server_id = $1`,
+    [serverId, freeFrom],
+  );
+}

@@ -1,0 +1,70 @@
+/** Carries servers' operations on, step by step: claim, act on the driver outside any transaction, record. */
+
+import type { Service } from '../domain/context.ts';
+import { observeInstalls } from '../domain/servers/observe.ts';
+import { ensureMachine, leaveHost } from '../domain/servers/provision.ts';
+import { removeMachine } from '../domain/servers/remove.ts';
+import { LostLease } from '../domain/servers/step.ts';
+import { crashPoint } from '../kernel/crash.ts';
+import { SECOND_MS } from '../kernel/time.ts';
+import {
+  advanceOperation,
+  nextOperationDue,
+  type OperationRow,
+  type OperationStep,
+  operationsUnderWay,
+} from '../store/operations.ts';
+import { claimed } from './claim.ts';
+import type { Duty } from './duty.ts';
+
+const BATCH = 32;
+/** A running install is looked at every half second: what is due this soon is under way, not planned. */
+const SOON_MS = 1.5 * SECOND_MS;
+
+const STEPS: Record<OperationStep, (service: Service, operations: OperationRow[]) => Promise<void>> = {
+  ensure: eachOf(ensureMachine),
+  observe: observeInstalls,
+  leave_host: eachOf(leaveHost),
+  remove: eachOf(removeMachine),
+};
+
+export function operateDuty(service: Service): Duty {
+  return {
+    name: 'operate',
+    run: () =>
+      claimed(service, BATCH, async (operations) => {
+        crashPoint('provision.claimed');
+        const steps = Object.keys(STEPS) as OperationStep[];
+        await Promise.all(
+          steps.map((step) => {
+            const mine = operations.filter((operation) => operation.step === step);
+            return mine.length > 0 ? STEPS[step](service, mine) : undefined;
+          }),
+        );
+      }),
+    nextDue: () => nextOperationDue(service.db),
+    busy: () => operationsUnderWay(service.db, new Date(service.clock.now().getTime() + SOON_MS)),
+  };
+}
+
+/** Runs a step for each operation by itself; an unforeseen error delays that one only. */
+function eachOf(step: (service: Service, operation: OperationRow) => Promise<void>) {
+  return async (service: Service, operations: OperationRow[]): Promise<void> => {
+    await Promise.all(
+      operations.map(async (operation) => {
+        try {
+          await step(service, operation);
+        } catch (error) {
+          if (error instanceof LostLease) return;
+          service.log.error({ err: error, step: operation.step }, 'operation step failed');
+          await postpone(service, operation).catch(() => undefined);
+        }
+      }),
+    );
+  };
+}
+
+async function postpone(service: Service, operation: OperationRow): Promise<void> {
+  const dueAt = new Date(service.clock.now().getTime() + 5 * SECOND_MS);
+  await advanceOperation(service.db, { ...operation, due_at: dueAt });
+}
