@@ -1,8 +1,21 @@
 #!/bin/sh
-# Types, lint, format, layers. Quiet unless something is wrong.
-set -eu
-cd "$(dirname "$0")/.."
+# Types, lint, format and the rules of the house (layers, circles, sizes: test/house). Silent when all is well;
+# otherwise each step that fails shows what it found, and the ones after it still run.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+PATH="$PWD/node_modules/.bin:$PATH"
+failed=0
+
+step() {
+  name=$1
+  shift
+  found=$("$@" 2>&1) && return
+  printf '== %s\n%s\n\n' "$name" "$found" >&2
+  failed=1
+}
+
 arch=$(node -p process.arch)
-"node_modules/@typescript/typescript-linux-$arch/lib/tsc" --project tsconfig.json
-node scripts/biome.ts check --diagnostic-level=warn .
-node --test --test-reporter=dot test/house/*.test.ts
+step 'types' "node_modules/@typescript/typescript-linux-$arch/lib/tsc" --project tsconfig.json
+step 'lint and format' node scripts/biome.ts check --error-on-warnings --diagnostic-level=warn .
+step 'house' node --test --test-reporter=./scripts/test-reporter.ts test/house/*.test.ts
+exit $failed

@@ -1,0 +1,71 @@
+/**
+ * A reporter that says nothing about a test that passes. It shows each failure when it happens, then what the
+ * failing files printed, every test that was skipped with its reason, and Node's own closing lines.
+ */
+import { relative } from 'node:path';
+import type { TestEvent } from 'node:test/reporters';
+import { inspect } from 'node:util';
+
+type Data<Type extends TestEvent['type']> = Extract<TestEvent, { type: Type }>['data'];
+
+export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const printed = new Map<string, string>();
+  const failed = new Set<string>();
+  const skipped: string[] = [];
+  const closing: string[] = [];
+  for await (const { type, data } of events) {
+    if (type === 'test:stdout' || type === 'test:stderr') {
+      const file = entryFile(data);
+      printed.set(file, (printed.get(file) ?? '') + data.message);
+    } else if (type === 'test:fail') {
+      failed.add(entryFile(data));
+      yield failure(data);
+    } else if (type === 'test:pass' && data.skip !== undefined) {
+      skipped.push(`﹣ ${data.name} (${place(data)})${data.skip === true ? '' : `: ${data.skip}`}\n`);
+    } else if (type === 'test:diagnostic' && data.file === undefined) {
+      closing.push(`ℹ ${data.message}\n`);
+    } else if (type === 'test:interrupted') {
+      for (const test of data.tests) yield `✖ stopped while it ran: ${test.name}\n`;
+    }
+  }
+  for (const file of failed) {
+    const text = printed.get(file);
+    if (text) yield `\n${shown(file)} printed:\n${indented(text)}\n`;
+  }
+  if (skipped.length > 0) yield `\nskipped:\n${skipped.join('')}\n`;
+  yield closing.join('');
+}
+
+/** The file a process was started for; `file` may be a helper that the test was declared in. */
+function entryFile(data: { file?: string | undefined; entryFile?: string }): string {
+  return data.entryFile ?? data.file ?? '';
+}
+
+function failure(data: Data<'test:fail'>): string {
+  const error = data.details.error;
+  // A parent fails because a child did, and the child has been shown.
+  if ('failureType' in error && error.failureType === 'subtestsFailed') return '';
+  const cause: unknown = error.cause ?? error;
+  const lines = explained(cause)
+    .split('\n')
+    .filter((line) => !/^\s+at .*\(?node:internal\//.test(line));
+  return `✖ ${data.name} (${place(data)}, ${Math.round(data.details.duration_ms)} ms)\n${indented(lines.join('\n'))}\n`;
+}
+
+function explained(cause: unknown): string {
+  const stated = cause instanceof Error && 'code' in cause && cause.code === 'ERR_ASSERTION';
+  // An assertion's message shows both values already.
+  return stated ? String(cause.stack) : inspect(cause, { depth: 5 });
+}
+
+function place(data: { file?: string | undefined; line?: number | undefined }): string {
+  return data.file === undefined ? 'unknown file' : `${shown(data.file)}:${data.line ?? 1}`;
+}
+
+function shown(file: string): string {
+  return relative(process.cwd(), file);
+}
+
+function indented(text: string): string {
+  return text.trimEnd().replace(/^/gm, '  ');
+}

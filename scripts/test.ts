@@ -1,0 +1,128 @@
+/**
+ * Runs the tests: `npm test`, `npm run test:full`, `npm test -- test/kernel test/store/ledger.test.ts`.
+ * It brings the database they need: the embedded one in a temporary folder, or databases made on the server
+ * that SKERRY_TEST_DATABASE_URL names. What it started is stopped whatever happens, on Ctrl-C too.
+ *
+ * Test processes find SKERRY_TEST_PG (connection settings for `pg`, as JSON), SKERRY_TEST_RUNS (how many runs
+ * a property takes) and, when all counts are to be full, SKERRY_TEST_FULL=1.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, statSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { startEmbedded } from '../src/store/embedded/index.ts';
+import { connectionOf, type TestServer } from './test-server.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const SAMPLED_RUNS = 20;
+const FULL_RUNS = 200;
+/** A test process that hangs must not hold a build for ever: far above any honest run. */
+const SAMPLED_DEADLINE_MS = 10 * 60_000;
+const FULL_DEADLINE_MS = 30 * 60_000;
+const STOP_GRACE_MS = 10_000;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { full: { type: 'boolean', default: false } },
+});
+const { full } = values;
+
+/** The first signal that asked us to stop. */
+let asked: NodeJS.Signals | null = null;
+let tests: ChildProcess | null = null;
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    asked ??= signal;
+    stopTests();
+  });
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  say(error instanceof Error ? error.message : String(error));
+  return 1;
+});
+
+async function main(): Promise<number> {
+  const files = positionals.length === 0 ? testFilesAt('test') : positionals.flatMap(testFilesAt);
+  const url = process.env.SKERRY_TEST_DATABASE_URL;
+  if (url) return await runTests(files, connectionOf(url));
+  const folder = await mkdtemp(join(tmpdir(), 'skerry-test-'));
+  try {
+    // Root's database runs as another user, who must be able to pass through.
+    await chmod(folder, 0o755);
+    const database = await startEmbedded({ dataDir: join(folder, 'data'), log: say });
+    try {
+      return await runTests(files, database.connection);
+    } finally {
+      await database.stop();
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The test files of a folder, or the one file named. */
+function testFilesAt(start: string): string[] {
+  const path = start === 'test' ? join(ROOT, start) : resolve(start);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isFile()) return [path];
+  const files = found === undefined ? [] : globSync('**/*.test.ts', { cwd: path }).sort();
+  if (files.length === 0) throw new Error(`${start}: there are no tests here`);
+  return files.map((file) => join(path, file));
+}
+
+/** Resolves to the exit code. */
+async function runTests(files: readonly string[], server: TestServer): Promise<number> {
+  if (asked !== null) return exitCodeOf(asked);
+  const options = ['--test', '--test-concurrency=2', '--test-reporter=./scripts/test-reporter.ts'];
+  const quiet = '--disable-warning=ExperimentalWarning';
+  const paths = files.map((file) => relative(ROOT, file));
+  // A group of its own, so that stopping it reaches whatever the tests have started.
+  tests = spawn(process.execPath, [quiet, ...options, ...paths], {
+    cwd: ROOT,
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: {
+      ...process.env,
+      SKERRY_TEST_PG: JSON.stringify(server),
+      SKERRY_TEST_RUNS: process.env.SKERRY_TEST_RUNS ?? String(full ? FULL_RUNS : SAMPLED_RUNS),
+      ...(full ? { SKERRY_TEST_FULL: '1' } : {}),
+    },
+  });
+  const deadlineMs = full ? FULL_DEADLINE_MS : SAMPLED_DEADLINE_MS;
+  const deadline = setTimeout(() => {
+    say(`the tests have not ended within ${deadlineMs / 60_000} minutes: stopping them`);
+    stopTests();
+  }, deadlineMs);
+  const [code] = (await once(tests, 'exit')) as [number | null];
+  clearTimeout(deadline);
+  signalGroup('SIGKILL');
+  return asked === null ? (code ?? 1) : exitCodeOf(asked);
+}
+
+function stopTests(): void {
+  if (tests === null) return;
+  signalGroup('SIGTERM');
+  setTimeout(() => signalGroup('SIGKILL'), STOP_GRACE_MS).unref();
+}
+
+function signalGroup(signal: NodeJS.Signals): void {
+  try {
+    if (tests?.pid !== undefined) process.kill(-tests.pid, signal);
+  } catch {
+    // The whole group has ended.
+  }
+}
+
+function exitCodeOf(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

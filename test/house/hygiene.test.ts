@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readTree, type Tree, tree } from './tree.ts';
+
+const FOLDERS = ['src', 'test', 'bench', 'scripts', 'bin', 'docs', 'deploy', 'openapi', 'packages', '.ci'];
+const ROOT_FILES = [
+  ...['README', 'ARCHITECTURE', 'CHANGELOG', 'CONTRIBUTING', 'STYLE', 'SECURITY'].map((name) => `${name}.md`),
+  ...['package.json', 'tsconfig.json', 'biome.json', '.npmrc', '.gitignore'],
+];
+const TEXT = /\.(?:ts|js|mjs|css|html|sql|json|yaml|yml|md|txt|sh|conf|service)$|(?:^|\/)[^/.]+$|^\./;
+
+/** What would tie the project to one machine or one network. The lock file alone names where packages came from. */
+const FORBIDDEN = [
+  { what: 'a folder of one machine', pattern: /(?<![\w.*}])\/(?:work|root|home\/[a-z_][\w-]*|Users\/\w+)\// },
+  {
+    what: 'the host of a package registry',
+    pattern: /\bnpmjs\.(?:org|com)\b|\bregistry\.[a-z0-9-]+\.[a-z]{2,}\b/,
+  },
+];
+
+/** Files that need such a text to say what they say: `path: reason`. */
+const EXCEPTIONS: Record<string, string> = {};
+
+function faultsOf(files: Tree): string[] {
+  return [...files].flatMap(([path, text]) =>
+    text.split('\n').flatMap((line, index) => {
+      const found = FORBIDDEN.find(({ pattern }) => pattern.test(line));
+      return found === undefined ? [] : [`${path}:${index + 1}: names ${found.what}`];
+    }),
+  );
+}
+
+test('no file names a folder of one machine or a package registry', () => {
+  const faults = faultsOf(readTree([...FOLDERS, ...ROOT_FILES], TEXT));
+  assert.deepEqual(
+    faults.filter((fault) => !Object.hasOwn(EXCEPTIONS, fault.split(':')[0] ?? '')),
+    [],
+  );
+});
+
+test('every exception is still needed', () => {
+  const excepted = readTree(Object.keys(EXCEPTIONS), TEXT);
+  const needed = new Set(faultsOf(excepted).map((fault) => fault.split(':')[0]));
+  assert.deepEqual(
+    Object.keys(EXCEPTIONS).filter((path) => !needed.has(path)),
+    [],
+  );
+});
+
+// The forbidden texts are put together here, or this file would be its own fault.
+const folder = (...names: string[]) => `/${names.join('/')}/`;
+
+for (const text of [
+  `cd ${folder('work')}main`,
+  `import '${folder('root')}project/a.ts'`,
+  `"path": "${folder('home', 'someone')}project"`,
+  `file://${folder('Users', 'someone')}project`,
+  `https://${['registry', 'npmjs', 'org'].join('.')}/pg`,
+  `registry=https://${['registry', 'example', 'com'].join('.')}`,
+]) {
+  test(`"${text.slice(0, 4)}…" with a forbidden text is a fault`, () => {
+    assert.equal(faultsOf(tree({ 'docs/a.md': `first line\n${text}\n` })).length, 1);
+  });
+}
+
+test('paths of the project and of every Linux are no fault', () => {
+  const text = 'src/work/a.ts https://example.org/root/a /tmp/a /etc/skerry/skerry.env ./work/a';
+  assert.deepEqual(faultsOf(tree({ 'docs/a.md': text })), []);
+});

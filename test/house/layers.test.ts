@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Edge, edgesOf, place, sources, type Tree, tree } from './tree.ts';
+
+/**
+ * The walls of the house. A layer may import itself and what its row names, types included; nothing imports upward.
+ * `src/config….ts`, `src/main.ts` and `src/compose…` are layers of their own.
+ */
+const LAYERS: Record<string, readonly string[]> = {
+  spec: [],
+  kernel: ['spec'],
+  ports: ['kernel', 'spec'],
+  store: ['ports', 'kernel', 'spec'],
+  domain: ['store', 'ports', 'kernel', 'spec'],
+  workers: ['domain', 'store', 'ports', 'kernel', 'spec'],
+  panel: ['spec'],
+  http: ['panel', 'domain', 'ports', 'kernel', 'spec'],
+  drivers: ['ports', 'kernel', 'spec'],
+  config: ['kernel', 'spec'],
+  operator: ['config', 'domain', 'store', 'ports', 'kernel', 'spec'],
+  compose: [
+    'operator',
+    'config',
+    'drivers',
+    'http',
+    'panel',
+    'workers',
+    'domain',
+    'store',
+    'ports',
+    'kernel',
+    'spec',
+  ],
+  main: [
+    'compose',
+    'operator',
+    'config',
+    'drivers',
+    'http',
+    'workers',
+    'domain',
+    'store',
+    'ports',
+    'kernel',
+    'spec',
+  ],
+};
+
+/** Packages that belong to one layer, so that no other speaks SQL to a server or HTTP to a caller. */
+const PACKAGE_HOMES: Record<string, string> = { pg: 'store', kysely: 'store', fastify: 'http' };
+
+const COMPOSERS = new Set(['compose', 'main']);
+
+function layerOf(path: string): string | undefined {
+  const name = /^src\/(?:(compose|config|main)(?:-[^/]*)?\.ts$|([^/]+)\/)/.exec(path);
+  const layer = name?.[1] ?? name?.[2];
+  return layer !== undefined && Object.hasOwn(LAYERS, layer) ? layer : undefined;
+}
+
+function faultsOf(files: Tree): string[] {
+  const inside = [...files.keys()].filter((path) => path.startsWith('src/'));
+  const homeless = inside.filter((path) => layerOf(path) === undefined);
+  return [
+    ...homeless.map((path) => `${path}: is in none of the layers`),
+    ...edgesOf(files).flatMap((edge) => {
+      const layer = layerOf(edge.from);
+      const fault = layer === undefined ? null : (wallFault(layer, edge) ?? packageFault(layer, edge));
+      return fault === null ? [] : [`${place(edge)}: ${fault}`];
+    }),
+  ];
+}
+
+function wallFault(layer: string, { target }: Edge): string | null {
+  if (target === null) return null;
+  const other = layerOf(target);
+  if (other === undefined) return `${layer} may not import ${target}, which is in none of the layers`;
+  return other === layer || LAYERS[layer]?.includes(other) ? null : `${layer} may not import ${target}`;
+}
+
+function packageFault(layer: string, { from, specifier, target }: Edge): string | null {
+  if (target !== null || specifier === null) return null;
+  const name = specifier.split('/')[0] ?? '';
+  if (layer === 'spec' && !(name === 'typebox' && from.startsWith('src/spec/schemas/'))) {
+    return `spec is pure tables and may not import ${specifier}`;
+  }
+  const home = PACKAGE_HOMES[name];
+  const allowed = home === undefined || home === layer || COMPOSERS.has(layer);
+  return allowed ? null : `${specifier} belongs to ${home}, not to ${layer}`;
+}
+
+test('no file imports across a wall of the house', () => {
+  assert.deepEqual(faultsOf(sources()), []);
+});
+
+for (const [from, to] of [
+  ['src/spec/a.ts', 'kernel/b.ts'],
+  ['src/kernel/a.ts', 'ports/b.ts'],
+  ['src/ports/a.ts', 'store/b.ts'],
+  ['src/store/a.ts', 'domain/b.ts'],
+  ['src/domain/a.ts', 'workers/b.ts'],
+  ['src/domain/a.ts', 'http/b.ts'],
+  ['src/domain/a.ts', 'drivers/b.ts'],
+  ['src/workers/a.ts', 'http/b.ts'],
+  ['src/workers/a.ts', 'drivers/b.ts'],
+  ['src/http/a.ts', 'store/b.ts'],
+  ['src/http/a.ts', 'drivers/b.ts'],
+  ['src/http/a.ts', 'workers/b.ts'],
+  ['src/panel/a.ts', 'kernel/b.ts'],
+  ['src/drivers/a.ts', 'store/b.ts'],
+  ['src/drivers/a.ts', 'domain/b.ts'],
+  ['src/operator/a.ts', 'http/b.ts'],
+  ['src/operator/a.ts', 'drivers/b.ts'],
+  ['src/kernel/a.ts', 'config.ts'],
+  ['src/http/a.ts', 'config.ts'],
+  ['src/http/a.ts', 'config-values.ts'],
+  ['src/operator/a.ts', 'main.ts'],
+  ['src/http/a.ts', 'compose.ts'],
+  ['src/http/a.ts', 'compose-workers.ts'],
+  ['src/domain/a.ts', 'compose/world.ts'],
+  ['src/compose.ts', 'main.ts'],
+  ['src/domain/a.ts', '../test/support/b.ts'],
+] as const) {
+  const specifier = `${from.split('/').length === 3 ? '../' : './'}${to}`;
+  test(`${from} may not import ${specifier}, not even a type`, () => {
+    for (const clause of ['{ b }', 'type { B }']) {
+      assert.equal(faultsOf(tree({ [from]: `import ${clause} from '${specifier}';` })).length, 1);
+    }
+  });
+}
+
+test('a file outside every layer is a fault', () => {
+  assert.equal(faultsOf(tree({ 'src/stray.ts': '' })).length, 1);
+  assert.equal(faultsOf(tree({ 'src/cellar/a.ts': '' })).length, 1);
+});
+
+test('the tables of rules import nothing but the schema builder', () => {
+  const importing = (path: string, name: string) => faultsOf(tree({ [path]: `import a from '${name}';` }));
+  assert.equal(importing('src/spec/limits.ts', 'node:fs').length, 1);
+  assert.equal(importing('src/spec/limits.ts', 'typebox').length, 1);
+  assert.equal(importing('src/spec/schemas/server.ts', 'pino').length, 1);
+  assert.deepEqual(importing('src/spec/schemas/server.ts', 'typebox'), []);
+});
+
+test('only the store speaks to the database server, only http to callers', () => {
+  const importing = (path: string, name: string) => faultsOf(tree({ [path]: `import a from '${name}';` }));
+  assert.equal(importing('src/domain/a.ts', 'pg').length, 1);
+  assert.equal(importing('src/operator/a.ts', 'fastify').length, 1);
+  assert.deepEqual(importing('src/store/db.ts', 'pg'), []);
+});
+
+test('what composes the service may import every layer', () => {
+  const source = "import a from './http/a.ts'; import b from './drivers/b.ts'; import c from './store/c.ts';";
+  assert.deepEqual(faultsOf(tree({ 'src/main.ts': source, 'src/compose.ts': source })), []);
+});

@@ -1,0 +1,65 @@
+/** The project's files as the house tests see them; a test can as well write a small tree by hand. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { importsOf } from '../support/imports.ts';
+
+/** Text by path; a path begins at the project's root and has no leading slash. */
+export type Tree = ReadonlyMap<string, string>;
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MADE = /(?:^|\/)(?:node_modules|data|coverage|\.git)(?:\/|$)/;
+
+/** Every TypeScript file of the project. */
+export function sources(): Tree {
+  return readTree(['src', 'test', 'bench', 'scripts'], /\.ts$/);
+}
+
+/** The files under `starts` (folders or files; one that is missing is empty) whose path matches `wanted`. */
+export function readTree(starts: readonly string[], wanted: RegExp): Tree {
+  const tree = new Map<string, string>();
+  for (const path of starts.flatMap(filesAt)) {
+    if (wanted.test(path) && !MADE.test(path)) tree.set(path, readFileSync(ROOT + path, 'utf8'));
+  }
+  return tree;
+}
+
+function filesAt(start: string): string[] {
+  const found = statSync(ROOT + start, { throwIfNoEntry: false });
+  if (found === undefined) return [];
+  if (found.isFile()) return [start];
+  const entries = readdirSync(ROOT + start, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => posix.join(entry.parentPath.slice(ROOT.length), entry.name))
+    .sort();
+}
+
+export function tree(files: Record<string, string>): Tree {
+  return new Map(Object.entries(files));
+}
+
+/** One import of one file. */
+export interface Edge {
+  readonly from: string;
+  readonly line: number;
+  /** As written; null when computed. */
+  readonly specifier: string | null;
+  /** The path a relative specifier means, whether it exists or not; null for any other. */
+  readonly target: string | null;
+}
+
+export function edgesOf(files: Tree): Edge[] {
+  return [...files].flatMap(([from, text]) =>
+    importsOf(text).map(({ specifier, line }) => {
+      const relative = specifier !== null && /^\.{1,2}(?:\/|$)/.test(specifier);
+      const target = relative ? posix.join(posix.dirname(from), specifier) : null;
+      return { from, line, specifier, target };
+    }),
+  );
+}
+
+/** Where an edge stands, as editors and terminals understand it. */
+export function place(edge: Edge): string {
+  return `${edge.from}:${edge.line}`;
+}

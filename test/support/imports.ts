@@ -1,0 +1,142 @@
+/**
+ * Reads the imports of a TypeScript file without a compiler: comments, strings, templates and regular expressions
+ * are told apart, and what is left is searched for `import` and `export … from`, types included.
+ */
+
+/** One import. `specifier` is null when it is computed (`import(name)`), so that nobody can follow it. */
+export interface Import {
+  readonly specifier: string | null;
+  readonly line: number;
+}
+
+interface Token {
+  readonly kind: 'word' | 'string' | 'punctuation';
+  readonly text: string;
+  readonly line: number;
+}
+
+// Sticky patterns, tried in this order at each position.
+const SPACE = /\s+|\/\/[^\n]*|\/\*.*?\*\//sy;
+const STRING = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"/sy;
+const PLAIN_TEMPLATE = /`((?:[^`\\$]|\\.|\$(?!\{))*)`/sy;
+const REGEX = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y;
+const WORD = /[\p{ID_Start}$_#@][\p{ID_Continue}$]*|\d[\w.]*/uy;
+const TEMPLATE_PART = /(?:[^`\\$]|\\.|\$(?!\{))*(`|\$\{)/sy;
+
+/** After these a slash begins a regular expression, after any other word it divides. */
+const BEFORE_REGEX = /^(?:return|typeof|case|in|of|delete|void|throw|new|else|do|await|yield)$/;
+
+/** All imports of a file: `import`, `import type`, `export … from`, `import('…')`, in the order written. */
+export function importsOf(source: string): Import[] {
+  const tokens = tokensOf(source);
+  const found: Import[] = [];
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token?.kind !== 'word' || tokens[at - 1]?.text === '.' || tokens[at + 1]?.text === ':') continue;
+    if (token.text === 'import') found.push(...importAt(tokens, at));
+    if (token.text === 'export') found.push(...reexportAt(tokens, at));
+  }
+  return found;
+}
+
+function importAt(tokens: readonly Token[], at: number): Import[] {
+  const next = tokens[at + 1];
+  const line = tokens[at]?.line ?? 0;
+  if (next === undefined || next.text === '.') return []; // import.meta
+  if (next.kind === 'string') return [{ specifier: next.text, line }];
+  if (next.text !== '(') return from(tokens, at + 1);
+  const name = tokens[at + 2];
+  const whole = tokens[at + 3]?.text === ')' || tokens[at + 3]?.text === ',';
+  return [{ specifier: name?.kind === 'string' && whole ? name.text : null, line }];
+}
+
+function reexportAt(tokens: readonly Token[], at: number): Import[] {
+  const start = tokens[at + 1]?.text === 'type' ? at + 2 : at + 1;
+  const opening = tokens[start]?.text;
+  if (opening === '*') return from(tokens, start);
+  if (opening !== '{') return [];
+  const closing = tokens.findIndex((token, index) => index > start && token.text === '}');
+  return tokens[closing + 1]?.text === 'from' ? from(tokens, closing) : [];
+}
+
+/** The first `from '…'` at or after `start`; import and export clauses hold no other one. */
+function from(tokens: readonly Token[], start: number): Import[] {
+  for (let at = start; at < tokens.length && tokens[at]?.text !== ';'; at += 1) {
+    const name = tokens[at + 1];
+    if (tokens[at]?.text === 'from' && name?.kind === 'string') {
+      return [{ specifier: name.text, line: name.line }];
+    }
+  }
+  return [];
+}
+
+function tokensOf(source: string): Token[] {
+  const scanner = new Scanner(source);
+  while (scanner.next());
+  return scanner.tokens;
+}
+
+class Scanner {
+  readonly tokens: Token[] = [];
+  private readonly source: string;
+  private at = 0;
+  private line = 1;
+  private braces = 0;
+  /** The depth of braces at which each open `${` of a template ends. */
+  private readonly holes: number[] = [];
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  /** Reads one token or one stretch of space; false at the end. */
+  next(): boolean {
+    if (this.at >= this.source.length) return false;
+    if (this.take(SPACE)) return true;
+    const line = this.line;
+    const text = this.take(STRING) ?? this.take(PLAIN_TEMPLATE);
+    if (text) return this.add('string', text[1] ?? text[2] ?? '', line);
+    if (regexMayFollow(this.tokens.at(-1)) && this.take(REGEX)) return this.add('punctuation', '/', line);
+    const word = this.take(WORD);
+    if (word) return this.add('word', word[0], line);
+    return this.character(this.source[this.at++] ?? '');
+  }
+
+  private character(char: string): boolean {
+    if (char === '`') return this.template();
+    if (char === '}' && this.holes.at(-1) === this.braces) {
+      this.holes.pop();
+      return this.template();
+    }
+    if (char === '{') this.braces += 1;
+    if (char === '}') this.braces -= 1;
+    return this.add('punctuation', char, this.line);
+  }
+
+  /** Skips a template's text up to its next `${`, whose code is read like any other, or to its end. */
+  private template(): boolean {
+    if (this.take(TEMPLATE_PART)?.[1] !== '${') return this.add('punctuation', '`', this.line);
+    this.holes.push(this.braces);
+    return true;
+  }
+
+  private take(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.at;
+    const match = pattern.exec(this.source);
+    if (match === null) return null;
+    this.at += match[0].length;
+    this.line += match[0].split('\n').length - 1;
+    return match;
+  }
+
+  private add(kind: Token['kind'], text: string, line: number): true {
+    this.tokens.push({ kind, text, line });
+    return true;
+  }
+}
+
+function regexMayFollow(previous: Token | undefined): boolean {
+  if (previous === undefined) return true;
+  if (previous.kind === 'word') return BEFORE_REGEX.test(previous.text);
+  return previous.kind === 'punctuation' && !/[)\]}`/]/.test(previous.text);
+}
