@@ -48,7 +48,7 @@ function failure(data: Data<'test:fail'>): string {
   const cause: unknown = error.cause ?? error;
   const lines = explained(cause)
     .split('\n')
-    .filter((line) => !/^\s+at .*\(?node:internal\//.test(line));
+    .filter((line) => !/^\s+at .*node:internal\/[^{]*$/.test(line));
   return `✖ ${data.name} (${place(data)}, ${Math.round(data.details.duration_ms)} ms)\n${indented(lines.join('\n'))}\n`;
 }
 
