@@ -24,7 +24,9 @@ export const ACTIONS = [
   'host.add',
   'host.drain',
   'host.undrain',
+  'machine.add',
   'ips.add',
   'ips.block',
+  'ips.unblock',
 ] as const;
 export type Action = (typeof ACTIONS)[number];

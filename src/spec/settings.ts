@@ -8,6 +8,8 @@ interface SettingRow {
   readonly default: string | null | { readonly sandbox: string; readonly live: string };
   readonly min?: number;
   readonly max?: number;
+  /** The only words it takes. */
+  readonly choices?: readonly string[];
   readonly about: string;
 }
 
@@ -20,7 +22,8 @@ export const SETTINGS = {
   SKERRY_MODE: {
     type: 'text',
     default: 'sandbox',
-    about: 'sandbox or live; a database is stamped with it once and refused as the other',
+    choices: ['sandbox', 'live'],
+    about: 'sandbox: simulated coins and machines; live: real ones. A database is one of them for good',
   },
   SKERRY_HOST: { type: 'text', default: '127.0.0.1', about: 'address to listen on' },
   SKERRY_PORT: { type: 'port', default: '8080', about: 'port to listen on; 0 takes a free one' },
@@ -49,7 +52,12 @@ export const SETTINGS = {
     default: 'skerry',
     about: 'first part of an API token, <prefix>_live_…',
   },
-  SKERRY_LOG_LEVEL: { type: 'text', default: 'info', about: 'trace debug info warn error silent' },
+  SKERRY_LOG_LEVEL: {
+    type: 'text',
+    default: 'info',
+    choices: ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
+    about: 'least important line that the log keeps',
+  },
   SKERRY_DB_POOL: {
     type: 'whole',
     default: '16',
@@ -143,6 +151,14 @@ export const SETTINGS = {
 } as const satisfies Record<string, SettingRow>;
 
 export type SettingName = keyof typeof SETTINGS;
+
+/** One setting as it stands; `value` is null when unset and `[set]` when secret. */
+export interface SettingView {
+  readonly name: SettingName;
+  readonly value: string | null;
+  readonly source: 'default' | 'environment' | '.env';
+  readonly about: string;
+}
 
 /** Switches that the operator turns while the service runs, kept in the database. */
 export const SWITCHES = {

@@ -1,0 +1,117 @@
+/**
+ * The settings of this process, read once from the environment and `.env`, checked, and frozen. The table is
+ * src/spec/settings.ts; a value is read by its setting's own name: `config.SKERRY_PORT`.
+ */
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { nearest } from './kernel/nearest.ts';
+import { ConfigError, readValue, type SettingValue } from './kernel/setting.ts';
+import { SETTINGS, type SettingName, type SettingView } from './spec/settings.ts';
+
+export { ConfigError };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Row<Name extends SettingName> = (typeof SETTINGS)[Name];
+type ValueOf<Name extends SettingName> = Row<Name>['type'] extends 'port' | 'whole' | 'number'
+  ? number
+  : Row<Name>['type'] extends 'bool'
+    ? boolean
+    : Row<Name> extends { readonly choices: readonly (infer Word)[] }
+      ? Word
+      : string;
+
+/** Every setting's value; null where it is unset and has no default. `SKERRY_DATA_DIR` is an absolute path. */
+export type Config = {
+  readonly [Name in SettingName]: Row<Name>['default'] extends null ? ValueOf<Name> | null : ValueOf<Name>;
+};
+
+const NAMES = Object.keys(SETTINGS) as SettingName[];
+
+/** Reads every setting; the environment wins over `.env`. Throws a ConfigError of one line. */
+export function loadConfig(env: Environment, dotEnvText = ''): Config {
+  const found = collect(env, dotEnvText);
+  const mode = found.SKERRY_MODE.text === 'live' ? 'live' : 'sandbox';
+  const values: Partial<Record<SettingName, SettingValue>> = {};
+  for (const name of NAMES) values[name] = readValue(name, textOf(name, found, mode));
+  values.SKERRY_DATA_DIR = resolve(String(values.SKERRY_DATA_DIR));
+  const config = values as Config;
+  checkTogether(config);
+  return Object.freeze(config);
+}
+
+/** Every setting with its value, where it comes from and what it is for; secrets are only said to be set. */
+export function describeConfig(env: Environment, dotEnvText = ''): SettingView[] {
+  const found = collect(env, dotEnvText);
+  const mode = found.SKERRY_MODE.text === 'live' ? 'live' : 'sandbox';
+  return NAMES.map((name) => {
+    const text = textOf(name, found, mode);
+    const secret = SETTINGS[name].type === 'secret' && text !== null;
+    return {
+      name,
+      value: secret ? '[set]' : text,
+      source: found[name].source,
+      about: SETTINGS[name].about,
+    };
+  });
+}
+
+/** How customers reach the service: the setting, or the address it listens on. */
+export function baseUrl(config: Config, port: number = config.SKERRY_PORT): string {
+  if (config.SKERRY_BASE_URL !== null) return config.SKERRY_BASE_URL;
+  const host = config.SKERRY_HOST.includes(':') ? `[${config.SKERRY_HOST}]` : config.SKERRY_HOST;
+  return `http://${host}:${port}`;
+}
+
+type Found = Record<SettingName, { readonly text: string | null; readonly source: SettingView['source'] }>;
+
+function collect(env: Environment, dotEnvText: string): Found {
+  const dotEnv: Environment = parseEnv(dotEnvText);
+  refuseUnknown(env);
+  refuseUnknown(dotEnv);
+  const found = NAMES.map((name) => {
+    // An empty value is how a shell or a service file unsets one.
+    if (env[name]) return [name, { text: env[name], source: 'environment' }] as const;
+    if (dotEnv[name]) return [name, { text: dotEnv[name], source: '.env' }] as const;
+    return [name, { text: null, source: 'default' }] as const;
+  });
+  return Object.fromEntries(found) as Found;
+}
+
+/** Names that begin with SKERRY_TEST_ belong to the tests. */
+function refuseUnknown(env: Environment): void {
+  for (const name of Object.keys(env).sort()) {
+    if (!name.startsWith('SKERRY_') || name.startsWith('SKERRY_TEST_') || Object.hasOwn(SETTINGS, name))
+      continue;
+    const meant = nearest(name, NAMES);
+    const cure = meant ? `did you mean ${meant}?` : 'remove it; `skerryd config` lists all settings';
+    throw new ConfigError(`${name}: there is no such setting; ${cure}`);
+  }
+}
+
+function textOf(name: SettingName, found: Found, mode: 'sandbox' | 'live'): string | null {
+  const { text } = found[name];
+  const standard = SETTINGS[name].default;
+  return text ?? (standard === null || typeof standard === 'string' ? standard : standard[mode]);
+}
+
+/** Rules between settings. */
+function checkTogether(config: Config): void {
+  if (config.SKERRY_MODE === 'live') {
+    if (config.DATABASE_URL === null) {
+      throw new ConfigError('DATABASE_URL: a live service needs a PostgreSQL of its own; give postgres://…');
+    }
+    if (config.SKERRY_CRASH_AT !== null) {
+      throw new ConfigError('SKERRY_CRASH_AT: only a sandbox may be told to crash; unset it');
+    }
+  } else if (!isLoopback(config.SKERRY_HOST) && !config.SKERRY_SANDBOX_PUBLIC) {
+    throw new ConfigError(
+      'SKERRY_HOST: a sandbox, where anybody can make money, listens on 127.0.0.1 or ::1 only; ' +
+        'set SKERRY_SANDBOX_PUBLIC=true to let others in all the same',
+    );
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}

@@ -1,0 +1,89 @@
+/**
+ * The stamp of a database: sandbox or live, once and for good, and which secret key its secrets are sealed with.
+ * A sandbox, where anybody can make money, must never be served as live; a service with the wrong key could read
+ * none of its secrets and would notice late. Both are refused at start, in one line.
+ */
+import { Refusal } from '../../kernel/refusal.ts';
+import { KeyRing } from '../../kernel/secrets.ts';
+import type { Database, Sql } from '../../kernel/sql.ts';
+import { createKeyFile, keyFilePath, readKeyFile } from '../../store/key-file.ts';
+import { findStamp, insertStamp, lockStamp, type StampRow } from '../../store/service.ts';
+
+const CHECK_PURPOSE = 'key check';
+const CHECK_TEXT = 'skerry';
+
+export interface StampOptions {
+  readonly mode: 'sandbox' | 'live';
+  /** SKERRY_SECRET_KEY, or null to use the key file in `dataDir`. */
+  readonly secretKey: string | null;
+  readonly dataDir: string;
+}
+
+export interface Stamp {
+  readonly keys: KeyRing;
+  /** Business time minus real time. */
+  readonly clockOffsetMs: number;
+}
+
+/**
+ * Opens a migrated database: stamps an empty one, making a key file if no key is given. Throws a Refusal when the
+ * database is of the other mode, or its key is missing or wrong.
+ */
+export async function openStamp(db: Database, options: StampOptions): Promise<Stamp> {
+  const found = await findStamp(db);
+  if (found) return readStamp(found, options);
+  return await db.transaction(async (tx) => {
+    await lockStamp(tx);
+    const stamped = await findStamp(tx);
+    return stamped ? readStamp(stamped, options) : await stampNew(tx, options);
+  });
+}
+
+async function stampNew(tx: Sql, options: StampOptions): Promise<Stamp> {
+  const keys = keyRing(
+    options,
+    options.secretKey ?? readKeyFile(options.dataDir) ?? createKeyFile(options.dataDir, KeyRing.generate()),
+  );
+  await insertStamp(tx, { mode: options.mode, key_check: keys.seal(CHECK_PURPOSE, CHECK_TEXT) });
+  return { keys, clockOffsetMs: 0 };
+}
+
+function readStamp(stamp: StampRow, options: StampOptions): Stamp {
+  if (stamp.mode !== options.mode) {
+    throw new Refusal(
+      `this database is a ${stamp.mode} one and is never served as ${options.mode}: ` +
+        `set SKERRY_MODE=${stamp.mode}, or point DATABASE_URL or SKERRY_DATA_DIR at another`,
+    );
+  }
+  const list = options.secretKey ?? readKeyFile(options.dataDir);
+  if (list === undefined) {
+    throw new Refusal(
+      `the secret key of this database is missing: restore ${keyFilePath(options.dataDir)} or set SKERRY_SECRET_KEY`,
+    );
+  }
+  const keys = keyRing(options, list);
+  if (!fits(keys, stamp.key_check)) {
+    throw new Refusal(`${source(options)} is not the key of this database: give the one it was made with`);
+  }
+  return { keys, clockOffsetMs: Number(stamp.clock_offset_ms) };
+}
+
+function fits(keys: KeyRing, keyCheck: string): boolean {
+  try {
+    return keys.open(CHECK_PURPOSE, keyCheck).toString('utf8') === CHECK_TEXT;
+  } catch {
+    return false;
+  }
+}
+
+function keyRing(options: StampOptions, list: string): KeyRing {
+  try {
+    return new KeyRing(list);
+  } catch (error) {
+    throw new Refusal(`${source(options)}: ${error instanceof Error ? error.message : 'not a list of keys'}`);
+  }
+}
+
+function source(options: StampOptions): string {
+  return options.secretKey === null ? keyFilePath(options.dataDir) : 'SKERRY_SECRET_KEY';
+}

@@ -1,0 +1,76 @@
+/** What the text of a setting may be. No message repeats what was typed: it may be a secret in the wrong place. */
+import { isIP } from 'node:net';
+import { SETTINGS, type SettingName } from '../spec/settings.ts';
+import { CRASH_POINTS } from './crash.ts';
+import { nearest } from './nearest.ts';
+import { Refusal } from './refusal.ts';
+import { KeyRing } from './secrets.ts';
+
+/** A setting is wrong; the message is one line that names it and says how to mend it. */
+export class ConfigError extends Refusal {
+  constructor(line: string) {
+    super(line);
+    this.name = 'ConfigError';
+  }
+}
+
+export type SettingValue = string | number | boolean | null;
+
+/** The typed value of one setting. */
+export function readValue(name: SettingName, text: string | null): SettingValue {
+  if (text === null) return null;
+  const wrong = (cure: string): never => {
+    throw new ConfigError(`${name}: ${cure}`);
+  };
+  const row: (typeof SETTINGS)[SettingName] & { choices?: readonly string[] } = SETTINGS[name];
+  if (row.choices && !row.choices.includes(text)) wrong(`give one of ${row.choices.join(', ')}`);
+  const problem = PARTICULAR[name]?.(text);
+  if (problem) wrong(problem);
+  if (row.type === 'bool') return text === 'true' || (text !== 'false' && wrong('give true or false'));
+  if (row.type === 'url')
+    return webAddress(text) ?? wrong('give http:// or https:// and a host, without a path');
+  if (row.type === 'text' || row.type === 'secret') return text;
+  const { min, max } = row.type === 'port' ? { min: 0, max: 65_535 } : row;
+  const number = /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
+  const fits = number >= min && number <= max && (row.type === 'number' || /^\d+$/.test(text));
+  const kind = row.type === 'number' ? 'a number' : 'a whole number';
+  return fits ? number : wrong(`give ${kind} from ${min} to ${max}`);
+}
+
+/** What a single value must be beyond its type; the answer is the cure. */
+const PARTICULAR: Partial<Record<SettingName, (text: string) => string | undefined>> = {
+  DATABASE_URL: (text) =>
+    /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
+      ? undefined
+      : 'give postgres://user:password@host:5432/database',
+  SKERRY_HOST: (text) =>
+    isIP(text) > 0 || /^[a-z0-9.-]{1,253}$/i.test(text)
+      ? undefined
+      : 'give an address or a host name to listen on',
+  SKERRY_TOKEN_PREFIX: (text) =>
+    /^[a-z][a-z0-9]{0,19}$/.test(text)
+      ? undefined
+      : 'give 1 to 20 lower-case letters and digits, a letter first',
+  SKERRY_SECRET_KEY: (text) => {
+    try {
+      new KeyRing(text);
+      return undefined;
+    } catch {
+      return 'give id:base64 of 32 random bytes, several separated by commas, newest first';
+    }
+  },
+  SKERRY_CRASH_AT: (text) => {
+    if (CRASH_POINTS.some((point) => point === text)) return undefined;
+    const meant = nearest(text, CRASH_POINTS);
+    return meant
+      ? `there is no such crash point; did you mean ${meant}?`
+      : 'there is no such crash point; unset it';
+  },
+};
+
+/** The address without its trailing slash, or undefined when it is not a bare http(s) origin. */
+function webAddress(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined;
+  return url.pathname === '/' && !url.search && !url.hash ? url.origin : undefined;
+}

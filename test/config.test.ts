@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { baseUrl, ConfigError, describeConfig, loadConfig } from '../src/config.ts';
+import { KeyRing } from '../src/kernel/secrets.ts';
+import { SETTINGS } from '../src/spec/settings.ts';
+
+const LIVE = { SKERRY_MODE: 'live', DATABASE_URL: 'postgres://u:hunter2@db.example/skerry' };
+
+/** The one line that refuses these settings. */
+function refusal(env: Record<string, string>, dotEnv = ''): string {
+  try {
+    loadConfig(env, dotEnv);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    assert.doesNotMatch(error.message, /\n/);
+    return error.message;
+  }
+  assert.fail('the settings were accepted');
+}
+
+test('with nothing set it is a sandbox on this machine', () => {
+  const config = loadConfig({});
+  assert.equal(config.SKERRY_MODE, 'sandbox');
+  assert.equal(config.SKERRY_PORT, 8080);
+  assert.equal(config.SKERRY_SANDBOX_PUBLIC, false);
+  assert.equal(config.DATABASE_URL, null);
+  assert.equal(config.SKERRY_SIGNUPS_PER_HOUR, 0);
+  assert.match(config.SKERRY_DATA_DIR, /^\/.*\/data$/);
+  assert.equal(baseUrl(config), 'http://127.0.0.1:8080');
+});
+
+test('a live service has its own defaults', () => {
+  assert.equal(loadConfig(LIVE).SKERRY_SIGNUPS_PER_HOUR, 10);
+});
+
+test('the environment wins over .env, and an empty value is none', () => {
+  const config = loadConfig(
+    { SKERRY_PORT: '9000', SKERRY_DB_POOL: '' },
+    'SKERRY_PORT=1\nSKERRY_DB_POOL=7\nOTHER=1',
+  );
+  assert.equal(config.SKERRY_PORT, 9000);
+  assert.equal(config.SKERRY_DB_POOL, 7);
+});
+
+test('the values are frozen', () => {
+  assert.ok(Object.isFrozen(loadConfig({})));
+});
+
+test('a name that is nearly right is answered with the right one', () => {
+  assert.match(refusal({ SKERRY_PROT: '1' }), /^SKERRY_PROT: .*SKERRY_PORT/);
+  assert.match(refusal({}, 'SKERRY_DATADIR=x'), /SKERRY_DATA_DIR/);
+  assert.match(refusal({ SKERRY_SOMETHING_ELSE_ALTOGETHER: '1' }), /skerryd config/);
+});
+
+test('names of the tests, and names of others, are ignored', () => {
+  loadConfig({ SKERRY_TEST_PG: '{}', PATH: '/bin', SKERRYX: '1' });
+});
+
+for (const [name, values] of Object.entries({
+  SKERRY_MODE: ['LIVE', 'test'],
+  SKERRY_HOST: ['http://x', 'a b'],
+  SKERRY_PORT: ['65536', '-1', '80.5', 'http', '1e3', ' 80'],
+  SKERRY_BASE_URL: [
+    'example.org',
+    'ftp://example.org',
+    'https://u:p@example.org',
+    'https://example.org/path',
+  ],
+  SKERRY_SECRET_KEY: ['geheim', 'k1:c2hvcnQ=', `${KeyRing.generate()},${KeyRing.generate()}`],
+  SKERRY_SANDBOX_PUBLIC: ['yes', '1', 'TRUE'],
+  SKERRY_TOKEN_PREFIX: ['Skerry', 'a_b', '1a', 'a'.repeat(21)],
+  SKERRY_LOG_LEVEL: ['loud'],
+  SKERRY_DB_POOL: ['1', '201', '3.5'],
+  SKERRY_RATE_CAPACITY: ['0', '1e6', 'many'],
+  SKERRY_CRASH_AT: ['deploy.begin', 'anywhere at all'],
+  DATABASE_URL: ['mysql://x', 'db.example'],
+})) {
+  test(`${name} with a bad value is named, with its cure and without the value`, () => {
+    for (const value of values) {
+      const line = refusal({ [name]: value });
+      assert.ok(line.startsWith(`${name}: `), line);
+      if (value.length > 6) assert.ok(!line.includes(value), line);
+    }
+  });
+}
+
+test('good values of every type are read', () => {
+  const key = KeyRing.generate();
+  const config = loadConfig({
+    SKERRY_BASE_URL: 'https://example.org/',
+    SKERRY_SECRET_KEY: key,
+    SKERRY_SIM_BLOCK_S: '0.25',
+    SKERRY_CRASH_AT: 'deploy.begun',
+    DATABASE_URL: 'postgresql:///skerry?host=/run/postgresql',
+  });
+  assert.equal(baseUrl(config), 'https://example.org');
+  assert.equal(config.SKERRY_SECRET_KEY, key);
+  assert.equal(config.SKERRY_SIM_BLOCK_S, 0.25);
+  assert.equal(config.SKERRY_CRASH_AT, 'deploy.begun');
+});
+
+test('the base URL follows the port that was taken, and brackets an IPv6 address', () => {
+  assert.equal(baseUrl(loadConfig({ SKERRY_PORT: '0' }), 4321), 'http://127.0.0.1:4321');
+  assert.equal(baseUrl(loadConfig({ SKERRY_HOST: '::1' })), 'http://[::1]:8080');
+});
+
+test('a live service needs a database of its own', () => {
+  assert.match(refusal({ SKERRY_MODE: 'live' }), /^DATABASE_URL: /);
+});
+
+test('only a sandbox can be told to crash', () => {
+  assert.match(refusal({ ...LIVE, SKERRY_CRASH_AT: 'deploy.begun' }), /^SKERRY_CRASH_AT: /);
+});
+
+test('a sandbox listens beyond this machine only when told so', () => {
+  for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.org', '127.example.org']) {
+    assert.match(refusal({ SKERRY_HOST: host }), /^SKERRY_HOST: .*SKERRY_SANDBOX_PUBLIC=true/);
+    loadConfig({ SKERRY_HOST: host, SKERRY_SANDBOX_PUBLIC: 'true' });
+    loadConfig({ ...LIVE, SKERRY_HOST: host });
+  }
+  for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) loadConfig({ SKERRY_HOST: host });
+});
+
+test('the description names every setting and its source, and shows no secret', () => {
+  const views = describeConfig({ ...LIVE, SKERRY_PORT: '81' }, 'SKERRY_LOG_LEVEL=warn');
+  assert.deepEqual(
+    views.map((view) => view.name),
+    Object.keys(SETTINGS),
+  );
+  const view = (name: string) => views.find((each) => each.name === name);
+  assert.partialDeepStrictEqual(view('DATABASE_URL'), { value: '[set]', source: 'environment' });
+  assert.partialDeepStrictEqual(view('SKERRY_SECRET_KEY'), { value: null, source: 'default' });
+  assert.partialDeepStrictEqual(view('SKERRY_PORT'), { value: '81', source: 'environment' });
+  assert.partialDeepStrictEqual(view('SKERRY_LOG_LEVEL'), { value: 'warn', source: '.env' });
+  assert.partialDeepStrictEqual(view('SKERRY_SIGNUPS_PER_HOUR'), { value: '10', source: 'default' });
+  assert.doesNotMatch(JSON.stringify(views), /hunter2/);
+});
