@@ -1,0 +1,13 @@
+/** The `os` of the session surface (DECISIONS "`os` (A)"). */
+import { readId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { findInstallableImage, type ImageRow } from '../../store/catalogue.ts';
+
+/**
+ * The official image meant by an image id, `family-version` (`debian-12`), `family+version` (`debian12`,
+ * `ubuntu24.04`, `ubuntu2404`) or the bare family (the newest), in any case. Deprecated images are not found.
+ */
+export async function findImageForOs(tx: Sql, os: string): Promise<ImageRow | undefined> {
+  const name = os.toLowerCase();
+  return await findInstallableImage(tx, { id: readId('image', name) ?? null, name });
+}

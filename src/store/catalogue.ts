@@ -1,0 +1,163 @@
+/** Regions, plans and images. Nothing here is ever deleted: what is no longer offered is not `active`. */
+import type { Sql } from '../kernel/sql.ts';
+
+export interface RegionRow {
+  readonly id: string;
+  /** The region's code on the session surface. */
+  readonly session_code: string;
+  readonly name: string;
+  readonly country: string;
+  readonly pop_id: string;
+  readonly tor_onion: string | null;
+  readonly active: boolean;
+}
+
+export interface PlanRow {
+  readonly id: string;
+  readonly category: 'vps' | 'dedicated';
+  readonly cpu: number;
+  readonly cpu_model: string;
+  readonly ram_mb: number;
+  readonly disk_gb: number;
+  /** Decimal text with two decimals. */
+  readonly transfer_tb: string;
+  readonly price_cents_month: bigint;
+  readonly active: boolean;
+  /** Ids of the regions that offer it, in order. */
+  readonly regions: readonly string[];
+}
+
+export interface ImageRow {
+  readonly id: string;
+  readonly family: string;
+  readonly version: string;
+  readonly variant: string | null;
+  readonly arch: readonly string[];
+  /** Decimal text with two decimals. */
+  readonly size_gb: string;
+  readonly cloud_init: boolean;
+  /** `YYYY-MM-DD`, as the next one. */
+  readonly released_at: string;
+  readonly deprecated_at: string | null;
+  readonly active: boolean;
+}
+
+const REGION = 'id, session_code, name, country, pop_id, tor_onion, active';
+const PLAN = `p.id, p.category, p.cpu, p.cpu_model, p.ram_mb, p.disk_gb, p.transfer_tb, p.price_cents_month, p.active,
+  array(select region_id from plan_regions r where r.plan_id = p.id order by region_id) as regions`;
+const IMAGE = 'id, family, version, variant, arch, size_gb, cloud_init, released_at, deprecated_at, active';
+
+/** Waits until no other process loads a catalogue; readers and deploys go on. */
+export async function lockCatalogue(tx: Sql): Promise<void> {
+  await tx.run('lock table regions in share row exclusive mode');
+}
+
+/** Every region, retired ones too. */
+export async function listRegions(tx: Sql): Promise<RegionRow[]> {
+  return await tx.rows<RegionRow>(`select ${REGION} from regions order by id`);
+}
+
+/** Every plan, retired ones too. */
+export async function listPlans(tx: Sql): Promise<PlanRow[]> {
+  return await tx.rows<PlanRow>(`select ${PLAN} from plans p order by p.id`);
+}
+
+/** Every official image, retired ones too. */
+export async function listOfficialImages(tx: Sql): Promise<ImageRow[]> {
+  return await tx.rows<ImageRow>(
+    `select ${IMAGE} from images where type = 'official' order by family, released_at, version, variant`,
+  );
+}
+
+/** The region that the session surface calls by this code. */
+export async function findRegionBySessionCode(tx: Sql, code: string): Promise<RegionRow | undefined> {
+  return await tx.row<RegionRow>(`select ${REGION} from regions where session_code = $1 and active`, [code]);
+}
+
+/** The plan, if it is sold. */
+export async function findPlan(tx: Sql, id: string): Promise<PlanRow | undefined> {
+  return await tx.row<PlanRow>(`select ${PLAN} from plans p where p.id = $1 and p.active`, [id]);
+}
+
+/**
+ * The official image that may be installed under this id or this name: `debian-12`, `debian12`, or `debian` for the
+ * newest. A version is recognised with and without its dots. Names are compared in lower case.
+ */
+export async function findInstallableImage(
+  tx: Sql,
+  wanted: { readonly id: string | null; readonly name: string },
+): Promise<ImageRow | undefined> {
+  return await tx.row<ImageRow>(
+    `select ${IMAGE} from images
+      where type = 'official' and active and deprecated_at is null
+        and (id = $1::uuid
+             or $2 in (family, family || '-' || version, family || version,
+                       family || '-' || replace(version, '.', ''), family || replace(version, '.', '')))
+      order by released_at desc, variant nulls first limit 1`,
+    [wanted.id, wanted.name],
+  );
+}
+
+export async function saveRegion(tx: Sql, row: RegionRow): Promise<void> {
+  await tx.run(
+    `insert into regions (${REGION}) values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (id) do update set session_code = $2, name = $3, country = $4, pop_id = $5, tor_onion = $6, active = $7`,
+    [row.id, row.session_code, row.name, row.country, row.pop_id, row.tor_onion, row.active],
+  );
+}
+
+export async function savePlan(tx: Sql, row: PlanRow): Promise<void> {
+  await tx.run(
+    `insert into plans (id, category, cpu, cpu_model, ram_mb, disk_gb, transfer_tb, price_cents_month, active)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     on conflict (id) do update set category = $2, cpu = $3, cpu_model = $4, ram_mb = $5, disk_gb = $6,
+       transfer_tb = $7, price_cents_month = $8, active = $9`,
+    [
+      row.id,
+      row.category,
+      row.cpu,
+      row.cpu_model,
+      row.ram_mb,
+      row.disk_gb,
+      row.transfer_tb,
+      row.price_cents_month,
+      row.active,
+    ],
+  );
+  await tx.run('delete from plan_regions where plan_id = $1 and region_id <> all ($2::text[])', [
+    row.id,
+    row.regions,
+  ]);
+  await tx.run(
+    `insert into plan_regions (plan_id, region_id) select $1, unnest($2::text[]) on conflict do nothing`,
+    [row.id, row.regions],
+  );
+}
+
+export async function saveOfficialImage(tx: Sql, row: ImageRow): Promise<void> {
+  await tx.run(
+    `insert into images (${IMAGE}, type) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'official')
+     on conflict (id) do update set arch = $5, size_gb = $6, cloud_init = $7, released_at = $8, deprecated_at = $9,
+       active = $10`,
+    [
+      row.id,
+      row.family,
+      row.version,
+      row.variant,
+      row.arch,
+      row.size_gb,
+      row.cloud_init,
+      row.released_at,
+      row.deprecated_at,
+      row.active,
+    ],
+  );
+}
+
+/** How many servers have this plan. */
+export async function countServersOfPlan(tx: Sql, planId: string): Promise<bigint> {
+  const row = await tx.row<{ count: bigint }>('select count(*) as count from servers where plan_id = $1', [
+    planId,
+  ]);
+  return row?.count ?? 0n;
+}

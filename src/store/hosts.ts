@@ -1,0 +1,98 @@
+/** Hosts that carry virtual servers, and the machines that are dedicated servers. */
+import type { Sql } from '../kernel/sql.ts';
+
+export interface HostRow {
+  readonly name: string;
+  readonly region_id: string;
+  readonly cpu: number;
+  readonly ram_mb: number;
+  readonly disk_gb: number;
+  readonly used_ram_mb: number;
+  readonly used_disk_gb: number;
+  readonly draining: boolean;
+  /** Servers on it. */
+  readonly servers: bigint;
+}
+
+export interface NewHostRow {
+  readonly id: string;
+  readonly name: string;
+  readonly region_id: string;
+  readonly cpu: number;
+  readonly ram_mb: number;
+  readonly disk_gb: number;
+  readonly created_at: Date;
+}
+
+/** Those of the names that a host or a machine has already: drivers know both by name alone. */
+export async function findTakenNames(tx: Sql, names: readonly string[]): Promise<string[]> {
+  const rows = await tx.rows<{ name: string }>(
+    `select name from hosts where name = any ($1::text[])
+     union all select name from machines where name = any ($1::text[])`,
+    [names],
+  );
+  return rows.map((row) => row.name);
+}
+
+export async function insertHost(tx: Sql, row: NewHostRow): Promise<void> {
+  await tx.run(
+    `insert into hosts (id, name, region_id, cpu, ram_mb, disk_gb, created_at) values ($1, $2, $3, $4, $5, $6, $7)`,
+    [row.id, row.name, row.region_id, row.cpu, row.ram_mb, row.disk_gb, row.created_at],
+  );
+}
+
+/** Sets whether the host takes new servers; the answer says how it stood before, undefined when there is none. */
+export async function setHostDraining(
+  tx: Sql,
+  name: string,
+  draining: boolean,
+): Promise<boolean | undefined> {
+  const row = await tx.row<{ was: boolean }>(
+    `with before as (select id, draining as was from hosts where name = $1 for update)
+     update hosts h set draining = $2 from before where h.id = before.id returning was`,
+    [name, draining],
+  );
+  return row?.was;
+}
+
+export async function listHosts(tx: Sql): Promise<HostRow[]> {
+  return await tx.rows<HostRow>(
+    `select h.name, h.region_id, h.cpu, h.ram_mb, h.disk_gb, h.used_ram_mb, h.used_disk_gb, h.draining,
+            (select count(*) from servers s where s.host_id = h.id) as servers
+       from hosts h order by h.region_id, h.name`,
+  );
+}
+
+/** Adds machines of one plan in one region. `ids` and `names` go together. */
+export async function insertMachines(
+  tx: Sql,
+  rows: {
+    readonly ids: readonly string[];
+    readonly names: readonly string[];
+    readonly plan_id: string;
+    readonly region_id: string;
+    readonly created_at: Date;
+  },
+): Promise<void> {
+  await tx.run(
+    `insert into machines (id, name, plan_id, region_id, created_at)
+     select id, name, $3, $4, $5 from unnest($1::uuid[], $2::text[]) as m (id, name)`,
+    [rows.ids, rows.names, rows.plan_id, rows.region_id, rows.created_at],
+  );
+}
+
+export interface MachineStockRow {
+  readonly region_id: string;
+  readonly plan_id: string;
+  readonly total: bigint;
+  readonly free: bigint;
+}
+
+/** The stock of dedicated machines by region and plan. */
+export async function countMachines(tx: Sql): Promise<MachineStockRow[]> {
+  return await tx.rows<MachineStockRow>(
+    `select region_id, plan_id, count(*) as total,
+            count(*) filter (where server_id is null and not draining) as free
+       from machines group by region_id, plan_id order by region_id, plan_id`,
+  );
+}
