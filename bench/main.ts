@@ -1,0 +1,41 @@
+/**
+ * `npm run bench`: figures as ratios in one run against something bare, on a database of its own. Prints a line each,
+ * with what it is held to and the goal; ends with 1 when one is missed. Nothing here is a test: run it on an idle machine.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { benchDeploy } from './deploy.ts';
+import { benchStart } from './start.ts';
+
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly heldTo: number;
+  readonly goal: number;
+  /** `min`: the value must be at least that; `max`: at most. */
+  readonly bound: 'min' | 'max';
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'skerry-bench-'));
+let missed = 0;
+try {
+  for (const bench of [benchStart, benchDeploy]) {
+    for (const figure of await bench(folder)) report(figure);
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+process.exitCode = missed > 0 ? 1 : 0;
+
+function report(figure: Figure): void {
+  const { value, heldTo, goal, bound } = figure;
+  const within = (limit: number) => (bound === 'min' ? value >= limit : value <= limit);
+  const verdict = within(goal) ? 'goal met' : within(heldTo) ? 'held' : 'MISSED';
+  if (verdict === 'MISSED') missed += 1;
+  const sign = bound === 'min' ? '≥' : '≤';
+  process.stdout.write(
+    `${figure.name.padEnd(58)} ${value.toFixed(2).padStart(9)} ${figure.unit.padEnd(3)} (${sign} ${heldTo}, goal ${sign} ${goal}) ${verdict}\n`,
+  );
+}

@@ -1,0 +1,43 @@
+/** Cold and warm start of the embedded database. Median of a few, because a shared machine has its moods. */
+import { join } from 'node:path';
+import { startEmbedded } from '../src/store/embedded/index.ts';
+import type { Figure } from './main.ts';
+
+const ROUNDS = 5;
+
+export async function benchStart(folder: string): Promise<Figure[]> {
+  const cold: number[] = [];
+  const warm: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const dataDir = join(folder, `start-${round}`);
+    for (const times of [cold, warm]) {
+      const begun = performance.now();
+      const database = await startEmbedded({ dataDir });
+      times.push(performance.now() - begun);
+      await database.stop();
+    }
+  }
+  return [
+    {
+      name: 'embedded database, cold start',
+      value: median(cold),
+      unit: 'ms',
+      heldTo: 2_000,
+      goal: 2_000,
+      bound: 'max',
+    },
+    {
+      name: 'embedded database, warm start',
+      value: median(warm),
+      unit: 'ms',
+      heldTo: 300,
+      goal: 300,
+      bound: 'max',
+    },
+  ];
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
