@@ -68,7 +68,10 @@ async function take(tx: Sql, row: DeployRow): Promise<{ hostId: string } | undef
     [row.regionId, row.ramMb, row.diskGb],
   );
   if (!four || !six || !host) return undefined;
-  await tx.run(`update ipv4_addresses set server_id = $1 where addr = $2::inet`, [row.serverId, four.address]);
+  await tx.run(`update ipv4_addresses set server_id = $1 where addr = $2::inet`, [
+    row.serverId,
+    four.address,
+  ]);
   await tx.run(`update ipv6_prefixes set server_id = $1 where prefix = $2::cidr`, [row.serverId, six.block]);
   await tx.run(
     `update hosts set used_ram_mb = used_ram_mb + $2, used_disk_gb = used_disk_gb + $3

@@ -8,9 +8,8 @@ import { insertDeploy } from '../src/store/deploy.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { deployPlainly } from './deploy-plain.ts';
+import { type Figure, median } from './figure.ts';
 import { type Ground, layGround, orderRow } from './ground.ts';
-import type { Figure } from './main.ts';
-import { median } from './start.ts';
 
 const ROUNDS = 7;
 const PER_ROUND = 480;

@@ -6,17 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchDeploy } from './deploy.ts';
+import type { Figure } from './figure.ts';
 import { benchStart } from './start.ts';
-
-export interface Figure {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly heldTo: number;
-  readonly goal: number;
-  /** `min`: the value must be at least that; `max`: at most. */
-  readonly bound: 'min' | 'max';
-}
 
 const folder = await mkdtemp(join(tmpdir(), 'skerry-bench-'));
 let missed = 0;

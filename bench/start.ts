@@ -1,7 +1,7 @@
 /** Cold and warm start of the embedded database. Median of a few, because a shared machine has its moods. */
 import { join } from 'node:path';
 import { startEmbedded } from '../src/store/embedded/index.ts';
-import type { Figure } from './main.ts';
+import { type Figure, median } from './figure.ts';
 
 const ROUNDS = 5;
 
@@ -35,9 +35,4 @@ export async function benchStart(folder: string): Promise<Figure[]> {
       bound: 'max',
     },
   ];
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

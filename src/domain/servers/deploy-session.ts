@@ -46,7 +46,7 @@ export async function deploySession(
   if (!plan || plan.category !== category) fail('bad_plan');
   const region = await findRegionBySessionCode(service.db, form.region);
   if (!region) fail('bad_region');
-  const image = await findImageForOs(service.db, form.os, service.clock.now());
+  const image = await findImageForOs(service.db, form.os);
   if (!image) fail('bad_os');
   const billingMonths = parseBilling(form.billing);
   const rootPasswordSealed = sealRootPassword(service, form.rootPassword);

@@ -26,7 +26,7 @@ export class SimnetControl {
    * Puts a payment to one of our addresses into the mempool. `amount` is in whole coins, decimal.
    * Throws SimnetInputError on `coin`, `address` or `amount`.
    */
-  async pay(input: { coin: CoinCode; address: string; amount: string }): Promise<{ txid: string }> {
+  async pay(input: { coin: string; address: string; amount: string }): Promise<{ txid: string }> {
     const coin = checkedCoin(input.coin);
     const units = checkedAmount(coin, input.amount);
     const address = canonicalAddress(coin, input.address);
@@ -51,7 +51,7 @@ export class SimnetControl {
   }
 
   /** Mines `count` blocks (1–1000) now; the first takes the mempool. Throws SimnetInputError on `coin` or `count`. */
-  async mine(input: { coin: CoinCode; count: number }): Promise<{ height: number }> {
+  async mine(input: { coin: string; count: number }): Promise<{ height: number }> {
     const count = checkedBlocks('count', input.count);
     return await this.#change(checkedCoin(input.coin), async (tx, chain, now) => {
       const { height } = await extend(tx, chain, Array<Date>(count).fill(now));
@@ -64,7 +64,7 @@ export class SimnetControl {
    * with `drop`, are gone. `removed` counts blocks. Throws SimnetInputError on `coin` or `depth`.
    */
   async reorg(input: {
-    coin: CoinCode;
+    coin: string;
     depth: number;
     drop?: boolean;
   }): Promise<{ height: number; removed: number }> {

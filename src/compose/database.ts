@@ -1,0 +1,55 @@
+/** Which database a process uses: DATABASE_URL, or the embedded one, its own or that of the service beside it. */
+import type { Config } from '../config.ts';
+import { Refusal } from '../kernel/refusal.ts';
+import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
+import { findEmbedded, startEmbedded } from '../store/embedded/index.ts';
+import { migrate, pendingMigrations } from '../store/migrate.ts';
+
+export interface DatabaseHandle {
+  readonly connection: ConnectionSettings;
+  /** Stops what was started for this process; leaves alone what was found running. */
+  stop(): Promise<void>;
+}
+
+/**
+ * `own`: start the embedded database and refuse a folder in use (`serve`). `join`: use the one that a running
+ * service has, or start it for as long as this process lives (operator commands, children of `serve`).
+ */
+export async function provideDatabase(
+  config: Config,
+  manner: 'own' | 'join',
+  log: (line: string) => void,
+): Promise<DatabaseHandle> {
+  if (config.DATABASE_URL !== null) {
+    return { connection: { connectionString: config.DATABASE_URL }, stop: async () => undefined };
+  }
+  const dataDir = config.SKERRY_DATA_DIR;
+  const running = manner === 'join' ? await findEmbedded({ dataDir }) : null;
+  if (running) return { connection: running, stop: async () => undefined };
+  const embedded = await startEmbedded({ dataDir, log });
+  return { connection: embedded.connection, stop: () => embedded.stop() };
+}
+
+/** Connects, and sees to it that the schema is this version's: a sandbox migrates by itself, a live service is told to. */
+export async function openMigrated(
+  config: Config,
+  connection: ConnectionSettings,
+  options: { poolSize: number; onError: (error: Error) => void },
+): Promise<OpenDatabase> {
+  const db = openDatabase(connection, options);
+  try {
+    const pending = await pendingMigrations(db);
+    if (pending.length > 0) {
+      if (config.SKERRY_MODE === 'live') {
+        throw new Refusal(
+          `the database lacks ${pending.length} migration(s): run 'npx skerryd migrate' first`,
+        );
+      }
+      await migrate(db);
+    }
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}

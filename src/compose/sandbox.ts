@@ -1,0 +1,72 @@
+/** The sandbox's hands on the simulated world and on the clock. */
+import type { SandboxControl } from '../http/sandbox/control.ts';
+import { fail } from '../kernel/fail.ts';
+import { moveClock } from '../store/clock.ts';
+import type { Runner } from '../workers/runner.ts';
+import type { Opened } from './service.ts';
+
+/** How long a sandbox call may wait for the work it caused. */
+const SETTLE_MAX_MS = 60_000;
+
+export function sandboxControl(opened: Opened, runner: Runner): SandboxControl {
+  const { simulation, service } = opened;
+  /** What a simulated part refuses, it refuses with the field at fault. */
+  async function refusing<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      const { field } = error as { field?: unknown };
+      if (typeof field !== 'string' || !(error instanceof Error)) throw error;
+      return fail('bad_request', { field }, error.message);
+    } finally {
+      service.wake();
+    }
+  }
+  return {
+    pay: (input) => refusing(simulation.chains.pay(input)),
+    mine: (input) => refusing(simulation.chains.mine(input)),
+    reorg: (input) => refusing(simulation.chains.reorg(input)),
+    setRate: ({ coin, usd }) => refusing(simulation.rates.set(coin, usd)),
+    setFault: (input) => refusing(simulation.faults.set(input)),
+    settle: async () => {
+      await settle(runner);
+    },
+    advanceClock: serialized((ms: number) => advanceClock(opened, runner, ms)),
+  };
+}
+
+async function settle(runner: Runner): Promise<void> {
+  if (!(await runner.settle(SETTLE_MAX_MS)))
+    fail('maintenance', { retry_after_s: 5 }, 'Work is still under way.');
+}
+
+/** Due date by due date: a year passes as it would have, not in one leap over everything that was due in it. */
+async function advanceClock(opened: Opened, runner: Runner, ms: number): Promise<Date> {
+  const { clock, db } = opened;
+  const deadline = Date.now() + SETTLE_MAX_MS;
+  const target = clock.now().getTime() + ms;
+  const jump = async (to: number): Promise<void> => {
+    const by = to - clock.now().getTime();
+    if (by > 0) clock.offsetMs = await moveClock(db, by);
+  };
+  for (;;) {
+    if (!(await runner.runDue(deadline)))
+      fail('maintenance', { retry_after_s: 5 }, 'Work is still under way.');
+    const next = await runner.nextDue();
+    if (next === null || next.getTime() >= target) break;
+    await jump(next.getTime());
+  }
+  await jump(target);
+  await settle(runner);
+  return clock.now();
+}
+
+/** One call at a time, in order: two leaps at once would each measure from the other's middle. */
+function serialized<A, R>(work: (argument: A) => Promise<R>): (argument: A) => Promise<R> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (argument) => {
+    const mine = last.then(() => work(argument));
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+}

@@ -1,0 +1,105 @@
+/** The running service: the HTTP door, the workers, and how both stop. */
+import type { FastifyInstance } from 'fastify';
+import { baseUrl, type Config } from '../config.ts';
+import { sandboxRoutes } from '../http/sandbox/routes.ts';
+import { buildHttp } from '../http/server.ts';
+import { readClockOffset, WAKE_CHANNEL } from '../store/clock.ts';
+import { type ConnectionSettings, isUnavailable } from '../store/db.ts';
+import type { Duty } from '../workers/duty.ts';
+import { expireTopupsDuty } from '../workers/expire-topups.ts';
+import { operateDuty } from '../workers/operate.ts';
+import { Runner } from '../workers/runner.ts';
+import { watchDuty } from '../workers/watch.ts';
+import { sandboxControl } from './sandbox.ts';
+import { type Opened, openService } from './service.ts';
+
+export type Role = 'api' | 'worker';
+
+export interface Running {
+  readonly opened: Opened;
+  readonly http: FastifyInstance;
+  readonly runner: Runner;
+  /** Where it listens, or null without the role `api`. */
+  readonly url: string | null;
+  /** Stops listening, finishes requests, lets workers finish their step, closes the database. */
+  stop(): Promise<void>;
+}
+
+/** Requests that take longer than this to finish are cut when the service stops. */
+const DRAIN_MS = 6_000;
+
+export async function startService(
+  config: Config,
+  connection: ConnectionSettings,
+  roles: ReadonlySet<Role> = new Set<Role>(['api', 'worker']),
+): Promise<Running> {
+  const opened = await openService(config, connection);
+  const runner = new Runner({
+    duties: duties(opened),
+    pollMs: config.SKERRY_WORKER_POLL_MS,
+    log: opened.log,
+  });
+  const http = door(config, opened, runner);
+  const stop = async () => {
+    const cut = setTimeout(() => http.server.closeAllConnections(), DRAIN_MS);
+    await http.close();
+    clearTimeout(cut);
+    await runner.stop();
+    await opened.close();
+  };
+  try {
+    await listenForOthers(opened, runner);
+    const url = roles.has('api') ? await listen(config, http) : null;
+    if (roles.has('worker')) runner.start();
+    return { opened, http, runner, url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function duties({ service, simulation }: Opened): Duty[] {
+  const blocks: Duty = {
+    name: 'simulated blocks',
+    run: () => simulation.chains.tick(),
+    nextDue: () => simulation.chains.nextBlockDue(),
+    busy: async () => false,
+  };
+  return [blocks, watchDuty(service), expireTopupsDuty(service), operateDuty(service)];
+}
+
+function door(config: Config, opened: Opened, runner: Runner): FastifyInstance {
+  const { service, db } = opened;
+  return buildHttp({
+    service,
+    settings: {
+      baseUrl: config.SKERRY_BASE_URL,
+      signupsPerHour: config.SKERRY_SIGNUPS_PER_HOUR,
+      signinFailuresPerHour: config.SKERRY_SIGNIN_FAILURES_PER_HOUR,
+      isUnavailable,
+    },
+    ready: async () => (await db.rows('select 1 as one')).length === 1,
+    sandbox: (scope) => sandboxRoutes(scope, sandboxControl(opened, runner)),
+  });
+}
+
+async function listen(config: Config, http: FastifyInstance): Promise<string> {
+  await http.listen({ host: config.SKERRY_HOST, port: config.SKERRY_PORT });
+  const address = http.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : config.SKERRY_PORT;
+  return baseUrl({ ...config, SKERRY_BASE_URL: null }, port);
+}
+
+/** Other processes' commits wake our workers, and a clock that another process moved moves here too. */
+async function listenForOthers(opened: Opened, runner: Runner): Promise<void> {
+  const { db, clock } = opened;
+  opened.onWake(() => runner.wake());
+  await db.listen(WAKE_CHANNEL, () => {
+    readClockOffset(db)
+      .then((offsetMs) => {
+        clock.offsetMs = Math.max(clock.offsetMs, offsetMs);
+      })
+      .catch(() => undefined)
+      .finally(() => runner.wake());
+  });
+}

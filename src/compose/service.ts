@@ -1,0 +1,130 @@
+/** Puts the service together: database, keys, clock, and behind each port the driver that the mode calls for. */
+import type { Config } from '../config.ts';
+import type { Service } from '../domain/context.ts';
+import { openStamp } from '../domain/stamp/open.ts';
+import { SimnetControl } from '../drivers/chain/simnet/control.ts';
+import { Simnet } from '../drivers/chain/simnet/driver.ts';
+import { SimulatorControl } from '../drivers/compute/simulator/control.ts';
+import { SimulatedCompute } from '../drivers/compute/simulator/driver.ts';
+import { SqlFaults } from '../drivers/faults.ts';
+import { FixedRates } from '../drivers/rates/fixed.ts';
+import { OffsetClock } from '../kernel/clock.ts';
+import { armCrashPoint } from '../kernel/crash.ts';
+import { createLogger, type Logger } from '../kernel/logger.ts';
+import { PasswordHasher } from '../kernel/passwords.ts';
+import { Refusal } from '../kernel/refusal.ts';
+import { COIN_CODES } from '../spec/coins.ts';
+import { notifyWorkers } from '../store/clock.ts';
+import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
+import { openMigrated } from './database.ts';
+
+/** Connections of the simulated outside world: they are its own, never the service's. */
+const SIMULATED_POOL = 6;
+/** At most one notification to other processes in this time. */
+const NOTIFY_EVERY_MS = 50;
+
+/** The simulated world behind a sandbox's ports. */
+export interface Simulation {
+  readonly chains: SimnetControl;
+  readonly compute: SimulatorControl;
+  readonly rates: FixedRates;
+  readonly faults: SqlFaults;
+}
+
+export interface Opened {
+  readonly service: Service;
+  readonly db: OpenDatabase;
+  readonly clock: OffsetClock;
+  readonly simulation: Simulation;
+  readonly log: Logger;
+  /** Whom `service.wake()` wakes in this process. */
+  onWake(rise: () => void): void;
+  close(): Promise<void>;
+}
+
+export async function openService(config: Config, connection: ConnectionSettings): Promise<Opened> {
+  if (config.SKERRY_MODE === 'live') {
+    throw new Refusal(
+      'SKERRY_MODE: this version has simulated coins and machines only, and never serves them as live',
+    );
+  }
+  armCrashPoint(config.SKERRY_CRASH_AT ?? undefined);
+  const log = createLogger(config.SKERRY_LOG_LEVEL);
+  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
+  const db = await openMigrated(config, connection, { poolSize: config.SKERRY_DB_POOL, onError });
+  const outside = openDatabase(connection, { poolSize: SIMULATED_POOL, onError });
+  const close = async () => {
+    await Promise.all([db.close(), outside.close()]);
+  };
+  try {
+    const { keys, clockOffsetMs } = await openStamp(db, {
+      mode: config.SKERRY_MODE,
+      secretKey: config.SKERRY_SECRET_KEY,
+      dataDir: config.SKERRY_DATA_DIR,
+    });
+    const clock = new OffsetClock(clockOffsetMs);
+    const simulation = simulate(config, outside, clock);
+    const wakes = waking(db);
+    const service: Service = {
+      db,
+      clock,
+      keys,
+      log,
+      passwords: new PasswordHasher({ queueMax: config.SKERRY_PASSWORD_QUEUE }),
+      ...simulation.drivers,
+      settings: {
+        mode: config.SKERRY_MODE,
+        tokenPrefix: config.SKERRY_TOKEN_PREFIX,
+        rateLockMinutes: config.SKERRY_RATE_LOCK_MINUTES,
+        addressRestDays: config.SKERRY_ADDRESS_REST_DAYS,
+      },
+      wake: wakes.wake,
+    };
+    return { service, db, clock, simulation: simulation.controls, log, onWake: wakes.onWake, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function simulate(
+  config: Config,
+  db: OpenDatabase,
+  clock: OffsetClock,
+): { drivers: Pick<Service, 'compute' | 'chains' | 'rates'>; controls: Simulation } {
+  const faults = new SqlFaults(db);
+  const blockS = config.SKERRY_SIM_BLOCK_S;
+  const rates = new FixedRates({ db, faults });
+  const chains = COIN_CODES.map((coin) => [coin, new Simnet({ coin, db, clock, faults, blockS })] as const);
+  const compute = new SimulatedCompute({ db, clock, faults, installS: config.SKERRY_SIM_INSTALL_S });
+  return {
+    drivers: { compute, chains: new Map(chains), rates },
+    controls: {
+      chains: new SimnetControl({ db, clock, blockS }),
+      compute: new SimulatorControl({ db, clock }),
+      rates,
+      faults,
+    },
+  };
+}
+
+/** Wakes this process at once and the others by one notification for many wakes. */
+function waking(db: OpenDatabase): { wake(): void; onWake(rise: () => void): void } {
+  let rise: () => void = () => undefined;
+  let announced = false;
+  return {
+    onWake: (next) => {
+      rise = next;
+    },
+    wake: () => {
+      rise();
+      if (announced) return;
+      announced = true;
+      setTimeout(() => {
+        announced = false;
+        // Losing it costs the others one poll interval.
+        notifyWorkers(db).catch(() => undefined);
+      }, NOTIFY_EVERY_MS).unref();
+    },
+  };
+}
