@@ -93,15 +93,15 @@ async function chooseFolder(dataDir: string, user: User | null): Promise<string>
 }
 
 /**
- * Whether the database's user can pass through the data folder. One that root made private is opened to
- * that user's group for passing only; the folders above it are not ours to change.
+ * Whether the database's user can pass through the data folder. A private one is opened to that user's
+ * group, for passing only; the folders above it are not ours to change.
  */
 async function letIn(user: User, dataDir: string): Promise<boolean> {
   if (await canEnter(user, dataDir)) return true;
   const { uid, mode } = await stat(dataDir);
-  const isPrivate = uid === 0 && [0o700, 0o710].includes(mode & 0o777);
+  const isPrivate = [0o700, 0o710].includes(mode & 0o777);
   if (!isPrivate || !(await canEnter(user, dirname(dataDir)))) return false;
-  await chown(dataDir, 0, user.gid);
+  await chown(dataDir, uid, user.gid);
   await chmod(dataDir, 0o710);
   return await canEnter(user, dataDir);
 }

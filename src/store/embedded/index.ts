@@ -107,6 +107,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'not permitted',
   EROFS: 'the file system is read-only',
   ENOTDIR: 'a part of the path is not a folder',
+  EEXIST: 'a part of the path is not a folder',
   ENOSPC: 'no space is left on the disk',
   EDQUOT: 'the disk quota is used up',
   ELOOP: 'a symbolic link is in the way',

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeSystemFolder, syncPath } from './files.ts';
+import { sweepHomes } from './sweep.ts';
 
 const SYSTEM_FOLDER = '/var/lib/skerry';
 
@@ -44,6 +45,7 @@ export async function claimHome(dataDir: string, folder: string): Promise<void> 
 /** Makes a home under /var/lib/skerry and lets the data folder name it. When two do so at once, one wins. */
 export async function makeHomeAway(dataDir: string): Promise<string> {
   await makeSystemFolder(SYSTEM_FOLDER);
+  await sweepHomes(SYSTEM_FOLDER);
   const folder = join(SYSTEM_FOLDER, randomBytes(8).toString('hex'));
   await mkdir(folder);
   const draft = join(dataDir, `location.${process.pid}`);

@@ -10,7 +10,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { run } from './child.ts';
+import { tryLock } from './flock.ts';
 import type { Home } from './home.ts';
 import { startTicksOf } from './process.ts';
 
@@ -26,6 +26,8 @@ export interface Lock {
 }
 
 const WAIT_FOR_DEAD_OWNER_MS = 15_000;
+/** A process that was killed just now still looks alive for some milliseconds. */
+const DYING_MS = 200;
 const POLL_MS = 40;
 
 /** Takes the lock. Throws FolderInUse at once when its owner lives, after 15 s when only its database does. */
@@ -50,16 +52,17 @@ export async function ownerOf(home: Home): Promise<number | null> {
 }
 
 async function waitForLock(home: Home, file: FileHandle): Promise<void> {
-  const deadlineMs = performance.now() + WAIT_FOR_DEAD_OWNER_MS;
+  const startMs = performance.now();
   while (!(await tryLock(file))) {
+    const waitedMs = performance.now() - startMs;
     const owner = await ownerOf(home);
-    if (owner !== null) {
+    if (owner !== null && (owner === process.pid || waitedMs > DYING_MS)) {
       throw new FolderInUse(
         `the data folder ${home.dataDir} is in use by process ${owner}; ` +
           'stop that one first, or set SKERRY_DATA_DIR to another folder',
       );
     }
-    if (performance.now() > deadlineMs) {
+    if (waitedMs > WAIT_FOR_DEAD_OWNER_MS) {
       const [pid] = await readOwner(home);
       throw new FolderInUse(
         `the data folder ${home.dataDir} is still in use by the database of process ${pid}, which has ended; ` +
@@ -68,14 +71,6 @@ async function waitForLock(home: Home, file: FileHandle): Promise<void> {
     }
     await pause(POLL_MS);
   }
-}
-
-async function tryLock(file: FileHandle): Promise<boolean> {
-  const { code, output } = await run('flock', ['-n', '3'], { descriptor: file.fd });
-  if (code !== 0 && code !== 1) {
-    throw new Error(`cannot lock the data folder with the program "flock" (install util-linux): ${output}`);
-  }
-  return code === 0;
 }
 
 async function readOwner(home: Home): Promise<string[]> {

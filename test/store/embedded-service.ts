@@ -1,0 +1,21 @@
+/**
+ * A process that runs an embedded database until its standard input ends, for tests that kill it:
+ * `node embedded-service.ts <module> <data folder>`. It prints one JSON line for each thing that happens.
+ */
+const [module = '', dataDir = ''] = process.argv.slice(2);
+const { startEmbedded } = (await import(module)) as typeof import('../../src/store/embedded/index.ts');
+
+function say(what: object): void {
+  process.stdout.write(`${JSON.stringify(what)}\n`);
+}
+
+// As in a terminal: Ctrl-C reaches every process of the group, and the service decides what comes of it.
+process.on('SIGINT', () => {});
+try {
+  const database = await startEmbedded({ dataDir });
+  say({ connection: database.connection });
+  for await (const _ of process.stdin);
+  await database.stop();
+} catch (error) {
+  say({ error: (error as Error).message });
+}

