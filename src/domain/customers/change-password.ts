@@ -1,0 +1,25 @@
+import { fail } from '../../kernel/fail.ts';
+import { lockCustomer, updatePassword } from '../../store/customers.ts';
+import { deleteSessionsOf } from '../../store/sessions.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { recordAudit } from '../record.ts';
+import { checkPassword } from './check-password.ts';
+import { requireGoodPassword } from './password.ts';
+
+/** Changes the password and ends all sessions but the actor's. Refuses: `weak_password bad_credentials`. */
+export async function changePassword(
+  service: Service,
+  actor: CustomerActor,
+  form: { readonly currentPassword: string; readonly newPassword: string },
+): Promise<void> {
+  requireGoodPassword(form.newPassword);
+  const checked = await checkPassword(service, actor, form.currentPassword);
+  const passwordHash = await service.passwords.hash(form.newPassword);
+  await service.db.transaction(async (tx) => {
+    const current = await lockCustomer(tx, actor.customerId);
+    if (current?.password_hash !== checked) fail('bad_credentials');
+    await updatePassword(tx, actor.customerId, passwordHash);
+    await deleteSessionsOf(tx, actor.customerId, actor.sessionId);
+    await recordAudit(tx, { actor, action: 'customer.change_password', resource: null }, service.clock.now());
+  });
+}

@@ -1,0 +1,51 @@
+import { timingSafeEqual } from 'node:crypto';
+import { fail } from '../../kernel/fail.ts';
+import { findCustomerByEmail, lockCustomer, updatePassword, updateRecovery } from '../../store/customers.ts';
+import { deleteSessionsOf } from '../../store/sessions.ts';
+import type { Service } from '../context.ts';
+import { openSession, type Visit } from '../sessions/open.ts';
+import { parseEmail } from './email.ts';
+import { requireNewPassword } from './password.ts';
+import { newRecoveryCode, recoveryDigest } from './recovery-code.ts';
+import type { SignedUp } from './sign-up.ts';
+
+/** What no code hashes to: compared with when the e-mail has no account. */
+const NO_DIGEST = Buffer.alloc(32);
+
+/**
+ * Sets a new password with the recovery code, ends all sessions, signs in, and gives a new code: one works once.
+ * Refuses: `weak_password password_mismatch`, then `bad_credentials` with the same work for any e-mail.
+ */
+export async function recover(
+  service: Service,
+  visit: Visit,
+  form: {
+    readonly email: string;
+    readonly recoveryCode: string;
+    readonly password: string;
+    readonly passwordConfirm: string;
+  },
+): Promise<SignedUp> {
+  requireNewPassword(form.password, form.passwordConfirm);
+  const given = recoveryDigest(form.recoveryCode);
+  const customer = await findCustomerByEmail(service.db, parseEmail(form.email)?.key ?? '');
+  const fits = timingSafeEqual(given, customer?.recovery_digest ?? NO_DIGEST);
+  if (!customer || !fits) fail('bad_credentials');
+  if (customer.frozen_at) fail('account_frozen');
+  const passwordHash = await service.passwords.hash(form.password);
+  const next = newRecoveryCode();
+  return await service.db.transaction(async (tx) => {
+    const current = await lockCustomer(tx, customer.id);
+    if (!current?.recovery_digest?.equals(given)) fail('bad_credentials');
+    await updatePassword(tx, customer.id, passwordHash);
+    await updateRecovery(tx, customer.id, next.digest);
+    await deleteSessionsOf(tx, customer.id, null);
+    const opened = await openSession(
+      tx,
+      visit,
+      { id: customer.id, action: 'customer.recover' },
+      service.clock.now(),
+    );
+    return { ...opened, recoveryCode: next.text };
+  });
+}

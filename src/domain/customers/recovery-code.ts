@@ -1,0 +1,23 @@
+/** The recovery code: 128 random bits, shown once, that open the account when the password is lost. */
+import { randomBytes } from 'node:crypto';
+import { base32 } from '../../kernel/ids.ts';
+import { digest } from '../../kernel/secrets.ts';
+
+export interface RecoveryCode {
+  /** For the customer to keep, in groups: `abcde-fghij-klmno-pqrst-uvwxyz`. */
+  readonly text: string;
+  /** SHA-256: all that is stored. */
+  readonly digest: Buffer;
+}
+
+export function newRecoveryCode(): RecoveryCode {
+  const letters = base32(randomBytes(16));
+  const starts = [0, 5, 10, 15, 20];
+  const text = starts.map((start) => letters.slice(start, start === 20 ? undefined : start + 5)).join('-');
+  return { text, digest: recoveryDigest(text) };
+}
+
+/** The digest of a code as typed: case, blanks and dashes do not matter. */
+export function recoveryDigest(typed: string): Buffer {
+  return digest(typed.toLowerCase().replace(/[\s-]/g, ''));
+}

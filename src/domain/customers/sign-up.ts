@@ -1,0 +1,41 @@
+import { fail } from '../../kernel/fail.ts';
+import { newId, newPublicNo } from '../../kernel/ids.ts';
+import { insertCustomer } from '../../store/customers.ts';
+import type { Service } from '../context.ts';
+import { type Opened, openSession, type Visit } from '../sessions/open.ts';
+import { requireEmail } from './email.ts';
+import { requireNewPassword } from './password.ts';
+import { newRecoveryCode } from './recovery-code.ts';
+
+export interface SignedUp extends Opened {
+  /** Shown this once. */
+  readonly recoveryCode: string;
+}
+
+/** Makes an account with a balance of 0 and signs in. Refuses: `bad_email weak_password password_mismatch email_taken`. */
+export async function signUp(
+  service: Service,
+  visit: Visit,
+  form: { readonly email: string; readonly password: string; readonly passwordConfirm: string },
+): Promise<SignedUp> {
+  const email = requireEmail(form.email);
+  requireNewPassword(form.password, form.passwordConfirm);
+  const passwordHash = await service.passwords.hash(form.password);
+  const recovery = newRecoveryCode();
+  return await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const id = newId(now);
+    const made = await insertCustomer(tx, {
+      id,
+      publicNo: newPublicNo(),
+      email: email.address,
+      emailKey: email.key,
+      passwordHash,
+      recoveryDigest: recovery.digest,
+      createdAt: now,
+    });
+    if (!made) fail('email_taken');
+    const opened = await openSession(tx, visit, { id, action: 'customer.sign_up' }, now);
+    return { ...opened, recoveryCode: recovery.text };
+  });
+}

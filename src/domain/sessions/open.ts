@@ -1,0 +1,41 @@
+/** Opening a session: the last step of signing up, signing in and recovering. */
+import { newId, showId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { Action } from '../../spec/actions.ts';
+import { QUOTAS } from '../../spec/limits.ts';
+import { deleteSession, insertSession, trimSessions } from '../../store/sessions.ts';
+import type { Actor } from '../context.ts';
+import { recordAudit } from '../record.ts';
+import { newSessionCookie } from './cookie.ts';
+import { livingSince } from './identify.ts';
+
+/** Somebody at the door: the visitor's part of the cookie, and who was signed in with it until now. */
+export interface Visit {
+  readonly visitor: string;
+  readonly actor: Actor;
+}
+
+/** The cookie to answer with; shown to nobody else and stored nowhere. */
+export interface Opened {
+  readonly cookie: string;
+}
+
+/**
+ * Opens a session for the customer in the transaction that let him in, ends the one that the visit came with, and
+ * lets the oldest go when there are too many. The caller holds the customer's lock, or has just made him.
+ */
+export async function openSession(
+  tx: Sql,
+  visit: Visit,
+  customer: { readonly id: string; readonly action: Action },
+  now: Date,
+): Promise<Opened> {
+  if (visit.actor.sessionId !== null) await deleteSession(tx, visit.actor.sessionId);
+  const cookie = newSessionCookie(visit.visitor);
+  const id = newId(now);
+  await insertSession(tx, { digest: cookie.digest, id, customerId: customer.id, now });
+  await trimSessions(tx, customer.id, QUOTAS.sessions, livingSince(now));
+  const actor = { ...visit.actor, customerId: customer.id, sessionId: id };
+  await recordAudit(tx, { actor, action: customer.action, resource: showId('session', id) }, now);
+  return { cookie: cookie.text };
+}

@@ -1,0 +1,15 @@
+import { showId } from '../../kernel/ids.ts';
+import { deleteSession } from '../../store/sessions.ts';
+import type { Actor, Service } from '../context.ts';
+import { recordAudit } from '../record.ts';
+
+/** Ends the actor's session. One who is not signed in is signed out already. */
+export async function signOut(service: Service, actor: Actor): Promise<void> {
+  const { sessionId } = actor;
+  if (sessionId === null) return;
+  await service.db.transaction(async (tx) => {
+    if (!(await deleteSession(tx, sessionId))) return;
+    const resource = showId('session', sessionId);
+    await recordAudit(tx, { actor, action: 'customer.sign_out', resource }, service.clock.now());
+  });
+}

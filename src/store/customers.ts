@@ -1,0 +1,72 @@
+import type { Sql } from '../kernel/sql.ts';
+
+export interface CustomerRow {
+  readonly id: string;
+  readonly public_no: bigint;
+  readonly email: string;
+  readonly password_hash: string;
+  readonly recovery_digest: Buffer | null;
+  readonly frozen_at: Date | null;
+}
+
+const COLUMNS = 'id, public_no, email, password_hash, recovery_digest, frozen_at';
+
+/** Makes the customer and the balance of 0; false when the e-mail has an account already. */
+export async function insertCustomer(
+  tx: Sql,
+  row: {
+    readonly id: string;
+    readonly publicNo: bigint;
+    readonly email: string;
+    readonly emailKey: string;
+    readonly passwordHash: string;
+    readonly recoveryDigest: Buffer;
+    readonly createdAt: Date;
+  },
+): Promise<boolean> {
+  const made = await tx.run(
+    `with made as (
+       insert into customers (id, public_no, email, email_key, password_hash, recovery_digest, created_at)
+       values ($1, $2, $3, $4, $5, $6, $7)
+       on conflict (email_key) do nothing
+       returning id)
+     insert into balances (customer_id) select id from made`,
+    [row.id, row.publicNo, row.email, row.emailKey, row.passwordHash, row.recoveryDigest, row.createdAt],
+  );
+  return made === 1;
+}
+
+export async function findCustomerByEmail(tx: Sql, emailKey: string): Promise<CustomerRow | undefined> {
+  return await tx.row<CustomerRow>(`select ${COLUMNS} from customers where email_key = $1`, [emailKey]);
+}
+
+export async function findCustomer(tx: Sql, id: string): Promise<CustomerRow | undefined> {
+  return await tx.row<CustomerRow>(`select ${COLUMNS} from customers where id = $1`, [id]);
+}
+
+/** The row, locked until the transaction ends: what lets a customer in changes one step after another. */
+export async function lockCustomer(tx: Sql, id: string): Promise<CustomerRow | undefined> {
+  return await tx.row<CustomerRow>(`select ${COLUMNS} from customers where id = $1 for no key update`, [id]);
+}
+
+export async function updatePassword(tx: Sql, id: string, passwordHash: string): Promise<void> {
+  await tx.run(`update customers set password_hash = $2 where id = $1`, [id, passwordHash]);
+}
+
+export async function updateRecovery(tx: Sql, id: string, recoveryDigest: Buffer): Promise<void> {
+  await tx.run(`update customers set recovery_digest = $2 where id = $1`, [id, recoveryDigest]);
+}
+
+/** What the session probe shows. */
+export async function readAccount(
+  tx: Sql,
+  id: string,
+): Promise<
+  { readonly public_no: bigint; readonly email: string; readonly balance_cents: bigint } | undefined
+> {
+  return await tx.row(
+    `select c.public_no, c.email, b.balance_cents
+       from customers c join balances b on b.customer_id = c.id where c.id = $1`,
+    [id],
+  );
+}

@@ -1,0 +1,71 @@
+import type { Sql } from '../kernel/sql.ts';
+
+export interface SessionRow {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly seen_at: Date;
+  readonly frozen_at: Date | null;
+}
+
+/** A session lives while it was opened after the one and seen after the other. */
+export interface LivingSince {
+  readonly createdAfter: Date;
+  readonly seenAfter: Date;
+}
+
+export async function insertSession(
+  tx: Sql,
+  row: { readonly digest: Buffer; readonly id: string; readonly customerId: string; readonly now: Date },
+): Promise<void> {
+  await tx.run(
+    `insert into sessions (digest, id, customer_id, created_at, seen_at) values ($1, $2, $3, $4, $4)`,
+    [row.digest, row.id, row.customerId, row.now],
+  );
+}
+
+export async function findSession(
+  tx: Sql,
+  digest: Buffer,
+  living: LivingSince,
+): Promise<SessionRow | undefined> {
+  return await tx.row<SessionRow>(
+    `select s.id, s.customer_id, s.seen_at, c.frozen_at
+       from sessions s join customers c on c.id = s.customer_id
+      where s.digest = $1 and s.created_at > $2 and s.seen_at > $3`,
+    [digest, living.createdAfter, living.seenAfter],
+  );
+}
+
+/** Of several requests at once, one writes. */
+export async function touchSession(tx: Sql, id: string, now: Date, seenBefore: Date): Promise<void> {
+  await tx.run(`update sessions set seen_at = $2 where id = $1 and seen_at <= $3`, [id, now, seenBefore]);
+}
+
+/** False when it was gone already. */
+export async function deleteSession(tx: Sql, id: string): Promise<boolean> {
+  return (await tx.run(`delete from sessions where id = $1`, [id])) === 1;
+}
+
+/** Ends every session of the customer but one; `exceptId` null ends all. */
+export async function deleteSessionsOf(tx: Sql, customerId: string, exceptId: string | null): Promise<void> {
+  await tx.run(`delete from sessions where customer_id = $1 and id is distinct from $2`, [
+    customerId,
+    exceptId,
+  ]);
+}
+
+/** Removes the customer's expired sessions and, oldest first, what lives beyond `keep`. */
+export async function trimSessions(
+  tx: Sql,
+  customerId: string,
+  keep: number,
+  living: LivingSince,
+): Promise<void> {
+  await tx.run(
+    `delete from sessions
+      where customer_id = $1 and (created_at <= $2 or seen_at <= $3 or id in (
+        select id from sessions where customer_id = $1 and created_at > $2 and seen_at > $3
+         order by created_at desc, id desc offset $4))`,
+    [customerId, living.createdAfter, living.seenAfter, keep],
+  );
+}

@@ -1,0 +1,59 @@
+import type { Sql } from '../kernel/sql.ts';
+import type { Scope } from '../spec/scopes.ts';
+
+export interface TokenRow {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly last_used_at: Date | null;
+  readonly expires_at: Date | null;
+  readonly created_at: Date;
+}
+
+const COLUMNS = 'id, name, scope, last_used_at, expires_at, created_at';
+
+export async function insertToken(
+  tx: Sql,
+  row: {
+    readonly id: string;
+    readonly customerId: string;
+    readonly name: string;
+    readonly scope: Scope;
+    readonly digest: Buffer;
+    readonly expiresAt: Date | null;
+    readonly createdAt: Date;
+  },
+): Promise<TokenRow> {
+  const [made] = await tx.rows<TokenRow>(
+    `insert into api_tokens (id, customer_id, name, scope, digest, expires_at, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7) returning ${COLUMNS}`,
+    [row.id, row.customerId, row.name, row.scope, row.digest, row.expiresAt, row.createdAt],
+  );
+  if (!made) throw new Error('an inserted token came back without its row');
+  return made;
+}
+
+/** Counts to `limit` and no further. */
+export async function countTokens(tx: Sql, customerId: string, limit: number): Promise<number> {
+  const row = await tx.row<{ count: bigint }>(
+    `select count(*) from (select 1 from api_tokens where customer_id = $1 limit $2) as held`,
+    [customerId, limit],
+  );
+  return Number(row?.count ?? 0n);
+}
+
+/** All tokens of a customer, newest first: their number is bounded by the quota. */
+export async function listTokens(tx: Sql, customerId: string): Promise<TokenRow[]> {
+  return await tx.rows<TokenRow>(
+    `select ${COLUMNS} from api_tokens where customer_id = $1 order by created_at desc, id desc`,
+    [customerId],
+  );
+}
+
+/** Removes the token; undefined when the customer has no such token. It stops working with the commit. */
+export async function deleteToken(tx: Sql, customerId: string, id: string): Promise<TokenRow | undefined> {
+  return await tx.row<TokenRow>(
+    `delete from api_tokens where id = $1 and customer_id = $2 returning ${COLUMNS}`,
+    [id, customerId],
+  );
+}
