@@ -1,0 +1,43 @@
+/**
+ * Answers to what never becomes a request: malformed HTTP, headers that are too large, a client that is too slow.
+ * They too are JSON with a request id, and always 400.
+ */
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { Failure } from '../kernel/fail.ts';
+import type { Logger } from '../kernel/logger.ts';
+import { failureBody } from './errors.ts';
+
+export interface BelowRouter {
+  readonly newRequestId: () => string;
+  readonly log: Logger;
+}
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'The headers are too large.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive.',
+};
+
+/** Writes the answer on the bare socket and closes it. */
+export function refuseSocket(socket: Socket, errorCode: string, { newRequestId, log }: BelowRouter): void {
+  const requestId = newRequestId();
+  log.info({ status: 400, code: errorCode, requestId }, 'unreadable request');
+  const message = MESSAGES[errorCode] ?? 'This is not HTTP as it should be.';
+  const body = JSON.stringify(failureBody(new Failure('bad_request', {}, message)));
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ];
+  if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  else socket.destroy();
+}
+
+/** Has the server hand us what Node would answer by itself, with another status or not at all. */
+export function takeOddRequests(server: Server, parts: BelowRouter): void {
+  // Node answers 417 to an Expect header it does not know; nothing here depends on one.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', (_request, socket) => refuseSocket(socket as Socket, 'CONNECT', parts));
+}

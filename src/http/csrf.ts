@@ -1,0 +1,38 @@
+/** Whether a POST comes from one of our own pages, or from a client that fetched its value from us. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { csrfValue } from '../domain/sessions/cookie.ts';
+import { Failure } from '../kernel/fail.ts';
+import type { KeyRing } from '../kernel/secrets.ts';
+import { sameText } from '../kernel/secrets.ts';
+import { type FormBody, field } from './form.ts';
+
+/** The value given, in the field `_token` or the header X-CSRF-Token; undefined when there is none. */
+export function givenCsrf(headers: IncomingHttpHeaders, body: FormBody): string | undefined {
+  const typed = body instanceof Failure ? '' : field(body, '_token');
+  const header = headers['x-csrf-token'];
+  return typed || (typeof header === 'string' && header) || undefined;
+}
+
+/** Whether the value is this visitor's. Nobody without a cookie of ours has one. */
+export function csrfFits(keys: KeyRing, visitor: string | null, given: string | undefined): boolean {
+  return visitor !== null && given !== undefined && sameText(given, csrfValue(keys, visitor));
+}
+
+/**
+ * Whether the browser says that another site's page sent this. Plain clients send no Origin; `null` says nothing
+ * (a page without referrer sends it for its own forms), so there the value alone decides.
+ */
+export function isCrossSite(headers: IncomingHttpHeaders, baseUrl: string | null): boolean {
+  const { origin } = headers;
+  if (origin === undefined || origin === 'null') return false;
+  const from = hostOf(origin);
+  if (from === undefined) return true;
+  const ours = [hostOf(`http://${headers.host ?? ''}`), hostOf(baseUrl ?? '')];
+  return !ours.includes(from);
+}
+
+/** Host and port in lower case; the default ports of both schemes are left out, as browsers do. */
+function hostOf(url: string): string | undefined {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  return parsed?.host.replace(/:(?:80|443)$/, '') || undefined;
+}

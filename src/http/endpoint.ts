@@ -1,0 +1,150 @@
+/**
+ * The one way a request of the session surface takes: who is it, did the form come from one of our pages, may he, do
+ * it, and remember what was refused. An endpoint is a row; its operations are a few lines each.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
+import type { CustomerActor } from '../domain/context.ts';
+import { type Identity, identify } from '../domain/sessions/identify.ts';
+import type { Visit } from '../domain/sessions/open.ts';
+import { Failure, fail } from '../kernel/fail.ts';
+import type { Action } from '../spec/actions.ts';
+import type { FailureCode } from '../spec/errors.ts';
+import { cookieOf } from './cookie.ts';
+import { csrfFits, givenCsrf, isCrossSite } from './csrf.ts';
+import { type Form, type FormBody, field } from './form.ts';
+import { recordRefusal } from './refusals.ts';
+import type { Edge } from './settings.ts';
+
+/** One request that was let in. */
+export interface Call {
+  readonly edge: Edge;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly form: Form;
+  readonly visit: Visit;
+  /** The customer who is signed in; refuses with `auth_required`. */
+  customer(): CustomerActor;
+}
+
+export interface Operation {
+  /** What the audit log calls it; null: it changes nothing. */
+  readonly audit: Action | null;
+  /** Counted per address: every sign-up, or every wrong password. */
+  readonly counted?: 'signups' | 'failures';
+  readonly run: (call: Call) => Promise<object>;
+}
+
+export interface PostEndpoint {
+  readonly path: string;
+  /** Whether only a signed-in customer gets past it, and a frozen one changes nothing here. */
+  readonly protected: boolean;
+  /** The operation, or several by the field `action`. */
+  readonly operations: Operation | ReadonlyMap<string, Operation>;
+  /** Refusals answered with HTTP 200 here, whatever the table says. */
+  readonly plainRefusals?: readonly FailureCode[];
+}
+
+export interface GetEndpoint {
+  readonly path: string;
+  /** The shape of a 200 answer. */
+  readonly answer: object;
+  readonly run: (call: GetCall) => Promise<object>;
+}
+
+export interface GetCall {
+  readonly edge: Edge;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly identity: Identity;
+}
+
+export function registerGet(scope: FastifyInstance, edge: Edge, endpoint: GetEndpoint): void {
+  const schema: FastifySchema = { response: { 200: endpoint.answer } };
+  scope.get(endpoint.path, { schema }, async (request, reply) => {
+    const identity = await identify(edge.service, cookieOf(request));
+    return await endpoint.run({ edge, request, reply, identity });
+  });
+}
+
+export function registerPost(scope: FastifyInstance, edge: Edge, endpoint: PostEndpoint): void {
+  const config = { plainRefusals: endpoint.plainRefusals ?? [] };
+  scope.post<{ Body: FormBody | undefined }>(endpoint.path, { config }, async (request, reply) => {
+    const body: FormBody = request.body ?? new Map<string, string>();
+    const identity = await identify(edge.service, cookieOf(request));
+    const operation = operationOf(endpoint, body);
+    const visit = visitOf(identity, request);
+    try {
+      const form = admit(edge, endpoint, { request, body, identity });
+      if (!operation) fail('bad_action');
+      refuseFrozen(endpoint, operation, identity);
+      const call = { edge, request, reply, form, visit, customer: () => customerOf(visit) };
+      return await counting(call, operation);
+    } catch (error) {
+      const action = operation?.audit ?? null;
+      await recordRefusal(edge.service, { actor: visit.actor, action, error });
+      throw error;
+    }
+  });
+}
+
+function operationOf(endpoint: PostEndpoint, body: FormBody): Operation | undefined {
+  if ('run' in endpoint.operations) return endpoint.operations;
+  return body instanceof Failure ? undefined : endpoint.operations.get(field(body, 'action'));
+}
+
+/** Lets the request in and returns its form. A stranger at a protected endpoint hears first that he must sign in. */
+function admit(
+  edge: Edge,
+  endpoint: PostEndpoint,
+  { request, body, identity }: { request: FastifyRequest; body: FormBody; identity: Identity },
+): Form {
+  if (isCrossSite(request.headers, edge.settings.baseUrl)) fail('invalid_csrf');
+  const given = givenCsrf(request.headers, body);
+  const mustSignIn = endpoint.protected && identity.session === null;
+  if (mustSignIn && given === undefined) fail('auth_required');
+  if (body instanceof Failure) throw body;
+  if (!csrfFits(edge.service.keys, identity.visitor, given)) fail('invalid_csrf');
+  if (mustSignIn) fail('auth_required');
+  return body;
+}
+
+function refuseFrozen(endpoint: PostEndpoint, operation: Operation, identity: Identity): void {
+  const changes = endpoint.protected && operation.audit !== null;
+  if (changes && identity.session?.frozen) fail('account_frozen');
+}
+
+/** Runs the operation within the limit of the caller's address. */
+async function counting(call: Call, operation: Operation): Promise<object> {
+  const { edge, request } = call;
+  if (!operation.counted) return await operation.run(call);
+  const limiter = edge[operation.counted];
+  const retryAfterS = limiter.take(request.ip);
+  if (retryAfterS > 0) fail('rate_limited', { retry_after_s: retryAfterS });
+  let guessedWrong = false;
+  try {
+    return await operation.run(call);
+  } catch (error) {
+    guessedWrong = error instanceof Failure && error.code === 'bad_credentials';
+    throw error;
+  } finally {
+    if (operation.counted === 'failures' && !guessedWrong) limiter.giveBack(request.ip);
+  }
+}
+
+/** The country is not looked up yet: XX is the contract's word for unknown. */
+const UNKNOWN_COUNTRY = 'XX';
+
+function visitOf(identity: Identity, request: FastifyRequest): Visit {
+  const actor = {
+    customerId: identity.session?.customerId ?? null,
+    sessionId: identity.session?.id ?? null,
+    tokenId: null,
+    requestId: request.id,
+    ipCountry: UNKNOWN_COUNTRY,
+  };
+  return { visitor: identity.visitor ?? '', actor };
+}
+
+function customerOf({ actor }: Visit): CustomerActor {
+  return { ...actor, customerId: actor.customerId ?? fail('auth_required') };
+}

@@ -1,0 +1,51 @@
+/** The one mapper from what was thrown to what the session surface answers. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Failure } from '../kernel/fail.ts';
+import { FAILURES, type FailureCode } from '../spec/errors.ts';
+import type { Edge } from './settings.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Refusals that this endpoint answers with HTTP 200, whatever the table says. */
+    readonly plainRefusals?: readonly FailureCode[];
+  }
+}
+
+const RETRY_AFTER_S = 5;
+
+/** `{ok:false, error, msg, …}` */
+export function failureBody(failure: Failure): object {
+  return { ...failure.extras, ok: false, error: failure.code, msg: failure.message };
+}
+
+export function answerError(
+  edge: Edge,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): object {
+  const failure = failureOf(edge, error);
+  if (failure.code === 'internal') edge.service.log.error({ err: error, requestId: request.id }, 'fault');
+  const plain = request.routeOptions.config.plainRefusals?.includes(failure.code) ?? false;
+  reply.code(plain ? 200 : FAILURES[failure.code].session);
+  const retryAfterS = failure.extras.retry_after_s;
+  if (failure.code === 'rate_limited' && typeof retryAfterS === 'number') {
+    reply.header('retry-after', retryAfterS);
+  }
+  return failureBody(failure);
+}
+
+function failureOf(edge: Edge, error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (edge.settings.isUnavailable(error)) return new Failure('maintenance', { retry_after_s: RETRY_AFTER_S });
+  if (isRequestFault(error)) return new Failure('bad_request', {}, error.message);
+  return new Failure('internal');
+}
+
+/** What the framework found wrong with a request: its body, its length, its media type, its shape. */
+function isRequestFault(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const { statusCode, code } = error as { statusCode?: unknown; code?: unknown };
+  const clients = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
+  return clients && typeof code === 'string' && code.startsWith('FST_');
+}

@@ -1,0 +1,30 @@
+/** The audit row of a change that was asked for and refused: the one place that writes it. */
+import type { Actor, Service } from '../domain/context.ts';
+import { recordAudit } from '../domain/record.ts';
+import { Failure } from '../kernel/fail.ts';
+import type { Action } from '../spec/actions.ts';
+import { FAILURES, type FailureCode, type V1Error } from '../spec/errors.ts';
+
+/** 401 and 429 are not audited. */
+const UNAUDITED: readonly FailureCode[] = ['auth_required', 'rate_limited'];
+const DENIED: readonly V1Error[] = ['forbidden_scope', 'jurisdictional_block'];
+
+/**
+ * Records the refusal of an authenticated change. It has no transaction to stand in: the change was rolled back. When it
+ * cannot be written, the caller still hears the refusal.
+ */
+export async function recordRefusal(
+  service: Service,
+  refusal: { readonly actor: Actor; readonly action: Action | null; readonly error: unknown },
+): Promise<void> {
+  const { actor, action, error } = refusal;
+  if (actor.customerId === null || action === null) return;
+  const code: FailureCode = error instanceof Failure ? error.code : 'internal';
+  if (UNAUDITED.includes(code)) return;
+  const result = DENIED.includes(FAILURES[code].v1) ? 'denied' : 'error';
+  try {
+    await recordAudit(service.db, { actor, action, resource: null, result }, service.clock.now());
+  } catch (fault) {
+    service.log.warn({ err: fault, requestId: actor.requestId }, 'a refusal could not be audited');
+  }
+}

@@ -1,0 +1,101 @@
+/** The HTTP server: request ids, one log line per request, and the surfaces, each in a scope of its own. */
+import fastifyCookie from '@fastify/cookie';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Service } from '../domain/context.ts';
+import { Failure, fail } from '../kernel/fail.ts';
+import { newId, showId } from '../kernel/ids.ts';
+import { LIMITS } from '../spec/limits.ts';
+import { AttemptLimiter } from './attempts.ts';
+import { refuseSocket, takeOddRequests } from './below-router.ts';
+import { answerError, failureBody } from './errors.ts';
+import { registerPages, sendNotFoundPage } from './pages.ts';
+import { registerSessionSurface } from './session/endpoints.ts';
+import type { Edge, HttpSettings } from './settings.ts';
+
+export interface HttpOptions {
+  readonly service: Service;
+  readonly settings: HttpSettings;
+  /** Whether the database answers and its migrations are in. */
+  readonly ready: () => Promise<boolean>;
+  /** Registers the sandbox's control endpoints; absent on a live database. */
+  readonly sandbox?: (scope: FastifyInstance) => void;
+}
+
+const HEADERS_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 300_000;
+
+/** The whole service over HTTP, ready to `listen`. */
+export function buildHttp(options: HttpOptions): FastifyInstance {
+  const { service, settings } = options;
+  const edge: Edge = {
+    service,
+    settings,
+    signups: new AttemptLimiter(settings.signupsPerHour),
+    failures: new AttemptLimiter(settings.signinFailuresPerHour),
+  };
+  const newRequestId = () => showId('request', newId(service.clock.now()));
+  const below = { newRequestId, log: service.log };
+  const app = fastify({
+    genReqId: newRequestId,
+    disableRequestLogging: true,
+    bodyLimit: LIMITS.formBodyMaxBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
+    clientErrorHandler: (error, socket) => refuseSocket(socket, error.code, below),
+    frameworkErrors: (error, request, reply: FastifyReply) => {
+      reply.header('x-request-id', request.id).send(answerError(edge, error, request, reply));
+    },
+  });
+  takeOddRequests(app.server, below);
+  addHooks(app, service);
+  app.setErrorHandler((error, request, reply) => reply.send(answerError(edge, error, request, reply)));
+  app.setNotFoundHandler(answerNotFound);
+  app.register(fastifyCookie);
+  app.register(async (scope) => registerSessionSurface(scope, edge));
+  app.register(async (scope) => registerPages(scope, edge));
+  app.register(async (scope) => registerHealth(scope, options.ready));
+  const { sandbox } = options;
+  if (sandbox) app.register(async (scope) => sandbox(scope));
+  return app;
+}
+
+function addHooks(app: FastifyInstance, service: Service): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      fail('bad_request', {}, 'The Host header is missing.');
+    }
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    service.log.info(
+      {
+        method: request.method,
+        // The pattern, never the URL: a query may hold what no log should.
+        route: request.routeOptions.url ?? null,
+        status: reply.statusCode,
+        durationMs: Math.round(reply.elapsedTime),
+        requestId: request.id,
+      },
+      'request',
+    );
+  });
+}
+
+function registerHealth(scope: FastifyInstance, ready: () => Promise<boolean>): void {
+  scope.get('/healthz', async () => ({ ok: true }));
+  scope.get('/readyz', async () => {
+    if (!(await ready())) fail('maintenance', { retry_after_s: 1 });
+    return { ok: true };
+  });
+}
+
+/** A page for a browser that asks for a page, JSON for everybody else. */
+async function answerNotFound(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const path = request.url.split('?')[0] ?? '';
+  const isPage = request.method === 'GET' && !/\.php$|^\/(?:v1|sandbox)(?:\/|$)/.test(path);
+  if (isPage && request.headers.accept?.includes('text/html')) {
+    sendNotFoundPage(reply);
+    return reply;
+  }
+  return reply.code(404).send(failureBody(new Failure('not_found')));
+}

@@ -1,0 +1,58 @@
+/** POST /account-api.php: the password and the API tokens. */
+import { changePassword } from '../../domain/customers/change-password.ts';
+import { createToken } from '../../domain/tokens/create-token.ts';
+import { listTokens } from '../../domain/tokens/list-tokens.ts';
+import { revokeToken } from '../../domain/tokens/revoke-token.ts';
+import type { Operation, PostEndpoint } from '../endpoint.ts';
+import { field } from '../form.ts';
+
+const password: Operation = {
+  audit: 'customer.change_password',
+  counted: 'failures',
+  run: async ({ edge, form, customer }) => {
+    await changePassword(edge.service, customer(), {
+      currentPassword: field(form, 'current_password'),
+      newPassword: field(form, 'new_password'),
+    });
+    return { ok: true };
+  },
+};
+
+const create: Operation = {
+  audit: 'token.create',
+  counted: 'failures',
+  run: async ({ edge, form, customer }) => {
+    const { token, plaintext } = await createToken(edge.service, customer(), {
+      name: field(form, 'name'),
+      scope: field(form, 'scope'),
+      expiresAt: field(form, 'expires_at'),
+      currentPassword: field(form, 'current_password'),
+    });
+    return { ok: true, id: token.id, token: plaintext };
+  },
+};
+
+const list: Operation = {
+  audit: null,
+  run: async ({ edge, customer }) => ({ ok: true, tokens: await listTokens(edge.service, customer()) }),
+};
+
+const revoke: Operation = {
+  audit: 'token.revoke',
+  run: async ({ edge, form, customer }) => {
+    await revokeToken(edge.service, customer(), field(form, 'id'));
+    return { ok: true };
+  },
+};
+
+export const account: PostEndpoint = {
+  path: '/account-api.php',
+  protected: true,
+  operations: new Map([
+    ['change_password', password],
+    ['create_token', create],
+    ['list_tokens', list],
+    ['revoke_token', revoke],
+  ]),
+  plainRefusals: ['bad_credentials', 'weak_password'],
+};

@@ -1,0 +1,84 @@
+/** POST /auth-api.php: sign up, sign in, sign out, recover. */
+import { recover } from '../../domain/customers/recover.ts';
+import { signIn } from '../../domain/customers/sign-in.ts';
+import { type SignedUp, signUp } from '../../domain/customers/sign-up.ts';
+import { signOut } from '../../domain/sessions/sign-out.ts';
+import { PANEL_PATHS } from '../../spec/paths.ts';
+import { setCookie } from '../cookie.ts';
+import type { Call, Operation, PostEndpoint } from '../endpoint.ts';
+import { field } from '../form.ts';
+
+const up: Operation = {
+  audit: 'customer.sign_up',
+  counted: 'signups',
+  run: async (call) => {
+    const { form } = call;
+    const signedUp = await signUp(call.edge.service, call.visit, {
+      email: field(form, 'email'),
+      password: field(form, 'password'),
+      passwordConfirm: field(form, 'password_confirm'),
+    });
+    return letIn(call, signedUp);
+  },
+};
+
+const into: Operation = {
+  audit: 'customer.sign_in',
+  counted: 'failures',
+  run: async (call) => {
+    const { form } = call;
+    const opened = await signIn(call.edge.service, call.visit, {
+      email: field(form, 'email'),
+      password: field(form, 'password'),
+    });
+    setCookie(call.edge.settings, call.reply, opened.cookie);
+    return { ok: true, redirect: PANEL_PATHS.account };
+  },
+};
+
+const out: Operation = {
+  audit: 'customer.sign_out',
+  run: async (call) => {
+    await signOut(call.edge.service, call.visit.actor);
+    setCookie(call.edge.settings, call.reply, call.visit.visitor);
+    return { ok: true, redirect: PANEL_PATHS.home };
+  },
+};
+
+const recovery: Operation = {
+  audit: 'customer.recover',
+  counted: 'failures',
+  run: async (call) => {
+    const { form } = call;
+    const recovered = await recover(call.edge.service, call.visit, {
+      email: field(form, 'email'),
+      recoveryCode: field(form, 'recovery_code'),
+      password: field(form, 'password'),
+      passwordConfirm: field(form, 'password_confirm'),
+    });
+    return letIn(call, recovered);
+  },
+};
+
+/** The cookie of the new session, and the recovery code, shown this once. */
+function letIn(call: Call, signedUp: SignedUp): object {
+  setCookie(call.edge.settings, call.reply, signedUp.cookie);
+  return { ok: true, redirect: PANEL_PATHS.account, recovery_code: signedUp.recoveryCode };
+}
+
+export const auth: PostEndpoint = {
+  path: '/auth-api.php',
+  protected: false,
+  operations: new Map([
+    ['signup', up],
+    ['register', up],
+    ['sign_up', up],
+    ['signin', into],
+    ['login', into],
+    ['sign_in', into],
+    ['signout', out],
+    ['logout', out],
+    ['sign_out', out],
+    ['recover', recovery],
+  ]),
+};

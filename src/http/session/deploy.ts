@@ -1,0 +1,50 @@
+/** POST /deploy-api.php: orders a server and pays its cycle. */
+import { deploySession, type SessionDeployment } from '../../domain/servers/deploy-session.ts';
+import { Failure } from '../../kernel/fail.ts';
+import { centsNumber } from '../../kernel/money.ts';
+import { serverPath, topupPath } from '../../spec/paths.ts';
+import type { PostEndpoint } from '../endpoint.ts';
+import { field } from '../form.ts';
+import { answerOnce } from './once.ts';
+
+export const deploy: PostEndpoint = {
+  path: '/deploy-api.php',
+  protected: true,
+  operations: {
+    audit: 'server.create',
+    run: async (call) => {
+      const { edge, form } = call;
+      const order = {
+        product: field(form, 'product'),
+        plan: field(form, 'plan'),
+        region: field(form, 'region'),
+        os: field(form, 'os'),
+        billing: field(form, 'billing'),
+        rootPassword: field(form, 'root_password'),
+      };
+      return await answerOnce(call, async (keep) => {
+        const within = (tx: Parameters<typeof keep>[0], made: SessionDeployment) => keep(tx, answer(made));
+        const deployed = deploySession(edge.service, call.customer(), order, { within });
+        return answer(await deployed.catch(withTopupPath));
+      });
+    },
+  },
+};
+
+function answer(deployment: SessionDeployment): object {
+  return {
+    ok: true,
+    server_id: Number(deployment.serverNo),
+    monthly_eur: centsNumber(deployment.monthlyEurCents),
+    total_eur: centsNumber(deployment.totalEurCents),
+    redirect: serverPath(deployment.serverNo),
+  };
+}
+
+/** A short balance names the page where the missing amount is filled in. */
+function withTopupPath(error: unknown): never {
+  if (!(error instanceof Failure) || error.code !== 'insufficient_balance') throw error;
+  const { deficit } = error.extras;
+  if (typeof deficit !== 'number') throw error;
+  throw new Failure(error.code, { ...error.extras, topup: topupPath(deficit.toFixed(2)) }, error.message);
+}

@@ -1,0 +1,28 @@
+/** The session surface: SPEC "Endpoints", surface A, in its order. */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type GetEndpoint, type PostEndpoint, registerGet, registerPost } from '../endpoint.ts';
+import { readForm } from '../form.ts';
+import type { Edge } from '../settings.ts';
+import { account } from './account.ts';
+import { auth } from './auth.ts';
+import { csrf } from './csrf.ts';
+import { deploy } from './deploy.ts';
+import { me } from './me.ts';
+import { topup } from './topup.ts';
+import { topupStatus } from './topup-status.ts';
+
+export const GET_ENDPOINTS: readonly GetEndpoint[] = [csrf, me, topupStatus];
+export const POST_ENDPOINTS: readonly PostEndpoint[] = [auth, topup, deploy, account];
+
+export function registerSessionSurface(scope: FastifyInstance, edge: Edge): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+    readForm(payload, request.headers['content-type']),
+  );
+  scope.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+  });
+  for (const endpoint of GET_ENDPOINTS) registerGet(scope, edge, endpoint);
+  for (const endpoint of POST_ENDPOINTS) registerPost(scope, edge, endpoint);
+}

@@ -1,0 +1,32 @@
+/** GET /me.php: who is signed in, and the balance. */
+import { Type } from 'typebox';
+import { findAccount } from '../../domain/customers/account.ts';
+import { centsNumber } from '../../kernel/money.ts';
+import type { GetEndpoint } from '../endpoint.ts';
+
+const nullable = <T extends ReturnType<typeof Type.String | typeof Type.Number | typeof Type.Integer>>(
+  type: T,
+) => Type.Union([type, Type.Null()]);
+
+export const me: GetEndpoint = {
+  path: '/me.php',
+  answer: Type.Object({
+    ok: Type.Boolean(),
+    logged_in: Type.Boolean(),
+    email: nullable(Type.String()),
+    /** US dollars. */
+    balance: nullable(Type.Number()),
+    id: nullable(Type.Integer()),
+  }),
+  run: async ({ edge, identity }) => {
+    const account = identity.session && (await findAccount(edge.service, identity.session.customerId));
+    if (!account) return { ok: true, logged_in: false, email: null, balance: null, id: null };
+    return {
+      ok: true,
+      logged_in: true,
+      email: account.email,
+      balance: centsNumber(account.balanceCents),
+      id: Number(account.publicNo),
+    };
+  },
+};

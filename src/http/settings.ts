@@ -1,0 +1,21 @@
+import type { Service } from '../domain/context.ts';
+import type { AttemptLimiter } from './attempts.ts';
+
+export interface HttpSettings {
+  /** How customers reach the service; null: as the Host header says. `https:` makes the cookie Secure. */
+  readonly baseUrl: string | null;
+  /** Sign-ups an hour from one address; 0: no limit. */
+  readonly signupsPerHour: number;
+  /** Wrong passwords and recovery codes an hour from one address; 0: no limit. */
+  readonly signinFailuresPerHour: number;
+  /** Whether an error says that the database is away, full or overloaded: answered 503 and not our fault. */
+  readonly isUnavailable: (error: unknown) => boolean;
+}
+
+/** What every handler has. */
+export interface Edge {
+  readonly service: Service;
+  readonly settings: HttpSettings;
+  readonly signups: AttemptLimiter;
+  readonly failures: AttemptLimiter;
+}

@@ -1,0 +1,78 @@
+/** The panel's addresses that have no forms yet: each says what will be found there and what works today. */
+import { PANEL_PATHS } from '../spec/paths.ts';
+import { html } from './html.ts';
+import { page } from './layout.ts';
+
+interface Place {
+  readonly path: string;
+  readonly title: string;
+  readonly later: string;
+  readonly today: string;
+}
+
+export const PLACES: readonly Place[] = [
+  {
+    path: PANEL_PATHS.account,
+    title: 'Your account',
+    later: 'Your password, your sessions and your API tokens.',
+    today:
+      'POST /account-api.php with action change_password, create_token, list_tokens or revoke_token. GET /me.php says who is signed in.',
+  },
+  {
+    path: PANEL_PATHS.signIn,
+    title: 'Sign in',
+    later: 'A form for e-mail and password.',
+    today:
+      'POST /auth-api.php with action signin, email and password; or action recover with your recovery code.',
+  },
+  {
+    path: PANEL_PATHS.signUp,
+    title: 'Sign up',
+    later: 'A form for a new account.',
+    today: 'POST /auth-api.php with action signup, email, password and password_confirm.',
+  },
+  {
+    path: PANEL_PATHS.topup,
+    title: 'Top up',
+    later: 'A choice of coin and amount, then the address to pay to and how far the payment has come.',
+    today:
+      'POST /topup-api.php with action create, amount and coin; then GET /topup-status.php?ref=… with the order_ref of the answer.',
+  },
+  {
+    path: PANEL_PATHS.billing,
+    title: 'Billing',
+    later: 'Every charge, top-up and bonus, with the balance after each.',
+    today: 'GET /me.php shows the balance.',
+  },
+  {
+    path: PANEL_PATHS.servers,
+    title: 'Servers',
+    later: 'Your servers, their addresses and what they cost.',
+    today: 'POST /deploy-api.php with product, plan, region, os, billing and root_password orders a server.',
+  },
+];
+
+export function placePage(place: Place): string {
+  return page(
+    place.title,
+    html`
+<p>${place.later}</p>
+<p class="soft">This page has no forms yet. What works today: ${place.today}</p>
+`,
+  );
+}
+
+/** The page of one server, which `redirect` of a deploy names. */
+export function serverPage(serverNo: string): string {
+  return page(
+    `Server ${serverNo}`,
+    html`
+<p>The state of this server, its addresses and what can be done with it.</p>
+<p class="soft">This page has no content yet. An install takes a minute or two after the order.</p>
+`,
+  );
+}
+
+export function notFoundPage(): string {
+  return page('Not found', html`<p>There is nothing at this address.</p>`);
+}
