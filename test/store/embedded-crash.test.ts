@@ -142,7 +142,7 @@ test('a stale postmaster.pid that names a stranger or a zombie is no obstacle', 
   const traces = await readFile(pidFile, 'utf8');
   await first.stop();
   // The shell's child ends at once, and the sleep that the shell becomes never asks for its end: a zombie.
-  const stranger = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], {
+  const stranger = spawn('sh', ['-c', 'sleep 0.05 & echo $!; exec sleep 60'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   atEnd(t, () => stranger.kill());

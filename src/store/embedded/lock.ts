@@ -74,6 +74,9 @@ async function waitForLock(home: Home, file: FileHandle): Promise<void> {
 }
 
 async function readOwner(home: Home): Promise<string[]> {
-  const text = await readFile(home.lock, 'utf8');
+  const text = await readFile(home.lock, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
   return text.trim() === '' ? [] : text.trim().split(' ');
 }
