@@ -5,7 +5,7 @@ create table service (
   one bool primary key default true check (one),
   mode text not null check (mode in ('sandbox', 'live')),
   -- A value sealed by the secret key: a wrong key is refused at start.
-  key_check text,
+  key_check text not null,
   clock_offset_ms bigint not null default 0,
   created_at timestamptz not null default now()
 );
@@ -25,21 +25,21 @@ create table customers (
   -- The e-mail in lower case: one account each.
   email_key text not null unique,
   password_hash text not null,
+  -- SHA-256 of the recovery code.
   recovery_digest bytea,
   frozen_at timestamptz,
   created_at timestamptz not null
 );
 
 create table sessions (
+  -- SHA-256 of the cookie, which is kept nowhere. Visitors who are not signed in have no row.
   digest bytea primary key,
   id uuid not null unique,
   customer_id uuid not null references customers on delete cascade,
-  csrf_seed bytea not null,
   created_at timestamptz not null,
   seen_at timestamptz not null
-);
-create index sessions_by_customer on sessions (customer_id, created_at);
-create index sessions_by_seen on sessions (seen_at);
+) with (fillfactor = 80);
+create index sessions_by_customer on sessions (customer_id, created_at desc, id desc);
 
 create table api_tokens (
   id uuid primary key,
@@ -171,7 +171,6 @@ create table ip_blocks (
   family int not null check (family in (4, 6)),
   block cidr not null unique,
   gateway inet not null,
-  blocked bool not null default false,
   created_at timestamptz not null
 );
 
@@ -254,14 +253,20 @@ create index operations_due on operations (due_at);
 
 -- ---- top-ups
 
+-- One row a coin, made with its first invoice. Leases and back-off are real time: this database's own clock.
 create table coins (
   code text primary key,
+  -- Numbers dealt out for address derivation; one is never given twice, a crash only wastes it.
   next_index int not null default 0,
+  -- How far the chain was read, as its driver puts it.
   cursor text,
+  -- The last poll that was answered, and how many failed since.
   polled_at timestamptz,
+  failures int not null default 0,
+  retry_at timestamptz,
   lease_id uuid,
   leased_until timestamptz
-);
+) with (fillfactor = 50);
 
 create table topups (
   id uuid primary key,
@@ -270,10 +275,12 @@ create table topups (
   customer_id uuid not null references customers,
   coin text not null references coins,
   amount_cents bigint not null check (amount_cents > 0),
+  -- The bonus promised for that amount.
   bonus_cents bigint not null,
   deposit_address text not null,
   deposit_uri text not null,
   deposit_units numeric(40) not null,
+  -- The quote it was made with, as it came: US dollars for one coin.
   rate_usd text not null,
   required_confirmations int not null,
   status text not null check (status in ('pending', 'confirming', 'credited', 'expired')),
@@ -282,10 +289,12 @@ create table topups (
   confirmations int not null default 0,
   credited_cents bigint not null default 0,
   bonus_paid_cents bigint not null default 0,
+  -- Bonuses paid and not taken back.
+  bonus_transfers uuid[] not null default '{}',
   expires_at timestamptz not null,
   created_at timestamptz not null,
   unique (coin, deposit_address)
-);
+) with (fillfactor = 80);
 create index topups_by_customer on topups (customer_id, created_at desc, id desc);
 create index topups_open on topups (customer_id) where status in ('pending', 'confirming');
 create index topups_expiring on topups (expires_at) where status = 'pending';
@@ -304,14 +313,19 @@ create table deposits (
   included_at timestamptz,
   -- The quote at inclusion, used when the rate lock had run out.
   rate_at_inclusion text,
+  -- Confirmed while the kill-switch was on: the operator credits or refunds it.
   held bool not null default false,
+  refunded_at timestamptz,
   -- How often it was credited: a credit that a reorganisation took back may come again.
   credits int not null default 0,
-  credit_transfer_id uuid references transfers,
+  -- Both are null while it does not count; dust counts with 0 and without a transfer.
   credited_cents bigint,
+  credit_transfer_id uuid references transfers,
   first_seen_at timestamptz not null,
-  primary key (coin, key)
-);
+  primary key (coin, key),
+  check (not held or (refunded_at is null and credited_cents is null)),
+  check (credit_transfer_id is null or credited_cents > 0)
+) with (fillfactor = 80);
 create index deposits_by_topup on deposits (topup_id);
 create index deposits_unfinished on deposits (coin, key) where state in ('mempool', 'included');
 

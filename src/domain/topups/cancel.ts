@@ -1,0 +1,29 @@
+import { fail } from '../../kernel/fail.ts';
+import { showId } from '../../kernel/ids.ts';
+import { move, TOPUP_TRANSITIONS } from '../../spec/states.ts';
+import { findCustomer } from '../../store/customers.ts';
+import { lockTopupByRef, type TopupRow, updateTopup } from '../../store/topups.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { recordAudit } from '../record.ts';
+
+/**
+ * Cancels an invoice that still waits. Refuses with `not_found`, `account_frozen`, or `not_cancellable` once a
+ * payment was seen: the row's lock decides which of the two came first.
+ */
+export async function cancelTopup(
+  service: Service,
+  actor: CustomerActor,
+  orderRef: string,
+): Promise<TopupRow> {
+  return await service.db.transaction(async (tx) => {
+    const topup = (await lockTopupByRef(tx, actor.customerId, orderRef)) ?? fail('not_found');
+    if ((await findCustomer(tx, actor.customerId))?.frozen_at) fail('account_frozen');
+    if (topup.status !== 'pending') fail('not_cancellable');
+    const now = service.clock.now();
+    const { to } = move(TOPUP_TRANSITIONS, 'pending', 'cancel');
+    const cancelled = { ...topup, status: to, cancelled_at: now };
+    await updateTopup(tx, cancelled);
+    await recordAudit(tx, { actor, action: 'topup.cancel', resource: showId('topup', topup.id) }, now);
+    return cancelled;
+  });
+}

@@ -1,0 +1,126 @@
+import { crashPoint } from '../../kernel/crash.ts';
+import { fail } from '../../kernel/fail.ts';
+import { newId, newPublicNo, newSecretText, showId } from '../../kernel/ids.ts';
+import { coinDue } from '../../kernel/money.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
+import type { Deposit } from '../../ports/chain.ts';
+import { type CoinCode, coin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
+import { QUOTAS } from '../../spec/limits.ts';
+import { takeIndex } from '../../store/coins.ts';
+import { type CustomerRow, findCustomer, lockCustomer } from '../../store/customers.ts';
+import { countOpenTopups, insertTopup, type TopupRow } from '../../store/topups.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { recordAudit } from '../record.ts';
+import { bonusCents } from './amount.ts';
+
+export interface TopupOrder {
+  readonly coin: CoinCode;
+  /** From `parseTopupAmount`. */
+  readonly amountCents: bigint;
+}
+
+type Priced = TopupOrder & Pick<TopupRow, 'id' | 'rate_usd' | 'deposit_units'>;
+
+/**
+ * Makes an invoice with an address of its own and the rate of the moment. `within` runs in the same transaction,
+ * with the new row. Refuses with `account_frozen`, `limit_reached` {limit} or `unavailable`.
+ */
+export async function createTopup(
+  service: Service,
+  actor: CustomerActor,
+  order: TopupOrder,
+  options: { readonly within?: (tx: Sql, topup: TopupRow) => Promise<void> } = {},
+): Promise<TopupRow> {
+  // Asked before, so that a refused order costs no address, and again under the lock, where it counts.
+  await requireRoom(service.db, await findCustomer(service.db, actor.customerId));
+  const priced = await price(service, order);
+  const deposit = await allocate(service, priced);
+  const topup = await service.db.transaction(async (tx) => {
+    // The customer's lock lets invoices made at the same moment count each other.
+    await requireRoom(tx, await lockCustomer(tx, actor.customerId));
+    const now = service.clock.now();
+    const expiresAt = new Date(now.getTime() + service.settings.rateLockMinutes * MINUTE_MS);
+    const row = await insertFresh(tx, newTopup(priced, deposit, actor.customerId, now, expiresAt));
+    await recordAudit(tx, { actor, action: 'topup.create', resource: showId('topup', row.id) }, now);
+    await options.within?.(tx, row);
+    crashPoint('topup.written');
+    return row;
+  });
+  crashPoint('topup.committed');
+  return topup;
+}
+
+async function requireRoom(sql: Sql, customer: CustomerRow | undefined): Promise<void> {
+  if (!customer) throw new Error('no such customer');
+  if (customer.frozen_at) fail('account_frozen');
+  const limit = QUOTAS.openTopups;
+  if ((await countOpenTopups(sql, customer.id)) >= limit) fail('limit_reached', { limit });
+}
+
+async function price(service: Service, order: TopupOrder): Promise<Priced> {
+  const { coin, amountCents } = order;
+  try {
+    const rateUsd = await service.rates.usdPerCoin(coin);
+    const units = coinDue(amountCents, rateUsd, coinOf(coin).decimals);
+    return { ...order, id: newId(service.clock.now()), rate_usd: rateUsd, deposit_units: units };
+  } catch (error) {
+    return refuse(service, coin, 'no rate for a top-up', error);
+  }
+}
+
+async function allocate(service: Service, priced: Priced): Promise<Deposit> {
+  const { coin, id, deposit_units: amountUnits } = priced;
+  const driver = service.chains.get(coin);
+  if (!driver) fail('unavailable');
+  const index = await takeIndex(service.db, coin);
+  crashPoint('topup.numbered');
+  const deposit = await driver
+    .allocate({ id, index, amountUnits })
+    .catch((error: unknown) => refuse(service, coin, 'no address for a top-up', error));
+  crashPoint('topup.allocated');
+  return deposit;
+}
+
+/** What is wrong is for the operator; the customer can only come back later or take another coin. */
+function refuse(service: Service, coin: CoinCode, message: string, error: unknown): never {
+  service.log.warn({ coin, error: error instanceof Error ? error.name : typeof error }, message);
+  fail('unavailable');
+}
+
+function newTopup(
+  priced: Priced,
+  deposit: Deposit,
+  customerId: string,
+  createdAt: Date,
+  expiresAt: Date,
+): TopupRow {
+  const { amountCents, ...stored } = priced;
+  return {
+    ...stored,
+    public_no: newPublicNo(),
+    order_ref: `ord_${newSecretText()}`,
+    customer_id: customerId,
+    amount_cents: amountCents,
+    bonus_cents: bonusCents(amountCents),
+    deposit_address: deposit.address,
+    deposit_uri: deposit.uri,
+    required_confirmations: confirmationsNeeded(priced.coin, amountCents),
+    status: 'pending',
+    cancelled_at: null,
+    credit_held: false,
+    confirmations: 0,
+    credited_cents: 0n,
+    bonus_paid_cents: 0n,
+    bonus_transfers: [],
+    expires_at: expiresAt,
+    created_at: createdAt,
+  };
+}
+
+/** The public number is random: should it be taken, another is drawn. */
+async function insertFresh(tx: Sql, row: TopupRow): Promise<TopupRow> {
+  let fresh = row;
+  while (!(await insertTopup(tx, fresh))) fresh = { ...row, public_no: newPublicNo() };
+  return fresh;
+}

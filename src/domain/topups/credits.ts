@@ -1,0 +1,141 @@
+/**
+ * The ledger's side of an invoice. Each payment that counts was credited the difference it made to what all
+ * counted payments are worth together, so tolerance and rounding are exact in any order. When that sum no longer
+ * fits, because a credited payment left the chain or moved to a block of another rate, everything of this
+ * invoice is taken back and what still counts is credited again, in the same transaction.
+ */
+import { crashPoint } from '../../kernel/crash.ts';
+import { formatUnits } from '../../kernel/money.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { coin as coinOf } from '../../spec/coins.ts';
+import type { DepositRow } from '../../store/deposits.ts';
+import type { TopupRow } from '../../store/topups.ts';
+import { credit, reverse, type Transfer } from '../ledger/transfer.ts';
+import { bonusCents } from './amount.ts';
+import { worthCents } from './pricing.ts';
+
+/** An invoice's payments as the chain has them, oldest first in each list. */
+export interface Verdict {
+  /** Credited, and standing. */
+  readonly kept: readonly DepositRow[];
+  /** Credited, but standing no more. */
+  readonly fallen: readonly DepositRow[];
+  /** Confirmed and not yet credited. */
+  readonly due: readonly DepositRow[];
+  /** False when the kill-switch is on: what is due is held. */
+  readonly mayCredit: boolean;
+}
+
+export interface Booked {
+  /** The payments whose rows changed. */
+  readonly changed: readonly DepositRow[];
+  readonly bonusTransfers: readonly string[];
+  readonly bonusPaidCents: bigint;
+  readonly credited: boolean;
+  readonly reversed: boolean;
+}
+
+export async function bookCredits(tx: Sql, topup: TopupRow, verdict: Verdict, now: Date): Promise<Booked> {
+  const { kept, fallen, due, mayCredit } = verdict;
+  const reversed = sumCents(fallen) > 0n || worthCents(topup, kept) !== sumCents(kept);
+  if (reversed) await takeBack(tx, topup, [...kept, ...fallen], now);
+  const again = reversed ? kept.map(uncounted) : [];
+  const counted = reversed ? [] : [...kept];
+  const changed = fallen.map(uncounted);
+  let last: Transfer | undefined;
+  for (const deposit of [...again, ...due]) {
+    const cents = worthCents(topup, [...counted, deposit]) - sumCents(counted);
+    // What was credited before is no new credit: the kill-switch does not hold it.
+    if (!mayCredit && due.includes(deposit)) {
+      if (cents > 0n) changed.push({ ...deposit, held: true });
+      continue;
+    }
+    const transfer = cents > 0n ? await creditDeposit(tx, topup, deposit, cents, now) : undefined;
+    const row = countedAs(deposit, cents, transfer);
+    counted.push(row);
+    changed.push(row);
+    last = transfer ?? last;
+  }
+  const standing = reversed ? { bonus_transfers: [], bonus_paid_cents: 0n } : topup;
+  const bonus = await payBonus(tx, { ...topup, ...standing }, sumCents(counted), last, now);
+  return { changed, ...bonus, credited: last !== undefined, reversed };
+}
+
+/** Cents credited for these payments. */
+export function sumCents(deposits: readonly DepositRow[]): bigint {
+  return deposits.reduce((sum, deposit) => sum + (deposit.credited_cents ?? 0n), 0n);
+}
+
+function uncounted(deposit: DepositRow): DepositRow {
+  return { ...deposit, credited_cents: null, credit_transfer_id: null };
+}
+
+function countedAs(deposit: DepositRow, cents: bigint, transfer: Transfer | undefined): DepositRow {
+  const credits = deposit.credits + (transfer ? 1 : 0);
+  return { ...deposit, credits, credited_cents: cents, credit_transfer_id: transfer?.id ?? null };
+}
+
+async function creditDeposit(
+  tx: Sql,
+  topup: TopupRow,
+  deposit: DepositRow,
+  amountCents: bigint,
+  now: Date,
+): Promise<Transfer> {
+  const amount = formatUnits(deposit.amount_units, coinOf(topup.coin).decimals);
+  return await credit(
+    tx,
+    {
+      customerId: topup.customer_id,
+      account: 'deposits',
+      amountCents,
+      type: 'topup',
+      resource: { kind: 'topup', id: topup.id },
+      description: `Top-up: ${amount} ${topup.coin}`,
+      fact: `deposit:${topup.coin}:${deposit.key}:${deposit.credits + 1}`,
+    },
+    now,
+  );
+}
+
+/** Pays what is still missing to the bonus of the whole credit. It belongs to the credit that reached its tier. */
+async function payBonus(
+  tx: Sql,
+  topup: TopupRow,
+  creditedCents: bigint,
+  cause: Transfer | undefined,
+  now: Date,
+): Promise<Pick<Booked, 'bonusTransfers' | 'bonusPaidCents'>> {
+  const paid = { bonusTransfers: topup.bonus_transfers, bonusPaidCents: topup.bonus_paid_cents };
+  const amountCents = bonusCents(creditedCents) - paid.bonusPaidCents;
+  if (!cause || amountCents <= 0n) return paid;
+  const bonus = await credit(
+    tx,
+    {
+      customerId: topup.customer_id,
+      account: 'bonuses',
+      amountCents,
+      type: 'bonus',
+      resource: { kind: 'topup', id: topup.id },
+      description: 'Top-up bonus',
+      fact: `bonus:${topup.id}:${cause.id}`,
+    },
+    now,
+  );
+  return {
+    bonusTransfers: [...paid.bonusTransfers, bonus.id],
+    bonusPaidCents: paid.bonusPaidCents + amountCents,
+  };
+}
+
+/** Reverses every credit and bonus of the invoice. The balance may go below zero: the coins are gone. */
+async function takeBack(tx: Sql, topup: TopupRow, credited: readonly DepositRow[], now: Date): Promise<void> {
+  for (const { credit_transfer_id: transferId } of credited) {
+    const description = 'Top-up taken back: a payment left the chain';
+    if (transferId) await reverse(tx, { transferId, description }, now);
+  }
+  for (const transferId of topup.bonus_transfers) {
+    await reverse(tx, { transferId, description: 'Top-up bonus taken back' }, now);
+  }
+  crashPoint('credit.reversed');
+}

@@ -1,0 +1,46 @@
+/** What the kill-switch held back: the operator credits or refunds it, invoice by invoice. */
+import { fail } from '../../kernel/fail.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { type DepositRow, depositsOf, saveDeposit } from '../../store/deposits.ts';
+import { lockTopup, type TopupRow } from '../../store/topups.ts';
+import type { Actor, Service } from '../context.ts';
+import { settle } from './settle.ts';
+
+/**
+ * Credits the held payments of an invoice, whatever the switch says; one that left its block meanwhile is
+ * credited when it returns. Refuses with `not_found` when nothing is held there.
+ */
+export async function releaseTopup(service: Service, actor: Actor, topupId: string): Promise<TopupRow> {
+  return await resolveHeld(service, actor, topupId, (deposit) => ({ ...deposit, held: false }));
+}
+
+/**
+ * Notes that the held payments of an invoice were paid back outside this system: they are never credited.
+ * Refuses with `not_found` when nothing is held there.
+ */
+export async function refundTopup(service: Service, actor: Actor, topupId: string): Promise<TopupRow> {
+  return await resolveHeld(service, actor, topupId, (deposit, now) => ({
+    ...deposit,
+    held: false,
+    refunded_at: now,
+  }));
+}
+
+async function resolveHeld(
+  service: Service,
+  actor: Actor,
+  topupId: string,
+  resolve: (deposit: DepositRow, now: Date) => DepositRow,
+): Promise<TopupRow> {
+  const resolved = await service.db.transaction(async (tx: Sql) => {
+    const topup = (await lockTopup(tx, topupId)) ?? fail('not_found');
+    const now = service.clock.now();
+    const before = await depositsOf(tx, topupId);
+    if (!before.some((deposit) => deposit.held)) fail('not_found', {}, 'Nothing is held on this top-up.');
+    const deposits = before.map((deposit) => (deposit.held ? resolve(deposit, now) : deposit));
+    for (const [i, deposit] of deposits.entries()) if (deposit !== before[i]) await saveDeposit(tx, deposit);
+    return await settle(tx, { topup, deposits, before, mayCredit: true, actor, now });
+  });
+  service.wake();
+  return resolved;
+}

@@ -1,0 +1,57 @@
+/** A top-up as each surface shows it. */
+import { showId } from '../../kernel/ids.ts';
+import { centsNumber, formatUnits } from '../../kernel/money.ts';
+import { rfc3339, sessionTime } from '../../kernel/time.ts';
+import { coin as coinOf } from '../../spec/coins.ts';
+import type { Topup } from '../../spec/schemas/topup.ts';
+import { type SessionTopupStatus, sessionTopupStatus } from '../../spec/states.ts';
+import type { TopupRow } from '../../store/topups.ts';
+
+/** The REST contract's form. `txids` are the transactions on chain or on their way, oldest first. */
+export function topupObject(row: TopupRow, txids: readonly string[]): Topup {
+  return {
+    id: showId('topup', row.id),
+    object: 'topup',
+    status: row.status,
+    coin: row.coin,
+    network: coinOf(row.coin).network,
+    amount_usd: centsNumber(row.amount_cents),
+    bonus_usd: centsNumber(row.credited_cents > 0n ? row.bonus_paid_cents : row.bonus_cents),
+    deposit_address: row.deposit_address,
+    deposit_amount: depositAmount(row),
+    payment_uri: row.deposit_uri,
+    rate_usd: row.rate_usd,
+    expires_at: rfc3339(row.expires_at),
+    confirmations: row.confirmations,
+    required_confirmations: row.required_confirmations,
+    txids: [...new Set(txids)],
+    credited_usd: centsNumber(row.credited_cents),
+    credit_held: row.credit_held,
+    created_at: rfc3339(row.created_at),
+  };
+}
+
+/** What the session surface's status poll answers (SPEC "Top-up invoice, as returned by the status poll"). */
+export interface TopupView {
+  readonly status: SessionTopupStatus;
+  readonly deposit_address: string;
+  readonly deposit_amount: string;
+  readonly expires_at: string;
+}
+
+export function topupView(row: TopupRow): TopupView {
+  return {
+    status: sessionTopupStatus({
+      status: row.status,
+      cancelled: row.cancelled_at !== null,
+      held: row.credit_held,
+    }),
+    deposit_address: row.deposit_address,
+    deposit_amount: depositAmount(row),
+    expires_at: sessionTime(row.expires_at),
+  };
+}
+
+function depositAmount(row: TopupRow): string {
+  return formatUnits(row.deposit_units, coinOf(row.coin).decimals);
+}

@@ -1,0 +1,128 @@
+/**
+ * The settlement engine: the one place where what chains show becomes money.
+ *
+ * Drivers only observe. Each observation lands on the row of its output (`deposits`, unique by coin and key for
+ * ever), and under the lock of the invoice everything else is computed anew from those rows: which payments
+ * stand, what they are worth, what is still to be credited or taken back, the bonus, the status. A notice that
+ * comes twice, late or out of order therefore changes nothing or puts things right, and a process may be killed
+ * anywhere: observation, transfers, status, events and audit are one commit.
+ *
+ * A payment counts once it has the confirmations that the invoice needs, which rise with all that has arrived.
+ * Its credit stands until the payment leaves its block: back in the mempool, removed, double-spent, or in another
+ * block with fewer confirmations than needed. Then it is reversed, even below a balance of zero, and credited
+ * again should the payment return. Fewer confirmations in the same block take nothing back.
+ *
+ * Nobody can prevent a late payment: cancelled and expired invoices are credited like any other.
+ */
+import { crashPoint } from '../../kernel/crash.ts';
+import { showId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { type DepositRow, saveDeposit } from '../../store/deposits.ts';
+import { type TopupRow, updateTopup } from '../../store/topups.ts';
+import type { Actor } from '../context.ts';
+import { recordAudit, recordEvent } from '../record.ts';
+import { type Booked, bookCredits, sumCents } from './credits.ts';
+import { isConfirmed, stands } from './deposit.ts';
+import { topupObject } from './object.ts';
+import { requiredConfirmations, worthCents } from './pricing.ts';
+import { hasArrived, isPresent, topupMoves, topupStatus } from './status.ts';
+
+export interface Settlement {
+  /** Locked in this transaction. */
+  readonly topup: TopupRow;
+  /** All payments as they are now, already saved; oldest first. */
+  readonly deposits: readonly DepositRow[];
+  /** The same as they were before. */
+  readonly before: readonly DepositRow[];
+  readonly mayCredit: boolean;
+  readonly actor: Actor;
+  readonly now: Date;
+}
+
+/** Brings ledger, status, events and audit of one invoice in line with its payments; returns its new row. */
+export async function settle(tx: Sql, settlement: Settlement): Promise<TopupRow> {
+  const { topup, deposits, mayCredit, now } = settlement;
+  const required = requiredConfirmations(topup, deposits.filter(hasArrived));
+  const booked = await bookCredits(tx, topup, { ...judge(settlement, required), mayCredit }, now);
+  for (const deposit of booked.changed) await saveDeposit(tx, deposit);
+  const changed = new Map(booked.changed.map((deposit) => [deposit.key, deposit]));
+  const settled = deposits.map((deposit) => changed.get(deposit.key) ?? deposit);
+  const after = topupAfter(settlement, settled, booked, required);
+  await updateTopup(tx, after);
+  await record(tx, settlement, after, settled, booked);
+  if (booked.credited) crashPoint('credit.written');
+  return after;
+}
+
+function judge(
+  { deposits, before }: Settlement,
+  required: number,
+): Record<'kept' | 'fallen' | 'due', DepositRow[]> {
+  const earlier = new Map(before.map((deposit) => [deposit.key, deposit]));
+  const credited = deposits.filter((deposit) => deposit.credited_cents !== null);
+  const standing = new Set(credited.filter((each) => stands(each, earlier.get(each.key), required)));
+  return {
+    kept: credited.filter((deposit) => standing.has(deposit)),
+    fallen: credited.filter((deposit) => !standing.has(deposit)),
+    due: deposits.filter(
+      (deposit) =>
+        deposit.credited_cents === null &&
+        !deposit.held &&
+        hasArrived(deposit) &&
+        isConfirmed(deposit, required),
+    ),
+  };
+}
+
+function topupAfter(
+  { topup, now }: Settlement,
+  deposits: readonly DepositRow[],
+  booked: Booked,
+  required: number,
+): TopupRow {
+  // An expired invoice stays over, should another process's clock be a little behind.
+  const over = topup.cancelled_at !== null || topup.status === 'expired' || now >= topup.expires_at;
+  return {
+    ...topup,
+    status: topupStatus(topup, deposits, over),
+    confirmations: leastConfirmations(topup, deposits),
+    required_confirmations: required,
+    credit_held: deposits.some((deposit) => deposit.held && isConfirmed(deposit, required)),
+    credited_cents: sumCents(deposits),
+    bonus_paid_cents: booked.bonusPaidCents,
+    bonus_transfers: booked.bonusTransfers,
+  };
+}
+
+/** Of the payments that are worth anything. */
+function leastConfirmations(topup: TopupRow, deposits: readonly DepositRow[]): number {
+  const worthy = deposits.filter((deposit) => hasArrived(deposit) && worthCents(topup, [deposit]) > 0n);
+  return worthy.length === 0 ? 0 : Math.min(...worthy.map((deposit) => deposit.confirmations));
+}
+
+async function record(
+  tx: Sql,
+  { topup, actor, now }: Settlement,
+  after: TopupRow,
+  deposits: readonly DepositRow[],
+  { credited, reversed }: Booked,
+): Promise<void> {
+  const { customer_id: customerId } = topup;
+  const entry = { actor, resource: showId('topup', topup.id), customerId };
+  if (reversed) await recordAudit(tx, { ...entry, action: 'topup.reverse' }, now);
+  if (credited) await recordAudit(tx, { ...entry, action: 'topup.credit' }, now);
+  const txids = deposits.filter(isPresent).map((deposit) => deposit.txid);
+  for (const { to, event } of topupMoves(topup.status, after.status, credited || reversed)) {
+    if (to === 'expired') await recordAudit(tx, { ...entry, action: 'topup.expire' }, now);
+    if (!event || (to === 'expired' && topup.cancelled_at)) continue;
+    const object = topupObject(to === after.status ? after : onTheWay(topup, after), txids);
+    await recordEvent(tx, { customerId, type: event, object }, now);
+  }
+}
+
+/** A credited invoice whose credit changes, as it was in between: with what it had before and has after. */
+function onTheWay(before: TopupRow, after: TopupRow): TopupRow {
+  const less = before.credited_cents < after.credited_cents ? before : after;
+  const { credited_cents, bonus_paid_cents } = less;
+  return { ...after, status: 'confirming', credited_cents, bonus_paid_cents };
+}

@@ -1,0 +1,111 @@
+/**
+ * What is kept of each coin: the next number for an address, how far its chain was read, and who reads it now.
+ * Leases and back-off use the database's own clock, which all processes share.
+ */
+import type { Sql } from '../kernel/sql.ts';
+import type { CoinCode } from '../spec/coins.ts';
+
+/** Takes the next derivation number of a coin. It stays taken, whatever becomes of it. */
+export async function takeIndex(sql: Sql, coin: CoinCode): Promise<number> {
+  const row = await sql.row<{ index: number }>(
+    `insert into coins (code, next_index) values ($1, 1)
+     on conflict (code) do update set next_index = coins.next_index + 1
+     returning next_index - 1 as index`,
+    [coin],
+  );
+  if (!row) throw new Error('no derivation number');
+  return row.index;
+}
+
+export interface ClaimedCoin {
+  readonly code: CoinCode;
+  readonly cursor: string | null;
+  readonly failures: number;
+}
+
+/**
+ * Leases every coin that has an invoice, is in nobody's lease and waits out no failure. It waits for a row that
+ * is locked (an index being taken) instead of passing it by: a coin that could be polled is polled.
+ */
+export async function claimCoins(
+  sql: Sql,
+  claim: { readonly leaseId: string; readonly leaseMs: number; readonly codes: readonly CoinCode[] },
+): Promise<ClaimedCoin[]> {
+  return await sql.rows<ClaimedCoin>(
+    `update coins set lease_id = $1, leased_until = clock_timestamp() + $2 * interval '1 ms'
+      where code in (
+        select code from coins
+         where code = any($3)
+           and (leased_until is null or leased_until <= clock_timestamp())
+           and (retry_at is null or retry_at <= clock_timestamp())
+           and exists (select 1 from topups where topups.coin = coins.code)
+         order by code for no key update)
+     returning code, cursor, failures`,
+    [claim.leaseId, claim.leaseMs, claim.codes],
+  );
+}
+
+/** Whether the lease still holds; until `tx` ends nobody can take it over. */
+export async function holdsCoin(tx: Sql, coin: CoinCode, leaseId: string): Promise<boolean> {
+  const row = await tx.row(`select 1 from coins where code = $1 and lease_id = $2 for share`, [
+    coin,
+    leaseId,
+  ]);
+  return row !== undefined;
+}
+
+/** Keeps how far the chain was read and forgets its failures; false when the lease is another's by now. */
+export async function saveCursor(
+  sql: Sql,
+  coin: CoinCode,
+  leaseId: string,
+  cursor: string,
+): Promise<boolean> {
+  const saved = await sql.run(
+    `update coins set cursor = $3, failures = 0, retry_at = null where code = $1 and lease_id = $2`,
+    [coin, leaseId, cursor],
+  );
+  return saved > 0;
+}
+
+/** Waits before the next poll, twice as long after each failure. */
+export async function delayCoin(
+  sql: Sql,
+  coin: CoinCode,
+  leaseId: string,
+  delay: { readonly firstMs: number; readonly mostMs: number },
+): Promise<void> {
+  await sql.run(
+    `update coins set failures = failures + 1,
+            retry_at = clock_timestamp() + least($3 * 2 ^ least(failures, 30), $4) * interval '1 ms'
+      where code = $1 and lease_id = $2`,
+    [coin, leaseId, delay.firstMs, delay.mostMs],
+  );
+}
+
+/** Gives the coins of these leases back. */
+export async function releaseCoins(sql: Sql, leaseIds: readonly string[]): Promise<void> {
+  await sql.run(
+    `update coins set lease_id = null, leased_until = null,
+            polled_at = case when failures = 0 then clock_timestamp() else polled_at end
+      where lease_id = any($1)`,
+    [leaseIds],
+  );
+}
+
+/** Coins that are read under other leases now. */
+export async function countLeasedElsewhere(sql: Sql, leaseId: string): Promise<number> {
+  const row = await sql.row<{ leased: number }>(
+    `select count(*)::int as leased from coins where leased_until > clock_timestamp() and lease_id <> $1`,
+    [leaseId],
+  );
+  return row?.leased ?? 0;
+}
+
+/** Whether a coin is being read, or waits to be tried again. */
+export async function hasBusyCoins(sql: Sql): Promise<boolean> {
+  const row = await sql.row(
+    `select 1 from coins where leased_until > clock_timestamp() or retry_at > clock_timestamp() limit 1`,
+  );
+  return row !== undefined;
+}

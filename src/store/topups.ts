@@ -1,0 +1,162 @@
+/** Top-ups: the invoices. What chains showed of their payments is in deposits.ts. */
+import type { Sql } from '../kernel/sql.ts';
+import type { CoinCode } from '../spec/coins.ts';
+import type { TopupStatus } from '../spec/states.ts';
+
+export interface TopupRow {
+  readonly id: string;
+  readonly public_no: bigint;
+  readonly order_ref: string;
+  readonly customer_id: string;
+  readonly coin: CoinCode;
+  readonly amount_cents: bigint;
+  /** The bonus promised for `amount_cents`. */
+  readonly bonus_cents: bigint;
+  readonly deposit_address: string;
+  readonly deposit_uri: string;
+  /** In the coin's smallest unit. */
+  readonly deposit_units: bigint;
+  readonly rate_usd: string;
+  readonly required_confirmations: number;
+  readonly status: TopupStatus;
+  readonly cancelled_at: Date | null;
+  readonly credit_held: boolean;
+  readonly confirmations: number;
+  /** What is on the balance from it, without the bonus. */
+  readonly credited_cents: bigint;
+  readonly bonus_paid_cents: bigint;
+  readonly bonus_transfers: readonly string[];
+  readonly expires_at: Date;
+  readonly created_at: Date;
+}
+
+type Stored = Omit<TopupRow, 'deposit_units'> & { readonly deposit_units: string };
+
+const COLUMNS = `id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents, deposit_address, deposit_uri,
+  deposit_units, rate_usd, required_confirmations, status, cancelled_at, credit_held, confirmations, credited_cents,
+  bonus_paid_cents, bonus_transfers, expires_at, created_at`;
+
+function topup(stored: Stored): TopupRow {
+  return { ...stored, deposit_units: BigInt(stored.deposit_units) };
+}
+
+async function one(sql: Sql, where: string, values: readonly unknown[]): Promise<TopupRow | undefined> {
+  const stored = await sql.row<Stored>(`select ${COLUMNS} from topups where ${where}`, values);
+  return stored && topup(stored);
+}
+
+/** Writes a new invoice; false when its public number is taken. */
+export async function insertTopup(tx: Sql, row: TopupRow): Promise<boolean> {
+  const inserted = await tx.run(
+    `insert into topups (${COLUMNS})
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+     on conflict (public_no) do nothing`,
+    [
+      row.id,
+      row.public_no,
+      row.order_ref,
+      row.customer_id,
+      row.coin,
+      row.amount_cents,
+      row.bonus_cents,
+      row.deposit_address,
+      row.deposit_uri,
+      row.deposit_units,
+      row.rate_usd,
+      row.required_confirmations,
+      row.status,
+      row.cancelled_at,
+      row.credit_held,
+      row.confirmations,
+      row.credited_cents,
+      row.bonus_paid_cents,
+      row.bonus_transfers,
+      row.expires_at,
+      row.created_at,
+    ],
+  );
+  return inserted > 0;
+}
+
+/** Writes what changes in the life of an invoice. */
+export async function updateTopup(tx: Sql, row: TopupRow): Promise<void> {
+  await tx.run(
+    `update topups set status = $2, cancelled_at = $3, credit_held = $4, confirmations = $5,
+            required_confirmations = $6, credited_cents = $7, bonus_paid_cents = $8, bonus_transfers = $9
+      where id = $1`,
+    [
+      row.id,
+      row.status,
+      row.cancelled_at,
+      row.credit_held,
+      row.confirmations,
+      row.required_confirmations,
+      row.credited_cents,
+      row.bonus_paid_cents,
+      row.bonus_transfers,
+    ],
+  );
+}
+
+export async function findTopupByRef(
+  sql: Sql,
+  customerId: string,
+  orderRef: string,
+): Promise<TopupRow | undefined> {
+  return await one(sql, 'order_ref = $1 and customer_id = $2', [orderRef, customerId]);
+}
+
+/** Locks an invoice: always before the balance that it credits. */
+export async function lockTopup(tx: Sql, id: string): Promise<TopupRow | undefined> {
+  return await one(tx, 'id = $1 for no key update', [id]);
+}
+
+export async function lockTopupByRef(
+  tx: Sql,
+  customerId: string,
+  orderRef: string,
+): Promise<TopupRow | undefined> {
+  return await one(tx, 'order_ref = $1 and customer_id = $2 for no key update', [orderRef, customerId]);
+}
+
+/** The invoices of one coin that these addresses, or these ids, belong to. */
+export async function matchTopups(
+  sql: Sql,
+  coin: CoinCode,
+  by: { readonly addresses: readonly string[]; readonly ids: readonly string[] },
+): Promise<TopupRow[]> {
+  const stored = await sql.rows<Stored>(
+    `select ${COLUMNS} from topups where coin = $1 and deposit_address = any($2)
+     union
+     select ${COLUMNS} from topups where id = any($3)`,
+    [coin, by.addresses, by.ids],
+  );
+  return stored.map(topup);
+}
+
+/** Locks pending invoices whose time is up, oldest first; passes by those that somebody is changing. */
+export async function lockExpiredTopups(tx: Sql, now: Date, limit: number): Promise<TopupRow[]> {
+  const stored = await tx.rows<Stored>(
+    `select ${COLUMNS} from topups where status = 'pending' and expires_at <= $1
+      order by expires_at limit $2 for no key update skip locked`,
+    [now, limit],
+  );
+  return stored.map(topup);
+}
+
+/** When the next pending invoice expires. */
+export async function nextTopupExpiry(sql: Sql): Promise<Date | null> {
+  const row = await sql.row<{ at: Date | null }>(
+    `select min(expires_at) as at from topups where status = 'pending'`,
+  );
+  return row?.at ?? null;
+}
+
+export async function countOpenTopups(sql: Sql, customerId: string): Promise<number> {
+  const row = await sql.row<{ open: number }>(
+    `select count(*)::int as open from topups
+      where customer_id = $1 and status in ('pending', 'confirming')`,
+    [customerId],
+  );
+  return row?.open ?? 0;
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Value } from 'typebox/value';
+import { cancelTopup } from '../../src/domain/topups/cancel.ts';
+import { createTopup } from '../../src/domain/topups/create.ts';
+import { findTopup } from '../../src/domain/topups/find.ts';
+import { topupObject, topupView } from '../../src/domain/topups/object.ts';
+import { Topup } from '../../src/spec/schemas/topup.ts';
+import { TopupWorld } from '../support/topup-world.ts';
+
+let world: TopupWorld;
+before(async () => {
+  world = await TopupWorld.start();
+});
+after(() => world.close());
+
+const ORDER = { coin: 'BTC', amountCents: 10_000n } as const;
+
+test('an invoice has an address of its own and the rate of the moment for an hour', async () => {
+  const actor = await world.customer();
+  const topup = await createTopup(world.service, actor, ORDER);
+  assert.match(topup.order_ref, /^ord_[a-z2-7]{26}$/);
+  assert.equal(topup.status, 'pending');
+  assert.equal(topup.rate_usd, '50000');
+  assert.equal(topup.deposit_units, 200_000n);
+  assert.equal(topup.bonus_cents, 3_000n);
+  assert.equal(topup.required_confirmations, 1);
+  assert.equal(topup.expires_at.getTime() - world.clock.now().getTime(), 3_600_000);
+  assert.deepEqual(await world.audit(topup), ['topup.create']);
+  const other = await createTopup(world.service, actor, ORDER);
+  assert.notEqual(other.deposit_address, topup.deposit_address);
+  assert.notEqual(other.public_no, topup.public_no);
+});
+
+test('the coin amount is rounded up to what a wallet can send', async () => {
+  const topup = await createTopup(world.service, await world.customer(), {
+    coin: 'ETH',
+    amountCents: 3_001n,
+  });
+  // 30.01 / 2500.5 = 0.0120015996800639872025594881…
+  assert.equal(topup.deposit_units, 12_001_599_680_063_988n);
+});
+
+test('an invoice reads the same afterwards, for its owner only', async () => {
+  const actor = await world.customer();
+  const topup = await createTopup(world.service, actor, ORDER);
+  assert.deepEqual(await findTopup(world.service, actor.customerId, topup.order_ref), topup);
+  const stranger = await world.customer();
+  await assert.rejects(findTopup(world.service, stranger.customerId, topup.order_ref), { code: 'not_found' });
+  await assert.rejects(findTopup(world.service, actor.customerId, 'ord_none'), { code: 'not_found' });
+});
+
+test('both surfaces show an invoice in their own form', async () => {
+  const topup = await createTopup(world.service, await world.customer(), ORDER);
+  assert.deepEqual(topupView(topup), {
+    status: 'waiting',
+    deposit_address: topup.deposit_address,
+    deposit_amount: '0.002',
+    expires_at: '2030-05-01 13:00:00',
+  });
+  const object = topupObject(topup, []);
+  assert.ok(Value.Check(Topup, object));
+  assert.deepEqual(
+    { ...object, id: object.id.slice(0, 4), deposit_address: '', payment_uri: '' },
+    {
+      id: 'top_',
+      object: 'topup',
+      status: 'pending',
+      coin: 'BTC',
+      network: 'Bitcoin',
+      amount_usd: 100,
+      bonus_usd: 30,
+      deposit_address: '',
+      deposit_amount: '0.002',
+      payment_uri: '',
+      rate_usd: '50000',
+      expires_at: '2030-05-01T13:00:00Z',
+      confirmations: 0,
+      required_confirmations: 1,
+      txids: [],
+      credited_usd: 0,
+      credit_held: false,
+      created_at: '2030-05-01T12:00:00Z',
+    },
+  );
+});
+
+test('of 30 invoices asked for at once, 20 are made', async () => {
+  const actor = await world.customer();
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 30 }, () => createTopup(world.service, actor, ORDER)),
+  );
+  const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  assert.equal(refused.length, 10);
+  for (const reason of refused) {
+    assert.equal(reason.code, 'limit_reached');
+    assert.deepEqual(reason.extras, { limit: 20 });
+  }
+});
+
+test('a cancelled invoice makes room for another', async () => {
+  const actor = await world.customer();
+  const made = await Promise.all(Array.from({ length: 20 }, () => createTopup(world.service, actor, ORDER)));
+  await assert.rejects(createTopup(world.service, actor, ORDER), { code: 'limit_reached' });
+  await cancelTopup(world.service, actor, made[3]?.order_ref ?? '');
+  await createTopup(world.service, actor, ORDER);
+});
+
+test('a refused invoice costs no address', async () => {
+  const actor = await world.customer();
+  for (let i = 0; i < 20; i++) await createTopup(world.service, actor, ORDER);
+  const index = async () =>
+    (await world.db.row<{ n: number }>(`select next_index as n from coins where code = 'BTC'`))?.n;
+  const before = await index();
+  await assert.rejects(createTopup(world.service, actor, ORDER), { code: 'limit_reached' });
+  assert.equal(await index(), before);
+});
+
+test('a frozen customer can neither make nor cancel an invoice', async () => {
+  const actor = await world.customer();
+  const topup = await createTopup(world.service, actor, ORDER);
+  await world.db.run('update customers set frozen_at = $2 where id = $1', [
+    actor.customerId,
+    world.clock.now(),
+  ]);
+  await assert.rejects(createTopup(world.service, actor, ORDER), { code: 'account_frozen' });
+  await assert.rejects(cancelTopup(world.service, actor, topup.order_ref), { code: 'account_frozen' });
+});
+
+test('without an address, a rate or a driver the coin is unavailable', async () => {
+  const actor = await world.customer();
+  world.btc.failures.allocate = 1;
+  await assert.rejects(createTopup(world.service, actor, ORDER), { code: 'unavailable' });
+  world.rates.delete('BTC');
+  await assert.rejects(createTopup(world.service, actor, ORDER), { code: 'unavailable' });
+  world.rates.set('BTC', '0');
+  await assert.rejects(createTopup(world.service, actor, ORDER), { code: 'unavailable' });
+  world.rates.set('BTC', '50000');
+  world.rates.set('SOL', '150');
+  await assert.rejects(createTopup(world.service, actor, { ...ORDER, coin: 'SOL' }), { code: 'unavailable' });
+  assert.equal((await createTopup(world.service, actor, ORDER)).status, 'pending');
+});
+
+test("what the caller writes along is of the invoice's own commit", async () => {
+  const actor = await world.customer();
+  const broken = createTopup(world.service, actor, ORDER, {
+    within: async (tx, topup) => {
+      assert.ok(await tx.row('select 1 from topups where id = $1', [topup.id]));
+      throw new Error('no record');
+    },
+  });
+  await assert.rejects(broken, /no record/);
+  const left = await world.db.row('select 1 from topups where customer_id = $1', [actor.customerId]);
+  assert.equal(left, undefined);
+});
+
+test('an invoice that waits can be cancelled once, by its owner', async () => {
+  const actor = await world.customer();
+  const topup = await createTopup(world.service, actor, ORDER);
+  const stranger = await world.customer();
+  await assert.rejects(cancelTopup(world.service, stranger, topup.order_ref), { code: 'not_found' });
+  const cancelled = await cancelTopup(world.service, actor, topup.order_ref);
+  assert.equal(cancelled.status, 'expired');
+  assert.equal(topupView(cancelled).status, 'cancelled');
+  await assert.rejects(cancelTopup(world.service, actor, topup.order_ref), { code: 'not_cancellable' });
+  assert.deepEqual(await world.events(topup), []);
+  assert.deepEqual(await world.audit(topup), ['topup.create', 'topup.cancel']);
+});
+
+test('an invoice whose payment was seen cannot be cancelled', async () => {
+  const actor = await world.customer();
+  const topup = await createTopup(world.service, actor, ORDER);
+  world.btc.pay(topup.deposit_address, 200_000n);
+  await world.settle();
+  await assert.rejects(cancelTopup(world.service, actor, topup.order_ref), { code: 'not_cancellable' });
+});
+
+test('a payment and a cancellation at the same moment end in one order or the other', async () => {
+  for (let i = 0; i < 10; i++) {
+    const actor = await world.customer();
+    const topup = await createTopup(world.service, actor, ORDER);
+    world.btc.pay(topup.deposit_address, 200_000n);
+    const [cancelled] = await Promise.allSettled([
+      cancelTopup(world.service, actor, topup.order_ref),
+      world.settle(),
+    ]);
+    const now = await world.topup(topup);
+    assert.equal(now.status, 'confirming');
+    assert.equal(now.cancelled_at !== null, cancelled.status === 'fulfilled');
+  }
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Invoice } from '../../src/domain/topups/pricing.ts';
+import { type StatusPayment, topupMoves, topupStatus } from '../../src/domain/topups/status.ts';
+import { TOPUP_STATUSES, TOPUP_TRANSITIONS } from '../../src/spec/states.ts';
+
+const numRuns = Number(process.env.SKERRY_TEST_RUNS ?? 200);
+
+const END = new Date('2030-01-01T12:00:00Z');
+
+/** 100.00 at 50,000 a coin: 200,000 units; 20 units are a cent. */
+const INVOICE: Invoice = {
+  coin: 'BTC',
+  amount_cents: 10_000n,
+  deposit_units: 200_000n,
+  rate_usd: '50000',
+  expires_at: END,
+};
+
+function payment(units: number, rest: Partial<StatusPayment> = {}): StatusPayment {
+  return {
+    amount_units: BigInt(units),
+    state: 'included',
+    included_at: END,
+    rate_at_inclusion: null,
+    refunded_at: null,
+    credited_cents: null,
+    ...rest,
+  };
+}
+
+const anyPayment: fc.Arbitrary<StatusPayment> = fc
+  .record({
+    units: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 500_000 })),
+    state: fc.constantFrom('mempool', 'included', 'final', 'removed', 'conflicted' as const),
+    late: fc.boolean(),
+    counted: fc.boolean(),
+    refunded: fc.boolean(),
+  })
+  .map(({ units, state, late, counted, refunded }) =>
+    payment(units, {
+      state: state as StatusPayment['state'],
+      included_at: late ? new Date(END.getTime() + 86_400_000) : END,
+      rate_at_inclusion: late ? '45000' : null,
+      credited_cents: counted ? 1n : null,
+      refunded_at: refunded ? END : null,
+    }),
+  );
+
+test('every set of payments has a status, and it rests on nothing but them and the end of time', () => {
+  fc.assert(
+    fc.property(fc.array(anyPayment, { maxLength: 6 }), fc.boolean(), (payments, over) => {
+      const status = topupStatus(INVOICE, payments, over);
+      assert.ok(TOPUP_STATUSES.includes(status));
+      assert.equal(topupStatus(INVOICE, [...payments].reverse(), over), status);
+      const other = topupStatus(INVOICE, payments, !over);
+      const open = status === 'pending' || status === 'expired';
+      assert.equal(other === status, !open);
+    }),
+    { numRuns },
+  );
+});
+
+test('from each status the table leads to every status that payments can make of it', () => {
+  for (const from of TOPUP_STATUSES) {
+    for (const to of TOPUP_STATUSES) {
+      // Time does not run backwards: what is over stays over.
+      if (from === 'expired' && to === 'pending') continue;
+      const moves = topupMoves(from, to, false);
+      assert.equal(moves.length, from === to ? 0 : 1);
+      for (const move of moves) assert.ok(TOPUP_TRANSITIONS.some((row) => row === move));
+    }
+  }
+});
+
+test('a payment in the mempool makes an invoice confirming, and so does one that is not deep enough', () => {
+  assert.equal(topupStatus(INVOICE, [payment(200_000, { state: 'mempool' })], false), 'confirming');
+  assert.equal(topupStatus(INVOICE, [payment(200_000)], true), 'confirming');
+});
+
+test('an invoice is credited when all that arrived counts', () => {
+  const counted = payment(200_000, { credited_cents: 10_000n });
+  assert.equal(topupStatus(INVOICE, [counted], true), 'credited');
+  assert.equal(topupStatus(INVOICE, [counted, payment(5_000)], true), 'confirming');
+});
+
+test('dust alone changes nothing', () => {
+  assert.equal(topupStatus(INVOICE, [payment(19)], false), 'pending');
+  assert.equal(topupStatus(INVOICE, [payment(19), payment(19)], false), 'confirming');
+  const counted = payment(200_000, { credited_cents: 10_000n });
+  assert.equal(topupStatus(INVOICE, [counted, payment(19)], false), 'credited');
+});
+
+test('what left the chain or was refunded is no payment', () => {
+  const gone = [
+    payment(200_000, { state: 'removed' }),
+    payment(200_000, { state: 'conflicted' }),
+    payment(200_000, { refunded_at: END }),
+  ];
+  assert.equal(topupStatus(INVOICE, gone, false), 'pending');
+  assert.equal(topupStatus(INVOICE, gone, true), 'expired');
+});
+
+test('a credited invoice whose credit changes goes through confirming', () => {
+  assert.deepEqual(
+    topupMoves('credited', 'credited', true).map((move) => move.event),
+    ['topup.pending', 'topup.confirmed'],
+  );
+  assert.deepEqual(topupMoves('confirming', 'confirming', true), []);
+});

@@ -1,0 +1,173 @@
+/** A world for tests of top-ups: a database of its own, scripted chains, rates and a clock that a test moves. */
+
+import type { CustomerActor, Service } from '../../src/domain/context.ts';
+import { createTopup } from '../../src/domain/topups/create.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
+import { newId, newPublicNo, showId } from '../../src/kernel/ids.ts';
+import { createLogger } from '../../src/kernel/logger.ts';
+import type { CoinCode } from '../../src/spec/coins.ts';
+import type { Topup } from '../../src/spec/schemas/topup.ts';
+import { insertCustomer } from '../../src/store/customers.ts';
+import type { OpenDatabase } from '../../src/store/db.ts';
+import { type DepositRow, depositsOf } from '../../src/store/deposits.ts';
+import { readBalance } from '../../src/store/ledger.ts';
+import { findTopupByRef, type TopupRow } from '../../src/store/topups.ts';
+import type { Duty } from '../../src/workers/duty.ts';
+import { watchDuty } from '../../src/workers/watch.ts';
+import { scratchDatabase } from './database.ts';
+import { ScriptedChain } from './scripted-chain.ts';
+
+export class HandClock implements Clock {
+  #ms = Date.UTC(2030, 4, 1, 12);
+  now(): Date {
+    return new Date(this.#ms);
+  }
+  advanceMinutes(minutes: number): void {
+    this.#ms += minutes * 60_000;
+  }
+}
+
+export interface Entry {
+  readonly type: string;
+  /** Signed, from the customer's side. */
+  readonly cents: bigint;
+}
+
+export class TopupWorld {
+  readonly db: OpenDatabase;
+  readonly clock: HandClock;
+  readonly service: Service;
+  readonly chains: ReadonlyMap<CoinCode, ScriptedChain>;
+  /** US dollars for one whole coin; delete one to make its source fail. */
+  readonly rates: Map<CoinCode, string>;
+  readonly watch: Duty;
+  /** How often the service asked for a hurry. */
+  wakes = 0;
+  readonly #close: () => Promise<void>;
+
+  private constructor(scratch: { db: OpenDatabase; close(): Promise<void> }) {
+    this.db = scratch.db;
+    this.#close = scratch.close;
+    this.clock = new HandClock();
+    this.chains = new Map(
+      (['BTC', 'ETH'] as const).map((coin) => [coin, new ScriptedChain(coin, this.clock)]),
+    );
+    this.rates = new Map([
+      ['BTC', '50000'],
+      ['ETH', '2500.5'],
+    ]);
+    this.service = {
+      db: this.db,
+      clock: this.clock,
+      chains: this.chains,
+      rates: { usdPerCoin: async (coin: CoinCode) => this.#rate(coin), eurPerUsd: async () => '0.9' },
+      log: createLogger('silent'),
+      settings: { mode: 'sandbox', tokenPrefix: 'skerry', rateLockMinutes: 60, addressRestDays: 7 },
+      wake: () => {
+        this.wakes += 1;
+      },
+    } as unknown as Service;
+    this.watch = watchDuty(this.service, { retryFirstMs: 1, retryMostMs: 20 });
+  }
+
+  static async start(): Promise<TopupWorld> {
+    return new TopupWorld(await scratchDatabase());
+  }
+
+  async close(): Promise<void> {
+    await this.#close();
+  }
+
+  get btc(): ScriptedChain {
+    return this.#chain('BTC');
+  }
+
+  get eth(): ScriptedChain {
+    return this.#chain('ETH');
+  }
+
+  /** A new customer, as who acts in a session. */
+  async customer(): Promise<CustomerActor> {
+    const now = this.clock.now();
+    const id = newId(now);
+    const email = `${id}@example.test`;
+    await insertCustomer(this.db, {
+      id,
+      publicNo: newPublicNo(),
+      email,
+      emailKey: email,
+      passwordHash: 'none',
+      recoveryDigest: Buffer.alloc(32),
+      createdAt: now,
+    });
+    const requestId = showId('request', newId(now));
+    return { customerId: id, sessionId: null, tokenId: null, requestId, ipCountry: 'IS' };
+  }
+
+  /** A new customer's invoice over whole dollars. */
+  async invoice(usd: number, coin: CoinCode = 'BTC'): Promise<TopupRow> {
+    return await createTopup(this.service, await this.customer(), { coin, amountCents: BigInt(usd) * 100n });
+  }
+
+  /** Reads the chains until nothing changes any more. */
+  async settle(): Promise<void> {
+    for (let i = 0; i < 50; i++) {
+      if ((await this.watch.run()) === 0 && !(await this.watch.busy())) return;
+    }
+    throw new Error('the chains do not come to rest');
+  }
+
+  /** The invoice as it is now. */
+  async topup(topup: TopupRow): Promise<TopupRow> {
+    const row = await findTopupByRef(this.db, topup.customer_id, topup.order_ref);
+    if (!row) throw new Error('no such invoice');
+    return row;
+  }
+
+  async deposits(topup: TopupRow): Promise<DepositRow[]> {
+    return await depositsOf(this.db, topup.id);
+  }
+
+  async balance(topup: TopupRow): Promise<bigint> {
+    return await readBalance(this.db, topup.customer_id);
+  }
+
+  /** All that was booked for the invoice, in order. */
+  async entries(topup: TopupRow): Promise<Entry[]> {
+    return await this.db.rows<Entry>(
+      `select type, case when credit_account = customer_id then amount_cents else -amount_cents end as cents
+         from transfers where resource_id = $1 order by ctid`,
+      [topup.id],
+    );
+  }
+
+  /** The invoice's events, in order. */
+  async events(topup: TopupRow): Promise<{ type: string; topup: Topup }[]> {
+    return await this.db.rows(
+      `select type, data->'topup' as topup from events
+        where customer_id = $1 and data->'topup'->>'id' = $2 order by ctid`,
+      [topup.customer_id, showId('topup', topup.id)],
+    );
+  }
+
+  /** The customer's audit log, in order. */
+  async audit(topup: TopupRow): Promise<string[]> {
+    const rows = await this.db.rows<{ action: string }>(
+      `select action from audit_events where customer_id = $1 and resource = $2 order by ctid`,
+      [topup.customer_id, showId('topup', topup.id)],
+    );
+    return rows.map((row) => row.action);
+  }
+
+  #chain(coin: CoinCode): ScriptedChain {
+    const chain = this.chains.get(coin);
+    if (!chain) throw new Error(`no scripted chain for ${coin}`);
+    return chain;
+  }
+
+  #rate(coin: CoinCode): string {
+    const rate = this.rates.get(coin);
+    if (rate === undefined) throw new Error('no rate');
+    return rate;
+  }
+}
