@@ -4,7 +4,7 @@
  * database's user cannot reach the package, a copy is used.
  */
 import { randomBytes } from 'node:crypto';
-import { cp, lstat, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { readFile, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { complaint, type Outcome, run } from './child.ts';
@@ -98,13 +98,23 @@ async function copyOf(root: string, home: Home): Promise<string> {
   return copy;
 }
 
+/**
+ * Hard links instead of bytes where that works, which makes it ten times quicker; not of files that another
+ * user owns and so could change under us. Whatever umask the installation had, any user may run the copy,
+ * and it is on the disk before it gets its name.
+ */
+const COPY = `
+{ [ "$3" = link ] && cp -RPl "$1" "$2"; } || { rm -rf "$2" && cp -RP "$1" "$2"; } &&
+chmod -R u=rwX,go=rX "$2"
+`;
+
 async function copyPackage(root: string, draft: string): Promise<void> {
-  await cp(root, draft, {
-    recursive: true,
-    filter: async (path) => !path.endsWith('.a') && !(await lstat(path)).isSymbolicLink(),
-  });
+  const isOurs = (await stat(root)).uid === process.geteuid?.();
+  const step = async (program: string, ...args: string[]): Promise<void> => {
+    const { code, output } = await run(program, args);
+    if (code !== 0) throw new Error(`cannot copy the embedded PostgreSQL to ${draft}: ${complaint(output)}`);
+  };
+  await step('sh', '-c', COPY, 'sh', root, draft, isOurs ? 'link' : 'copy');
   await makeLinks(draft);
-  // Whatever umask the installation had, any user may run the copy. It is on the disk before it gets its name.
-  const { code, output } = await run('sh', ['-c', 'chmod -R u=rwX,go=rX "$1" && sync -f "$1"', 'sh', draft]);
-  if (code !== 0) throw new Error(`cannot copy the embedded PostgreSQL to ${draft}: ${complaint(output)}`);
+  await step('sync', '-f', draft);
 }
