@@ -32,6 +32,12 @@ export function cidrSize(cidr: Cidr): bigint {
   return 1n << BigInt(bitsOf(cidr.family) - cidr.length);
 }
 
+/** The `index`th address of an IPv4 block as text; the block's first address is number 0. */
+export function ipv4Text(cidr: Cidr, index: number): string {
+  const number = cidr.first + BigInt(index);
+  return [24n, 16n, 8n, 0n].map((shift) => (number >> shift) & 255n).join('.');
+}
+
 function bitsOf(family: 4 | 6): number {
   return family === 4 ? 32 : 128;
 }

@@ -13,20 +13,13 @@ export async function lockStamp(tx: Sql): Promise<void> {
   await tx.run('lock table service in share row exclusive mode');
 }
 
+/** The stamp, or undefined when the database is empty or only its tables are there. */
 export async function findStamp(tx: Sql): Promise<StampRow | undefined> {
+  const table = await tx.row<{ name: string | null }>(`select to_regclass('service')::text as name`);
+  if (!table?.name) return undefined;
   return await tx.row<StampRow>('select mode, key_check, clock_offset_ms from service');
 }
 
 export async function insertStamp(tx: Sql, row: Pick<StampRow, 'mode' | 'key_check'>): Promise<void> {
   await tx.run('insert into service (mode, key_check) values ($1, $2)', [row.mode, row.key_check]);
-}
-
-/** Moves business time for good; returns the offset from real time, in milliseconds. */
-export async function addClockOffset(tx: Sql, byMs: bigint): Promise<bigint> {
-  const row = await tx.row<{ clock_offset_ms: bigint }>(
-    'update service set clock_offset_ms = clock_offset_ms + $1 returning clock_offset_ms',
-    [byMs],
-  );
-  if (!row) throw new Error('the database has no stamp');
-  return row.clock_offset_ms;
 }

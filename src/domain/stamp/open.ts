@@ -30,10 +30,12 @@ export interface Stamp {
  * database is of the other mode, or its key is missing or wrong.
  */
 export async function openStamp(db: Database, options: StampOptions): Promise<Stamp> {
+  await refuseOtherMode(db, options.mode);
   const found = await findStamp(db);
   if (found) return readStamp(found, options);
   return await db.transaction(async (tx) => {
     await lockStamp(tx);
+    await refuseOtherMode(tx, options.mode);
     const stamped = await findStamp(tx);
     return stamped ? readStamp(stamped, options) : await stampNew(tx, options);
   });
@@ -48,13 +50,18 @@ async function stampNew(tx: Sql, options: StampOptions): Promise<Stamp> {
   return { keys, clockOffsetMs: 0 };
 }
 
-function readStamp(stamp: StampRow, options: StampOptions): Stamp {
-  if (stamp.mode !== options.mode) {
+/** Refuses a database of the other mode, before anything (a migration, say) is done to it. An empty one is fine. */
+export async function refuseOtherMode(db: Sql, mode: StampOptions['mode']): Promise<void> {
+  const stamp = await findStamp(db);
+  if (stamp && stamp.mode !== mode) {
     throw new Refusal(
-      `this database is a ${stamp.mode} one and is never served as ${options.mode}: ` +
+      `this database is a ${stamp.mode} one and is never served as ${mode}: ` +
         `set SKERRY_MODE=${stamp.mode}, or point DATABASE_URL or SKERRY_DATA_DIR at another`,
     );
   }
+}
+
+function readStamp(stamp: StampRow, options: StampOptions): Stamp {
   const list = options.secretKey ?? readKeyFile(options.dataDir);
   if (list === undefined) {
     throw new Refusal(

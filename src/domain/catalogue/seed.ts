@@ -1,0 +1,18 @@
+/** The sandbox's first catalogue, so that a fresh clone sells something. */
+import { readFileSync } from 'node:fs';
+import { listRegions } from '../../store/catalogue.ts';
+import type { Service } from '../context.ts';
+import type { RegisterHosts } from '../inventory/hosts.ts';
+import { loadCatalogue } from './load.ts';
+
+const SANDBOX_FILE = new URL('../../../catalogue/sandbox.yaml', import.meta.url);
+
+/** Loads `catalogue/sandbox.yaml` when there is no catalogue yet; several processes may call it at once. */
+export async function seedSandbox(
+  service: Pick<Service, 'db' | 'clock'>,
+  register: RegisterHosts,
+): Promise<void> {
+  if ((await listRegions(service.db)).length > 0) return;
+  const text = readFileSync(SANDBOX_FILE, 'utf8');
+  await loadCatalogue(service, text, { sandbox: true, register, onlyWhenEmpty: true });
+}

@@ -1,0 +1,22 @@
+/** A frozen customer reads everything and changes nothing; servers go on running. */
+
+import { setFrozen } from '../../store/customer-freeze.ts';
+import type { Service } from '../context.ts';
+import { recordAudit, systemActor } from '../record.ts';
+import { requireCustomer } from './by-email.ts';
+
+/** Freezes or unfreezes; false when it already was so. */
+export async function freezeCustomer(
+  service: Pick<Service, 'db' | 'clock'>,
+  email: string,
+  frozen: boolean,
+): Promise<boolean> {
+  const now = service.clock.now();
+  return await service.db.transaction(async (tx) => {
+    const { id: customerId } = await requireCustomer(tx, email);
+    if (!(await setFrozen(tx, customerId, frozen ? now : null))) return false;
+    const action = frozen ? 'customer.freeze' : 'customer.unfreeze';
+    await recordAudit(tx, { actor: systemActor(now), action, resource: null, customerId }, now);
+    return true;
+  });
+}

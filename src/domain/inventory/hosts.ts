@@ -1,0 +1,71 @@
+/** Hosts that carry virtual servers. */
+import { newId } from '../../kernel/ids.ts';
+import { Refusal } from '../../kernel/refusal.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { insertHost, setHostDraining } from '../../store/hosts.ts';
+import type { Service } from '../context.ts';
+import { recordAudit, systemActor } from '../record.ts';
+import { requireFreshNames, requireRegion } from './names.ts';
+
+/** A host, or a dedicated machine, as a compute driver sees it. */
+export interface HostShape {
+  readonly name: string;
+  readonly cpu: number;
+  readonly ramMb: number;
+  readonly diskGb: number;
+}
+
+/**
+ * Makes simulated hosts exist before the inventory counts on them; real ones exist already. May run again, and a
+ * host it knows beyond the inventory does no harm.
+ */
+export type RegisterHosts = (hosts: readonly HostShape[]) => Promise<void>;
+
+export interface NewHost extends HostShape {
+  readonly regionId: string;
+}
+
+/** Adds a host to a region; servers may be placed on it at once. */
+export async function addHost(
+  service: Pick<Service, 'db' | 'clock'>,
+  host: NewHost,
+  register: RegisterHosts,
+): Promise<void> {
+  await requireRegion(service.db, host.regionId);
+  await requireFreshNames(service.db, [host.name]);
+  await register([host]);
+  await service.db.transaction((tx) => placeHost(tx, host, service.clock.now()));
+}
+
+/** The same in the caller's transaction, for a host that is registered. */
+export async function placeHost(tx: Sql, host: NewHost, now: Date): Promise<void> {
+  await requireRegion(tx, host.regionId);
+  await requireFreshNames(tx, [host.name]);
+  await insertHost(tx, {
+    id: newId(now),
+    name: host.name,
+    region_id: host.regionId,
+    cpu: host.cpu,
+    ram_mb: host.ramMb,
+    disk_gb: host.diskGb,
+    created_at: now,
+  });
+  await recordAudit(tx, { actor: systemActor(now), action: 'host.add', resource: host.name }, now);
+}
+
+/** Draining: no new server is placed on it, those on it stay. False when it already stood so. */
+export async function drainHost(
+  service: Pick<Service, 'db' | 'clock'>,
+  name: string,
+  draining: boolean,
+): Promise<boolean> {
+  const now = service.clock.now();
+  return await service.db.transaction(async (tx) => {
+    const was = await setHostDraining(tx, name, draining);
+    if (was === undefined) throw new Refusal(`there is no host ${name}: see skerryd hosts list`);
+    if (was === draining) return false;
+    const action = draining ? 'host.drain' : 'host.undrain';
+    await recordAudit(tx, { actor: systemActor(now), action, resource: name }, now);
+    return true;
+  });
+}

@@ -1,0 +1,63 @@
+/** Dedicated machines: finite stock, one machine is one server. */
+import { newId } from '../../kernel/ids.ts';
+import { Refusal } from '../../kernel/refusal.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { findPlan, type PlanRow } from '../../store/catalogue.ts';
+import { insertMachines } from '../../store/hosts.ts';
+import type { Service } from '../context.ts';
+import { recordAudit, systemActor } from '../record.ts';
+import type { HostShape, RegisterHosts } from './hosts.ts';
+import { requireFreshNames, requireRegion } from './names.ts';
+
+export interface NewMachines {
+  readonly regionId: string;
+  /** A plan of category `dedicated`: what each of these machines is sold as. */
+  readonly planId: string;
+  readonly names: readonly string[];
+}
+
+/** Adds machines to the stock of a plan in a region. */
+export async function addMachines(
+  service: Pick<Service, 'db' | 'clock'>,
+  machines: NewMachines,
+  register: RegisterHosts,
+): Promise<void> {
+  const plan = await requireDedicated(service.db, machines);
+  await requireFreshNames(service.db, machines.names);
+  await register(machineShapes(plan, machines.names));
+  await service.db.transaction((tx) => placeMachines(tx, machines, service.clock.now()));
+}
+
+/** The same in the caller's transaction, for machines that are registered. */
+export async function placeMachines(tx: Sql, machines: NewMachines, now: Date): Promise<void> {
+  await requireDedicated(tx, machines);
+  await requireFreshNames(tx, machines.names);
+  await insertMachines(tx, {
+    ids: machines.names.map(() => newId(now)),
+    names: machines.names,
+    plan_id: machines.planId,
+    region_id: machines.regionId,
+    created_at: now,
+  });
+  for (const resource of machines.names) {
+    await recordAudit(tx, { actor: systemActor(now), action: 'machine.add', resource }, now);
+  }
+}
+
+/** A machine is a host to its driver, of the size that its plan promises. */
+export function machineShapes(
+  plan: Pick<PlanRow, 'cpu' | 'ram_mb' | 'disk_gb'>,
+  names: readonly string[],
+): HostShape[] {
+  return names.map((name) => ({ name, cpu: plan.cpu, ramMb: plan.ram_mb, diskGb: plan.disk_gb }));
+}
+
+async function requireDedicated(tx: Sql, machines: NewMachines): Promise<PlanRow> {
+  await requireRegion(tx, machines.regionId);
+  const plan = await findPlan(tx, machines.planId);
+  if (!plan) throw new Refusal(`there is no plan ${machines.planId}: see skerryd catalogue show`);
+  if (plan.category !== 'dedicated') {
+    throw new Refusal(`plan ${plan.id} is not a dedicated one: its servers are placed on hosts`);
+  }
+  return plan;
+}

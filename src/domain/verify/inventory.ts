@@ -1,0 +1,72 @@
+/** Hosts, machines and addresses: nothing is leaked, nothing is held twice. */
+import type { Invariant } from './invariant.ts';
+
+/** Every pooled thing: its own id, and the server that holds it. */
+const POOL = `(select host(addr) as id, 4 as family, server_id, region_id, block_id from ipv4_addresses
+  union all select prefix::text, 6, server_id, region_id, block_id from ipv6_prefixes)`;
+
+export const INVENTORY: readonly Invariant[] = [
+  {
+    name: 'held addresses have a server',
+    proves: 'every address and /64 that is not in the pool is held by a server that is there',
+    checks: `${POOL} as pool where server_id is not null`,
+    broken: `select p.id from ${POOL} as p
+      where p.server_id is not null and not exists (select from servers s where s.id = p.server_id)`,
+  },
+  {
+    name: 'servers have their addresses',
+    proves: 'every server has one IPv4 address and one /64 of its region, unless it is being destroyed',
+    checks: `servers where status <> 'destroying'`,
+    broken: `select s.id from servers s
+      left join ${POOL} as p on p.server_id = s.id and p.region_id = s.region_id
+      where s.status <> 'destroying'
+      group by s.id
+      having count(*) filter (where p.family = 4) <> 1 or count(*) filter (where p.family = 6) <> 1`,
+  },
+  {
+    name: 'addresses lie in their block',
+    proves: 'every address belongs to its block and its block’s region, and none is a gateway',
+    checks: `${POOL} as pool`,
+    broken: `select host(a.addr) from ipv4_addresses a join ip_blocks b on b.id = a.block_id
+      where not a.addr <<= b.block or a.region_id <> b.region_id or a.addr = b.gateway or a.gateway <> b.gateway
+      union all
+      select p.prefix::text from ipv6_prefixes p join ip_blocks b on b.id = p.block_id
+      where not p.prefix <<= b.block or p.region_id <> b.region_id or p.prefix >>= b.gateway`,
+  },
+  {
+    name: 'hosts carry what they count',
+    proves: 'memory and disk in use on each host are the sums of its servers',
+    checks: 'hosts',
+    broken: `select h.id from hosts h left join servers s on s.host_id = h.id
+      group by h.id
+      having h.used_ram_mb <> coalesce(sum(s.ram_mb), 0) or h.used_disk_gb <> coalesce(sum(s.disk_gb), 0)`,
+  },
+  {
+    name: 'no host is overfull',
+    proves: 'no host has given away more memory or disk than it has',
+    checks: 'hosts',
+    broken: `select id from hosts
+      where used_ram_mb > ram_mb or used_disk_gb > disk_gb or used_ram_mb < 0 or used_disk_gb < 0`,
+  },
+  {
+    name: 'machines and servers agree',
+    proves: 'each machine in use and its server name each other, of one plan and one region',
+    checks: 'machines where server_id is not null',
+    broken: `select m.id from machines m left join servers s on s.id = m.server_id
+      where m.server_id is not null
+        and (s.machine_id is distinct from m.id or s.plan_id <> m.plan_id or s.region_id <> m.region_id)
+      union
+      select s.id from servers s join machines m on m.id = s.machine_id
+      where m.server_id is distinct from s.id`,
+  },
+  {
+    name: 'servers have a place',
+    proves:
+      'every server has a host of its region or a machine, as its plan says, unless it is being destroyed',
+    checks: `servers where status <> 'destroying'`,
+    broken: `select s.id from servers s join plans p on p.id = s.plan_id left join hosts h on h.id = s.host_id
+      where s.status <> 'destroying'
+        and case p.category when 'vps' then s.machine_id is not null or h.region_id is distinct from s.region_id
+                            else s.host_id is not null or s.machine_id is null end`,
+  },
+];

@@ -1,0 +1,86 @@
+/** Servers: what they cost, and the work on them. */
+import { type Invariant, shownIdSql } from './invariant.ts';
+
+const SHOWN = shownIdSql('srv_', 's.id');
+const CREATED = `e.type = 'server.created' and e.data -> 'server' ->> 'id'`;
+
+export const SERVERS: readonly Invariant[] = [
+  {
+    name: 'every server is paid for',
+    proves: 'each server has one charge for each of its cycles, the first one included',
+    checks: 'servers',
+    broken: `select id from (
+        select s.id, t.id as charge, substring(t.fact from '^cycle:' || s.id || ':([0-9]{1,6})$')::int as cycle
+          from servers s
+          left join transfers t on t.resource_id = s.id and t.type = 'charge' and t.customer_id = s.customer_id
+               and not exists (select from transfers r where r.reverses = t.id)) as paid
+      group by id having count(charge) = 0 or count(cycle) <> count(charge) or max(cycle) <> count(cycle)`,
+  },
+  {
+    name: 'no charge without a server',
+    proves: 'every charge is for a server that is there, or that was created and is gone',
+    checks: `transfers where type = 'charge'`,
+    broken: `select t.id from transfers t
+      where t.type = 'charge'
+        and not exists (select from servers s where s.id = t.resource_id and s.customer_id = t.customer_id)
+        and not exists (select from events e where e.customer_id = t.customer_id
+                         and ${CREATED} = ${shownIdSql('srv_', 't.resource_id')})`,
+  },
+  {
+    name: 'refunds fit their charges',
+    proves: 'each refund gives back one charge, no more than it was, and its server is going or gone',
+    checks: `transfers where type = 'refund'`,
+    broken: `select t.id from transfers t
+      where t.type = 'refund'
+        and (not exists (select from transfers c
+                          where c.type = 'charge' and c.fact = regexp_replace(t.fact, '^refund:', 'cycle:')
+                            and c.resource_id = t.resource_id and c.customer_id = t.customer_id
+                            and c.amount_cents >= t.amount_cents)
+             or exists (select from servers s where s.id = t.resource_id and s.status <> 'destroying'))`,
+  },
+  {
+    name: 'servers were announced',
+    proves: 'every server has its server.created event',
+    checks: 'servers',
+    broken: `select s.id from servers s
+      where not exists (select from events e where e.customer_id = s.customer_id and ${CREATED} = ${SHOWN})`,
+  },
+  {
+    name: 'creations and charges were announced together',
+    proves: 'every server.created has a billing.charged, and there is one for each charge',
+    checks: `events where type in ('server.created', 'billing.charged')`,
+    broken: `select e.id from events e
+      where e.type = 'server.created'
+        and not exists (select from events c where c.customer_id = e.customer_id and c.type = 'billing.charged'
+                         and c.data -> 'ledger_entry' ->> 'resource' = e.data -> 'server' ->> 'id')
+      union all
+      select customer_id from (
+        select customer_id, 1 as n from transfers where type = 'charge'
+        union all select customer_id, -1 from events where type = 'billing.charged') as pair
+      group by customer_id having sum(n) <> 0`,
+  },
+  {
+    name: 'work fits the status',
+    proves: 'what is provisioning, installing or destroying is being worked on, and nothing else is',
+    checks: 'servers',
+    broken: `select s.id from servers s left join operations o on o.server_id = s.id
+      where case o.kind when 'provision' then s.status not in ('provisioning', 'installing')
+                        when 'destroy' then s.status <> 'destroying'
+                        else o.kind is not null or s.status in ('provisioning', 'installing', 'destroying') end`,
+  },
+  {
+    name: 'servers are counted',
+    proves: 'each customer’s count of servers, which the quota asks, is right',
+    checks: 'balances',
+    broken: `select b.customer_id from balances b
+      where b.servers <> (select count(*) from servers s where s.customer_id = b.customer_id)`,
+  },
+  {
+    name: 'install secrets are gone',
+    proves: 'no server that has run keeps its root password’s hash or its user data',
+    checks: `servers where status in ('running', 'stopped', 'suspended')`,
+    broken: `select id from servers
+      where status in ('running', 'stopped', 'suspended')
+        and (first_run_at is null or root_password_sealed is not null or user_data_sealed is not null)`,
+  },
+];

@@ -1,0 +1,49 @@
+/** `skerryd verify`: asks the database for anything that breaks what must always hold. */
+import type { Sql } from '../../kernel/sql.ts';
+import type { Service } from '../context.ts';
+import type { Invariant } from './invariant.ts';
+import { INVENTORY } from './inventory.ts';
+import { MONEY } from './money.ts';
+import { RECORDS } from './records.ts';
+import { SERVERS } from './servers.ts';
+import { TOPUPS } from './topups.ts';
+
+export const INVARIANTS: readonly Invariant[] = [...MONEY, ...TOPUPS, ...SERVERS, ...INVENTORY, ...RECORDS];
+
+export interface Finding {
+  readonly invariant: Invariant;
+  /** How many rows were looked at. */
+  readonly checked: bigint;
+  /** How many break it; 0 is well. */
+  readonly broken: bigint;
+  /** Some of their ids, ten at most. */
+  readonly examples: readonly string[];
+}
+
+/** Checks every invariant, in order, in one view of the database: a running service does not disturb it. */
+export async function verify(
+  service: Pick<Service, 'db'>,
+  invariants: readonly Invariant[] = INVARIANTS,
+): Promise<Finding[]> {
+  return await service.db.transaction(async (tx) => {
+    await tx.run('set transaction isolation level repeatable read read only');
+    // A large database takes its time.
+    await tx.run('set local statement_timeout = 0');
+    const findings: Finding[] = [];
+    for (const invariant of invariants) findings.push(await check(tx, invariant));
+    return findings;
+  });
+}
+
+async function check(tx: Sql, invariant: Invariant): Promise<Finding> {
+  const counted = await tx.row<{ n: bigint }>(`select count(*) as n from ${invariant.checks}`);
+  const broken = await tx.rows<{ id: string; total: bigint }>(
+    `select id::text as id, count(*) over () as total from (${invariant.broken}) as found (id) order by 1 limit 10`,
+  );
+  return {
+    invariant,
+    checked: counted?.n ?? 0n,
+    broken: broken[0]?.total ?? 0n,
+    examples: broken.map((row) => row.id),
+  };
+}

@@ -1,0 +1,38 @@
+/** What the operator's commands are given, and where their words go. */
+import type { Service } from '../domain/context.ts';
+import type { RegisterHosts } from '../domain/inventory/hosts.ts';
+import type { SettingView } from '../spec/settings.ts';
+import type { OpenDatabase } from '../store/db.ts';
+
+/** Opened only when a command needs them; whoever gave the doors closes what was opened. */
+export interface OperatorDoors {
+  /** Every setting as it stands. */
+  settings(): readonly SettingView[];
+  /** The database as it is, of whatever version. */
+  database(): Promise<OpenDatabase>;
+  /** The service on a database of this version. */
+  service(): Promise<OpenService>;
+}
+
+export interface OpenService {
+  readonly service: Service;
+  readonly register: RegisterHosts;
+}
+
+export interface Terminal {
+  /** One line on standard output. */
+  readonly out: (line: string) => void;
+  /** One line on standard error. */
+  readonly err: (line: string) => void;
+  /** Asks yes or no; null when nobody is there to answer. */
+  readonly ask: ((question: string) => Promise<boolean>) | null;
+}
+
+/** What every command's file is handed. */
+export interface OperatorContext {
+  readonly doors: OperatorDoors;
+  readonly terminal: Terminal;
+}
+
+/** The command did its work and found something wrong: it has said so, and the exit code is 1. */
+export class FoundWrong extends Error {}

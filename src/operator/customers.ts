@@ -1,0 +1,37 @@
+/** `credit`, `customers freeze`, `customers unfreeze`. */
+import type { Command } from 'commander';
+import { creditCustomer } from '../domain/customers/credit.ts';
+import { freezeCustomer } from '../domain/customers/freeze.ts';
+import { centsText } from '../kernel/money.ts';
+import type { OperatorContext } from './context.ts';
+
+export function addCustomers(program: Command, { doors, terminal }: OperatorContext): void {
+  program
+    .command('credit')
+    .argument('<email>')
+    .argument('<amount>', 'US dollars, such as 25.50')
+    .requiredOption('--reason <text>', 'the customer reads it in the ledger')
+    .description('add to a customer’s balance; each call books anew')
+    .action(async (email: string, amountUsd: string, { reason }: { reason: string }) => {
+      const { service } = await doors.service();
+      const { amountCents, balanceAfterCents } = await creditCustomer(service, { email, amountUsd, reason });
+      terminal.out(
+        `credited ${centsText(amountCents)} USD; the balance is ${centsText(balanceAfterCents)} USD`,
+      );
+    });
+  const customers = program.command('customers').description('what the operator may do to an account');
+  for (const [verb, frozen] of [
+    ['freeze', true],
+    ['unfreeze', false],
+  ] as const) {
+    customers
+      .command(verb)
+      .argument('<email>')
+      .description(frozen ? 'let a customer read but change nothing' : 'let a customer change things again')
+      .action(async (email: string) => {
+        const { service } = await doors.service();
+        const changed = await freezeCustomer(service, email, frozen);
+        terminal.out(`the account is ${frozen ? 'frozen' : 'not frozen'}${changed ? '' : ' (as before)'}`);
+      });
+  }
+}

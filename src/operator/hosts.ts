@@ -1,0 +1,63 @@
+/** `hosts add`, `hosts drain`, `hosts undrain`, `hosts list`. */
+import type { Command } from 'commander';
+import { addHost, drainHost } from '../domain/inventory/hosts.ts';
+import { listHosts } from '../store/hosts.ts';
+import type { OperatorContext } from './context.ts';
+import { wholeAboveZero } from './options.ts';
+import { table } from './table.ts';
+
+interface HostOptions {
+  readonly region: string;
+  readonly cpu: number;
+  readonly ramMb: number;
+  readonly diskGb: number;
+}
+
+export function addHosts(program: Command, { doors, terminal }: OperatorContext): void {
+  const hosts = program.command('hosts').description('the hosts that carry virtual servers');
+  hosts
+    .command('add')
+    .argument('<name>', 'as the compute driver knows it')
+    .requiredOption('--region <code>', 'such as par')
+    .requiredOption('--cpu <cores>', 'physical cores', wholeAboveZero)
+    .requiredOption('--ram-mb <MiB>', 'memory for servers', wholeAboveZero)
+    .requiredOption('--disk-gb <GiB>', 'disk for servers', wholeAboveZero)
+    .description('add a host')
+    .action(async (name: string, { region, ...size }: HostOptions) => {
+      const { service, register } = await doors.service();
+      await addHost(service, { name, regionId: region, ...size }, register);
+      terminal.out(`host ${name} takes servers in ${region}`);
+    });
+  for (const [verb, draining] of [
+    ['drain', true],
+    ['undrain', false],
+  ] as const) {
+    hosts
+      .command(verb)
+      .argument('<name>')
+      .description(draining ? 'place no new servers on a host' : 'place servers on a host again')
+      .action(async (name: string) => {
+        const { service } = await doors.service();
+        const changed = await drainHost(service, name, draining);
+        const state = draining ? 'is drained: it takes no new servers' : 'takes servers';
+        terminal.out(`host ${name} ${state}${changed ? '' : ' (as before)'}`);
+      });
+  }
+  hosts
+    .command('list')
+    .description('print hosts and what is used of them')
+    .action(async () => {
+      const { service } = await doors.service();
+      const rows = (await listHosts(service.db)).map((host) => [
+        host.name,
+        host.region_id,
+        String(host.cpu),
+        `${host.used_ram_mb}/${host.ram_mb}`,
+        `${host.used_disk_gb}/${host.disk_gb}`,
+        String(host.servers),
+        host.draining ? 'drained' : '',
+      ]);
+      const heading = ['host', 'region', 'cpu', 'ram_mb used', 'disk_gb used', 'servers', ''];
+      for (const line of table([heading, ...rows])) terminal.out(line);
+    });
+}

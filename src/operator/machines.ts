@@ -1,0 +1,34 @@
+/** `machines add`, `machines list`. */
+import type { Command } from 'commander';
+import { addMachines as addToStock } from '../domain/inventory/machines.ts';
+import { countMachines } from '../store/hosts.ts';
+import type { OperatorContext } from './context.ts';
+import { counted, table } from './table.ts';
+
+export function addMachines(program: Command, { doors, terminal }: OperatorContext): void {
+  const machines = program.command('machines').description('the stock of dedicated machines');
+  machines
+    .command('add')
+    .argument('<name...>', 'one or more, as the compute driver knows them')
+    .requiredOption('--region <code>', 'such as par')
+    .requiredOption('--plan <id>', 'the dedicated plan they are sold as')
+    .description('add machines to the stock')
+    .action(async (names: string[], { region, plan }: { region: string; plan: string }) => {
+      const { service, register } = await doors.service();
+      await addToStock(service, { names, regionId: region, planId: plan }, register);
+      terminal.out(`${counted(names.length, 'machine')} added: plan ${plan} in ${region}`);
+    });
+  machines
+    .command('list')
+    .description('print the stock by region and plan')
+    .action(async () => {
+      const { service } = await doors.service();
+      const rows = (await countMachines(service.db)).map((row) => [
+        row.region_id,
+        row.plan_id,
+        String(row.total),
+        String(row.free),
+      ]);
+      for (const line of table([['region', 'plan', 'machines', 'free'], ...rows])) terminal.out(line);
+    });
+}

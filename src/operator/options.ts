@@ -1,0 +1,9 @@
+/** Readers for option values; commander reports what they refuse as misuse. */
+import { InvalidArgumentError } from 'commander';
+
+/** A whole number above 0 that the database can hold. */
+export function wholeAboveZero(text: string): number {
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (number < 1 || number > 2_000_000_000) throw new InvalidArgumentError('Give a whole number above 0.');
+  return number;
+}

@@ -1,0 +1,84 @@
+/** Runs one operator command: its exit code is 0, 1 when it failed or found something wrong, 2 when misused. */
+import { stdin, stdout } from 'node:process';
+import { createInterface } from 'node:readline/promises';
+import { Command, CommanderError } from 'commander';
+import { Failure } from '../kernel/fail.ts';
+import { Refusal } from '../kernel/refusal.ts';
+import { addCatalogue } from './catalogue.ts';
+import { FoundWrong, type OperatorContext, type OperatorDoors, type Terminal } from './context.ts';
+import { addCustomers } from './customers.ts';
+import { addDatabase } from './database.ts';
+import { addHosts } from './hosts.ts';
+import { addIps } from './ips.ts';
+import { addMachines } from './machines.ts';
+import { addSwitch } from './switch.ts';
+import { addTopups } from './topups.ts';
+
+/** Adds further commands to the same program: `serve`, which the composition root brings. */
+export type MoreCommands = (program: Command) => void;
+
+/** `argv` without the program's name. Says what went wrong in one line on standard error. */
+export async function runOperator(
+  argv: readonly string[],
+  doors: OperatorDoors,
+  more: MoreCommands = () => undefined,
+  terminal: Terminal = processTerminal(),
+): Promise<number> {
+  try {
+    await buildProgram({ doors, terminal }, more).parseAsync([...argv], { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof FoundWrong) return 1;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    terminal.err(`skerryd: ${oneLine(error)}`);
+    return 1;
+  }
+}
+
+function buildProgram(context: OperatorContext, more: MoreCommands): Command {
+  const program = new Command('skerryd')
+    .description('Skerry: serve, and the commands of its operator')
+    .configureOutput({
+      writeOut: (text) => context.terminal.out(text.trimEnd()),
+      writeErr: (text) => context.terminal.err(text.trimEnd()),
+      outputError: (text, write) => write(`skerryd: ${text.replace(/^error: /, '').replace(/\s+/g, ' ')}`),
+    })
+    .exitOverride();
+  more(program);
+  for (const add of [addDatabase, addCatalogue, addHosts, addMachines, addIps]) add(program, context);
+  for (const add of [addCustomers, addTopups, addSwitch]) add(program, context);
+  inherit(program);
+  return program;
+}
+
+/** Subcommands report as their program does. */
+function inherit(command: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command);
+    inherit(child);
+  }
+}
+
+function oneLine(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const known = error instanceof Refusal || error instanceof Failure;
+  return `${known ? '' : 'failed: '}${message.replace(/\s+/g, ' ').trim()}`;
+}
+
+function processTerminal(): Terminal {
+  const write = (stream: NodeJS.WriteStream) => (line: string) => void stream.write(`${line}\n`);
+  return {
+    out: write(stdout),
+    err: write(process.stderr),
+    ask: stdin.isTTY && stdout.isTTY ? askTerminal : null,
+  };
+}
+
+async function askTerminal(question: string): Promise<boolean> {
+  const reader = createInterface({ input: stdin, output: stdout });
+  try {
+    return /^y(es)?$/i.test((await reader.question(`${question} [y/N] `)).trim());
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,17 @@
+/** Rows as aligned columns, the first row being the heading. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => [...(row[column] ?? '')].length)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** `3 servers`, `1 server`. */
+export function counted(count: number | bigint, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 || count === 1n ? one : many}`;
+}
