@@ -8,7 +8,8 @@ import { LIMITS } from '../spec/limits.ts';
 import { AttemptLimiter } from './attempts.ts';
 import { refuseSocket, takeOddRequests } from './below-router.ts';
 import { answerError, failureBody } from './errors.ts';
-import { registerPages, sendNotFoundPage } from './pages.ts';
+import { registerPages } from './pages.ts';
+import { sendNotFoundPage } from './send-page.ts';
 import { registerSessionSurface } from './session/endpoints.ts';
 import type { Edge, HttpSettings } from './settings.ts';
 
@@ -37,7 +38,8 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
   const below = { newRequestId, log: service.log };
   const app = fastify({
     genReqId: newRequestId,
-    disableRequestLogging: true,
+    // While we stop, what still arrives on an open connection is served and the connection closed after it.
+    return503OnClosing: false,
     bodyLimit: LIMITS.formBodyMaxBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
@@ -94,8 +96,7 @@ async function answerNotFound(request: FastifyRequest, reply: FastifyReply): Pro
   const path = request.url.split('?')[0] ?? '';
   const isPage = request.method === 'GET' && !/\.php$|^\/(?:v1|sandbox)(?:\/|$)/.test(path);
   if (isPage && request.headers.accept?.includes('text/html')) {
-    sendNotFoundPage(reply);
-    return reply;
+    return sendNotFoundPage(reply);
   }
   return reply.code(404).send(failureBody(new Failure('not_found')));
 }

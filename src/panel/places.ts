@@ -44,12 +44,6 @@ export const PLACES: readonly Place[] = [
     later: 'Every charge, top-up and bonus, with the balance after each.',
     today: 'GET /me.php shows the balance.',
   },
-  {
-    path: PANEL_PATHS.servers,
-    title: 'Servers',
-    later: 'Your servers, their addresses and what they cost.',
-    today: 'POST /deploy-api.php with product, plan, region, os, billing and root_password orders a server.',
-  },
 ];
 
 export function placePage(place: Place): string {
@@ -58,17 +52,6 @@ export function placePage(place: Place): string {
     html`
 <p>${place.later}</p>
 <p class="soft">This page has no forms yet. What works today: ${place.today}</p>
-`,
-  );
-}
-
-/** The page of one server, which `redirect` of a deploy names. */
-export function serverPage(serverNo: string): string {
-  return page(
-    `Server ${serverNo}`,
-    html`
-<p>The state of this server, its addresses and what can be done with it.</p>
-<p class="soft">This page has no content yet. An install takes a minute or two after the order.</p>
 `,
   );
 }

@@ -46,6 +46,17 @@ export async function findServer(tx: Sql, id: string): Promise<ServerRow | undef
   return await tx.row<ServerRow>(`select ${COLUMNS} from ${FROM} where s.id = $1`, [id]);
 }
 
+export async function findServerByNo(
+  tx: Sql,
+  customerId: string,
+  publicNo: bigint,
+): Promise<ServerRow | undefined> {
+  return await tx.row<ServerRow>(
+    `select ${COLUMNS} from ${FROM} where s.customer_id = $1 and s.public_no = $2`,
+    [customerId, publicNo],
+  );
+}
+
 /** The customer's servers, newest first, at most `limit`. */
 export async function listServers(tx: Sql, customerId: string, limit: number): Promise<ServerRow[]> {
   return await tx.rows<ServerRow>(

@@ -1,0 +1,147 @@
+/** The main job over real HTTP: sign up, top up, pay, deploy, running. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startWorld, topUp, type World } from './support/world.ts';
+
+const DEPLOY = {
+  product: 'vps',
+  plan: 's1',
+  region: 'par',
+  os: 'debian',
+  billing: 1,
+  root_password: 'a root password',
+};
+
+describe('the main job', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.close());
+
+  it('takes a visitor to a running server with addresses', async () => {
+    const customer = world.visitor();
+    const signedUp = await customer.signUp();
+    assert.equal(signedUp.body.ok, true);
+    await topUp(world, customer, 100);
+    assert.equal(
+      (await customer.get('/me.php')).body.balance,
+      130,
+      'the bonus of the first tier came with it',
+    );
+    const deployed = await customer.post('/deploy-api.php', DEPLOY);
+    assert.equal(deployed.body.ok, true, deployed.text);
+    await world.settle();
+    const page = await customer.get(String(deployed.body.redirect));
+    assert.match(page.text, /running/);
+    assert.match(page.text, /198\.18\.\d+\.\d+/);
+    assert.match(page.text, /2001:db8:/);
+  });
+
+  it('says what happened in events that carry the whole object', async () => {
+    const customer = await world.customer(90);
+    await customer.post('/deploy-api.php', DEPLOY);
+    await world.settle();
+    const events = await world.opened.db.rows<{
+      type: string;
+      data: Record<string, Record<string, unknown>>;
+    }>(
+      `select type, data from events where customer_id = (select id from customers where email = $1) order by created_at, id`,
+      [customer.email],
+    );
+    const types = events.map((event) => event.type).sort();
+    assert.deepEqual(types, [
+      'billing.charged',
+      'server.created',
+      'server.running',
+      'topup.confirmed',
+      'topup.pending',
+    ]);
+    const created = events.find((event) => event.type === 'server.created')?.data.server;
+    assert.equal(created?.status, 'provisioning');
+    assert.equal(created?.ipv4, null);
+    const running = events.find((event) => event.type === 'server.running')?.data.server;
+    assert.equal(running?.status, 'running');
+    assert.ok(running?.ipv4 && running.ipv6);
+    const charged = events.find((event) => event.type === 'billing.charged')?.data.ledger_entry;
+    assert.equal(charged?.balance_after_usd, (await customer.get('/me.php')).body.balance);
+  });
+
+  it('sells exactly 7 servers for the price of 7, however many are asked for at once', async () => {
+    const price = await monthlyPrice(world);
+    const customer = await world.customer(Math.max(30, Math.ceil(price * 7)));
+    const affordable = Math.floor(Number((await customer.get('/me.php')).body.balance) / price);
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => customer.post('/deploy-api.php', DEPLOY)),
+    );
+    const sold = answers.filter((answer) => answer.body.ok === true);
+    const refused = answers.filter((answer) => answer.body.ok === false);
+    assert.equal(sold.length, affordable);
+    assert.equal(sold.length, 7);
+    assert.deepEqual(new Set(refused.map((answer) => answer.body.error)), new Set(['insufficient_balance']));
+    assert.equal(new Set(sold.map((answer) => answer.body.server_id)).size, 7);
+  });
+
+  it('gives the money back when no host can make the machine', async () => {
+    const customer = await world.customer(60);
+    await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 100 });
+    const deployed = await customer.post('/deploy-api.php', DEPLOY);
+    assert.equal(deployed.body.ok, true);
+    await world.advance(300);
+    await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 0 });
+    assert.equal((await customer.get('/me.php')).body.balance, 60);
+    assert.equal((await customer.get(String(deployed.body.redirect))).status, 404);
+    const types = await eventTypes(world, customer.email);
+    assert.ok(types.includes('server.destroyed') && !types.includes('server.running'));
+  });
+
+  it('tries another host when the first one fails', async () => {
+    const customer = await world.customer(60);
+    await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 1 });
+    const deployed = await customer.post('/deploy-api.php', DEPLOY);
+    await world.settle();
+    assert.match((await customer.get(String(deployed.body.redirect))).text, /running/);
+  });
+
+  it('deploys a dedicated machine, and refuses one more than there are', async () => {
+    const free = await world.opened.db.row<{ count: bigint }>(
+      `select count(*) from machines where plan_id = 'r1' and region_id = 'zrh' and server_id is null`,
+    );
+    const customer = await world.customer(90);
+    await world.opened.db.run(
+      `update balances set balance_cents = 10000000 where customer_id = (select id from customers where email = $1)`,
+      [customer.email],
+    );
+    const form = { ...DEPLOY, product: 'dedi', plan: 'r1', region: 'zrh' };
+    const wanted = Number(free?.count ?? 0n) + 3;
+    const answers = await Promise.all(
+      Array.from({ length: wanted }, () => customer.post('/deploy-api.php', form)),
+    );
+    assert.equal(answers.filter((answer) => answer.body.ok === true).length, wanted - 3);
+    assert.equal(answers.filter((answer) => answer.body.error === 'out_of_stock').length, 3);
+  });
+
+  it('shows a server to its owner only', async () => {
+    const owner = await world.customer(60);
+    const deployed = await owner.post('/deploy-api.php', DEPLOY);
+    const stranger = await world.customer();
+    assert.equal((await stranger.get(String(deployed.body.redirect))).status, 404);
+    const signedOut = await world.visitor().get(String(deployed.body.redirect));
+    assert.doesNotMatch(signedOut.text, /provisioning|installing|running/);
+  });
+});
+
+async function monthlyPrice(world: World): Promise<number> {
+  const plan = await world.opened.db.row<{ price_cents_month: bigint }>(
+    `select price_cents_month from plans where id = 's1'`,
+  );
+  return Number(plan?.price_cents_month ?? 0n) / 100;
+}
+
+async function eventTypes(world: World, email: string): Promise<string[]> {
+  const rows = await world.opened.db.rows<{ type: string }>(
+    `select type from events where customer_id = (select id from customers where email = $1)`,
+    [email],
+  );
+  return rows.map((row) => row.type);
+}

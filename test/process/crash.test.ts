@@ -1,0 +1,195 @@
+/**
+ * A process killed with -9 at a named point of deploy, provisioning, top-up or credit: after the restart the work
+ * completes, once, and `skerryd verify` finds every invariant whole.
+ */
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { CRASH_POINTS, type CrashPoint } from '../../src/kernel/crash.ts';
+import { type Serving, skerryd, startServing } from '../support/process.ts';
+import { SessionClient } from '../support/session-client.ts';
+
+const BALANCE = 90;
+/** At the sampled counts one point of each scenario; all of them in the full run. */
+const SAMPLED: readonly CrashPoint[] = [
+  'deploy.written',
+  'provision.ensured',
+  'provision.refund_written',
+  'credit.written',
+];
+const KEY = { 'idempotency-key': 'crash-test' };
+const DEPLOY = {
+  product: 'vps',
+  plan: 's1',
+  region: 'par',
+  os: 'debian',
+  billing: 1,
+  root_password: 'a root password',
+};
+
+interface Scene {
+  readonly url: string;
+  readonly customer: SessionClient;
+}
+
+/** What leads to the point, and what must be true after the restart. Requests may die with the process. */
+interface Scenario {
+  readonly points: (point: CrashPoint) => boolean;
+  lead(scene: Scene): Promise<void>;
+  finish(scene: Scene): Promise<void>;
+}
+
+const SCENARIOS: readonly Scenario[] = [
+  {
+    points: (point) => /^deploy\.|^provision\.(claimed|begun|ensured|install|observed|running)/.test(point),
+    lead: async ({ customer }) => {
+      await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
+    },
+    finish: async ({ url, customer }) => {
+      const again = await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
+      assert.equal(again.body.ok, true, again.text);
+      await sandbox(url, 'settle');
+      const page = await customer.get(String(again.body.redirect));
+      assert.match(page.text, /running/);
+      assert.ok((await balance(customer)) < BALANCE, 'charged');
+      assert.ok((await balance(customer)) > BALANCE - 10, 'charged once');
+    },
+  },
+  {
+    points: (point) => /^provision\.(host|refund)|^destroy\./.test(point),
+    lead: async ({ url, customer }) => {
+      // More failures than there are hosts: moved from one to the next, then given back.
+      await sandbox(url, 'faults', { driver: 'compute', operation: 'ensure', times: 1_000 });
+      await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
+    },
+    finish: async ({ url, customer }) => {
+      await sandbox(url, 'settle');
+      await sandbox(url, 'clock', { advance_s: 120 });
+      assert.equal(await balance(customer), BALANCE, 'refunded in full, once');
+    },
+  },
+  {
+    points: (point) => point.startsWith('topup.'),
+    lead: async ({ customer }) => {
+      await customer.post('/topup-api.php', { action: 'create', amount: 50, coin: 'BTC' }, { headers: KEY });
+    },
+    finish: async (scene) => {
+      const form = { action: 'create', amount: 50, coin: 'BTC' };
+      const again = await scene.customer.post('/topup-api.php', form, { headers: KEY });
+      assert.equal(again.body.ok, true, again.text);
+      const twice = await scene.customer.post('/topup-api.php', form, { headers: KEY });
+      assert.equal(twice.body.order_ref, again.body.order_ref);
+      await pay(scene, String(again.body.order_ref), 'BTC');
+      assert.equal(await balance(scene.customer), BALANCE + 50);
+    },
+  },
+  {
+    points: (point) => /^credit\./.test(point),
+    lead: async (scene) => {
+      const created = await scene.customer.post(
+        '/topup-api.php',
+        { action: 'create', amount: 50, coin: 'BTC' },
+        { headers: KEY },
+      );
+      await pay(scene, String(created.body.order_ref), 'BTC');
+      await sandbox(scene.url, 'reorgs', { coin: 'BTC', depth: 12 });
+      await sandbox(scene.url, 'settle');
+    },
+    finish: async ({ url, customer }) => {
+      const form = { action: 'create', amount: 50, coin: 'BTC' };
+      const { body } = await customer.post('/topup-api.php', form, { headers: KEY });
+      const status = await customer.get(`/topup-status.php?ref=${body.order_ref}`);
+      // Where the process died before the payment, it is made now.
+      if (status.body.status === 'waiting') await pay({ url, customer }, String(body.order_ref), 'BTC');
+      await sandbox(url, 'blocks', { coin: 'BTC', count: 12 });
+      await sandbox(url, 'settle');
+      assert.equal(await balance(customer), BALANCE + 50);
+    },
+  },
+];
+
+describe('a process killed with -9', () => {
+  let folder = '';
+  const customer = { cookie: '', csrf: '' };
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'skerry-crash-'));
+    const serving = await startServing(environment(join(folder, 'base')));
+    const client = SessionClient.over(serving.url);
+    await client.signUp();
+    const created = await client.post('/topup-api.php', { action: 'create', amount: BALANCE, coin: 'BTC' });
+    await pay({ url: serving.url, customer: client }, String(created.body.order_ref), 'BTC');
+    assert.equal(await balance(client), BALANCE);
+    customer.cookie = client.cookie ?? '';
+    customer.csrf = client.csrf ?? '';
+    assert.equal((await serving.stop()).code, 0);
+  });
+
+  after(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const points = process.env.SKERRY_TEST_FULL ? CRASH_POINTS : SAMPLED;
+  for (const point of points) {
+    it(`at ${point}: the work completes once`, async () => {
+      const scenario = SCENARIOS.find((each) => each.points(point));
+      assert.ok(scenario, 'every point has a scenario');
+      const dataDir = join(folder, point);
+      await cp(join(folder, 'base'), dataDir, { recursive: true, preserveTimestamps: true });
+      const armed = await startServing({ ...environment(dataDir), SKERRY_CRASH_AT: point });
+      await scenario.lead(scene(armed, customer)).catch(() => undefined);
+      assert.equal((await killedWithin(armed)).signal, 'SIGKILL', 'the point was reached');
+      const serving = await startServing(environment(dataDir));
+      try {
+        await scenario.finish(scene(serving, customer));
+        const verified = await skerryd(['verify'], environment(dataDir));
+        assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+      } finally {
+        assert.equal((await serving.stop()).code, 0);
+        await rm(dataDir, { recursive: true, force: true });
+      }
+    });
+  }
+});
+
+function environment(dataDir: string): Record<string, string> {
+  return {
+    SKERRY_DATA_DIR: dataDir,
+    SKERRY_LOG_LEVEL: 'warn',
+    SKERRY_SIM_BLOCK_S: '0',
+    SKERRY_SIM_INSTALL_S: '0.3',
+  };
+}
+
+function scene(serving: Serving, kept: { cookie: string; csrf: string }): Scene {
+  const customer = SessionClient.over(serving.url);
+  customer.cookie = kept.cookie;
+  customer.csrf = kept.csrf;
+  return { url: serving.url, customer };
+}
+
+/** How the armed process ended; it has 20 seconds to reach its point by itself. */
+async function killedWithin(serving: Serving): Promise<{ signal: NodeJS.Signals | null }> {
+  const timer = setTimeout(() => process.kill(serving.pid, 'SIGTERM'), 20_000);
+  const end = await serving.ended;
+  clearTimeout(timer);
+  return end;
+}
+
+async function pay({ url, customer }: Scene, ref: string, coin: string): Promise<void> {
+  const { body } = await customer.get(`/topup-status.php?ref=${ref}`);
+  await sandbox(url, 'payments', { coin, address: body.deposit_address, amount: body.deposit_amount });
+  await sandbox(url, 'blocks', { coin, count: 12 });
+  await sandbox(url, 'settle');
+}
+
+async function balance(customer: SessionClient): Promise<number> {
+  return Number((await customer.get('/me.php')).body.balance);
+}
+
+async function sandbox(url: string, name: string, body: object = {}): Promise<void> {
+  const response = await fetch(`${url}/sandbox/${name}`, { method: 'POST', body: JSON.stringify(body) });
+  assert.equal(response.status, 200, await response.text());
+}

@@ -1,0 +1,99 @@
+/** The real app on a real database with a simulated edge and a clock that the test moves. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { prepareSandbox } from '../../src/compose/seed.ts';
+import { type Running, startService } from '../../src/compose/serve.ts';
+import { openService } from '../../src/compose/service.ts';
+import { loadConfig } from '../../src/config.ts';
+import { createScratch } from './database.ts';
+import { SessionClient } from './session-client.ts';
+
+export interface World extends Running {
+  readonly url: string;
+  /** A visitor with a browser of its own. */
+  visitor(): SessionClient;
+  /** A signed-up customer with this balance, paid for on a simulated chain. */
+  customer(balanceUsd?: number): Promise<SessionClient>;
+  /** `POST /sandbox/<name>`; fails the test unless it is answered 200. */
+  sandbox(name: string, body?: object): Promise<Record<string, unknown>>;
+  /** Waits until no due work is left. */
+  settle(): Promise<void>;
+  /** Moves the clock, due date by due date. */
+  advance(seconds: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startWorld(settings: Readonly<Record<string, string>> = {}): Promise<World> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'skerry-world-'));
+  const scratch = await createScratch();
+  const config = loadConfig({
+    SKERRY_PORT: '0',
+    SKERRY_DATA_DIR: dataDir,
+    SKERRY_LOG_LEVEL: 'silent',
+    SKERRY_SIM_BLOCK_S: '0',
+    SKERRY_SIM_INSTALL_S: '0.2',
+    ...settings,
+  });
+  const opened = await openService(config, scratch.connection);
+  await prepareSandbox(opened);
+  await opened.close();
+  const running = await startService(config, scratch.connection);
+  const url = running.url ?? '';
+  const sandbox = async (name: string, body: object = {}) => {
+    const response = await fetch(`${url}/sandbox/${name}`, { method: 'POST', body: JSON.stringify(body) });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`/sandbox/${name}: ${response.status} ${text}`);
+    return JSON.parse(text) as Record<string, unknown>;
+  };
+  const world: World = {
+    ...running,
+    url,
+    sandbox,
+    visitor: () => SessionClient.over(url),
+    customer: async (balanceUsd = 0) => {
+      const customer = SessionClient.over(url);
+      await customer.signUp();
+      if (balanceUsd > 0) await payFor(world, customer, balanceUsd);
+      return customer;
+    },
+    settle: async () => {
+      await sandbox('settle');
+    },
+    advance: async (seconds) => {
+      await sandbox('clock', { advance_s: seconds });
+    },
+    close: async () => {
+      await running.stop();
+      await scratch.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  return world;
+}
+
+/** Tops up so that the balance, bonus included, is `balanceUsd`: in steps below the first bonus. */
+async function payFor(world: World, customer: SessionClient, balanceUsd: number): Promise<void> {
+  let left = balanceUsd;
+  while (left > 0) {
+    const amount = left > 99 ? Math.min(99, left - 30) : left;
+    await topUp(world, customer, amount);
+    left = Math.round((left - amount) * 100) / 100;
+  }
+}
+
+/** Creates an invoice, pays it in full and lets it be confirmed. At least 30 US dollars. */
+export async function topUp(
+  world: World,
+  customer: SessionClient,
+  amount: number,
+  coin = 'LTC',
+): Promise<string> {
+  const created = await customer.post('/topup-api.php', { action: 'create', amount, coin });
+  const ref = String(created.body.order_ref);
+  const { body } = await customer.get(`/topup-status.php?ref=${ref}`);
+  await world.sandbox('payments', { coin, address: body.deposit_address, amount: body.deposit_amount });
+  await world.sandbox('blocks', { coin, count: 30 });
+  await world.settle();
+  return ref;
+}
