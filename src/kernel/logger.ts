@@ -24,7 +24,7 @@ const SECRET_NAMES = [
 ];
 
 export function createLogger(level: string): Logger {
-  const paths = SECRET_NAMES.flatMap((name) => [`["${name}"]`, `*["${name}"]`]);
+  const paths = SECRET_NAMES.flatMap((name) => ['', '*', '*.*'].map((depth) => `${depth}["${name}"]`));
   return pino(
     {
       level,
@@ -44,7 +44,14 @@ export function describeError(error: unknown): object {
   return {
     type: error.name,
     message: error.message.slice(0, 300),
-    ...(typeof code === 'string' ? { code } : {}),
-    stack: error.stack?.split('\n').slice(1, 12).join('\n'),
+    // Not under `code`: that name is redacted.
+    ...(typeof code === 'string' ? { errorCode: code } : {}),
+    stack: framesOf(error).slice(0, 11).join('\n'),
   };
+}
+
+/** The stack without the message it begins with, which may be long and of several lines. */
+function framesOf(error: Error): string[] {
+  const stack = (error.stack ?? '').replace(error.message, '');
+  return stack.split('\n').filter((line) => /^\s+at /.test(line));
 }

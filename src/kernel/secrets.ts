@@ -87,7 +87,8 @@ export function sealWith(key: Buffer, plain: Uint8Array | string): Buffer {
 
 export function openWith(key: Buffer, sealed: Uint8Array): Buffer {
   const bytes = Buffer.from(sealed);
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
+  // Without the length a value cut short would pass with a tag cut short.
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
   decipher.setAuthTag(bytes.subarray(12, 28));
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
 }

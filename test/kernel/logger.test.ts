@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { describeError } from '../../src/kernel/logger.ts';
+
+const LOGGER = new URL('../../src/kernel/logger.ts', import.meta.url).href;
+const CANARY = 'canary-7f3a';
+
+/** What a process that runs `body` with a `log` writes to stderr. */
+function written(body: string, level = 'trace'): string {
+  const source = `import { createLogger } from ${JSON.stringify(LOGGER)};
+    const log = createLogger(${JSON.stringify(level)});
+    const CANARY = ${JSON.stringify(CANARY)};
+    ${body}`;
+  const quiet = '--disable-warning=ExperimentalWarning';
+  const run = spawnSync(process.execPath, [quiet, '--input-type=module', '--eval', source], {
+    encoding: 'utf8',
+  });
+  assert.equal(run.status, 0, run.stderr);
+  assert.equal(run.stdout, '');
+  return run.stderr;
+}
+
+const NAMES = [
+  ...['password', 'password_confirm', 'current_password', 'new_password', 'root_password', 'recovery_code'],
+  ...['token', '_token', 'csrf', 'secret', 'email', 'cookie', 'authorization', 'ip', 'remoteAddress', 'key'],
+];
+
+test('no canary under the name of a secret is ever written, at any level of a line', () => {
+  const text = written(`
+    for (const name of ${JSON.stringify(NAMES)}) {
+      const secret = { [name]: CANARY };
+      log.info(secret, 'bare');
+      log.warn({ form: secret }, 'in a form');
+      log.error({ req: { headers: secret } }, 'in the headers of a request');
+      log.child(secret).info('bound to a child');
+    }`);
+  assert.equal(text.trimEnd().split('\n').length, NAMES.length * 4);
+  assert.ok(!text.includes(CANARY), text);
+  assert.match(text, /\[redacted\]/);
+});
+
+test('a line is one JSON object with its time in UTC and its message, and no host or process', () => {
+  const lines = written(`log.info({ orders: 3 }, 'two\\nlines'); log.debug('kept');`).trimEnd().split('\n');
+  const [line = {}, ...others] = lines.map((text) => JSON.parse(text) as Record<string, unknown>);
+  assert.equal(others.length, 1);
+  assert.deepEqual(Object.keys(line).sort(), ['level', 'msg', 'orders', 'time']);
+  assert.equal(line.msg, 'two\nlines');
+  assert.match(String(line.time), /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/);
+});
+
+test('lines below the level are not written', () => {
+  const text = written(`log.info('below'); log.warn('at it'); log.error('above');`, 'warn');
+  assert.match(text, /at it.*\n.*above/);
+  assert.doesNotMatch(text, /below/);
+});
+
+test('what was logged just before the process ends is written', () => {
+  assert.match(written(`log.error('the last word'); process.exit(0);`), /the last word/);
+});
+
+test('an error is written without what a database or an HTTP client hangs on it', () => {
+  const text = written(`
+    const cause = new Error('the cause says ' + CANARY);
+    const error = Object.assign(new Error('duplicate key', { cause }), {
+      code: '23505', detail: 'Key (email)=(' + CANARY + ') already exists.', where: CANARY,
+      config: { headers: CANARY }, parameters: [CANARY], address: CANARY,
+    });
+    log.error({ err: error }, 'could not write');`);
+  assert.ok(!text.includes(CANARY), text);
+  assert.match(text, /"message":"duplicate key"/);
+  assert.match(text, /"errorCode":"23505"/);
+});
+
+test('of a long message only the beginning is kept, in the stack as well', () => {
+  const error = new Error(`${'a'.repeat(300)}${CANARY}\n    and on the next line ${CANARY}`);
+  const described = JSON.stringify(describeError(error));
+  assert.ok(!described.includes(CANARY), described);
+  assert.match(described, /logger\.test\.ts/);
+});
+
+test('what was thrown and is no error says only what kind of thing it is', () => {
+  assert.deepEqual(describeError(`text with ${CANARY}`), { type: 'string' });
+  assert.deepEqual(describeError(null), { type: 'object' });
+  assert.deepEqual(describeError(undefined), { type: 'undefined' });
+});

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  centsNumber,
+  centsText,
+  coinDue,
+  coinWorth,
+  convertCents,
+  formatUnits,
+  mulDiv,
+  parseDecimal,
+  parseUnits,
+} from '../../src/kernel/money.ts';
+import { COINS } from '../../src/spec/coins.ts';
+import { RUNS } from '../support/runs.ts';
+
+const runs = { numRuns: RUNS * 20 };
+const amount = fc.bigInt({ min: 0n, max: 10n ** 24n });
+const divisor = fc.bigInt({ min: 1n, max: 10n ** 12n });
+const coin = fc.constantFrom(...COINS);
+const amountCents = fc.bigInt({ min: 1n, max: 10n ** 9n });
+/** A rate as a ticker gives it: decimal text above zero. */
+const rate = fc
+  .tuple(fc.bigInt({ min: 1n, max: 10n ** 15n }), fc.integer({ min: 0, max: 12 }))
+  .map(([units, decimals]) => formatUnits(units, decimals));
+
+test('rounding goes where it is told, and never by a whole unit', () => {
+  fc.assert(
+    fc.property(amount, amount, divisor, (a, b, c) => {
+      const [down, up, half] = [mulDiv(a, b, c, 'down'), mulDiv(a, b, c, 'up'), mulDiv(a, b, c, 'half_up')];
+      assert.ok(down * c <= a * b && (down + 1n) * c > a * b);
+      assert.ok(up * c >= a * b && (up - 1n) * c < a * b);
+      // Half up: within half a unit, and the upper one when it is exactly between two.
+      const twiceOff = 2n * (half * c - a * b);
+      assert.ok(-c < twiceOff && twiceOff <= c);
+    }),
+    runs,
+  );
+});
+
+test('an exact quotient is the same in every direction', () => {
+  fc.assert(
+    fc.property(amount, divisor, (a, c) => {
+      for (const rounding of ['up', 'down', 'half_up'] as const) assert.equal(mulDiv(a, c, c, rounding), a);
+    }),
+    runs,
+  );
+});
+
+test('a half goes up', () => {
+  assert.equal(mulDiv(5n, 1n, 2n, 'half_up'), 3n);
+  assert.equal(mulDiv(5n, 1n, 2n, 'down'), 2n);
+  assert.equal(mulDiv(49n, 1n, 100n, 'half_up'), 0n);
+  assert.equal(mulDiv(50n, 1n, 100n, 'half_up'), 1n);
+});
+
+test('negative values and a divisor of zero are refused, never rounded', () => {
+  for (const [a, b, c] of [
+    [-1n, 1n, 1n],
+    [1n, -1n, 1n],
+    [1n, 1n, 0n],
+    [1n, 1n, -1n],
+  ] as const) {
+    assert.throws(() => mulDiv(a, b, c, 'down'), RangeError);
+  }
+});
+
+test('the coin that is due is worth what was asked, and one unit less is not', () => {
+  fc.assert(
+    fc.property(amountCents, rate, coin, (cents, usd, { decimals }) => {
+      const due = coinDue(cents, usd, decimals);
+      assert.ok(coinWorth(due, usd, decimals) >= cents);
+      assert.ok(coinWorth(due - 1n, usd, decimals) < cents);
+    }),
+    runs,
+  );
+});
+
+test('a payment in parts is never credited more than the whole', () => {
+  const units = fc.bigInt({ min: 0n, max: 10n ** 22n });
+  fc.assert(
+    fc.property(units, units, rate, coin, (one, other, usd, { decimals }) => {
+      const parts = coinWorth(one, usd, decimals) + coinWorth(other, usd, decimals);
+      const whole = coinWorth(one + other, usd, decimals);
+      assert.ok(parts <= whole && whole <= parts + 1n);
+    }),
+    runs,
+  );
+});
+
+test('a rate of zero, a negative one and one that is no decimal are refused', () => {
+  for (const text of ['0', '0.00', '-1', '', '1e3', 'NaN', '1,5', ' 1', '.5', '1.', '0x10', '1'.repeat(31)]) {
+    assert.throws(() => coinDue(100n, text, 8), RangeError, text);
+    assert.throws(() => coinWorth(100n, text, 8), RangeError, text);
+    assert.throws(() => convertCents(100n, text), RangeError, text);
+  }
+});
+
+test('cents are shown in euros rounded half up', () => {
+  assert.equal(convertCents(500n, '0.92'), 460n);
+  assert.equal(convertCents(25n, '0.9'), 23n);
+  assert.equal(convertCents(0n, '0.92'), 0n);
+});
+
+test('a decimal text is read exactly, with every digit it has', () => {
+  assert.deepEqual(parseDecimal('61234.5'), { digits: 612345n, scale: 10n });
+  assert.equal(parseUnits('0.000000000000000001', 18), 1n);
+  assert.equal(parseUnits('90071992547409.93', 2), 9007199254740993n);
+  assert.equal(parseUnits('1.50', 1), 15n);
+});
+
+test('a decimal text finer than the unit is refused, not rounded', () => {
+  assert.equal(parseUnits('0.001', 2), undefined);
+  assert.equal(parseUnits('30.005', 2), undefined);
+});
+
+test('units become text and come back the same', () => {
+  const units = fc.bigInt({ min: 0n, max: 10n ** 28n });
+  fc.assert(
+    fc.property(units, fc.integer({ min: 0, max: 18 }), fc.boolean(), (value, decimals, fixed) => {
+      assert.equal(parseUnits(formatUnits(value, decimals, fixed), decimals), value);
+    }),
+    runs,
+  );
+});
+
+test('text of units drops the zeros at its end unless they are wanted', () => {
+  assert.equal(formatUnits(150_000_000n, 8), '1.5');
+  assert.equal(formatUnits(100_000_000n, 8), '1');
+  assert.equal(formatUnits(1n, 8), '0.00000001');
+  assert.equal(formatUnits(-1999n, 2), '-19.99');
+  assert.equal(formatUnits(7n, 0), '7');
+  assert.equal(centsText(1990n), '19.90');
+  assert.equal(centsText(-5n), '-0.05');
+});
+
+test('cents as a JSON number print as they are, up to more than anybody has', () => {
+  assert.equal(JSON.stringify(centsNumber(1999n)), '19.99');
+  assert.equal(JSON.stringify(centsNumber(-30n)), '-0.3');
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n }), (cents) => {
+      assert.equal(BigInt(Math.round(centsNumber(cents) * 100)), cents);
+      assert.equal(centsNumber(cents).toFixed(2), centsText(cents).replace(/^-(0\.00)$/, '$1'));
+    }),
+    runs,
+  );
+});

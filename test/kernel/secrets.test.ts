@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { deriveKey, digest, KeyRing, openWith, sameText, sealWith } from '../../src/kernel/secrets.ts';
+import { RUNS } from '../support/runs.ts';
+
+const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+const OLD = `old:${key(1)}`;
+const NEW = `new:${key(2)}`;
+const plain = fc.uint8Array({ maxLength: 200 });
+
+test('what was sealed opens again, for the same purpose', () => {
+  const ring = new KeyRing(KeyRing.generate());
+  fc.assert(
+    fc.property(plain, fc.string(), (bytes, purpose) => {
+      assert.deepEqual(ring.open(purpose, ring.seal(purpose, bytes)), Buffer.from(bytes));
+    }),
+    { numRuns: RUNS },
+  );
+  assert.equal(ring.open('mail', ring.seal('mail', 'größer')).toString('utf8'), 'größer');
+});
+
+test('a sealed value shows nothing of its content, and no two are alike', () => {
+  const ring = new KeyRing(OLD);
+  const sealed = ring.seal('root password', 'correct horse');
+  assert.match(sealed, /^old\.[A-Za-z0-9_-]+$/);
+  assert.ok(!Buffer.from(sealed.slice(4), 'base64url').includes('horse'));
+  assert.notEqual(sealed, ring.seal('root password', 'correct horse'));
+});
+
+test('a value sealed for one purpose does not open for another', () => {
+  const ring = new KeyRing(OLD);
+  assert.throws(() => ring.open('user data', ring.seal('root password', 'x')));
+});
+
+test('a sealed value with any bit changed, or any part missing, does not open', () => {
+  const ring = new KeyRing(OLD);
+  fc.assert(
+    fc.property(plain, fc.nat(), fc.integer({ min: 0, max: 7 }), fc.nat(), (bytes, at, bit, length) => {
+      const sealed = Buffer.from(ring.seal('x', bytes).slice(4), 'base64url');
+      const changed = Buffer.from(sealed);
+      const place = at % changed.length;
+      changed.writeUInt8(changed.readUInt8(place) ^ (1 << bit), place);
+      assert.throws(() => ring.open('x', `old.${changed.toString('base64url')}`));
+      const cut = sealed.subarray(0, length % sealed.length);
+      assert.throws(() => ring.open('x', `old.${cut.toString('base64url')}`), 'cut');
+    }),
+    { numRuns: RUNS * 10 },
+  );
+});
+
+test('the tag of an empty secret cannot be shortened', () => {
+  const made = deriveKey(Buffer.alloc(32), 'x');
+  const sealed = sealWith(made, '');
+  assert.equal(openWith(made, sealed).length, 0);
+  for (let length = 0; length < sealed.length; length++) {
+    assert.throws(() => openWith(made, sealed.subarray(0, length)), `${length} bytes`);
+  }
+});
+
+test('a text that nobody sealed does not open', () => {
+  const ring = new KeyRing(OLD);
+  for (const text of ['', '.', 'old', 'old.', 'old.AAAA', 'unknown.AAAA', '__proto__.AAAA', 'plain text']) {
+    assert.throws(() => ring.open('x', text), JSON.stringify(text));
+  }
+});
+
+test('keys rotate: the newest seals, the old ones still open, a removed one no longer does', () => {
+  const before = new KeyRing(OLD);
+  const during = new KeyRing(`${NEW},${OLD}`);
+  const after = new KeyRing(NEW);
+  const sealed = before.seal('x', 'kept');
+  assert.equal(during.open('x', sealed).toString(), 'kept');
+  assert.equal(during.newestId, 'new');
+  assert.equal(after.open('x', during.seal('x', 'kept')).toString(), 'kept');
+  assert.throws(() => after.open('x', sealed), /SKERRY_SECRET_KEY/);
+  assert.deepEqual([after.has('new'), after.has('old')], [true, false]);
+});
+
+test('a sealed value does not open by another key that has the same id', () => {
+  const sealed = new KeyRing(`a:${key(1)}`).seal('x', 'kept');
+  assert.throws(() => new KeyRing(`a:${key(2)}`).open('x', sealed));
+});
+
+test('a keyed hash is that of its key and purpose, and of an older key when told so', () => {
+  const before = new KeyRing(OLD);
+  const during = new KeyRing(`${NEW},${OLD}`);
+  assert.deepEqual(during.hmac('x', 'data', 'old'), before.hmac('x', 'data'));
+  assert.notDeepEqual(during.hmac('x', 'data'), before.hmac('x', 'data'));
+  assert.notDeepEqual(during.hmac('y', 'data'), during.hmac('x', 'data'));
+});
+
+test('a key list is read with spaces around its commas', () => {
+  assert.equal(new KeyRing(` ${NEW} , ${OLD} `).newestId, 'new');
+});
+
+for (const [what, list] of Object.entries({
+  'an empty list': '',
+  'a key without an id': key(1),
+  'an empty id': `:${key(1)}`,
+  'an id with other characters': `a b:${key(1)}`,
+  'an id that is too long': `${'a'.repeat(17)}:${key(1)}`,
+  'a key that is too short': `a:${Buffer.alloc(31, 1).toString('base64')}`,
+  'a key that is too long': `a:${Buffer.alloc(33, 1).toString('base64')}`,
+  'a third part': `a:${key(1)}:b`,
+  'a comma at the end': `a:${key(1)},`,
+  'two keys with one id': `a:${key(1)},a:${key(2)}`,
+})) {
+  test(`${what} is refused, and the refusal shows no key`, () => {
+    assert.throws(
+      () => new KeyRing(list),
+      (error: unknown) => {
+        assert.ok(error instanceof RangeError);
+        assert.doesNotMatch(error.message, /AQEB|AgIC/);
+        return true;
+      },
+    );
+  });
+}
+
+test('a generated key list holds one key, another each time', () => {
+  const [one, other] = [KeyRing.generate(), KeyRing.generate()];
+  assert.notEqual(one, other);
+  assert.throws(() => new KeyRing(one).open('x', new KeyRing(other).seal('x', 'y')));
+});
+
+test('texts are the same or they are not, whatever their lengths', () => {
+  assert.ok(sameText('', ''));
+  assert.ok(sameText('abc', 'abc'));
+  assert.ok(!sameText('abc', 'abd'));
+  assert.ok(!sameText('abc', 'abcd'));
+  assert.equal(digest('abc').toString('hex').slice(0, 8), 'ba7816bf');
+});
