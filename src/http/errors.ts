@@ -15,7 +15,7 @@ const RETRY_AFTER_S = 5;
 
 /** `{ok:false, error, msg, …}` */
 export function failureBody(failure: Failure): object {
-  return { ...failure.extras, ok: false, error: failure.code, msg: failure.message };
+  return { ok: false, error: failure.code, msg: failure.message, ...failure.extras };
 }
 
 export function answerError(

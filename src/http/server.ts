@@ -44,12 +44,16 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
     clientErrorHandler: (error, socket) => refuseSocket(socket, error.code, below),
-    frameworkErrors: (error, request, reply: FastifyReply) => {
-      reply.header('x-request-id', request.id).send(answerError(edge, error, request, reply));
+    // What reaches this is a path that cannot be decoded; the framework's message would repeat it.
+    frameworkErrors: (_error, request, reply: FastifyReply) => {
+      const failure = new Failure('bad_request', {}, 'The path cannot be read.');
+      reply.header('x-request-id', request.id).send(answerError(edge, failure, request, reply));
     },
   });
   takeOddRequests(app.server, below);
   addHooks(app, service);
+  // Each surface says which bodies it reads; at a path that does not exist none is.
+  app.removeAllContentTypeParsers();
   app.setErrorHandler((error, request, reply) => reply.send(answerError(edge, error, request, reply)));
   app.setNotFoundHandler(answerNotFound);
   app.register(fastifyCookie);

@@ -16,7 +16,6 @@ export const GET_ENDPOINTS: readonly GetEndpoint[] = [csrf, me, topupStatus];
 export const POST_ENDPOINTS: readonly PostEndpoint[] = [auth, topup, deploy, account];
 
 export function registerSessionSurface(scope: FastifyInstance, edge: Edge): void {
-  scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
     readForm(payload, request.headers['content-type']),
   );

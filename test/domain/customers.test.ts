@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { changePassword } from '../../src/domain/customers/change-password.ts';
+import { parseEmail } from '../../src/domain/customers/email.ts';
+import { requireNewPassword } from '../../src/domain/customers/password.ts';
+import { recover } from '../../src/domain/customers/recover.ts';
+import { newRecoveryCode, recoveryDigest } from '../../src/domain/customers/recovery-code.ts';
+import { signIn } from '../../src/domain/customers/sign-in.ts';
+import { signUp } from '../../src/domain/customers/sign-up.ts';
+import { newVisitor } from '../../src/domain/sessions/cookie.ts';
+import { identify } from '../../src/domain/sessions/identify.ts';
+import type { Visit } from '../../src/domain/sessions/open.ts';
+import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
+import { RUNS } from '../support/runs.ts';
+import { PASSWORD } from '../support/session-client.ts';
+
+describe('an e-mail address', () => {
+  for (const good of ['a@b.co', 'A.b+tag@mail.example.org', 'öl@bücher.example', "o'neil@x-y.example"]) {
+    it(`may be ${good}`, () => assert.equal(parseEmail(good)?.address, good));
+  }
+
+  const long = `${'a'.repeat(64)}@${`${'b'.repeat(60)}.`.repeat(4)}org`;
+  const bad = ['', 'a', '@', 'a@', '@b.co', 'a@b', 'a@b..co', 'a@.co', 'a@b.co.', 'a b@c.de', 'a@b@c.de'];
+  for (const text of [...bad, '.a@b.co', 'a.@b.co', 'a@-b.co', 'a\r\nb@c.de', '<a@b.co>', '"a"@b.co', long]) {
+    it(`is not ${JSON.stringify(text).slice(0, 40)}`, () => assert.equal(parseEmail(text), undefined));
+  }
+
+  it('is the same account in capitals, with blanks around it, and however its accents are composed', () => {
+    const key = parseEmail('josé@example.org')?.key;
+    assert.equal(parseEmail('  JOSÉ@Example.ORG ')?.key, key);
+    assert.equal(parseEmail('jose\u0301@example.org')?.key, key);
+  });
+});
+
+describe('a password', () => {
+  const accepted = (password: string) => {
+    try {
+      requireNewPassword(password, password);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  it('has 12 to 256 characters, however many bytes or code units they take', () => {
+    assert.deepEqual(
+      [11, 12, 256, 257].map((chars) => accepted('x'.repeat(chars))),
+      [false, true, true, false],
+    );
+    assert.deepEqual(
+      [11, 12, 256, 257].map((chars) => accepted('🦭'.repeat(chars))),
+      [false, true, true, false],
+    );
+  });
+
+  it('typed twice may be composed differently and still agrees', () => {
+    requireNewPassword('caf\u00e9 au lait!', 'cafe\u0301 au lait!');
+  });
+});
+
+describe('a recovery code', () => {
+  it('has 128 bits in groups, and is read whatever its case, blanks and dashes', () => {
+    const code = newRecoveryCode();
+    assert.match(code.text, /^([a-z2-7]{5}-){4}[a-z2-7]{6}$/);
+    const typed = ` ${code.text.toUpperCase().replaceAll('-', ' ')}\n`;
+    assert.deepEqual(recoveryDigest(typed), code.digest);
+    assert.notDeepEqual(newRecoveryCode().digest, code.digest);
+  });
+});
+
+describe('a customer', () => {
+  let world: HttpWorld;
+  before(async () => {
+    world = await startHttpWorld();
+  });
+  after(() => world.close());
+
+  const visit = (): Visit => ({
+    visitor: newVisitor(world.service.keys),
+    actor: { customerId: null, sessionId: null, tokenId: null, requestId: 'req_test', ipCountry: 'XX' },
+  });
+  const join = (email: string, password = PASSWORD) =>
+    signUp(world.service, visit(), { email, password, passwordConfirm: password });
+  const enter = (email: string, password: string) => signIn(world.service, visit(), { email, password });
+  const refused = (code: string) => ({ name: 'Failure', code });
+
+  async function actorOf(cookie: string) {
+    const { session } = await identify(world.service, cookie);
+    assert.ok(session);
+    return { ...visit().actor, customerId: session.customerId, sessionId: session.id };
+  }
+
+  it('is one for one address, however many sign up at once', async () => {
+    const spellings = ['race@example.org', 'RACE@example.org', 'Race@Example.Org', 'race@EXAMPLE.org'];
+    const tries = await Promise.allSettled(spellings.map((email) => join(email)));
+    assert.equal(tries.filter((one) => one.status === 'fulfilled').length, 1);
+    for (const one of tries) if (one.status === 'rejected') assert.equal(one.reason.code, 'email_taken');
+    const rows = await world.db.rows('select 1 as one from customers where email_key = $1', [
+      'race@example.org',
+    ]);
+    assert.equal(rows.length, 1);
+  });
+
+  it('begins with a balance of 0, and with nothing stored that lets anybody in', async () => {
+    const { cookie, recoveryCode } = await join('plain@example.org');
+    const [row] = await world.db.rows<{ text: string; balance_cents: bigint }>(
+      `select c::text || s::text as text, balance_cents from customers c
+         join sessions s on s.customer_id = c.id join balances b on b.customer_id = c.id
+        where email_key = 'plain@example.org'`,
+    );
+    assert.equal(row?.balance_cents, 0n);
+    for (const secret of [PASSWORD, cookie, recoveryCode, recoveryCode.replaceAll('-', '')]) {
+      assert.ok(!row?.text.includes(secret));
+    }
+  });
+
+  it('may have any password of the allowed length', async () => {
+    const property = fc.asyncProperty(
+      fc
+        .string({ unit: 'binary', minLength: 12, maxLength: 60 })
+        .filter((text) => [...text.normalize('NFC')].length >= 12),
+      async (password) => {
+        const email = `any${Math.random().toString(36).slice(2)}@example.org`;
+        await join(email, password);
+        await enter(email, password.normalize('NFD'));
+        await assert.rejects(enter(email, `${password}x`), refused('bad_credentials'));
+      },
+    );
+    await fc.assert(property, { numRuns: Math.min(RUNS, 40) });
+  });
+
+  it('who signs in while the password changes is not left with a session of the old one', async () => {
+    const { cookie } = await join('turn@example.org');
+    const actor = await actorOf(cookie);
+    const change = { currentPassword: PASSWORD, newPassword: 'quite another password' };
+    const entering = Array.from({ length: 6 }, () => enter('turn@example.org', PASSWORD));
+    const [changed, ...entered] = await Promise.allSettled([
+      changePassword(world.service, actor, change),
+      ...entering,
+    ]);
+    assert.equal(changed?.status, 'fulfilled');
+    const left = await world.db.rows('select 1 as one from sessions where customer_id = $1', [
+      actor.customerId,
+    ]);
+    assert.equal(left.length, 1);
+    assert.ok(entered.length > 0);
+  });
+
+  it('recovers once with one code, however often it is sent at the same time', async () => {
+    const { cookie, recoveryCode } = await join('lost@example.org');
+    const password = 'found a new password';
+    const form = { email: 'lost@example.org', recoveryCode, password, passwordConfirm: password };
+    const tries = await Promise.allSettled([1, 2, 3].map(() => recover(world.service, visit(), form)));
+    const won = tries.filter((one) => one.status === 'fulfilled');
+    assert.equal(won.length, 1);
+    assert.equal((await identify(world.service, cookie)).session, null);
+    assert.ok((await identify(world.service, won[0]?.value.cookie)).session);
+    const next = { ...form, recoveryCode: won[0]?.value.recoveryCode ?? '' };
+    await recover(world.service, visit(), next);
+  });
+
+  it('who is frozen does not recover, and only the right code is told so', async () => {
+    const { recoveryCode } = await join('ice@example.org');
+    await world.db.run(`update customers set frozen_at = now() where email_key = 'ice@example.org'`);
+    const form = { email: 'ice@example.org', password: PASSWORD, passwordConfirm: PASSWORD };
+    await assert.rejects(
+      recover(world.service, visit(), { ...form, recoveryCode }),
+      refused('account_frozen'),
+    );
+    const wrong = newRecoveryCode().text;
+    await assert.rejects(
+      recover(world.service, visit(), { ...form, recoveryCode: wrong }),
+      refused('bad_credentials'),
+    );
+  });
+
+  it('whose address is unknown costs the same work as a wrong password', async () => {
+    await join('work@example.org');
+    const work = async (act: () => Promise<unknown>) => {
+      const before = world.passwords.derivations;
+      await assert.rejects(act(), refused('bad_credentials'));
+      return world.passwords.derivations - before;
+    };
+    assert.equal(await work(() => enter('work@example.org', 'not the password')), 1);
+    assert.equal(await work(() => enter('nobody@example.org', 'not the password')), 1);
+    assert.equal(await work(() => enter('no address at all', 'not the password')), 1);
+    const form = { password: PASSWORD, passwordConfirm: PASSWORD, recoveryCode: 'wrong' };
+    assert.equal(
+      await work(() => recover(world.service, visit(), { ...form, email: 'work@example.org' })),
+      0,
+    );
+    assert.equal(
+      await work(() => recover(world.service, visit(), { ...form, email: 'nobody@example.org' })),
+      0,
+    );
+  });
+});

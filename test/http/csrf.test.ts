@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { HOUR_MS } from '../../src/kernel/time.ts';
+import { SessionClient } from '../support/session-client.ts';
+import { type HttpWorld, startHttpWorld } from './http-world.ts';
+
+const PROTECTED = ['/topup-api.php', '/deploy-api.php', '/account-api.php'];
+
+describe('the CSRF value', () => {
+  let world: HttpWorld;
+  before(async () => {
+    world = await startHttpWorld();
+  });
+  after(() => world.close());
+
+  it('has 64 hex characters and comes with the session cookie', async () => {
+    const answer = await world.visitor().get('/csrf.php');
+    assert.equal(answer.status, 200);
+    assert.match(String(answer.body.csrf), /^[0-9a-f]{64}$/);
+    const [cookie] = answer.headers.getSetCookie();
+    assert.match(cookie ?? '', /^PHPSESSID=[^;]+; Path=\/; HttpOnly; SameSite=Lax$/);
+  });
+
+  it('is the same as long as the cookie is kept, through sign-up, sign-out and sign-in', async () => {
+    const client = world.visitor();
+    const value = await client.fetchCsrf();
+    const same = async () => assert.equal(await client.fetchCsrf(), value);
+    await same();
+    await client.signUp();
+    await same();
+    await client.signOut();
+    await same();
+    await client.signIn();
+    await same();
+    assert.equal((await client.get('/me.php')).body.logged_in, true);
+  });
+
+  it('may be sent in the field _token or in the header X-CSRF-Token', async () => {
+    const client = await world.customer();
+    const list = { action: 'list_tokens' };
+    const headers = { 'x-csrf-token': client.csrf ?? '' };
+    assert.equal((await client.post('/account-api.php', list)).status, 200);
+    assert.equal((await client.post('/account-api.php', list, { token: null, headers })).status, 200);
+  });
+
+  it('that is wrong or absent is 403, and nothing happens', async () => {
+    const client = await world.customer();
+    for (const token of [null, '', 'x', 'a'.repeat(64), `${client.csrf}0`]) {
+      const answer = await client.post('/auth-api.php', { action: 'signout' }, { token });
+      assert.equal(answer.status, 403);
+      assert.equal(answer.body.ok, false);
+      assert.equal(answer.body.error, 'invalid_csrf');
+    }
+    assert.equal((await client.get('/me.php')).body.logged_in, true);
+  });
+
+  it('of another visitor is 403', async () => {
+    const [client, other] = [await world.customer(), world.visitor()];
+    const answer = await client.post(
+      '/account-api.php',
+      { action: 'list_tokens' },
+      { token: await other.fetchCsrf() },
+    );
+    assert.equal(answer.body.error, 'invalid_csrf');
+  });
+
+  for (const path of PROTECTED) {
+    it(`at ${path}, signed out: absent or right is 401, wrong is 403`, async () => {
+      const client = world.visitor();
+      const ask = async (token?: string | null) => {
+        const { status, body } = await client.post(path, {}, token === undefined ? {} : { token });
+        return [status, body.error];
+      };
+      assert.deepEqual(await ask(null), [401, 'auth_required']);
+      await client.fetchCsrf();
+      assert.deepEqual(await ask(null), [401, 'auth_required']);
+      assert.deepEqual(await ask(), [401, 'auth_required']);
+      assert.deepEqual(await ask('f'.repeat(64)), [403, 'invalid_csrf']);
+      const bare = await world.app.inject({ method: 'POST', url: path });
+      assert.equal(bare.statusCode, 401);
+      const json = { 'content-type': 'application/json' };
+      assert.equal((await client.postRaw(path, '{"a":1}', json)).status, 401);
+    });
+  }
+
+  it('still counts when the session has expired, so that its owner hears that he must sign in', async () => {
+    const client = await world.customer();
+    world.clock.offsetMs += 25 * HOUR_MS;
+    assert.equal((await client.post('/account-api.php', { action: 'list_tokens' })).status, 401);
+    assert.equal((await client.signIn()).body.ok, true);
+    assert.equal((await client.post('/account-api.php', { action: 'list_tokens' })).status, 200);
+  });
+
+  it('with a cookie that is not ours is 403, and such a cookie is never taken over', async () => {
+    for (const cookie of ['abc', '../../etc', 'k1.a.b', '%00']) {
+      const client = world.visitor();
+      client.cookie = cookie;
+      const answer = await client.post('/auth-api.php', { action: 'signout' }, { token: 'a'.repeat(64) });
+      assert.equal(answer.status, 403);
+      await client.fetchCsrf();
+      assert.notEqual(client.cookie, cookie);
+      assert.equal((await client.signUp()).status, 200);
+    }
+  });
+});
+
+describe('the Origin header', () => {
+  let world: HttpWorld;
+  before(async () => {
+    world = await startHttpWorld({ settings: { baseUrl: 'https://skerry.example' } });
+  });
+  after(() => world.close());
+
+  const send = async (origin: string, host = 'inner:8080') => {
+    const client = await world.customer();
+    const options = { headers: { origin, host } };
+    return await client.post('/account-api.php', { action: 'list_tokens' }, options);
+  };
+
+  it('of another site is 403 whatever the value', async () => {
+    const others = ['https://evil.example', 'https://skerry.example.evil.example', 'http://inner', 'rubbish'];
+    for (const origin of [...others, 'https://skerry.example:444', 'file://', 'https://']) {
+      const answer = await send(origin);
+      assert.equal(answer.status, 403, origin);
+      assert.equal(answer.body.error, 'invalid_csrf');
+    }
+  });
+
+  it('of our own host passes, by the Host header or by the base URL', async () => {
+    for (const origin of ['https://skerry.example', 'https://SKERRY.example:443', 'http://inner:8080']) {
+      assert.equal((await send(origin)).status, 200, origin);
+    }
+    assert.equal((await send('http://inner', 'inner:80')).status, 200);
+  });
+
+  it('that is null passes with a right value', async () => {
+    assert.equal((await send('null')).status, 200);
+  });
+
+  it('behind HTTPS meets a Secure cookie', async () => {
+    const answer = await world.visitor().get('/csrf.php');
+    assert.match(answer.headers.getSetCookie()[0] ?? '', /; Secure/);
+  });
+});
+
+describe('a plain client over the network', () => {
+  it('keeps the first cookie and value, follows Set-Cookie, and never breaks', async () => {
+    const world = await startHttpWorld();
+    try {
+      const client = SessionClient.over(await world.app.listen({ host: '127.0.0.1', port: 0 }));
+      assert.equal((await client.signUp()).body.ok, true);
+      for (let round = 0; round < 3; round++) {
+        assert.equal((await client.signOut()).body.ok, true);
+        assert.equal((await client.get('/me.php')).body.logged_in, false);
+        assert.equal((await client.signIn()).body.ok, true);
+        assert.equal((await client.get('/me.php')).body.logged_in, true);
+      }
+    } finally {
+      await world.close();
+    }
+  });
+});

@@ -1,0 +1,156 @@
+/** The real app on a scratch database, with simulated coins and machines, a clock to move and a log to read. */
+import { readFileSync } from 'node:fs';
+import { Writable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { loadCatalogue } from '../../src/domain/catalogue/load.ts';
+import type { Service } from '../../src/domain/context.ts';
+import { credit } from '../../src/domain/ledger/transfer.ts';
+import { Simnet } from '../../src/drivers/chain/simnet/driver.ts';
+import { SimulatedCompute } from '../../src/drivers/compute/simulator/driver.ts';
+import { SqlFaults } from '../../src/drivers/faults.ts';
+import { FixedRates } from '../../src/drivers/rates/fixed.ts';
+import { buildHttp } from '../../src/http/server.ts';
+import type { HttpSettings } from '../../src/http/settings.ts';
+import { OffsetClock } from '../../src/kernel/clock.ts';
+import { PasswordHasher } from '../../src/kernel/passwords.ts';
+import { KeyRing } from '../../src/kernel/secrets.ts';
+import { COIN_CODES } from '../../src/spec/coins.ts';
+import { isUnavailable, type OpenDatabase } from '../../src/store/db.ts';
+import { scratchDatabase } from '../support/database.ts';
+import { SessionClient } from '../support/session-client.ts';
+
+/** Counts Argon2 derivations: the work that a timing would show. */
+export class CountingHasher extends PasswordHasher {
+  derivations = 0;
+  override async hash(password: string): Promise<string> {
+    this.derivations += 1;
+    return await super.hash(password);
+  }
+  override async verify(password: string, stored: string | null): Promise<boolean> {
+    this.derivations += 1;
+    return await super.verify(password, stored);
+  }
+}
+
+export interface HttpWorld {
+  readonly app: FastifyInstance;
+  readonly db: OpenDatabase;
+  readonly service: Service;
+  readonly clock: OffsetClock;
+  readonly passwords: CountingHasher;
+  /** Every line that was logged. */
+  readonly log: string[];
+  visitor(): SessionClient;
+  customer(): Promise<SessionClient>;
+  /** The stored id of a customer, by his address. */
+  customerId(client: SessionClient): Promise<string>;
+  /** Puts money on a customer's balance. */
+  give(client: SessionClient, cents: bigint): Promise<void>;
+  /** What the audit log says of a customer, oldest first: `server.create ok`. */
+  audits(client: SessionClient): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export interface HttpWorldOptions {
+  readonly settings?: Partial<HttpSettings>;
+  readonly catalogue?: boolean;
+  readonly passwordQueue?: number;
+  readonly ready?: () => Promise<boolean>;
+}
+
+export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<HttpWorld> {
+  const scratch = await scratchDatabase();
+  const { db } = scratch;
+  const clock = new OffsetClock();
+  const passwords = new CountingHasher({ queueMax: options.passwordQueue ?? 64 });
+  const log: string[] = [];
+  const service = { ...parts(db, clock, log), passwords };
+  if (options.catalogue) await loadSandbox(service);
+  const app = buildHttp({
+    service,
+    settings: {
+      baseUrl: null,
+      signupsPerHour: 0,
+      signinFailuresPerHour: 0,
+      isUnavailable,
+      ...options.settings,
+    },
+    ready: options.ready ?? (async () => true),
+  });
+  await app.ready();
+  const visitor = () => SessionClient.into(app);
+  const customerId = async (client: SessionClient) => {
+    const row = await db.row<{ id: string }>('select id from customers where email = $1', [client.email]);
+    return row?.id ?? '';
+  };
+  return {
+    app,
+    db,
+    service,
+    clock,
+    passwords,
+    log,
+    visitor,
+    customer: async () => {
+      const client = visitor();
+      await client.signUp();
+      return client;
+    },
+    customerId,
+    give: async (client, amountCents) => {
+      await credit(
+        db,
+        {
+          customerId: await customerId(client),
+          account: 'adjustments',
+          amountCents,
+          type: 'adjustment',
+          description: 'a gift',
+          fact: `gift:${Math.random()}`,
+        },
+        clock.now(),
+      );
+    },
+    audits: async (client) => {
+      const rows = await db.rows<{ line: string }>(
+        `select action || ' ' || result as line from audit_events where customer_id = $1 order by created_at, id`,
+        [await customerId(client)],
+      );
+      return rows.map((row) => row.line);
+    },
+    close: async () => {
+      await app.close();
+      await scratch.close();
+    },
+  };
+}
+
+function parts(db: OpenDatabase, clock: OffsetClock, log: string[]): Omit<Service, 'passwords'> {
+  const stream = new Writable({
+    write: (line, _encoding, done) => {
+      log.push(String(line));
+      done();
+    },
+  });
+  const faults = new SqlFaults(db);
+  const chains = COIN_CODES.map(
+    (coin) => [coin, new Simnet({ coin, db, clock, faults, blockS: 0 })] as const,
+  );
+  return {
+    db,
+    clock,
+    keys: new KeyRing(KeyRing.generate()),
+    log: pino({ base: null }, stream),
+    compute: new SimulatedCompute({ db, clock, faults, installS: 0 }),
+    chains: new Map(chains),
+    rates: new FixedRates({ db }),
+    settings: { mode: 'sandbox', tokenPrefix: 'skerry', rateLockMinutes: 60, addressRestDays: 7 },
+    wake: () => undefined,
+  };
+}
+
+async function loadSandbox(service: Service): Promise<void> {
+  const text = readFileSync(new URL('../../catalogue/sandbox.yaml', import.meta.url), 'utf8');
+  await loadCatalogue(service, text, { sandbox: true, register: async () => undefined });
+}

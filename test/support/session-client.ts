@@ -1,0 +1,124 @@
+/**
+ * A client of the session surface as SPEC describes one: it fetches /csrf.php once, keeps that cookie and that value
+ * for good, and follows Set-Cookie. Over the network (`SessionClient.over`) or straight into the app (`.into`).
+ */
+import { randomBytes } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The JSON object of the answer; empty when it was none. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+type Fields = Readonly<Record<string, string | number>>;
+type Send = (request: {
+  method: 'GET' | 'POST';
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}) => Promise<{ status: number; headers: Headers; text: string }>;
+
+export const PASSWORD = 'a long enough password';
+
+export class SessionClient {
+  cookie: string | undefined;
+  csrf: string | undefined;
+  email = `u${randomBytes(6).toString('hex')}@example.org`;
+  recoveryCode = '';
+  readonly #send: Send;
+
+  constructor(send: Send) {
+    this.#send = send;
+  }
+
+  static over(baseUrl: string): SessionClient {
+    return new SessionClient(async ({ method, path, headers, body }) => {
+      const init = { method, headers, redirect: 'manual' as const, ...(body === undefined ? {} : { body }) };
+      const response = await fetch(new URL(path, baseUrl), init);
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    });
+  }
+
+  static into(app: FastifyInstance): SessionClient {
+    return new SessionClient(async ({ method, path, headers, body }) => {
+      const options = { method, url: path, headers, ...(body === undefined ? {} : { payload: body }) };
+      const response = await app.inject(options);
+      const given = Object.entries(response.headers).flatMap(([name, value]) =>
+        [value].flat().map((one): [string, string] => [name, String(one)]),
+      );
+      return { status: response.statusCode, headers: new Headers(given), text: response.body };
+    });
+  }
+
+  /** A signed-in customer with a fresh address. */
+  async signUp(fields: Fields = {}): Promise<Answer> {
+    const answer = await this.post('/auth-api.php', {
+      action: 'signup',
+      email: this.email,
+      password: PASSWORD,
+      password_confirm: PASSWORD,
+      ...fields,
+    });
+    this.recoveryCode = String(answer.body.recovery_code ?? '');
+    return answer;
+  }
+
+  async signIn(email = this.email, password = PASSWORD): Promise<Answer> {
+    return await this.post('/auth-api.php', { action: 'signin', email, password });
+  }
+
+  async signOut(): Promise<Answer> {
+    return await this.post('/auth-api.php', { action: 'signout' });
+  }
+
+  async get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return await this.#exchange({ method: 'GET', path, headers });
+  }
+
+  /** `token` null sends no CSRF value, undefined the kept one. */
+  async post(
+    path: string,
+    fields: Fields,
+    options: { headers?: Record<string, string>; token?: string | null } = {},
+  ): Promise<Answer> {
+    if (this.csrf === undefined && options.token === undefined) await this.fetchCsrf();
+    const token = options.token === undefined ? this.csrf : options.token;
+    const texts = Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]);
+    const form = new URLSearchParams(token == null ? texts : [...texts, ['_token', token]]);
+    return await this.postRaw(path, form.toString(), options.headers);
+  }
+
+  /** A body that is already written. */
+  async postRaw(path: string, body: string, headers: Record<string, string> = {}): Promise<Answer> {
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    return await this.#exchange({ method: 'POST', path, headers: { ...type, ...headers }, body });
+  }
+
+  async fetchCsrf(): Promise<string> {
+    const answer = await this.get('/csrf.php');
+    this.csrf = String(answer.body.csrf);
+    return this.csrf;
+  }
+
+  async #exchange(request: Parameters<Send>[0]): Promise<Answer> {
+    const cookie = this.cookie === undefined ? {} : { cookie: `PHPSESSID=${this.cookie}` };
+    const { status, headers, text } = await this.#send({
+      ...request,
+      headers: { ...cookie, ...request.headers },
+    });
+    for (const line of headers.getSetCookie()) this.cookie = /^PHPSESSID=([^;]*)/.exec(line)?.[1];
+    return { status, headers, text, body: parseObject(text) };
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
