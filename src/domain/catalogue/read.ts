@@ -11,7 +11,10 @@ export function readCatalogue(text: string, options: { readonly sandbox: boolean
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const broken = document.errors[0] ?? document.warnings[0];
-  if (broken) throw new Refusal(`catalogue, line ${lines.linePos(broken.pos[0]).line}: ${broken.message}`);
+  if (broken) {
+    const says = broken.code === 'MULTIPLE_DOCS' ? 'a file is one document' : broken.message;
+    throw new Refusal(`catalogue, line ${lines.linePos(broken.pos[0]).line}: ${says}`);
+  }
   const content = toPlain(document);
   const faults = shapeFaults(content);
   const found = faults.length > 0 ? faults : checkCatalogue(content as CatalogueFile, options);
@@ -31,8 +34,11 @@ function toPlain(document: Document): unknown {
   }
 }
 
+/** Unknown keys first: they are often the misspelt ones that are then missing. */
 function shapeFaults(content: unknown): Fault[] {
-  return Value.Errors(CatalogueFile, content).flatMap((error): Fault[] => {
+  const errors = Value.Errors(CatalogueFile, content);
+  const unknown = errors.filter((error) => error.keyword === 'additionalProperties');
+  return [...unknown, ...errors.filter((error) => !unknown.includes(error))].flatMap((error): Fault[] => {
     const path = error.instancePath.split('/').slice(1).map(step);
     if (error.keyword === 'required') {
       return error.params.requiredProperties.map((key) => ({ path, says: `${key} is missing` }));
@@ -40,7 +46,8 @@ function shapeFaults(content: unknown): Fault[] {
     if (error.keyword === 'additionalProperties') {
       return error.params.additionalProperties.map((key) => unknownKey(path, key));
     }
-    return [{ path, says: `expected ${expectedAt(path)}` }];
+    // An unknown key fails against `false` too.
+    return error.keyword === 'boolean' ? [] : [{ path, says: `expected ${expectedAt(path)}` }];
   });
 }
 

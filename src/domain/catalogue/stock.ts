@@ -3,7 +3,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import { findKnownBlocks } from '../../store/addresses.ts';
 import { findTakenNames } from '../../store/hosts.ts';
 import { type NewBlock, placeBlock } from '../inventory/blocks.ts';
-import { type HostShape, type NewHost, placeHost } from '../inventory/hosts.ts';
+import { type HostShape, type NewHost, placeHosts } from '../inventory/hosts.ts';
 import { machineShapes, type NewMachines, placeMachines } from '../inventory/machines.ts';
 import type { CatalogueFile } from './file.ts';
 
@@ -60,7 +60,7 @@ export function stockShapes(stock: NewStock, file: CatalogueFile): HostShape[] {
 }
 
 export async function placeStock(tx: Sql, stock: NewStock, now: Date): Promise<void> {
-  for (const host of stock.hosts) await placeHost(tx, host, now);
+  await placeHosts(tx, stock.hosts, now);
   for (const machines of stock.machines) await placeMachines(tx, machines, now);
   for (const block of stock.blocks) await placeBlock(tx, block, now);
 }

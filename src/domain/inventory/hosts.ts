@@ -31,26 +31,34 @@ export async function addHost(
   host: NewHost,
   register: RegisterHosts,
 ): Promise<void> {
-  await requireRegion(service.db, host.regionId);
-  await requireFreshNames(service.db, [host.name]);
+  await requireHosts(service.db, [host]);
   await register([host]);
-  await service.db.transaction((tx) => placeHost(tx, host, service.clock.now()));
+  await service.db.transaction((tx) => placeHosts(tx, [host], service.clock.now()));
 }
 
-/** The same in the caller's transaction, for a host that is registered. */
-export async function placeHost(tx: Sql, host: NewHost, now: Date): Promise<void> {
-  await requireRegion(tx, host.regionId);
-  await requireFreshNames(tx, [host.name]);
-  await insertHost(tx, {
-    id: newId(now),
-    name: host.name,
-    region_id: host.regionId,
-    cpu: host.cpu,
-    ram_mb: host.ramMb,
-    disk_gb: host.diskGb,
-    created_at: now,
-  });
-  await recordAudit(tx, { actor: systemActor(now), action: 'host.add', resource: host.name }, now);
+/** The same for several in the caller's transaction, when they are registered. */
+export async function placeHosts(tx: Sql, hosts: readonly NewHost[], now: Date): Promise<void> {
+  await requireHosts(tx, hosts);
+  for (const host of hosts) {
+    await insertHost(tx, {
+      id: newId(now),
+      name: host.name,
+      region_id: host.regionId,
+      cpu: host.cpu,
+      ram_mb: host.ramMb,
+      disk_gb: host.diskGb,
+      created_at: now,
+    });
+    await recordAudit(tx, { actor: systemActor(now), action: 'host.add', resource: host.name }, now);
+  }
+}
+
+async function requireHosts(tx: Sql, hosts: readonly NewHost[]): Promise<void> {
+  for (const regionId of new Set(hosts.map((host) => host.regionId))) await requireRegion(tx, regionId);
+  await requireFreshNames(
+    tx,
+    hosts.map((host) => host.name),
+  );
 }
 
 /** Draining: no new server is placed on it, those on it stay. False when it already stood so. */

@@ -39,9 +39,8 @@ export async function placeMachines(tx: Sql, machines: NewMachines, now: Date): 
     region_id: machines.regionId,
     created_at: now,
   });
-  for (const resource of machines.names) {
-    await recordAudit(tx, { actor: systemActor(now), action: 'machine.add', resource }, now);
-  }
+  const resource = machines.names.join(' ');
+  await recordAudit(tx, { actor: systemActor(now), action: 'machine.add', resource }, now);
 }
 
 /** A machine is a host to its driver, of the size that its plan promises. */

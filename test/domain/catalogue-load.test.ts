@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { afterEach, beforeEach, test } from 'node:test';
+import { compareCatalogue, loadCatalogue } from '../../src/domain/catalogue/load.ts';
+import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
+import { DAY_MS } from '../../src/kernel/time.ts';
+import { countPool } from '../../src/store/addresses.ts';
+import { findPlan, listOfficialImages, listPlans, listRegions } from '../../src/store/catalogue.ts';
+import { countMachines, listHosts } from '../../src/store/hosts.ts';
+import { type Ground, insertTestCustomer, insertTestServer, openGround, refusal } from './ground.ts';
+
+const SEED = readFileSync(new URL('../../catalogue/sandbox.yaml', import.meta.url), 'utf8');
+const SANDBOX = { sandbox: true };
+
+let ground: Ground;
+beforeEach(async () => {
+  ground = await openGround();
+});
+afterEach(() => ground.close());
+
+const load = (text: string) => loadCatalogue(ground.service, text, { ...SANDBOX, register: ground.register });
+const compare = (text: string) => compareCatalogue(ground.service, text, SANDBOX);
+const seed = () => seedSandbox(ground.service, ground.register);
+
+test('the first start fills an empty database once', async () => {
+  await seed();
+  assert.equal((await listRegions(ground.db)).length, 4);
+  assert.equal((await listHosts(ground.db)).length, 16);
+  assert.ok((await countMachines(ground.db)).every((stock) => stock.free >= 8n));
+  const pool = await countPool(ground.db, ground.clock.now());
+  assert.equal(pool.length, 8);
+  assert.ok(pool.every((row) => row.free >= 250n));
+  assert.equal(ground.registered.length, 16 + 110);
+  await seed();
+  assert.equal(ground.registered.length, 16 + 110);
+  assert.deepEqual(await compare(SEED), []);
+});
+
+test('two processes that start at once fill it once', async () => {
+  await Promise.all([seed(), seed(), seed()]);
+  assert.equal((await listHosts(ground.db)).length, 16);
+  assert.equal((await ground.audited()).filter((action) => action === 'catalogue.load').length, 1);
+});
+
+test('a catalogue that the operator emptied of a region is not seeded again', async () => {
+  await seed();
+  await load(SEED.replaceAll(', buh]', ']').replace(/.*[ :-](buh|buh-.*)[,}\n].*\n/g, ''));
+  await seed();
+  assert.equal((await listRegions(ground.db)).find((region) => region.id === 'buh')?.active, false);
+});
+
+test('a second load of the same file finds no difference, on a later day too', async () => {
+  await load(SEED);
+  ground.clock.offsetMs = 40 * DAY_MS;
+  assert.deepEqual(await compare(SEED), []);
+  assert.deepEqual(await load(SEED), []);
+  assert.equal((await ground.audited()).filter((action) => action === 'catalogue.load').length, 1);
+});
+
+test('a deprecated image is deprecated since 30 days before it was loaded', async () => {
+  await load(SEED);
+  const debian11 = (await listOfficialImages(ground.db)).find((image) => image.version === '11');
+  const since = new Date(ground.clock.now().getTime() - 30 * DAY_MS).toISOString().slice(0, 10);
+  assert.equal(debian11?.deprecated_at, since);
+});
+
+test('comparing shows old → new and changes nothing', async () => {
+  await load(SEED);
+  const lines = await compare(SEED.replace('"7.35"', '"7.99"'));
+  assert.deepEqual(lines, ['~ plan s1: price_usd_month 7.35 → 7.99']);
+  assert.equal((await findPlan(ground.db, 's1'))?.price_cents_month, 735n);
+});
+
+test('a new price counts from now on; a server keeps the price it was ordered at', async () => {
+  await load(SEED);
+  const customerId = await insertTestCustomer(ground.db, 'a@example.org');
+  await insertTestServer(ground.db, { customerId, planId: 's1', regionId: 'par' });
+  await load(SEED.replace('"7.35"', '"7.99"'));
+  assert.equal((await findPlan(ground.db, 's1'))?.price_cents_month, 799n);
+  const server = await ground.db.row<{ price: bigint }>('select price_cents_month as price from servers');
+  assert.equal(server?.price, 735n);
+});
+
+test('what is left out is retired, and comes back as it was', async () => {
+  await load(SEED);
+  const ids = (await listOfficialImages(ground.db)).map((image) => image.id);
+  const without = SEED.replace(/ {2}- family: fedora\n( {4}.*\n)*/, '').replace(
+    / {2}- id: s2\n( {4}.*\n)*/,
+    '',
+  );
+  assert.deepEqual(await load(without), ['- plan s2: retired', '- image fedora 42: retired']);
+  assert.equal(await findPlan(ground.db, 's2'), undefined);
+  assert.deepEqual(await load(without), []);
+  assert.deepEqual(await load(SEED), ['~ plan s2: offered again', '~ image fedora 42: offered again']);
+  assert.deepEqual(
+    (await listOfficialImages(ground.db)).map((image) => image.id),
+    ids,
+  );
+});
+
+test('a plan can leave a region and join one', async () => {
+  await load(SEED);
+  const moved = SEED.replace('regions: [par, rkv, zrh]', 'regions: [zrh, buh]');
+  assert.deepEqual(await load(moved), ['~ plan r3: regions par rkv zrh → buh zrh']);
+  assert.deepEqual((await findPlan(ground.db, 'r3'))?.regions, ['buh', 'zrh']);
+});
+
+test('what a plan’s servers are made of cannot change', async () => {
+  await load(SEED);
+  const bigger = SEED.replace('ram_mb: 1024', 'ram_mb: 2048');
+  const customerId = await insertTestCustomer(ground.db, 'a@example.org');
+  await insertTestServer(ground.db, { customerId, planId: 's1', regionId: 'par' });
+  assert.match(await refusal(compare(bigger)), /plan s1 has 1 servers, so its ram_mb cannot change/);
+  assert.match(await refusal(load(bigger)), /plan s1/);
+  await ground.db.run('delete from servers');
+  assert.deepEqual(await load(bigger), ['~ plan s1: ram_mb 1024 → 2048']);
+});
+
+test('a session code belongs to its region for good', async () => {
+  await load(SEED);
+  const taken = SEED.replaceAll('rkv', 'kef').replaceAll('RKV1', 'KEF1');
+  assert.match(await refusal(load(taken)), /session code rek belongs to rkv/);
+});
+
+test('what the operator did not see is not loaded', async () => {
+  await load(SEED);
+  const agreed = await compare(SEED.replace('"7.35"', '"7.99"'));
+  const options = { ...SANDBOX, register: ground.register, agreed };
+  const other = loadCatalogue(ground.service, SEED.replace('"7.35"', '"8.99"'), options);
+  assert.match(await refusal(other), /changed in the meantime/);
+  assert.equal((await findPlan(ground.db, 's1'))?.price_cents_month, 735n);
+});
+
+test('new stock is added, known stock is left alone', async () => {
+  await load(SEED);
+  ground.registered.length = 0;
+  const more = SEED.replace('prefix: par-r1-, count: 10', 'prefix: par-r1-, count: 12').replace(
+    '  # Each entry',
+    '    - { name: par-5, region: par, cpu: 8, ram_mb: 1024, disk_gb: 10 }\n  # Each entry',
+  );
+  assert.deepEqual(await load(more), [
+    '+ host par-5 in par: cpu 8, ram_mb 1024, disk_gb 10',
+    '+ machines in par: plan r1, par-r1-11 par-r1-12',
+  ]);
+  assert.deepEqual(
+    ground.registered.map((host) => `${host.name} ${host.ramMb}`),
+    ['par-5 1024', 'par-r1-11 32768', 'par-r1-12 32768'],
+  );
+});
+
+test('a load that fails halfway leaves nothing behind', async () => {
+  const overlapping = SEED.replace('block: 198.18.4.0/23', 'block: 198.18.0.0/22');
+  assert.match(await refusal(load(overlapping)), /198\.18\.0\.0\/22 overlaps 198\.18\.0\.0\/23/);
+  assert.deepEqual(await listPlans(ground.db), []);
+});
