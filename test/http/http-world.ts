@@ -15,6 +15,7 @@ import type { HttpSettings } from '../../src/http/settings.ts';
 import { OffsetClock } from '../../src/kernel/clock.ts';
 import { PasswordHasher } from '../../src/kernel/passwords.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
+import type { Database } from '../../src/kernel/sql.ts';
 import { COIN_CODES } from '../../src/spec/coins.ts';
 import { isUnavailable, type OpenDatabase } from '../../src/store/db.ts';
 import { scratchDatabase } from '../support/database.ts';
@@ -39,6 +40,8 @@ export interface HttpWorld {
   readonly service: Service;
   readonly clock: OffsetClock;
   readonly passwords: CountingHasher;
+  /** While it holds an error, every statement of the service fails with it. */
+  readonly outage: { error: Error | null };
   /** Every line that was logged. */
   readonly log: string[];
   visitor(): SessionClient;
@@ -65,7 +68,8 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
   const clock = new OffsetClock();
   const passwords = new CountingHasher({ queueMax: options.passwordQueue ?? 64 });
   const log: string[] = [];
-  const service = { ...parts(db, clock, log), passwords };
+  const outage: HttpWorld['outage'] = { error: null };
+  const service = { ...parts(db, clock, log), passwords, db: breakable(db, outage) };
   if (options.catalogue) await loadSandbox(service);
   const app = buildHttp({
     service,
@@ -90,6 +94,7 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
     service,
     clock,
     passwords,
+    outage,
     log,
     visitor,
     customer: async () => {
@@ -122,6 +127,30 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
     close: async () => {
       await app.close();
       await scratch.close();
+    },
+  };
+}
+
+function breakable(db: OpenDatabase, outage: HttpWorld['outage']): Database {
+  const check = () => {
+    if (outage.error) throw outage.error;
+  };
+  return {
+    rows: async <Row extends object>(text: string, values?: readonly unknown[]) => {
+      check();
+      return await db.rows<Row>(text, values);
+    },
+    row: async <Row extends object>(text: string, values?: readonly unknown[]) => {
+      check();
+      return await db.row<Row>(text, values);
+    },
+    run: async (text, values) => {
+      check();
+      return await db.run(text, values);
+    },
+    transaction: async (work) => {
+      check();
+      return await db.transaction(work);
     },
   };
 }

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { showId } from '../../src/kernel/ids.ts';
+import { PASSWORD } from '../support/session-client.ts';
+import { type HttpWorld, startHttpWorld } from './http-world.ts';
+
+const TOPUP = { action: 'create', amount: 50, coin: 'LTC' };
+
+describe('the audit log', () => {
+  let world: HttpWorld;
+  before(async () => {
+    world = await startHttpWorld();
+  });
+  after(() => world.close());
+
+  it('has one row for every change that was asked for by somebody signed in', async () => {
+    const client = await world.customer();
+    const account = (fields: Record<string, string>) => client.post('/account-api.php', fields);
+    const token = { action: 'create_token', name: 'ci', scope: 'read', current_password: PASSWORD };
+    const made = await account(token);
+    await account({ ...token, scope: 'none' });
+    await account({ action: 'list_tokens' });
+    await account({ action: 'revoke_token', id: String(made.body.id) });
+    await account({ action: 'revoke_token', id: 'tok_nothing' });
+    await account({ action: 'change_password', current_password: 'wrong', new_password: 'x'.repeat(12) });
+    await account({ action: 'change_password', current_password: PASSWORD, new_password: PASSWORD });
+    await client.post('/topup-api.php', TOPUP);
+    await client.post('/topup-api.php', { ...TOPUP, amount: 1 });
+    await client.post('/deploy-api.php', {});
+    await client.post('/deploy-api.php', {}, { token: 'wrong' });
+    await client.postRaw('/deploy-api.php', 'a=1&a=2');
+    await account({ action: 'unheard of' });
+    await client.get('/me.php');
+    await client.signIn(client.email, 'wrong');
+    await client.signOut();
+    assert.deepEqual(await world.audits(client), [
+      'customer.sign_up ok',
+      'token.create ok',
+      'token.create error',
+      'token.revoke ok',
+      'token.revoke error',
+      'customer.change_password error',
+      'customer.change_password ok',
+      'topup.create ok',
+      'topup.create error',
+      'server.create error',
+      'server.create denied',
+      'server.create error',
+      'customer.sign_in error',
+      'customer.sign_out ok',
+    ]);
+  });
+
+  it('names the session, the request and what was made', async () => {
+    const client = await world.customer();
+    const made = await client.post('/account-api.php', {
+      action: 'create_token',
+      name: 'ci',
+      scope: 'read',
+      current_password: PASSWORD,
+    });
+    const rows = await world.db.rows<Record<string, string>>(
+      `select action, resource, actor_session, actor_token, request_id, ip_country from audit_events
+        where customer_id = $1 order by created_at, id`,
+      [await world.customerId(client)],
+    );
+    const [signUp, token] = rows;
+    assert.equal(token?.request_id, made.headers.get('x-request-id'));
+    assert.equal(token?.resource, made.body.id);
+    assert.equal(token?.actor_token, null);
+    assert.equal(token?.ip_country, 'XX');
+    assert.equal(token?.actor_session, signUp?.actor_session);
+    assert.equal(signUp?.resource, showId('session', signUp?.actor_session ?? ''));
+    assert.ok(!client.cookie?.includes(String(signUp?.resource).slice('sess_'.length)));
+  });
+
+  it('says denied of a frozen customer', async () => {
+    const client = await world.customer();
+    await world.db.run('update customers set frozen_at = now() where email = $1', [client.email]);
+    await client.post('/topup-api.php', TOPUP);
+    await client.post('/topup-api.php', { action: 'cancel', order_ref: 'x' });
+    assert.deepEqual((await world.audits(client)).slice(1), ['topup.create denied', 'topup.cancel denied']);
+  });
+
+  it('says nothing of those who are not signed in', async () => {
+    const count = async () => (await world.db.rows('select 1 as one from audit_events')).length;
+    const known = await world.customer();
+    const before = await count();
+    const stranger = world.visitor();
+    await stranger.signIn(known.email, 'wrong');
+    await stranger.post('/topup-api.php', TOPUP);
+    await stranger.post('/deploy-api.php', {}, { token: 'wrong' });
+    await stranger.signUp({ email: 'nobody' });
+    await stranger.signOut();
+    assert.equal(await count(), before);
+  });
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { Html, html } from '../../src/panel/html.ts';
+import { PANEL_PATHS, topupPath } from '../../src/spec/paths.ts';
+import { RUNS } from '../support/runs.ts';
+import { type HttpWorld, startHttpWorld } from './http-world.ts';
+
+describe('the html template', () => {
+  it('escapes every value, in text and in attributes', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const printed = html`<a title="${text}">${[text, null, undefined, false]}</a>`.text;
+        const inner = printed.slice('<a title="'.length, -'</a>'.length);
+        assert.ok(!/[<'`]/.test(inner) && inner.split('"').length === 2 && inner.split('>').length === 2);
+      }),
+      { numRuns: RUNS * 10 },
+    );
+    assert.equal(html`${'<b> & "c"'}`.text, '&#60;b&#62; &#38; &#34;c&#34;');
+  });
+
+  it('leaves what it made itself as it is, lists of it too', () => {
+    assert.equal(
+      html`<ul>${['a', '<'].map((item) => html`<li>${item}</li>`)}</ul>`.text,
+      '<ul><li>a</li><li>&#60;</li></ul>',
+    );
+    assert.equal(html`${0}${7n}${new Html('<hr>')}`.text, '07<hr>');
+  });
+});
+
+describe('the pages', () => {
+  let world: HttpWorld;
+  before(async () => {
+    world = await startHttpWorld({ settings: { baseUrl: 'https://skerry.example/' } });
+  });
+  after(() => world.close());
+
+  it('answer at every path that redirect and topup name', async () => {
+    for (const path of [...Object.values(PANEL_PATHS), topupPath('12.34'), '/servers/4711']) {
+      const answer = await world.visitor().get(path);
+      assert.equal(answer.status, 200, path);
+      assert.match(answer.headers.get('content-type') ?? '', /^text\/html; charset=utf-8$/);
+      assert.match(answer.text, /^<!doctype html>/);
+      assert.match(answer.text, /<h1>[^<]+<\/h1>/);
+    }
+  });
+
+  it('hold no script, ask nothing of other sites, and allow nothing else', async () => {
+    for (const path of Object.values(PANEL_PATHS)) {
+      const { text, headers } = await world.visitor().get(path);
+      assert.ok(!/<script|<img|<link|<iframe|\son\w+=|javascript:/i.test(text), path);
+      const [, style = ''] = /<style>(.*?)<\/style>/s.exec(text) ?? [];
+      const hash = createHash('sha256').update(style).digest('base64');
+      const policy = headers.get('content-security-policy') ?? '';
+      assert.ok(policy.startsWith(`default-src 'none'; style-src 'sha256-${hash}'`));
+      assert.match(policy, /frame-ancestors 'none'/);
+      assert.equal(headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(headers.get('x-frame-options'), 'DENY');
+      assert.equal(headers.get('referrer-policy'), 'same-origin');
+      assert.deepEqual(headers.getSetCookie(), []);
+    }
+  });
+
+  it('begin with what this is and how to begin', async () => {
+    const { text } = await world.visitor().get('/');
+    assert.match(text, /rents out virtual and dedicated servers/);
+    assert.match(text, /curl -c jar https:\/\/skerry\.example\/csrf\.php/);
+  });
+
+  it('repeat nothing of a request', async () => {
+    const { text } = await world.visitor().get('/topup?amount=%3Cscript%3E', { host: 'evil"><b>' });
+    assert.ok(!/<script>|evil/.test(text));
+  });
+});

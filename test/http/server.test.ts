@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { exchange } from './socket.ts';
+
+describe('the HTTP server', () => {
+  let world: HttpWorld;
+  let port: number;
+  let ready = true;
+  before(async () => {
+    world = await startHttpWorld({ ready: async () => ready });
+    port = Number(new URL(await world.app.listen({ host: '127.0.0.1', port: 0 })).port);
+  });
+  after(() => world.close());
+
+  const get = async (url: string, headers: Record<string, string> = {}) =>
+    await world.app.inject({ url, headers });
+
+  it('puts a fresh X-Request-Id on every answer and ignores the client’s', async () => {
+    const ids = new Set<string>();
+    const urls = [
+      '/',
+      '/csrf.php',
+      '/me.php',
+      '/nothing',
+      '/nothing.php',
+      '/healthz',
+      '/topup-status.php',
+      '/%zz',
+    ];
+    for (const url of urls) {
+      const answer = await get(url, { 'x-request-id': 'mine' });
+      assert.match(String(answer.headers['x-request-id']), /^req_[a-z2-7]{26}$/, url);
+      ids.add(String(answer.headers['x-request-id']));
+    }
+    assert.equal(ids.size, urls.length);
+  });
+
+  it('answers what is not quite HTTP with 400, JSON and a request id', async () => {
+    const host = 'Host: x\r\n';
+    const form = 'Content-Type: application/x-www-form-urlencoded\r\n';
+    const wrong = [
+      'hello\r\n\r\n',
+      'GET / HTTP/1.1\r\n\r\n',
+      `GET / HTTP/1.1\r\n${host}X: ${'a'.repeat(20_000)}\r\n\r\n`,
+      `GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${host}\r\n`,
+      `FOO / HTTP/1.1\r\n${host}\r\n`,
+      `CONNECT example.org:443 HTTP/1.1\r\n${host}\r\n`,
+      `POST /auth-api.php HTTP/1.1\r\n${host}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
+      `POST /auth-api.php HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      `POST /auth-api.php HTTP/1.1\r\n${host}${form}Content-Length: 100000\r\n\r\n${'a'.repeat(100_000)}`,
+      `GET /%ff HTTP/1.1\r\n${host}\r\n`,
+    ];
+    for (const bytes of wrong) {
+      const [head = '', body = ''] = (await exchange(port, bytes)).split('\r\n\r\n');
+      assert.match(head, /^HTTP\/1\.1 400 /, bytes.slice(0, 60));
+      assert.match(head, /x-request-id: req_[a-z2-7]{26}/i, bytes.slice(0, 60));
+      assert.equal((JSON.parse(body) as { error: string }).error, 'bad_request');
+    }
+  });
+
+  it('does not stumble over an Expect header, an upgrade or a HEAD', async () => {
+    const lines = ['Expect: the best', 'Connection: Upgrade\r\nUpgrade: websocket'];
+    for (const line of lines) {
+      assert.match(
+        await exchange(port, `GET /me.php HTTP/1.1\r\nHost: x\r\n${line}\r\n\r\n`),
+        /^HTTP\/1\.1 200 /,
+      );
+    }
+    assert.match(
+      await exchange(port, 'HEAD /me.php HTTP/1.1\r\nHost: x\r\n\r\n'),
+      /^HTTP\/1\.1 200 .*\r\n\r\n$/s,
+    );
+  });
+
+  it('answers an unknown path or method with 404: JSON, and a page to a browser that asks for one', async () => {
+    const html = { accept: 'text/html,*/*;q=0.8' };
+    for (const url of ['/nothing', '/nothing.php', '/v1/servers', '/sandbox/nothing']) {
+      const answer = await get(url);
+      assert.equal(answer.statusCode, 404);
+      assert.deepEqual(answer.json(), { ok: false, error: 'not_found', msg: 'No such thing.' });
+      const browsed = await get(url, html);
+      assert.equal(browsed.statusCode, 404);
+      const type = url === '/nothing' ? /^text\/html/ : /^application\/json/;
+      assert.match(String(browsed.headers['content-type']), type);
+    }
+    for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS'] as const) {
+      const answer = await world.app.inject({ method, url: '/deploy-api.php' });
+      assert.deepEqual([answer.statusCode, answer.json().error], [404, 'not_found']);
+    }
+    const post = await world.app.inject({ method: 'POST', url: '/me.php', payload: { a: 1 } });
+    assert.equal(post.statusCode, 404);
+  });
+
+  it('says whether it lives and whether it is ready', async () => {
+    assert.equal((await get('/healthz')).statusCode, 200);
+    assert.equal((await get('/readyz')).statusCode, 200);
+    ready = false;
+    const answer = await get('/readyz');
+    assert.deepEqual([answer.statusCode, answer.json().error], [503, 'maintenance']);
+    ready = true;
+  });
+
+  it('writes one line per request, with the route’s pattern and nothing that is anybody’s', async () => {
+    const client = await world.customer();
+    world.log.length = 0;
+    const answer = await client.get('/topup-status.php?ref=canary-ref', { 'user-agent': 'canary-agent' });
+    await client.signIn(client.email, 'canary password');
+    await client.get('/servers/4711');
+    const lines = world.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+    assert.deepEqual(
+      lines.map(({ method, route, status }) => [method, route, status]),
+      [
+        ['GET', '/topup-status.php', 404],
+        ['POST', '/auth-api.php', 400],
+        ['GET', '/servers/:no(^[1-9]\\d{0,15}$)', 404],
+      ],
+    );
+    assert.equal(lines[0]?.requestId, answer.headers.get('x-request-id'));
+    assert.equal(typeof lines[0]?.durationMs, 'number');
+    const text = world.log.join('');
+    const secrets = [client.email, client.cookie, client.csrf, 'canary', '127.0.0.1', '4711'];
+    for (const secret of secrets) assert.ok(secret && !text.includes(secret), secret);
+  });
+});
+
+describe('a fault of ours', () => {
+  it('is 500 without its details, and the log knows them by the request id', async () => {
+    const world = await startHttpWorld();
+    try {
+      const client = await world.customer();
+      world.log.length = 0;
+      await world.db.run('alter table sessions rename column seen_at to seen_then');
+      const answer = await client.get('/me.php');
+      assert.equal(answer.status, 500);
+      assert.deepEqual(Object.keys(answer.body), ['ok', 'error', 'msg']);
+      assert.ok(!/seen_at|column|stack|select/.test(answer.text));
+      const [fault] = world.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+      assert.equal(fault?.requestId, answer.headers.get('x-request-id'));
+      assert.match(JSON.stringify(fault), /seen_at/);
+    } finally {
+      await world.close();
+    }
+  });
+
+  it('is not what a database that is away is: that is 503, with when to try again', async () => {
+    const world = await startHttpWorld();
+    const client = await world.customer();
+    world.outage.error = Object.assign(new Error('terminating connection'), { code: '57P01' });
+    try {
+      for (const answer of [await client.get('/me.php'), await client.post('/deploy-api.php', {})]) {
+        assert.deepEqual([answer.status, answer.body.error], [503, 'maintenance']);
+        assert.equal(answer.body.retry_after_s, 5);
+        assert.equal(answer.headers.get('retry-after'), null);
+      }
+      assert.equal((await client.get('/healthz')).status, 200);
+      assert.equal((await client.get('/csrf.php')).status, 503);
+      assert.equal((await world.visitor().get('/csrf.php')).status, 200);
+    } finally {
+      await world.close();
+    }
+  });
+
+  it('is not a full queue of passwords either', async () => {
+    const world = await startHttpWorld({ passwordQueue: 1 });
+    try {
+      const clients = await Promise.all(
+        Array.from({ length: 8 }, async () => {
+          const client = world.visitor();
+          await client.fetchCsrf();
+          return client;
+        }),
+      );
+      const answers = await Promise.all(clients.map((client) => client.signUp()));
+      const refused = answers.filter((answer) => answer.status === 503);
+      assert.ok(refused.length > 0 && refused.length < 8);
+      assert.ok(refused.every((answer) => answer.body.error === 'maintenance' && answer.body.retry_after_s));
+    } finally {
+      await world.close();
+    }
+  });
+});
