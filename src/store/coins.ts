@@ -102,10 +102,7 @@ export async function countLeasedElsewhere(sql: Sql, leaseId: string): Promise<n
   return row?.leased ?? 0;
 }
 
-/** Whether a coin is being read, or waits to be tried again. */
-export async function hasBusyCoins(sql: Sql): Promise<boolean> {
-  const row = await sql.row(
-    `select 1 from coins where leased_until > clock_timestamp() or retry_at > clock_timestamp() limit 1`,
-  );
-  return row !== undefined;
+/** Whether the last attempt to read some coin failed: it is tried again. */
+export async function hasFailedCoins(sql: Sql): Promise<boolean> {
+  return (await sql.row(`select 1 from coins where failures > 0 limit 1`)) !== undefined;
 }

@@ -13,7 +13,7 @@ import {
   claimCoins,
   countLeasedElsewhere,
   delayCoin,
-  hasBusyCoins,
+  hasFailedCoins,
   releaseCoins,
   saveCursor,
 } from '../store/coins.ts';
@@ -39,7 +39,10 @@ const DEFAULTS: Required<WatchOptions> = {
 
 const RECHECK_BATCH = 200;
 
-/** Polls every coin that has an invoice, in each run, so a run that returns 0 has seen all there is to see. */
+/**
+ * Reads every coin that has an invoice, in each run: one that returns 0 with no coin waiting to be tried again
+ * (`busy`) has seen all there was to see.
+ */
 export function watchDuty(service: Service, options: WatchOptions = {}): Duty {
   const limits = { ...DEFAULTS, ...options };
   // Leases of runs that ended. Should the database be away when one is given back, the next run does it.
@@ -57,7 +60,7 @@ export function watchDuty(service: Service, options: WatchOptions = {}): Duty {
       }
     },
     nextDue: async () => null,
-    busy: () => hasBusyCoins(service.db),
+    busy: () => hasFailedCoins(service.db),
   };
 }
 

@@ -124,7 +124,8 @@ test('a split payment is credited part by part, and crossing a tier pays the dif
 
 test('two parts that confirm together are two credits', async () => {
   const topup = await world.invoice(100);
-  world.btc.pay(topup.deposit_address, cents(6_000));
+  await pay(topup, cents(6_000), 0);
+  world.clock.advanceMinutes(1);
   await pay(topup, cents(4_000));
   assert.deepEqual((await world.entries(topup)).map((entry) => entry.cents).slice(0, 3), [
     6_000n,
@@ -253,6 +254,16 @@ test('a payment to an expired invoice is credited', async () => {
   await pay(topup, 200_000n);
   assert.equal(await world.balance(topup), 13_000n);
   assert.deepEqual(await eventTypes(topup), ['topup.expired', 'topup.confirmed']);
+});
+
+test('what is over stays over, though the clock of the process that looks is behind', async () => {
+  const topup = await world.invoice(100);
+  world.clock.advanceMinutes(60);
+  await expireTopupsDuty(world.service).run();
+  world.clock.advanceMinutes(-1);
+  await pay(topup, 19n);
+  assert.equal((await world.topup(topup)).status, 'expired');
+  world.clock.advanceMinutes(1);
 });
 
 test('a notice that comes twice, or again and again, changes nothing', async () => {

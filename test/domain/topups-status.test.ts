@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import type { Invoice } from '../../src/domain/topups/pricing.ts';
 import { type StatusPayment, topupMoves, topupStatus } from '../../src/domain/topups/status.ts';
 import { TOPUP_STATUSES, TOPUP_TRANSITIONS } from '../../src/spec/states.ts';
-
-const numRuns = Number(process.env.SKERRY_TEST_RUNS ?? 200);
+import { RUNS } from '../support/runs.ts';
 
 const END = new Date('2030-01-01T12:00:00Z');
 
@@ -58,7 +57,7 @@ test('every set of payments has a status, and it rests on nothing but them and t
       const open = status === 'pending' || status === 'expired';
       assert.equal(other === status, !open);
     }),
-    { numRuns },
+    { numRuns: RUNS },
   );
 });
 

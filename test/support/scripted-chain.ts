@@ -38,10 +38,13 @@ export class ScriptedChain implements ChainDriver {
   #blocks: Block[] = [];
   #unsynced: Block[] = [];
   #made = 0;
+  static #chains = 0;
+  readonly #nonce = ++ScriptedChain.#chains;
 
   constructor(coin: CoinCode, clock: Clock) {
     this.coin = coin;
     this.#clock = clock;
+    // A first block that no script reaches.
     this.mine();
   }
 
@@ -65,7 +68,7 @@ export class ScriptedChain implements ChainDriver {
 
   /** The newest blocks vanish; their payments wait again or are gone. */
   reorg(depth: number, options: { readonly drop?: boolean } = {}): void {
-    for (const block of this.#blocks.splice(-depth)) {
+    for (const block of this.#newest(depth)) {
       if (options.drop) for (const key of block.keys) this.#set(key, 'removed');
     }
   }
@@ -82,7 +85,7 @@ export class ScriptedChain implements ChainDriver {
 
   /** The node is put back to an earlier state and knows nothing of its newest blocks, until it reads them again. */
   rewindNode(depth: number): void {
-    this.#unsynced = this.#blocks.splice(-depth);
+    this.#unsynced = this.#newest(depth);
     for (const key of this.#unsynced.flatMap((block) => block.keys)) this.#set(key, 'removed');
   }
 
@@ -139,6 +142,10 @@ export class ScriptedChain implements ChainDriver {
     };
   }
 
+  #newest(depth: number): Block[] {
+    return this.#blocks.splice(Math.max(1, this.#blocks.length - depth));
+  }
+
   #blockOf(key: string): Block | undefined {
     return this.#blocks.find((block) => block.keys.includes(key));
   }
@@ -156,6 +163,6 @@ export class ScriptedChain implements ChainDriver {
 
   #hash(what: string): string {
     this.#made += 1;
-    return createHash('sha256').update(`${this.coin} ${what} ${this.#made}`).digest('hex');
+    return createHash('sha256').update(`${this.#nonce} ${what} ${this.#made}`).digest('hex');
   }
 }

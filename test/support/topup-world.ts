@@ -8,7 +8,7 @@ import { createLogger } from '../../src/kernel/logger.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';
 import type { Topup } from '../../src/spec/schemas/topup.ts';
 import { insertCustomer } from '../../src/store/customers.ts';
-import type { OpenDatabase } from '../../src/store/db.ts';
+import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../../src/store/db.ts';
 import { type DepositRow, depositsOf } from '../../src/store/deposits.ts';
 import { readBalance } from '../../src/store/ledger.ts';
 import { findTopupByRef, type TopupRow } from '../../src/store/topups.ts';
@@ -35,9 +35,10 @@ export interface Entry {
 
 export class TopupWorld {
   readonly db: OpenDatabase;
+  readonly connection: ConnectionSettings;
   readonly clock: HandClock;
   readonly service: Service;
-  readonly chains: ReadonlyMap<CoinCode, ScriptedChain>;
+  readonly chains: Map<CoinCode, ScriptedChain>;
   /** US dollars for one whole coin; delete one to make its source fail. */
   readonly rates: Map<CoinCode, string>;
   readonly watch: Duty;
@@ -45,9 +46,14 @@ export class TopupWorld {
   wakes = 0;
   readonly #close: () => Promise<void>;
 
-  private constructor(scratch: { db: OpenDatabase; close(): Promise<void> }) {
-    this.db = scratch.db;
-    this.#close = scratch.close;
+  private constructor(database: {
+    db: OpenDatabase;
+    connection: ConnectionSettings;
+    close(): Promise<void>;
+  }) {
+    this.db = database.db;
+    this.connection = database.connection;
+    this.#close = database.close;
     this.clock = new HandClock();
     this.chains = new Map(
       (['BTC', 'ETH'] as const).map((coin) => [coin, new ScriptedChain(coin, this.clock)]),
@@ -72,6 +78,12 @@ export class TopupWorld {
 
   static async start(): Promise<TopupWorld> {
     return new TopupWorld(await scratchDatabase());
+  }
+
+  /** The same world as another process has it. */
+  static attach(connection: ConnectionSettings): TopupWorld {
+    const db = openDatabase(connection, { poolSize: 4 });
+    return new TopupWorld({ db, connection, close: () => db.close() });
   }
 
   async close(): Promise<void> {
@@ -111,10 +123,10 @@ export class TopupWorld {
 
   /** Reads the chains until nothing changes any more. */
   async settle(): Promise<void> {
-    for (let i = 0; i < 50; i++) {
-      if ((await this.watch.run()) === 0 && !(await this.watch.busy())) return;
+    const deadline = Date.now() + 10_000;
+    while ((await this.watch.run()) > 0 || (await this.watch.busy())) {
+      if (Date.now() > deadline) throw new Error('the chains do not come to rest');
     }
-    throw new Error('the chains do not come to rest');
   }
 
   /** The invoice as it is now. */

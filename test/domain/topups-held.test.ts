@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { systemActor } from '../../src/domain/record.ts';
+import { turn } from '../../src/domain/switches/switch.ts';
+import { refundTopup, releaseTopup } from '../../src/domain/topups/held.ts';
+import { topupView } from '../../src/domain/topups/object.ts';
+import type { TopupRow } from '../../src/store/topups.ts';
+import { TopupWorld } from '../support/topup-world.ts';
+
+let world: TopupWorld;
+before(async () => {
+  world = await TopupWorld.start();
+});
+after(() => world.close());
+afterEach(() => turn(world.service, 'topup-credit', true));
+
+const CREDITED = [
+  { type: 'topup', cents: 10_000n },
+  { type: 'bonus', cents: 3_000n },
+];
+
+async function pay(topup: TopupRow, units = 200_000n): Promise<string> {
+  const key = world.btc.pay(topup.deposit_address, units);
+  world.btc.mine(3);
+  await world.settle();
+  return key;
+}
+
+/** An invoice over 100.00, paid while the kill-switch is on. */
+async function held(): Promise<TopupRow> {
+  const topup = await world.invoice(100);
+  await turn(world.service, 'topup-credit', false);
+  await pay(topup);
+  return topup;
+}
+
+function operator() {
+  return systemActor(world.clock.now());
+}
+
+test('with the kill-switch on a payment is confirmed in accounting, and nothing is credited', async () => {
+  const topup = await held();
+  const now = await world.topup(topup);
+  assert.equal(now.status, 'confirming');
+  assert.equal(now.credit_held, true);
+  assert.equal(topupView(now).status, 'confirmed');
+  assert.equal(await world.balance(topup), 0n);
+  const events = await world.events(topup);
+  assert.deepEqual(
+    events.map(({ type, topup: at }) => [type, at.status, at.credit_held, at.credited_usd]),
+    [['topup.pending', 'confirming', true, 0]],
+  );
+});
+
+test('what is held stays held when the switch goes on again, and later payments are credited', async () => {
+  const topup = await held();
+  await turn(world.service, 'topup-credit', true);
+  world.btc.mine();
+  await world.settle();
+  assert.equal((await world.topup(topup)).credit_held, true);
+  await pay(topup, 80_000n);
+  assert.deepEqual(await world.entries(topup), [{ type: 'topup', cents: 4_000n }]);
+  const other = await world.invoice(100);
+  await pay(other);
+  assert.deepEqual(await world.entries(other), CREDITED);
+});
+
+test('a release credits what is held, though the switch is off still', async () => {
+  const topup = await held();
+  const released = await releaseTopup(world.service, operator(), topup.id);
+  assert.equal(released.status, 'credited');
+  assert.equal(released.credit_held, false);
+  assert.deepEqual(await world.entries(topup), CREDITED);
+  assert.deepEqual(await world.audit(topup), ['topup.create', 'topup.credit']);
+  assert.equal((await world.events(topup)).at(-1)?.type, 'topup.confirmed');
+  world.btc.mine();
+  await world.settle();
+  assert.deepEqual(await world.entries(topup), CREDITED);
+});
+
+test('a refund is never credited, whatever the chain does', async () => {
+  const topup = await held();
+  const refunded = await refundTopup(world.service, operator(), topup.id);
+  assert.equal(refunded.credit_held, false);
+  assert.equal(refunded.status, 'pending');
+  await turn(world.service, 'topup-credit', true);
+  world.btc.reorg(3);
+  await world.settle();
+  world.btc.mine(3);
+  await world.settle();
+  assert.deepEqual(await world.entries(topup), []);
+  assert.equal((await world.topup(topup)).status, 'pending');
+});
+
+test('there is nothing to release or refund where nothing is held', async () => {
+  const topup = await world.invoice(100);
+  await assert.rejects(releaseTopup(world.service, operator(), topup.id), { code: 'not_found' });
+  await assert.rejects(refundTopup(world.service, operator(), topup.customer_id), { code: 'not_found' });
+  const once = await held();
+  await releaseTopup(world.service, operator(), once.id);
+  await assert.rejects(refundTopup(world.service, operator(), once.id), { code: 'not_found' });
+  await assert.rejects(releaseTopup(world.service, operator(), once.id), { code: 'not_found' });
+});
+
+test('a release and a refund at the same moment: one of them happens', async () => {
+  const topup = await held();
+  const outcomes = await Promise.allSettled([
+    releaseTopup(world.service, operator(), topup.id),
+    refundTopup(world.service, operator(), topup.id),
+  ]);
+  assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled').length, 1);
+  const booked = await world.balance(topup);
+  assert.equal(booked, outcomes[0]?.status === 'fulfilled' ? 13_000n : 0n);
+});
+
+test('a held payment that leaves its block is held no more, until it returns', async () => {
+  const topup = await held();
+  world.btc.reorg(3);
+  await world.settle();
+  const waiting = await world.topup(topup);
+  assert.equal(waiting.credit_held, false);
+  assert.equal(topupView(waiting).status, 'confirming');
+  await turn(world.service, 'topup-credit', true);
+  world.btc.mine(3);
+  await world.settle();
+  assert.equal((await world.topup(topup)).credit_held, true);
+  assert.deepEqual(await world.entries(topup), []);
+});
+
+test('a released payment that is in no block yet is credited when it is', async () => {
+  const topup = await held();
+  await turn(world.service, 'topup-credit', true);
+  world.btc.reorg(3);
+  await world.settle();
+  assert.equal((await releaseTopup(world.service, operator(), topup.id)).status, 'confirming');
+  world.btc.mine();
+  await world.settle();
+  assert.deepEqual(await world.entries(topup), CREDITED);
+});
+
+test('the kill-switch does not touch what was credited before, nor dust', async () => {
+  const topup = await world.invoice(100);
+  await pay(topup, 120_000n);
+  world.btc.pay(topup.deposit_address, 80_000n);
+  world.btc.mine();
+  await world.settle();
+  await turn(world.service, 'topup-credit', false);
+  world.btc.reorg(1, { drop: true });
+  await world.settle();
+  assert.equal(await world.balance(topup), 6_000n);
+  await pay(topup, 19n);
+  assert.equal((await world.topup(topup)).status, 'credited');
+  assert.equal((await world.topup(topup)).credit_held, false);
+});

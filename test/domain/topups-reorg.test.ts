@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { HOUSE } from '../../src/domain/ledger/transfer.ts';
+import { cancelTopup } from '../../src/domain/topups/cancel.ts';
+import { topupView } from '../../src/domain/topups/object.ts';
+import type { TopupRow } from '../../src/store/topups.ts';
+import { type Entry, TopupWorld } from '../support/topup-world.ts';
+
+let world: TopupWorld;
+before(async () => {
+  world = await TopupWorld.start();
+});
+after(() => world.close());
+
+const PAID: Entry[] = [
+  { type: 'topup', cents: 10_000n },
+  { type: 'bonus', cents: 3_000n },
+];
+const TAKEN_BACK: Entry[] = [
+  { type: 'reversal', cents: -10_000n },
+  { type: 'reversal', cents: -3_000n },
+];
+
+/** An invoice over 100.00, paid and credited by one confirmation. */
+async function credited(): Promise<{ topup: TopupRow; key: string }> {
+  const topup = await world.invoice(100);
+  const key = world.btc.pay(topup.deposit_address, 200_000n);
+  world.btc.mine();
+  await world.settle();
+  assert.equal((await world.topup(topup)).status, 'credited');
+  return { topup, key };
+}
+
+async function eventTypes(topup: TopupRow): Promise<string[]> {
+  return (await world.events(topup)).map((event) => event.type);
+}
+
+test('a payment that returns to the mempool is taken back with its bonus, and credited again', async () => {
+  const { topup } = await credited();
+  world.btc.reorg(1);
+  await world.settle();
+  const waiting = await world.topup(topup);
+  assert.equal(waiting.status, 'confirming');
+  assert.equal(waiting.credited_cents, 0n);
+  assert.equal(await world.balance(topup), 0n);
+  assert.deepEqual(await world.entries(topup), [...PAID, ...TAKEN_BACK]);
+  world.btc.mine();
+  await world.settle();
+  assert.deepEqual(await world.entries(topup), [...PAID, ...TAKEN_BACK, ...PAID]);
+  assert.equal(await world.balance(topup), 13_000n);
+  const [deposit] = await world.deposits(topup);
+  assert.equal(deposit?.credits, 2);
+  assert.deepEqual(await eventTypes(topup), ['topup.confirmed', 'topup.pending', 'topup.confirmed']);
+  assert.deepEqual(await world.audit(topup), [
+    'topup.create',
+    'topup.credit',
+    'topup.reverse',
+    'topup.credit',
+  ]);
+});
+
+test('a payment that is gone for good leaves the invoice as if it had never come', async () => {
+  const { topup } = await credited();
+  world.btc.reorg(1, { drop: true });
+  await world.settle();
+  const now = await world.topup(topup);
+  assert.equal(now.status, 'pending');
+  assert.equal(topupView(now).status, 'waiting');
+  assert.equal(now.confirmations, 0);
+  assert.equal(await world.balance(topup), 0n);
+});
+
+test('a payment that vanishes after its time leaves the invoice expired', async () => {
+  const { topup } = await credited();
+  world.clock.advanceMinutes(61);
+  world.btc.reorg(1, { drop: true });
+  await world.settle();
+  assert.equal((await world.topup(topup)).status, 'expired');
+  assert.deepEqual(await eventTypes(topup), ['topup.confirmed', 'topup.expired']);
+});
+
+test('a vanished payment of a cancelled invoice leaves it cancelled, without an event', async () => {
+  const topup = await world.invoice(100);
+  const actor = { ...(await world.customer()), customerId: topup.customer_id };
+  await cancelTopup(world.service, actor, topup.order_ref);
+  const key = world.btc.pay(topup.deposit_address, 200_000n);
+  await world.settle();
+  world.btc.replace(key);
+  await world.settle();
+  assert.equal(topupView(await world.topup(topup)).status, 'cancelled');
+  assert.deepEqual(await eventTypes(topup), ['topup.pending']);
+});
+
+test('money that was spent meanwhile takes the balance below zero', async () => {
+  const { topup } = await credited();
+  await world.db.run('update balances set balance_cents = 500 where customer_id = $1', [topup.customer_id]);
+  world.btc.reorg(1);
+  await world.settle();
+  assert.equal(await world.balance(topup), 500n - 13_000n);
+});
+
+test('a double-spend in the mempool makes the invoice wait again', async () => {
+  const topup = await world.invoice(100);
+  const key = world.btc.pay(topup.deposit_address, 200_000n);
+  await world.settle();
+  world.btc.replace(key);
+  const other = world.btc.pay(topup.deposit_address, 200_000n);
+  world.btc.mine();
+  await world.settle();
+  assert.deepEqual(await world.entries(topup), PAID);
+  const [event] = (await world.events(topup)).slice(-1);
+  assert.deepEqual(event?.topup.txids, [other.split(':')[0]]);
+});
+
+test('a payment that the node forgot without a word is asked for, and gone', async () => {
+  const topup = await world.invoice(100);
+  const key = world.btc.pay(topup.deposit_address, 200_000n);
+  await world.settle();
+  world.btc.forget(key);
+  world.btc.hushed.add(key);
+  await world.settle();
+  assert.deepEqual(world.btc.rechecks.at(-1), [key]);
+  assert.equal((await world.topup(topup)).status, 'pending');
+});
+
+test('a reorganisation that the poll does not tell of is found by asking for what is unfinished', async () => {
+  const { topup, key } = await credited();
+  world.btc.hushed.add(key);
+  world.btc.reorg(1);
+  await world.settle();
+  assert.equal((await world.topup(topup)).status, 'confirming');
+  assert.equal(await world.balance(topup), 0n);
+  world.btc.mine();
+  await world.settle();
+  assert.equal(await world.balance(topup), 13_000n);
+});
+
+test('a node put back to an earlier state takes the credit back until it has caught up', async () => {
+  const { topup } = await credited();
+  world.btc.mine(2);
+  await world.settle();
+  world.btc.rewindNode(3);
+  await world.settle();
+  assert.equal(await world.balance(topup), 0n);
+  world.btc.resyncNode();
+  await world.settle();
+  assert.equal(await world.balance(topup), 13_000n);
+  assert.deepEqual(await world.entries(topup), [...PAID, ...TAKEN_BACK, ...PAID]);
+});
+
+test('in another block with enough confirmations the credit stays', async () => {
+  const { topup } = await credited();
+  world.btc.reorg(1);
+  world.btc.mine(2);
+  await world.settle();
+  assert.equal((await world.topup(topup)).status, 'credited');
+  assert.deepEqual(await world.entries(topup), PAID);
+});
+
+test('in another block with fewer confirmations than needed the credit is taken back', async () => {
+  const topup = await world.invoice(1_000);
+  world.btc.pay(topup.deposit_address, 2_000_000n);
+  world.btc.mine(2);
+  await world.settle();
+  world.btc.reorg(2);
+  world.btc.mine(1);
+  await world.settle();
+  assert.equal((await world.topup(topup)).status, 'confirming');
+  assert.equal(await world.balance(topup), 0n);
+  world.btc.mine();
+  await world.settle();
+  assert.equal(await world.balance(topup), 170_000n);
+});
+
+test('fewer confirmations in the same block take nothing back', async () => {
+  const topup = await world.invoice(1_000);
+  world.btc.pay(topup.deposit_address, 2_000_000n);
+  world.btc.mine(3);
+  await world.settle();
+  world.btc.reorg(2);
+  await world.settle();
+  const now = await world.topup(topup);
+  assert.equal(now.status, 'credited');
+  assert.equal(now.confirmations, 1);
+  assert.equal((await world.entries(topup)).length, 2);
+});
+
+test('in a later block than the rate lock covers, the credit is made anew at the rate of then', async () => {
+  const { topup } = await credited();
+  world.clock.advanceMinutes(60 + 181);
+  world.rates.set('BTC', '40000');
+  world.btc.reorg(1);
+  world.btc.mine();
+  await world.settle();
+  assert.deepEqual(await world.entries(topup), [...PAID, ...TAKEN_BACK, { type: 'topup', cents: 8_000n }]);
+  const events = await world.events(topup);
+  assert.deepEqual(
+    events.map(({ type, topup: at }) => [type, at.status, at.credited_usd, at.bonus_usd]),
+    [
+      ['topup.confirmed', 'credited', 100, 30],
+      ['topup.pending', 'confirming', 80, 0],
+      ['topup.confirmed', 'credited', 80, 0],
+    ],
+  );
+  world.rates.set('BTC', '50000');
+});
+
+test('of a split payment, what still counts is credited anew with tolerance and tier of its own', async () => {
+  const topup = await world.invoice(100);
+  world.btc.pay(topup.deposit_address, 199_200n);
+  world.btc.mine();
+  await world.settle();
+  world.clock.advanceMinutes(1);
+  world.btc.pay(topup.deposit_address, 400_000n);
+  world.btc.mine();
+  await world.settle();
+  assert.deepEqual(
+    (await world.entries(topup)).map((entry) => entry.cents),
+    [10_000n, 3_000n, 19_960n, 7_000n],
+  );
+  world.btc.reorg(1, { drop: true });
+  await world.settle();
+  const now = await world.topup(topup);
+  assert.equal(now.credited_cents, 10_000n);
+  assert.equal(now.bonus_paid_cents, 3_000n);
+  assert.equal(await world.balance(topup), 13_000n);
+  assert.deepEqual((await world.entries(topup)).map((entry) => entry.cents).slice(4), [
+    -10_000n,
+    -19_960n,
+    -3_000n,
+    -7_000n,
+    10_000n,
+    3_000n,
+  ]);
+});
+
+test('dust that vanishes takes nothing back', async () => {
+  const { topup } = await credited();
+  const key = world.btc.pay(topup.deposit_address, 19n);
+  world.btc.mine();
+  await world.settle();
+  world.btc.reorg(1, { drop: true });
+  await world.settle();
+  assert.deepEqual(await world.entries(topup), PAID);
+  const dust = (await world.deposits(topup)).find((deposit) => deposit.key === key);
+  assert.equal(dust?.state, 'removed');
+  assert.equal(dust?.credited_cents, null);
+});
+
+test('the house has taken in what customers have, and given the bonuses', async () => {
+  const { topup } = await credited();
+  const rows = await world.db.rows<{ account: string; cents: bigint }>(
+    `select account, sum(cents)::bigint as cents from (
+       select debit_account as account, -amount_cents as cents from transfers where resource_id = $1
+       union all
+       select credit_account, amount_cents from transfers where resource_id = $1) as postings
+      group by account`,
+    [topup.id],
+  );
+  const of = (account: string) => rows.find((row) => row.account === account)?.cents;
+  assert.equal(of(HOUSE.deposits), -10_000n);
+  assert.equal(of(HOUSE.bonuses), -3_000n);
+  assert.equal(of(topup.customer_id), 13_000n);
+});

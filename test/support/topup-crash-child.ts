@@ -1,0 +1,23 @@
+/** A process that makes an invoice or reads the chains once, and dies at the crash point it was given. */
+import type { Actor } from '../../src/domain/context.ts';
+import { createTopup } from '../../src/domain/topups/create.ts';
+import { armCrashPoint } from '../../src/kernel/crash.ts';
+import type { ConnectionSettings } from '../../src/store/db.ts';
+import { watchDuty } from '../../src/workers/watch.ts';
+import { simnetService } from './simnet-service.ts';
+import { TopupWorld } from './topup-world.ts';
+
+interface Task {
+  readonly connection: ConnectionSettings;
+  readonly crashAt: string;
+  /** Makes an invoice for this customer; null: reads the chains. */
+  readonly customer: (Actor & { readonly customerId: string }) | null;
+}
+
+const { connection, crashAt, customer } = JSON.parse(process.argv[2] ?? '') as Task;
+const world = TopupWorld.attach(connection);
+const { service } = simnetService(world);
+armCrashPoint(crashAt);
+if (customer) await createTopup(service, customer, { coin: 'BTC', amountCents: 10_000n });
+else await watchDuty(service, { leaseMs: 1 }).run();
+await world.close();

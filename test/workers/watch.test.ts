@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { watchDuty } from '../../src/workers/watch.ts';
+import { TopupWorld } from '../support/topup-world.ts';
+
+let world: TopupWorld;
+before(async () => {
+  world = await TopupWorld.start();
+});
+after(() => world.close());
+beforeEach(async () => {
+  await world.settle();
+  world.btc.polls.length = 0;
+  world.eth.polls.length = 0;
+  world.btc.rechecks.length = 0;
+});
+
+async function coin(code: string) {
+  return await world.db.row<{ cursor: string; failures: number; lease_id: string | null }>(
+    'select cursor, failures, lease_id from coins where code = $1',
+    [code],
+  );
+}
+
+test('a coin without an invoice is not polled', async () => {
+  await world.invoice(100, 'BTC');
+  await world.watch.run();
+  assert.equal(world.btc.polls.length, 1);
+  assert.equal(world.eth.polls.length, 0);
+});
+
+test('every run polls, from where the last one ended, and returns 0 when nothing changed', async () => {
+  const topup = await world.invoice(100);
+  world.btc.pay(topup.deposit_address, 200_000n);
+  world.btc.mine();
+  assert.equal(await world.watch.run(), 1);
+  const read = (await coin('BTC'))?.cursor;
+  assert.equal(await world.watch.run(), 0);
+  assert.equal(await world.watch.run(), 0);
+  assert.deepEqual(world.btc.polls.slice(1), [read, read]);
+  assert.equal((await coin('BTC'))?.lease_id, null);
+  assert.equal(await world.watch.busy(), false);
+  assert.equal(await world.watch.nextDue(), null);
+});
+
+test('payments in a block are asked for only when the chain moved', async () => {
+  const topup = await world.invoice(100);
+  const key = world.btc.pay(topup.deposit_address, 200_000n);
+  world.btc.mine();
+  await world.settle();
+  world.btc.hushed.add(key);
+  await world.watch.run();
+  assert.equal(world.btc.rechecks.length, 0);
+  world.btc.mine();
+  await world.watch.run();
+  assert.ok(world.btc.rechecks.some((keys) => keys.includes(key)));
+  world.btc.hushed.clear();
+});
+
+test('a node that fails delays its own coin only, and is tried again', async () => {
+  const btc = await world.invoice(100);
+  const eth = await world.invoice(100, 'ETH');
+  world.btc.pay(btc.deposit_address, 200_000n);
+  world.btc.mine();
+  world.eth.pay(eth.deposit_address, eth.deposit_units);
+  world.eth.mine(30);
+  world.btc.failures.poll = 3;
+  assert.equal(await world.watch.run(), 1);
+  assert.equal((await world.topup(eth)).status, 'credited');
+  assert.equal((await coin('BTC'))?.failures, 1);
+  assert.equal(await world.watch.busy(), true);
+  await world.settle();
+  assert.equal((await world.topup(btc)).status, 'credited');
+  assert.equal((await coin('BTC'))?.failures, 0);
+});
+
+test('a failed question about a payment keeps the cursor, not what the poll told', async () => {
+  const silent = await world.invoice(100);
+  world.btc.hushed.add(world.btc.pay(silent.deposit_address, 200_000n));
+  world.btc.hushed.clear();
+  await world.settle();
+  const [deposit] = await world.deposits(silent);
+  world.btc.hushed.add(deposit?.key ?? '');
+  const told = await world.invoice(100);
+  world.btc.pay(told.deposit_address, 200_000n);
+  world.btc.mine();
+  const cursor = (await coin('BTC'))?.cursor;
+  world.btc.failures.recheck = 1;
+  await world.watch.run();
+  assert.equal((await world.topup(told)).status, 'credited');
+  assert.equal((await coin('BTC'))?.cursor, cursor);
+  await world.settle();
+  assert.equal((await world.topup(silent)).status, 'credited');
+  world.btc.hushed.clear();
+});
+
+test('a node that does not answer is given up on', async () => {
+  const topup = await world.invoice(100, 'ETH');
+  world.eth.pay(topup.deposit_address, topup.deposit_units);
+  world.eth.mine(30);
+  let answer = () => {};
+  world.btc.duringPoll = () => new Promise((resolve) => (answer = resolve));
+  await watchDuty(world.service, { driverTimeoutMs: 50, retryFirstMs: 1 }).run();
+  assert.equal((await world.topup(topup)).status, 'credited');
+  assert.equal((await coin('BTC'))?.failures, 1);
+  answer();
+  world.btc.duringPoll = async () => undefined;
+});
+
+test('a coin that another process reads is left to it, and that is no rest', async () => {
+  await world.invoice(100);
+  const { run: other } = watchDuty(world.service);
+  let meanwhile = -1;
+  world.btc.duringPoll = async () => {
+    world.btc.duringPoll = async () => undefined;
+    meanwhile = await other();
+  };
+  await world.watch.run();
+  assert.ok(meanwhile >= 1);
+  assert.equal(world.btc.polls.length, 1);
+});
+
+test('a process that lost its lease writes nothing of what it saw', async () => {
+  const topup = await world.invoice(100);
+  world.btc.pay(topup.deposit_address, 200_000n);
+  world.btc.mine();
+  const cursor = (await coin('BTC'))?.cursor;
+  world.btc.duringPoll = async () => {
+    world.btc.duringPoll = async () => undefined;
+    await world.db.run(`update coins set lease_id = gen_random_uuid() where code = 'BTC'`);
+  };
+  assert.ok((await world.watch.run()) >= 1);
+  assert.deepEqual(await world.deposits(topup), []);
+  assert.equal((await coin('BTC'))?.cursor, cursor);
+  await world.db.run(`update coins set lease_id = null, leased_until = null`);
+  await world.settle();
+  assert.equal((await world.topup(topup)).status, 'credited');
+});
+
+test('a lease that ran out is taken over', async () => {
+  const topup = await world.invoice(100);
+  await world.db.run(
+    `update coins set lease_id = gen_random_uuid(), leased_until = clock_timestamp() - interval '1 ms'`,
+  );
+  world.btc.pay(topup.deposit_address, 200_000n);
+  world.btc.mine();
+  await world.watch.run();
+  assert.equal((await world.topup(topup)).status, 'credited');
+});
+
+test('two processes that read at the same time credit once', async () => {
+  const topups = await Promise.all(Array.from({ length: 8 }, () => world.invoice(100)));
+  for (const topup of topups) world.btc.pay(topup.deposit_address, 200_000n);
+  world.btc.mine();
+  await Promise.all([world.settle(), world.settle(), world.settle()]);
+  for (const topup of topups) assert.equal(await world.balance(topup), 13_000n);
+});
+
+test('one invoice that cannot be settled keeps back no other', async () => {
+  const broken = await world.invoice(100);
+  const sound = await world.invoice(100);
+  await world.db.run('delete from balances where customer_id = $1', [broken.customer_id]);
+  world.btc.pay(broken.deposit_address, 200_000n);
+  world.btc.pay(sound.deposit_address, 200_000n);
+  world.btc.mine();
+  const cursor = (await coin('BTC'))?.cursor;
+  await world.watch.run();
+  assert.equal((await world.topup(sound)).status, 'credited');
+  assert.equal((await coin('BTC'))?.cursor, cursor);
+  await world.db.run('insert into balances (customer_id) values ($1)', [broken.customer_id]);
+  await world.settle();
+  assert.equal((await world.topup(broken)).status, 'credited');
+});
