@@ -40,7 +40,7 @@ export function addTopups(program: Command, { doors, terminal }: OperatorContext
         if (id === undefined) throw new Refusal('there is no top-up with this order_ref');
         const topup = await resolve(service, systemActor(service.clock.now()), id);
         terminal.out(
-          `${verb}ed: the top-up is ${topup.status}, credited ${centsText(topup.credited_cents)} USD`,
+          `${verb === 'release' ? 'released' : 'refunded'}: the top-up is ${topup.status}, credited ${centsText(topup.credited_cents)} USD`,
         );
       });
   }

@@ -37,8 +37,9 @@ function toPlain(document: Document): unknown {
 /** Unknown keys first: they are often the misspelt ones that are then missing. */
 function shapeFaults(content: unknown): Fault[] {
   const errors = Value.Errors(CatalogueFile, content);
-  const unknown = errors.filter((error) => error.keyword === 'additionalProperties');
-  return [...unknown, ...errors.filter((error) => !unknown.includes(error))].flatMap((error): Fault[] => {
+  const ofUnknownKey = (error: (typeof errors)[number]) => error.keyword === 'additionalProperties';
+  const unknownFirst = errors.toSorted((a, b) => Number(ofUnknownKey(b)) - Number(ofUnknownKey(a)));
+  return unknownFirst.flatMap((error): Fault[] => {
     const path = error.instancePath.split('/').slice(1).map(step);
     if (error.keyword === 'required') {
       return error.params.requiredProperties.map((key) => ({ path, says: `${key} is missing` }));

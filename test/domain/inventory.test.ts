@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { loadCatalogue } from '../../src/domain/catalogue/load.ts';
+import { addBlock } from '../../src/domain/inventory/blocks.ts';
+import { addHost, drainHost } from '../../src/domain/inventory/hosts.ts';
+import { addMachines } from '../../src/domain/inventory/machines.ts';
+import { withholdAddresses } from '../../src/domain/inventory/withhold.ts';
+import { countPool } from '../../src/store/addresses.ts';
+import { countMachines, listHosts } from '../../src/store/hosts.ts';
+import { type Ground, openGround, refusal } from './ground.ts';
+
+const CATALOGUE = `
+regions:
+  - { id: par, session_code: par, name: Paris, country: FR, pop_id: PAR1 }
+  - { id: zrh, session_code: zrh, name: Zurich, country: CH, pop_id: ZRH1 }
+plans:
+  - { id: s1, category: vps, cpu: 1, cpu_model: m, ram_mb: 1024, disk_gb: 25, transfer_tb: "1", price_usd_month: "7.35", regions: [par] }
+  - { id: r1, category: dedicated, cpu: 6, cpu_model: m, ram_mb: 32768, disk_gb: 960, transfer_tb: "1", price_usd_month: "90", regions: [par] }
+images:
+  - { family: debian, version: "12", arch: [amd64], size_gb: "2", cloud_init: true, released_at: 2023-06-10 }
+`;
+
+let ground: Ground;
+before(async () => {
+  ground = await openGround();
+  await loadCatalogue(ground.service, CATALOGUE, { sandbox: false, register: ground.register });
+});
+after(() => ground.close());
+
+const HOST = { name: 'h1', regionId: 'par', cpu: 32, ramMb: 65_536, diskGb: 2_000 };
+const block = (text: string, gateway: string | null = null, regionId = 'par') =>
+  addBlock(ground.service, { regionId, block: text, gateway });
+const addresses = async (inside: string) =>
+  (
+    await ground.db.rows<{ addr: string }>(
+      'select host(addr) as addr from ipv4_addresses where addr <<= $1::inet order by ipv4_addresses.addr',
+      [inside],
+    )
+  ).map((row) => row.addr);
+const prefixes = async (inside: string) =>
+  (
+    await ground.db.rows<{ prefix: string }>(
+      'select prefix::text as prefix from ipv6_prefixes where prefix <<= $1::inet order by ipv6_prefixes.prefix',
+      [inside],
+    )
+  ).map((row) => row.prefix);
+
+describe('hosts', () => {
+  it('are told to the driver before the inventory counts on them', async () => {
+    await addHost(ground.service, HOST, async (hosts) => {
+      assert.deepEqual(await listHosts(ground.db), []);
+      await ground.register(hosts);
+    });
+    assert.equal((await listHosts(ground.db))[0]?.name, 'h1');
+    assert.equal(ground.registered.at(-1)?.ramMb, 65_536);
+  });
+
+  it('have one name each, in a region that exists', async () => {
+    const told = ground.registered.length;
+    const add = (host: Partial<typeof HOST>) =>
+      refusal(addHost(ground.service, { ...HOST, ...host }, ground.register));
+    assert.match(await add({}), /named h1 already/);
+    assert.match(await add({ name: 'h2', regionId: 'xyz' }), /no region xyz: there are par, zrh/);
+    assert.match(await add({ name: 'H 2' }), /is not a name/);
+    assert.equal(ground.registered.length, told);
+  });
+
+  it('drain and come back, once each in the audit log', async () => {
+    assert.equal(await drainHost(ground.service, 'h1', true), true);
+    assert.equal(await drainHost(ground.service, 'h1', true), false);
+    assert.equal((await listHosts(ground.db))[0]?.draining, true);
+    assert.equal(await drainHost(ground.service, 'h1', false), true);
+    assert.match(await refusal(drainHost(ground.service, 'h9', true)), /no host h9/);
+    const drains = (await ground.audited()).filter((action) => action.includes('drain'));
+    assert.deepEqual(drains, ['host.drain', 'host.undrain']);
+  });
+});
+
+describe('machines', () => {
+  const add = (names: string[], planId = 'r1') =>
+    addMachines(ground.service, { names, planId, regionId: 'par' }, ground.register);
+
+  it('are stock of a dedicated plan, and hosts of its size to the driver', async () => {
+    await add(['m1', 'm2']);
+    assert.deepEqual(await countMachines(ground.db), [
+      { region_id: 'par', plan_id: 'r1', total: 2n, free: 2n },
+    ]);
+    assert.deepEqual(ground.registered.at(-1), { name: 'm2', cpu: 6, ramMb: 32_768, diskGb: 960 });
+  });
+
+  it('are of a dedicated plan, and share no name with a host', async () => {
+    assert.match(await refusal(add(['m3'], 's1')), /s1 is not a dedicated one/);
+    assert.match(await refusal(add(['m3'], 's9')), /no plan s9/);
+    assert.match(await refusal(add(['h1'])), /named h1 already/);
+    assert.match(await refusal(add(['m3', 'm3'])), /m3 is named twice/);
+  });
+});
+
+describe('IPv4 blocks', () => {
+  it('give every address but network, broadcast and gateway', async () => {
+    assert.equal(await block('203.0.113.0/29'), 5);
+    assert.deepEqual(
+      await addresses('203.0.113.0/29'),
+      [2, 3, 4, 5, 6].map((n) => `203.0.113.${n}`),
+    );
+    assert.equal(await block('203.0.113.8/29', '203.0.113.14'), 5);
+    assert.deepEqual(
+      await addresses('203.0.113.8/29'),
+      [9, 10, 11, 12, 13].map((n) => `203.0.113.${n}`),
+    );
+    assert.equal(await block('203.0.113.16/29', '198.51.100.1'), 6);
+  });
+
+  it('of one or two addresses give them all, with a gateway from elsewhere', async () => {
+    assert.equal(await block('203.0.113.24/31', '198.51.100.1'), 2);
+    assert.equal(await block('203.0.113.26/32', '198.51.100.1'), 1);
+    assert.match(await refusal(block('203.0.113.27/32')), /needs a gateway of its own/);
+  });
+
+  it('of 65,534 addresses are the largest', async () => {
+    assert.equal(await block('198.18.0.0/16', null, 'zrh'), 65_533);
+    assert.match(await refusal(block('198.0.0.0/15')), /a \/16 to a \/32/);
+  });
+
+  it('that overlap are refused, inside, around and equal', async () => {
+    for (const text of ['203.0.113.0/29', '203.0.113.4/30', '203.0.112.0/23']) {
+      assert.match(await refusal(block(text)), /overlaps 203\.0\.113\./);
+    }
+  });
+
+  it('added by two at once are added once', async () => {
+    const both = await Promise.allSettled([block('192.0.2.0/24'), block('192.0.2.0/25')]);
+    assert.deepEqual(both.map((each) => each.status).sort(), ['fulfilled', 'rejected']);
+  });
+
+  it('that are malformed, or whose gateway is, are refused', async () => {
+    assert.match(await refusal(block('198.51.100.1/24')), /without host bits/);
+    assert.match(await refusal(block('198.51.100.0/24', '2001:db8::1')), /gateway is not an IPv4 address/);
+    assert.match(await refusal(block('198.51.100.0/24', null, 'xyz')), /no region xyz/);
+  });
+});
+
+describe('IPv6 blocks', () => {
+  it('give their /64s', async () => {
+    assert.equal(await block('2001:db8:0:10::/62'), 4);
+    assert.deepEqual(
+      await prefixes('2001:db8:0:10::/62'),
+      ['10', '11', '12', '13'].map((group) => `2001:db8:0:${group}::/64`),
+    );
+    assert.equal(await block('2001:db8:0:20::/64'), 1);
+    assert.equal(await block('2001:db8:0:ff00::/56'), 256);
+    assert.equal((await prefixes('2001:db8:0:ff00::/56')).at(-1), '2001:db8:0:ffff::/64');
+  });
+
+  it('keep the /64 of their gateway to themselves', async () => {
+    assert.equal(await block('2001:db8:0:30::/62', '2001:db8:0:31::1'), 3);
+    assert.ok(!(await prefixes('2001:db8:0:30::/62')).includes('2001:db8:0:31::/64'));
+  });
+
+  it('give 65,536 at most', async () => {
+    assert.equal(await block('2001:db9::/32', null, 'zrh'), 65_536);
+    assert.equal((await prefixes('2001:db9::/32')).at(-1), '2001:db9:0:ffff::/64');
+    assert.match(await refusal(block('2001:d00::/24')), /a \/32 to a \/64/);
+    assert.match(await refusal(block('2001:db9:1::/48')), /overlaps 2001:db9::\/32/);
+  });
+});
+
+describe('addresses', () => {
+  const withhold = (range: string, blocked = true) => withholdAddresses(ground.service, range, blocked);
+  const free = async (family: 4 | 6) =>
+    (await countPool(ground.db, ground.clock.now())).find(
+      (row) => row.region_id === 'par' && row.family === family,
+    )?.free ?? 0n;
+
+  it('that are blocked are no longer free, until they are unblocked', async () => {
+    const before = await free(4);
+    assert.deepEqual(await withhold('203.0.113.2'), { changed: 1, held: 0 });
+    assert.deepEqual(await withhold('203.0.113.0/29'), { changed: 4, held: 0 });
+    assert.deepEqual(await withhold('203.0.113.0/29'), { changed: 0, held: 0 });
+    assert.equal(await free(4), before - 5n);
+    assert.deepEqual(await withhold('203.0.113.0/29', false), { changed: 5, held: 0 });
+    assert.equal(await free(4), before);
+  });
+
+  it('of IPv6 are blocked by their /64', async () => {
+    const before = await free(6);
+    assert.deepEqual(await withhold('2001:db8:0:10::5'), { changed: 1, held: 0 });
+    assert.deepEqual(await withhold('2001:db8:0:10::/62'), { changed: 3, held: 0 });
+    assert.equal(await free(6), before - 4n);
+  });
+
+  it('that a server has are blocked for whoever comes after it', async () => {
+    await ground.db.run(`update ipv4_addresses set server_id = gen_random_uuid() where addr = '203.0.113.3'`);
+    assert.deepEqual(await withhold('203.0.113.3'), { changed: 1, held: 1 });
+  });
+
+  it('that rest are counted as resting, with the clock', async () => {
+    const now = ground.clock.now();
+    await ground.db.run(`update ipv4_addresses set free_from = $1 where addr = '203.0.113.4'`, [
+      new Date(now.getTime() + 60_000),
+    ]);
+    const resting = async (at: Date) =>
+      (await countPool(ground.db, at)).find((row) => row.region_id === 'par' && row.family === 4)?.resting;
+    assert.equal(await resting(now), 1n);
+    assert.equal(await resting(new Date(now.getTime() + 60_000)), 0n);
+  });
+
+  it('that are none, or not in the pool, are refused', async () => {
+    assert.match(await refusal(withhold('example.org')), /neither an address nor a block/);
+    assert.match(await refusal(withhold('10.0.0.1')), /pool has no address/);
+  });
+});

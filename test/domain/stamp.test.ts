@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { openStamp, refuseOtherMode } from '../../src/domain/stamp/open.ts';
+import { KeyRing } from '../../src/kernel/secrets.ts';
+import { openDatabase } from '../../src/store/db.ts';
+import { createScratch, type ScratchDatabase, scratchDatabase } from '../support/database.ts';
+import { refusal } from './ground.ts';
+
+let scratch: ScratchDatabase;
+let dataDir: string;
+beforeEach(async () => {
+  scratch = await scratchDatabase();
+  dataDir = join(mkdtempSync(join(tmpdir(), 'skerry-stamp-')), 'data');
+});
+afterEach(async () => {
+  await scratch.close();
+  rmSync(join(dataDir, '..'), { recursive: true });
+});
+
+const open = (mode: 'sandbox' | 'live' = 'sandbox', secretKey: string | null = null) =>
+  openStamp(scratch.db, { mode, secretKey, dataDir });
+const keyFile = () => join(dataDir, 'secret.key');
+
+test('an empty database gets a stamp and a key file that only its owner reads', async () => {
+  const { keys, clockOffsetMs } = await open();
+  assert.equal(clockOffsetMs, 0);
+  assert.equal(statSync(keyFile()).mode & 0o777, 0o600);
+  const again = await open();
+  assert.equal(again.keys.open('a', keys.seal('a', 'text')).toString(), 'text');
+});
+
+test('a given key is used, and no file is made', async () => {
+  const key = KeyRing.generate();
+  await open('sandbox', key);
+  assert.ok(!existsSync(keyFile()));
+  await open('sandbox', `k2:${KeyRing.generate().slice(3)},${key}`);
+});
+
+test('processes that start at once agree on one key', async () => {
+  const opened = await Promise.all(Array.from({ length: 4 }, () => open()));
+  const sealed = opened[0]?.keys.seal('a', 'text') ?? '';
+  for (const { keys } of opened) assert.equal(keys.open('a', sealed).toString(), 'text');
+});
+
+test('a database is never served as the other mode', async () => {
+  await open('sandbox');
+  assert.match(
+    await refusal(open('live')),
+    /is a sandbox one and is never served as live: set SKERRY_MODE=sandbox/,
+  );
+  assert.match(await refusal(refuseOtherMode(scratch.db, 'live')), /is a sandbox one/);
+  await refuseOtherMode(scratch.db, 'sandbox');
+});
+
+test('a database without tables is of no mode yet', async () => {
+  const { connection, drop } = await createScratch({ empty: true });
+  const db = openDatabase(connection, { poolSize: 1 });
+  await refuseOtherMode(db, 'live');
+  await db.close();
+  await drop();
+});
+
+test('a wrong key is refused, from the setting and from the file, without being shown', async () => {
+  await open();
+  const wrong = KeyRing.generate();
+  const line = await refusal(open('sandbox', wrong));
+  assert.match(line, /^SKERRY_SECRET_KEY is not the key of this database/);
+  assert.ok(!line.includes(wrong.slice(3)));
+  writeFileSync(keyFile(), wrong);
+  assert.match(await refusal(open()), /secret\.key is not the key of this database/);
+});
+
+test('a missing key is refused, and none is made in its place', async () => {
+  await open();
+  rmSync(keyFile());
+  assert.match(await refusal(open()), /is missing: restore .*secret\.key or set SKERRY_SECRET_KEY/);
+  assert.ok(!existsSync(keyFile()));
+});
+
+test('a file that holds no key is refused', async () => {
+  await open();
+  const { length } = readFileSync(keyFile(), 'utf8');
+  writeFileSync(keyFile(), 'x'.repeat(length));
+  assert.match(await refusal(open()), /secret\.key: each key is id:base64/);
+});
+
+test('a key file that others may read is refused', async () => {
+  await open();
+  chmodSync(keyFile(), 0o644);
+  assert.match(await refusal(open()), /run chmod 600/);
+});
+
+test('the clock’s offset is read back', async () => {
+  await open();
+  await scratch.db.run('update service set clock_offset_ms = 90000');
+  assert.equal((await open()).clockOffsetMs, 90_000);
+});

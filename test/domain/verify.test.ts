@@ -1,0 +1,219 @@
+/**
+ * A world in which everything has happened once (top-ups credited and taken back, servers of both kinds, a failed
+ * one refunded, a kept answer) is sound; and every invariant, broken on purpose, is named.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { checkInvariants, INVARIANTS, verify } from '../../src/domain/verify/verify.ts';
+import type { SessionClient } from '../support/session-client.ts';
+import { startWorld, topUp, type World } from '../support/world.ts';
+
+const DEPLOY = {
+  product: 'vps',
+  plan: 's1',
+  region: 'par',
+  os: 'debian',
+  billing: 3,
+  root_password: 'a root password',
+};
+
+/** How each invariant is broken: SQL that a defect of ours might amount to. */
+const BREAKS: Record<string, readonly string[]> = {
+  'postings sum to zero': [
+    `update transfers set amount_cents = 0 where type = 'bonus'`,
+    `update transfers set debit_account = credit_account where type = 'bonus'`,
+    `update transfers set debit_account = gen_random_uuid() where type = 'bonus'`,
+  ],
+  'balances equal their transfers': [
+    `update balances set balance_cents = balance_cents + 1`,
+    `delete from transfers where type = 'bonus'`,
+  ],
+  'customers have a balance': [`delete from balances`],
+  'no balance is overspent': [
+    `update transfers set balance_after_cents = -1 where type = 'charge'`,
+    `update balances set balance_cents = -1 where customer_id in
+       (select customer_id from balances except select customer_id from transfers where type = 'reversal')`,
+  ],
+  'balances after transfers form a chain': [
+    `update transfers set balance_after_cents = balance_after_cents + 1 where type = 'bonus'`,
+  ],
+  'reversals mirror what they reverse': [
+    `update transfers set amount_cents = amount_cents + 1 where type = 'reversal'`,
+    `update transfers set reverses = null where type = 'reversal'`,
+    `update transfers set reverses = gen_random_uuid() where type = 'reversal'`,
+    `update transfers set type = 'adjustment' where type = 'reversal'`,
+  ],
+  'deposits match their credits': [
+    `update deposits set credited_cents = credited_cents + 1 where credited_cents > 0`,
+    `update deposits set credit_transfer_id = gen_random_uuid() where credited_cents > 0`,
+    `update deposits d set credit_transfer_id = t.reverses, credited_cents = t.amount_cents
+       from transfers t where t.type = 'reversal' and t.resource_id = d.topup_id`,
+  ],
+  'deposits are credited once': [
+    `update deposits set credit_transfer_id = null, credited_cents = null where credited_cents > 0`,
+  ],
+  'invoices add up': [`update topups set credited_cents = credited_cents + 1`],
+  'bonuses fit their credits': [
+    `update topups set bonus_paid_cents = bonus_paid_cents + 1`,
+    `update topups set bonus_transfers = '{}'`,
+    `update transfers set resource_id = null where type = 'bonus'`,
+  ],
+  'every server is paid for': [
+    `delete from transfers where type = 'charge'`,
+    `update transfers set fact = 'cycle:' || resource_id || ':2' where type = 'charge'`,
+  ],
+  'no charge without a server': [
+    `update transfers set resource_id = gen_random_uuid() where type = 'charge'`,
+    `with gone as (delete from events where type = 'server.created' returning id) delete from servers`,
+  ],
+  'refunds fit their charges': [
+    `update transfers set amount_cents = amount_cents + 1 where type = 'refund'`,
+    `update transfers set fact = fact || '0' where type = 'refund'`,
+    `update servers set id = t.resource_id from transfers t where t.type = 'refund' and region_id = 'zrh'`,
+  ],
+  'servers were announced': [`delete from events where type = 'server.created'`],
+  'creations and charges were announced together': [
+    `delete from events where type = 'billing.charged'`,
+    `delete from events where type = 'server.created'; delete from events where type = 'billing.charged'`,
+  ],
+  'work fits the status': [
+    `update servers set status = 'installing' where status = 'running'`,
+    `insert into operations (id, server_id, kind, step, due_at, created_at)
+       select gen_random_uuid(), id, 'provision', 'ensure', now(), now() from servers`,
+    `insert into operations (id, server_id, kind, step, due_at, created_at)
+       select gen_random_uuid(), id, 'destroy', 'remove', now(), now() from servers`,
+  ],
+  'servers are counted': [`update balances set servers = servers + 1`],
+  'install secrets are gone': [
+    `update servers set root_password_sealed = 'sealed' where status = 'running'`,
+    `update servers set first_run_at = null where status = 'running'`,
+  ],
+  'held addresses have a server': [
+    `delete from servers`,
+    `update ipv6_prefixes set server_id = gen_random_uuid() where server_id is not null and region_id = 'par'`,
+  ],
+  'servers have their addresses': [
+    `update ipv6_prefixes set server_id = null`,
+    `update ipv4_addresses set server_id = null`,
+    `update servers set region_id = 'buh'`,
+  ],
+  'addresses lie in their block': [
+    `update ipv4_addresses set region_id = 'buh' where region_id = 'par'`,
+    `update ipv6_prefixes set block_id = (select id from ip_blocks where region_id = 'buh' and family = 6)`,
+    `insert into ipv4_addresses (addr, block_id, region_id, gateway, free_from)
+       select gateway, id, region_id, gateway, now() from ip_blocks where family = 4 limit 1`,
+  ],
+  'hosts carry what they count': [
+    `update hosts set used_ram_mb = used_ram_mb + 1 where name = 'par-1'`,
+    `update hosts set used_disk_gb = 0, used_ram_mb = 0`,
+  ],
+  'no host is overfull': [`update hosts set used_disk_gb = disk_gb + 1 where name = 'par-1'`],
+  'machines and servers agree': [
+    `update machines set server_id = null`,
+    `update servers set machine_id = null`,
+    `update machines set plan_id = 'r2' where server_id is not null`,
+  ],
+  'servers have a place': [
+    `update servers set host_id = null`,
+    `update servers set machine_id = null`,
+    `update hosts set region_id = 'buh'`,
+  ],
+  'kept answers are complete': [
+    `update idempotency set answer = ''`,
+    `update idempotency set fingerprint = ''`,
+    `update idempotency set request_id = 'x'`,
+  ],
+  'actors are who they can be': [
+    `update audit_events set actor_token = gen_random_uuid() where actor_session is not null`,
+    `update audit_events set customer_id = null where actor_session is not null`,
+  ],
+};
+
+describe('verify', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+    await livelyPast(world);
+    // Breaking takes locks that workers would wait for.
+    await world.runner.stop();
+  });
+  after(() => world.close());
+
+  it('finds nothing wrong in a world where everything has happened once', async () => {
+    const findings = await verify(world.opened.service);
+    assert.deepEqual(
+      findings.filter((finding) => finding.broken > 0n),
+      [],
+    );
+    const unseen = findings
+      .filter((finding) => finding.checked === 0n)
+      .map(({ invariant }) => invariant.name);
+    assert.deepEqual(unseen, [], 'each of them looked at something');
+  });
+
+  it('has a way to break each invariant', () => {
+    assert.deepEqual(
+      Object.keys(BREAKS),
+      INVARIANTS.map((invariant) => invariant.name),
+    );
+  });
+
+  for (const [name, breaks] of Object.entries(BREAKS)) {
+    for (const [index, sql] of breaks.entries()) {
+      it(`names "${name}" when it is broken (${index + 1})`, async () => {
+        const found = (await broken(world, sql)).find((finding) => finding.invariant.name === name);
+        assert.ok(found && found.broken > 0n && found.examples.length > 0);
+        assert.ok(found.examples.length <= 10);
+      });
+    }
+  }
+});
+
+/** What verify finds after this SQL, with all that forbids it switched off; nothing of it stays. */
+async function broken(world: World, sql: string) {
+  const undo = new Error('undo');
+  let findings: Awaited<ReturnType<typeof verify>> = [];
+  await world.opened.db
+    .transaction(async (tx) => {
+      await tx.run(`set local session_replication_role = replica`);
+      await tx.run(`do $$ declare c record; begin
+        for c in select conrelid::regclass as t, conname from pg_constraint
+                  where contype in ('c', 'u') and connamespace = 'public'::regnamespace loop
+          execute format('alter table %s drop constraint %I', c.t, c.conname);
+        end loop; end $$`);
+      let changed = 0;
+      for (const statement of sql.split('; ')) changed += await tx.run(statement);
+      assert.ok(changed > 0, 'the break touched nothing');
+      findings = await checkInvariants(tx);
+      throw undo;
+    })
+    .catch((error: unknown) => {
+      if (error !== undo) throw error;
+    });
+  return findings;
+}
+
+async function livelyPast(world: World): Promise<void> {
+  const customer = await world.customer();
+  await topUp(world, customer, 500);
+  await topUp(world, customer, 40);
+  for (const server of [{}, { region: 'zrh', plan: 's2' }, { product: 'dedi', plan: 'r1', os: 'freebsd' }]) {
+    await deploy(customer, { ...DEPLOY, ...server });
+  }
+  await world.settle();
+  await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 1000 });
+  await deploy(customer, DEPLOY);
+  await world.advance(3600);
+  await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 0 });
+  const other = await world.customer();
+  await topUp(world, other, 120, 'XMR');
+  await world.sandbox('reorgs', { coin: 'XMR', depth: 30, drop: true });
+  await world.settle();
+  await topUp(world, other, 120, 'XMR');
+}
+
+async function deploy(customer: SessionClient, fields: typeof DEPLOY): Promise<void> {
+  const headers = { 'Idempotency-Key': crypto.randomUUID() };
+  const { body, text } = await customer.post('/deploy-api.php', fields, { headers });
+  assert.equal(body.ok, true, text);
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { cidrSize, ipv4Text, parseCidr } from '../../src/kernel/cidr.ts';
+
+test('blocks of both families are read', () => {
+  assert.deepEqual(parseCidr('203.0.113.0/24'), { family: 4, length: 24, first: 0xcb007100n });
+  assert.deepEqual(parseCidr('2001:DB8::/32'), { family: 6, length: 32, first: 0x20010db8n << 96n });
+  assert.deepEqual(parseCidr('::/0'), { family: 6, length: 0, first: 0n });
+  assert.equal(parseCidr('1:2:3:4:5:6:7:8/128')?.first, 0x10002000300040005000600070008n);
+});
+
+for (const text of [
+  ...[
+    '',
+    '/',
+    '203.0.113.0',
+    '203.0.113.0/',
+    '203.0.113.0/33',
+    '203.0.113.1/24',
+    '203.0.113.0/-1',
+    ' 203.0.113.0/24',
+  ],
+  ...[
+    '203.0.113/24',
+    '0203.0.113.0/24',
+    '2001:db8::/129',
+    '2001:db8::1/64',
+    '2001:db8::%1/64',
+    '::ffff:1.2.3.4/128',
+  ],
+  ...['203.0.113.0/24/24', '203.0.113.0/24\n', 'x/24'],
+]) {
+  test(`${JSON.stringify(text)} is no block`, () => assert.equal(parseCidr(text), undefined));
+}
+
+test('every IPv4 address of a block has its place in it', () => {
+  fc.assert(
+    fc.property(
+      fc.nat(0xffffffff),
+      fc.integer({ min: 16, max: 32 }),
+      fc.nat(65_535),
+      (number, length, index) => {
+        const size = 2 ** (32 - length);
+        const first = number - (number % size);
+        const text = [24, 16, 8, 0].map((shift) => (first >>> shift) & 255).join('.');
+        const cidr = parseCidr(`${text}/${length}`);
+        assert.ok(cidr);
+        assert.equal(cidrSize(cidr), BigInt(size));
+        const inside = index % size;
+        assert.equal(parseCidr(`${ipv4Text(cidr, inside)}/32`)?.first, BigInt(first + inside));
+      },
+    ),
+    { numRuns: Number(process.env.SKERRY_TEST_RUNS ?? 50) },
+  );
+});
