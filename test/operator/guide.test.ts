@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { readCatalogue } from '../../src/domain/catalogue/read.ts';
+import { runOperator } from '../../src/operator/run.ts';
+import { SETTINGS, SWITCH_NAMES } from '../../src/spec/settings.ts';
+
+const GUIDE = readFileSync(new URL('../../docs/operator-guide.md', import.meta.url), 'utf8');
+
+/** Names of the commands that `--help` lists under these words. */
+async function commands(...words: string[]): Promise<string[]> {
+  let text = '';
+  const doors = {
+    settings: () => [],
+    database: async () => assert.fail('opened'),
+    service: async () => assert.fail('opened'),
+  };
+  const say = (line: string) => {
+    text += line;
+  };
+  await runOperator([...words, '--help'], doors, undefined, { out: say, err: say, ask: null });
+  const list = text.split('Commands:')[1] ?? '';
+  return [...list.matchAll(/^ {2}([a-z]+)/gm)]
+    .map((match) => match[1] ?? '')
+    .filter((name) => name !== 'help');
+}
+
+test('the guide names every setting and every switch', () => {
+  const missing = [...Object.keys(SETTINGS), ...SWITCH_NAMES].filter((name) => !GUIDE.includes(name));
+  assert.deepEqual(missing, []);
+});
+
+test('the guide shows every command', async () => {
+  const names = await commands();
+  assert.ok(names.length >= 9, names.join(' '));
+  const all = await Promise.all(
+    names.map(async (name) => {
+      const inner = await commands(name);
+      return inner.length > 0 ? inner.map((verb) => `${name} ${verb}`) : [name];
+    }),
+  );
+  const missing = all.flat().filter((command) => !GUIDE.includes(`npx skerryd ${command}`));
+  assert.deepEqual(missing, []);
+});
+
+test('the catalogue file that the guide shows can be loaded', () => {
+  const example = /```yaml\n(.*?)```/s.exec(GUIDE)?.[1] ?? '';
+  assert.equal(readCatalogue(example, { sandbox: false }).plans[0]?.id, 's1');
+});
