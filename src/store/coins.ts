@@ -45,6 +45,17 @@ export async function claimCoins(
   );
 }
 
+/** Keeps the coins of a lease for longer. */
+export async function extendCoins(
+  sql: Sql,
+  lease: { readonly leaseId: string; readonly leaseMs: number },
+): Promise<void> {
+  await sql.run(
+    `update coins set leased_until = clock_timestamp() + $2 * interval '1 ms' where lease_id = $1`,
+    [lease.leaseId, lease.leaseMs],
+  );
+}
+
 /** Whether the lease still holds; until `tx` ends nobody can take it over. */
 export async function holdsCoin(tx: Sql, coin: CoinCode, leaseId: string): Promise<boolean> {
   const row = await tx.row(`select 1 from coins where code = $1 and lease_id = $2 for share`, [

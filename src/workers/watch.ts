@@ -1,9 +1,10 @@
 /**
- * Reads the chains. One process at a time reads a coin, under a lease; what it found is applied first, then the
- * cursor is saved, so what a killed process had read is read again by the next one. A poll that fails delays
- * its own coin only.
+ * Reads the chains. One process at a time reads a coin, under a lease that a heartbeat extends; what it found is
+ * applied first, then the cursor is saved, so what a killed process had read is read again by the next one. A poll
+ * that fails delays its own coin only.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
 import { applyObservations, LeaseLost } from '../domain/topups/observations.ts';
 import { crashPoint } from '../kernel/crash.ts';
@@ -13,6 +14,7 @@ import {
   claimCoins,
   countLeasedElsewhere,
   delayCoin,
+  extendCoins,
   hasFailedCoins,
   releaseCoins,
   saveCursor,
@@ -21,7 +23,7 @@ import { unfinishedKeys } from '../store/deposits.ts';
 import type { Duty } from './duty.ts';
 
 export interface WatchOptions {
-  /** How long a process that died keeps a coin from the others. */
+  /** How long a process that died keeps a coin from the others; a living one extends it in time. */
   readonly leaseMs?: number;
   /** How long a driver may take to answer. */
   readonly driverTimeoutMs?: number;
@@ -31,13 +33,16 @@ export interface WatchOptions {
 }
 
 const DEFAULTS: Required<WatchOptions> = {
-  leaseMs: 60_000,
+  leaseMs: 10_000,
   driverTimeoutMs: 20_000,
   retryFirstMs: 500,
   retryMostMs: 30_000,
 };
 
 const RECHECK_BATCH = 200;
+
+/** A run that could only wait for another process does so before it returns: its caller comes back at once. */
+const ELSEWHERE_PAUSE_MS = 50;
 
 /**
  * Reads every coin that has an invoice, in each run: one that returns 0 with no coin waiting to be tried again
@@ -75,15 +80,22 @@ async function watchCoins(
   leaseId: string,
   limits: Required<WatchOptions>,
 ): Promise<number> {
-  const codes = [...service.chains.keys()];
-  const claimed = await claimCoins(service.db, { leaseId, leaseMs: limits.leaseMs, codes });
-  const outcomes = await Promise.allSettled(claimed.map((coin) => watchCoin(service, coin, leaseId, limits)));
-  let changed = await countLeasedElsewhere(service.db, leaseId);
+  const lease = { leaseId, leaseMs: limits.leaseMs };
+  const claimed = await claimCoins(service.db, { ...lease, codes: [...service.chains.keys()] });
+  const heartbeat = setInterval(() => {
+    extendCoins(service.db, lease).catch(() => undefined);
+  }, limits.leaseMs / 3);
+  const reads = claimed.map((coin) => watchCoin(service, coin, leaseId, limits));
+  const outcomes = await Promise.allSettled(reads);
+  clearInterval(heartbeat);
+  let changed = 0;
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') throw outcome.reason;
     changed += outcome.value;
   }
-  return changed;
+  const elsewhere = await countLeasedElsewhere(service.db, leaseId);
+  if (changed === 0 && elsewhere > 0) await pause(ELSEWHERE_PAUSE_MS);
+  return changed + elsewhere;
 }
 
 /** Reads one coin; a failure of its node, or of an invoice of its, is logged and delays this coin. */

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { bonusCents } from '../../src/domain/topups/amount.ts';
 import { cancelTopup } from '../../src/domain/topups/cancel.ts';
+import { verify } from '../../src/domain/verify/verify.ts';
 import { Failure } from '../../src/kernel/fail.ts';
 import { confirmationsNeeded } from '../../src/spec/coins.ts';
 import type { TopupStatus } from '../../src/spec/states.ts';
@@ -194,4 +195,6 @@ test('after any script of a chain, what is credited is what stands, once', async
     }),
     { numRuns: RUNS },
   );
+  const broken = (await verify(world.service)).filter((finding) => finding.broken > 0n);
+  assert.deepEqual(broken, []);
 });

@@ -137,6 +137,22 @@ test('a process that lost its lease writes nothing of what it saw', async () => 
   assert.equal((await world.topup(topup)).status, 'credited');
 });
 
+test('a process that reads for long keeps its coin', async () => {
+  const topup = await world.invoice(100);
+  world.btc.pay(topup.deposit_address, 200_000n);
+  world.btc.mine();
+  const until = async () =>
+    (await world.db.row<{ at: Date }>(`select leased_until as at from coins where code = 'BTC'`))?.at;
+  world.btc.duringPoll = async () => {
+    world.btc.duringPoll = async () => undefined;
+    const first = await until();
+    const deadline = Date.now() + 5_000;
+    while ((await until())?.getTime() === first?.getTime()) assert.ok(Date.now() < deadline);
+  };
+  await watchDuty(world.service, { leaseMs: 60 }).run();
+  assert.equal((await world.topup(topup)).status, 'credited');
+});
+
 test('a lease that ran out is taken over', async () => {
   const topup = await world.invoice(100);
   await world.db.run(

@@ -1,9 +1,12 @@
 /** What the kill-switch held back: the operator credits or refunds it, invoice by invoice. */
 import { fail } from '../../kernel/fail.ts';
+import { showId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import type { Action } from '../../spec/actions.ts';
 import { type DepositRow, depositsOf, saveDeposit } from '../../store/deposits.ts';
 import { lockTopup, type TopupRow } from '../../store/topups.ts';
 import type { Actor, Service } from '../context.ts';
+import { recordAudit } from '../record.ts';
 import { settle } from './settle.ts';
 
 /**
@@ -11,7 +14,11 @@ import { settle } from './settle.ts';
  * credited when it returns. Refuses with `not_found` when nothing is held there.
  */
 export async function releaseTopup(service: Service, actor: Actor, topupId: string): Promise<TopupRow> {
-  return await resolveHeld(service, actor, topupId, (deposit) => ({ ...deposit, held: false }));
+  return await resolveHeld(service, actor, topupId, {
+    apply: (deposit) => ({ ...deposit, held: false }),
+    // What it credits is audited as any credit.
+    audit: null,
+  });
 }
 
 /**
@@ -19,27 +26,33 @@ export async function releaseTopup(service: Service, actor: Actor, topupId: stri
  * Refuses with `not_found` when nothing is held there.
  */
 export async function refundTopup(service: Service, actor: Actor, topupId: string): Promise<TopupRow> {
-  return await resolveHeld(service, actor, topupId, (deposit, now) => ({
-    ...deposit,
-    held: false,
-    refunded_at: now,
-  }));
+  return await resolveHeld(service, actor, topupId, {
+    apply: (deposit, now) => ({ ...deposit, held: false, refunded_at: now }),
+    audit: 'topup.reverse',
+  });
 }
 
 async function resolveHeld(
   service: Service,
   actor: Actor,
   topupId: string,
-  resolve: (deposit: DepositRow, now: Date) => DepositRow,
+  resolution: {
+    readonly apply: (deposit: DepositRow, now: Date) => DepositRow;
+    readonly audit: Action | null;
+  },
 ): Promise<TopupRow> {
   const resolved = await service.db.transaction(async (tx: Sql) => {
     const topup = (await lockTopup(tx, topupId)) ?? fail('not_found');
     const now = service.clock.now();
     const before = await depositsOf(tx, topupId);
     if (!before.some((deposit) => deposit.held)) fail('not_found', {}, 'Nothing is held on this top-up.');
-    const deposits = before.map((deposit) => (deposit.held ? resolve(deposit, now) : deposit));
+    const deposits = before.map((deposit) => (deposit.held ? resolution.apply(deposit, now) : deposit));
     for (const [i, deposit] of deposits.entries()) if (deposit !== before[i]) await saveDeposit(tx, deposit);
-    return await settle(tx, { topup, deposits, before, mayCredit: true, actor, now });
+    const settled = await settle(tx, { topup, deposits, before, mayCredit: true, actor, now });
+    const { customer_id: customerId } = topup;
+    const entry = { actor, resource: showId('topup', topupId), customerId };
+    if (resolution.audit) await recordAudit(tx, { ...entry, action: resolution.audit }, now);
+    return settled;
   });
   service.wake();
   return resolved;
