@@ -29,7 +29,7 @@ export interface Call {
 export interface Operation {
   /** What the audit log calls it; null: it changes nothing. */
   readonly audit: Action | null;
-  /** Counted per address: every sign-up, or every wrong password. */
+  /** Counted per address: sign-ups, or wrong passwords and recovery codes. */
   readonly counted?: 'signups' | 'failures';
   readonly run: (call: Call) => Promise<object>;
 }
@@ -113,21 +113,29 @@ function refuseFrozen(endpoint: PostEndpoint, operation: Operation, identity: Id
   if (changes && identity.session?.frozen) fail('account_frozen');
 }
 
-/** Runs the operation within the limit of the caller's address. */
+/** Which outcomes count: the refusal's code, or undefined when it went well. A taken address is a thing to fish for. */
+const COUNTS: Readonly<Record<'signups' | 'failures', (code: FailureCode | undefined) => boolean>> = {
+  signups: (code) => code === undefined || code === 'email_taken',
+  failures: (code) => code === 'bad_credentials',
+};
+
+/** Runs the operation within the limit of the caller's address: counted before, so that a burst cannot slip through. */
 async function counting(call: Call, operation: Operation): Promise<object> {
   const { edge, request } = call;
-  if (!operation.counted) return await operation.run(call);
-  const limiter = edge[operation.counted];
-  const retryAfterS = limiter.take(request.ip);
+  const { counted } = operation;
+  if (!counted) return await operation.run(call);
+  const retryAfterS = edge[counted].take(request.ip);
   if (retryAfterS > 0) fail('rate_limited', { retry_after_s: retryAfterS });
-  let guessedWrong = false;
+  let code: FailureCode | undefined = 'internal';
   try {
-    return await operation.run(call);
+    const answer = await operation.run(call);
+    code = undefined;
+    return answer;
   } catch (error) {
-    guessedWrong = error instanceof Failure && error.code === 'bad_credentials';
+    if (error instanceof Failure) code = error.code;
     throw error;
   } finally {
-    if (operation.counted === 'failures' && !guessedWrong) limiter.giveBack(request.ip);
+    if (!COUNTS[counted](code)) edge[counted].giveBack(request.ip);
   }
 }
 

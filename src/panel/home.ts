@@ -16,8 +16,7 @@ command below.</p>`
 }
 <h2>Begin</h2>
 <p>The form endpoints work today; pages to click come later. Fetch a CSRF value and keep the cookie beside it:</p>
-<pre>curl -c jar ${baseUrl}/csrf.php
-CSRF=…</pre>
+<pre>CSRF=$(curl -s -c jar ${baseUrl}/csrf.php | grep -oE '[0-9a-f]{64}')</pre>
 <p>Make an account. The answer holds a recovery code, shown this once: keep it.</p>
 <pre>curl -b jar -c jar ${baseUrl}/auth-api.php -d _token=$CSRF -d action=signup \\
   -d email=you@example.org -d password='a long password' -d password_confirm='a long password'</pre>

@@ -61,7 +61,7 @@ describe('the audit log', () => {
     });
     const rows = await world.db.rows<Record<string, string>>(
       `select action, resource, actor_session, actor_token, request_id, ip_country from audit_events
-        where customer_id = $1 order by created_at, id`,
+        where customer_id = $1 order by created_at, ctid`,
       [await world.customerId(client)],
     );
     const [signUp, token] = rows;

@@ -1,4 +1,5 @@
 /** The real app on a scratch database, with simulated coins and machines, a clock to move and a log to read. */
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
@@ -71,64 +72,50 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
   const outage: HttpWorld['outage'] = { error: null };
   const service = { ...parts(db, clock, log), passwords, db: breakable(db, outage) };
   if (options.catalogue) await loadSandbox(service);
+  const limits = { signupsPerHour: 0, signinFailuresPerHour: 0 };
   const app = buildHttp({
     service,
-    settings: {
-      baseUrl: null,
-      signupsPerHour: 0,
-      signinFailuresPerHour: 0,
-      isUnavailable,
-      ...options.settings,
-    },
+    settings: { baseUrl: null, ...limits, isUnavailable, ...options.settings },
     ready: options.ready ?? (async () => true),
   });
   await app.ready();
+  const close = async () => {
+    await app.close();
+    await scratch.close();
+  };
   const visitor = () => SessionClient.into(app);
-  const customerId = async (client: SessionClient) => {
-    const row = await db.row<{ id: string }>('select id from customers where email = $1', [client.email]);
-    return row?.id ?? '';
+  const customer = async () => {
+    const client = visitor();
+    await client.signUp();
+    return client;
   };
   return {
-    app,
-    db,
-    service,
-    clock,
-    passwords,
-    outage,
-    log,
-    visitor,
-    customer: async () => {
-      const client = visitor();
-      await client.signUp();
-      return client;
-    },
-    customerId,
-    give: async (client, amountCents) => {
-      await credit(
-        db,
-        {
-          customerId: await customerId(client),
-          account: 'adjustments',
-          amountCents,
-          type: 'adjustment',
-          description: 'a gift',
-          fact: `gift:${Math.random()}`,
-        },
-        clock.now(),
-      );
-    },
-    audits: async (client) => {
-      const rows = await db.rows<{ line: string }>(
-        `select action || ' ' || result as line from audit_events where customer_id = $1 order by created_at, id`,
-        [await customerId(client)],
-      );
-      return rows.map((row) => row.line);
-    },
-    close: async () => {
-      await app.close();
-      await scratch.close();
-    },
+    ...{ app, db, service, clock, passwords, outage, log, visitor, customer, close },
+    customerId: (client) => customerId(db, client),
+    give: async (client, cents) => give(db, await customerId(db, client), cents),
+    audits: async (client) => audits(db, await customerId(db, client)),
   };
+}
+
+async function customerId(db: OpenDatabase, client: SessionClient): Promise<string> {
+  const row = await db.row<{ id: string }>('select id from customers where email = $1', [client.email]);
+  if (!row) throw new Error('no such customer');
+  return row.id;
+}
+
+async function give(db: OpenDatabase, customerId: string, amountCents: bigint): Promise<void> {
+  const fact = `gift:${randomUUID()}`;
+  const gift = { customerId, amountCents, fact, description: 'a gift' };
+  await credit(db, { ...gift, account: 'adjustments', type: 'adjustment' }, new Date());
+}
+
+async function audits(db: OpenDatabase, customerId: string): Promise<string[]> {
+  // Rows of one millisecond in the order they were written.
+  const rows = await db.rows<{ line: string }>(
+    `select action || ' ' || result as line from audit_events where customer_id = $1 order by created_at, ctid`,
+    [customerId],
+  );
+  return rows.map((row) => row.line);
 }
 
 function breakable(db: OpenDatabase, outage: HttpWorld['outage']): Database {

@@ -88,8 +88,11 @@ describe('limits on strangers', () => {
     assert.equal(world.passwords.derivations, derivations, 'no work was done for it');
   });
 
-  it('stop sign-ups at 429, those for a taken address too', async () => {
+  it('stop sign-ups at 429, those for a taken address too, and mistakes are free', async () => {
     const taken = await world.customer();
+    for (let attempt = 0; attempt < 6; attempt++) {
+      assert.equal((await world.visitor().signUp({ password: 'short' })).body.error, 'weak_password');
+    }
     assert.equal((await world.visitor().signUp({ email: taken.email })).body.error, 'email_taken');
     assert.equal((await world.visitor().signUp()).status, 200);
     const answer = await world.visitor().signUp();
