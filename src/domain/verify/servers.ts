@@ -10,7 +10,9 @@ export const SERVERS: readonly Invariant[] = [
     proves: 'each server has one charge for each of its cycles, the first one included',
     checks: 'servers',
     broken: `select id from (
-        select s.id, t.id as charge, substring(t.fact from '^cycle:' || s.id || ':([0-9]{1,6})$')::int as cycle
+        select s.id, t.id as charge,
+               case when starts_with(t.fact, 'cycle:' || s.id || ':') and split_part(t.fact, ':', 3) ~ '^[0-9]{1,6}$'
+                    then split_part(t.fact, ':', 3)::int end as cycle
           from servers s
           left join transfers t on t.resource_id = s.id and t.type = 'charge' and t.customer_id = s.customer_id
                and not exists (select from transfers r where r.reverses = t.id)) as paid
