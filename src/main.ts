@@ -1,20 +1,93 @@
 /** `skerryd`: the service and its operator's commands. */
 import { existsSync, readFileSync } from 'node:fs';
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { serve } from './compose/serve-command.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type DatabaseHandle, provideDatabase } from './compose/database.ts';
 import type { Role } from './compose/serve.ts';
-import { type Config, loadConfig } from './config.ts';
+import { serve } from './compose/serve-command.ts';
+import { openService } from './compose/service.ts';
+import { type Config, describeConfig, loadConfig } from './config.ts';
+import { refuseOtherMode } from './domain/stamp/open.ts';
+import type { OperatorDoors } from './operator/context.ts';
+import { runOperator } from './operator/run.ts';
+import { openDatabase } from './store/db.ts';
 
 const ROLES: readonly Role[] = ['api', 'worker'];
 const PROCESSES_MAX = 64;
+/** An operator's command does one thing at a time. */
+const COMMAND_POOL = 2;
+
+const opened: (() => Promise<void>)[] = [];
+const warn = (line: string) => void process.stderr.write(`${line}\n`);
+
+process.exitCode = await runOperator(process.argv.slice(2), doors(), addServe);
+for (const close of opened.reverse()) await close();
+
+function dotEnv(): string {
+  return existsSync('.env') ? readFileSync('.env', 'utf8') : '';
+}
 
 function config(): Config {
-  return loadConfig(process.env, existsSync('.env') ? readFileSync('.env', 'utf8') : '');
+  return loadConfig(process.env, dotEnv());
+}
+
+/** What the commands open, closed in the end; beside a running service they use its database. */
+function doors(): OperatorDoors {
+  async function database(): Promise<DatabaseHandle> {
+    const handle = await provideDatabase(config(), 'join', warn);
+    opened.push(() => handle.stop());
+    return handle;
+  }
+  return {
+    settings: () => {
+      config();
+      return describeConfig(process.env, dotEnv());
+    },
+    database: async () => {
+      const { connection } = await database();
+      const db = openDatabase(connection, { poolSize: COMMAND_POOL });
+      opened.push(() => db.close());
+      await refuseOtherMode(db, config().SKERRY_MODE);
+      return db;
+    },
+    service: async () => {
+      const { connection } = await database();
+      // What a command has to say, it says itself: its log holds what went wrong.
+      const quiet = { ...config(), SKERRY_LOG_LEVEL: 'error' as const };
+      const { service, simulation, close } = await openService(quiet, connection);
+      opened.push(close);
+      return { service, register: (hosts) => simulation.compute.addHosts(hosts) };
+    },
+  };
+}
+
+function addServe(program: Command): void {
+  program
+    .command('serve')
+    .description('run the service until SIGTERM')
+    .addOption(
+      new Option('--processes <n>', 'how many processes share the work').default(1).argParser(parseProcesses),
+    )
+    .addOption(
+      new Option('--role <roles>', 'what these do: api, worker or both')
+        .default(new Set(ROLES), 'api,worker')
+        .argParser(parseRoles),
+    )
+    .addOption(new Option('--child').hideHelp())
+    .action(async (options: { processes: number; role: ReadonlySet<Role>; child?: true }) => {
+      await serve(config(), {
+        processes: options.processes,
+        roles: options.role,
+        child: options.child ?? false,
+        say: (line) => void process.stdout.write(`${line}\n`),
+        warn,
+      });
+    });
 }
 
 function parseProcesses(text: string): number {
   const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > PROCESSES_MAX) throw new InvalidArgumentError(`give a number from 1 to ${PROCESSES_MAX}`);
+  if (count < 1 || count > PROCESSES_MAX)
+    throw new InvalidArgumentError(`give a number from 1 to ${PROCESSES_MAX}`);
   return count;
 }
 
@@ -22,30 +95,4 @@ function parseRoles(text: string): ReadonlySet<Role> {
   const roles = text.split(',').map((word) => ROLES.find((role) => role === word.trim()));
   if (roles.includes(undefined)) throw new InvalidArgumentError(`give one or both of ${ROLES.join(',')}`);
   return new Set(roles as Role[]);
-}
-
-const program = new Command('skerryd').description('The Skerry service and its operator’s commands.');
-program
-  .command('serve')
-  .description('run the service until SIGTERM')
-  .addOption(new Option('--processes <n>', 'how many processes share the work').default(1).argParser(parseProcesses))
-  .addOption(
-    new Option('--role <roles>', 'what this one does: api, worker or both')
-      .default(new Set(ROLES), 'api,worker')
-      .argParser(parseRoles),
-  )
-  .action(async (options: { processes: number; role: ReadonlySet<Role> }) => {
-    await serve(config(), {
-      processes: options.processes,
-      roles: options.role,
-      say: (line) => process.stdout.write(`${line}\n`),
-      warn: (line) => process.stderr.write(`${line}\n`),
-    });
-  });
-
-try {
-  await program.parseAsync();
-} catch (error) {
-  process.stderr.write(`skerryd: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
 }

@@ -1,7 +1,14 @@
 /** Which database a process uses: DATABASE_URL, or the embedded one, its own or that of the service beside it. */
 import type { Config } from '../config.ts';
+import { refuseOtherMode } from '../domain/stamp/open.ts';
 import { Refusal } from '../kernel/refusal.ts';
-import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
+import {
+  type ConnectionSettings,
+  isUnavailable,
+  type OpenDatabase,
+  openDatabase,
+  sqlState,
+} from '../store/db.ts';
 import { findEmbedded, startEmbedded } from '../store/embedded/index.ts';
 import { migrate, pendingMigrations } from '../store/migrate.ts';
 
@@ -38,6 +45,8 @@ export async function openMigrated(
 ): Promise<OpenDatabase> {
   const db = openDatabase(connection, options);
   try {
+    // Before anything is written: a sandbox must not even migrate a live database.
+    await refuseOtherMode(db, config.SKERRY_MODE);
     const pending = await pendingMigrations(db);
     if (pending.length > 0) {
       if (config.SKERRY_MODE === 'live') {
@@ -50,6 +59,19 @@ export async function openMigrated(
     return db;
   } catch (error) {
     await db.close();
-    throw error;
+    throw config.DATABASE_URL !== null && isConnectionFault(error) ? unreachable(error) : error;
   }
+}
+
+/** The database is away, or refuses our name, password or database. */
+function isConnectionFault(error: unknown): boolean {
+  return isUnavailable(error) || /^(28|3D)|ENOTFOUND|EAI_AGAIN/.test(sqlState(error));
+}
+
+/** Only the kind of fault is told: the message may hold the name of user and database. */
+function unreachable(error: unknown): Refusal {
+  const kind = sqlState(error) || 'no answer';
+  return new Refusal(
+    `DATABASE_URL: the database cannot be used (${kind}); check host, user, password and database name`,
+  );
 }

@@ -1,5 +1,5 @@
 /** The running service: the HTTP door, the workers, and how both stop. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyListenOptions as ListenOptions } from 'fastify';
 import { baseUrl, type Config } from '../config.ts';
 import { sandboxRoutes } from '../http/sandbox/routes.ts';
 import { buildHttp } from '../http/server.ts';
@@ -10,10 +10,13 @@ import { expireTopupsDuty } from '../workers/expire-topups.ts';
 import { operateDuty } from '../workers/operate.ts';
 import { Runner } from '../workers/runner.ts';
 import { watchDuty } from '../workers/watch.ts';
+import { listenRefusal } from './listen.ts';
 import { sandboxControl } from './sandbox.ts';
 import { type Opened, openService } from './service.ts';
 
 export type Role = 'api' | 'worker';
+
+const BOTH: ReadonlySet<Role> = new Set(['api', 'worker']);
 
 export interface Running {
   readonly opened: Opened;
@@ -31,7 +34,7 @@ const DRAIN_MS = 6_000;
 export async function startService(
   config: Config,
   connection: ConnectionSettings,
-  roles: ReadonlySet<Role> = new Set<Role>(['api', 'worker']),
+  { roles = BOTH, sharedPort = false }: { roles?: ReadonlySet<Role>; sharedPort?: boolean } = {},
 ): Promise<Running> {
   const opened = await openService(config, connection);
   const runner = new Runner({
@@ -49,7 +52,7 @@ export async function startService(
   };
   try {
     await listenForOthers(opened, runner);
-    const url = roles.has('api') ? await listen(config, http) : null;
+    const url = roles.has('api') ? await listen(config, http, sharedPort) : null;
     if (roles.has('worker')) runner.start();
     return { opened, http, runner, url, stop };
   } catch (error) {
@@ -83,8 +86,15 @@ function door(config: Config, opened: Opened, runner: Runner): FastifyInstance {
   });
 }
 
-async function listen(config: Config, http: FastifyInstance): Promise<string> {
-  await http.listen({ host: config.SKERRY_HOST, port: config.SKERRY_PORT });
+async function listen(config: Config, http: FastifyInstance, sharedPort: boolean): Promise<string> {
+  try {
+    const { SKERRY_HOST: host, SKERRY_PORT: port } = config;
+    // Fastify's types do not know it; Node's `listen` does.
+    const options: ListenOptions & { reusePort: boolean } = { host, port, reusePort: sharedPort };
+    await http.listen(options);
+  } catch (error) {
+    throw listenRefusal(config, error);
+  }
   const address = http.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : config.SKERRY_PORT;
   return baseUrl({ ...config, SKERRY_BASE_URL: null }, port);

@@ -129,6 +129,17 @@ export const SETTINGS = {
     max: 365,
     about: 'days an address rests after a server had it',
   },
+  SKERRY_WEBHOOK_ALLOW_LOOPBACK: {
+    type: 'bool',
+    default: 'false',
+    about:
+      'let webhooks go to this machine, for tests; read when webhooks are delivered, which this version does not do',
+  },
+  SKERRY_WEBHOOK_CA_FILE: {
+    type: 'text',
+    default: null,
+    about: 'certificates that webhook receivers on this machine are checked against; see the setting above',
+  },
   SKERRY_SIM_INSTALL_S: {
     type: 'number',
     default: '3',

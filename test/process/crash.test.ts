@@ -3,12 +3,12 @@
  * completes, once, and `skerryd verify` finds every invariant whole.
  */
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { CRASH_POINTS, type CrashPoint } from '../../src/kernel/crash.ts';
-import { type Serving, skerryd, startServing } from '../support/process.ts';
+import { killLeftovers, type Serving, skerryd, startServing } from '../support/process.ts';
 import { SessionClient } from '../support/session-client.ts';
 
 const BALANCE = 90;
@@ -116,6 +116,8 @@ describe('a process killed with -9', () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-crash-'));
+    // Root's database runs as another user, who must be able to pass through.
+    await chmod(folder, 0o755);
     const serving = await startServing(environment(join(folder, 'base')));
     const client = SessionClient.over(serving.url);
     await client.signUp();
@@ -128,6 +130,7 @@ describe('a process killed with -9', () => {
   });
 
   after(async () => {
+    killLeftovers();
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -24,11 +24,25 @@ export interface Serving {
 
 export type Environment = Readonly<Record<string, string>>;
 
-function launch(args: readonly string[], env: Environment): { child: ChildProcess; ended: Promise<Ended>; output: { stdout: string; stderr: string } } {
+const living = new Set<ChildProcess>();
+
+/** Kills what a failed test left running; for `after`. */
+export function killLeftovers(): void {
+  for (const child of living) child.kill('SIGKILL');
+}
+
+function launch(
+  args: readonly string[],
+  env: Environment,
+): { child: ChildProcess; ended: Promise<Ended>; output: { stdout: string; stderr: string } } {
   const inherited = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith('SKERRY_') && !name.startsWith('NODE_') && name !== 'DATABASE_URL'),
+    Object.entries(process.env).filter(
+      ([name]) => !name.startsWith('SKERRY_') && !name.startsWith('NODE_') && name !== 'DATABASE_URL',
+    ),
   );
   const child = spawn(SKERRYD, args, { env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  living.add(child);
+  child.once('close', () => living.delete(child));
   const output = { stdout: '', stderr: '' };
   child.stdout?.on('data', (chunk: Buffer) => {
     output.stdout += chunk.toString('utf8');

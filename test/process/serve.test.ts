@@ -1,0 +1,181 @@
+/** The process as an operator meets it: it starts, says so, stops when told, and refuses what is wrong in one line. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmod, cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createScratch } from '../support/database.ts';
+import { killLeftovers, skerryd, startServing } from '../support/process.ts';
+import { SessionClient } from '../support/session-client.ts';
+
+const LAUNCHER = fileURLToPath(new URL('../../bin/skerryd', import.meta.url));
+const ONE_LINE = /^[^\n]+\n$/;
+
+describe('skerryd serve', () => {
+  let folder = '';
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'skerry-serve-'));
+    // Root's database runs as another user, who must be able to pass through.
+    await chmod(folder, 0o755);
+  });
+  after(async () => {
+    killLeftovers();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const quiet = (name: string) => ({ SKERRY_DATA_DIR: join(folder, name), SKERRY_LOG_LEVEL: 'warn' });
+
+  it('says where it is ready, answers its probes, and ends with 0 on SIGTERM', async () => {
+    const serving = await startServing(quiet('plain'));
+    for (const probe of ['/healthz', '/readyz']) {
+      assert.equal((await fetch(serving.url + probe)).status, 200);
+    }
+    const begun = Date.now();
+    const end = await serving.stop('SIGTERM');
+    assert.equal(end.code, 0, end.stderr);
+    assert.ok(Date.now() - begun < 10_000);
+    assert.equal(end.stderr, '');
+  });
+
+  it('ends with 0 on SIGTERM while a request is under way and a connection is kept open', async () => {
+    const serving = await startServing(quiet('plain'));
+    const idle = await fetch(`${serving.url}/healthz`);
+    await idle.text();
+    const client = SessionClient.over(serving.url);
+    await client.fetchCsrf();
+    const underWay = client.signUp();
+    const [answer, end] = await Promise.all([underWay.catch(() => undefined), serving.stop('SIGTERM')]);
+    assert.equal(end.code, 0, end.stderr);
+    assert.ok(answer === undefined || answer.body.ok === true, 'answered in full or not taken');
+  });
+
+  it('refuses a second start on the same folder in one clear line', async () => {
+    const first = await startServing(quiet('plain'));
+    const second = await skerryd(['serve'], { ...quiet('plain'), SKERRY_PORT: '0' });
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, ONE_LINE);
+    assert.match(second.stderr, /in use|already/);
+    assert.equal((await first.stop()).code, 0);
+  });
+
+  it('refuses a port in use in one line that names it', async () => {
+    const first = await startServing(quiet('plain'));
+    const port = new URL(first.url).port;
+    const second = await skerryd(['serve'], { ...quiet('other'), SKERRY_PORT: port });
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, ONE_LINE);
+    assert.match(second.stderr, new RegExp(`SKERRY_PORT.*${port}|${port}.*SKERRY_PORT`));
+    assert.equal((await first.stop()).code, 0);
+  });
+
+  it('keeps what it acknowledged when it is killed with -9, and serves it after the next start', async () => {
+    const first = await startServing(quiet('killed'));
+    const client = SessionClient.over(first.url);
+    await client.signUp();
+    const me = await client.get('/me.php');
+    assert.equal((await first.stop('SIGKILL')).signal, 'SIGKILL');
+    const second = await startServing(quiet('killed'));
+    const again = SessionClient.over(second.url);
+    again.cookie = client.cookie;
+    assert.deepEqual((await again.get('/me.php')).body, me.body);
+    assert.equal((await second.stop()).code, 0);
+  });
+
+  it('shares the work among processes that it replaces when one dies', async () => {
+    const serving = await startServing(quiet('many'), ['--processes', '2']);
+    const client = SessionClient.over(serving.url);
+    await client.signUp();
+    const [child] = spawnSync('pgrep', ['-P', String(serving.pid), '-f', 'main.ts'])
+      .stdout.toString()
+      .split('\n');
+    process.kill(Number(child), 'SIGKILL');
+    // Connections to the dead one break; every new one is served.
+    const answers = await Promise.allSettled(Array.from({ length: 40 }, () => client.get('/me.php')));
+    assert.ok(answers.some((answer) => answer.status === 'fulfilled'));
+    for (let n = 0; n < 20; n++) {
+      const me = await client.get('/me.php').catch(() => client.get('/me.php'));
+      assert.equal(me.body.logged_in, true);
+    }
+    const end = await serving.stop();
+    assert.equal(end.code, 0, end.stderr);
+  });
+
+  it('runs on a database given by DATABASE_URL, which it leaves running', async () => {
+    const scratch = await createScratch({ empty: true });
+    const { host, port, user, database, password } = scratch.connection;
+    const login = password ? `${user}:${encodeURIComponent(password)}` : user;
+    const place = host.startsWith('/')
+      ? `localhost:${port}/${database}?host=${encodeURIComponent(host)}`
+      : `${host}:${port}/${database}`;
+    const serving = await startServing({ ...quiet('url'), DATABASE_URL: `postgres://${login}@${place}` });
+    const client = SessionClient.over(serving.url);
+    assert.equal((await client.signUp()).body.ok, true);
+    assert.equal((await serving.stop()).code, 0);
+    await scratch.drop();
+  });
+
+  const wrong: [string, Record<string, string>, RegExp][] = [
+    ['a port that is none', { SKERRY_PORT: 'eighty' }, /SKERRY_PORT/],
+    ['a misspelt name', { SKERRY_PROT: '8080' }, /SKERRY_PROT.*SKERRY_PORT/],
+    ['a public address for a sandbox', { SKERRY_HOST: '0.0.0.0' }, /SKERRY_HOST.*SKERRY_SANDBOX_PUBLIC/],
+    ['a key that is none', { SKERRY_SECRET_KEY: 'hunter2' }, /SKERRY_SECRET_KEY/],
+    ['an unknown crash point', { SKERRY_CRASH_AT: 'lunch' }, /SKERRY_CRASH_AT/],
+    ['live without a database', { SKERRY_MODE: 'live' }, /DATABASE_URL/],
+    [
+      'live with simulated drivers',
+      { SKERRY_MODE: 'live', DATABASE_URL: 'postgres://localhost/x' },
+      /simulated/,
+    ],
+    ['a database that is not there', { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }, /DATABASE_URL/],
+  ];
+  for (const [what, env, names] of wrong) {
+    it(`ends with one line that names the setting: ${what}`, async () => {
+      const end = await skerryd(['serve'], { ...quiet('wrong'), SKERRY_PORT: '0', ...env });
+      assert.equal(end.code, 1);
+      assert.match(end.stderr, ONE_LINE);
+      assert.match(end.stderr, names);
+      assert.doesNotMatch(end.stderr, /hunter2/);
+    });
+  }
+
+  it('refuses a wrong secret key for a database', async () => {
+    await (await startServing(quiet('keyed'))).stop();
+    const key = `k9:${Buffer.alloc(32, 9).toString('base64')}`;
+    const end = await skerryd(['serve'], { ...quiet('keyed'), SKERRY_PORT: '0', SKERRY_SECRET_KEY: key });
+    assert.equal(end.code, 1);
+    assert.match(end.stderr, /key/);
+    assert.match(end.stderr, ONE_LINE);
+  });
+
+  it('keeps its key in a file that only its user reads', async () => {
+    await (await startServing(quiet('keyed'))).stop();
+    const file = join(folder, 'keyed', 'secret.key');
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    assert.match(await readFile(file, 'utf8'), /^k1:/);
+  });
+});
+
+describe('the launcher', () => {
+  it('uses the Node of the project whatever the machine has', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'skerry-node-'));
+    await writeFile(join(folder, 'node'), '#!/bin/sh\necho v20.0.0\nexit 1\n');
+    await chmod(join(folder, 'node'), 0o755);
+    const end = spawnSync(LAUNCHER, ['--help'], { env: { ...process.env, PATH: `${folder}:/usr/bin:/bin` } });
+    assert.equal(end.status, 0, end.stderr.toString());
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('says what to do when there is only an older Node', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'skerry-node-'));
+    await cp(LAUNCHER, join(folder, 'bin', 'skerryd'));
+    await chmod(join(folder, 'bin', 'skerryd'), 0o755);
+    await writeFile(join(folder, 'node'), '#!/bin/sh\n[ "$1" = --version ] && echo v20.0.0\nexit 1\n');
+    await chmod(join(folder, 'node'), 0o755);
+    const end = spawnSync(join(folder, 'bin', 'skerryd'), [], { env: { PATH: `${folder}:/usr/bin:/bin` } });
+    assert.equal(end.status, 1);
+    assert.match(end.stderr.toString(), ONE_LINE);
+    assert.match(end.stderr.toString(), /24\.7.*v20\.0\.0.*npm ci/);
+    await rm(folder, { recursive: true, force: true });
+  });
+});

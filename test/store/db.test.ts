@@ -1,0 +1,356 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, afterEach, before, beforeEach, describe, it, mock, test } from 'node:test';
+import pg from 'pg';
+import type { Sql } from '../../src/kernel/sql.ts';
+import { brokenConstraint, isUnavailable, sqlState } from '../../src/store/db.ts';
+import { type ScratchDatabase, scratchDatabase } from '../support/database.ts';
+
+let scratch: ScratchDatabase;
+before(async () => {
+  scratch = await scratchDatabase({ poolSize: 3 });
+  await scratch.db.run('create table things (id int primary key, note text unique)');
+});
+after(() => scratch.close());
+beforeEach(async () => {
+  await scratch.db.run('truncate things');
+});
+
+async function things(): Promise<number[]> {
+  const rows = await scratch.db.rows<{ id: number }>('select id from things order by id');
+  return rows.map(({ id }) => id);
+}
+
+async function add(tx: Sql, id: number): Promise<void> {
+  await tx.run('insert into things (id, note) values ($1, $2)', [id, `note ${id}`]);
+}
+
+async function thrown(work: Promise<unknown>): Promise<unknown> {
+  return await work.then(
+    () => assert.fail('nothing was thrown'),
+    (error: unknown) => error,
+  );
+}
+
+/** Fails like the server does with this SQLSTATE. */
+async function failAs(tx: Sql, state: string): Promise<void> {
+  await tx.run(`do $$ begin raise exception 'as asked' using errcode = '${state}'; end $$`);
+}
+
+async function ownPid(tx: Sql): Promise<number> {
+  const row = await tx.row<{ pid: number }>('select pg_backend_pid() as pid');
+  assert.ok(row);
+  return row.pid;
+}
+
+describe('a statement', () => {
+  it('gives back values without loss: large integers, decimals, times, days, bytes, JSON, lists', async () => {
+    const row = await scratch.db.row<object>(
+      `select 9007199254740993::int8 as large, 7::int4 as small, 1.10::numeric as decimal,
+              12345678901234567890123456789.000000000000000001::numeric as long,
+              '2030-01-31T12:00:00.5+02:00'::timestamptz as time, '2030-01-31'::date as day,
+              '\\x00ff'::bytea as bytes, '{"a":[1,null]}'::jsonb as json, '{a,b}'::text[] as texts, null::int8 as nothing, true as yes`,
+    );
+    assert.deepEqual(row, {
+      large: 9007199254740993n,
+      small: 7,
+      decimal: '1.10',
+      long: '12345678901234567890123456789.000000000000000001',
+      time: new Date('2030-01-31T10:00:00.500Z'),
+      day: '2030-01-31',
+      bytes: Buffer.from([0, 255]),
+      json: { a: [1, null] },
+      texts: ['a', 'b'],
+      nothing: null,
+      yes: true,
+    });
+  });
+
+  it('takes the same values as parameters', async () => {
+    const time = new Date('2030-01-31T10:00:00.123Z');
+    const row = await scratch.db.row<object>(
+      `select $1::int8 as large, $2::timestamptz as time, $3::bytea as bytes, $4::text[] as texts, $5::uuid[] as ids,
+              $6::jsonb as json, $7::text as nothing`,
+      [
+        2n ** 62n,
+        time,
+        Buffer.from('x'),
+        ['a,"b"', ''],
+        ['00000000-0000-0000-0000-000000000001'],
+        JSON.stringify([1]),
+        null,
+      ],
+    );
+    assert.deepEqual(row, {
+      large: 2n ** 62n,
+      time,
+      bytes: Buffer.from('x'),
+      texts: ['a,"b"', ''],
+      ids: ['00000000-0000-0000-0000-000000000001'],
+      json: [1],
+      nothing: null,
+    });
+  });
+
+  it('is prepared once per connection, however often it runs', async () => {
+    const prepared = await scratch.db.transaction(async (tx) => {
+      for (let n = 0; n < 5; n++) await tx.row('select $1::int + 1 as sum', [n]);
+      return await tx.rows<{ runs: bigint }>(
+        `select generic_plans + custom_plans as runs from pg_prepared_statements where statement like 'select $1::int + 1%'`,
+      );
+    });
+    assert.deepEqual(prepared, [{ runs: 5n }]);
+  });
+
+  it('says how many rows it changed, or gives its first row or none', async () => {
+    assert.equal(await scratch.db.run(`insert into things values (1, 'a'), (2, 'b')`), 2);
+    assert.equal(await scratch.db.run('update things set note = note where id = 3'), 0);
+    assert.deepEqual(await scratch.db.row('select id from things order by id'), { id: 1 });
+    assert.equal(await scratch.db.row('select id from things where id = 3'), undefined);
+  });
+
+  it('runs in UTC, with a bound on its time', async () => {
+    const row = await scratch.db.row(
+      `select current_setting('timezone') as zone, current_setting('statement_timeout') as most`,
+    );
+    assert.deepEqual(row, { zone: 'UTC', most: '1min' });
+  });
+
+  it('that breaks a constraint says which', async () => {
+    await add(scratch.db, 1);
+    const error = await thrown(add(scratch.db, 1));
+    assert.deepEqual([sqlState(error), brokenConstraint(error)], ['23505', 'things_pkey']);
+  });
+});
+
+describe('a transaction', () => {
+  it('commits what its work did and gives back its result', async () => {
+    const result = await scratch.db.transaction(async (tx) => {
+      await add(tx, 1);
+      await add(tx, 2);
+      return 'done';
+    });
+    assert.equal(result, 'done');
+    assert.deepEqual(await things(), [1, 2]);
+  });
+
+  it('leaves nothing when its work throws, and throws the same', async () => {
+    const mine = new Error('mine');
+    const error = await thrown(
+      scratch.db.transaction(async (tx) => {
+        await add(tx, 1);
+        throw mine;
+      }),
+    );
+    assert.equal(error, mine);
+    assert.deepEqual(await things(), []);
+  });
+
+  it('is not seen by others until it commits', async () => {
+    await scratch.db.transaction(async (tx) => {
+      await add(tx, 1);
+      assert.deepEqual(await things(), []);
+    });
+    assert.deepEqual(await things(), [1]);
+  });
+
+  for (const [state, what] of [
+    ['40001', 'a serialization failure'],
+    ['40P01', 'a deadlock'],
+  ] as const) {
+    it(`runs again after ${what}, from its beginning`, async () => {
+      let runs = 0;
+      await scratch.db.transaction(async (tx) => {
+        runs += 1;
+        await add(tx, runs);
+        if (runs < 4) await failAs(tx, state);
+      });
+      assert.equal(runs, 4);
+      assert.deepEqual(await things(), [4]);
+    });
+
+    it(`gives up after running again three times because of ${what}`, async () => {
+      let runs = 0;
+      const error = await thrown(
+        scratch.db.transaction(async (tx) => {
+          runs += 1;
+          await failAs(tx, state);
+        }),
+      );
+      assert.deepEqual([runs, sqlState(error)], [4, state]);
+    });
+  }
+
+  it('does not run again after any other error', async () => {
+    let runs = 0;
+    await thrown(
+      scratch.db.transaction(async (tx) => {
+        runs += 1;
+        await failAs(tx, '23505');
+      }),
+    );
+    assert.equal(runs, 1);
+  });
+
+  it('and another that wait for each other both end well', async () => {
+    await scratch.db.run(`insert into things values (1, 'a'), (2, 'b')`);
+    const met = meeting(2);
+    const touch = (first: number, second: number) =>
+      scratch.db.transaction(async (tx) => {
+        await tx.run(`update things set note = note || '+' where id = $1`, [first]);
+        await met();
+        await tx.run(`update things set note = note || '+' where id = $1`, [second]);
+      });
+    await Promise.all([touch(1, 2), touch(2, 1)]);
+    const notes = await scratch.db.rows<{ note: string }>('select note from things order by id');
+    assert.deepEqual(notes, [{ note: 'a++' }, { note: 'b++' }]);
+  });
+});
+
+/** Holds callers until so many have come; those who come again later pass. */
+function meeting(count: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let left = count;
+  return () => {
+    left -= 1;
+    if (left <= 0) resolve();
+    return promise;
+  };
+}
+
+describe('a connection that breaks', () => {
+  const terminate = (pid: number) => scratch.db.run('select pg_terminate_backend($1)', [pid]);
+
+  it('in the middle of a transaction fails it as unavailable, and nobody gets that connection again', async () => {
+    let pid = 0;
+    const error = await thrown(
+      scratch.db.transaction(async (tx) => {
+        pid = await ownPid(tx);
+        await add(tx, 1);
+        await terminate(pid);
+        await add(tx, 2);
+      }),
+    );
+    assert.ok(isUnavailable(error), String(error));
+    assert.deepEqual(await things(), []);
+    for (let n = 0; n < 3; n++) assert.notEqual(await scratch.db.transaction(ownPid), pid);
+  });
+
+  it('while a statement of a transaction runs fails it as unavailable', async () => {
+    const begun = Promise.withResolvers<number>();
+    const failing = thrown(
+      scratch.db.transaction(async (tx) => {
+        begun.resolve(await ownPid(tx));
+        await tx.run('select pg_sleep(30)');
+      }),
+    );
+    await terminate(await begun.promise);
+    assert.ok(isUnavailable(await failing));
+  });
+
+  it('while the work of a transaction is elsewhere fails its next statement, and does not end the process', async () => {
+    const acquired = once(scratch.db.pool, 'acquire') as Promise<[pg.PoolClient]>;
+    const error = await thrown(
+      scratch.db.transaction(async (tx) => {
+        const [client] = await acquired;
+        const ended = once(client, 'end');
+        await terminate(await ownPid(tx));
+        await ended;
+        await add(tx, 1);
+      }),
+    );
+    assert.ok(isUnavailable(error), String(error));
+    assert.deepEqual(await things(), []);
+  });
+});
+
+describe('a listener', () => {
+  let other: ScratchDatabase;
+  before(async () => {
+    other = await scratchDatabase();
+  });
+  after(() => other.close());
+  afterEach(() => mock.reset());
+
+  /** Counts what `other` hears, and says when it hears the next. */
+  async function ear() {
+    let heard = 0;
+    let next = Promise.withResolvers<void>();
+    await other.db.listen('ear', () => {
+      heard += 1;
+      next.resolve();
+    });
+    return async () => {
+      const before = heard;
+      next = Promise.withResolvers();
+      await other.db.run(`select pg_notify('ear', '')`);
+      await next.promise;
+      assert.equal(heard, before + 1);
+    };
+  }
+
+  it('hears every notification, and after an outage listens again, trying once a second', async () => {
+    const connects: pg.Client[] = [];
+    const { connect } = pg.Client.prototype as { connect(done?: unknown): unknown };
+    mock.method(pg.Client.prototype, 'connect', function (this: pg.Client, done?: unknown) {
+      connects.push(this);
+      return connect.call(this, done);
+    });
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const hears = await ear();
+    await hears();
+    await hears();
+
+    const { name } = (await other.db.row<{ name: string }>('select current_database() as name')) ?? {};
+    await scratch.db.run(`alter database ${name} allow_connections false`);
+    await scratch.db.run(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and query like 'listen %'`,
+      [name],
+    );
+    const listener = connects.at(-1);
+    assert.ok(listener);
+    await once(listener, 'end');
+    connects.length = 0;
+    for (let tries = 1; tries <= 4; tries++) {
+      mock.timers.tick(1_000);
+      const last = connects.at(-1);
+      assert.ok(last);
+      await once(last, 'end');
+      assert.equal(connects.length, tries);
+    }
+
+    await scratch.db.run(`alter database ${name} allow_connections true`);
+    mock.timers.tick(1_000);
+    await listening(name ?? '');
+    await hears();
+  });
+
+  /** Waits until one connection to the database listens. */
+  async function listening(name: string): Promise<void> {
+    const count = `select count(*)::int as n from pg_stat_activity where datname = $1 and query like 'listen %' and state = 'idle'`;
+    while ((await scratch.db.row<{ n: number }>(count, [name]))?.n !== 1);
+  }
+});
+
+test('the errors of a database that is away, full or overloaded are told from those of a request', () => {
+  const withCode = (code: string) => Object.assign(new Error('x'), { code });
+  for (const code of ['08006', '08001', '53300', '53100', '57P01', '57P03', '57014', '58030', '55P03']) {
+    assert.ok(isUnavailable(withCode(code)), code);
+  }
+  for (const code of ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH']) {
+    assert.ok(isUnavailable(withCode(code)), code);
+  }
+  assert.ok(isUnavailable(new Error('Connection terminated unexpectedly')));
+  assert.ok(isUnavailable(new Error('timeout exceeded when trying to connect')));
+  for (const code of ['23505', '22P02', '42P01', '40001', 'SK001', 'SK002']) {
+    assert.ok(!isUnavailable(withCode(code)), code);
+  }
+  for (const other of [new Error('x'), null, undefined, 'ECONNREFUSED']) assert.ok(!isUnavailable(other));
+});
+
+test('an error that is none of the database has no state and no constraint', () => {
+  for (const other of [new Error('x'), null, undefined, 'x', { code: 5 }]) {
+    assert.equal(sqlState(other), '');
+    assert.equal(brokenConstraint(other), '');
+  }
+});
