@@ -9,8 +9,9 @@ export interface Observation {
   /** Unique on its coin for ever: `txid:vout`, `txid:log`, … */
   readonly key: string;
   readonly txid: string;
+  /** Spelled as `allocate` gave it; empty for a `removed` output that the chain knows nothing of any more. */
   readonly address: string;
-  /** In the coin's smallest unit. */
+  /** In the coin's smallest unit; 0 where the address is empty. */
   readonly amountUnits: bigint;
   readonly state: ObservationState;
   /** 0 in the mempool, 1 in the newest block. */

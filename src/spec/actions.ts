@@ -14,6 +14,7 @@ export const ACTIONS = [
   'topup.cancel',
   'topup.credit',
   'topup.reverse',
+  'topup.refund',
   'topup.expire',
   'server.create',
   'server.run',

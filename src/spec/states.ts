@@ -91,17 +91,13 @@ export type TopupStatus = (typeof TOPUP_STATUSES)[number];
 export const TOPUP_TRANSITIONS = [
   { from: null, trigger: 'create', to: 'pending' },
   { from: 'pending', trigger: 'payment_seen', to: 'confirming', event: 'topup.pending' },
-  { from: 'pending', trigger: 'confirmed', to: 'credited', event: 'topup.confirmed' },
   { from: 'pending', trigger: 'time_is_up', to: 'expired', event: 'topup.expired' },
   { from: 'pending', trigger: 'cancel', to: 'expired' },
   { from: 'expired', trigger: 'payment_seen', to: 'confirming', event: 'topup.pending' },
-  { from: 'expired', trigger: 'confirmed', to: 'credited', event: 'topup.confirmed' },
   { from: 'confirming', trigger: 'confirmed', to: 'credited', event: 'topup.confirmed' },
   { from: 'confirming', trigger: 'payment_vanished', to: 'pending' },
   { from: 'confirming', trigger: 'payment_vanished_late', to: 'expired', event: 'topup.expired' },
   { from: 'credited', trigger: 'payment_unconfirmed', to: 'confirming', event: 'topup.pending' },
-  { from: 'credited', trigger: 'payment_vanished', to: 'pending' },
-  { from: 'credited', trigger: 'payment_vanished_late', to: 'expired', event: 'topup.expired' },
 ] as const satisfies readonly Transition<TopupStatus>[];
 
 /** Surface A's words for the same invoice. `error` is a view of a held payment, shown by panel and billing tab. */

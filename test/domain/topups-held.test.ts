@@ -83,7 +83,7 @@ test('a refund is never credited, whatever the chain does', async () => {
   const refunded = await refundTopup(world.service, operator(), topup.id);
   assert.equal(refunded.credit_held, false);
   assert.equal(refunded.status, 'pending');
-  assert.deepEqual(await world.audit(topup), ['topup.create', 'topup.reverse']);
+  assert.deepEqual(await world.audit(topup), ['topup.create', 'topup.refund']);
   await turn(world.service, 'topup-credit', true);
   world.btc.reorg(3);
   await world.settle();

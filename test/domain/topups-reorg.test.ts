@@ -50,7 +50,12 @@ test('a payment that returns to the mempool is taken back with its bonus, and cr
   assert.equal(await world.balance(topup), 13_000n);
   const [deposit] = await world.deposits(topup);
   assert.equal(deposit?.credits, 2);
-  assert.deepEqual(await eventTypes(topup), ['topup.confirmed', 'topup.pending', 'topup.confirmed']);
+  assert.deepEqual(await eventTypes(topup), [
+    'topup.pending',
+    'topup.confirmed',
+    'topup.pending',
+    'topup.confirmed',
+  ]);
   assert.deepEqual(await world.audit(topup), [
     'topup.create',
     'topup.credit',
@@ -59,9 +64,18 @@ test('a payment that returns to the mempool is taken back with its bonus, and cr
   ]);
 });
 
-test('a payment that is gone for good leaves the invoice as if it had never come', async () => {
+test('a credited payment that a reorganisation dropped is waited for', async () => {
   const { topup } = await credited();
   world.btc.reorg(1, { drop: true });
+  await world.settle();
+  assert.equal((await world.topup(topup)).status, 'confirming');
+  assert.equal(await world.balance(topup), 0n);
+});
+
+test('a credited payment that was spent elsewhere leaves the invoice as if it had never come', async () => {
+  const { topup, key } = await credited();
+  world.btc.reorg(1);
+  world.btc.replace(key);
   await world.settle();
   const now = await world.topup(topup);
   assert.equal(now.status, 'pending');
@@ -71,12 +85,18 @@ test('a payment that is gone for good leaves the invoice as if it had never come
 });
 
 test('a payment that vanishes after its time leaves the invoice expired', async () => {
-  const { topup } = await credited();
+  const { topup, key } = await credited();
   world.clock.advanceMinutes(61);
-  world.btc.reorg(1, { drop: true });
+  world.btc.reorg(1);
+  world.btc.replace(key);
   await world.settle();
   assert.equal((await world.topup(topup)).status, 'expired');
-  assert.deepEqual(await eventTypes(topup), ['topup.confirmed', 'topup.expired']);
+  assert.deepEqual(await eventTypes(topup), [
+    'topup.pending',
+    'topup.confirmed',
+    'topup.pending',
+    'topup.expired',
+  ]);
 });
 
 test('a vanished payment of a cancelled invoice leaves it cancelled, without an event', async () => {
@@ -197,6 +217,7 @@ test('in a later block than the rate lock covers, the credit is made anew at the
   assert.deepEqual(
     events.map(({ type, topup: at }) => [type, at.status, at.credited_usd, at.bonus_usd]),
     [
+      ['topup.pending', 'confirming', 0, 30],
       ['topup.confirmed', 'credited', 100, 30],
       ['topup.pending', 'confirming', 80, 0],
       ['topup.confirmed', 'credited', 80, 0],

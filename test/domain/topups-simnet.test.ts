@@ -85,7 +85,7 @@ test('a payment that a reorganisation drops is taken back', async () => {
   await control.reorg({ coin: 'BTC', depth: 1, drop: true });
   await settle();
   assert.equal(await world.balance(topup), 0n);
-  assert.equal((await world.topup(topup)).status, 'pending');
+  assert.equal((await world.topup(topup)).status, 'confirming');
 });
 
 test('a double-spent payment is none', async () => {

@@ -24,6 +24,7 @@ function payment(units: number, rest: Partial<StatusPayment> = {}): StatusPaymen
     included_at: END,
     rate_at_inclusion: null,
     refunded_at: null,
+    credits: 0,
     credited_cents: null,
     ...rest,
   };
@@ -67,8 +68,12 @@ test('from each status the table leads to every status that payments can make of
       // Time does not run backwards: what is over stays over.
       if (from === 'expired' && to === 'pending') continue;
       const moves = topupMoves(from, to, false);
-      assert.equal(moves.length, from === to ? 0 : 1);
+      assert.equal(moves.length === 0, from === to);
       for (const move of moves) assert.ok(TOPUP_TRANSITIONS.some((row) => row === move));
+      assert.equal(moves.at(-1)?.to ?? to, to);
+      // Nothing is credited, and no credit is lost, but through `confirming`.
+      const throughConfirming = [from, ...moves.map((move) => move.to)].includes('confirming');
+      if (from !== to && [from, to].includes('credited')) assert.ok(throughConfirming);
     }
   }
 });
@@ -99,6 +104,13 @@ test('what left the chain or was refunded is no payment', () => {
   ];
   assert.equal(topupStatus(INVOICE, gone, false), 'pending');
   assert.equal(topupStatus(INVOICE, gone, true), 'expired');
+});
+
+test('a payment that was credited and left the chain is waited for, unless it can never return', () => {
+  const left = payment(200_000, { state: 'removed', credits: 1 });
+  assert.equal(topupStatus(INVOICE, [left], true), 'confirming');
+  assert.equal(topupStatus(INVOICE, [{ ...left, state: 'conflicted' }], true), 'expired');
+  assert.equal(topupStatus(INVOICE, [left, payment(200_000, { credited_cents: 10_000n })], true), 'credited');
 });
 
 test('a credited invoice whose credit changes goes through confirming', () => {

@@ -307,7 +307,7 @@ describe('a listener', () => {
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and query like 'listen %'`,
       [name],
     );
-    const listener = connects.at(-1);
+    const [listener] = connects;
     assert.ok(listener);
     await once(listener, 'end');
     connects.length = 0;

@@ -28,7 +28,7 @@ export async function releaseTopup(service: Service, actor: Actor, topupId: stri
 export async function refundTopup(service: Service, actor: Actor, topupId: string): Promise<TopupRow> {
   return await resolveHeld(service, actor, topupId, {
     apply: (deposit, now) => ({ ...deposit, held: false, refunded_at: now }),
-    audit: 'topup.reverse',
+    audit: 'topup.refund',
   });
 }
 

@@ -6,7 +6,8 @@ import { move, TOPUP_TRANSITIONS, type TopupStatus, type Transition } from '../.
 import type { DepositRow } from '../../store/deposits.ts';
 import { type Invoice, type Payment, worthCents } from './pricing.ts';
 
-export type StatusPayment = Payment & Pick<DepositRow, 'state' | 'refunded_at' | 'credited_cents'>;
+export type StatusPayment = Payment &
+  Pick<DepositRow, 'state' | 'refunded_at' | 'credits' | 'credited_cents'>;
 
 /** On chain or on its way. */
 export function isPresent({ state }: Pick<DepositRow, 'state'>): boolean {
@@ -20,7 +21,8 @@ export function hasArrived(payment: Pick<DepositRow, 'state' | 'refunded_at'>): 
 
 /**
  * `confirming` while a payment would still add to what counts, held ones included; then `credited` if anything
- * counts. A payment worth less than a cent changes nothing. `over`: cancelled, or its time is up.
+ * counts. A payment worth less than a cent changes nothing. One that was credited and left the chain is waited for
+ * (`confirming`), unless it was spent elsewhere and can never return. `over`: cancelled, or its time is up.
  */
 export function topupStatus(
   invoice: Invoice,
@@ -32,19 +34,26 @@ export function topupStatus(
   const countedCents = worthCents(invoice, counted);
   if (worthCents(invoice, arrived) > countedCents) return 'confirming';
   if (countedCents > 0n) return 'credited';
+  if (payments.some(mayReturn)) return 'confirming';
   return over ? 'expired' : 'pending';
+}
+
+function mayReturn(payment: StatusPayment): boolean {
+  return payment.credits > 0 && payment.state === 'removed' && payment.refunded_at === null;
 }
 
 type TopupTransition = Transition<TopupStatus> & { readonly to: TopupStatus };
 
 /**
- * The rows of the table that lead from one status to another. A credited invoice whose credit changed went
- * through `confirming`, though nobody could see it there.
+ * The rows of the table that lead from one status to another. Nothing is credited, and no credit is lost or changed,
+ * but through `confirming`, though in one commit nobody could see it there.
  */
 export function topupMoves(from: TopupStatus, to: TopupStatus, creditChanged: boolean): TopupTransition[] {
-  if (from !== to) return [directMove(from, to)];
-  if (to !== 'credited' || !creditChanged) return [];
-  return [directMove('credited', 'confirming'), directMove('confirming', 'credited')];
+  const aboutCredit = from === 'credited' || to === 'credited';
+  if (from === to && !(aboutCredit && creditChanged)) return [];
+  const through = aboutCredit && from !== 'confirming' && to !== 'confirming';
+  const path = through ? [from, 'confirming' as const, to] : [from, to];
+  return path.slice(1).map((next, index) => directMove(path[index] ?? from, next));
 }
 
 function directMove(from: TopupStatus, to: TopupStatus): TopupTransition {

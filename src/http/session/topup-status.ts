@@ -1,11 +1,8 @@
 /** GET /topup-status.php?ref=…: how far a payment has come, for its owner. */
 import { Type } from 'typebox';
 import { findTopup } from '../../domain/topups/find.ts';
+import { topupView } from '../../domain/topups/object.ts';
 import { fail } from '../../kernel/fail.ts';
-import { formatUnits } from '../../kernel/money.ts';
-import { sessionTime } from '../../kernel/time.ts';
-import { coin } from '../../spec/coins.ts';
-import { sessionTopupStatus } from '../../spec/states.ts';
 import type { GetEndpoint } from '../endpoint.ts';
 import { field, queryOf } from '../form.ts';
 
@@ -24,16 +21,6 @@ export const topupStatus: GetEndpoint = {
     const ref =
       field(queryOf(request.url), 'ref') || fail('bad_request', { field: 'ref' }, 'ref is missing.');
     const topup = await findTopup(edge.service, customerId, ref);
-    return {
-      ok: true,
-      status: sessionTopupStatus({
-        status: topup.status,
-        cancelled: topup.cancelled_at !== null,
-        held: topup.credit_held,
-      }),
-      deposit_address: topup.deposit_address,
-      deposit_amount: formatUnits(topup.deposit_units, coin(topup.coin).decimals),
-      expires_at: sessionTime(topup.expires_at),
-    };
+    return { ok: true, ...topupView(topup) };
   },
 };
