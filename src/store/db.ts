@@ -94,6 +94,12 @@ async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
 async function inTransaction<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // A connection may break while the work is between two statements. Unheard, that would end the process; the next
+  // statement fails by itself.
+  const heard = (error: Error) => {
+    broken = error;
+  };
+  client.on('error', heard);
   try {
     await client.query('begin');
     const result = await work(sqlOn(client));
@@ -105,8 +111,9 @@ async function inTransaction<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): P
     });
     throw error;
   } finally {
-    // A connection that could not roll back is closed, never handed to another caller.
+    // A connection that broke or could not roll back is closed, never handed to another caller.
     client.release(broken);
+    client.off('error', heard);
   }
 }
 
@@ -133,6 +140,8 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
+const RELISTEN_MS = 1_000;
+
 /** One connection that listens, and comes back a second after it was lost. Polling is the guarantee; this is the hurry. */
 async function keepListening(
   connect: () => pg.Client,
@@ -143,24 +152,33 @@ async function keepListening(
   let stopped = false;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
+  // A failed attempt is told twice, by its promise and by the end of its connection; it is followed by one other.
   const again = () => {
-    if (!stopped) timer = setTimeout(() => start().catch(again), 1_000);
+    clearTimeout(timer);
+    if (!stopped) timer = setTimeout(() => start().catch(again), RELISTEN_MS);
   };
   async function start(): Promise<void> {
     const next = connect();
+    client = next;
     next.on('error', (error) => onError?.(error));
     next.on('end', again);
     next.on('notification', heard);
-    await next.connect();
-    await next.query(`listen ${pg.escapeIdentifier(channel)}`);
-    client = next;
+    try {
+      await next.connect();
+      await next.query(`listen ${pg.escapeIdentifier(channel)}`);
+    } catch (error) {
+      await next.end().catch(() => undefined);
+      throw error;
+    }
   }
-  await start();
-  return {
-    stop: async () => {
-      stopped = true;
-      clearTimeout(timer);
-      await client?.end().catch(() => undefined);
-    },
-  };
+  async function stop(): Promise<void> {
+    stopped = true;
+    clearTimeout(timer);
+    await client?.end().catch(() => undefined);
+  }
+  await start().catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+  return { stop };
 }

@@ -123,7 +123,7 @@ describe('a statement', () => {
   });
 });
 
-describe('a transaction', () => {
+describe('a transaction', { timeout: 30_000 }, () => {
   it('commits what its work did and gives back its result', async () => {
     const result = await scratch.db.transaction(async (tx) => {
       await add(tx, 1);
@@ -218,7 +218,12 @@ function meeting(count: number): () => Promise<void> {
   };
 }
 
-describe('a connection that breaks', () => {
+/** When the client's connection is gone, whatever it said before. */
+async function ended(client: pg.ClientBase): Promise<void> {
+  await new Promise<void>((resolve) => client.once('end', resolve));
+}
+
+describe('a connection that breaks', { timeout: 30_000 }, () => {
   const terminate = (pid: number) => scratch.db.run('select pg_terminate_backend($1)', [pid]);
 
   it('in the middle of a transaction fails it as unavailable, and nobody gets that connection again', async () => {
@@ -253,9 +258,9 @@ describe('a connection that breaks', () => {
     const error = await thrown(
       scratch.db.transaction(async (tx) => {
         const [client] = await acquired;
-        const ended = once(client, 'end');
+        const gone = ended(client);
         await terminate(await ownPid(tx));
-        await ended;
+        await gone;
         await add(tx, 1);
       }),
     );
@@ -264,13 +269,35 @@ describe('a connection that breaks', () => {
   });
 });
 
-describe('a listener', () => {
+describe('a listener', { timeout: 30_000 }, () => {
   let other: ScratchDatabase;
   before(async () => {
     other = await scratchDatabase();
   });
   after(() => other.close());
-  afterEach(() => mock.reset());
+  afterEach(() => mock.restoreAll());
+
+  /** Holds timers of one second until `pass` lets them go; all others run as ever. */
+  function heldSeconds() {
+    const held = new Map<NodeJS.Timeout, () => void>();
+    const { setTimeout: real, clearTimeout: clear } = globalThis;
+    mock.method(globalThis, 'setTimeout', (rise: () => void, ms?: number) => {
+      const timer = real(ms === 1_000 ? () => undefined : rise, ms);
+      if (ms === 1_000) held.set(timer, rise);
+      return timer;
+    });
+    mock.method(globalThis, 'clearTimeout', (timer?: NodeJS.Timeout) => {
+      if (timer) held.delete(timer);
+      clear(timer);
+    });
+    return {
+      pass: () => {
+        const due = [...held.values()];
+        held.clear();
+        for (const rise of due) rise();
+      },
+    };
+  }
 
   /** Counts what `other` hears, and says when it hears the next. */
   async function ear() {
@@ -296,31 +323,32 @@ describe('a listener', () => {
       connects.push(this);
       return connect.call(this, done);
     });
-    mock.timers.enable({ apis: ['setTimeout'] });
+    const second = heldSeconds();
     const hears = await ear();
     await hears();
     await hears();
 
+    const [listener] = connects;
+    assert.ok(listener);
     const { name } = (await other.db.row<{ name: string }>('select current_database() as name')) ?? {};
     await scratch.db.run(`alter database ${name} allow_connections false`);
+    const gone = ended(listener);
     await scratch.db.run(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and query like 'listen %'`,
       [name],
     );
-    const [listener] = connects;
-    assert.ok(listener);
-    await once(listener, 'end');
+    await gone;
     connects.length = 0;
     for (let tries = 1; tries <= 4; tries++) {
-      mock.timers.tick(1_000);
+      second.pass();
       const last = connects.at(-1);
       assert.ok(last);
-      await once(last, 'end');
+      await ended(last);
       assert.equal(connects.length, tries);
     }
 
     await scratch.db.run(`alter database ${name} allow_connections true`);
-    mock.timers.tick(1_000);
+    second.pass();
     await listening(name ?? '');
     await hears();
   });

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { type OpenDatabase, openDatabase } from '../../src/store/db.ts';
+import { MigrationRefused, migrate, migrationFiles, pendingMigrations } from '../../src/store/migrate.ts';
+import { createScratch } from '../support/database.ts';
+
+const A = 'create table a (id int primary key);';
+const B = 'create table b (a_id int references a); create index b_by_a on b (a_id);';
+
+describe('migrations', () => {
+  let scratch: Awaited<ReturnType<typeof createScratch>>;
+  let db: OpenDatabase;
+  let path: string;
+  let folder: URL;
+
+  before(async () => {
+    scratch = await createScratch({ empty: true });
+    db = openDatabase(scratch.connection, { poolSize: 3 });
+  });
+  after(async () => {
+    await db.close();
+    await scratch.drop();
+  });
+  beforeEach(async () => {
+    await db.run('drop schema public cascade');
+    await db.run('create schema public');
+    path = await mkdtemp(join(tmpdir(), 'skerry-migrations-'));
+    folder = pathToFileURL(`${path}/`);
+  });
+  afterEach(() => rm(path, { recursive: true }));
+
+  const write = (name: string, text: string) => writeFile(join(path, `${name}.sql`), text);
+  const remove = (name: string) => rm(join(path, `${name}.sql`));
+  async function tables(): Promise<string[]> {
+    const rows = await db.rows<{ name: string }>(
+      `select table_name as name from information_schema.tables
+        where table_schema = 'public' and table_name in ('a', 'b', 'c', 'migration_files') order by 1`,
+    );
+    return rows.map(({ name }) => name);
+  }
+  async function refusal(work: Promise<unknown>): Promise<string> {
+    const error = await work.then(
+      () => assert.fail('the migrations were accepted'),
+      (reason: unknown) => reason,
+    );
+    assert.ok(error instanceof MigrationRefused, String(error));
+    assert.doesNotMatch(error.message, /\n/);
+    return error.message;
+  }
+
+  it('run in the order of their names, and say which ran', async () => {
+    await write('0002_b', B);
+    await write('0001_a', A);
+    assert.deepEqual(await pendingMigrations(db, folder), ['0001_a', '0002_b']);
+    assert.deepEqual(await migrate(db, folder), ['0001_a', '0002_b']);
+    assert.deepEqual(await tables(), ['a', 'b', 'migration_files']);
+    assert.deepEqual(await pendingMigrations(db, folder), []);
+  });
+
+  it('run once: a second run does nothing', async () => {
+    await write('0001_a', A);
+    await migrate(db, folder);
+    await db.run('insert into a values (1)');
+    assert.deepEqual(await migrate(db, folder), []);
+    assert.deepEqual(await db.rows('select id from a'), [{ id: 1 }]);
+  });
+
+  it('that are added later run alone, after those that ran before', async () => {
+    await write('0001_a', A);
+    await migrate(db, folder);
+    await write('0002_b', B);
+    assert.deepEqual(await pendingMigrations(db, folder), ['0002_b']);
+    assert.deepEqual(await migrate(db, folder), ['0002_b']);
+  });
+
+  it('that were edited after they ran are refused, even by a comment', async () => {
+    await write('0001_a', A);
+    await migrate(db, folder);
+    await write('0001_a', `${A} -- a note`);
+    await write('0002_b', B);
+    assert.match(await refusal(migrate(db, folder)), /0001_a was edited/);
+    assert.match(await refusal(pendingMigrations(db, folder)), /0001_a was edited/);
+    assert.deepEqual(await tables(), ['a', 'migration_files']);
+  });
+
+  it('refuse a database that a newer version has migrated', async () => {
+    await write('0001_a', A);
+    await write('0002_b', B);
+    await migrate(db, folder);
+    await remove('0002_b');
+    assert.match(await refusal(migrate(db, folder)), /0002_b.*newer version/);
+    assert.match(await refusal(pendingMigrations(db, folder)), /0002_b.*newer version/);
+  });
+
+  it('do not run before one that ran already', async () => {
+    await write('0002_b', 'create table b (id int)');
+    await migrate(db, folder);
+    await write('0001_a', A);
+    await assert.rejects(migrate(db, folder));
+    assert.deepEqual(await tables(), ['b', 'migration_files']);
+  });
+
+  it('leave nothing when one fails, of itself or of those before it in the same run', async () => {
+    await write('0001_a', A);
+    await write('0002_b', `${B} create table c (id int); insert into c values ('no number');`);
+    await assert.rejects(migrate(db, folder), /invalid input syntax/);
+    assert.deepEqual(await tables(), []);
+    await write('0002_b', B);
+    assert.deepEqual(await migrate(db, folder), ['0001_a', '0002_b']);
+  });
+
+  it('that ran in earlier runs stay when a later one fails', async () => {
+    await write('0001_a', A);
+    await migrate(db, folder);
+    await write('0002_b', 'create table b (id nothing)');
+    await assert.rejects(migrate(db, folder));
+    assert.deepEqual(await tables(), ['a', 'migration_files']);
+    assert.deepEqual(await pendingMigrations(db, folder), ['0002_b']);
+  });
+
+  it('run once although several processes migrate at the same time', async () => {
+    await write('0001_a', `${A} select pg_sleep(0.05);`);
+    await write('0002_b', B);
+    const others = Array.from({ length: 3 }, () => openDatabase(scratch.connection, { poolSize: 3 }));
+    try {
+      const ran = await Promise.all([db, ...others].map((each) => migrate(each, folder)));
+      assert.deepEqual(
+        ran.filter((names) => names.length > 0),
+        [['0001_a', '0002_b']],
+      );
+      assert.deepEqual(await db.row('select count(*)::int as n from migration_files'), { n: 2 });
+    } finally {
+      await Promise.all(others.map((each) => each.close()));
+    }
+  });
+
+  it('leave the connections to whoever lent them', async () => {
+    await write('0001_a', A);
+    await migrate(db, folder);
+    assert.deepEqual(await db.row('select 1 as alive'), { alive: 1 });
+  });
+
+  it('are the .sql files of the folder, and nothing else in it', async () => {
+    await write('0001_a', A);
+    await writeFile(join(path, 'README.md'), 'notes');
+    assert.deepEqual(
+      migrationFiles(folder).map(({ name }) => name),
+      ['0001_a'],
+    );
+  });
+});
+
+describe("the service's own migrations", () => {
+  let scratch: Awaited<ReturnType<typeof createScratch>>;
+  let db: OpenDatabase;
+  before(async () => {
+    scratch = await createScratch({ empty: true });
+    db = openDatabase(scratch.connection, { poolSize: 2 });
+  });
+  after(async () => {
+    await db.close();
+    await scratch.drop();
+  });
+
+  it('bring an empty database to this version, and find nothing to do afterwards', async () => {
+    const names = migrationFiles().map(({ name }) => name);
+    assert.deepEqual(await migrate(db), names);
+    assert.deepEqual(await migrate(db), []);
+    assert.deepEqual(await pendingMigrations(db), []);
+  });
+
+  it('give every foreign key between large tables an index to follow it by', async () => {
+    const unindexed = await db.rows<{ table: string; column: string }>(
+      `select c.conrelid::regclass::text as table, a.attname as column
+         from pg_constraint c
+         join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
+        where c.contype = 'f' and c.confdeltype = 'c'
+          and not exists (select from pg_index i where i.indrelid = c.conrelid and i.indkey[0] = c.conkey[1])`,
+    );
+    assert.deepEqual(unindexed, []);
+  });
+});
