@@ -1,5 +1,6 @@
 /** `skerryd serve`: one process, or a parent that holds the database and keeps N children alive. */
 import type { Config } from '../config.ts';
+import { releaseAllLeases } from '../store/operations.ts';
 import { serveWithChildren } from './children.ts';
 import { provideDatabase } from './database.ts';
 import { prepareSandbox } from './seed.ts';
@@ -25,6 +26,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
     const opened = await openService(config, database.connection);
     try {
       await prepareSandbox(opened);
+      // Whoever holds the folder's lock is alone: leases of a process that was killed need not run out.
+      if (config.DATABASE_URL === null) await releaseAllLeases(opened.db);
     } finally {
       await opened.close();
     }

@@ -46,6 +46,12 @@ export async function releaseLease(tx: Sql, leaseId: string): Promise<void> {
   await tx.run(`update operations set lease_id = null, leased_until = null where lease_id = $1`, [leaseId]);
 }
 
+/** Ends all leases: for a process that knows that no other one lives. */
+export async function releaseAllLeases(tx: Sql): Promise<void> {
+  await tx.run(`update operations set lease_id = null, leased_until = null where lease_id is not null`);
+  await tx.run(`update coins set lease_id = null, leased_until = null where lease_id is not null`);
+}
+
 /** Moves an operation on and lets go of it; false when the lease was lost, and with it the right to write. */
 export async function advanceOperation(
   tx: Sql,

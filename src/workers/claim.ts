@@ -7,8 +7,8 @@ import type { Service } from '../domain/context.ts';
 import { newId } from '../kernel/ids.ts';
 import { claimOperations, extendLease, type OperationRow, releaseLease } from '../store/operations.ts';
 
-const LEASE_S = 30;
-const HEARTBEAT_MS = 10_000;
+const LEASE_S = 10;
+const HEARTBEAT_MS = 3_000;
 
 /** Claims up to `limit` due operations and works on them; returns how many there were. */
 export async function claimed(

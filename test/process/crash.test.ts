@@ -100,6 +100,7 @@ const SCENARIOS: readonly Scenario[] = [
     finish: async ({ url, customer }) => {
       const form = { action: 'create', amount: 50, coin: 'BTC' };
       const { body } = await customer.post('/topup-api.php', form, { headers: KEY });
+      await sandbox(url, 'settle');
       const status = await customer.get(`/topup-status.php?ref=${body.order_ref}`);
       // Where the process died before the payment, it is made now.
       if (status.body.status === 'waiting') await pay({ url, customer }, String(body.order_ref), 'BTC');
