@@ -6,7 +6,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createServer } from 'node:net';
 import type { Config } from '../config.ts';
 import { listenRefusal } from './listen.ts';
-import type { ServeOptions } from './serve-command.ts';
+import type { ServeOptions } from './serve.ts';
 
 /** A child that dies is replaced, but not faster than this. */
 const REPLACE_AFTER_MS = 1_000;

@@ -4,18 +4,8 @@ import { releaseAllLeases } from '../store/operations.ts';
 import { serveWithChildren } from './children.ts';
 import { provideDatabase } from './database.ts';
 import { prepareSandbox } from './seed.ts';
-import { type Role, startService } from './serve.ts';
+import { type ServeOptions, startService } from './serve.ts';
 import { openService } from './service.ts';
-
-export interface ServeOptions {
-  readonly processes: number;
-  readonly roles: ReadonlySet<Role>;
-  /** One of the processes that a parent started. */
-  readonly child: boolean;
-  /** A line on standard output, and on standard error. */
-  readonly say: (line: string) => void;
-  readonly warn: (line: string) => void;
-}
 
 /** Serves until SIGTERM or SIGINT, then stops cleanly and returns. */
 export async function serve(config: Config, options: ServeOptions): Promise<void> {

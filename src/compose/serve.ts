@@ -16,6 +16,16 @@ import { type Opened, openService } from './service.ts';
 
 export type Role = 'api' | 'worker';
 
+export interface ServeOptions {
+  readonly processes: number;
+  readonly roles: ReadonlySet<Role>;
+  /** One of the processes that a parent started. */
+  readonly child: boolean;
+  /** A line on standard output, and on standard error. */
+  readonly say: (line: string) => void;
+  readonly warn: (line: string) => void;
+}
+
 const BOTH: ReadonlySet<Role> = new Set(['api', 'worker']);
 
 export interface Running {
