@@ -4,11 +4,10 @@ import type { Service } from '../domain/context.ts';
 import { observeInstalls } from '../domain/servers/observe.ts';
 import { ensureMachine, leaveHost } from '../domain/servers/provision.ts';
 import { removeMachine } from '../domain/servers/remove.ts';
-import { LostLease } from '../domain/servers/step.ts';
+import { LostLease, postpone } from '../domain/servers/step.ts';
 import { crashPoint } from '../kernel/crash.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import {
-  advanceOperation,
   nextOperationDue,
   type OperationRow,
   type OperationStep,
@@ -62,9 +61,4 @@ function eachOf(step: (service: Service, operation: OperationRow) => Promise<voi
       }),
     );
   };
-}
-
-async function postpone(service: Service, operation: OperationRow): Promise<void> {
-  const dueAt = new Date(service.clock.now().getTime() + 5 * SECOND_MS);
-  await advanceOperation(service.db, { ...operation, due_at: dueAt });
 }

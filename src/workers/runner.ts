@@ -15,6 +15,7 @@ export class Runner {
   readonly #underWay = new Map<Duty, Promise<number>>();
   #loops: Promise<void>[] = [];
   #sleepers = new Set<() => void>();
+  #wakes = 0;
   #stopped = false;
 
   constructor(options: { duties: readonly Duty[]; pollMs: number; log: Logger }) {
@@ -36,6 +37,7 @@ export class Runner {
   }
 
   wake(): void {
+    this.#wakes += 1;
     for (const rise of this.#sleepers) rise();
     this.#sleepers.clear();
   }
@@ -72,8 +74,10 @@ export class Runner {
 
   async #loop(duty: Duty): Promise<void> {
     while (!this.#stopped) {
+      const wakes = this.#wakes;
       const did = await this.#once(duty);
-      if (did === 0 && !this.#stopped) await this.#sleep(this.#pollMs);
+      // What it was woken for while it looked may have come too late for this look.
+      if (did === 0 && wakes === this.#wakes && !this.#stopped) await this.#sleep(this.#pollMs);
     }
   }
 

@@ -1,4 +1,5 @@
 /** Deploying a server: all surfaces come here. */
+import { setTimeout as wait } from 'node:timers/promises';
 import { crashPoint } from '../../kernel/crash.ts';
 import { fail } from '../../kernel/fail.ts';
 import { newId, newPublicNo, showId } from '../../kernel/ids.ts';
@@ -42,8 +43,10 @@ export interface Deployed {
   readonly balanceAfterCents: bigint;
 }
 
-/** How often a lost race for a place is run again before we say that we are overloaded. */
-const ATTEMPTS = 30;
+/** How long a lost race for a place is run again before we say that we are overloaded. */
+const RACE_MAX_MS = 5_000;
+/** Most that a loser waits: whoever holds the last place may still have to give it back. */
+const RACE_WAIT_MS = 50;
 
 /**
  * Charges the cycle, takes an address, a /64 and a place, and starts provisioning, in one commit. `within` runs in
@@ -55,7 +58,8 @@ export async function deploy(
   order: DeployOrder,
   within?: (tx: Sql, deployed: Deployed) => Promise<void>,
 ): Promise<Deployed> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+  const deadline = performance.now() + RACE_MAX_MS;
+  for (let attempt = 0; performance.now() < deadline; attempt++) {
     crashPoint('deploy.begun');
     const deployed = await attemptDeploy(service, actor, order, within);
     if (deployed) {
@@ -63,6 +67,7 @@ export async function deploy(
       service.wake();
       return deployed;
     }
+    await wait(Math.random() * Math.min(2 ** attempt, RACE_WAIT_MS));
   }
   return fail('maintenance', { retry_after_s: 1 });
 }

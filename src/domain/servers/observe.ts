@@ -10,9 +10,9 @@ import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
 import { serverObject } from './object.ts';
 import { OBSERVE_EVERY_MS } from './provision.ts';
-import { LostLease, lostLease, type StepResult, soonAgain } from './step.ts';
+import { LostLease, lostLease, postpone, type StepResult, soonAgain } from './step.ts';
 
-/** An install that takes longer than this has failed. */
+/** An install that takes longer than this has failed. Each host that is tried adds as much. */
 const INSTALL_MAX_MS = 20 * MINUTE_MS;
 /** A host that is silent this often in a row (some minutes) is left. */
 const SILENT_MAX = 12;
@@ -25,7 +25,9 @@ export async function observeInstalls(service: Service, operations: OperationRow
       try {
         await record(service, operation, states.get(operation.server_id));
       } catch (error) {
-        if (!(error instanceof LostLease)) service.log.error({ err: error }, 'install could not be recorded');
+        if (error instanceof LostLease) return;
+        service.log.error({ err: error }, 'install could not be recorded');
+        await postpone(service, operation).catch(() => undefined);
       }
     }),
   );
@@ -50,7 +52,7 @@ async function record(
   seen: MachineState | undefined,
 ): Promise<void> {
   if (seen?.state === 'running') return await recordRunning(service, operation);
-  if (seen?.state === 'stopped') await service.compute.power(operation.server_id, 'on');
+  if (seen?.state === 'stopped') await switchOn(service, operation.server_id);
   const result = next(service, operation, seen);
   const now = service.clock.now();
   const ours = await advanceOperation(service.db, {
@@ -62,8 +64,18 @@ async function record(
   if (!ours) lostLease();
 }
 
+/** An install goes on only in a machine that is on. One that could not be switched on is looked at again soon. */
+async function switchOn(service: Service, serverId: string): Promise<void> {
+  try {
+    await service.compute.power(serverId, 'on');
+  } catch (error) {
+    service.log.warn({ err: error }, 'machine could not be switched on');
+  }
+}
+
 function next(service: Service, operation: OperationRow, seen: MachineState | undefined): StepResult {
-  const tooLate = service.clock.now().getTime() - operation.created_at.getTime() > INSTALL_MAX_MS;
+  const allowedMs = INSTALL_MAX_MS * (operation.tried_hosts.length + 1);
+  const tooLate = service.clock.now().getTime() - operation.created_at.getTime() > allowedMs;
   switch (seen?.state) {
     case 'installing':
     case 'stopped':

@@ -47,15 +47,8 @@ export async function ensureMachine(service: Service, operation: OperationRow): 
   if (fault === 'transient' && operation.attempts + 1 < TRANSIENT_MAX) {
     return await advance(service, operation, soonAgain(service, operation));
   }
-  const triedHosts = [...operation.tried_hosts, facts.host_id ?? facts.machine_id ?? ''].filter(
-    (id) => id !== '',
-  );
-  // A refusal would be the same everywhere: as many hosts as may be tried count as tried.
-  await advance(service, operation, {
-    step: 'leave_host',
-    triedHosts,
-    attempts: fault === 'refused' ? REFUSED : 0,
-  });
+  // A refusal would be the same everywhere: no other host is tried.
+  await advance(service, operation, { step: 'leave_host', attempts: fault === 'refused' ? REFUSED : 0 });
   crashPoint('provision.host_failed');
 }
 
@@ -74,11 +67,14 @@ export async function leaveHost(service: Service, operation: OperationRow): Prom
     const server = await lockServer(tx, operation.server_id);
     if (!server) throw new Error('operation without a server');
     await lockBalance(tx, server.customer_id);
-    if (refused || !(await takeOtherPlace(tx, server, operation.tried_hosts))) {
+    // Whatever it is left for, a host is not tried twice: so the search ends.
+    const left = server.host_id ?? server.machine_id;
+    const triedHosts = left === null ? operation.tried_hosts : [...operation.tried_hosts, left];
+    if (refused || !(await takeOtherPlace(tx, server, triedHosts))) {
       await giveUp(service, tx, server, operation);
       return false;
     }
-    await write(tx, service, operation, { step: 'ensure' });
+    await write(tx, service, operation, { step: 'ensure', triedHosts });
     return true;
   });
   crashPoint(moved ? 'provision.host_moved' : 'provision.refunded');

@@ -1,6 +1,6 @@
 /** What a step of an operation says about the next one. */
 import { SECOND_MS } from '../../kernel/time.ts';
-import type { OperationRow, OperationStep } from '../../store/operations.ts';
+import { advanceOperation, type OperationRow, type OperationStep } from '../../store/operations.ts';
 import type { Service } from '../context.ts';
 
 export interface StepResult {
@@ -25,6 +25,12 @@ export function soonAgain(service: Service, operation: OperationRow): StepResult
     );
   }
   return { attempts, inMs: Math.min(SECOND_MS * 2 ** Math.min(operation.attempts, 10), LONGEST_WAIT_MS) };
+}
+
+/** After an error that nobody foresaw: the same step in five seconds, so that it neither blocks nor spins. */
+export async function postpone(service: Service, operation: OperationRow): Promise<void> {
+  const dueAt = new Date(service.clock.now().getTime() + 5 * SECOND_MS);
+  await advanceOperation(service.db, { ...operation, due_at: dueAt });
 }
 
 /** Somebody else holds the operation by now: what we found is not ours to write, and the transaction is undone. */

@@ -78,8 +78,8 @@ insert into sim.chains (coin, first_height, height, hash)
 select coin, height, height, case notation
     when 'hex' then hash
     when '0x' then '0x' || hash
-    -- 43 characters of base58 fit in 32 bytes, and hexadecimal without its 0 is base58.
-    when 'base58' then left(translate(hash, '0', 'Z'), 43)
+    -- 44 characters of base58 that begin with a low digit are 32 bytes; hexadecimal without its 0 is base58.
+    when 'base58' then '5' || left(translate(hash, '0', 'Z'), 43)
   end
 from (
   select coin, height, notation,
