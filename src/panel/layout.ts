@@ -15,7 +15,9 @@ header strong { font-size: 1.15rem }
 a { color: var(--sea) }
 h1 { font-size: 1.6rem; line-height: 1.25 }
 h2 { font-size: 1.1rem; margin-top: 2rem }
-pre { overflow-x: auto; padding: .9rem 1rem; border: 1px solid var(--line); border-radius: .4rem; font-size: .85rem }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: .9rem 1rem; border: 1px solid var(--line); border-radius: .4rem; font-size: .85rem }
+th, td { padding: .25rem 1.5rem .25rem 0; text-align: left; vertical-align: top }
+th { font-weight: 600 }
 footer, .soft { color: var(--soft) }
 `;
 

@@ -82,6 +82,37 @@ describe('skerryd serve', () => {
     assert.equal((await second.stop()).code, 0);
   });
 
+  it('serves again after its database crashed, and lost nothing that it acknowledged', async () => {
+    const serving = await startServing(quiet('crashed'));
+    const client = SessionClient.over(serving.url);
+    await client.signUp();
+    const pidFile = join(folder, 'crashed', 'pg', 'cluster', 'postmaster.pid');
+    process.kill(Number((await readFile(pidFile, 'utf8')).split('\n')[0]), 'SIGKILL');
+    const during = await client.get('/me.php');
+    assert.ok([200, 503].includes(during.status), `${during.status} ${during.text}`);
+    const deadline = Date.now() + 20_000;
+    let status = 0;
+    while (status !== 200 && Date.now() < deadline) status = (await client.get('/readyz')).status;
+    assert.equal((await client.get('/me.php')).body.logged_in, true);
+    const form = { action: 'create', amount: 50, coin: 'LTC' };
+    const { body } = await client.post('/topup-api.php', form);
+    const invoice = await client.get(`/topup-status.php?ref=${body.order_ref}`);
+    const { deposit_address: address, deposit_amount: amount } = invoice.body;
+    for (const [name, input] of Object.entries({
+      payments: { coin: 'LTC', address, amount },
+      blocks: { coin: 'LTC', count: 6 },
+      settle: {},
+    })) {
+      const response = await fetch(`${serving.url}/sandbox/${name}`, {
+        method: 'POST',
+        body: JSON.stringify(input),
+      });
+      assert.equal(response.status, 200, await response.text());
+    }
+    assert.equal((await client.get('/me.php')).body.balance, 50);
+    assert.equal((await serving.stop()).code, 0);
+  });
+
   it('shares the work among processes that it replaces when one dies', async () => {
     const serving = await startServing(quiet('many'), ['--processes', '2']);
     const client = SessionClient.over(serving.url);
