@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it, mock } from 'node:test';
+import fc from 'fast-check';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import type { Sql } from '../../../src/kernel/sql.ts';
+import { QUOTAS } from '../../../src/spec/limits.ts';
+import { RUNS } from '../../support/runs.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { R1, S1 } from '../../support/stock.ts';
+
+const CALLERS = 60;
+const PRICE = S1.price_cents_month;
+/** A property here is sixty deploys and a look at all invariants: a few runs tell much. */
+const runs = { numRuns: Math.ceil(RUNS / 5) };
+
+describe('many deploys at once', () => {
+  let world: TestService;
+  let regions = 0;
+  before(async () => {
+    world = await testService({ poolSize: 24 });
+    await world.stock.offer(['par'], [S1, R1]);
+  });
+  after(() => world.close());
+
+  /** Deploys all at the same time; says how many ended in each way. */
+  async function race(
+    orders: readonly { actor: CustomerActor; order: DeployOrder }[],
+    within?: (tx: Sql) => Promise<void>,
+  ): Promise<Record<string, number>> {
+    const ends: Record<string, number> = {};
+    await Promise.all(
+      orders.map(async ({ actor, order }) => {
+        const end = await deploy(world.service, actor, order, within).then(
+          () => 'deployed',
+          (error: unknown) => {
+            if (error instanceof Failure) return error.code;
+            throw error;
+          },
+        );
+        ends[end] = (ends[end] ?? 0) + 1;
+      }),
+    );
+    return ends;
+  }
+
+  /** A region of its own with hosts of so much room, and so many addresses and /64s. */
+  async function region(rooms: readonly number[], four: number, six = four): Promise<string> {
+    const id = `x${regions++}`;
+    await world.stock.offer([id], [S1, R1]);
+    await world.stock.hosts(rooms, id);
+    await world.stock.addresses(four, six, id);
+    return id;
+  }
+
+  /** As a request does that keeps its answer: more round trips in the transaction of the deploy. */
+  async function keepAnswer(tx: Sql): Promise<void> {
+    for (let n = 0; n < 3; n++) await tx.rows('select 1');
+  }
+
+  it('a balance for seven buys exactly seven of sixty', async () => {
+    const leftover = fc.bigInt({ min: 0n, max: PRICE - 1n });
+    const rooms = fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(leftover, rooms, fc.boolean(), async (cents, hosts, kept) => {
+        const regionId = await region([7, ...hosts], 10);
+        const actor = await world.stock.customer(7n * PRICE + cents);
+        const order = { actor, order: world.stock.order({ regionId }) };
+        const ends = await race(Array(CALLERS).fill(order), kept ? keepAnswer : undefined);
+        assert.deepEqual(ends, { deployed: 7, insufficient_balance: CALLERS - 7 });
+        await world.sound();
+      }),
+      runs,
+    );
+  });
+
+  it('as many deploy as there is room and money for, and nobody is refused what is left', async () => {
+    const few = fc.integer({ min: 0, max: 12 });
+    const customers = fc.array(few, { minLength: 1, maxLength: 4 });
+    const rooms = fc.array(few, { minLength: 1, maxLength: 4 });
+    const some = fc.integer({ min: 1, max: 30 });
+    await fc.assert(
+      fc.asyncProperty(customers, rooms, some, some, fc.boolean(), async (means, hosts, four, six, kept) => {
+        const regionId = await region(hosts, four, six);
+        const actors = await Promise.all(means.map((n) => world.stock.customer(BigInt(n) * PRICE)));
+        const orders = Array.from({ length: CALLERS }, (_, n) => {
+          const actor = actors[n % actors.length];
+          assert.ok(actor);
+          return { actor, order: world.stock.order({ regionId }) };
+        });
+        const ends = await race(orders, kept ? keepAnswer : undefined);
+        const room = hosts.reduce((sum, n) => sum + n, 0);
+        const money = means.reduce((sum, n) => sum + n, 0);
+        assert.equal(ends.deployed ?? 0, Math.min(money, room, four, six));
+        assert.deepEqual(
+          Object.keys(ends).filter(
+            (end) => !['deployed', 'insufficient_balance', 'out_of_stock'].includes(end),
+          ),
+          [],
+        );
+        await world.sound();
+      }),
+      runs,
+    );
+  });
+
+  it('dedicated machines are sold once each', async () => {
+    const regionId = await region([], 20);
+    await world.stock.machines(5, R1, regionId);
+    const actor = await world.stock.customer(20n * R1.price_cents_month);
+    const order = { actor, order: world.stock.order({ regionId, plan: R1 }) };
+    assert.deepEqual(await race(Array(20).fill(order)), { deployed: 5, out_of_stock: 15 });
+    await world.sound();
+  });
+
+  it('a customer gets exactly as many servers as the quota allows', async () => {
+    const regionId = await region([100], 100);
+    const actor = await world.stock.customer(100n * PRICE);
+    const order = { actor, order: world.stock.order({ regionId }) };
+    const ends = await race(Array(QUOTAS.servers + 10).fill(order));
+    assert.deepEqual(ends, { deployed: QUOTAS.servers, limit_reached: 10 });
+    await world.sound();
+  });
+
+  it('no two servers get one address, one /64 or one public number', async () => {
+    const row = await world.db.row(
+      `select count(*)::int as n, count(distinct a.addr)::int as four, count(distinct p.prefix)::int as six,
+              count(distinct s.public_no)::int as numbers
+         from servers s join ipv4_addresses a on a.server_id = s.id join ipv6_prefixes p on p.server_id = s.id`,
+    );
+    const { n, ...others } = row as Record<string, number>;
+    assert.ok(n);
+    assert.deepEqual(others, { four: n, six: n, numbers: n });
+  });
+
+  it('a deploy waits while the last address is held by one that may give it back', async () => {
+    mock.method(Math, 'random', () => 0);
+    const looks = mock.method(world.service.db, 'row');
+    try {
+      const regionId = await region([10], 1);
+      const actor = await world.stock.customer(PRICE);
+      let waiting: Promise<unknown> = Promise.resolve();
+      await world.db.transaction(async (tx) => {
+        await tx.run('select 1 from ipv4_addresses where region_id = $1 for update', [regionId]);
+        const before = looks.mock.callCount();
+        waiting = deploy(world.service, actor, world.stock.order({ regionId }));
+        while (looks.mock.callCount() < before + 100) await new Promise((resolve) => setImmediate(resolve));
+      });
+      await waiting;
+      await world.sound();
+    } finally {
+      mock.restoreAll();
+    }
+  });
+});

@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { type Deployed, type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import { showId } from '../../../src/kernel/ids.ts';
+import { QUOTAS } from '../../../src/spec/limits.ts';
+import { contentsOf } from '../../support/contents.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { R1, S1, type TestPlan } from '../../support/stock.ts';
+
+/** Three months of it cost 11.295 dollars. */
+const S2: TestPlan = { ...S1, id: 's2', price_cents_month: 502n };
+const PRICE = S1.price_cents_month;
+
+let world: TestService;
+let actor: CustomerActor;
+let regions = 0;
+/** A region of its own, so that tests do not take each other's stock. */
+let regionId: string;
+
+before(async () => {
+  world = await testService();
+});
+after(() => world.close());
+beforeEach(async () => {
+  regionId = `x${regions++}`;
+  await world.stock.offer([regionId], [S1, S2, R1]);
+  actor = await world.stock.customer(10_000n);
+});
+
+const order = (wanted: Partial<DeployOrder> = {}) => world.stock.order({ regionId, ...wanted });
+const buy = (wanted: Partial<DeployOrder> = {}): Promise<Deployed> =>
+  deploy(world.service, actor, order(wanted));
+
+/** The refusal, after a look whether it changed anything at all. */
+async function refusal(attempt: () => Promise<unknown>): Promise<Failure> {
+  const before = await contentsOf(world.db);
+  const error: unknown = await attempt().then(
+    () => assert.fail('it was not refused'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof Failure, String(error));
+  assert.deepEqual(await contentsOf(world.db), before);
+  return error;
+}
+
+describe('a deploy', () => {
+  beforeEach(async () => {
+    await world.stock.hosts([5], regionId);
+    await world.stock.addresses(5, 5, regionId);
+  });
+
+  it('is one commit: server, charge, address, place, audit row, events and the work it starts', async () => {
+    const { server, balanceAfterCents } = await buy({ tags: ['a'], labels: { b: 'c' } });
+    assert.equal(balanceAfterCents, 10_000n - PRICE);
+    const all = await world.db.row(
+      `select s.status, s.name, s.tags, s.labels, s.price_cents_cycle, s.anchor_day, s.eur_per_usd, b.balance_cents,
+              b.servers, h.used_ram_mb, h.used_disk_gb, o.kind, o.step, t.type, t.amount_cents, t.fact, t.description,
+              u.action, u.result, u.actor_session = $2 as mine, u.ip_country, u.request_id,
+              (select count(*)::int from ipv4_addresses where server_id = s.id) as four,
+              (select count(*)::int from ipv6_prefixes where server_id = s.id) as six
+         from servers s
+         join balances b on b.customer_id = s.customer_id
+         join hosts h on h.id = s.host_id
+         join operations o on o.server_id = s.id
+         join transfers t on t.resource_id = s.id
+         join audit_events u on u.customer_id = s.customer_id
+        where s.id = $1`,
+      [server.id, actor.sessionId],
+    );
+    assert.deepEqual(all, {
+      status: 'provisioning',
+      name: 'web-1',
+      tags: ['a'],
+      labels: { b: 'c' },
+      price_cents_cycle: PRICE,
+      anchor_day: 31,
+      eur_per_usd: '0.92',
+      balance_cents: 10_000n - PRICE,
+      servers: 1,
+      used_ram_mb: S1.ram_mb,
+      used_disk_gb: S1.disk_gb,
+      kind: 'provision',
+      step: 'ensure',
+      type: 'charge',
+      amount_cents: PRICE,
+      fact: `cycle:${server.id}:1`,
+      description: `s1 in ${regionId}, 1 month`,
+      action: 'server.create',
+      result: 'ok',
+      mine: true,
+      ip_country: 'IS',
+      request_id: actor.requestId,
+      four: 1,
+      six: 1,
+    });
+    await world.sound();
+  });
+
+  it('tells of the server and then of the charge, each with the full object', async () => {
+    const { server } = await buy({ plan: S2, billingMonths: 3 });
+    const events = await world.db.rows<{ type: string; data: Record<string, Record<string, unknown>> }>(
+      'select type, data from events where customer_id = $1 order by created_at, id',
+      [actor.customerId],
+    );
+    const created = events.find(({ type }) => type === 'server.created')?.data.server;
+    const charged = events.find(({ type }) => type === 'billing.charged')?.data.ledger_entry;
+    assert.equal(events.length, 2);
+    const transfer = await world.db.row<{ id: string }>('select id from transfers where resource_id = $1', [
+      server.id,
+    ]);
+    const now = '2030-01-31T12:00:00Z';
+    assert.deepEqual(created, {
+      id: showId('server', server.id),
+      object: 'server',
+      name: 'web-1',
+      status: 'provisioning',
+      plan: 's2',
+      region: regionId,
+      image: showId('image', server.image_id),
+      ipv4: null,
+      ipv6: null,
+      ssh_keys: [],
+      tags: [],
+      labels: {},
+      billing_months: 3,
+      auto_renew: true,
+      paid_until: '2030-04-30T12:00:00Z',
+      price_usd_cycle: 11.3,
+      suspended_reason: null,
+      created_at: now,
+      updated_at: now,
+    });
+    assert.deepEqual(charged, {
+      id: showId('ledgerEntry', transfer?.id ?? ''),
+      object: 'ledger_entry',
+      type: 'charge',
+      amount_usd: -11.3,
+      balance_after_usd: 88.7,
+      resource: showId('server', server.id),
+      description: `s2 in ${regionId}, 3 months`,
+      created_at: now,
+    });
+  });
+
+  it('that goes with other writes commits with them or not at all', async () => {
+    const mine = new Error('the answer could not be kept');
+    const before = await contentsOf(world.db);
+    await assert.rejects(
+      deploy(world.service, actor, order(), async (tx, deployed) => {
+        assert.ok(await tx.row('select 1 from servers where id = $1', [deployed.server.id]));
+        throw mine;
+      }),
+      mine,
+    );
+    assert.deepEqual(await contentsOf(world.db), before);
+
+    await deploy(world.service, actor, order(), async (tx, { server, balanceAfterCents }) => {
+      assert.equal(balanceAfterCents, 10_000n - PRICE);
+      await tx.run(`update servers set name = 'with-it' where id = $1`, [server.id]);
+    });
+    assert.deepEqual(
+      await world.db.rows('select name from servers where customer_id = $1', [actor.customerId]),
+      [{ name: 'with-it' }],
+    );
+  });
+
+  it('wakes the workers once it is committed', async () => {
+    let found = 0;
+    const service = {
+      ...world.service,
+      wake: () => {
+        found += 1;
+      },
+    };
+    await deploy(service, actor, order());
+    assert.equal(found, 1);
+    await refusal(() => deploy(service, actor, order({ regionId: 'none' })));
+    assert.equal(found, 1);
+  });
+
+  it('takes the address that has been free for longest', async () => {
+    const free = await world.db.rows<{ addr: string }>(
+      'select host(addr) as addr from ipv4_addresses where region_id = $1 order by addr',
+      [regionId],
+    );
+    await world.db.run(`update ipv4_addresses set free_from = free_from - interval '1 day' where addr = $1`, [
+      free[3]?.addr,
+    ]);
+    const { server } = await buy();
+    assert.deepEqual(
+      await world.db.row('select host(addr) as addr from ipv4_addresses where server_id = $1', [server.id]),
+      free[3],
+    );
+  });
+
+  it('takes the last cent of a balance, and not one more', async () => {
+    const exact = await world.stock.customer(PRICE);
+    assert.equal((await deploy(world.service, exact, order())).balanceAfterCents, 0n);
+    const short = await world.stock.customer(PRICE - 1n);
+    const failure = await refusal(() => deploy(world.service, short, order()));
+    assert.equal(failure.code, 'insufficient_balance');
+    assert.deepEqual(failure.extras, { have: 4.99, need: 5, deficit: 0.01 });
+  });
+
+  it('is refused to a customer whose balance a reversal took below zero', async () => {
+    await world.db.run('update balances set balance_cents = -1 where customer_id = $1', [actor.customerId]);
+    const failure = await refusal(() => buy());
+    assert.deepEqual(failure.extras, { have: -0.01, need: 5, deficit: 5.01 });
+    await world.db.run('update balances set balance_cents = 10000 where customer_id = $1', [
+      actor.customerId,
+    ]);
+  });
+
+  it('is refused to a frozen customer, whatever else is missing', async () => {
+    await world.db.run('update customers set frozen_at = now() where id = $1', [actor.customerId]);
+    assert.equal((await refusal(() => buy())).code, 'account_frozen');
+    assert.equal((await refusal(() => buy({ regionId: 'none' }))).code, 'account_frozen');
+  });
+
+  it('is refused beyond the quota', async () => {
+    const servers = (count: number) =>
+      world.db.run('update balances set servers = $2 where customer_id = $1', [actor.customerId, count]);
+    await servers(QUOTAS.servers);
+    const failure = await refusal(() => buy());
+    assert.equal(failure.code, 'limit_reached');
+    assert.deepEqual(failure.extras, { limit: QUOTAS.servers });
+    await servers(QUOTAS.servers - 1);
+    assert.ok(await buy());
+  });
+
+  it('is refused where the plan is not sold, though it could be placed', async () => {
+    await world.db.run(`delete from plan_regions where plan_id = 's1' and region_id = $1`, [regionId]);
+    assert.equal((await refusal(() => buy())).code, 'out_of_stock');
+  });
+
+  it('is refused for want of room before it is refused for want of money', async () => {
+    const poor = await world.stock.customer(0n);
+    assert.equal(
+      (await refusal(() => deploy(world.service, poor, order({ regionId: 'none' })))).code,
+      'out_of_stock',
+    );
+  });
+});
+
+describe('a deploy is out of stock', () => {
+  const reserve = async (rooms: readonly number[], four: number, six: number) => {
+    await world.stock.hosts(rooms, regionId);
+    await world.stock.addresses(four, six, regionId);
+  };
+  const soldOut = async (wanted: Partial<DeployOrder> = {}) =>
+    assert.equal((await refusal(() => buy(wanted))).code, 'out_of_stock');
+
+  it('without an IPv4 address', async () => {
+    await reserve([5], 0, 5);
+    await soldOut();
+  });
+
+  it('without a /64', async () => {
+    await reserve([5], 5, 0);
+    await soldOut();
+  });
+
+  it('without a host', async () => {
+    await reserve([], 5, 5);
+    await soldOut();
+  });
+
+  it('when no host has the memory, or none has the disk', async () => {
+    await reserve([0, 0], 5, 5);
+    await soldOut();
+    await world.db.run('update hosts set ram_mb = ram_mb * 100 where region_id = $1', [regionId]);
+    await soldOut();
+    await world.db.run('update hosts set disk_gb = disk_gb * 100 where region_id = $1', [regionId]);
+    assert.ok(await buy());
+  });
+
+  it('while its only host is being drained', async () => {
+    await reserve([5], 5, 5);
+    await world.db.run('update hosts set draining = true where region_id = $1', [regionId]);
+    await soldOut();
+  });
+
+  it('while the only addresses rest, and not a moment longer', async () => {
+    await reserve([5], 1, 1);
+    const freeFrom = new Date(world.clock.now().getTime() + 1_000);
+    await world.db.run('update ipv4_addresses set free_from = $2 where region_id = $1', [regionId, freeFrom]);
+    await soldOut();
+    world.clock.advanceS(1);
+    assert.ok(await buy());
+  });
+
+  it('when what is left is blocked', async () => {
+    await reserve([5], 1, 1);
+    await world.db.run('update ipv6_prefixes set blocked = true where region_id = $1', [regionId]);
+    await soldOut();
+  });
+
+  it('without a free machine of its own plan and region, for a dedicated server', async () => {
+    await reserve([5], 5, 5);
+    const other = `${regionId}y`;
+    await world.stock.offer([other], [R1]);
+    await world.stock.machines(1, R1, other);
+    const [draining] = await world.stock.machines(1, R1, regionId);
+    await world.db.run('update machines set draining = true where name = $1', [draining]);
+    await soldOut({ plan: R1 });
+    const [machine] = await world.stock.machines(1, R1, regionId);
+    const { server } = await buy({ plan: R1 });
+    const row = await world.db.row('select name, server_id from machines where server_id = $1', [server.id]);
+    assert.deepEqual(row, { name: machine, server_id: server.id });
+    await soldOut({ plan: R1 });
+  });
+});
+
+describe('a cycle', () => {
+  it('ends on its anchor day, or on the last day of a shorter month', async () => {
+    await world.stock.hosts([5], regionId);
+    await world.stock.addresses(5, 5, regionId);
+    world.clock.moveTo(new Date('2032-01-31T10:00:00Z'));
+    for (const [billingMonths, end] of [
+      [1, '2032-02-29'],
+      [3, '2032-04-30'],
+      [6, '2032-07-31'],
+      [12, '2033-01-31'],
+    ] as const) {
+      const { server } = await buy({ billingMonths });
+      assert.equal(server.paid_until.toISOString(), `${end}T10:00:00.000Z`);
+    }
+  });
+});

@@ -1,0 +1,102 @@
+/** The service's parts on a scratch database, with the simulated hypervisor and a clock that moves when told. */
+import assert from 'node:assert/strict';
+import type { Service } from '../../src/domain/context.ts';
+import { checkInvariants } from '../../src/domain/verify/verify.ts';
+import { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
+import { SimulatedCompute } from '../../src/drivers/compute/simulator/driver.ts';
+import { SqlFaults } from '../../src/drivers/faults.ts';
+import { FixedRates } from '../../src/drivers/rates/fixed.ts';
+import { createLogger } from '../../src/kernel/logger.ts';
+import { PasswordHasher } from '../../src/kernel/passwords.ts';
+import { KeyRing } from '../../src/kernel/secrets.ts';
+import { type OpenDatabase, openDatabase } from '../../src/store/db.ts';
+import { operateDuty } from '../../src/workers/operate.ts';
+import { Runner } from '../../src/workers/runner.ts';
+import { SteppedClock } from '../drivers/simulator-world.ts';
+import { scratchDatabase } from './database.ts';
+import { Stock } from './stock.ts';
+
+/** How long work may take to come to rest before a test says that it does not. */
+const REST_MAX_MS = 30_000;
+const INSTALL_S = 3;
+
+export interface TestService {
+  readonly service: Service;
+  readonly db: OpenDatabase;
+  readonly clock: SteppedClock;
+  readonly simulator: SimulatorControl;
+  readonly faults: SqlFaults;
+  readonly runner: Runner;
+  readonly stock: Stock;
+  /** Runs all work, moving the clock from one due moment to the next, until none is planned. */
+  rest(): Promise<void>;
+  /** Fails when any invariant of `skerryd verify` is broken. */
+  sound(): Promise<void>;
+  /** Types of the customer's events, oldest first; those of one moment in reverse of the alphabet. */
+  events(customerId: string): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export async function testService(options: { poolSize?: number; keys?: string } = {}): Promise<TestService> {
+  const scratch = await scratchDatabase(options);
+  const outside = openDatabase(scratch.connection, { poolSize: 4 });
+  const { db } = scratch;
+  const clock = new SteppedClock();
+  const faults = new SqlFaults(outside);
+  const simulator = new SimulatorControl({ db: outside, clock });
+  const log = createLogger('silent');
+  const service: Service = {
+    db,
+    clock,
+    log,
+    keys: new KeyRing(options.keys ?? KeyRing.generate()),
+    passwords: new PasswordHasher({ queueMax: 8 }),
+    compute: new SimulatedCompute({ db: outside, clock, faults, installS: INSTALL_S }),
+    chains: new Map(),
+    rates: new FixedRates({ db: outside }),
+    settings: { mode: 'sandbox', tokenPrefix: 'skerry', rateLockMinutes: 60, addressRestDays: 7 },
+    wake: () => undefined,
+  };
+  const runner = new Runner({ duties: [operateDuty(service)], pollMs: 500, log });
+  return {
+    service,
+    db,
+    clock,
+    simulator,
+    faults,
+    runner,
+    stock: new Stock({ db, clock, simulator }),
+    rest: () => rest(runner, clock),
+    sound: () => sound(db),
+    events: async (customerId) => {
+      const rows = await db.rows<{ type: string }>(
+        'select type from events where customer_id = $1 order by created_at, type desc',
+        [customerId],
+      );
+      return rows.map(({ type }) => type);
+    },
+    close: async () => {
+      await outside.close();
+      await scratch.close();
+    },
+  };
+}
+
+async function rest(runner: Runner, clock: SteppedClock): Promise<void> {
+  const deadline = Date.now() + REST_MAX_MS;
+  for (;;) {
+    assert.ok(await runner.runDue(deadline), 'the work does not come to rest');
+    const next = await runner.nextDue();
+    if (next === null) return;
+    if (next > clock.now()) clock.moveTo(next);
+  }
+}
+
+async function sound(db: OpenDatabase): Promise<void> {
+  const findings = await checkInvariants(db);
+  const broken = findings.filter((finding) => finding.broken > 0n);
+  assert.deepEqual(
+    broken.map(({ invariant, examples }) => ({ broken: invariant.name, examples })),
+    [],
+  );
+}
