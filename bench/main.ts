@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchDeploy } from './deploy.ts';
 import type { Figure } from './figure.ts';
+import { benchServe } from './serve.ts';
 import { benchStart } from './start.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'skerry-bench-'));
@@ -14,7 +15,7 @@ const folder = await mkdtemp(join(tmpdir(), 'skerry-bench-'));
 await chmod(folder, 0o755);
 let missed = 0;
 try {
-  for (const bench of [benchStart, benchDeploy]) {
+  for (const bench of [benchStart, benchServe, benchDeploy]) {
     for (const figure of await bench(folder)) report(figure);
   }
 } finally {

@@ -1,0 +1,48 @@
+/** The whole service as a process: from the command to its ready line, and from SIGTERM to its end. */
+import { join } from 'node:path';
+import { startServing } from '../test/support/process.ts';
+import { type Figure, median } from './figure.ts';
+
+const ROUNDS = 3;
+
+export async function benchServe(folder: string): Promise<Figure[]> {
+  const times = { first: [] as number[], later: [] as number[], stop: [] as number[] };
+  for (let round = 0; round < ROUNDS; round++) {
+    const env = { SKERRY_DATA_DIR: join(folder, `serve-${round}`), SKERRY_LOG_LEVEL: 'warn' };
+    for (const kind of ['first', 'later'] as const) {
+      const begun = performance.now();
+      const serving = await startServing(env);
+      times[kind].push(performance.now() - begun);
+      const asked = performance.now();
+      const { code } = await serving.stop('SIGTERM');
+      if (code !== 0) throw new Error(`the service ended with ${code}`);
+      times.stop.push(performance.now() - asked);
+    }
+  }
+  return [
+    {
+      name: 'skerryd serve, first start',
+      value: median(times.first),
+      unit: 'ms',
+      heldTo: 5_000,
+      goal: 5_000,
+      bound: 'max',
+    },
+    {
+      name: 'skerryd serve, later start',
+      value: median(times.later),
+      unit: 'ms',
+      heldTo: 2_000,
+      goal: 2_000,
+      bound: 'max',
+    },
+    {
+      name: 'skerryd serve, SIGTERM to exit 0',
+      value: median(times.stop),
+      unit: 'ms',
+      heldTo: 10_000,
+      goal: 10_000,
+      bound: 'max',
+    },
+  ];
+}
