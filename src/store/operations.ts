@@ -41,6 +41,18 @@ export async function extendLease(tx: Sql, leaseId: string, leaseS: number): Pro
   );
 }
 
+/** Whether the lease is still ours and still runs: asked right before an act that cannot be taken back. */
+export async function holdsLease(
+  tx: Sql,
+  operation: Pick<OperationRow, 'id' | 'lease_id'>,
+): Promise<boolean> {
+  const held = await tx.row(
+    `select from operations where id = $1 and lease_id = $2 and leased_until > clock_timestamp()`,
+    [operation.id, operation.lease_id],
+  );
+  return held !== undefined;
+}
+
 /** Gives back what was claimed and not finished, so that another process need not wait for the lease to end. */
 export async function releaseLease(tx: Sql, leaseId: string): Promise<void> {
   await tx.run(`update operations set lease_id = null, leased_until = null where lease_id = $1`, [leaseId]);

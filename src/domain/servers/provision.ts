@@ -15,7 +15,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import { ComputeError, type MachineSpec } from '../../ports/compute.ts';
 import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
 import { lockBalance } from '../../store/ledger.ts';
-import { advanceOperation, type OperationRow } from '../../store/operations.ts';
+import { advanceOperation, holdsLease, type OperationRow } from '../../store/operations.ts';
 import {
   type BuildFacts,
   findBuildFacts,
@@ -57,6 +57,8 @@ const REFUSED = 1_000;
 
 /** Step `leave_host`: the machine is off its host, and another host is taken, or everything is given back. */
 export async function leaveHost(service: Service, operation: OperationRow): Promise<void> {
+  // A holder that overslept must not remove what its successor has made on another host by now.
+  if (!(await holdsLease(service.db, operation))) lostLease();
   try {
     await service.compute.remove(operation.server_id);
   } catch {

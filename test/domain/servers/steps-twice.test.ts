@@ -1,0 +1,242 @@
+/**
+ * Each step of an operation, run twice, and killed between what it does outside and what it records: the customer
+ * and the books see it happen once.
+ */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import type { CustomerActor, Service } from '../../../src/domain/context.ts';
+import { deploy } from '../../../src/domain/servers/deploy.ts';
+import { observeInstalls } from '../../../src/domain/servers/observe.ts';
+import { ensureMachine, leaveHost } from '../../../src/domain/servers/provision.ts';
+import { removeMachine } from '../../../src/domain/servers/remove.ts';
+import { LostLease } from '../../../src/domain/servers/step.ts';
+import { newId } from '../../../src/kernel/ids.ts';
+import type { ComputeDriver } from '../../../src/ports/compute.ts';
+import { claimOperations, type OperationRow, type OperationStep } from '../../../src/store/operations.ts';
+import { contentsOf } from '../../support/contents.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { S1 } from '../../support/stock.ts';
+
+const LEASE_S = 60;
+const RAN = ['server.created', 'billing.charged', 'server.running'];
+const GIVEN_BACK = ['server.created', 'billing.charged', 'server.destroyed'];
+
+let world: TestService;
+let actor: CustomerActor;
+let serverId: string;
+
+let regions = 0;
+
+before(async () => {
+  world = await testService();
+});
+after(() => world.close());
+/** A server just ordered, in a region of its own with one other host. */
+beforeEach(async () => {
+  const regionId = `x${regions++}`;
+  await world.stock.offer([regionId], [S1]);
+  await world.stock.hosts([1, 1], regionId);
+  await world.stock.addresses(1, 1, regionId);
+  actor = await world.stock.customer(S1.price_cents_month);
+  serverId = (await deploy(world.service, actor, world.stock.order({ regionId }))).server.id;
+  world.clock.advanceS(1);
+});
+afterEach(async () => {
+  await failing(0);
+  await world.db.run('update operations set lease_id = null, leased_until = null');
+  await world.rest();
+});
+
+async function run(operation: OperationRow, service: Service = world.service): Promise<void> {
+  if (operation.step === 'ensure') await ensureMachine(service, operation);
+  if (operation.step === 'observe') await observeInstalls(service, [operation]);
+  if (operation.step === 'leave_host') await leaveHost(service, operation);
+  if (operation.step === 'remove') await removeMachine(service, operation);
+}
+
+/** Runs a step whose lease was lost; that it says so is one way to write nothing. */
+async function runStale(operation: OperationRow, service?: Service): Promise<void> {
+  await run(operation, service).catch((error: unknown) => {
+    if (!(error instanceof LostLease)) throw error;
+  });
+}
+
+async function claim(): Promise<OperationRow> {
+  const now = world.clock.now();
+  const claimed = await claimOperations(world.db, { leaseId: newId(now), now, leaseS: LEASE_S, limit: 1 });
+  assert.equal(claimed[0]?.server_id, serverId);
+  return claimed[0];
+}
+
+/** Takes steps until one of this kind is claimed. */
+async function claimStep(step: OperationStep): Promise<OperationRow> {
+  for (let n = 0; n < 20; n++) {
+    const operation = await claim();
+    if (operation.step === step) return operation;
+    await run(operation);
+    const due = await world.runner.nextDue();
+    if (due && due > world.clock.now()) world.clock.moveTo(due);
+  }
+  assert.fail(`no step ${step}`);
+}
+
+const failing = (times: number) => world.faults.set({ driver: 'compute', operation: 'ensure', times });
+
+interface Case {
+  readonly what: string;
+  readonly lead: () => Promise<OperationRow>;
+  /** What the step asks of the driver. */
+  readonly verb: 'ensure' | 'observe' | 'remove';
+  readonly events: readonly string[];
+}
+
+const CASES: readonly Case[] = [
+  { what: 'ensure, on its host', lead: () => claimStep('ensure'), verb: 'ensure', events: RAN },
+  {
+    what: 'ensure, on another host',
+    lead: async () => {
+      await failing(1);
+      await run(await claimStep('leave_host'));
+      return await claim();
+    },
+    verb: 'ensure',
+    events: RAN,
+  },
+  { what: 'observe, still installing', lead: () => claimStep('observe'), verb: 'observe', events: RAN },
+  {
+    what: 'observe, running',
+    lead: async () => {
+      await run(await claimStep('ensure'));
+      world.clock.advanceS(10);
+      return await claim();
+    },
+    verb: 'observe',
+    events: RAN,
+  },
+  {
+    what: 'observe, lost',
+    lead: async () => {
+      await run(await claimStep('ensure'));
+      await world.simulator.lose(serverId);
+      world.clock.advanceS(1);
+      return await claim();
+    },
+    verb: 'observe',
+    events: RAN,
+  },
+  {
+    what: 'leave_host, for another host',
+    lead: async () => {
+      await failing(1);
+      return await claimStep('leave_host');
+    },
+    verb: 'remove',
+    events: RAN,
+  },
+  {
+    what: 'leave_host, with no host left',
+    lead: async () => {
+      await failing(2);
+      await run(await claimStep('leave_host'));
+      return await claimStep('leave_host');
+    },
+    verb: 'remove',
+    events: GIVEN_BACK,
+  },
+  {
+    what: 'remove',
+    lead: async () => {
+      await failing(2);
+      return await claimStep('remove');
+    },
+    verb: 'remove',
+    events: GIVEN_BACK,
+  },
+];
+
+/** The service, with something that happens as soon as the driver has done this. */
+function serviceWith(
+  verb: Case['verb'],
+  then: () => Promise<unknown> | undefined,
+  db = world.service.db,
+): Service {
+  const compute = new Proxy(world.service.compute, {
+    get: (driver, name: keyof ComputeDriver) => {
+      const member = driver[name];
+      if (typeof member !== 'function') return member;
+      const call = member.bind(driver) as (argument: unknown) => Promise<unknown>;
+      if (name !== verb) return call;
+      return async (argument: unknown) => {
+        const result = await call(argument);
+        await then();
+        return result;
+      };
+    },
+  });
+  return { ...world.service, compute, db };
+}
+
+/** The service of a process that is killed as soon as the driver has done this: nothing of it arrives any more. */
+function dyingService(verb: Case['verb']): Service {
+  let dead = false;
+  const db = new Proxy(world.service.db, {
+    get: (target, name) => (dead ? () => Promise.reject(new Error('killed')) : Reflect.get(target, name)),
+  });
+  const die = () => {
+    dead = true;
+    return undefined;
+  };
+  return serviceWith(verb, die, db);
+}
+
+const LEASE = ['lease_id', 'leased_until'];
+const steal = () => world.db.run('update operations set lease_id = $1', [newId(new Date())]);
+const endLeases = () =>
+  world.db.run(`update operations set leased_until = clock_timestamp() - interval '1 second'`);
+
+for (const { what, lead, verb, events } of CASES) {
+  describe(`the step ${what}`, () => {
+    it('that runs again after it was recorded changes nothing', async () => {
+      const operation = await lead();
+      await run(operation);
+      const [recorded, machines] = [await contentsOf(world.db), await world.simulator.machines()];
+      await runStale(operation);
+      assert.deepEqual(await contentsOf(world.db), recorded);
+      assert.deepEqual(await world.simulator.machines(), machines);
+    });
+
+    it('that lost its lease to another while the driver worked writes nothing', async () => {
+      const operation = await lead();
+      const before = await contentsOf(world.db, LEASE);
+      await runStale(operation, serviceWith(verb, steal));
+      assert.deepEqual(await contentsOf(world.db, LEASE), before);
+    });
+
+    it('that is killed before it is recorded is done by another, once', async () => {
+      const operation = await lead();
+      const before = await contentsOf(world.db);
+      await run(operation, dyingService(verb)).catch(() => undefined);
+      assert.deepEqual(await contentsOf(world.db), before);
+      await endLeases();
+      world.clock.advanceS(1);
+      await world.rest();
+      assert.deepEqual(await world.events(actor.customerId), events);
+      await world.sound();
+      const machines = await world.simulator.machines();
+      assert.equal(machines.filter(({ id }) => id === serverId).length, events === RAN ? 1 : 0);
+    });
+  });
+}
+
+describe('a worker that overslept its lease', () => {
+  it('does not remove the machine that its successor made on another host', async () => {
+    await failing(1);
+    const stale = await claimStep('leave_host');
+    await endLeases();
+    await world.rest();
+    const machines = await world.simulator.machines();
+    await runStale(stale);
+    assert.deepEqual(await world.simulator.machines(), machines);
+    assert.ok(machines.some(({ id }) => id === serverId));
+  });
+});
