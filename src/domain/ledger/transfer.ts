@@ -87,9 +87,11 @@ async function book(
     },
     false,
   );
-  if (balanceAfterCents === undefined)
-    fail('insufficient_balance', { need: centsNumber(movement.amountCents) });
   const taken = debit === movement.customerId;
+  if (balanceAfterCents === undefined) {
+    if (!taken) throw new Error('no such account to credit');
+    fail('insufficient_balance', { need: centsNumber(movement.amountCents) });
+  }
   return { id, amountCents: taken ? -movement.amountCents : movement.amountCents, balanceAfterCents };
 }
 
