@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it, mock } from 'node:test';
+import { type Keep, once } from '../../src/domain/idempotency.ts';
+import { credit } from '../../src/domain/ledger/transfer.ts';
+import { fail } from '../../src/kernel/fail.ts';
+import { newId } from '../../src/kernel/ids.ts';
+import type { FailureCode } from '../../src/spec/errors.ts';
+import { readBalance } from '../../src/store/ledger.ts';
+import type { TestService } from '../support/service.ts';
+import { OnceWorld, refusedAs } from './idempotency-world.ts';
+
+/** The module as another process has it: with its own memory of what is under way. */
+const elsewhere = (await import(
+  `${new URL('../../src/domain/idempotency.ts', import.meta.url).href}?elsewhere`
+)) as { once: typeof once };
+
+let client: OnceWorld;
+let world: TestService;
+
+before(async () => {
+  client = await OnceWorld.open();
+  world = client.world;
+});
+after(() => world.close());
+beforeEach(() => client.renew());
+
+describe('two requests with one key at the same time', { timeout: 20_000 }, () => {
+  /** An `act` that waits, in its transaction, until it is let go; then it is done, or refused. */
+  function slow(refusal?: FailureCode) {
+    const entered = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const work = (keep: Keep): Promise<object> =>
+      world.db.transaction(async (tx) => {
+        const answer = { ok: true, number: 1 };
+        await keep(tx, answer);
+        entered.resolve();
+        await release.promise;
+        if (refusal) fail(refusal);
+        return answer;
+      });
+    return { work, entered: entered.promise, release: () => release.resolve() };
+  }
+
+  for (const [where, other] of [
+    ['in one process', once],
+    ['in two processes', elsewhere.once],
+  ] as const) {
+    it(`${where}: the second waits and gets the first's answer`, async () => {
+      const { work, entered, release } = slow();
+      const first = once(world.service, client.request(), work);
+      await entered;
+      const second = other(world.service, client.request(), client.act);
+      await waitingOrQueued();
+      release();
+      assert.deepEqual(await second, { ...(await first), replayed: true });
+      assert.equal(await client.spent(), 0n);
+    });
+
+    it(`${where}: the second acts when the first is refused after all`, async () => {
+      const { work, entered, release } = slow('out_of_stock');
+      const first = refusedAs('out_of_stock', once(world.service, client.request(), work));
+      await entered;
+      const second = other(world.service, client.request(), client.act);
+      await waitingOrQueued();
+      release();
+      await first;
+      assert.ok(!(await second).replayed);
+      assert.equal(await client.spent(), 100n);
+    });
+
+    it(`${where}: the second is a conflict when it is another request`, async () => {
+      const { work, entered, release } = slow();
+      const first = once(world.service, client.request(), work);
+      await entered;
+      const second = refusedAs(
+        'idempotency_conflict',
+        other(world.service, client.request({ body: {} }), client.act),
+      );
+      await waitingOrQueued();
+      release();
+      await Promise.all([first, second]);
+      assert.equal(await client.spent(), 0n);
+    });
+  }
+
+  /** Gives whoever can go on the time to do so, until a statement waits for a lock or nobody has anything to do. */
+  async function waitingOrQueued(): Promise<void> {
+    for (let quiet = 0; quiet < 5; ) {
+      const row = await world.db.row<{ waiting: boolean; busy: boolean }>(
+        `select coalesce(bool_or(wait_event_type = 'Lock'), false) as waiting,
+                coalesce(bool_or(state = 'active' and pid <> pg_backend_pid()), false) as busy
+           from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`,
+      );
+      if (row?.waiting) return;
+      quiet = row?.busy ? 0 : quiet + 1;
+    }
+  }
+
+  it('are a conflict when the first takes longer than 30 seconds', async () => {
+    const { work, entered, release } = slow();
+    const first = once(world.service, client.request(), work);
+    await entered;
+    // Thirty seconds pass at once; all other times are what they are.
+    const { setTimeout: real } = globalThis;
+    mock.method(globalThis, 'setTimeout', (rise: () => void, ms = 0) =>
+      real(rise, ms > 29_000 && ms <= 30_000 ? 0 : ms),
+    );
+    await refusedAs('idempotency_conflict', once(world.service, client.request(), client.act));
+    mock.restoreAll();
+    release();
+    await first;
+    assert.ok((await client.send()).replayed);
+    assert.equal(await client.spent(), 0n);
+  });
+
+  it('are one change and one answer, however many there are and wherever they run', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        (n % 2 ? once : elsewhere.once)(world.service, client.request(), client.act),
+      ),
+    );
+    assert.equal(await client.spent(), 100n);
+    assert.equal(answers.filter(({ replayed }) => !replayed).length, 1);
+    const [first, ...others] = answers;
+    for (const { answer, requestId } of others) {
+      assert.deepEqual({ answer, requestId }, { answer: first?.answer, requestId: first?.requestId });
+    }
+  });
+
+  it('are one answer even where the first took the last of the balance', async () => {
+    await client.renew(100n);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        (n % 2 ? once : elsewhere.once)(world.service, client.request(), client.act),
+      ),
+    );
+    assert.equal(await readBalance(world.db, client.actor.customerId), 0n);
+    assert.equal(new Set(answers.map(({ requestId }) => requestId)).size, 1);
+  });
+
+  it('that are both refused are both told so', async () => {
+    await client.renew(99n);
+    const both = [
+      once(world.service, client.request(), client.act),
+      elsewhere.once(world.service, client.request(), client.act),
+    ];
+    await Promise.all(both.map((each) => refusedAs('insufficient_balance', each)));
+    const fact = `idempotency:${newId(new Date())}`;
+    const movement = {
+      customerId: client.actor.customerId,
+      account: 'adjustments',
+      amountCents: 1n,
+      fact,
+    } as const;
+    await credit(world.db, { ...movement, type: 'adjustment', description: 'test' }, world.clock.now());
+    assert.ok(!(await client.send()).replayed);
+  });
+});

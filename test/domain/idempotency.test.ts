@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Service } from '../../src/domain/context.ts';
+import { type Keep, once } from '../../src/domain/idempotency.ts';
+import { fail } from '../../src/kernel/fail.ts';
+import { KeyRing } from '../../src/kernel/secrets.ts';
+import type { TestService } from '../support/service.ts';
+import { CANARY, CREDENTIAL, OnceWorld, refusedAs } from './idempotency-world.ts';
+
+const HOUR_S = 3_600;
+
+let client: OnceWorld;
+let world: TestService;
+
+before(async () => {
+  client = await OnceWorld.open();
+  world = client.world;
+});
+after(() => world.close());
+beforeEach(() => client.renew());
+
+describe('a request with an Idempotency-Key', () => {
+  it('is carried out once: the same request gets the first answer again', async () => {
+    const sent = client.request();
+    const first = await once(world.service, sent, client.act);
+    assert.deepEqual(first, {
+      answer: { ok: true, number: 1, secret: CANARY },
+      replayed: false,
+      requestId: sent.actor.requestId,
+    });
+    assert.deepEqual(await client.send(), { ...first, replayed: true });
+    assert.deepEqual([client.acted, await client.spent()], [1, 100n]);
+  });
+
+  it('is the same request in another spelling: order of keys is no difference, order of lists is', async () => {
+    await client.send({ body: { a: { x: 1, y: [1, 2] }, b: 2 } });
+    assert.ok((await client.send({ body: { b: 2, a: { y: [1, 2], x: 1 } } })).replayed);
+    await refusedAs('idempotency_conflict', client.send({ body: { a: { x: 1, y: [2, 1] }, b: 2 } }));
+  });
+
+  it('is a conflict with another body, path, method or query', async () => {
+    await client.send();
+    const base = client.request().request;
+    for (const other of [
+      { ...base, body: { plan: 's1', months: 3 } },
+      { ...base, body: { plan: 's1' } },
+      { ...base, body: { plan: 's1', months: '1' } },
+      { ...base, path: '/topup-api.php' },
+      { ...base, method: 'PUT' },
+      { ...base, query: { hard: 'true' } },
+    ]) {
+      await refusedAs('idempotency_conflict', client.send({ request: other }));
+    }
+    assert.deepEqual([client.acted, await client.spent()], [1, 100n]);
+  });
+
+  it('is a conflict with another credential, which cannot open the answer', async () => {
+    await client.send();
+    await refusedAs('idempotency_conflict', client.send({ credential: 'skerry_live_other' }));
+    assert.ok((await client.send()).replayed);
+  });
+
+  it('has nothing to do with another key, or with the same key of another customer', async () => {
+    await client.send();
+    assert.ok(!(await client.send({ key: 'key-2' })).replayed);
+    const other = await world.stock.customer(1_000n);
+    assert.ok(!(await client.send({ actor: other })).replayed);
+    assert.equal(client.acted, 3);
+  });
+
+  it('is carried out again after a refusal, for a refusal is not kept', async () => {
+    const refuse = async (): Promise<object> => fail('out_of_stock');
+    await refusedAs('out_of_stock', once(world.service, client.request(), refuse));
+    assert.ok(!(await client.send()).replayed);
+    assert.equal(client.acted, 1);
+  });
+
+  it('is carried out again when its answer was not kept', async () => {
+    const answer = async () => ({ ok: false });
+    assert.ok(!(await once(world.service, client.request(), answer)).replayed);
+    assert.ok(!(await once(world.service, client.request(), answer)).replayed);
+    assert.ok(!(await client.send()).replayed);
+  });
+
+  it('leaves nothing when the change it belongs to is undone', async () => {
+    const mine = new Error('mine');
+    const broken = async (keep: Keep): Promise<object> =>
+      world.db.transaction(async (tx) => {
+        await keep(tx, { ok: true });
+        throw mine;
+      });
+    await assert.rejects(once(world.service, client.request(), broken), mine);
+    assert.ok(!(await client.send()).replayed);
+  });
+});
+
+describe('a request without a key', () => {
+  it('is carried out each time', async () => {
+    const first = await client.send({ key: undefined });
+    const second = await client.send({ key: undefined });
+    assert.deepEqual([first.replayed, second.replayed, client.acted], [false, false, 2]);
+  });
+});
+
+describe('a key', () => {
+  it('is 1 to 255 visible ASCII characters', async () => {
+    for (const key of ['a', '~!"#', 'k'.repeat(255), '6f0c5a2e-0d7a-4a3b-9c39-6d1c1f6f7a10']) {
+      assert.ok(!(await client.send({ key })).replayed, key);
+    }
+    const count = client.acted;
+    for (const key of ['', 'k'.repeat(256), 'a b', 'a\n', 'ü', 'a\u0000', '\u007f', ' a', '☃']) {
+      await refusedAs('bad_request', client.send({ key }));
+    }
+    assert.equal(client.acted, count);
+  });
+
+  it('is remembered for 24 hours of the business clock', async () => {
+    await client.send();
+    world.clock.advanceS(24 * HOUR_S - 1);
+    assert.ok((await client.send()).replayed);
+    world.clock.advanceS(1);
+    const again = await client.send();
+    assert.deepEqual([again.replayed, client.acted], [false, 2]);
+    assert.ok((await client.send()).replayed);
+  });
+
+  it('that has run out may carry another request', async () => {
+    await client.send();
+    world.clock.advanceS(24 * HOUR_S);
+    const other = await client.send({ body: { plan: 's2' } });
+    assert.ok(!other.replayed);
+    assert.deepEqual((await client.send({ body: { plan: 's2' } })).answer, other.answer);
+  });
+});
+
+describe("the service's keys", () => {
+  const withKeys = (keys: string): Service => ({ ...world.service, keys: new KeyRing(keys) });
+  const [OLD, NEW] = ['old', 'new'].map((id, n) => `${id}:${Buffer.alloc(32, n + 1).toString('base64')}`);
+
+  it('may be rotated: what was answered before is replayed after', async () => {
+    await client.send({}, withKeys(`${OLD}`));
+    assert.ok((await client.send({}, withKeys(`${NEW},${OLD}`))).replayed);
+    await refusedAs('idempotency_conflict', client.send({ body: {} }, withKeys(`${NEW},${OLD}`)));
+  });
+
+  it('that are gone make an old key a conflict, never a second charge', async () => {
+    await client.send({}, withKeys(`${OLD}`));
+    await refusedAs('idempotency_conflict', client.send({}, withKeys(`${NEW}`)));
+    assert.deepEqual([client.acted, await client.spent()], [1, 100n]);
+  });
+});
+
+describe('what is kept', () => {
+  it('shows no secret, key, credential or body to a reader of the table', async () => {
+    await client.send({ key: 'key-canary-77', body: { password: 'body-canary' } });
+    const rows = await world.db.rows<{ answer: Buffer; text: string }>(
+      `select answer, t::text || encode(answer, 'escape') || encode(key_digest, 'escape') as text from idempotency t
+        where customer_id = $1`,
+      [client.actor.customerId],
+    );
+    assert.equal(rows.length, 1);
+    for (const { answer, text } of rows) {
+      for (const canary of [CANARY, CREDENTIAL, 'key-canary-77', 'body-canary', '"ok"']) {
+        assert.ok(!text.includes(canary) && !answer.includes(canary), canary);
+      }
+    }
+  });
+});
