@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it, mock } from 'node:test';
+import type { CustomerActor } from '../../src/domain/context.ts';
+import { deploy } from '../../src/domain/servers/deploy.ts';
+import { newId } from '../../src/kernel/ids.ts';
+import { claimOperations, finishOperation, type OperationRow } from '../../src/store/operations.ts';
+import { claimed } from '../../src/workers/claim.ts';
+import { type TestService, testService } from '../support/service.ts';
+
+let world: TestService;
+let actor: CustomerActor;
+
+before(async () => {
+  world = await testService({ poolSize: 12 });
+  await world.stock.offer();
+  await world.stock.hosts([100]);
+  await world.stock.addresses(200);
+  actor = await world.stock.customer(1_000_000n);
+});
+after(() => world.close());
+beforeEach(async () => {
+  mock.restoreAll();
+  await world.db.run('delete from operations');
+  await world.db.run('update balances set servers = 0');
+});
+
+/** So many operations, each due a second after the one before, the first one now; their ids, most overdue first. */
+async function operations(count: number): Promise<string[]> {
+  for (let n = 0; n < count; n++) {
+    await deploy(world.service, actor, world.stock.order());
+    world.clock.advanceS(1);
+  }
+  world.clock.advanceS(-count);
+  const rows = await world.db.rows<{ id: string }>('select id from operations order by due_at');
+  return rows.map(({ id }) => id);
+}
+const claim = (limit = 100, leaseS = 30) =>
+  claimOperations(world.db, { leaseId: newId(new Date()), now: world.clock.now(), leaseS, limit });
+const ids = (rows: readonly OperationRow[]) => rows.map(({ id }) => id).sort();
+
+interface Lease {
+  readonly lease_id: string | null;
+  readonly left_s: number | null;
+}
+async function lease(): Promise<Lease> {
+  const row = await world.db.row<Lease>(
+    `select lease_id, extract(epoch from leased_until - clock_timestamp())::float8 as left_s from operations limit 1`,
+  );
+  assert.ok(row);
+  return row;
+}
+/** As if so many seconds of the database's time had passed. */
+const leaseTimePasses = (seconds: number) =>
+  world.db.run(`update operations set leased_until = leased_until - make_interval(secs => $1)`, [seconds]);
+
+describe('due operations', () => {
+  it('are claimed most overdue first, as many as are wanted, and none before its time', async () => {
+    const [first = '', second = '', third = ''] = await operations(4);
+    assert.deepEqual(ids(await claim(0)), []);
+    assert.deepEqual(ids(await claim()), [first]);
+    world.clock.advanceS(2);
+    assert.deepEqual(ids(await claim(1)), [second]);
+    assert.deepEqual(ids(await claim()), [third]);
+    assert.deepEqual(ids(await claim()), []);
+  });
+
+  it('are claimed by one of many at the same time', async () => {
+    const all = await operations(20);
+    world.clock.advanceS(20);
+    const claims = await Promise.all(Array.from({ length: 10 }, () => claim(3)));
+    assert.deepEqual(ids(claims.flat()), all.toSorted());
+  });
+
+  it('carry what the step needs to know', async () => {
+    const [id = ''] = await operations(1);
+    const [operation] = await claim();
+    assert.ok(operation);
+    const { lease_id, server_id, ...others } = operation;
+    assert.ok(lease_id && server_id);
+    const created = world.clock.now();
+    assert.deepEqual(others, {
+      id,
+      kind: 'provision',
+      step: 'ensure',
+      attempts: 0,
+      tried_hosts: [],
+      due_at: created,
+      created_at: created,
+    });
+  });
+});
+
+describe('a lease', () => {
+  beforeEach(() => operations(1));
+
+  it('keeps all others away until it ends, and then no longer', async () => {
+    assert.equal((await claim(1, 30)).length, 1);
+    await leaseTimePasses(29);
+    assert.equal((await claim()).length, 0);
+    await leaseTimePasses(1);
+    assert.equal((await claim()).length, 1);
+  });
+
+  it("ends by the database's clock: business time may leap", async () => {
+    await claim();
+    world.clock.advanceS(365 * 86_400);
+    assert.equal((await claim()).length, 0);
+  });
+
+  it('is given back when the work is done, and when it fails, with what was not finished', async () => {
+    let seen: string[] = [];
+    const count = await claimed(world.service, 10, async (operations) => {
+      seen = ids(operations);
+      assert.equal((await claim()).length, 0);
+    });
+    assert.deepEqual([count, seen.length], [1, 1]);
+    assert.equal((await lease()).lease_id, null);
+
+    const mine = new Error('the step failed');
+    const failing = claimed(world.service, 10, async () => {
+      throw mine;
+    });
+    await assert.rejects(failing, mine);
+    assert.equal((await lease()).lease_id, null);
+  });
+
+  it('that another has by now is not given back for it', async () => {
+    const other = newId(new Date());
+    await claimed(world.service, 10, async () => {
+      await world.db.run('update operations set lease_id = $1', [other]);
+    });
+    assert.equal((await lease()).lease_id, other);
+  });
+
+  it('is extended by a heartbeat for as long as the work takes, several times before it would end', async () => {
+    let beat: (() => void) | undefined;
+    let everyMs = 0;
+    const stopped = mock.method(globalThis, 'clearInterval');
+    mock.method(globalThis, 'setInterval', (run: () => void, ms: number) => {
+      [beat, everyMs] = [run, ms];
+      return undefined;
+    });
+    await claimed(world.service, 10, async () => {
+      const { left_s: wholeS } = await lease();
+      assert.ok(wholeS && everyMs * 3 <= Math.round(wholeS) * 1_000, 'three chances to beat');
+      await leaseTimePasses(wholeS - 1);
+      beat?.();
+      const deadline = Date.now() + 5_000;
+      while (((await lease()).left_s ?? 0) < 2)
+        assert.ok(Date.now() < deadline, 'the lease was not extended');
+    });
+    assert.equal(stopped.mock.callCount(), 1);
+  });
+
+  it('that was lost gives no right to finish', async () => {
+    const [stale] = await claim();
+    assert.ok(stale);
+    await leaseTimePasses(60);
+    const [operation] = await claim();
+    assert.ok(operation);
+    assert.equal(await finishOperation(world.db, stale), false);
+    assert.equal(await finishOperation(world.db, operation), true);
+  });
+});
+
+describe('nothing due', () => {
+  it('is nothing claimed: no work begins', async () => {
+    const work = mock.fn(async () => undefined);
+    assert.equal(await claimed(world.service, 10, work), 0);
+    assert.equal(work.mock.callCount(), 0);
+  });
+});
