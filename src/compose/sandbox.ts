@@ -1,7 +1,7 @@
 /** The sandbox's hands on the simulated world and on the clock. */
 import type { SandboxControl } from '../http/sandbox/control.ts';
 import { fail } from '../kernel/fail.ts';
-import { moveClock } from '../store/clock.ts';
+import { moveClock, notifyWorkers } from '../store/clock.ts';
 import type { Runner } from '../workers/runner.ts';
 import type { Opened } from './service.ts';
 
@@ -47,7 +47,9 @@ async function advanceClock(opened: Opened, runner: Runner, ms: number): Promise
   const target = clock.now().getTime() + ms;
   const jump = async (to: number): Promise<void> => {
     const by = to - clock.now().getTime();
-    if (by > 0) clock.offsetMs = await moveClock(db, by);
+    if (by <= 0) return;
+    clock.offsetMs = await moveClock(db, by);
+    await notifyWorkers(db);
   };
   for (;;) {
     if (!(await runner.runDue(deadline)))

@@ -52,12 +52,14 @@ export async function startService(
     pollMs: config.SKERRY_WORKER_POLL_MS,
     log: opened.log,
   });
-  const http = door(config, opened, runner);
+  const http = door(config, opened, runner, sharedPort);
   const stop = async () => {
     const cut = setTimeout(() => http.server.closeAllConnections(), DRAIN_MS);
+    // Told first, so that a request that waits for work to settle is answered.
+    const rested = runner.stop();
     await http.close();
     clearTimeout(cut);
-    await runner.stop();
+    await rested;
     await opened.close();
   };
   try {
@@ -71,17 +73,24 @@ export async function startService(
   }
 }
 
-function duties({ service, simulation }: Opened): Duty[] {
+function duties(opened: Opened): Duty[] {
+  const { service, simulation } = opened;
   const blocks: Duty = {
     name: 'simulated blocks',
     run: () => simulation.chains.tick(),
     nextDue: () => simulation.chains.nextBlockDue(),
     busy: async () => false,
   };
-  return [blocks, watchDuty(service), expireTopupsDuty(service), operateDuty(service)];
+  const others: Duty = {
+    name: 'clock of other processes',
+    run: () => readClock(opened).then(() => 0),
+    nextDue: async () => null,
+    busy: async () => false,
+  };
+  return [others, blocks, watchDuty(service), expireTopupsDuty(service), operateDuty(service)];
 }
 
-function door(config: Config, opened: Opened, runner: Runner): FastifyInstance {
+function door(config: Config, opened: Opened, runner: Runner, sharedPort: boolean): FastifyInstance {
   const { service, db } = opened;
   return buildHttp({
     service,
@@ -92,6 +101,8 @@ function door(config: Config, opened: Opened, runner: Runner): FastifyInstance {
       isUnavailable,
     },
     ready: async () => (await db.rows('select 1 as one')).length === 1,
+    // With several processes, a caller who moved the clock may be answered by another one next.
+    ...(sharedPort ? { beforeRequest: () => readClock(opened) } : {}),
     sandbox: (scope) => sandboxRoutes(scope, sandboxControl(opened, runner)),
   });
 }
@@ -110,16 +121,17 @@ async function listen(config: Config, http: FastifyInstance, sharedPort: boolean
   return baseUrl({ ...config, SKERRY_BASE_URL: null }, port);
 }
 
-/** Other processes' commits wake our workers, and a clock that another process moved moves here too. */
+/** Other processes' commits wake our workers. */
 async function listenForOthers(opened: Opened, runner: Runner): Promise<void> {
-  const { db, clock } = opened;
   opened.onWake(() => runner.wake());
-  await db.listen(WAKE_CHANNEL, () => {
-    readClockOffset(db)
-      .then((offsetMs) => {
-        clock.offsetMs = Math.max(clock.offsetMs, offsetMs);
-      })
+  await opened.db.listen(WAKE_CHANNEL, () => {
+    readClock(opened)
       .catch(() => undefined)
       .finally(() => runner.wake());
   });
+}
+
+/** A clock that another process moved moves here too; it never goes back. */
+async function readClock({ db, clock }: Opened): Promise<void> {
+  clock.offsetMs = Math.max(clock.offsetMs, await readClockOffset(db));
 }

@@ -18,6 +18,8 @@ export interface HttpOptions {
   readonly settings: HttpSettings;
   /** Whether the database answers and its migrations are in. */
   readonly ready: () => Promise<boolean>;
+  /** Awaited before each request, once it has its id. */
+  readonly beforeRequest?: () => Promise<void>;
   /** Registers the sandbox's control endpoints; absent on a live database. */
   readonly sandbox?: (scope: FastifyInstance) => void;
 }
@@ -27,7 +29,7 @@ const REQUEST_TIMEOUT_MS = 300_000;
 
 /** The whole service over HTTP, ready to `listen`. */
 export function buildHttp(options: HttpOptions): FastifyInstance {
-  const { service, settings } = options;
+  const { service, settings, beforeRequest } = options;
   const edge: Edge = {
     service,
     settings,
@@ -52,6 +54,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
   });
   takeOddRequests(app.server, below);
   addHooks(app, service);
+  if (beforeRequest) app.addHook('onRequest', beforeRequest);
   // Each surface says which bodies it reads; at a path that does not exist none is.
   app.removeAllContentTypeParsers();
   app.setErrorHandler((error, request, reply) => reply.send(answerError(edge, error, request, reply)));

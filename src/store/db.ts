@@ -25,6 +25,7 @@ TYPES.setTypeParser(pg.types.builtins.DATE, (text) => text);
 /** SQLSTATEs that say: run the whole transaction again. */
 const RETRY = new Set(['40001', '40P01']);
 const ATTEMPTS = 4;
+const STATEMENT_TIMEOUT_MS = 60_000;
 
 const names = new Map<string, string>();
 
@@ -55,14 +56,17 @@ function sqlOn(client: Queryable): Sql {
 
 export function openDatabase(
   connection: ConnectionSettings,
-  options: { poolSize: number; onError?: (error: Error) => void },
+  options: { poolSize: number; statementTimeoutMs?: number; onError?: (error: Error) => void },
 ): OpenDatabase {
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
   const settings = {
     ...connection,
     types: TYPES,
     application_name: 'skerry',
-    options: '-c timezone=UTC -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000',
+    options: `-c timezone=UTC -c statement_timeout=${statementTimeoutMs} -c idle_in_transaction_session_timeout=60000`,
     connectionTimeoutMillis: 10_000,
+    // A server that does not even say that time is up is given up a little later.
+    ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 5_000 } : {}),
   };
   const pool = new pg.Pool({ ...settings, max: options.poolSize, idleTimeoutMillis: 60_000 });
   pool.on('error', (error) => options.onError?.(error));
@@ -166,6 +170,8 @@ async function keepListening(
     try {
       await next.connect();
       await next.query(`listen ${pg.escapeIdentifier(channel)}`);
+      // Something may have been said while nobody listened.
+      heard();
     } catch (error) {
       await next.end().catch(() => undefined);
       throw error;

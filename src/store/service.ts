@@ -23,3 +23,14 @@ export async function findStamp(tx: Sql): Promise<StampRow | undefined> {
 export async function insertStamp(tx: Sql, row: Pick<StampRow, 'mode' | 'key_check'>): Promise<void> {
   await tx.run('insert into service (mode, key_check) values ($1, $2)', [row.mode, row.key_check]);
 }
+
+/** Euros for one US dollar as last heard, decimal text. */
+export async function readEurRate(tx: Sql): Promise<string> {
+  const row = await tx.row<{ eur_per_usd: string }>('select eur_per_usd from service');
+  if (!row) throw new Error('the database has no stamp');
+  return row.eur_per_usd;
+}
+
+export async function saveEurRate(tx: Sql, rate: string): Promise<void> {
+  await tx.run('update service set eur_per_usd = $1 where eur_per_usd <> $1', [rate]);
+}

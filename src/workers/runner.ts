@@ -42,10 +42,10 @@ export class Runner {
     this.#sleepers.clear();
   }
 
-  /** Runs all due work until none is left and nothing is under way, `withinMs` at most; says whether it rests. */
+  /** Runs all due work until none is left and nothing is under way, `withinMs` at most or until `stop`; says whether it rests. */
   async settle(withinMs: number): Promise<boolean> {
     const deadline = Date.now() + withinMs;
-    while (Date.now() < deadline) {
+    while (Date.now() < deadline && !this.#stopped) {
       if (await this.runDue(deadline)) {
         const busy = await Promise.all(this.#duties.map((duty) => duty.busy()));
         if (!busy.includes(true)) return true;
@@ -57,7 +57,7 @@ export class Runner {
 
   /** Runs what is due now until a whole round finds nothing; false when the deadline came first. */
   async runDue(deadline: number): Promise<boolean> {
-    while (Date.now() < deadline) {
+    while (Date.now() < deadline && !this.#stopped) {
       let did = 0;
       for (const duty of this.#duties) did += await this.#once(duty);
       if (did === 0) return true;

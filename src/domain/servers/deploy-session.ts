@@ -9,6 +9,7 @@ import { CYCLE_MONTHS, type CycleMonths, isCycleMonths, LIMITS } from '../../spe
 import { findPlan, findRegionBySessionCode } from '../../store/catalogue.ts';
 import { findImageForOs } from '../catalogue/image-for-os.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { eurPerUsd } from '../rates.ts';
 import { deploy } from './deploy.ts';
 import { cyclePriceCents } from './price.ts';
 
@@ -50,11 +51,11 @@ export async function deploySession(
   if (!image) fail('bad_os');
   const billingMonths = parseBilling(form.billing);
   const rootPasswordSealed = sealRootPassword(service, form.rootPassword);
-  const eurPerUsd = await service.rates.eurPerUsd();
+  const eurRate = await eurPerUsd(service);
   const describe = (serverNo: bigint): SessionDeployment => ({
     serverNo,
-    monthlyEurCents: convertCents(plan.price_cents_month, eurPerUsd),
-    totalEurCents: convertCents(cyclePriceCents(plan.price_cents_month, billingMonths), eurPerUsd),
+    monthlyEurCents: convertCents(plan.price_cents_month, eurRate),
+    totalEurCents: convertCents(cyclePriceCents(plan.price_cents_month, billingMonths), eurRate),
   });
   const { within } = options;
   const { server } = await deploy(
@@ -72,7 +73,7 @@ export async function deploySession(
       autoRenew: true,
       rootPasswordSealed,
       userDataSealed: null,
-      eurPerUsd,
+      eurPerUsd: eurRate,
     },
     within ? (tx, deployed) => within(tx, describe(deployed.server.public_no)) : undefined,
   );

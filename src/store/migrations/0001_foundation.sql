@@ -7,6 +7,8 @@ create table service (
   -- A value sealed by the secret key: a wrong key is refused at start.
   key_check text not null,
   clock_offset_ms bigint not null default 0,
+  -- Euros for one US dollar as last heard, for when the source is silent; a plausible one until it was first heard.
+  eur_per_usd numeric not null default 0.92,
   created_at timestamptz not null default now()
 );
 
