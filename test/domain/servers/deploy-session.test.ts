@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { verify } from 'unixcrypt';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { type DeployForm, deploySession } from '../../../src/domain/servers/deploy-session.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import { contentsOf } from '../../support/contents.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { R1, S1, type TestPlan } from '../../support/stock.ts';
+
+/** Three months of it cost 11.295 dollars. */
+const S2: TestPlan = { ...S1, id: 's2', price_cents_month: 502n };
+const PASSWORD = 'canary root password';
+
+let world: TestService;
+let actor: CustomerActor;
+
+before(async () => {
+  world = await testService();
+  await world.stock.offer(['par'], [S1, S2, R1]);
+  await world.stock.hosts([50]);
+  await world.stock.machines(1);
+  await world.stock.addresses(50);
+});
+after(() => world.close());
+beforeEach(async () => {
+  actor = await world.stock.customer(10_000n);
+});
+
+const form = (wanted: Partial<DeployForm> = {}): DeployForm => ({
+  product: 'vps',
+  plan: 's1',
+  region: 'par',
+  os: 'debian-13',
+  billing: '1',
+  rootPassword: PASSWORD,
+  ...wanted,
+});
+const submit = (wanted: Partial<DeployForm> = {}) => deploySession(world.service, actor, form(wanted));
+
+async function refusal(wanted: Partial<DeployForm>): Promise<Failure> {
+  const error: unknown = await submit(wanted).then(
+    () => assert.fail('it was not refused'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof Failure, String(error));
+  return error;
+}
+
+describe('a deploy from the form', () => {
+  it('makes a server of that plan, paid for the cycle, with a name that is a host name', async () => {
+    const { serverNo } = await submit({ plan: 's2', billing: '3' });
+    const row = await world.db.row<Record<string, unknown>>(
+      `select name, plan_id, region_id, billing_months, auto_renew, price_cents_month, price_cents_cycle, eur_per_usd
+         from servers where public_no = $1`,
+      [serverNo],
+    );
+    const { name, ...others } = row ?? {};
+    assert.match(String(name), /^s2-[a-z2-7]{6}$/);
+    assert.deepEqual(others, {
+      plan_id: 's2',
+      region_id: 'par',
+      billing_months: 3,
+      auto_renew: true,
+      price_cents_month: 502n,
+      price_cents_cycle: 1_130n,
+      eur_per_usd: '0.92',
+    });
+  });
+
+  it('shows euros: a month without, the cycle with its discount', async () => {
+    const { monthlyEurCents, totalEurCents } = await submit({ plan: 's2', billing: '12' });
+    assert.deepEqual([monthlyEurCents, totalEurCents], [462n, 2_771n]);
+  });
+
+  it('makes a dedicated server for the product dedi', async () => {
+    const { serverNo } = await submit({ product: 'dedi', plan: 'r1' });
+    const row = await world.db.row<{ placed: boolean }>(
+      'select machine_id is not null and host_id is null as placed from servers where public_no = $1',
+      [serverNo],
+    );
+    assert.deepEqual(row, { placed: true });
+  });
+
+  it('lets others write in its commit, who know what it will answer', async () => {
+    const seen: unknown[] = [];
+    const deployment = await deploySession(world.service, actor, form(), {
+      within: async (tx, inside) => {
+        assert.ok(await tx.row('select 1 from servers where public_no = $1', [inside.serverNo]));
+        seen.push(inside);
+      },
+    });
+    assert.deepEqual(seen, [deployment]);
+  });
+});
+
+describe('the fields of the form', () => {
+  const WRONG: readonly [Partial<DeployForm>, string][] = [
+    [{ product: 'dedicated' }, 'bad_product'],
+    [{ plan: 'r1' }, 'bad_plan'],
+    [{ region: 'rkv' }, 'bad_region'],
+    [{ os: 'plan9' }, 'bad_os'],
+    [{ billing: '2' }, 'bad_billing'],
+    [{ rootPassword: 'elevenchars' }, 'bad_password'],
+  ];
+
+  it('are refused in their order: of several that are wrong the first is named', async () => {
+    const before = await contentsOf(world.db);
+    for (let first = 0; first < WRONG.length; first++) {
+      const wrong = Object.assign({}, ...WRONG.slice(first).map(([fields]) => fields)) as Partial<DeployForm>;
+      assert.equal((await refusal(wrong)).code, WRONG[first]?.[1]);
+    }
+    assert.deepEqual(await contentsOf(world.db), before);
+  });
+
+  it('are wrong when they are empty, or words that every object knows', async () => {
+    for (const [n, field] of (['product', 'plan', 'region', 'os', 'billing'] as const).entries()) {
+      for (const text of ['', '__proto__', 'constructor', 'toString', ' ']) {
+        assert.equal(
+          (await refusal({ [field]: text })).code,
+          WRONG[n]?.[1],
+          `${field} ${JSON.stringify(text)}`,
+        );
+      }
+    }
+  });
+
+  it('take a cycle of 1, 3, 6 or 12 months, written as such', async () => {
+    for (const billing of ['0', '-1', '1.0', '+1', '1e0', ' 1', '١', '2', '24', '112']) {
+      const { code, extras } = await refusal({ billing });
+      assert.deepEqual([code, extras], ['bad_billing', { allowed: [1, 3, 6, 12] }], billing);
+    }
+  });
+
+  it('are checked before the balance', async () => {
+    actor = await world.stock.customer(0n);
+    assert.equal((await refusal({ rootPassword: 'short' })).code, 'bad_password');
+    assert.equal((await refusal({})).code, 'insufficient_balance');
+  });
+});
+
+describe('the root password', () => {
+  it('has 12 to 128 printable characters; the refusal says which it lacks', async () => {
+    const short = /12 or more characters/;
+    for (const [rootPassword, hint] of [
+      ['', short],
+      ['elevenchars', short],
+      ['🙂'.repeat(11), short],
+      ['x'.repeat(129), /at most 128/],
+      ['tab\tin the middle', /printable/],
+      ['line\nin the middle', /printable/],
+      ['nothing\u0000after this', /printable/],
+      ['hidden\u200bcharacter', /printable/],
+    ] as const) {
+      const failure = await refusal({ rootPassword });
+      assert.equal(failure.code, 'bad_password');
+      assert.match(String(failure.extras.hint), hint);
+      assert.match(String(failure.extras.hint), /12/);
+    }
+  });
+
+  it('is accepted at both ends, and in any script', async () => {
+    for (const rootPassword of [
+      'twelve chars',
+      'x'.repeat(128),
+      '🙂'.repeat(12),
+      'пароль из слов',
+      '            ',
+    ]) {
+      assert.ok((await submit({ rootPassword })).serverNo);
+    }
+  });
+
+  it('is kept as a sealed crypt hash, and nowhere as it was typed', async () => {
+    const { serverNo } = await submit();
+    const row = await world.db.row<{ sealed: string }>(
+      'select root_password_sealed as sealed from servers where public_no = $1',
+      [serverNo],
+    );
+    const hash = world.service.keys.open('root password', row?.sealed ?? '').toString('utf8');
+    assert.match(hash, /^\$6\$[a-z2-7]{16}\$[./A-Za-z0-9]{86}$/);
+    assert.ok(verify(PASSWORD, hash));
+    assert.ok(!verify(`${PASSWORD}.`, hash));
+    const everything = JSON.stringify(await contentsOf(world.db));
+    assert.ok(!everything.includes('canary') && !everything.includes(hash));
+  });
+});
