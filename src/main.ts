@@ -7,6 +7,7 @@ import { serve } from './compose/serve-command.ts';
 import { openService } from './compose/service.ts';
 import { type Config, describeConfig, loadConfig } from './config.ts';
 import { refuseOtherMode } from './domain/stamp/open.ts';
+import { describeError } from './kernel/logger.ts';
 import type { OperatorDoors } from './operator/context.ts';
 import { runOperator } from './operator/run.ts';
 import { openDatabase } from './store/db.ts';
@@ -18,6 +19,12 @@ const COMMAND_POOL = 2;
 
 const opened: (() => Promise<void>)[] = [];
 const warn = (line: string) => void process.stderr.write(`${line}\n`);
+
+// Node would print what hangs on an error: a row that broke a constraint, say.
+process.on('uncaughtException', (error) => {
+  warn(`skerryd: ${JSON.stringify(describeError(error))}`);
+  process.exit(1);
+});
 
 process.exitCode = await runOperator(process.argv.slice(2), doors(), addServe);
 for (const close of opened.reverse()) await close();
@@ -32,8 +39,8 @@ function config(): Config {
 
 /** What the commands open, closed in the end; beside a running service they use its database. */
 function doors(): OperatorDoors {
-  async function database(): Promise<DatabaseHandle> {
-    const handle = await provideDatabase(config(), 'join', warn);
+  async function database(manner: 'join' | 'join or make'): Promise<DatabaseHandle> {
+    const handle = await provideDatabase(config(), manner, warn);
     opened.push(() => handle.stop());
     return handle;
   }
@@ -43,14 +50,15 @@ function doors(): OperatorDoors {
       return describeConfig(process.env, dotEnv());
     },
     database: async () => {
-      const { connection } = await database();
-      const db = openDatabase(connection, { poolSize: COMMAND_POOL });
+      const { connection } = await database('join or make');
+      // A migration may take longer than any statement of the service may.
+      const db = openDatabase(connection, { poolSize: COMMAND_POOL, statementTimeoutMs: 0 });
       opened.push(() => db.close());
       await refuseOtherMode(db, config().SKERRY_MODE);
       return db;
     },
     service: async () => {
-      const { connection } = await database();
+      const { connection } = await database('join');
       // What a command has to say, it says itself: its log holds what went wrong.
       const quiet = { ...config(), SKERRY_LOG_LEVEL: 'error' as const };
       const { service, simulation, close } = await openService(quiet, connection);

@@ -9,7 +9,7 @@ import {
   openDatabase,
   sqlState,
 } from '../store/db.ts';
-import { findEmbedded, startEmbedded } from '../store/embedded/index.ts';
+import { embeddedExists, findEmbedded, startEmbedded } from '../store/embedded/index.ts';
 import { migrate, pendingMigrations } from '../store/migrate.ts';
 
 export interface DatabaseHandle {
@@ -19,29 +19,35 @@ export interface DatabaseHandle {
 }
 
 /**
- * `own`: start the embedded database and refuse a folder in use (`serve`). `join`: use the one that a running
- * service has, or start it for as long as this process lives (operator commands, children of `serve`).
+ * `own`: start the embedded database, make it when there is none, and refuse a folder in use (`serve`). `join`: use
+ * the one that a running service has, or start it for as long as this process lives (children of `serve`, operator's
+ * commands). A command on a folder without a database is refused: it was surely meant for another folder.
  */
 export async function provideDatabase(
   config: Config,
-  manner: 'own' | 'join',
+  manner: 'own' | 'join' | 'join or make',
   log: (line: string) => void,
 ): Promise<DatabaseHandle> {
   if (config.DATABASE_URL !== null) {
     return { connection: { connectionString: config.DATABASE_URL }, stop: async () => undefined };
   }
   const dataDir = config.SKERRY_DATA_DIR;
-  const running = manner === 'join' ? await findEmbedded({ dataDir }) : null;
+  const running = manner === 'own' ? null : await findEmbedded({ dataDir });
   if (running) return { connection: running, stop: async () => undefined };
+  if (manner === 'join' && !(await embeddedExists({ dataDir }))) {
+    throw new Refusal(
+      `SKERRY_DATA_DIR: there is no database in ${dataDir}; name the folder, or start the service there once`,
+    );
+  }
   const embedded = await startEmbedded({ dataDir, log });
   return { connection: embedded.connection, stop: () => embedded.stop() };
 }
 
-/** Connects, and sees to it that the schema is this version's: a sandbox migrates by itself, a live service is told to. */
+/** Connects, and sees to it that the schema is this version's: `serve` migrates a sandbox by itself. */
 export async function openMigrated(
   config: Config,
   connection: ConnectionSettings,
-  options: { poolSize: number; onError: (error: Error) => void },
+  options: { poolSize: number; mayMigrate: boolean; onError: (error: Error) => void },
 ): Promise<OpenDatabase> {
   const db = openDatabase(connection, options);
   try {
@@ -49,17 +55,27 @@ export async function openMigrated(
     await refuseOtherMode(db, config.SKERRY_MODE);
     const pending = await pendingMigrations(db);
     if (pending.length > 0) {
-      if (config.SKERRY_MODE === 'live') {
+      if (config.SKERRY_MODE === 'live' || !options.mayMigrate) {
         throw new Refusal(
           `the database lacks ${pending.length} migration(s): run 'npx skerryd migrate' first`,
         );
       }
-      await migrate(db);
+      await migrateWithoutHurry(connection);
     }
     return db;
   } catch (error) {
     await db.close();
     throw config.DATABASE_URL !== null && isConnectionFault(error) ? unreachable(error) : error;
+  }
+}
+
+/** Building an index may take longer than any statement of the service may. */
+async function migrateWithoutHurry(connection: ConnectionSettings): Promise<void> {
+  const db = openDatabase(connection, { poolSize: 2, statementTimeoutMs: 0 });
+  try {
+    await migrate(db);
+  } finally {
+    await db.close();
   }
 }
 

@@ -1,19 +1,28 @@
 /** `skerryd serve`: one process, or a parent that holds the database and keeps N children alive. */
 import type { Config } from '../config.ts';
+import { Refusal } from '../kernel/refusal.ts';
+import { EMBEDDED_CONNECTIONS } from '../store/embedded/settings.ts';
 import { releaseAllLeases } from '../store/operations.ts';
 import { serveWithChildren } from './children.ts';
 import { provideDatabase } from './database.ts';
 import { prepareSandbox } from './seed.ts';
 import { type ServeOptions, startService } from './serve.ts';
-import { openService } from './service.ts';
+import { connectionsOf, openService } from './service.ts';
+
+/** Stopping has 10 s in all. Work that hangs longer is left: it is claimed again, and every step may run twice. */
+const STOP_MAX_MS = 9_500;
+/** Kept free for operator's commands beside the service, and for PostgreSQL's own. */
+const COMMAND_CONNECTIONS = 15;
 
 /** Serves until SIGTERM or SIGINT, then stops cleanly and returns. */
 export async function serve(config: Config, options: ServeOptions): Promise<void> {
   const asked = signalled();
+  asked.then(() => leaveInTime(options));
   if (options.child) return await serveAsChild(config, options, asked);
+  requireConnections(config, options.processes);
   const database = await provideDatabase(config, 'own', options.warn);
   try {
-    const opened = await openService(config, database.connection);
+    const opened = await openService(config, database.connection, { mayMigrate: true });
     try {
       await prepareSandbox(opened);
       // Whoever holds the folder's lock is alone: leases of a process that was killed need not run out.
@@ -57,6 +66,25 @@ function announce(options: ServeOptions, url: string | null): void {
   options.say(
     'A sandbox: simulated coins and machines, no real money. Open the address above for the first step.',
   );
+}
+
+/** The embedded database has so many connections, and operator's commands want some too. */
+function requireConnections(config: Config, processes: number): void {
+  if (config.DATABASE_URL !== null) return;
+  const needed = processes * connectionsOf(config);
+  const given = EMBEDDED_CONNECTIONS - COMMAND_CONNECTIONS;
+  if (needed <= given) return;
+  throw new Refusal(
+    `SKERRY_DB_POOL: ${processes} processes would use ${needed} connections and the embedded database has ${given}; ` +
+      'lower it, start fewer processes, or give a PostgreSQL of your own by DATABASE_URL',
+  );
+}
+
+function leaveInTime(options: ServeOptions): void {
+  setTimeout(() => {
+    options.warn(`skerryd: not everything stopped within ${STOP_MAX_MS / 1_000} s; leaving it`);
+    process.exit(1);
+  }, STOP_MAX_MS).unref();
 }
 
 /** Resolves at the first SIGTERM or SIGINT. */

@@ -42,7 +42,16 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-export async function openService(config: Config, connection: ConnectionSettings): Promise<Opened> {
+/** Connections that one process may open: the service's, the simulated world's, and one that listens. */
+export function connectionsOf(config: Config): number {
+  return config.SKERRY_DB_POOL + SIMULATED_POOL + 1;
+}
+
+export async function openService(
+  config: Config,
+  connection: ConnectionSettings,
+  { mayMigrate = false }: { mayMigrate?: boolean } = {},
+): Promise<Opened> {
   if (config.SKERRY_MODE === 'live') {
     throw new Refusal(
       'SKERRY_MODE: this version has simulated coins and machines only, and never serves them as live',
@@ -51,7 +60,7 @@ export async function openService(config: Config, connection: ConnectionSettings
   armCrashPoint(config.SKERRY_CRASH_AT ?? undefined);
   const log = createLogger(config.SKERRY_LOG_LEVEL);
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
-  const db = await openMigrated(config, connection, { poolSize: config.SKERRY_DB_POOL, onError });
+  const db = await openMigrated(config, connection, { poolSize: config.SKERRY_DB_POOL, mayMigrate, onError });
   const outside = openDatabase(connection, { poolSize: SIMULATED_POOL, onError });
   const close = async () => {
     await Promise.all([db.close(), outside.close()]);

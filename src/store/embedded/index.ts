@@ -17,6 +17,7 @@
 import { resolve } from 'node:path';
 import { findBinaries } from './binaries.ts';
 import { DATABASE, prepareCluster } from './cluster.ts';
+import { exists } from './files.ts';
 import { findHome, openHome } from './home.ts';
 import { keep } from './keeper.ts';
 import { ownerOf, takeLock } from './lock.ts';
@@ -100,6 +101,12 @@ export async function findEmbedded(options: {
   } catch (error) {
     throw inOneLine(error, options.dataDir);
   }
+}
+
+/** Whether a data folder has a database, running or not. */
+export async function embeddedExists(options: { dataDir: string }): Promise<boolean> {
+  const home = await findHome(options.dataDir);
+  return home !== null && (await exists(home.cluster));
 }
 
 const REASONS: Readonly<Record<string, string>> = {

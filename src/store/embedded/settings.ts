@@ -1,6 +1,9 @@
 /** The settings every embedded server runs with; given on its command line, they win over files in the cluster. */
 import { PORT, type Socket } from './socket.ts';
 
+/** How many connections the embedded server takes. */
+export const EMBEDDED_CONNECTIONS = 200;
+
 /**
  * Safe on disk, no TCP, and nothing of what clients send reaches the log: no statements, no parameters, no
  * errors of statements (their texts quote data, and the client gets them anyway).
@@ -8,7 +11,7 @@ import { PORT, type Socket } from './socket.ts';
 const SETTINGS = {
   listen_addresses: '',
   port: PORT,
-  max_connections: 100,
+  max_connections: EMBEDDED_CONNECTIONS,
   shared_buffers: '128MB',
   fsync: 'on',
   full_page_writes: 'on',
