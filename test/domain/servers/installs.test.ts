@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
+import { ComputeError } from '../../../src/ports/compute.ts';
+import type { TestService } from '../../support/service.ts';
+import { BALANCE, RegionWorld } from './region-world.ts';
+
+let region: RegionWorld;
+let world: TestService;
+
+before(async () => {
+  region = await RegionWorld.open();
+  world = region.world;
+});
+after(() => world.close());
+beforeEach(() => region.renew());
+afterEach(() => mock.restoreAll());
+
+describe('an install', () => {
+  it('whose machine was lost is made again on the same host', async () => {
+    const id = await region.order();
+    await region.work();
+    const host = (await region.machine(id))?.host;
+    await world.simulator.lose(id);
+    await world.rest();
+    assert.equal((await region.server(id)).status, 'running');
+    assert.equal((await region.machine(id))?.host, host);
+    assert.deepEqual(await region.events(), ['server.created', 'billing.charged', 'server.running']);
+    await world.sound();
+  });
+
+  it('whose machine was switched off is switched on again', async () => {
+    const id = await region.order();
+    await region.work();
+    await world.service.compute.power(id, 'off');
+    await world.rest();
+    assert.equal((await region.machine(id))?.state, 'running');
+    assert.equal((await region.server(id)).status, 'running');
+  });
+
+  it('whose machine cannot be switched on is looked at again soon, not at once', async () => {
+    const id = await region.order();
+    await region.work();
+    await world.service.compute.power(id, 'off');
+    const power = mock.method(world.service.compute, 'power', async () => {
+      throw new ComputeError('transient', 'no answer');
+    });
+    world.clock.advanceS(1);
+    await region.work();
+    assert.equal(power.mock.callCount(), 1);
+    mock.restoreAll();
+    await world.rest();
+    assert.equal((await region.server(id)).status, 'running');
+  });
+
+  it('that takes too long is tried on every other host, each for as long, and then given up', async () => {
+    const id = await region.order();
+    const looks: string[] = [];
+    // A guest that never gets ready.
+    mock.method(world.service.compute, 'observe', async (ids: readonly string[]) => {
+      const host = (await region.machine(id))?.host ?? null;
+      if (host) looks.push(host);
+      return ids.map((each) => ({ id: each, host, state: host ? 'installing' : 'absent' }));
+    });
+    for (let minutes = 0; minutes < 100 && !(await region.isGone(id)); minutes++) {
+      world.clock.advanceS(60);
+      await region.work();
+    }
+    assert.ok(await region.isGone(id));
+    assert.equal(await region.balance(), BALANCE);
+    for (const host of region.hosts) {
+      const minutes = looks.filter((each) => each === host).length;
+      assert.ok(minutes >= 15 && minutes <= 25, `${minutes} minutes on a host`);
+    }
+    await world.sound();
+  });
+
+  it('of one server that cannot be recorded does not hold up another', async () => {
+    const [broken, other] = [await region.order(), await region.order()];
+    await region.work();
+    await world.db.run(
+      `create or replace function fail_one() returns trigger language plpgsql as $$
+       begin if new.id = '${broken}' and new.status = 'running' then raise exception 'disk full'; end if; return new; end $$`,
+    );
+    await world.db.run(
+      'create trigger fail_one before update on servers for each row execute function fail_one()',
+    );
+    world.clock.advanceS(5);
+    await region.work();
+    assert.equal((await region.server(other)).status, 'running');
+    assert.equal((await region.server(broken)).status, 'installing');
+    await world.db.run('drop trigger fail_one on servers');
+    await world.rest();
+    assert.equal((await region.server(broken)).status, 'running');
+  });
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { type Deployed, type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import { contentsOf } from '../../support/contents.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { R1, S1 } from '../../support/stock.ts';
+
+let world: TestService;
+let actor: CustomerActor;
+let regions = 0;
+/** A region of its own, so that tests do not take each other's stock. */
+let regionId: string;
+
+before(async () => {
+  world = await testService();
+});
+after(() => world.close());
+beforeEach(async () => {
+  regionId = `x${regions++}`;
+  await world.stock.offer([regionId], [S1, R1]);
+  actor = await world.stock.customer(10_000n);
+});
+
+const buy = (wanted: Partial<DeployOrder> = {}): Promise<Deployed> =>
+  deploy(world.service, actor, world.stock.order({ regionId, ...wanted }));
+
+/** A deploy is refused as sold out, and changes nothing at all. */
+async function soldOut(wanted: Partial<DeployOrder> = {}): Promise<void> {
+  const before = await contentsOf(world.db);
+  await assert.rejects(
+    buy(wanted),
+    (error: unknown) => error instanceof Failure && error.code === 'out_of_stock',
+  );
+  assert.deepEqual(await contentsOf(world.db), before);
+}
+
+describe('a deploy is out of stock', () => {
+  const reserve = async (rooms: readonly number[], four: number, six: number) => {
+    await world.stock.hosts(rooms, regionId);
+    await world.stock.addresses(four, six, regionId);
+  };
+
+  it('without an IPv4 address', async () => {
+    await reserve([5], 0, 5);
+    await soldOut();
+  });
+
+  it('without a /64', async () => {
+    await reserve([5], 5, 0);
+    await soldOut();
+  });
+
+  it('without a host', async () => {
+    await reserve([], 5, 5);
+    await soldOut();
+  });
+
+  it('when no host has the memory, or none has the disk', async () => {
+    await reserve([0, 0], 5, 5);
+    await soldOut();
+    await world.db.run('update hosts set ram_mb = ram_mb * 100 where region_id = $1', [regionId]);
+    await soldOut();
+    await world.db.run('update hosts set disk_gb = disk_gb * 100 where region_id = $1', [regionId]);
+    assert.ok(await buy());
+  });
+
+  it('while its only host is being drained', async () => {
+    await reserve([5], 5, 5);
+    await world.db.run('update hosts set draining = true where region_id = $1', [regionId]);
+    await soldOut();
+  });
+
+  it('while the only addresses rest, and not a moment longer', async () => {
+    await reserve([5], 1, 1);
+    const freeFrom = new Date(world.clock.now().getTime() + 1_000);
+    await world.db.run('update ipv4_addresses set free_from = $2 where region_id = $1', [regionId, freeFrom]);
+    await soldOut();
+    world.clock.advanceS(1);
+    assert.ok(await buy());
+  });
+
+  it('when what is left is blocked', async () => {
+    await reserve([5], 1, 1);
+    await world.db.run('update ipv6_prefixes set blocked = true where region_id = $1', [regionId]);
+    await soldOut();
+  });
+
+  it('without a free machine of its own plan and region, for a dedicated server', async () => {
+    await reserve([5], 5, 5);
+    const other = `${regionId}y`;
+    await world.stock.offer([other], [R1]);
+    await world.stock.machines(1, R1, other);
+    const [draining] = await world.stock.machines(1, R1, regionId);
+    await world.db.run('update machines set draining = true where name = $1', [draining]);
+    await soldOut({ plan: R1 });
+    const [machine] = await world.stock.machines(1, R1, regionId);
+    const { server } = await buy({ plan: R1 });
+    const row = await world.db.row('select name, server_id from machines where server_id = $1', [server.id]);
+    assert.deepEqual(row, { name: machine, server_id: server.id });
+    await soldOut({ plan: R1 });
+  });
+});

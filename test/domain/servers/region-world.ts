@@ -1,0 +1,113 @@
+/** One region of three hosts with room for three, two and one, and a customer with a hundred dollars. */
+import assert from 'node:assert/strict';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
+import type { SimulatedMachine } from '../../../src/drivers/compute/simulator/control.ts';
+import { readBalance } from '../../../src/store/ledger.ts';
+import { findServer, type ServerRow } from '../../../src/store/servers.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { R1, S1 } from '../../support/stock.ts';
+
+export const BALANCE = 10_000n;
+const ADDRESSES = 5;
+
+export class RegionWorld {
+  readonly world: TestService;
+  hosts: readonly string[] = [];
+  #actor: CustomerActor;
+  #regions = 0;
+
+  private constructor(world: TestService, actor: CustomerActor) {
+    this.world = world;
+    this.#actor = actor;
+  }
+
+  static async open(): Promise<RegionWorld> {
+    const world = await testService();
+    return new RegionWorld(world, await world.stock.customer());
+  }
+
+  /** Another region and another customer, so that tests do not meet. */
+  async renew(): Promise<void> {
+    const { stock } = this.world;
+    this.#regions += 1;
+    await stock.offer([this.regionId], [S1, R1]);
+    this.hosts = await stock.hosts([3, 2, 1], this.regionId);
+    await stock.addresses(ADDRESSES, ADDRESSES, this.regionId);
+    this.#actor = await stock.customer(BALANCE);
+  }
+
+  get regionId(): string {
+    return `x${this.#regions}`;
+  }
+
+  get customerId(): string {
+    return this.#actor.customerId;
+  }
+
+  /** Orders a server, a second before now, so that the order in which things happened can be read off. */
+  async order(wanted: Partial<DeployOrder> = {}): Promise<string> {
+    const order = this.world.stock.order({ regionId: this.regionId, ...wanted });
+    const { server } = await deploy(this.world.service, this.#actor, order);
+    this.world.clock.advanceS(1);
+    return server.id;
+  }
+
+  /** One round of due work, without moving the clock. */
+  async work(): Promise<void> {
+    assert.ok(await this.world.runner.runDue(Date.now() + 10_000), 'the work does not come to rest');
+  }
+
+  async server(id: string): Promise<ServerRow> {
+    const server = await findServer(this.world.db, id);
+    assert.ok(server, 'the server is gone');
+    return server;
+  }
+
+  async isGone(id: string): Promise<boolean> {
+    return (await findServer(this.world.db, id)) === undefined;
+  }
+
+  /** The machine as it really is. */
+  async machine(id: string): Promise<SimulatedMachine | undefined> {
+    return (await this.world.simulator.machines()).find((each) => each.id === id);
+  }
+
+  async balance(): Promise<bigint> {
+    return await readBalance(this.world.db, this.customerId);
+  }
+
+  /** How many servers are counted on each of the region's hosts that has any. */
+  async used(): Promise<Record<string, number>> {
+    const rows = await this.world.db.rows<{ name: string; n: number }>(
+      'select name, used_ram_mb / $2::int as n from hosts where region_id = $1 and used_ram_mb > 0',
+      [this.regionId, S1.ram_mb],
+    );
+    return Object.fromEntries(rows.map(({ name, n }) => [name, n]));
+  }
+
+  /** Addresses and /64s that a deploy could take now. */
+  async free(): Promise<{ four: number; six: number }> {
+    const count = (table: string) =>
+      `(select count(*)::int from ${table} where region_id = $1 and server_id is null and free_from <= $2)`;
+    const row = await this.world.db.row<{ four: number; six: number }>(
+      `select ${count('ipv4_addresses')} as four, ${count('ipv6_prefixes')} as six`,
+      [this.regionId, this.world.clock.now()],
+    );
+    assert.ok(row);
+    return row;
+  }
+
+  async events(): Promise<string[]> {
+    return await this.world.events(this.customerId);
+  }
+
+  /** Actions of the customer's audit log with their results, oldest first. */
+  async audited(): Promise<string[]> {
+    const rows = await this.world.db.rows<{ action: string }>(
+      `select action || ' ' || result as action from audit_events where customer_id = $1 order by created_at, action`,
+      [this.customerId],
+    );
+    return rows.map(({ action }) => action);
+  }
+}

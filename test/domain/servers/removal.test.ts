@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
+import { showId } from '../../../src/kernel/ids.ts';
+import { ComputeError } from '../../../src/ports/compute.ts';
+import type { TestService } from '../../support/service.ts';
+import { BALANCE, RegionWorld } from './region-world.ts';
+
+let region: RegionWorld;
+let world: TestService;
+
+before(async () => {
+  region = await RegionWorld.open();
+  world = region.world;
+});
+after(() => world.close());
+beforeEach(() => region.renew());
+afterEach(() => mock.restoreAll());
+
+describe('a server that no host can make', () => {
+  beforeEach(() => world.faults.set({ driver: 'compute', operation: 'ensure', times: 3 }));
+
+  it('is refunded in full and removed, and its addresses are free at once', async () => {
+    const id = await region.order();
+    assert.deepEqual(await region.free(), { four: 4, six: 4 });
+    await world.rest();
+    assert.ok(await region.isGone(id));
+    assert.equal(await region.machine(id), undefined);
+    assert.equal(await region.balance(), BALANCE);
+    assert.deepEqual(await region.used(), {});
+    assert.deepEqual(await region.free(), { four: 5, six: 5 });
+    const count = await world.db.row('select servers from balances where customer_id = $1', [
+      region.customerId,
+    ]);
+    assert.deepEqual(count, { servers: 0 });
+    await world.sound();
+  });
+
+  it('says so: the events, the audit log and the ledger tell it as it was', async () => {
+    const id = await region.order();
+    await world.rest();
+    assert.deepEqual(await region.events(), ['server.created', 'billing.charged', 'server.destroyed']);
+    assert.deepEqual(await region.audited(), ['server.create ok', 'server.destroy ok', 'server.fail error']);
+    const last = await world.db.row<{ data: { server: Record<string, unknown> } }>(
+      `select data from events where customer_id = $1 and type = 'server.destroyed'`,
+      [region.customerId],
+    );
+    const { id: shown, status, ipv4 } = last?.data.server ?? {};
+    assert.deepEqual(
+      { shown, status, ipv4 },
+      { shown: showId('server', id), status: 'destroying', ipv4: null },
+    );
+    const entries = await world.db.rows(
+      `select type, amount_cents, credit_account = customer_id as given, balance_after_cents as left
+         from transfers where resource_id = $1 order by id`,
+      [id],
+    );
+    assert.deepEqual(entries, [
+      { type: 'charge', amount_cents: 500n, given: false, left: 9_500n },
+      { type: 'refund', amount_cents: 500n, given: true, left: 10_000n },
+    ]);
+  });
+
+  it('stays destroying, refunded, until its machine is gone for certain', async () => {
+    const id = await region.order();
+    const { compute } = world.service;
+    const remove = compute.remove.bind(compute);
+    let silent = true;
+    mock.method(compute, 'remove', async (machineId: string) => {
+      if (silent && (await region.server(machineId)).status === 'destroying') throw new Error('no answer');
+      await remove(machineId);
+    });
+    for (let n = 0; n < 12; n++) {
+      world.clock.advanceS(30);
+      await region.work();
+    }
+    assert.equal((await region.server(id)).status, 'destroying');
+    assert.equal(await region.balance(), BALANCE);
+    assert.deepEqual(await region.free(), { four: 4, six: 4 });
+    silent = false;
+    await world.rest();
+    assert.ok(await region.isGone(id));
+    assert.deepEqual(await region.free(), { four: 5, six: 5 });
+    await world.sound();
+  });
+
+  it('may be ordered again with the same money', async () => {
+    await region.order();
+    await world.rest();
+    const again = await region.order();
+    await world.rest();
+    assert.equal((await region.server(again)).status, 'running');
+    assert.equal(await region.balance(), 9_500n);
+  });
+});
+
+describe('a server that the driver refuses', () => {
+  it('is refunded without trying any other host', async () => {
+    const id = await region.order();
+    const ensure = mock.method(world.service.compute, 'ensure', async () => {
+      throw new ComputeError('refused', 'no such image');
+    });
+    await world.rest();
+    assert.equal(ensure.mock.callCount(), 1);
+    assert.ok(await region.isGone(id));
+    assert.equal(await region.balance(), BALANCE);
+    assert.deepEqual(await region.used(), {});
+    await world.sound();
+  });
+});
+
+describe('a server that is removed after it ran', () => {
+  it('leaves its place at once, and its addresses rest for seven days', async () => {
+    const id = await region.order();
+    await world.rest();
+    await world.db.run(`update servers set status = 'destroying' where id = $1`, [id]);
+    await world.db.run(
+      `insert into operations (id, server_id, kind, step, due_at, created_at)
+       values ($1, $1, 'destroy', 'remove', $2, $2)`,
+      [id, world.clock.now()],
+    );
+    await world.rest();
+    assert.ok(await region.isGone(id));
+    assert.equal(await region.machine(id), undefined);
+    assert.deepEqual(await region.used(), {});
+    world.clock.advanceS(7 * 86_400 - 1);
+    assert.deepEqual(await region.free(), { four: 4, six: 4 });
+    world.clock.advanceS(1);
+    assert.deepEqual(await region.free(), { four: 5, six: 5 });
+    assert.equal(await region.balance(), 9_500n);
+    await world.sound();
+  });
+});
