@@ -11,8 +11,8 @@ export function homePage(data: { readonly baseUrl: string; readonly sandbox: boo
 is asked. You top up a balance in cryptocurrency, and servers are paid from it, for 1, 3, 6 or 12 months.</p>
 ${
   sandbox &&
-  html`<p><strong>This is a sandbox.</strong> Its coins, blocks and machines are simulated: pay with the last
-command below.</p>`
+  html`<p><strong>This is a sandbox.</strong> Its coins, blocks and machines are simulated: pay with the
+commands below.</p>`
 }
 <h2>Begin</h2>
 <p>The form endpoints work today; pages to click come later. Fetch a CSRF value and keep the cookie beside it:</p>
@@ -24,15 +24,16 @@ command below.</p>`
 <pre>curl -b jar ${baseUrl}/topup-api.php -d _token=$CSRF -d action=create -d amount=50 -d coin=LTC
 curl -b jar "${baseUrl}/topup-status.php?ref=ORDER_REF"
 curl -b jar ${baseUrl}/me.php</pre>
-<p>Deploy a server:</p>
-<pre>curl -b jar ${baseUrl}/deploy-api.php -d _token=$CSRF -d product=vps -d plan=s1 -d region=rek \\
-  -d os=debian-12 -d billing=1 -d root_password='another long one'</pre>
 ${
   sandbox &&
   html`<p>In this sandbox, pay an address and make blocks:</p>
 <pre>curl ${baseUrl}/sandbox/payments --json '{"coin":"LTC","address":"ADDRESS","amount":"AMOUNT"}'
 curl ${baseUrl}/sandbox/blocks --json '{"coin":"LTC","count":6}'</pre>`
 }
+<p>Deploy a server, and see how far it is:</p>
+<pre>curl -b jar ${baseUrl}/deploy-api.php -d _token=$CSRF -d product=vps -d plan=s1 -d region=rek \\
+  -d os=debian-12 -d billing=1 -d root_password='another long one'
+curl -b jar ${baseUrl}/servers</pre>
 `,
   );
 }

@@ -36,7 +36,7 @@ export const LIMITS = {
   formBodyMaxBytes: 16 * 1024,
 } as const;
 
-/** Counts per customer; 422 / `limit_reached` with `limit` beyond them. The operator may set others. */
+/** Counts per customer; 422 / `limit_reached` with `limit` beyond them. */
 export const QUOTAS = {
   servers: 50,
   tokens: 50,

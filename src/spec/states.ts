@@ -35,6 +35,8 @@ export const SERVER_TRANSITIONS = [
   { from: 'installing', trigger: 'rebuild_completes', to: 'running', event: 'server.rebuilt' },
   { from: 'running', trigger: 'rebuild', to: 'installing' },
   { from: 'stopped', trigger: 'rebuild', to: 'installing' },
+  { from: 'running', trigger: 'restore', to: 'installing' },
+  { from: 'stopped', trigger: 'restore', to: 'installing' },
   { from: 'running', trigger: 'reboot', to: 'running', event: 'server.rebooted' },
   { from: 'running', trigger: 'rescue', to: 'running', event: 'server.rebooted' },
   { from: 'running', trigger: 'stop', to: 'stopped', event: 'server.stopped' },
@@ -43,6 +45,8 @@ export const SERVER_TRANSITIONS = [
   { from: 'stopped', trigger: 'suspend', to: 'suspended', event: 'server.suspended' },
   { from: 'suspended', trigger: 'resume_running', to: 'running', event: 'server.running' },
   { from: 'suspended', trigger: 'resume_stopped', to: 'stopped' },
+  // Its reason changes from `balance` to `not_renewed`.
+  { from: 'suspended', trigger: 'auto_renew_off', to: 'suspended' },
   { from: 'provisioning', trigger: 'destroy', to: 'destroying' },
   { from: 'installing', trigger: 'destroy', to: 'destroying' },
   { from: 'running', trigger: 'destroy', to: 'destroying' },

@@ -117,19 +117,88 @@ describe('skerryd serve', () => {
     const serving = await startServing(quiet('many'), ['--processes', '2']);
     const client = SessionClient.over(serving.url);
     await client.signUp();
-    const [child] = spawnSync('pgrep', ['-P', String(serving.pid), '-f', 'main.ts'])
-      .stdout.toString()
-      .split('\n');
-    process.kill(Number(child), 'SIGKILL');
-    // Connections to the dead one break; every new one is served.
-    const answers = await Promise.allSettled(Array.from({ length: 40 }, () => client.get('/me.php')));
-    assert.ok(answers.some((answer) => answer.status === 'fulfilled'));
-    for (let n = 0; n < 20; n++) {
-      const me = await client.get('/me.php').catch(() => client.get('/me.php'));
-      assert.equal(me.body.logged_in, true);
+    const children = () =>
+      spawnSync('pgrep', ['-P', String(serving.pid), '-f', 'main.ts'])
+        .stdout.toString()
+        .trim()
+        .split('\n');
+    const [first, second] = children();
+    process.kill(Number(first), 'SIGKILL');
+    const deadline = Date.now() + 15_000;
+    const replaced = () => children().length === 2 && !children().includes(String(first));
+    while (!replaced() && Date.now() < deadline) {
+      // Connections to the dead one break; every new one is served.
+      const me = await client.get('/me.php', { connection: 'close' }).catch(() => undefined);
+      assert.ok(me === undefined || me.body.logged_in === true);
     }
+    assert.ok(replaced(), 'a new child is there');
+    assert.ok(children().includes(String(second)), 'and the other one is still the same');
     const end = await serving.stop();
     assert.equal(end.code, 0, end.stderr);
+  });
+
+  it('moves the clock for all its processes', async () => {
+    const serving = await startServing(quiet('many'), ['--processes', '3']);
+    const client = SessionClient.over(serving.url);
+    await client.signUp();
+    const advance = await fetch(`${serving.url}/sandbox/clock`, {
+      method: 'POST',
+      body: '{"advance_s":90000}',
+    });
+    assert.equal(advance.status, 200, await advance.text());
+    // Each on a connection of its own, so that all processes answer some.
+    for (let n = 0; n < 30; n++) {
+      const me = await client.get('/me.php', { connection: 'close' });
+      assert.equal(me.body.logged_in, false, 'the session ended a day ago');
+    }
+    assert.equal((await serving.stop()).code, 0);
+  });
+
+  it('is refused when its processes would use more connections than the database has', async () => {
+    const end = await skerryd(['serve', '--processes', '30'], { ...quiet('many'), SKERRY_PORT: '0' });
+    assert.equal(end.code, 1);
+    assert.match(end.stderr, ONE_LINE);
+    assert.match(end.stderr, /SKERRY_DB_POOL/);
+  });
+
+  it('ends at once when it is told to stop while a sandbox call waits for work', async () => {
+    const serving = await startServing({
+      ...quiet('waits'),
+      SKERRY_SIM_INSTALL_S: '600',
+      SKERRY_SIM_BLOCK_S: '0',
+    });
+    const client = SessionClient.over(serving.url);
+    await client.signUp();
+    const { body } = await client.post('/topup-api.php', { action: 'create', amount: 50, coin: 'LTC' });
+    const invoice = await client.get(`/topup-status.php?ref=${body.order_ref}`);
+    const { deposit_address: address, deposit_amount: amount } = invoice.body;
+    const call = (name: string, input: object) =>
+      fetch(`${serving.url}/sandbox/${name}`, { method: 'POST', body: JSON.stringify(input) });
+    await call('payments', { coin: 'LTC', address, amount });
+    await call('blocks', { coin: 'LTC', count: 6 });
+    await call('settle', {});
+    await client.post('/deploy-api.php', {
+      product: 'vps',
+      plan: 's1',
+      region: 'par',
+      os: 'debian',
+      billing: 1,
+      root_password: 'a root password',
+    });
+    const waiting = call('settle', {});
+    const begun = Date.now();
+    const [answer, end] = await Promise.all([waiting.catch(() => undefined), serving.stop()]);
+    assert.equal(end.code, 0, end.stderr);
+    assert.ok(Date.now() - begun < 5_000);
+    assert.ok(answer === undefined || answer.status === 503);
+  });
+
+  it('is told of by a command on a folder without a database, which makes none', async () => {
+    const end = await skerryd(['verify'], quiet('mistyped'));
+    assert.equal(end.code, 1);
+    assert.match(end.stderr, /SKERRY_DATA_DIR/);
+    assert.match(end.stderr, ONE_LINE);
+    await assert.rejects(stat(join(folder, 'mistyped', 'secret.key')));
   });
 
   it('runs on a database given by DATABASE_URL, which it leaves running', async () => {

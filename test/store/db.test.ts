@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, afterEach, before, beforeEach, describe, it, mock, test } from 'node:test';
-import pg from 'pg';
+import { after, before, beforeEach, describe, it, test } from 'node:test';
+import type pg from 'pg';
 import type { Sql } from '../../src/kernel/sql.ts';
 import { brokenConstraint, isUnavailable, sqlState } from '../../src/store/db.ts';
 import { type ScratchDatabase, scratchDatabase } from '../support/database.ts';
@@ -267,97 +267,6 @@ describe('a connection that breaks', { timeout: 30_000 }, () => {
     assert.ok(isUnavailable(error), String(error));
     assert.deepEqual(await things(), []);
   });
-});
-
-describe('a listener', { timeout: 30_000 }, () => {
-  let other: ScratchDatabase;
-  before(async () => {
-    other = await scratchDatabase();
-  });
-  after(() => other.close());
-  afterEach(() => mock.restoreAll());
-
-  /** Holds timers of one second until `pass` lets them go; all others run as ever. */
-  function heldSeconds() {
-    const held = new Map<NodeJS.Timeout, () => void>();
-    const { setTimeout: real, clearTimeout: clear } = globalThis;
-    mock.method(globalThis, 'setTimeout', (rise: () => void, ms?: number) => {
-      const timer = real(ms === 1_000 ? () => undefined : rise, ms);
-      if (ms === 1_000) held.set(timer, rise);
-      return timer;
-    });
-    mock.method(globalThis, 'clearTimeout', (timer?: NodeJS.Timeout) => {
-      if (timer) held.delete(timer);
-      clear(timer);
-    });
-    return {
-      pass: () => {
-        const due = [...held.values()];
-        held.clear();
-        for (const rise of due) rise();
-      },
-    };
-  }
-
-  /** Counts what `other` hears, and says when it hears the next. */
-  async function ear() {
-    let heard = 0;
-    let next = Promise.withResolvers<void>();
-    await other.db.listen('ear', () => {
-      heard += 1;
-      next.resolve();
-    });
-    return async () => {
-      const before = heard;
-      next = Promise.withResolvers();
-      await other.db.run(`select pg_notify('ear', '')`);
-      await next.promise;
-      assert.equal(heard, before + 1);
-    };
-  }
-
-  it('hears every notification, and after an outage listens again, trying once a second', async () => {
-    const connects: pg.Client[] = [];
-    const { connect } = pg.Client.prototype as { connect(done?: unknown): unknown };
-    mock.method(pg.Client.prototype, 'connect', function (this: pg.Client, done?: unknown) {
-      connects.push(this);
-      return connect.call(this, done);
-    });
-    const second = heldSeconds();
-    const hears = await ear();
-    await hears();
-    await hears();
-
-    const [listener] = connects;
-    assert.ok(listener);
-    const { name } = (await other.db.row<{ name: string }>('select current_database() as name')) ?? {};
-    await scratch.db.run(`alter database ${name} allow_connections false`);
-    const gone = ended(listener);
-    await scratch.db.run(
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and query like 'listen %'`,
-      [name],
-    );
-    await gone;
-    connects.length = 0;
-    for (let tries = 1; tries <= 4; tries++) {
-      second.pass();
-      const last = connects.at(-1);
-      assert.ok(last);
-      await ended(last);
-      assert.equal(connects.length, tries);
-    }
-
-    await scratch.db.run(`alter database ${name} allow_connections true`);
-    second.pass();
-    await listening(name ?? '');
-    await hears();
-  });
-
-  /** Waits until one connection to the database listens. */
-  async function listening(name: string): Promise<void> {
-    const count = `select count(*)::int as n from pg_stat_activity where datname = $1 and query like 'listen %' and state = 'idle'`;
-    while ((await scratch.db.row<{ n: number }>(count, [name]))?.n !== 1);
-  }
 });
 
 test('the errors of a database that is away, full or overloaded are told from those of a request', () => {
