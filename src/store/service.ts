@@ -34,3 +34,7 @@ export async function readEurRate(tx: Sql): Promise<string> {
 export async function saveEurRate(tx: Sql, rate: string): Promise<void> {
   await tx.run('update service set eur_per_usd = $1 where eur_per_usd <> $1', [rate]);
 }
+
+export async function saveKeyCheck(tx: Sql, keyCheck: string): Promise<void> {
+  await tx.run('update service set key_check = $1', [keyCheck]);
+}

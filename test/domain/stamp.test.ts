@@ -39,6 +39,14 @@ test('a given key is used, and no file is made', async () => {
   await open('sandbox', `k2:${KeyRing.generate().slice(3)},${key}`);
 });
 
+test('after a rotation the new key suffices for the database to open', async () => {
+  const [old, fresh] = [KeyRing.generate(), `k2:${KeyRing.generate().slice(3)}`];
+  await open('sandbox', old);
+  assert.match(await refusal(open('sandbox', fresh)), /is not the key of this database/);
+  await open('sandbox', `${fresh},${old}`);
+  await open('sandbox', fresh);
+});
+
 test('processes that start at once agree on one key', async () => {
   const opened = await Promise.all(Array.from({ length: 4 }, () => open()));
   const sealed = opened[0]?.keys.seal('a', 'text') ?? '';

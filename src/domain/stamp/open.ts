@@ -7,7 +7,7 @@ import { Refusal } from '../../kernel/refusal.ts';
 import { KeyRing } from '../../kernel/secrets.ts';
 import type { Database, Sql } from '../../kernel/sql.ts';
 import { createKeyFile, keyFilePath, readKeyFile } from '../../store/key-file.ts';
-import { findStamp, insertStamp, lockStamp, type StampRow } from '../../store/service.ts';
+import { findStamp, insertStamp, lockStamp, type StampRow, saveKeyCheck } from '../../store/service.ts';
 
 const CHECK_PURPOSE = 'key check';
 const CHECK_TEXT = 'skerry';
@@ -32,7 +32,7 @@ export interface Stamp {
 export async function openStamp(db: Database, options: StampOptions): Promise<Stamp> {
   await refuseOtherMode(db, options.mode);
   const found = await findStamp(db);
-  if (found) return readStamp(found, options);
+  if (found) return await sealedAnew(db, readStamp(found, options), found);
   return await db.transaction(async (tx) => {
     await lockStamp(tx);
     await refuseOtherMode(tx, options.mode);
@@ -59,6 +59,13 @@ export async function refuseOtherMode(db: Sql, mode: StampOptions['mode']): Prom
         `set SKERRY_MODE=${stamp.mode}, or point DATABASE_URL or SKERRY_DATA_DIR at another`,
     );
   }
+}
+
+/** After a rotation the check is sealed by the newest key, so that an old one can leave the list one day. */
+async function sealedAnew(db: Database, stamp: Stamp, { key_check: check }: StampRow): Promise<Stamp> {
+  const { keys } = stamp;
+  if (!check.startsWith(`${keys.newestId}.`)) await saveKeyCheck(db, keys.seal(CHECK_PURPOSE, CHECK_TEXT));
+  return stamp;
 }
 
 function readStamp(stamp: StampRow, options: StampOptions): Stamp {
