@@ -19,40 +19,40 @@ export async function takeIndex(sql: Sql, coin: CoinCode): Promise<number> {
 
 export interface ClaimedCoin {
   readonly code: CoinCode;
+  readonly leaseId: string;
   readonly cursor: string | null;
   readonly failures: number;
 }
 
 /**
- * Leases every coin that has an invoice, is in nobody's lease and waits out no failure. It waits for a row that
- * is locked (an index being taken) instead of passing it by: a coin that could be polled is polled.
+ * Leases those of the coins that have an invoice, are in nobody's lease and wait out no failure, each under the
+ * lease named for it. It waits for a row that is locked (an index being taken) instead of passing it by: a coin that
+ * could be polled is polled.
  */
 export async function claimCoins(
   sql: Sql,
-  claim: { readonly leaseId: string; readonly leaseMs: number; readonly codes: readonly CoinCode[] },
+  claim: { readonly leases: ReadonlyMap<CoinCode, string>; readonly leaseMs: number },
 ): Promise<ClaimedCoin[]> {
   return await sql.rows<ClaimedCoin>(
-    `update coins set lease_id = $1, leased_until = clock_timestamp() + $2 * interval '1 ms'
-      where code in (
+    `update coins set lease_id = wanted.lease_id, leased_until = clock_timestamp() + $3 * interval '1 ms'
+       from unnest($1::text[], $2::uuid[]) as wanted (code, lease_id)
+      where coins.code = wanted.code and coins.code in (
         select code from coins
-         where code = any($3)
+         where code = any($1)
            and (leased_until is null or leased_until <= clock_timestamp())
            and (retry_at is null or retry_at <= clock_timestamp())
            and exists (select 1 from topups where topups.coin = coins.code)
          order by code for no key update)
-     returning code, cursor, failures`,
-    [claim.leaseId, claim.leaseMs, claim.codes],
+     returning coins.code, coins.lease_id as "leaseId", cursor, failures`,
+    [[...claim.leases.keys()], [...claim.leases.values()], claim.leaseMs],
   );
 }
 
-/** Keeps the coins of a lease for longer. */
-export async function extendCoins(
-  sql: Sql,
-  lease: { readonly leaseId: string; readonly leaseMs: number },
-): Promise<void> {
+/** Keeps a coin for longer. */
+export async function extendCoin(sql: Sql, leaseId: string, leaseMs: number): Promise<void> {
   await sql.run(
     `update coins set leased_until = clock_timestamp() + $2 * interval '1 ms' where lease_id = $1`,
-    [lease.leaseId, lease.leaseMs],
+    [leaseId, leaseMs],
   );
 }
 
@@ -104,11 +104,12 @@ export async function releaseCoins(sql: Sql, leaseIds: readonly string[]): Promi
   );
 }
 
-/** Coins that are read under other leases now. */
-export async function countLeasedElsewhere(sql: Sql, leaseId: string): Promise<number> {
+/** Coins that are read under other leases than these now. */
+export async function countLeasedElsewhere(sql: Sql, leaseIds: readonly string[]): Promise<number> {
   const row = await sql.row<{ leased: number }>(
-    `select count(*)::int as leased from coins where leased_until > clock_timestamp() and lease_id <> $1`,
-    [leaseId],
+    `select count(*)::int as leased from coins
+      where leased_until > clock_timestamp() and lease_id <> all($1::uuid[])`,
+    [leaseIds],
   );
   return row?.leased ?? 0;
 }

@@ -1,32 +1,33 @@
 /**
- * Reads the chains. One process at a time reads a coin, under a lease that a heartbeat extends; what it found is
- * applied first, then the cursor is saved, so what a killed process had read is read again by the next one. A poll
- * that fails delays its own coin only.
+ * Reads the chains. One process at a time reads a coin, under a lease of its own that a heartbeat extends; what it
+ * found is applied first, then the cursor is saved, so what a killed process had read is read again by the next one.
+ * No coin waits for another: a poll that fails delays its own coin only, and one that takes long goes on beside the
+ * next runs.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
-import { applyObservations, LeaseLost } from '../domain/topups/observations.ts';
-import { crashPoint } from '../kernel/crash.ts';
-import type { Observation } from '../ports/chain.ts';
+import { LeaseLost } from '../domain/topups/observations.ts';
+import type { CoinCode } from '../spec/coins.ts';
 import {
   type ClaimedCoin,
   claimCoins,
   countLeasedElsewhere,
   delayCoin,
-  extendCoins,
+  extendCoin,
   hasFailedCoins,
   releaseCoins,
-  saveCursor,
 } from '../store/coins.ts';
-import { unfinishedKeys } from '../store/deposits.ts';
 import type { Duty } from './duty.ts';
+import { readChain } from './read-chain.ts';
 
 export interface WatchOptions {
   /** How long a process that died keeps a coin from the others; a living one extends it in time. */
   readonly leaseMs?: number;
   /** How long a driver may take to answer. */
   readonly driverTimeoutMs?: number;
+  /** How long a run waits for the coins that are being read. */
+  readonly patienceMs?: number;
   /** The wait after a first failure; it doubles up to `retryMostMs`. */
   readonly retryFirstMs?: number;
   readonly retryMostMs?: number;
@@ -35,142 +36,136 @@ export interface WatchOptions {
 const DEFAULTS: Required<WatchOptions> = {
   leaseMs: 10_000,
   driverTimeoutMs: 20_000,
+  patienceMs: 500,
   retryFirstMs: 500,
   retryMostMs: 30_000,
 };
 
-const RECHECK_BATCH = 200;
-
-/** A run that could only wait for another process does so before it returns: its caller comes back at once. */
-const ELSEWHERE_PAUSE_MS = 50;
+/** A run that found coins under way elsewhere, and nothing else, waits before it returns: its caller comes back at once. */
+const ELSEWHERE_FIRST_MS = 25;
+const ELSEWHERE_MOST_MS = 500;
 
 /**
- * Reads every coin that has an invoice, in each run: one that returns 0 with no coin waiting to be tried again
- * (`busy`) has seen all there was to see.
+ * Reads every coin that has an invoice, in each run: one that returns 0 with no coin still being read or waiting to be
+ * tried again (`busy`) has seen all there was to see.
  */
 export function watchDuty(service: Service, options: WatchOptions = {}): Duty {
-  const limits = { ...DEFAULTS, ...options };
-  // Leases of runs that ended. Should the database be away when one is given back, the next run does it.
-  const ended = new Set<string>();
+  const watch = new ChainWatch(service, { ...DEFAULTS, ...options });
   return {
     name: 'watch',
-    run: async () => {
-      if (ended.size > 0) await giveBack(service, ended);
-      const leaseId = randomUUID();
-      try {
-        return await watchCoins(service, leaseId, limits);
-      } finally {
-        ended.add(leaseId);
-        await giveBack(service, ended);
-      }
-    },
+    run: () => watch.run(),
     nextDue: async () => null,
-    busy: () => hasFailedCoins(service.db),
+    busy: () => watch.busy(),
   };
 }
 
-async function giveBack(service: Service, leases: Set<string>): Promise<void> {
-  const ids = [...leases];
-  await releaseCoins(service.db, ids);
-  for (const id of ids) leases.delete(id);
-}
+class ChainWatch {
+  readonly #service: Service;
+  readonly #limits: Required<WatchOptions>;
+  readonly #reading = new Map<CoinCode, Promise<void>>();
+  /** Leases that the database may know as ours, and those of them that are to be given back. */
+  readonly #ours = new Set<string>();
+  readonly #over = new Set<string>();
+  #changed = 0;
+  #elsewhereMs = ELSEWHERE_FIRST_MS;
 
-async function watchCoins(
-  service: Service,
-  leaseId: string,
-  limits: Required<WatchOptions>,
-): Promise<number> {
-  const lease = { leaseId, leaseMs: limits.leaseMs };
-  const claimed = await claimCoins(service.db, { ...lease, codes: [...service.chains.keys()] });
-  const heartbeat = setInterval(() => {
-    extendCoins(service.db, lease).catch(() => undefined);
-  }, limits.leaseMs / 3);
-  const reads = claimed.map((coin) => watchCoin(service, coin, leaseId, limits));
-  const outcomes = await Promise.allSettled(reads);
-  clearInterval(heartbeat);
-  let changed = 0;
-  for (const outcome of outcomes) {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    changed += outcome.value;
+  constructor(service: Service, limits: Required<WatchOptions>) {
+    this.#service = service;
+    this.#limits = limits;
   }
-  const elsewhere = await countLeasedElsewhere(service.db, leaseId);
-  if (changed === 0 && elsewhere > 0) await pause(ELSEWHERE_PAUSE_MS);
-  return changed + elsewhere;
-}
 
-/** Reads one coin; a failure of its node, or of an invoice of its, is logged and delays this coin. */
-async function watchCoin(
-  service: Service,
-  coin: ClaimedCoin,
-  leaseId: string,
-  limits: Required<WatchOptions>,
-): Promise<number> {
-  try {
-    return await readChain(service, coin, leaseId, limits.driverTimeoutMs);
-  } catch (error) {
-    if (error instanceof LeaseLost) return 1;
-    const type = error instanceof Error ? error.name : typeof error;
-    service.log.warn({ coin: coin.code, error: type }, 'a chain could not be read');
-    const delay = { firstMs: limits.retryFirstMs, mostMs: limits.retryMostMs };
-    await delayCoin(service.db, coin.code, leaseId, delay);
-    return 0;
+  async busy(): Promise<boolean> {
+    return this.#reading.size > 0 || (await hasFailedCoins(this.#service.db));
   }
-}
 
-async function readChain(
-  service: Service,
-  coin: ClaimedCoin,
-  leaseId: string,
-  timeoutMs: number,
-): Promise<number> {
-  const driver = service.chains.get(coin.code);
-  if (!driver) return 0;
-  const { cursor, observations } = await answerOf(driver.poll({ cursor: coin.cursor }), timeoutMs);
-  crashPoint('credit.polled');
-  let changed = await applyObservations(service, coin.code, observations, leaseId);
-  const moved = cursor !== coin.cursor;
-  for (const keys of await silentKeys(service, coin, moved, observations)) {
-    const rechecked = await answerOf(driver.recheck(keys), timeoutMs);
-    changed += await applyObservations(service, coin.code, rechecked, leaseId);
+  async run(): Promise<number> {
+    // Should the database have been away when a lease was to be given back.
+    if (this.#over.size > 0) await this.#giveBack();
+    await this.#begin();
+    await this.#waitForReads();
+    const done = this.#changed + this.#reading.size;
+    this.#changed = 0;
+    const elsewhere = await countLeasedElsewhere(this.#service.db, [...this.#ours]);
+    if (done === 0 && elsewhere > 0) await this.#letOthersRead();
+    else this.#elsewhereMs = ELSEWHERE_FIRST_MS;
+    return done + elsewhere;
   }
-  if (moved || coin.failures > 0) {
-    if (!(await saveCursor(service.db, coin.code, leaseId, cursor))) throw new LeaseLost();
-    crashPoint('credit.cursor_saved');
+
+  /** Leases the coins that nobody reads and begins to read each. */
+  async #begin(): Promise<void> {
+    const idle = [...this.#service.chains.keys()].filter((code) => !this.#reading.has(code));
+    if (idle.length === 0) return;
+    const leases = new Map(idle.map((code) => [code, randomUUID()]));
+    const unused = new Set<string>(leases.values());
+    for (const id of unused) this.#ours.add(id);
+    try {
+      const claimed = await claimCoins(this.#service.db, { leases, leaseMs: this.#limits.leaseMs });
+      for (const coin of claimed) {
+        unused.delete(coin.leaseId);
+        this.#reading.set(coin.code, this.#read(coin));
+      }
+    } catch (error) {
+      // They may be in the database all the same.
+      for (const id of unused) this.#over.add(id);
+      throw error;
+    }
+    for (const id of unused) this.#ours.delete(id);
   }
-  return changed;
-}
 
-/**
- * Unfinished payments that the poll did not mention, in batches: one in the mempool should have been, so it is
- * gone; one in a block may have left it when the chain moved.
- */
-async function silentKeys(
-  service: Service,
-  coin: ClaimedCoin,
-  moved: boolean,
-  observations: readonly Observation[],
-): Promise<string[][]> {
-  const told = new Set(observations.map((observation) => observation.key));
-  const unfinished = await unfinishedKeys(service.db, coin.code, { included: moved });
-  const silent = unfinished.filter((key) => !told.has(key));
-  const batches: string[][] = [];
-  for (let i = 0; i < silent.length; i += RECHECK_BATCH) batches.push(silent.slice(i, i + RECHECK_BATCH));
-  return batches;
-}
-
-/** Gives up on a driver that does not answer, so that it cannot hold back the other coins. */
-async function answerOf<T>(asked: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DriverTimeout()), timeoutMs);
-  });
-  try {
-    return await Promise.race([asked, timeout]);
-  } finally {
+  async #waitForReads(): Promise<void> {
+    if (this.#reading.size === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, this.#limits.patienceMs);
+    });
+    await Promise.race([Promise.all(this.#reading.values()), late]);
     clearTimeout(timer);
   }
-}
 
-class DriverTimeout extends Error {
-  override readonly name = 'DriverTimeout';
+  async #letOthersRead(): Promise<void> {
+    await pause(this.#elsewhereMs);
+    this.#elsewhereMs = Math.min(this.#elsewhereMs * 2, ELSEWHERE_MOST_MS);
+  }
+
+  /** Reads one coin and gives it back; never fails. */
+  async #read(coin: ClaimedCoin): Promise<void> {
+    const { db, log } = this.#service;
+    const { leaseMs } = this.#limits;
+    const heartbeat = setInterval(() => {
+      extendCoin(db, coin.leaseId, leaseMs).catch(() => undefined);
+    }, leaseMs / 3).unref();
+    try {
+      this.#changed += await this.#changes(coin);
+    } catch (error) {
+      log.error({ err: error, coin: coin.code }, 'the failure of a chain could not be noted');
+    }
+    clearInterval(heartbeat);
+    this.#over.add(coin.leaseId);
+    await this.#giveBack().catch(() => undefined);
+    this.#reading.delete(coin.code);
+  }
+
+  /** How many invoices changed; a failure of the coin's node, or of an invoice of its, is logged and delays this coin. */
+  async #changes(coin: ClaimedCoin): Promise<number> {
+    const { driverTimeoutMs, retryFirstMs, retryMostMs } = this.#limits;
+    try {
+      return await readChain(this.#service, coin, driverTimeoutMs);
+    } catch (error) {
+      // Another process reads it by now.
+      if (error instanceof LeaseLost) return 1;
+      this.#service.log.warn({ err: error, coin: coin.code }, 'a chain could not be read');
+      const delay = { firstMs: retryFirstMs, mostMs: retryMostMs };
+      await delayCoin(this.#service.db, coin.code, coin.leaseId, delay);
+      return 0;
+    }
+  }
+
+  async #giveBack(): Promise<void> {
+    const ids = [...this.#over];
+    await releaseCoins(this.#service.db, ids);
+    for (const id of ids) {
+      this.#over.delete(id);
+      this.#ours.delete(id);
+    }
+  }
 }

@@ -19,5 +19,5 @@ const world = TopupWorld.attach(connection);
 const { service } = simnetService(world);
 armCrashPoint(crashAt);
 if (customer) await createTopup(service, customer, { coin: 'BTC', amountCents: 10_000n });
-else await watchDuty(service, { leaseMs: 1 }).run();
+else await watchDuty(service, { leaseMs: 1, patienceMs: 10_000 }).run();
 await world.close();

@@ -73,7 +73,7 @@ export class TopupWorld {
         this.wakes += 1;
       },
     } as unknown as Service;
-    this.watch = watchDuty(this.service, { retryFirstMs: 1, retryMostMs: 20 });
+    this.watch = watchDuty(this.service, { patienceMs: 10_000, retryFirstMs: 1, retryMostMs: 20 });
   }
 
   static async start(): Promise<TopupWorld> {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Logger } from '../../src/kernel/logger.ts';
 import { watchDuty } from '../../src/workers/watch.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
@@ -20,6 +22,14 @@ async function coin(code: string) {
     'select cursor, failures, lease_id from coins where code = $1',
     [code],
   );
+}
+
+async function waitUntil(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + 5_000;
+  while (!holds()) {
+    assert.ok(Date.now() < deadline);
+    await turn();
+  }
 }
 
 test('a coin without an invoice is not polled', async () => {
@@ -105,6 +115,71 @@ test('a node that does not answer is given up on', async () => {
   assert.equal((await coin('BTC'))?.failures, 1);
   answer();
   world.btc.duringPoll = async () => undefined;
+});
+
+test('a coin that is slow keeps back no other: it is read on beside the next runs, and that is no rest', {
+  timeout: 10_000,
+}, async () => {
+  const { promise, resolve: answer } = Promise.withResolvers<void>();
+  const first = await world.invoice(100, 'ETH');
+  const slow = await world.invoice(100);
+  world.btc.pay(slow.deposit_address, 200_000n);
+  world.btc.mine();
+  world.btc.duringPoll = () => promise;
+  const watch = watchDuty(world.service, { patienceMs: 50 });
+  for (const topup of [first, await world.invoice(100, 'ETH')]) {
+    world.eth.pay(topup.deposit_address, topup.deposit_units);
+    world.eth.mine(30);
+    while ((await world.topup(topup)).status !== 'credited') assert.ok((await watch.run()) >= 1);
+  }
+  assert.equal(world.btc.polls.length, 1);
+  assert.ok((await watch.run()) >= 1);
+  assert.equal(await watch.busy(), true);
+  world.btc.duringPoll = async () => undefined;
+  answer();
+  while ((await watch.run()) > 0 || (await watch.busy()));
+  assert.equal((await world.topup(slow)).status, 'credited');
+});
+
+test('each coin has a lease of its own', async () => {
+  await world.invoice(100);
+  await world.invoice(100, 'ETH');
+  const leases: unknown[] = [];
+  world.btc.duringPoll = async () => {
+    world.btc.duringPoll = async () => undefined;
+    leases.push((await coin('BTC'))?.lease_id, (await coin('ETH'))?.lease_id);
+  };
+  world.eth.duringPoll = () => waitUntil(() => leases.length === 2);
+  await world.watch.run();
+  world.eth.duringPoll = async () => undefined;
+  assert.ok(leases[0] && leases[1]);
+  assert.notEqual(leases[0], leases[1]);
+  assert.deepEqual([(await coin('BTC'))?.lease_id, (await coin('ETH'))?.lease_id], [null, null]);
+});
+
+test('a process that finds all coins under way elsewhere comes back less and less often', async () => {
+  await world.invoice(100);
+  const other = watchDuty(world.service);
+  let waitedMs = 0;
+  world.btc.duringPoll = async () => {
+    world.btc.duringPoll = async () => undefined;
+    const begunAt = performance.now();
+    for (let n = 0; n < 4; n++) assert.ok((await other.run()) >= 1);
+    waitedMs = performance.now() - begunAt;
+  };
+  await world.watch.run();
+  assert.ok(waitedMs > 350, `${waitedMs} ms`);
+});
+
+test('why a chain could not be read is logged', async () => {
+  await world.invoice(100);
+  const warned: { err?: unknown; coin?: unknown }[] = [];
+  const log = { warn: (line: object) => warned.push(line) } as unknown as Logger;
+  world.btc.failures.poll = 1;
+  await watchDuty({ ...world.service, log }, { retryFirstMs: 1 }).run();
+  assert.equal(warned.length, 1);
+  assert.equal(warned[0]?.coin, 'BTC');
+  assert.ok(warned[0]?.err instanceof Error);
 });
 
 test('a coin that another process reads is left to it, and that is no rest', async () => {
