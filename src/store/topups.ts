@@ -134,20 +134,24 @@ export async function matchTopups(
   return stored.map(topup);
 }
 
-/** Locks pending invoices whose time is up, oldest first; passes by those that somebody is changing. */
-export async function lockExpiredTopups(tx: Sql, now: Date, limit: number): Promise<TopupRow[]> {
-  const stored = await tx.rows<Stored>(
-    `select ${COLUMNS} from topups where status = 'pending' and expires_at <= $1
-      order by expires_at limit $2 for no key update skip locked`,
-    [now, limit],
+/** Pending invoices whose time is up, oldest first, but for those named. */
+export async function findExpiredTopups(
+  sql: Sql,
+  due: { readonly now: Date; readonly except: readonly string[]; readonly limit: number },
+): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `select id from topups where status = 'pending' and expires_at <= $1 and id <> all($2::uuid[])
+      order by expires_at limit $3`,
+    [due.now, due.except, due.limit],
   );
-  return stored.map(topup);
+  return rows.map((row) => row.id);
 }
 
-/** When the next pending invoice expires. */
-export async function nextTopupExpiry(sql: Sql): Promise<Date | null> {
+/** When the next pending invoice expires, but for those named. */
+export async function nextTopupExpiry(sql: Sql, except: readonly string[]): Promise<Date | null> {
   const row = await sql.row<{ at: Date | null }>(
-    `select min(expires_at) as at from topups where status = 'pending'`,
+    `select min(expires_at) as at from topups where status = 'pending' and id <> all($1::uuid[])`,
+    [except],
   );
   return row?.at ?? null;
 }

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { cancelTopup } from '../../src/domain/topups/cancel.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import { topupView } from '../../src/domain/topups/object.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import type { Duty } from '../../src/workers/duty.ts';
 import { expireTopupsDuty } from '../../src/workers/expire-topups.ts';
 import { TopupWorld } from '../support/topup-world.ts';
@@ -66,4 +67,43 @@ test('many invoices expire in batches, each once, however many processes do it',
     [actors.map((actor) => actor.customerId)],
   );
   assert.equal(events?.n, 120n);
+});
+
+test('one that cannot be ended is logged and left alone: it stops neither the others nor the clock', async () => {
+  const broken = await world.invoice(100);
+  const sound = await world.invoice(100);
+  // No event of its customer can be written: nothing of this invoice can be recorded.
+  const guard = `create function refuse_event() returns trigger language plpgsql as $$
+    begin raise exception 'no event for this one' using errcode = 'XX000'; end $$`;
+  await world.db.run(guard);
+  await world.db.run(
+    `create trigger refuse_event before insert on events for each row
+       when (new.customer_id = '${broken.customer_id}') execute function refuse_event()`,
+  );
+  const logged: { err?: Error; topup?: string }[] = [];
+  const log = { error: (line: object) => logged.push(line) } as unknown as Logger;
+  const careful = expireTopupsDuty({ ...world.service, log });
+  world.clock.advanceMinutes(61);
+  while ((await careful.run()) > 0);
+  assert.equal((await world.topup(sound)).status, 'expired');
+  assert.equal((await world.topup(broken)).status, 'pending');
+  assert.deepEqual(await world.audit(broken), ['topup.create']);
+  assert.equal(logged.length, 1);
+  assert.equal(logged[0]?.topup, broken.id);
+  assert.match(String(logged[0]?.err?.message), /no event for this one/);
+  assert.equal(await careful.nextDue(), null);
+  await world.db.run('drop trigger refuse_event on events');
+  assert.equal(await expireTopupsDuty(world.service).run(), 1);
+  assert.equal((await world.topup(broken)).status, 'expired');
+});
+
+test('a run that loses the database fails as a whole, and blames no invoice', async () => {
+  const topup = await world.invoice(100);
+  world.clock.advanceMinutes(61);
+  const away = Object.assign(new Error('away'), { code: '57P01' });
+  const db = { ...world.db, transaction: () => Promise.reject(away) };
+  const cut = expireTopupsDuty({ ...world.service, db });
+  await assert.rejects(cut.run(), away);
+  assert.deepEqual(await cut.nextDue(), topup.expires_at);
+  assert.equal(await duty.run(), 1);
 });
