@@ -21,7 +21,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
 /** Writes the answer on the bare socket and closes it. */
 export function refuseSocket(socket: Socket, errorCode: string, { newRequestId, log }: BelowRouter): void {
   const requestId = newRequestId();
-  log.info({ status: 400, code: errorCode, requestId }, 'unreadable request');
+  log.info({ status: 400, errorCode, requestId }, 'unreadable request');
   const message = MESSAGES[errorCode] ?? 'This is not HTTP as it should be.';
   const body = JSON.stringify(failureBody(new Failure('bad_request', {}, message)));
   const head = [

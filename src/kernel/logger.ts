@@ -1,7 +1,11 @@
 /** The log: one JSON line each on stderr. It never holds an address, an e-mail, a token, a password or a cookie. */
+import { isIPv6 } from 'node:net';
 import { type Logger, pino } from 'pino';
 
 export type { Logger };
+
+const CENSOR = '[redacted]';
+const MESSAGE_MAX_CHARS = 300;
 
 const SECRET_NAMES = [
   'password',
@@ -30,24 +34,52 @@ export function createLogger(level: string): Logger {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      redact: { paths, censor: '[redacted]' },
+      redact: { paths, censor: CENSOR },
       serializers: { err: describeError },
     },
     pino.destination({ dest: 2, sync: false }),
   );
 }
 
-/** An error without what databases and HTTP clients hang on it: values of rows, requests, addresses. */
+/**
+ * An error without what databases and HTTP clients hang on it: values of rows, requests, addresses. Its message is kept,
+ * without what in it looks like a secret or like anybody's address.
+ */
 export function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const code = (error as { code?: unknown }).code;
   return {
     type: error.name,
-    message: error.message.slice(0, 300),
+    message: scrubbed(beginningOf(error.message), String(code)),
     // Not under `code`: that name is redacted.
     ...(typeof code === 'string' ? { errorCode: code } : {}),
     stack: framesOf(error).slice(0, 11).join('\n'),
   };
+}
+
+/** Without the word at its end that may be a piece of a secret. */
+function beginningOf(message: string): string {
+  return message.length <= MESSAGE_MAX_CHARS
+    ? message
+    : message.slice(0, MESSAGE_MAX_CHARS).replace(/\S*$/, '…');
+}
+
+function scrubbed(message: string, code: string): string {
+  // The database repeats a value that it could not read; its SQLSTATEs for that begin with 22.
+  const text = /^22\w{3}$/.test(code) ? message.replace(/"[^"]*"/g, `"${CENSOR}"`) : message;
+  return (
+    text
+      // Name and password in a URL, and its query.
+      .replace(/\/\/[^\s/@]*@/g, `//${CENSOR}@`)
+      .replace(/(\w:\/\/[^\s?"']*)\?[^\s"']*/g, `$1?${CENSOR}`)
+      .replace(/[^\s<>"'(),:;/@]+@[^\s<>"'(),:;/@]+/g, (mail) => (mail.startsWith(CENSOR) ? mail : CENSOR))
+      // Tokens, keys, cookies, coin addresses: long, with letters and digits.
+      .replace(/[\w-]{20,}/g, (word) => (/\d/.test(word) && /[a-z]/i.test(word) ? CENSOR : word))
+      .replace(/\b\d{1,3}(?:\.\d{1,3}){3}\b/g, CENSOR)
+      .replace(/(?<![\w:.])[0-9a-f:.]{3,}(?!\w)/gi, (word) =>
+        isIPv6(word) || isIPv6(word.replace(/[.:]$/, '')) ? CENSOR : word,
+      )
+  );
 }
 
 /** The stack without the message it begins with, which may be long and of several lines. */

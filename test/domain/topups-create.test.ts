@@ -5,6 +5,7 @@ import { cancelTopup } from '../../src/domain/topups/cancel.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import { findTopup } from '../../src/domain/topups/find.ts';
 import { topupObject, topupView } from '../../src/domain/topups/object.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import { Topup } from '../../src/spec/schemas/topup.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
@@ -139,6 +140,27 @@ test('without an address, a rate or a driver the coin is unavailable', async () 
   world.rates.set('SOL', '150');
   await assert.rejects(createTopup(world.service, actor, { ...ORDER, coin: 'SOL' }), { code: 'unavailable' });
   assert.equal((await createTopup(world.service, actor, ORDER)).status, 'pending');
+});
+
+test('why there is no rate, or no address, is logged for the operator', async () => {
+  const warned: { err?: Error; coin?: string }[] = [];
+  const log = { warn: (line: object) => warned.push(line) } as unknown as Logger;
+  const service = { ...world.service, log };
+  const actor = await world.customer();
+  world.btc.failures.allocate = 1;
+  await assert.rejects(createTopup(service, actor, ORDER), { code: 'unavailable' });
+  const rate = world.rates.get('BTC');
+  world.rates.delete('BTC');
+  await assert.rejects(createTopup(service, actor, ORDER), { code: 'unavailable' });
+  world.rates.set('BTC', String(rate));
+  assert.deepEqual(
+    warned.map(({ err, coin }) => [coin, err instanceof Error]),
+    [
+      ['BTC', true],
+      ['BTC', true],
+    ],
+  );
+  assert.equal(warned[1]?.err?.message, 'no rate');
 });
 
 test("what the caller writes along is of the invoice's own commit", async () => {

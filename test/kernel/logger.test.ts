@@ -84,3 +84,36 @@ test('what was thrown and is no error says only what kind of thing it is', () =>
   assert.deepEqual(describeError(null), { type: 'object' });
   assert.deepEqual(describeError(undefined), { type: 'undefined' });
 });
+
+test('a message is kept without the secrets and the addresses in it', () => {
+  const said = (message: string, code?: string) =>
+    (describeError(Object.assign(new Error(message), code ? { code } : {})) as { message: string }).message;
+  for (const [message, kept] of [
+    [
+      'no answer from http://rpc:hunter2@node:8332/wallet',
+      'no answer from http://[redacted]@node:8332/wallet',
+    ],
+    ['GET https://rates.example/v1?key=abc&x=1 failed', 'GET https://rates.example/v1?[redacted] failed'],
+    ['no mailbox for jane.doe@example.org.', 'no mailbox for [redacted]'],
+    ['connect ECONNREFUSED 203.0.113.7:5432', 'connect ECONNREFUSED [redacted]:5432'],
+    ['connect ETIMEDOUT 2001:db8::7:5432 at 12:30:45', 'connect ETIMEDOUT [redacted] at 12:30:45'],
+    [`skerry_live_${'ab2'.repeat(17)}x is no token`, '[redacted] is no token'],
+    ['unknown address bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', 'unknown address [redacted]'],
+    ['GET https://eth.example/v3/0123456789abcdef0123456789abcdef', 'GET https://eth.example/v3/[redacted]'],
+  ] as const) {
+    assert.equal(said(message), kept);
+  }
+  const values = said('invalid input syntax for type inet: "not an address"', '22P02');
+  assert.equal(values, 'invalid input syntax for type inet: "[redacted]"');
+});
+
+test('a message that holds none of them stays as it is', () => {
+  for (const message of [
+    'duplicate key value violates unique constraint "topups_deposit_address_key"',
+    'column "seen_at" does not exist',
+    'Foo::bar took 1.5 s at 2030-01-31T12:00:00.000Z, block 840000, version 1.2.3',
+    'a customer who @ answers: yes',
+  ]) {
+    assert.equal((describeError(new Error(message)) as { message: string }).message, message);
+  }
+});

@@ -84,7 +84,7 @@ async function allocate(service: Service, priced: Priced): Promise<Deposit> {
 
 /** What is wrong is for the operator; the customer can only come back later or take another coin. */
 function refuse(service: Service, coin: CoinCode, message: string, error: unknown): never {
-  service.log.warn({ coin, error: error instanceof Error ? error.name : typeof error }, message);
+  service.log.warn({ err: error, coin }, message);
   fail('unavailable');
 }
 
