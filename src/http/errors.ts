@@ -25,7 +25,11 @@ export function answerError(
   reply: FastifyReply,
 ): object {
   const failure = failureOf(edge, error);
-  if (failure.code === 'internal') edge.service.log.error({ err: error, requestId: request.id }, 'fault');
+  const line = { err: error, requestId: request.id };
+  if (failure.code === 'internal') edge.service.log.error(line, 'fault');
+  // What we refuse ourselves is no news; that the database is away, and why, is.
+  if (failure.code === 'maintenance' && failure !== error)
+    edge.service.log.warn(line, 'database unavailable');
   const plain = request.routeOptions.config.plainRefusals?.includes(failure.code) ?? false;
   reply.code(plain ? 200 : FAILURES[failure.code].session);
   const retryAfterS = failure.extras.retry_after_s;

@@ -133,11 +133,15 @@ export function brokenConstraint(error: unknown): string {
   return typeof name === 'string' ? name : '';
 }
 
-/** Whether the database is away, full or overloaded: worth another try later, and no fault of the request. */
+/**
+ * Whether the database is away, full or overloaded: worth another try later, and no fault of the request. A missing or
+ * forbidden file says so only where a connection to a socket was tried: elsewhere it is a fault of ours.
+ */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
   if (/^(08|53|57P|58)/.test(state) || state === '57014' || state === '55P03') return true;
-  if (/^E(CONN|PIPE|NOENT|ACCES|TIMEDOUT|HOSTUNREACH)/.test(state)) return true;
+  if (/^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH)/.test(state)) return true;
+  if ((error as { syscall?: unknown } | null)?.syscall === 'connect') return true;
   const message = error instanceof Error ? error.message : '';
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/.test(
     message,

@@ -3,6 +3,13 @@ import { after, before, describe, it } from 'node:test';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 import { exchange } from './socket.ts';
 
+interface LogLine {
+  readonly level: number;
+  readonly msg?: string;
+  readonly requestId?: string;
+  readonly err?: { readonly code?: string };
+}
+
 describe('the HTTP server', () => {
   let world: HttpWorld;
   let port: number;
@@ -57,6 +64,9 @@ describe('the HTTP server', () => {
       assert.match(head, /x-request-id: req_[a-z2-7]{26}/i, bytes.slice(0, 60));
       assert.equal((JSON.parse(body) as { error: string }).error, 'bad_request');
     }
+    const unreadable = world.log.filter((line) => line.includes('unreadable request'));
+    // Not under `code`, a name under which the log shows nothing.
+    assert.ok(unreadable.some((line) => line.includes('"errorCode":"HPE_HEADER_OVERFLOW"')));
   });
 
   it('does not stumble over an Expect header, an upgrade or a HEAD', async () => {
@@ -152,6 +162,12 @@ describe('a fault of ours', () => {
         assert.deepEqual([answer.status, answer.body.error], [503, 'maintenance']);
         assert.equal(answer.body.retry_after_s, 5);
         assert.equal(answer.headers.get('retry-after'), null);
+        const lines = world.log.map((line) => JSON.parse(line) as LogLine);
+        const line = lines.find(
+          ({ msg, requestId }) =>
+            msg === 'database unavailable' && requestId === answer.headers.get('x-request-id'),
+        );
+        assert.deepEqual([line?.level, line?.err?.code], [40, '57P01']);
       }
       assert.equal((await client.get('/healthz')).status, 200);
       assert.equal((await client.get('/csrf.php')).status, 503);

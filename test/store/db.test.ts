@@ -274,8 +274,16 @@ test('the errors of a database that is away, full or overloaded are told from th
   for (const code of ['08006', '08001', '53300', '53100', '57P01', '57P03', '57014', '58030', '55P03']) {
     assert.ok(isUnavailable(withCode(code)), code);
   }
-  for (const code of ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH']) {
+  for (const code of ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH']) {
     assert.ok(isUnavailable(withCode(code)), code);
+  }
+  const onSystemCall = (code: string, syscall: string) => Object.assign(withCode(code), { syscall });
+  for (const code of ['ENOENT', 'EACCES', 'ENOTSOCK']) {
+    assert.ok(isUnavailable(onSystemCall(code, 'connect')), code);
+    for (const syscall of ['open', 'scandir', 'listen']) {
+      assert.ok(!isUnavailable(onSystemCall(code, syscall)), `${code} ${syscall}`);
+    }
+    assert.ok(!isUnavailable(withCode(code)), code);
   }
   assert.ok(isUnavailable(new Error('Connection terminated unexpectedly')));
   assert.ok(isUnavailable(new Error('timeout exceeded when trying to connect')));
