@@ -149,6 +149,23 @@ describe('the money endpoints', () => {
       assert.deepEqual([other.status, other.body.error], [409, 'idempotency_conflict']);
     });
 
+    it('makes a repeated cancellation one, however often and however fast it is asked for', async () => {
+      const client = await world.customer();
+      const ref = String((await client.post('/topup-api.php', TOPUP)).body.order_ref);
+      const cancel = { action: 'cancel', order_ref: ref };
+      const answers = await Promise.all([1, 2].map(() => client.post('/topup-api.php', cancel, key)));
+      answers.push(await client.post('/topup-api.php', cancel, key));
+      for (const answer of answers) assert.deepEqual([answer.status, answer.body], [200, { ok: true }]);
+      assert.equal(answers.filter((one) => one.headers.get('idempotent-replayed') === 'true').length, 2);
+      assert.deepEqual(await world.audits(client), [
+        'customer.sign_up ok',
+        'topup.create ok',
+        'topup.cancel ok',
+      ]);
+      const create = await client.post('/topup-api.php', TOPUP, key);
+      assert.deepEqual([create.status, create.body.error], [409, 'idempotency_conflict']);
+    });
+
     it('keeps no refusal', async () => {
       const client = await world.customer();
       assert.equal((await client.post('/deploy-api.php', SERVER, key)).body.error, 'insufficient_balance');

@@ -1,5 +1,6 @@
 import { fail } from '../../kernel/fail.ts';
 import { showId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
 import { move, TOPUP_TRANSITIONS } from '../../spec/states.ts';
 import { findCustomer } from '../../store/customers.ts';
 import { lockTopupByRef, type TopupRow, updateTopup } from '../../store/topups.ts';
@@ -7,13 +8,14 @@ import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 
 /**
- * Cancels an invoice that still waits. Refuses with `not_found`, `account_frozen`, or `not_cancellable` once a
+ * Cancels an invoice that still waits. `within` runs in the same transaction. Refuses with `not_found`, `account_frozen`, or `not_cancellable` once a
  * payment was seen: the row's lock decides which of the two came first.
  */
 export async function cancelTopup(
   service: Service,
   actor: CustomerActor,
   orderRef: string,
+  options: { readonly within?: (tx: Sql) => Promise<void> } = {},
 ): Promise<TopupRow> {
   return await service.db.transaction(async (tx) => {
     const topup = (await lockTopupByRef(tx, actor.customerId, orderRef)) ?? fail('not_found');
@@ -24,6 +26,7 @@ export async function cancelTopup(
     const cancelled = { ...topup, status: to, cancelled_at: now };
     await updateTopup(tx, cancelled);
     await recordAudit(tx, { actor, action: 'topup.cancel', resource: showId('topup', topup.id) }, now);
+    await options.within?.(tx);
     return cancelled;
   });
 }

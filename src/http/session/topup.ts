@@ -33,9 +33,14 @@ function answer(topup: { readonly order_ref: string; readonly public_no: bigint 
 
 const cancel: Operation = {
   audit: 'topup.cancel',
-  run: async ({ edge, form, customer }) => {
-    await cancelTopup(edge.service, customer(), field(form, 'order_ref'));
-    return { ok: true };
+  run: async (call) => {
+    const { edge, form } = call;
+    const cancelled = { ok: true };
+    return await answerOnce(call, async (keep) => {
+      const within = (tx: Parameters<typeof keep>[0]) => keep(tx, cancelled);
+      await cancelTopup(edge.service, call.customer(), field(form, 'order_ref'), { within });
+      return cancelled;
+    });
   },
 };
 
