@@ -1,9 +1,10 @@
 /** Deploy as the session surface words it: SPEC "Deploy rules", checked in the order of SPEC's table. */
 import { randomBytes } from 'node:crypto';
-import { encrypt } from 'unixcrypt';
+import { rootPasswords } from '../../kernel/crypt.ts';
 import { fail } from '../../kernel/fail.ts';
 import { base32 } from '../../kernel/ids.ts';
 import { convertCents } from '../../kernel/money.ts';
+import { isPrintable } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { CYCLE_MONTHS, type CycleMonths, isCycleMonths, LIMITS } from '../../spec/limits.ts';
 import { findPlan, findRegionBySessionCode } from '../../store/catalogue.ts';
@@ -50,7 +51,8 @@ export async function deploySession(
   const image = await findImageForOs(service.db, form.os);
   if (!image) fail('bad_os');
   const billingMonths = parseBilling(form.billing);
-  const rootPasswordSealed = sealRootPassword(service, form.rootPassword);
+  requireRootPassword(form.rootPassword);
+  const rootPasswordSealed = await sealRootPassword(service, form.rootPassword);
   const eurRate = await eurPerUsd(service);
   const describe = (serverNo: bigint): SessionDeployment => ({
     serverNo,
@@ -85,8 +87,7 @@ function parseBilling(text: string): CycleMonths {
   return isCycleMonths(months) ? months : fail('bad_billing', { allowed: CYCLE_MONTHS });
 }
 
-/** Seals the SHA-512 crypt hash that the guest takes; the password itself is kept nowhere. */
-function sealRootPassword(service: Service, password: string): string {
+function requireRootPassword(password: string): void {
   const length = [...password].length;
   if (length < LIMITS.rootPasswordMinChars) {
     fail('bad_password', { hint: 'The root password needs 12 or more characters.' });
@@ -94,10 +95,14 @@ function sealRootPassword(service: Service, password: string): string {
   if (length > LIMITS.rootPasswordMaxChars) {
     fail('bad_password', { hint: 'The root password has at most 128 characters; it needs 12 or more.' });
   }
-  if (/\p{C}/u.test(password)) {
+  if (!isPrintable(password)) {
     fail('bad_password', { hint: 'The root password takes printable characters only, 12 or more of them.' });
   }
-  return service.keys.seal('root password', encrypt(password, `$6$${base32(randomBytes(10))}`));
+}
+
+/** Seals the crypt hash that the guest takes; the password itself is kept nowhere. */
+async function sealRootPassword(service: Service, password: string): Promise<string> {
+  return service.keys.seal('root password', await rootPasswords.hash(password));
 }
 
 /** A valid host name that says little: `s1-k3m7qz`. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fail } from '../../kernel/fail.ts';
 import { base32, newId } from '../../kernel/ids.ts';
+import { isPrintable } from '../../kernel/printable.ts';
 import { digest } from '../../kernel/secrets.ts';
 import { parseRfc3339, SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS, QUOTAS } from '../../spec/limits.ts';
@@ -29,7 +30,6 @@ export interface CreatedToken {
 }
 
 const BLANK = /^\s*$/u;
-const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 /** Makes an API token of any scope, once its owner has given the password again. */
 export async function createToken(
@@ -68,7 +68,7 @@ export async function createToken(
 function requireName(text: string): string {
   const name = text.normalize('NFC');
   const chars = [...name].length;
-  if (chars > LIMITS.nameMaxChars || BLANK.test(name) || UNPRINTABLE.test(name)) fail('bad_name');
+  if (chars > LIMITS.nameMaxChars || BLANK.test(name) || !isPrintable(name)) fail('bad_name');
   return name;
 }
 

@@ -151,6 +151,8 @@ describe('the root password', () => {
       ['line\nin the middle', /printable/],
       ['nothing\u0000after this', /printable/],
       ['hidden\u200bcharacter', /printable/],
+      ['another line\u2028after this', /printable/],
+      ['a paragraph\u2029after this', /printable/],
     ] as const) {
       const failure = await refusal({ rootPassword });
       assert.equal(failure.code, 'bad_password');
