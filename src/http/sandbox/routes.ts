@@ -1,6 +1,7 @@
 /** `/sandbox/*` (DESIGN "Operating contract"): JSON in, JSON out; absent on a live database. */
 import type { FastifyInstance } from 'fastify';
 import { Failure, fail } from '../../kernel/fail.ts';
+import { isPrintable } from '../../kernel/printable.ts';
 import { rfc3339 } from '../../kernel/time.ts';
 import { FAILURES } from '../../spec/errors.ts';
 import type { SandboxControl } from './control.ts';
@@ -10,37 +11,63 @@ const ADVANCE_MAX_S = 10 * 366 * 86_400;
 
 type Body = Readonly<Record<string, unknown>>;
 
-const ROUTES: Record<string, (control: SandboxControl, body: Body) => Promise<object>> = {
-  payments: (control, body) =>
-    control.pay({
-      coin: text(body, 'coin'),
-      address: text(body, 'address'),
-      amount: decimal(body, 'amount'),
-    }),
-  blocks: (control, body) =>
-    control.mine({ coin: text(body, 'coin'), count: whole(body, 'count', 1, 1_000) }),
-  reorgs: (control, body) =>
-    control.reorg({
-      coin: text(body, 'coin'),
-      depth: whole(body, 'depth', 1, 1_000),
-      drop: flag(body, 'drop'),
-    }),
-  rates: async (control, body) => {
-    await control.setRate({ coin: text(body, 'coin'), usd: decimal(body, 'usd') });
-    return {};
+interface Route {
+  /** All that its body may hold. */
+  readonly fields: readonly string[];
+  readonly act: (control: SandboxControl, body: Body) => Promise<object>;
+}
+
+const ROUTES: Readonly<Record<string, Route>> = {
+  payments: {
+    fields: ['coin', 'address', 'amount'],
+    act: (control, body) =>
+      control.pay({
+        coin: text(body, 'coin'),
+        address: text(body, 'address'),
+        amount: decimal(body, 'amount'),
+      }),
   },
-  faults: async (control, body) => {
-    const times = whole(body, 'times', 0, 1_000_000);
-    await control.setFault({ driver: text(body, 'driver'), operation: text(body, 'operation'), times });
-    return {};
+  blocks: {
+    fields: ['coin', 'count'],
+    act: (control, body) => control.mine({ coin: text(body, 'coin'), count: whole(body, 'count', 1, 1_000) }),
   },
-  clock: async (control, body) => {
-    const now = await control.advanceClock(number(body, 'advance_s', 0, ADVANCE_MAX_S) * 1_000);
-    return { now: rfc3339(now) };
+  reorgs: {
+    fields: ['coin', 'depth', 'drop'],
+    act: (control, body) =>
+      control.reorg({
+        coin: text(body, 'coin'),
+        depth: whole(body, 'depth', 1, 1_000),
+        drop: flag(body, 'drop'),
+      }),
   },
-  settle: async (control) => {
-    await control.settle();
-    return {};
+  rates: {
+    fields: ['coin', 'usd'],
+    act: async (control, body) => {
+      await control.setRate({ coin: text(body, 'coin'), usd: decimal(body, 'usd') });
+      return {};
+    },
+  },
+  faults: {
+    fields: ['driver', 'operation', 'times'],
+    act: async (control, body) => {
+      const times = whole(body, 'times', 0, 1_000_000);
+      await control.setFault({ driver: text(body, 'driver'), operation: text(body, 'operation'), times });
+      return {};
+    },
+  },
+  clock: {
+    fields: ['advance_s'],
+    act: async (control, body) => {
+      const now = await control.advanceClock(number(body, 'advance_s', 0, ADVANCE_MAX_S) * 1_000);
+      return { now: rfc3339(now) };
+    },
+  },
+  settle: {
+    fields: [],
+    act: async (control) => {
+      await control.settle();
+      return {};
+    },
   },
 };
 
@@ -58,14 +85,24 @@ export function sandboxRoutes(scope: FastifyInstance, control: SandboxControl): 
       return reply.code(400).send({ ok: false, error: 'bad_request', msg: 'The body is too large.' });
     throw error;
   });
-  for (const [name, act] of Object.entries(ROUTES)) {
+  for (const [name, { fields, act }] of Object.entries(ROUTES)) {
     scope.post(`/sandbox/${name}`, async (request) => {
-      return { ok: true, ...(await act(control, parse(request.body))) };
+      return { ok: true, ...(await act(control, parse(request.body, fields))) };
     });
   }
 }
 
-function parse(payload: unknown): Body {
+function parse(payload: unknown, fields: readonly string[]): Body {
+  const body = jsonObject(payload);
+  // A typo must not silently do nothing.
+  const unknown = Object.keys(body).find((name) => !fields.includes(name));
+  if (unknown !== undefined) {
+    fail('bad_request', { field: unknown.slice(0, 64) }, 'The body has a field that is not known here.');
+  }
+  return body;
+}
+
+function jsonObject(payload: unknown): Body {
   if (payload === undefined || payload === null || payload === '') return {};
   try {
     const body: unknown = JSON.parse(String(payload));
@@ -82,7 +119,8 @@ function bad(field: string, wants: string): never {
 
 function text(body: Body, field: string): string {
   const value = body[field];
-  return typeof value === 'string' && value.length > 0 && value.length <= 200 ? value : bad(field, 'a text');
+  const fits = typeof value === 'string' && value.length > 0 && value.length <= 200 && isPrintable(value);
+  return fits ? value : bad(field, 'a text of 1 to 200 printable characters');
 }
 
 function number(body: Body, field: string, min: number, max: number): number {
@@ -97,7 +135,7 @@ function whole(body: Body, field: string, min: number, max: number): number {
 }
 
 function flag(body: Body, field: string): boolean {
-  const value = body[field] ?? false;
+  const value = body[field] === undefined ? false : body[field];
   return typeof value === 'boolean' ? value : bad(field, 'true or false');
 }
 

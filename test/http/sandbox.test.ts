@@ -1,0 +1,191 @@
+/** The sandbox's control endpoints and bad input: an answer in shape that names the field, and never a fault of ours. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { RUNS } from '../support/runs.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+/** Each endpoint with a body that it would take, were there such an address. */
+const BODIES = {
+  payments: { coin: 'LTC', address: 'tltc1qnobody', amount: '0.5' },
+  blocks: { coin: 'LTC', count: 1 },
+  reorgs: { coin: 'LTC', depth: 1, drop: false },
+  rates: { coin: 'LTC', usd: '80' },
+  faults: { driver: 'compute', operation: 'ensure', times: 0 },
+  clock: { advance_s: 0 },
+  settle: {},
+} as const;
+type Name = keyof typeof BODIES;
+const NAMES = Object.keys(BODIES) as Name[];
+
+const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+
+const wrong = fc.oneof(
+  fc.constantFrom<unknown>(
+    ...[null, true, false, '', ' ', [], {}, ['LTC'], { coin: 'LTC' }, 'a\u0000b', '\u0000', 'a\nb', '\ud800'],
+    ...[
+      0,
+      -0,
+      -1,
+      0.5,
+      0.0005,
+      1.5,
+      5e-324,
+      1e21,
+      -1e300,
+      1.7e308,
+      2 ** 53,
+      2 ** 63,
+      '1e9',
+      '٣',
+      '0x10',
+      '1,5',
+    ],
+    ...['9'.repeat(30), `0.${'0'.repeat(29)}1`, '9'.repeat(400), 'x'.repeat(201), '🦭'.repeat(100), '\u2028'],
+    ...[
+      'DOGE',
+      'ltc',
+      '__proto__',
+      'constructor',
+      'toString',
+      'hasOwnProperty',
+      'compute',
+      'chain',
+      'poll',
+      'BTC',
+    ],
+    ...["' or 1=1 --", '$1', '%00', '<script>'],
+  ),
+  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.double({ noNaN: true, noDefaultInfinity: true, max: 1e5 }),
+  fc.jsonValue({ maxDepth: 4 }),
+);
+const raw = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.constantFrom(
+    ...[
+      'null',
+      'true',
+      '7',
+      '"text"',
+      '[]',
+      '[{}]',
+      '{',
+      '{"coin":}',
+      '{"a":1e999}',
+      'coin=LTC',
+      '\u0000',
+      ' ',
+    ],
+    ...[
+      '{"__proto__":{"coin":"LTC"}}',
+      '{"coin":"LTC","coin":"BTC"}',
+      deep(4_000),
+      `{"coin":${deep(2_000)}}`,
+    ],
+    'x'.repeat(60_000),
+  ),
+);
+const contentType = fc.constantFrom(
+  'application/json',
+  'application/json; charset=utf-8',
+  'application/x-www-form-urlencoded',
+  'text/plain',
+  ';',
+  '',
+);
+
+/** A body of the endpoint in which some fields are missing, wrong or too many. */
+function spoilt(name: Name): fc.Arbitrary<string> {
+  const fields = Object.entries(BODIES[name]).map(([field, right]) =>
+    fc.oneof(
+      fc.constant([[field, right]]),
+      wrong.map((value) => [[field, value]]),
+      fc.constant([]),
+    ),
+  );
+  const more = fc.array(
+    fc.tuple(fc.constantFrom('coin', 'advance', '__proto__', '', 'x'.repeat(90)), wrong),
+    {
+      maxLength: 1,
+    },
+  );
+  return fc
+    .tuple(fc.tuple(...fields), more)
+    .map(([given, added]) =>
+      JSON.stringify(Object.fromEntries([...given.flat(), ...added] as [string, unknown][])),
+    );
+}
+
+describe('the sandbox', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.close());
+
+  async function post(name: string, payload: string, type = 'application/json') {
+    const headers = { 'content-type': type };
+    const answer = await world.http.inject({ method: 'POST', url: `/sandbox/${name}`, headers, payload });
+    return { status: answer.statusCode, text: answer.body, body: answer.json<Record<string, unknown>>() };
+  }
+
+  /** 200, or a refusal in the one shape it has here. */
+  function inShape({ status, text, body }: Awaited<ReturnType<typeof post>>, sent: string): void {
+    if (status === 200) {
+      assert.equal(body.ok, true);
+      return;
+    }
+    const about = `${sent.slice(0, 200)} → ${status} ${text}`;
+    const { ok, error, msg, field, ...others } = body;
+    assert.deepEqual([status, ok, error, others], [400, false, 'bad_request', {}], about);
+    assert.ok(typeof msg === 'string' && msg.length > 0, about);
+    assert.ok(field === undefined || (typeof field === 'string' && field.length <= 64), about);
+  }
+
+  async function refused(name: string, payload: string): Promise<unknown> {
+    const answer = await post(name, payload);
+    assert.equal(answer.status, 400, payload.slice(0, 80));
+    inShape(answer, payload);
+    return answer.body.field;
+  }
+
+  for (const name of NAMES) {
+    it(`answers bad input at ${name} in shape`, async () => {
+      const property = fc.asyncProperty(
+        fc.oneof({ weight: 3, arbitrary: spoilt(name) }, raw),
+        contentType,
+        async (payload, type) => inShape(await post(name, payload, type), payload),
+      );
+      await fc.assert(property, { numRuns: RUNS * 5 });
+    });
+
+    it(`names the field that is wrong, missing or not known at ${name}`, async () => {
+      const right = BODIES[name];
+      for (const field of Object.keys(right)) {
+        if (field !== 'drop') {
+          const { [field]: _, ...missing } = right as Record<string, unknown>;
+          assert.equal(await refused(name, JSON.stringify(missing)), field);
+        }
+        for (const value of [null, [], {}, 'a\u0000b', '\u2028', -1]) {
+          assert.equal(await refused(name, JSON.stringify({ ...right, [field]: value })), field);
+        }
+      }
+      for (const typo of ['advance', '__proto__', 'constructor', 'Coin', '']) {
+        const payload = `${JSON.stringify(right).slice(0, -1)}${Object.keys(right).length ? ',' : ''}"${typo}":1}`;
+        assert.equal(await refused(name, payload), typo);
+      }
+    });
+
+    it(`takes nothing but a JSON object of a reasonable size at ${name}`, async () => {
+      for (const payload of ['[]', 'null', '7', '{', 'coin=LTC', deep(4_000), `"${'x'.repeat(60_000)}"`]) {
+        assert.equal(await refused(name, payload), undefined);
+      }
+    });
+  }
+  it('takes a part of a second as time', async () => {
+    for (const advance_s of [0.0005, 5e-324, 1.0004]) {
+      assert.equal((await post('clock', JSON.stringify({ advance_s }))).status, 200);
+    }
+  });
+});
