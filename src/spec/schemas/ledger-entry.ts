@@ -1,5 +1,6 @@
 /** Ledger entry (DECISIONS "Ledger entry (B)"). */
 import { type Static, Type } from 'typebox';
+import { nullable } from './nullable.ts';
 
 export const LedgerEntry = Type.Object({
   id: Type.String(),
@@ -14,7 +15,7 @@ export const LedgerEntry = Type.Object({
   ]),
   amount_usd: Type.Number(),
   balance_after_usd: Type.Number(),
-  resource: Type.Union([Type.String(), Type.Null()]),
+  resource: nullable(Type.String()),
   description: Type.String(),
   created_at: Type.String(),
 });

@@ -1,9 +1,7 @@
 /** Server (SPEC "Server (`srv_`)", DECISIONS "Cycle in POST /servers"). */
 import { type Static, Type } from 'typebox';
 import { SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
-
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
+import { nullable } from './nullable.ts';
 
 export const ServerIpv4 = Type.Object({
   address: Type.String(),
