@@ -48,6 +48,9 @@ const RACE_MAX_MS = 5_000;
 /** Most that a loser waits: whoever holds the last place may still have to give it back. */
 const RACE_WAIT_MS = 50;
 
+/** Also what the database says when it breaks a circle of waiting: a single statement is run again by nobody else. */
+const LOST_RACE = new Set([DEPLOY_CONFLICT, '40P01', '40001']);
+
 /**
  * Charges the cycle, takes an address, a /64 and a place, and starts provisioning, in one commit. `within` runs in
  * that commit. Refuses with `account_frozen`, `limit_reached`, `out_of_stock`, `insufficient_balance`.
@@ -95,7 +98,7 @@ async function attemptDeploy(
     if (!deployed) await refuse(service.db, row);
     return deployed;
   } catch (error) {
-    if (sqlState(error) === DEPLOY_CONFLICT || brokenConstraint(error) === 'servers_public_no_key')
+    if (LOST_RACE.has(sqlState(error)) || brokenConstraint(error) === 'servers_public_no_key')
       return undefined;
     throw error;
   }

@@ -134,6 +134,26 @@ describe('many deploys at once', () => {
     assert.deepEqual(others, { four: n, six: n, numbers: n });
   });
 
+  it('a deploy that the database ends to break a circle of waiting is run again', async () => {
+    for (const code of ['40P01', '40001']) {
+      const regionId = await region([10], 2);
+      const actor = await world.stock.customer(PRICE);
+      let ended = 0;
+      const db = new Proxy(world.service.db, {
+        get: (target, name) => {
+          if (name !== 'row' || ended > 0) return Reflect.get(target, name);
+          return async () => {
+            ended += 1;
+            throw Object.assign(new Error('deadlock detected'), { code });
+          };
+        },
+      });
+      await deploy({ ...world.service, db }, actor, world.stock.order({ regionId }));
+      assert.equal(ended, 1);
+    }
+    await world.sound();
+  });
+
   it('a deploy waits while the last address is held by one that may give it back', async () => {
     mock.method(Math, 'random', () => 0);
     const looks = mock.method(world.service.db, 'row');
