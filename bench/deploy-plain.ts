@@ -10,7 +10,7 @@ export async function deployPlainly(db: OpenDatabase, row: DeployRow): Promise<b
     if (balance === undefined || place === undefined) throw new Error('the bench ran out of something');
     await insertServer(tx, row, place.hostId);
     await tx.run(
-      `insert into operations (id, server_id, kind, step, due_at, created_at) values ($1, $2, 'provision', 'ensure', $3, $3)`,
+      `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at) values ($1, $2, 'provision', 'ensure', $3, $3, $3)`,
       [row.operationId, row.serverId, row.now],
     );
     await insertTransfer(tx, row, balance);

@@ -144,7 +144,7 @@ export const SETTINGS = {
     type: 'number',
     default: '3',
     min: 0,
-    max: 3600,
+    max: 1000,
     about: 'sandbox: seconds an install takes',
   },
   SKERRY_SIM_BLOCK_S: {

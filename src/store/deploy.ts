@@ -3,12 +3,22 @@
  * its audit row, its two events and its first operation. Either all of it is there afterwards or none of it.
  *
  * Reading order is by name, but PostgreSQL runs the parts as their data needs them:
- * - `free4`, `free6`, `machine` skip what others have locked, so they never wait.
+ * - `free4`, `free6`, `machine` lock first, and skip what others have locked: they never wait.
  * - `host` is only chosen, by chance weighted with free memory, so that simultaneous deploys spread over hosts.
  * - `debit` waits for the customer's row and asks the balance and the quota of the row as it is then: that is what
  *   makes a balance for 7 buy exactly 7. Everything below it happens only if it moved.
- * - `take_host` asks the room again, of the row as it is then. A place that went in between raises
- *   `deploy_conflict()`: the statement ends, nothing stays, and the caller tries again.
+ * - `take_host` waits for the host's row and asks the room again, of the row as it is then. A place that went in
+ *   between raises `deploy_conflict()`: the statement ends, nothing stays, and the caller tries again.
+ *
+ * So the locks are taken in the order address, /64, machine, balance, host; everywhere else it is server, balance,
+ * host, address. The two make no circle, because a deploy never waits for an address or a machine:
+ * - The removal of a server waits for its own addresses only, which no deploy picks before they are free.
+ * - `ips block` waits for addresses that a deploy has picked, and holds nothing but other addresses.
+ * - A server that leaves its host for another locks two of them, in either order. Two such servers may make a circle
+ *   that a deploy waits outside of.
+ * Where a circle arises after all, the database ends one of its transactions (40P01), which is run again: by
+ * Database.transaction, and for the single statement by domain/servers/deploy.ts.
+ *
  * No row back: something was missing, and a read afterwards names it (domain/servers/deploy.ts).
  */
 import type { Sql } from '../kernel/sql.ts';
@@ -69,7 +79,7 @@ free6 as materialized (
    order by free_from, prefix limit 1 for update skip locked),
 machine as materialized (
   select id from machines
-   where $8 = 'dedicated' and plan_id = $5 and region_id = $6 and server_id is null and not draining
+   where $8 = 'dedicated' and plan_id = $5 and region_id = $6 and server_id is null
    order by id limit 1 for update skip locked),
 host as materialized (
   select id from hosts
@@ -111,8 +121,8 @@ server as (
          $15, $16, $17, $18, $19, $20, $21, $37, $22, $22
     from debit, place),
 operation as (
-  insert into operations (id, server_id, kind, step, due_at, created_at)
-  select $26, $1, 'provision', 'ensure', $22, $22 from debit),
+  insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
+  select $26, $1, 'provision', 'ensure', $22, $22, $22 from debit),
 transfer as (
   insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,
                          resource_id, description, fact, balance_after_cents, created_at)
@@ -215,7 +225,7 @@ export async function findDeployLack(
               exists (select from hosts where region_id = $3 and not draining
                          and used_ram_mb + $5 <= ram_mb and used_disk_gb + $6 <= disk_gb)
             else
-              exists (select from machines where plan_id = $2 and region_id = $3 and server_id is null and not draining)
+              exists (select from machines where plan_id = $2 and region_id = $3 and server_id is null)
             end as room
        from customers c join balances b on b.customer_id = c.id where c.id = $1`,
     [row.customerId, row.planId, row.regionId, row.category, row.ramMb, row.diskGb, row.now],

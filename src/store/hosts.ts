@@ -92,7 +92,7 @@ export interface MachineStockRow {
 export async function countMachines(tx: Sql): Promise<MachineStockRow[]> {
   return await tx.rows<MachineStockRow>(
     `select region_id, plan_id, count(*) as total,
-            count(*) filter (where server_id is null and not draining) as free
+            count(*) filter (where server_id is null) as free
        from machines group by region_id, plan_id order by region_id, plan_id`,
   );
 }

@@ -2,7 +2,7 @@
 import type { Sql } from '../kernel/sql.ts';
 
 export type OperationKind = 'provision' | 'destroy';
-export type OperationStep = 'ensure' | 'observe' | 'leave_host' | 'remove';
+export type OperationStep = 'ensure' | 'observe' | 'leave_host' | 'give_up' | 'remove';
 
 export interface OperationRow {
   readonly id: string;
@@ -12,8 +12,14 @@ export interface OperationRow {
   /** Times in a row that this step failed. */
   readonly attempts: number;
   readonly tried_hosts: string[];
+  /** When the present host was taken. */
+  readonly placed_at: Date;
+  /** Why the last attempt to make the machine failed, for the operator. */
+  readonly last_fault: string | null;
   readonly due_at: Date;
   readonly lease_id: string;
+  /** The name of the host or machine that the server has, as it was when this was claimed. */
+  readonly host: string | null;
   readonly created_at: Date;
 }
 
@@ -24,12 +30,17 @@ export async function claimOperations(
 ): Promise<OperationRow[]> {
   return await tx.rows<OperationRow>(
     `with due as (
-       select id from operations
+       select id, server_id from operations
         where due_at <= $1 and (leased_until is null or leased_until < clock_timestamp())
         order by due_at limit $2 for update skip locked)
      update operations o set lease_id = $3, leased_until = clock_timestamp() + make_interval(secs => $4)
-       from due where o.id = due.id
-     returning o.id, o.server_id, o.kind, o.step, o.attempts, o.tried_hosts, o.due_at, o.lease_id, o.created_at`,
+       from due
+       join servers s on s.id = due.server_id
+       left join hosts h on h.id = s.host_id
+       left join machines m on m.id = s.machine_id
+      where o.id = due.id
+     returning o.id, o.server_id, o.kind, o.step, o.attempts, o.tried_hosts, o.placed_at, o.last_fault, o.due_at,
+               o.lease_id, coalesce(h.name, m.name) as host, o.created_at`,
     [claim.now, claim.limit, claim.leaseId, claim.leaseS],
   );
 }
@@ -67,11 +78,12 @@ export async function releaseAllLeases(tx: Sql): Promise<void> {
 /** Moves an operation on and lets go of it; false when the lease was lost, and with it the right to write. */
 export async function advanceOperation(
   tx: Sql,
-  operation: Pick<OperationRow, 'id' | 'lease_id' | 'kind' | 'step' | 'attempts' | 'tried_hosts' | 'due_at'>,
+  operation: Omit<OperationRow, 'server_id' | 'host' | 'created_at'>,
 ): Promise<boolean> {
   const changed = await tx.run(
     `update operations
-        set kind = $3, step = $4, attempts = $5, tried_hosts = $6, due_at = $7, lease_id = null, leased_until = null
+        set kind = $3, step = $4, attempts = $5, tried_hosts = $6, placed_at = $7, last_fault = $8,
+            due_at = $9, lease_id = null, leased_until = null
       where id = $1 and lease_id = $2`,
     [
       operation.id,
@@ -80,6 +92,8 @@ export async function advanceOperation(
       operation.step,
       operation.attempts,
       operation.tried_hosts,
+      operation.placed_at,
+      operation.last_fault,
       operation.due_at,
     ],
   );

@@ -68,7 +68,7 @@ export async function takeOtherMachine(
   const row = await tx.row<{ id: string }>(
     `with machine as materialized (
        select id from machines
-        where plan_id = $2 and region_id = $3 and server_id is null and not draining and id <> all ($4::uuid[])
+        where plan_id = $2 and region_id = $3 and server_id is null and id <> all ($4::uuid[])
         order by id limit 1 for update skip locked)
      , taken as (
        update machines m set server_id = $1 from machine where m.id = machine.id returning m.id)

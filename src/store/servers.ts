@@ -92,18 +92,6 @@ export async function setServerRunning(tx: Sql, change: { id: string; now: Date 
   );
 }
 
-export interface InstallSecrets {
-  readonly root_password_sealed: string | null;
-  readonly user_data_sealed: string | null;
-}
-
-export async function findInstallSecrets(tx: Sql, id: string): Promise<InstallSecrets | undefined> {
-  return await tx.row<InstallSecrets>(
-    `select root_password_sealed, user_data_sealed from servers where id = $1`,
-    [id],
-  );
-}
-
 export async function deleteServer(tx: Sql, id: string): Promise<void> {
   await tx.run(
     `with gone as (delete from servers where id = $1 returning customer_id)

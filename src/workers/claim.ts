@@ -21,14 +21,18 @@ export async function claimed(
   const operations = await claimOperations(service.db, { leaseId, now, leaseS: LEASE_S, limit });
   if (operations.length === 0) return 0;
   const heartbeat = setInterval(() => {
-    extendLease(service.db, leaseId, LEASE_S).catch(() => undefined);
+    extendLease(service.db, leaseId, LEASE_S).catch(warn(service, 'a lease could not be extended'));
   }, HEARTBEAT_MS);
   try {
     await work(operations);
   } finally {
     clearInterval(heartbeat);
     // What was not moved on (a step failed in an unforeseen way) need not wait for the lease to end.
-    await releaseLease(service.db, leaseId).catch(() => undefined);
+    await releaseLease(service.db, leaseId).catch(warn(service, 'a lease could not be given back'));
   }
   return operations.length;
+}
+
+function warn(service: Service, message: string): (error: unknown) => void {
+  return (error) => service.log.warn({ err: error }, message);
 }

@@ -1,8 +1,10 @@
 /** Carries servers' operations on, step by step: claim, act on the driver outside any transaction, record. */
-
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
+import { giveUp } from '../domain/servers/give-up.ts';
+import { leaveHost } from '../domain/servers/leave-host.ts';
 import { observeInstalls } from '../domain/servers/observe.ts';
-import { ensureMachine, leaveHost } from '../domain/servers/provision.ts';
+import { ensureMachine } from '../domain/servers/provision.ts';
 import { removeMachine } from '../domain/servers/remove.ts';
 import { LostLease, postpone } from '../domain/servers/step.ts';
 import { crashPoint } from '../kernel/crash.ts';
@@ -16,7 +18,10 @@ import {
 import { claimed } from './claim.ts';
 import type { Duty } from './duty.ts';
 
-const BATCH = 32;
+const BATCH = 8;
+/** Batches at once, and how soon another one begins beside those that take long. */
+const BATCHES_MAX = 4;
+const BESIDE_MS = 250;
 /** A running install is looked at every half second: what is due this soon is under way, not planned. */
 const SOON_MS = 1.5 * SECOND_MS;
 
@@ -24,26 +29,60 @@ const STEPS: Record<OperationStep, (service: Service, operations: OperationRow[]
   ensure: eachOf(ensureMachine),
   observe: observeInstalls,
   leave_host: eachOf(leaveHost),
+  give_up: eachOf(giveUp),
   remove: eachOf(removeMachine),
 };
 
 export function operateDuty(service: Service): Duty {
   return {
     name: 'operate',
-    run: () =>
-      claimed(service, BATCH, async (operations) => {
-        crashPoint('provision.claimed');
-        const steps = Object.keys(STEPS) as OperationStep[];
-        await Promise.all(
-          steps.map((step) => {
-            const mine = operations.filter((operation) => operation.step === step);
-            return mine.length > 0 ? STEPS[step](service, mine) : undefined;
-          }),
-        );
-      }),
+    run: () => workAbreast(() => claimed(service, BATCH, (operations) => takeSteps(service, operations))),
     nextDue: () => nextOperationDue(service.db),
     busy: () => operationsUnderWay(service.db, new Date(service.clock.now().getTime() + SOON_MS)),
   };
+}
+
+/**
+ * Works on a batch, and for as long as that takes begins others beside it: a host that is slow to answer holds up
+ * little but what is on it. All of them have ended when it returns, so that nothing outlives the service.
+ */
+async function workAbreast(batch: () => Promise<number>): Promise<number> {
+  const underWay = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  let did = 0;
+  function begin(): Promise<void> {
+    const work = batch()
+      .then(
+        (count) => {
+          did += count;
+        },
+        (error: unknown) => {
+          failures.push(error);
+        },
+      )
+      .finally(() => underWay.delete(work));
+    underWay.add(work);
+    return work;
+  }
+  const first = begin();
+  while (underWay.has(first)) {
+    await Promise.race([first, pause(BESIDE_MS, undefined, { ref: false })]);
+    if (underWay.has(first) && underWay.size < BATCHES_MAX) begin();
+  }
+  await Promise.all(underWay);
+  if (failures.length > 0) throw failures[0];
+  return did;
+}
+
+async function takeSteps(service: Service, operations: OperationRow[]): Promise<void> {
+  crashPoint('provision.claimed');
+  const steps = Object.keys(STEPS) as OperationStep[];
+  await Promise.all(
+    steps.map((step) => {
+      const mine = operations.filter((operation) => operation.step === step);
+      return mine.length > 0 ? STEPS[step](service, mine) : undefined;
+    }),
+  );
 }
 
 /** Runs a step for each operation by itself; an unforeseen error delays that one only. */
@@ -55,8 +94,7 @@ function eachOf(step: (service: Service, operation: OperationRow) => Promise<voi
           await step(service, operation);
         } catch (error) {
           if (error instanceof LostLease) return;
-          service.log.error({ err: error, step: operation.step }, 'operation step failed');
-          await postpone(service, operation).catch(() => undefined);
+          await postpone(service, operation, error);
         }
       }),
     );

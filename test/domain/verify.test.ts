@@ -78,10 +78,10 @@ const BREAKS: Record<string, readonly string[]> = {
   ],
   'work fits the status': [
     `update servers set status = 'installing' where status = 'running'`,
-    `insert into operations (id, server_id, kind, step, due_at, created_at)
-       select gen_random_uuid(), id, 'provision', 'ensure', now(), now() from servers`,
-    `insert into operations (id, server_id, kind, step, due_at, created_at)
-       select gen_random_uuid(), id, 'destroy', 'remove', now(), now() from servers`,
+    `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
+       select gen_random_uuid(), id, 'provision', 'ensure', now(), now(), now() from servers`,
+    `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
+       select gen_random_uuid(), id, 'destroy', 'remove', now(), now(), now() from servers`,
   ],
   'servers are counted': [`update balances set servers = servers + 1`],
   'install secrets are gone': [

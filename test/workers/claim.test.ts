@@ -75,8 +75,9 @@ describe('due operations', () => {
     const [id = ''] = await operations(1);
     const [operation] = await claim();
     assert.ok(operation);
-    const { lease_id, server_id, ...others } = operation;
+    const { lease_id, server_id, host, ...others } = operation;
     assert.ok(lease_id && server_id);
+    assert.deepEqual(await world.db.row('select name as host from hosts'), { host });
     const created = world.clock.now();
     assert.deepEqual(others, {
       id,
@@ -84,6 +85,8 @@ describe('due operations', () => {
       step: 'ensure',
       attempts: 0,
       tried_hosts: [],
+      placed_at: created,
+      last_fault: null,
       due_at: created,
       created_at: created,
     });
@@ -150,6 +153,16 @@ describe('a lease', () => {
         assert.ok(Date.now() < deadline, 'the lease was not extended');
     });
     assert.equal(stopped.mock.callCount(), 1);
+  });
+
+  it('is found by an index, however many operations wait', async () => {
+    const plan = await world.db.transaction(async (tx) => {
+      await tx.run('set local enable_seqscan = off');
+      return await tx.rows(
+        'explain update operations set due_at = due_at where lease_id = gen_random_uuid()',
+      );
+    });
+    assert.match(JSON.stringify(plan), /operations_by_lease/);
   });
 
   it('that was lost gives no right to finish', async () => {

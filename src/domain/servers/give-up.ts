@@ -3,15 +3,41 @@ import { crashPoint } from '../../kernel/crash.ts';
 import { showId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
+import { lockBalance } from '../../store/ledger.ts';
 import { advanceOperation, type OperationRow } from '../../store/operations.ts';
-import { type ServerRow, setServerStatus } from '../../store/servers.ts';
+import { releaseHost } from '../../store/places.ts';
+import { lockServer, type ServerRow, setServerStatus } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
 import { credit } from '../ledger/transfer.ts';
 import { recordAudit, systemActor } from '../record.ts';
-import { lostLease } from './step.ts';
+import { offItsHost } from './remove.ts';
+import { lostLease, shownOperation } from './step.ts';
 
-/** In the caller's transaction, which holds the server and the balance. */
-export async function giveUp(
+/** Step `give_up`: no host would do. The machine is off the one it may be on, and the money is given back. */
+export async function giveUp(service: Service, operation: OperationRow): Promise<void> {
+  if (!(await offItsHost(service, operation))) return;
+  await service.db.transaction(async (tx) => {
+    const server = await lockServer(tx, operation.server_id);
+    if (!server) throw new Error('operation without a server');
+    await lockBalance(tx, server.customer_id);
+    await releaseHost(tx, server.id);
+    await refund(service, tx, server, operation);
+  });
+  crashPoint('provision.refunded');
+  tellGivenUp(service, operation);
+  service.wake();
+}
+
+/** Once it is committed: what the customer is not told, the operator can read here. */
+export function tellGivenUp(service: Service, operation: OperationRow): void {
+  service.log.error(
+    { ...shownOperation(operation), reason: operation.last_fault, hostsBefore: operation.tried_hosts.length },
+    'server could not be provisioned and was refunded',
+  );
+}
+
+/** In the caller's transaction, which holds the server and the balance, and in which its place was given back. */
+export async function refund(
   service: Service,
   tx: Sql,
   server: ServerRow,

@@ -4,16 +4,25 @@ import { showId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { MachineState } from '../../ports/compute.ts';
 import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
-import { advanceOperation, finishOperation, type OperationRow } from '../../store/operations.ts';
+import { finishOperation, type OperationRow } from '../../store/operations.ts';
 import { findServer, lockServer, setServerRunning } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
 import { serverObject } from './object.ts';
 import { OBSERVE_EVERY_MS } from './provision.ts';
-import { LostLease, lostLease, postpone, type StepResult, soonAgain } from './step.ts';
+import {
+  advance,
+  LostLease,
+  lostLease,
+  postpone,
+  type StepResult,
+  shownOperation,
+  soonAgain,
+} from './step.ts';
+import { ANSWER_MAX_MS, answerWithin } from './within.ts';
 
-/** An install that takes longer than this has failed. Each host that is tried adds as much. */
-const INSTALL_MAX_MS = 20 * MINUTE_MS;
+/** An install that takes longer than this on one host has failed there; the simulated ones are shorter. */
+export const INSTALL_MAX_MS = 20 * MINUTE_MS;
 /** A host that is silent this often in a row (some minutes) is left. */
 const SILENT_MAX = 12;
 
@@ -26,8 +35,7 @@ export async function observeInstalls(service: Service, operations: OperationRow
         await record(service, operation, states.get(operation.server_id));
       } catch (error) {
         if (error instanceof LostLease) return;
-        service.log.error({ err: error }, 'install could not be recorded');
-        await postpone(service, operation).catch(() => undefined);
+        await postpone(service, operation, error);
       }
     }),
   );
@@ -38,10 +46,13 @@ async function observeAll(
   operations: readonly OperationRow[],
 ): Promise<Map<string, MachineState>> {
   try {
-    const states = await service.compute.observe(operations.map((operation) => operation.server_id));
+    const ids = operations.map((operation) => operation.server_id);
+    const states = await answerWithin(ANSWER_MAX_MS, service.compute.observe(ids));
     return new Map(states.map((state) => [state.id, state]));
   } catch (error) {
-    service.log.warn({ err: error }, 'compute driver could not be asked');
+    for (const operation of operations) {
+      service.log.warn({ err: error, ...shownOperation(operation) }, 'machine could not be looked at');
+    }
     return new Map();
   }
 }
@@ -52,39 +63,36 @@ async function record(
   seen: MachineState | undefined,
 ): Promise<void> {
   if (seen?.state === 'running') return await recordRunning(service, operation);
-  if (seen?.state === 'stopped') await switchOn(service, operation.server_id);
+  if (seen?.state === 'stopped') await switchOn(service, operation);
   const result = next(service, operation, seen);
-  const now = service.clock.now();
-  const ours = await advanceOperation(service.db, {
-    ...operation,
-    step: result.step ?? 'observe',
-    attempts: result.attempts ?? 0,
-    due_at: new Date(now.getTime() + (result.inMs ?? 0)),
-  });
-  if (!ours) lostLease();
+  await advance(service.db, service, operation, result);
+  if (result.fault) {
+    service.log.warn({ ...shownOperation(operation), reason: result.fault }, 'install does not go on');
+  }
 }
 
 /** An install goes on only in a machine that is on. One that could not be switched on is looked at again soon. */
-async function switchOn(service: Service, serverId: string): Promise<void> {
+async function switchOn(service: Service, operation: OperationRow): Promise<void> {
   try {
-    await service.compute.power(serverId, 'on');
+    await answerWithin(ANSWER_MAX_MS, service.compute.power(operation.server_id, 'on'));
   } catch (error) {
-    service.log.warn({ err: error }, 'machine could not be switched on');
+    service.log.warn({ err: error, ...shownOperation(operation) }, 'machine could not be switched on');
   }
 }
 
 function next(service: Service, operation: OperationRow, seen: MachineState | undefined): StepResult {
-  const allowedMs = INSTALL_MAX_MS * (operation.tried_hosts.length + 1);
-  const tooLate = service.clock.now().getTime() - operation.created_at.getTime() > allowedMs;
+  const tooLate = service.clock.now().getTime() - operation.placed_at.getTime() > INSTALL_MAX_MS;
+  const left = { step: 'leave_host', fault: 'the install took too long' } as const;
   switch (seen?.state) {
     case 'installing':
     case 'stopped':
-      return tooLate ? { step: 'leave_host' } : { inMs: OBSERVE_EVERY_MS };
+      return tooLate ? left : { inMs: OBSERVE_EVERY_MS };
     case 'absent':
-      // The host lost it: make it again, on the same host the first times.
-      return { step: tooLate ? 'leave_host' : 'ensure' };
+      // The host lost it: make it again, on the same host while there is time.
+      return tooLate ? left : { step: 'ensure', fault: 'the host lost the machine' };
     default:
-      return operation.attempts >= SILENT_MAX ? { step: 'leave_host' } : soonAgain(service, operation);
+      if (operation.attempts < SILENT_MAX) return soonAgain(service, operation);
+      return { step: 'leave_host', fault: 'the host did not answer' };
   }
 }
 

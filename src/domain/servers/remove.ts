@@ -4,23 +4,17 @@ import { showId } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
 import { lockBalance } from '../../store/ledger.ts';
-import { advanceOperation, finishOperation, type OperationRow } from '../../store/operations.ts';
+import { finishOperation, holdsLease, type OperationRow } from '../../store/operations.ts';
 import { releaseAddresses, releaseHost } from '../../store/places.ts';
 import { deleteServer, lockServer } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
 import { serverObject } from './object.ts';
-import { lostLease, soonAgain } from './step.ts';
+import { advance, lostLease, shownOperation, soonAgain } from './step.ts';
+import { ANSWER_MAX_MS, answerWithin } from './within.ts';
 
 export async function removeMachine(service: Service, operation: OperationRow): Promise<void> {
-  try {
-    await service.compute.remove(operation.server_id);
-  } catch {
-    const { attempts, inMs } = soonAgain(service, operation);
-    const dueAt = new Date(service.clock.now().getTime() + (inMs ?? 0));
-    await advanceOperation(service.db, { ...operation, attempts: attempts ?? 0, due_at: dueAt });
-    return;
-  }
+  if (!(await offItsHost(service, operation))) return;
   crashPoint('destroy.removed');
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
@@ -40,4 +34,18 @@ export async function removeMachine(service: Service, operation: OperationRow): 
     await deleteServer(tx, server.id);
   });
   crashPoint('destroy.recorded');
+}
+
+/** Whether the driver confirms that no host has the machine; otherwise the step is put off. */
+export async function offItsHost(service: Service, operation: OperationRow): Promise<boolean> {
+  // A holder that overslept must not remove what its successor has made on another host by now.
+  if (!(await holdsLease(service.db, operation))) lostLease();
+  try {
+    await answerWithin(ANSWER_MAX_MS, service.compute.remove(operation.server_id));
+    return true;
+  } catch (error) {
+    service.log.warn({ err: error, ...shownOperation(operation) }, 'machine could not be removed');
+    await advance(service.db, service, operation, soonAgain(service, operation));
+    return false;
+  }
 }

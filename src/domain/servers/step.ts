@@ -1,4 +1,7 @@
-/** What a step of an operation says about the next one. */
+/** What a step of an operation says about the next one, and what the operator is told of it. */
+import { showId } from '../../kernel/ids.ts';
+import { describeError } from '../../kernel/logger.ts';
+import type { Sql } from '../../kernel/sql.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { advanceOperation, type OperationRow, type OperationStep } from '../../store/operations.ts';
 import type { Service } from '../context.ts';
@@ -9,8 +12,31 @@ export interface StepResult {
   /** 0 when left out. */
   readonly attempts?: number;
   readonly triedHosts?: readonly string[];
+  /** When another host was taken. */
+  readonly placedAt?: Date;
+  /** Why the host could not do it; the last one told stays. */
+  readonly fault?: string;
   /** Milliseconds of business time until it is due; at once when left out. */
   readonly inMs?: number;
+}
+
+/** Writes the next step, in `tx`; throws LostLease when the operation is no longer ours. */
+export async function advance(
+  tx: Sql,
+  service: Service,
+  operation: OperationRow,
+  result: StepResult,
+): Promise<void> {
+  const ours = await advanceOperation(tx, {
+    ...operation,
+    step: result.step ?? operation.step,
+    attempts: result.attempts ?? 0,
+    tried_hosts: result.triedHosts ? [...result.triedHosts] : operation.tried_hosts,
+    placed_at: result.placedAt ?? operation.placed_at,
+    last_fault: result.fault ?? operation.last_fault,
+    due_at: new Date(service.clock.now().getTime() + (result.inMs ?? 0)),
+  });
+  if (!ours) lostLease();
 }
 
 const LONGEST_WAIT_MS = 30 * SECOND_MS;
@@ -19,18 +45,36 @@ const LONGEST_WAIT_MS = 30 * SECOND_MS;
 export function soonAgain(service: Service, operation: OperationRow): StepResult {
   const attempts = operation.attempts + 1;
   if (attempts % 10 === 0) {
-    service.log.error(
-      { step: operation.step, attempts, server: operation.server_id },
-      'operation does not get on',
-    );
+    service.log.error({ ...shownOperation(operation), attempts }, 'operation does not get on');
   }
   return { attempts, inMs: Math.min(SECOND_MS * 2 ** Math.min(operation.attempts, 10), LONGEST_WAIT_MS) };
 }
 
-/** After an error that nobody foresaw: the same step in five seconds, so that it neither blocks nor spins. */
-export async function postpone(service: Service, operation: OperationRow): Promise<void> {
+/** An error that nobody foresaw: the same step in five seconds, so that it neither blocks nor spins. */
+export async function postpone(service: Service, operation: OperationRow, error: unknown): Promise<void> {
+  const shown = shownOperation(operation);
+  service.log.error({ err: error, ...shown }, 'operation step failed');
   const dueAt = new Date(service.clock.now().getTime() + 5 * SECOND_MS);
-  await advanceOperation(service.db, { ...operation, due_at: dueAt });
+  try {
+    await advanceOperation(service.db, { ...operation, due_at: dueAt });
+  } catch (failure) {
+    service.log.warn({ err: failure, ...shown }, 'operation could not be put off; its lease will end');
+  }
+}
+
+/** What the log shows of an operation: the server by the id its customer sees, and where it is. */
+export function shownOperation(operation: OperationRow): {
+  server: string;
+  host: string | null;
+  step: string;
+} {
+  return { server: showId('server', operation.server_id), host: operation.host, step: operation.step };
+}
+
+/** What an error said, as the log would show it: short, without addresses or secrets. */
+export function faultText(error: unknown): string {
+  const { message } = describeError(error) as { message?: string };
+  return message ?? 'unknown error';
 }
 
 /** Somebody else holds the operation by now: what we found is not ours to write, and the transaction is undone. */

@@ -162,10 +162,9 @@ create table machines (
   region_id text not null references regions,
   plan_id text not null references plans,
   server_id uuid unique,
-  draining bool not null default false,
   created_at timestamptz not null
 );
-create index machines_free on machines (plan_id, region_id, id) where server_id is null and not draining;
+create index machines_free on machines (plan_id, region_id, id) where server_id is null;
 
 create table ip_blocks (
   id uuid primary key,
@@ -241,9 +240,13 @@ create table operations (
   server_id uuid not null references servers on delete cascade,
   kind text not null check (kind in ('provision', 'destroy')),
   step text not null,
-  -- Times this step failed; hosts that refused the machine.
+  -- Times in a row that this step failed; hosts that were left.
   attempts int not null default 0,
   tried_hosts uuid[] not null default '{}',
+  -- When the present host was taken: an install has its time on each.
+  placed_at timestamptz not null,
+  -- What the driver said when it last failed, for the operator.
+  last_fault text,
   due_at timestamptz not null,
   lease_id uuid,
   leased_until timestamptz,
@@ -252,6 +255,8 @@ create table operations (
 -- One operation per server at a time: a finished one is deleted, the audit log remembers it.
 create unique index operations_one_per_server on operations (server_id);
 create index operations_due on operations (due_at);
+-- What one process holds: heartbeats and the giving back of leases look for it.
+create index operations_by_lease on operations (lease_id) where lease_id is not null;
 
 -- ---- top-ups
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
+import { INSTALL_MAX_MS } from '../../../src/domain/servers/observe.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
+import { SETTINGS } from '../../../src/spec/settings.ts';
 import type { TestService } from '../../support/service.ts';
 import { BALANCE, RegionWorld } from './region-world.ts';
 
@@ -72,6 +74,39 @@ describe('an install', () => {
       assert.ok(minutes >= 15 && minutes <= 25, `${minutes} minutes on a host`);
     }
     await world.sound();
+  });
+
+  it('has its whole time on the next host, however long the first one was silent', async () => {
+    const id = await region.order();
+    await region.work();
+    const silent = (await region.machine(id))?.host ?? '';
+    await world.simulator.setHostDown(silent, true);
+    for (let minutes = 0; minutes < 90; minutes++) {
+      world.clock.advanceS(60);
+      await region.work();
+    }
+    await world.simulator.setHostDown(silent, false);
+    world.clock.advanceS(60);
+    await region.work();
+    const next = (await region.machine(id))?.host;
+    assert.notEqual(next, silent);
+    const { compute } = world.service;
+    const observe = compute.observe.bind(compute);
+    mock.method(compute, 'observe', async (ids: readonly string[]) =>
+      (await observe(ids)).map((each) => ({ ...each, state: 'installing' })),
+    );
+    for (let minutes = 0; minutes < 15; minutes++) {
+      world.clock.advanceS(60);
+      await region.work();
+    }
+    mock.restoreAll();
+    await world.rest();
+    assert.equal((await region.machine(id))?.host, next);
+    assert.equal((await region.server(id)).status, 'running');
+  });
+
+  it('that is simulated is done before it counts as failed, whatever it is set to take', () => {
+    assert.ok(SETTINGS.SKERRY_SIM_INSTALL_S.max * 1_000 < INSTALL_MAX_MS);
   });
 
   it('of one server that cannot be recorded does not hold up another', async () => {

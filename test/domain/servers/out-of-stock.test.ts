@@ -92,8 +92,6 @@ describe('a deploy is out of stock', () => {
     const other = `${regionId}y`;
     await world.stock.offer([other], [R1]);
     await world.stock.machines(1, R1, other);
-    const [draining] = await world.stock.machines(1, R1, regionId);
-    await world.db.run('update machines set draining = true where name = $1', [draining]);
     await soldOut({ plan: R1 });
     const [machine] = await world.stock.machines(1, R1, regionId);
     const { server } = await buy({ plan: R1 });

@@ -106,6 +106,27 @@ describe('a server that the driver refuses', () => {
     assert.deepEqual(await region.used(), {});
     await world.sound();
   });
+
+  it('is given up only when its host has confirmed that it has no such machine', async () => {
+    const id = await region.order();
+    mock.method(world.service.compute, 'ensure', async () => {
+      throw new ComputeError('refused', 'no such image');
+    });
+    mock.method(world.service.compute, 'remove', async () => {
+      throw new ComputeError('transient', 'no answer');
+    });
+    for (let n = 0; n < 3; n++) {
+      await region.work();
+      world.clock.advanceS(30);
+    }
+    const row = await world.db.row('select step, attempts from operations where server_id = $1', [id]);
+    assert.deepEqual(row, { step: 'give_up', attempts: 3 });
+    assert.equal(await region.balance(), 9_500n);
+    mock.restoreAll();
+    await world.rest();
+    assert.equal(await region.balance(), BALANCE);
+    await world.sound();
+  });
 });
 
 describe('a server that is removed after it ran', () => {
@@ -114,8 +135,8 @@ describe('a server that is removed after it ran', () => {
     await world.rest();
     await world.db.run(`update servers set status = 'destroying' where id = $1`, [id]);
     await world.db.run(
-      `insert into operations (id, server_id, kind, step, due_at, created_at)
-       values ($1, $1, 'destroy', 'remove', $2, $2)`,
+      `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
+       values ($1, $1, 'destroy', 'remove', $2, $2, $2)`,
       [id, world.clock.now()],
     );
     await world.rest();

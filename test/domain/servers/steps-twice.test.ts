@@ -3,15 +3,17 @@
  * and the books see it happen once.
  */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
 import { deploy } from '../../../src/domain/servers/deploy.ts';
+import { giveUp } from '../../../src/domain/servers/give-up.ts';
+import { leaveHost } from '../../../src/domain/servers/leave-host.ts';
 import { observeInstalls } from '../../../src/domain/servers/observe.ts';
-import { ensureMachine, leaveHost } from '../../../src/domain/servers/provision.ts';
+import { ensureMachine } from '../../../src/domain/servers/provision.ts';
 import { removeMachine } from '../../../src/domain/servers/remove.ts';
 import { LostLease } from '../../../src/domain/servers/step.ts';
 import { newId } from '../../../src/kernel/ids.ts';
-import type { ComputeDriver } from '../../../src/ports/compute.ts';
+import { type ComputeDriver, ComputeError } from '../../../src/ports/compute.ts';
 import { claimOperations, type OperationRow, type OperationStep } from '../../../src/store/operations.ts';
 import { contentsOf } from '../../support/contents.ts';
 import { type TestService, testService } from '../../support/service.ts';
@@ -51,6 +53,7 @@ async function run(operation: OperationRow, service: Service = world.service): P
   if (operation.step === 'ensure') await ensureMachine(service, operation);
   if (operation.step === 'observe') await observeInstalls(service, [operation]);
   if (operation.step === 'leave_host') await leaveHost(service, operation);
+  if (operation.step === 'give_up') await giveUp(service, operation);
   if (operation.step === 'remove') await removeMachine(service, operation);
 }
 
@@ -139,6 +142,19 @@ const CASES: readonly Case[] = [
       await failing(2);
       await run(await claimStep('leave_host'));
       return await claimStep('leave_host');
+    },
+    verb: 'remove',
+    events: GIVEN_BACK,
+  },
+  {
+    what: 'give_up',
+    lead: async () => {
+      const refusal = mock.method(world.service.compute, 'ensure', async () => {
+        throw new ComputeError('refused', 'no such image');
+      });
+      const operation = await claimStep('give_up');
+      refusal.mock.restore();
+      return operation;
     },
     verb: 'remove',
     events: GIVEN_BACK,
