@@ -40,6 +40,7 @@ export interface Running {
 
 /** Requests that take longer than this to finish are cut when the service stops. */
 const DRAIN_MS = 6_000;
+const IDLE_SWEEP_MS = 100;
 
 export async function startService(
   config: Config,
@@ -55,10 +56,13 @@ export async function startService(
   const http = door(config, opened, runner, sharedPort);
   const stop = async () => {
     const cut = setTimeout(() => http.server.closeAllConnections(), DRAIN_MS);
+    // A kept-alive connection whose request was answered after the stop began would wait for the next one.
+    const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
     // Told first, so that a request that waits for work to settle is answered.
     const rested = runner.stop();
     await http.close();
     clearTimeout(cut);
+    clearInterval(sweep);
     await rested;
     await opened.close();
   };

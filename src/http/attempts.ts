@@ -27,9 +27,9 @@ export class AttemptLimiter {
     const now = this.#now();
     const name = this.#nameOf(address);
     const until = Math.max(this.#usedUntilMs.get(name) ?? 0, now) + this.#costMs;
-    // A millisecond of grace: the costs of `perHour` attempts may add up to a hair more than an hour.
     const waitMs = until - now - HOUR_MS;
-    if (waitMs > 1) return Math.ceil(waitMs / SECOND_MS);
+    // Half an attempt of grace: the costs of `perHour` attempts may add up to a hair more than an hour.
+    if (waitMs > this.#costMs / 2) return Math.ceil(waitMs / SECOND_MS);
     this.#remember(name, until);
     return 0;
   }

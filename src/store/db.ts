@@ -69,16 +69,22 @@ export function openDatabase(
     ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 5_000 } : {}),
   };
   const pool = new pg.Pool({ ...settings, max: options.poolSize, idleTimeoutMillis: 60_000 });
-  pool.on('error', (error) => options.onError?.(error));
+  let closing = false;
+  // Connections that we are closing may end in any way they like.
+  const onError = (error: Error) => {
+    if (!closing) options.onError?.(error);
+  };
+  pool.on('error', onError);
   const listeners: { stop(): Promise<void> }[] = [];
   return {
     ...sqlOn(pool as unknown as Queryable),
     pool,
     transaction: (work) => retrying(() => inTransaction(pool, work)),
     listen: async (channel, heard) => {
-      listeners.push(await keepListening(() => new pg.Client(settings), channel, heard, options.onError));
+      listeners.push(await keepListening(() => new pg.Client(settings), channel, heard, onError));
     },
     close: async () => {
+      closing = true;
       await Promise.all(listeners.map((listener) => listener.stop()));
       await pool.end();
     },
