@@ -145,3 +145,22 @@ async function eventTypes(world: World, email: string): Promise<string[]> {
   );
   return rows.map((row) => row.type);
 }
+
+describe('a quota that the operator set', () => {
+  it('is the one that counts, and is named in the refusal', async () => {
+    const world = await startWorld({ SKERRY_QUOTAS: 'servers=1, openTopups=1' });
+    try {
+      const customer = await world.customer(60);
+      const first = await customer.post('/deploy-api.php', DEPLOY);
+      assert.equal(first.body.ok, true, first.text);
+      const { body } = await customer.post('/deploy-api.php', DEPLOY);
+      assert.deepEqual([body.error, body.limit], ['limit_reached', 1]);
+      const form = { action: 'create', amount: 30, coin: 'BTC' };
+      assert.equal((await customer.post('/topup-api.php', form)).body.ok, true);
+      const second = await customer.post('/topup-api.php', form);
+      assert.deepEqual([second.body.error, second.body.limit], ['limit_reached', 1]);
+    } finally {
+      await world.close();
+    }
+  });
+});

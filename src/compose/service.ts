@@ -12,6 +12,7 @@ import { OffsetClock } from '../kernel/clock.ts';
 import { armCrashPoint } from '../kernel/crash.ts';
 import { createLogger, type Logger } from '../kernel/logger.ts';
 import { PasswordHasher } from '../kernel/passwords.ts';
+import { parseQuotas } from '../kernel/quotas.ts';
 import { Refusal } from '../kernel/refusal.ts';
 import { COIN_CODES } from '../spec/coins.ts';
 import { notifyWorkers } from '../store/clock.ts';
@@ -86,6 +87,7 @@ export async function openService(
         tokenPrefix: config.SKERRY_TOKEN_PREFIX,
         rateLockMinutes: config.SKERRY_RATE_LOCK_MINUTES,
         addressRestDays: config.SKERRY_ADDRESS_REST_DAYS,
+        quotas: parseQuotas(config.SKERRY_QUOTAS),
       },
       wake: wakes.wake,
     };

@@ -2,6 +2,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { PasswordHasher } from '../kernel/passwords.ts';
+import type { Quotas } from '../kernel/quotas.ts';
 import type { KeyRing } from '../kernel/secrets.ts';
 import type { Database } from '../kernel/sql.ts';
 import type { ChainDriver } from '../ports/chain.ts';
@@ -28,6 +29,8 @@ export interface ServiceSettings {
   readonly tokenPrefix: string;
   readonly rateLockMinutes: number;
   readonly addressRestDays: number;
+  /** What one customer may have. */
+  readonly quotas: Quotas;
 }
 
 /** Who acts, for the audit log. System and operator actions have neither session nor token. */

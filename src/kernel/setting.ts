@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { SETTINGS, type SettingName } from '../spec/settings.ts';
 import { CRASH_POINTS } from './crash.ts';
 import { nearest } from './nearest.ts';
+import { parseQuotas } from './quotas.ts';
 import { Refusal } from './refusal.ts';
 import { KeyRing } from './secrets.ts';
 
@@ -57,6 +58,14 @@ const PARTICULAR: Partial<Record<SettingName, (text: string) => string | undefin
       return undefined;
     } catch {
       return 'give id:base64 of 32 random bytes, several separated by commas, newest first';
+    }
+  },
+  SKERRY_QUOTAS: (text) => {
+    try {
+      parseQuotas(text);
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
     }
   },
   SKERRY_CRASH_AT: (text) => {

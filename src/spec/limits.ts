@@ -32,11 +32,13 @@ export const LIMITS = {
   ipv4PoolWarning: 50,
   sessionIdleHours: 24,
   sessionMaxDays: 30,
+  /** Living sessions of one customer; the oldest makes room. */
+  sessionsMax: 50,
   /** One form body of the session surface; its largest real one is far below. */
   formBodyMaxBytes: 16 * 1024,
 } as const;
 
-/** Counts per customer; 422 / `limit_reached` with `limit` beyond them. */
+/** Counts per customer; 422 / `limit_reached` with `limit` beyond them. The operator sets others by SKERRY_QUOTAS. */
 export const QUOTAS = {
   servers: 50,
   tokens: 50,
@@ -51,8 +53,6 @@ export const QUOTAS = {
   rulesPerGroup: 100,
   tagsPerServer: 32,
   openTopups: 20,
-  /** Living sessions of one customer; the oldest makes room. */
-  sessions: 50,
 } as const;
 
 /** SPEC "What the service does" 6: months of a cycle → discount in per cent. */

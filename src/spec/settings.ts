@@ -140,6 +140,11 @@ export const SETTINGS = {
     default: null,
     about: 'certificates that webhook receivers on this machine are checked against; see the setting above',
   },
+  SKERRY_QUOTAS: {
+    type: 'text',
+    default: '',
+    about: 'what one customer may have, where it is not as the operator guide lists: servers=100,tokens=10',
+  },
   SKERRY_SIM_INSTALL_S: {
     type: 'number',
     default: '3',

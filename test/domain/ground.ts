@@ -4,6 +4,7 @@ import type { HostShape } from '../../src/domain/inventory/hosts.ts';
 import { OffsetClock } from '../../src/kernel/clock.ts';
 import { newId, newPublicNo } from '../../src/kernel/ids.ts';
 import { Refusal } from '../../src/kernel/refusal.ts';
+import { QUOTAS } from '../../src/spec/limits.ts';
 import type { OpenDatabase } from '../../src/store/db.ts';
 import { scratchDatabase } from '../support/database.ts';
 
@@ -23,7 +24,13 @@ export interface Ground {
 export async function openGround(): Promise<Ground> {
   const { db, close } = await scratchDatabase();
   const clock = new OffsetClock();
-  const settings = { mode: 'sandbox', tokenPrefix: 'skerry', rateLockMinutes: 60, addressRestDays: 7 };
+  const settings = {
+    mode: 'sandbox',
+    tokenPrefix: 'skerry',
+    rateLockMinutes: 60,
+    addressRestDays: 7,
+    quotas: QUOTAS,
+  };
   const registered: HostShape[] = [];
   return {
     db,

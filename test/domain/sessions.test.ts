@@ -5,7 +5,7 @@ import { csrfValue, newSessionCookie, newVisitor, readCookie } from '../../src/d
 import { identify } from '../../src/domain/sessions/identify.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/kernel/time.ts';
-import { QUOTAS } from '../../src/spec/limits.ts';
+import { LIMITS } from '../../src/spec/limits.ts';
 import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
@@ -115,11 +115,11 @@ describe('a session', () => {
     const second = world.visitor();
     await second.signIn(first.email);
     assert.equal(await count(), 2);
-    await world.db.run(insert, [id, world.clock.now(), QUOTAS.sessions - 2]);
+    await world.db.run(insert, [id, world.clock.now(), LIMITS.sessionsMax - 2]);
     pass(SECOND_MS);
     const third = world.visitor();
     await third.signIn(first.email);
-    assert.equal(await count(), QUOTAS.sessions);
+    assert.equal(await count(), LIMITS.sessionsMax);
     assert.equal(await signedIn(first.cookie), false);
     assert.equal(await signedIn(second.cookie), true);
     assert.equal(await signedIn(third.cookie), true);

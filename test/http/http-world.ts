@@ -18,6 +18,7 @@ import { PasswordHasher } from '../../src/kernel/passwords.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { Database } from '../../src/kernel/sql.ts';
 import { COIN_CODES } from '../../src/spec/coins.ts';
+import { QUOTAS } from '../../src/spec/limits.ts';
 import { isUnavailable, type OpenDatabase } from '../../src/store/db.ts';
 import { scratchDatabase } from '../support/database.ts';
 import { SessionClient } from '../support/session-client.ts';
@@ -161,7 +162,13 @@ function parts(db: OpenDatabase, clock: OffsetClock, log: string[]): Omit<Servic
     compute: new SimulatedCompute({ db, clock, faults, installS: 0 }),
     chains: new Map(chains),
     rates: new FixedRates({ db }),
-    settings: { mode: 'sandbox', tokenPrefix: 'skerry', rateLockMinutes: 60, addressRestDays: 7 },
+    settings: {
+      mode: 'sandbox',
+      tokenPrefix: 'skerry',
+      rateLockMinutes: 60,
+      addressRestDays: 7,
+      quotas: QUOTAS,
+    },
     wake: () => undefined,
   };
 }

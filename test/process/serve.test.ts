@@ -221,6 +221,7 @@ describe('skerryd serve', () => {
     ['a public address for a sandbox', { SKERRY_HOST: '0.0.0.0' }, /SKERRY_HOST.*SKERRY_SANDBOX_PUBLIC/],
     ['a key that is none', { SKERRY_SECRET_KEY: 'hunter2' }, /SKERRY_SECRET_KEY/],
     ['an unknown crash point', { SKERRY_CRASH_AT: 'lunch' }, /SKERRY_CRASH_AT/],
+    ['a quota of a thing that is none', { SKERRY_QUOTAS: 'cats=9' }, /SKERRY_QUOTAS.*servers/],
     ['live without a database', { SKERRY_MODE: 'live' }, /DATABASE_URL/],
     [
       'live with simulated drivers',

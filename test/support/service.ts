@@ -9,6 +9,7 @@ import { FixedRates } from '../../src/drivers/rates/fixed.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { PasswordHasher } from '../../src/kernel/passwords.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
+import { QUOTAS } from '../../src/spec/limits.ts';
 import { type OpenDatabase, openDatabase } from '../../src/store/db.ts';
 import { operateDuty } from '../../src/workers/operate.ts';
 import { Runner } from '../../src/workers/runner.ts';
@@ -54,7 +55,13 @@ export async function testService(options: { poolSize?: number; keys?: string } 
     compute: new SimulatedCompute({ db: outside, clock, faults, installS: INSTALL_S }),
     chains: new Map(),
     rates: new FixedRates({ db: outside }),
-    settings: { mode: 'sandbox', tokenPrefix: 'skerry', rateLockMinutes: 60, addressRestDays: 7 },
+    settings: {
+      mode: 'sandbox',
+      tokenPrefix: 'skerry',
+      rateLockMinutes: 60,
+      addressRestDays: 7,
+      quotas: QUOTAS,
+    },
     wake: () => undefined,
   };
   const runner = new Runner({ duties: [operateDuty(service)], pollMs: 500, log });

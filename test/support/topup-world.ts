@@ -6,6 +6,7 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import { newId, newPublicNo, showId } from '../../src/kernel/ids.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';
+import { QUOTAS } from '../../src/spec/limits.ts';
 import type { Topup } from '../../src/spec/schemas/topup.ts';
 import { insertCustomer } from '../../src/store/customers.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../../src/store/db.ts';
@@ -68,7 +69,13 @@ export class TopupWorld {
       chains: this.chains,
       rates: { usdPerCoin: async (coin: CoinCode) => this.#rate(coin), eurPerUsd: async () => '0.9' },
       log: createLogger('silent'),
-      settings: { mode: 'sandbox', tokenPrefix: 'skerry', rateLockMinutes: 60, addressRestDays: 7 },
+      settings: {
+        mode: 'sandbox',
+        tokenPrefix: 'skerry',
+        rateLockMinutes: 60,
+        addressRestDays: 7,
+        quotas: QUOTAS,
+      },
       wake: () => {
         this.wakes += 1;
       },

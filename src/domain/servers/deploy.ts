@@ -6,7 +6,7 @@ import { newId, newPublicNo, showId } from '../../kernel/ids.ts';
 import { centsNumber } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { addMonths } from '../../kernel/time.ts';
-import { type CycleMonths, QUOTAS } from '../../spec/limits.ts';
+import type { CycleMonths } from '../../spec/limits.ts';
 import { brokenConstraint, sqlState } from '../../store/db.ts';
 import { DEPLOY_CONFLICT, type DeployRow, findDeployLack, insertDeploy } from '../../store/deploy.ts';
 import type { ServerRow } from '../../store/servers.ts';
@@ -82,7 +82,7 @@ async function attemptDeploy(
   order: DeployOrder,
   within: ((tx: Sql, deployed: Deployed) => Promise<void>) | undefined,
 ): Promise<Deployed | undefined> {
-  const { server, row } = prepare(service.clock.now(), actor, order);
+  const { server, row } = prepare(service, actor, order);
   async function write(tx: Sql): Promise<Deployed | undefined> {
     const balanceAfterCents = await insertDeploy(tx, row);
     if (balanceAfterCents === undefined) return undefined;
@@ -119,7 +119,12 @@ async function refuse(tx: Sql, row: DeployRow): Promise<void> {
   }
 }
 
-function prepare(now: Date, actor: CustomerActor, order: DeployOrder): { server: ServerRow; row: DeployRow } {
+function prepare(
+  service: Service,
+  actor: CustomerActor,
+  order: DeployOrder,
+): { server: ServerRow; row: DeployRow } {
+  const now = service.clock.now();
   const priceCentsCycle = cyclePriceCents(order.plan.price_cents_month, order.billingMonths);
   const server: ServerRow = {
     id: newId(now),
@@ -151,10 +156,15 @@ function prepare(now: Date, actor: CustomerActor, order: DeployOrder): { server:
     ipv4_gateway: null,
     ipv6_prefix: null,
   };
-  return { server, row: deployRow(server, actor, order) };
+  return { server, row: deployRow(server, actor, order, service.settings.quotas.servers) };
 }
 
-function deployRow(server: ServerRow, actor: CustomerActor, order: DeployOrder): DeployRow {
+function deployRow(
+  server: ServerRow,
+  actor: CustomerActor,
+  order: DeployOrder,
+  serversMax: number,
+): DeployRow {
   const now = server.created_at;
   const transferId = newId(now);
   const description = `${order.plan.id} in ${server.region_id}, ${server.billing_months} month${server.billing_months === 1 ? '' : 's'}`;
@@ -191,7 +201,7 @@ function deployRow(server: ServerRow, actor: CustomerActor, order: DeployOrder):
     rootPasswordSealed: order.rootPasswordSealed,
     userDataSealed: order.userDataSealed,
     now,
-    serversMax: QUOTAS.servers,
+    serversMax,
     revenueAccount: HOUSE.revenue,
     transferId,
     description,
@@ -205,6 +215,7 @@ function deployRow(server: ServerRow, actor: CustomerActor, order: DeployOrder):
       ipCountry: actor.ipCountry,
     },
     createdEvent: { id: newId(now), data: { server: serverObject(server) } },
-    chargedEvent: { id: newId(now), data: { ledger_entry: entry } },
+    // Its id is the later one, so that the two have an order within their millisecond.
+    chargedEvent: { id: newId(new Date(now.getTime() + 1)), data: { ledger_entry: entry } },
   };
 }

@@ -2,7 +2,7 @@
 import { newId, showId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Action } from '../../spec/actions.ts';
-import { QUOTAS } from '../../spec/limits.ts';
+import { LIMITS } from '../../spec/limits.ts';
 import { deleteSession, insertSession, trimSessions } from '../../store/sessions.ts';
 import type { Actor } from '../context.ts';
 import { recordAudit } from '../record.ts';
@@ -34,7 +34,7 @@ export async function openSession(
   const cookie = newSessionCookie(visit.visitor);
   const id = newId(now);
   await insertSession(tx, { digest: cookie.digest, id, customerId: customer.id, now });
-  await trimSessions(tx, customer.id, QUOTAS.sessions, livingSince(now));
+  await trimSessions(tx, customer.id, LIMITS.sessionsMax, livingSince(now));
   const actor = { ...visit.actor, customerId: customer.id, sessionId: id };
   await recordAudit(tx, { actor, action: customer.action, resource: showId('session', id) }, now);
   return { cookie: cookie.text };

@@ -4,7 +4,7 @@ import { base32, newId } from '../../kernel/ids.ts';
 import { isPrintable } from '../../kernel/printable.ts';
 import { digest } from '../../kernel/secrets.ts';
 import { parseRfc3339, SECOND_MS } from '../../kernel/time.ts';
-import { LIMITS, QUOTAS } from '../../spec/limits.ts';
+import { LIMITS } from '../../spec/limits.ts';
 import type { ApiToken } from '../../spec/schemas/api-token.ts';
 import { isScope } from '../../spec/scopes.ts';
 import { lockCustomer } from '../../store/customers.ts';
@@ -46,8 +46,9 @@ export async function createToken(
     const now = service.clock.now();
     const current = await lockCustomer(tx, actor.customerId);
     if (current?.password_hash !== checked) fail('bad_credentials');
-    if ((await countTokens(tx, actor.customerId, QUOTAS.tokens)) >= QUOTAS.tokens) {
-      fail('limit_reached', { limit: QUOTAS.tokens });
+    const { quotas } = service.settings;
+    if ((await countTokens(tx, actor.customerId, quotas.tokens)) >= quotas.tokens) {
+      fail('limit_reached', { limit: quotas.tokens });
     }
     const row = await insertToken(tx, {
       id: newId(now),

@@ -6,7 +6,6 @@ import type { Sql } from '../../kernel/sql.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Deposit } from '../../ports/chain.ts';
 import { type CoinCode, coin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
-import { QUOTAS } from '../../spec/limits.ts';
 import { takeIndex } from '../../store/coins.ts';
 import { type CustomerRow, findCustomer, lockCustomer } from '../../store/customers.ts';
 import { countOpenTopups, insertTopup, type TopupRow } from '../../store/topups.ts';
@@ -33,12 +32,12 @@ export async function createTopup(
   options: { readonly within?: (tx: Sql, topup: TopupRow) => Promise<void> } = {},
 ): Promise<TopupRow> {
   // Asked before, so that a refused order costs no address, and again under the lock, where it counts.
-  await requireRoom(service.db, await findCustomer(service.db, actor.customerId));
+  await requireRoom(service, service.db, await findCustomer(service.db, actor.customerId));
   const priced = await price(service, order);
   const deposit = await allocate(service, priced);
   const topup = await service.db.transaction(async (tx) => {
     // The customer's lock lets invoices made at the same moment count each other.
-    await requireRoom(tx, await lockCustomer(tx, actor.customerId));
+    await requireRoom(service, tx, await lockCustomer(tx, actor.customerId));
     const now = service.clock.now();
     const expiresAt = new Date(now.getTime() + service.settings.rateLockMinutes * MINUTE_MS);
     const row = await insertFresh(tx, newTopup(priced, deposit, actor.customerId, now, expiresAt));
@@ -51,10 +50,10 @@ export async function createTopup(
   return topup;
 }
 
-async function requireRoom(sql: Sql, customer: CustomerRow | undefined): Promise<void> {
+async function requireRoom(service: Service, sql: Sql, customer: CustomerRow | undefined): Promise<void> {
   if (!customer) throw new Error('no such customer');
   if (customer.frozen_at) fail('account_frozen');
-  const limit = QUOTAS.openTopups;
+  const limit = service.settings.quotas.openTopups;
   if ((await countOpenTopups(sql, customer.id)) >= limit) fail('limit_reached', { limit });
 }
 
