@@ -1,5 +1,5 @@
 /** `skerryd`: the service and its operator's commands. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type DatabaseHandle, provideDatabase } from './compose/database.ts';
 import type { Role } from './compose/serve.ts';
@@ -8,6 +8,7 @@ import { openService } from './compose/service.ts';
 import { type Config, describeConfig, loadConfig } from './config.ts';
 import { refuseOtherMode } from './domain/stamp/open.ts';
 import { describeError } from './kernel/logger.ts';
+import { Refusal } from './kernel/refusal.ts';
 import type { OperatorDoors } from './operator/context.ts';
 import { runOperator } from './operator/run.ts';
 import { openDatabase } from './store/db.ts';
@@ -30,7 +31,14 @@ process.exitCode = await runOperator(process.argv.slice(2), doors(), addServe);
 for (const close of opened.reverse()) await close();
 
 function dotEnv(): string {
-  return existsSync('.env') ? readFileSync('.env', 'utf8') : '';
+  try {
+    // An editor may have put a byte order mark in front.
+    return readFileSync('.env', 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return '';
+    throw new Refusal(`.env: it cannot be read (${code}); mend it, or take it away`);
+  }
 }
 
 function config(): Config {

@@ -1,6 +1,7 @@
 /** The main job over real HTTP: sign up, top up, pay, deploy, running. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { turn } from '../src/domain/switches/switch.ts';
 import { startWorld, topUp, type World } from './support/world.ts';
 
 const DEPLOY = {
@@ -145,6 +146,31 @@ async function eventTypes(world: World, email: string): Promise<string[]> {
   );
   return rows.map((row) => row.type);
 }
+
+describe('the kill-switch', () => {
+  it('leaves a paid invoice confirmed, its credit held, and billing tab and payment view in error with instructions', async () => {
+    const world = await startWorld();
+    try {
+      await turn(world.opened.service, 'topup-credit', false);
+      const customer = await world.customer();
+      const ref = await topUp(world, customer, 100);
+      assert.equal((await customer.get(`/topup-status.php?ref=${ref}`)).body.status, 'confirmed');
+      assert.equal((await customer.get('/me.php')).body.balance, 0);
+      for (const path of ['/billing', `/topup?ref=${ref}`]) {
+        const { text } = await customer.get(path);
+        assert.match(text, /<td>error<\/td>/);
+        assert.match(text, /refunded/);
+      }
+      assert.equal((await world.visitor().get(`/topup?ref=${ref}`)).text.includes(ref), false);
+      assert.equal((await (await world.customer()).get(`/topup?ref=${ref}`)).status, 404);
+      await turn(world.opened.service, 'topup-credit', true);
+      await world.settle();
+      assert.equal((await customer.get('/me.php')).body.balance, 0, 'the operator decides about each');
+    } finally {
+      await world.close();
+    }
+  });
+});
 
 describe('a quota that the operator set', () => {
   it('is the one that counts, and is named in the refusal', async () => {

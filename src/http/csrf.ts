@@ -27,8 +27,10 @@ export function isCrossSite(headers: IncomingHttpHeaders, baseUrl: string | null
   if (origin === undefined || origin === 'null') return false;
   const from = hostOf(origin);
   if (from === undefined) return true;
-  const ours = [hostOf(`http://${headers.host ?? ''}`), hostOf(baseUrl ?? '')];
-  return !ours.includes(from);
+  const ours = hostOf(baseUrl ?? '');
+  // Our own host by the other scheme is somebody between us and the visitor.
+  if (from === ours) return new URL(origin).protocol !== new URL(baseUrl ?? origin).protocol;
+  return from !== hostOf(`http://${headers.host ?? ''}`);
 }
 
 /** Host and port in lower case; the default ports of both schemes are left out, as browsers do. */

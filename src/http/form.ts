@@ -1,4 +1,5 @@
 /** Form bodies of the session surface. */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Failure, fail } from '../kernel/fail.ts';
 import { LIMITS } from '../spec/limits.ts';
@@ -33,17 +34,23 @@ export function parseForm(text: string): Form {
 }
 
 /** Reads a form body; what is wrong with it is returned, not thrown. */
-export async function readForm(payload: Readable, contentType: string | undefined): Promise<FormBody> {
+export async function readForm(payload: Readable, headers: IncomingHttpHeaders): Promise<FormBody> {
+  // What is announced as far too large is not waited for.
+  if (Number(headers['content-length'] ?? 0) > DRAINED_MAX_BYTES) return tooLarge();
   const bytes = await readUpTo(payload, LIMITS.formBodyMaxBytes);
-  if (bytes === undefined) return new Failure('bad_request', {}, 'The body is too large.');
+  if (bytes === undefined) return tooLarge();
   if (bytes.length === 0) return new Map();
-  const type = contentType?.split(';')[0]?.trim().toLowerCase();
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== FORM_TYPE) return new Failure('bad_request', {}, `The body must be ${FORM_TYPE}.`);
   try {
     return parseForm(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch (error) {
     return error instanceof Failure ? error : new Failure('bad_request', {}, 'The body is not valid UTF-8.');
   }
+}
+
+function tooLarge(): Failure {
+  return new Failure('bad_request', {}, 'The body is too large.');
 }
 
 /** The bytes, or undefined when there are more than `maxBytes`. */

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { homePage } from '../panel/home.ts';
 import { PLACES, placePage } from '../panel/places.ts';
 import { PANEL_PATHS } from '../spec/paths.ts';
+import { registerBillingPages } from './billing-pages.ts';
 import { sendPage } from './send-page.ts';
 import { registerServerPages } from './server-pages.ts';
 import type { Edge } from './settings.ts';
@@ -14,6 +15,7 @@ export function registerPages(scope: FastifyInstance, edge: Edge): void {
   });
   for (const place of PLACES) scope.get(place.path, (_request, reply) => sendPage(reply, placePage(place)));
   registerServerPages(scope, edge);
+  registerBillingPages(scope, edge);
 }
 
 function baseUrlOf(edge: Edge, request: FastifyRequest): string {

@@ -39,13 +39,13 @@ export function registerServerPages(scope: FastifyInstance, edge: Edge): void {
 }
 
 function view(row: Row): ServerView {
-  const { name, status, plan, region, ipv4, ipv6 } = serverObject(row);
+  const { name, status, plan, ipv4, ipv6 } = serverObject(row);
   return {
     path: serverPath(row.public_no),
     name,
     status,
     plan,
-    region,
+    region: row.region_name,
     ipv4: ipv4?.address ?? null,
     ipv6: ipv6?.address ?? null,
     paidUntil: sessionTime(row.paid_until),

@@ -23,7 +23,7 @@ export const PLACES: readonly Place[] = [
     title: 'Sign in',
     later: 'A form for e-mail and password.',
     today:
-      'POST /auth-api.php with action signin, email and password; or action recover with your recovery code.',
+      'POST /auth-api.php with action signin, email and password; or action recover with email, recovery_code, password and password_confirm.',
   },
   {
     path: PANEL_PATHS.signUp,
@@ -31,20 +31,16 @@ export const PLACES: readonly Place[] = [
     later: 'A form for a new account.',
     today: 'POST /auth-api.php with action signup, email, password and password_confirm.',
   },
-  {
-    path: PANEL_PATHS.topup,
-    title: 'Top up',
-    later: 'A choice of coin and amount, then the address to pay to and how far the payment has come.',
-    today:
-      'POST /topup-api.php with action create, amount and coin; then GET /topup-status.php?ref=… with the order_ref of the answer.',
-  },
-  {
-    path: PANEL_PATHS.billing,
-    title: 'Billing',
-    later: 'Every charge, top-up and bonus, with the balance after each.',
-    today: 'GET /me.php shows the balance.',
-  },
 ];
+
+/** What the top-up page says when it is asked about no payment. */
+export const TOPUP_PLACE: Place = {
+  path: PANEL_PATHS.topup,
+  title: 'Top up',
+  later: 'A choice of coin and amount, then the address to pay to and how far the payment has come.',
+  today:
+    'POST /topup-api.php with action create, amount and coin; then GET /topup-status.php?ref=… with the order_ref of the answer.',
+};
 
 export function placePage(place: Place): string {
   return page(

@@ -1,6 +1,7 @@
 /**
  * The compute port: what Skerry asks of the thing that runs machines. Every verb says *ensure*: it may be called
- * again after a crash, with the same result. A driver never decides anything about money or customers.
+ * again after a crash, with the same result. A call that was given up may still act later, so a driver carries out
+ * the calls for one machine in the order they came. A driver never decides anything about money or customers.
  */
 import type { Ipv4Assignment, Ipv6Assignment } from './network.ts';
 

@@ -45,7 +45,8 @@ export async function pendingMigrations(db: OpenDatabase, folder: URL = FOLDER):
     }
     if (now !== sha256) {
       throw new MigrationRefused(
-        `migration ${name} was edited after it ran: restore the file and add a new migration`,
+        `migration ${name} was edited after this database ran it: use the version that made the database, or restore ` +
+          'the file and add a new migration',
       );
     }
   }

@@ -118,10 +118,11 @@ export async function nextOperationDue(tx: Sql): Promise<Date | null> {
   return row?.due_at ?? null;
 }
 
-/** Whether an operation is held by somebody, or due by `soon`. */
+/** Whether an operation is held by somebody, or due by `soon`, or an install is looked at again within a minute. */
 export async function operationsUnderWay(tx: Sql, soon: Date): Promise<boolean> {
   const row = await tx.row<{ found: boolean }>(
-    `select exists (select from operations where due_at <= $1 or leased_until > clock_timestamp()) as found`,
+    `select exists (select from operations where due_at <= $1 or leased_until > clock_timestamp()
+                       or (step = 'observe' and due_at <= $1 + interval '1 minute')) as found`,
     [soon],
   );
   return row?.found ?? false;

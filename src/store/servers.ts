@@ -46,21 +46,26 @@ export async function findServer(tx: Sql, id: string): Promise<ServerRow | undef
   return await tx.row<ServerRow>(`select ${COLUMNS} from ${FROM} where s.id = $1`, [id]);
 }
 
+/** A server with the name of its region, for pages. */
+export type NamedServerRow = ServerRow & { readonly region_name: string };
+
+const NAMED = `select ${COLUMNS}, g.name as region_name from ${FROM} join regions g on g.id = s.region_id`;
+
 export async function findServerByNo(
   tx: Sql,
   customerId: string,
   publicNo: bigint,
-): Promise<ServerRow | undefined> {
-  return await tx.row<ServerRow>(
-    `select ${COLUMNS} from ${FROM} where s.customer_id = $1 and s.public_no = $2`,
-    [customerId, publicNo],
-  );
+): Promise<NamedServerRow | undefined> {
+  return await tx.row<NamedServerRow>(`${NAMED} where s.customer_id = $1 and s.public_no = $2`, [
+    customerId,
+    publicNo,
+  ]);
 }
 
 /** The customer's servers, newest first, at most `limit`. */
-export async function listServers(tx: Sql, customerId: string, limit: number): Promise<ServerRow[]> {
-  return await tx.rows<ServerRow>(
-    `select ${COLUMNS} from ${FROM} where s.customer_id = $1 order by s.created_at desc, s.id desc limit $2`,
+export async function listServers(tx: Sql, customerId: string, limit: number): Promise<NamedServerRow[]> {
+  return await tx.rows<NamedServerRow>(
+    `${NAMED} where s.customer_id = $1 order by s.created_at desc, s.id desc limit $2`,
     [customerId, limit],
   );
 }

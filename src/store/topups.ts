@@ -45,6 +45,15 @@ async function one(sql: Sql, where: string, values: readonly unknown[]): Promise
   return stored && topup(stored);
 }
 
+/** The customer's invoices, newest first, at most `limit`. */
+export async function listTopups(sql: Sql, customerId: string, limit: number): Promise<TopupRow[]> {
+  const rows = await sql.rows<Stored>(
+    `select ${COLUMNS} from topups where customer_id = $1 order by created_at desc, id desc limit $2`,
+    [customerId, limit],
+  );
+  return rows.map(topup);
+}
+
 /** Writes a new invoice; false when its public number is taken. */
 export async function insertTopup(tx: Sql, row: TopupRow): Promise<boolean> {
   const inserted = await tx.run(

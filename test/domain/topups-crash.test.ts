@@ -33,7 +33,7 @@ async function killedAt(crashAt: string, customer: CustomerActor | null): Promis
 
 async function settle(): Promise<void> {
   const watch = watchDuty(service);
-  while ((await watch.run()) > 0);
+  while ((await watch.run()) > 0 || (await watch.busy()));
 }
 
 async function paidInvoice(): Promise<TopupRow> {

@@ -4,6 +4,7 @@ import { systemActor } from '../../src/domain/record.ts';
 import { turn } from '../../src/domain/switches/switch.ts';
 import { refundTopup, releaseTopup } from '../../src/domain/topups/held.ts';
 import { topupView } from '../../src/domain/topups/object.ts';
+import { listHeldTopups } from '../../src/store/held-topups.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
@@ -82,15 +83,26 @@ test('a refund is never credited, whatever the chain does', async () => {
   const topup = await held();
   const refunded = await refundTopup(world.service, operator(), topup.id);
   assert.equal(refunded.credit_held, false);
-  assert.equal(refunded.status, 'pending');
-  assert.deepEqual(await world.audit(topup), ['topup.create', 'topup.refund']);
+  assert.equal(refunded.status, 'expired', 'it asks for no payment again');
+  assert.deepEqual(await world.audit(topup), ['topup.create', 'topup.expire', 'topup.refund']);
   await turn(world.service, 'topup-credit', true);
   world.btc.reorg(3);
   await world.settle();
   world.btc.mine(3);
   await world.settle();
   assert.deepEqual(await world.entries(topup), []);
-  assert.equal((await world.topup(topup)).status, 'pending');
+  assert.equal((await world.topup(topup)).status, 'expired');
+});
+
+test('what left the chain is neither listed as held nor sent back', async () => {
+  const topup = await held();
+  world.btc.reorg(3, { drop: true });
+  await world.settle();
+  await assert.rejects(refundTopup(world.service, operator(), topup.id), { code: 'not_found' });
+  assert.deepEqual(
+    (await listHeldTopups(world.db)).filter((row) => row.id === topup.id),
+    [],
+  );
 });
 
 test('there is nothing to release or refund where nothing is held', async () => {

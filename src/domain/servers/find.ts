@@ -1,6 +1,6 @@
 /** A customer's own servers; what another customer owns is not there. */
 import { fail } from '../../kernel/fail.ts';
-import { findServerByNo, listServers, type ServerRow } from '../../store/servers.ts';
+import { findServerByNo, listServers, type NamedServerRow } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
 
 /** By the integer that the session surface shows; refuses with `not_found`. */
@@ -8,7 +8,7 @@ export async function findOwnServer(
   service: Service,
   customerId: string,
   serverNo: bigint,
-): Promise<ServerRow> {
+): Promise<NamedServerRow> {
   return (await findServerByNo(service.db, customerId, serverNo)) ?? fail('not_found');
 }
 
@@ -16,6 +16,6 @@ export async function findOwnServer(
 const LIST_MAX = 1_000;
 
 /** Newest first. */
-export async function listOwnServers(service: Service, customerId: string): Promise<ServerRow[]> {
+export async function listOwnServers(service: Service, customerId: string): Promise<NamedServerRow[]> {
   return await listServers(service.db, customerId, LIST_MAX);
 }

@@ -8,7 +8,7 @@ import { isPresent } from './status.ts';
 
 type Seen = Pick<DepositRow, 'state' | 'confirmations' | 'height' | 'block_hash' | 'included_at'>;
 
-function inBlock(state: DepositRow['state']): boolean {
+export function inBlock(state: DepositRow['state']): boolean {
   return state === 'included' || state === 'final';
 }
 

@@ -7,6 +7,7 @@ import { type DepositRow, depositsOf, saveDeposit } from '../../store/deposits.t
 import { lockTopup, type TopupRow } from '../../store/topups.ts';
 import type { Actor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
+import { inBlock } from './deposit.ts';
 import { settle } from './settle.ts';
 
 /**
@@ -15,6 +16,7 @@ import { settle } from './settle.ts';
  */
 export async function releaseTopup(service: Service, actor: Actor, topupId: string): Promise<TopupRow> {
   return await resolveHeld(service, actor, topupId, {
+    meant: (deposit) => deposit.held,
     apply: (deposit) => ({ ...deposit, held: false }),
     // What it credits is audited as any credit.
     audit: null,
@@ -23,10 +25,12 @@ export async function releaseTopup(service: Service, actor: Actor, topupId: stri
 
 /**
  * Notes that the held payments of an invoice were paid back outside this system: they are never credited.
- * Refuses with `not_found` when nothing is held there.
+ * Refuses with `not_found` when nothing is held there that is in a block.
  */
 export async function refundTopup(service: Service, actor: Actor, topupId: string): Promise<TopupRow> {
   return await resolveHeld(service, actor, topupId, {
+    // What is not on the chain any more must not be paid back.
+    meant: (deposit) => deposit.held && inBlock(deposit.state),
     apply: (deposit, now) => ({ ...deposit, held: false, refunded_at: now }),
     audit: 'topup.refund',
   });
@@ -37,6 +41,7 @@ async function resolveHeld(
   actor: Actor,
   topupId: string,
   resolution: {
+    readonly meant: (deposit: DepositRow) => boolean;
     readonly apply: (deposit: DepositRow, now: Date) => DepositRow;
     readonly audit: Action | null;
   },
@@ -45,8 +50,9 @@ async function resolveHeld(
     const topup = (await lockTopup(tx, topupId)) ?? fail('not_found');
     const now = service.clock.now();
     const before = await depositsOf(tx, topupId);
-    if (!before.some((deposit) => deposit.held)) fail('not_found', {}, 'Nothing is held on this top-up.');
-    const deposits = before.map((deposit) => (deposit.held ? resolution.apply(deposit, now) : deposit));
+    if (!before.some(resolution.meant)) fail('not_found', {}, 'Nothing is held on this top-up.');
+    const { meant, apply } = resolution;
+    const deposits = before.map((deposit) => (meant(deposit) ? apply(deposit, now) : deposit));
     for (const [i, deposit] of deposits.entries()) if (deposit !== before[i]) await saveDeposit(tx, deposit);
     const settled = await settle(tx, { topup, deposits, before, mayCredit: true, actor, now });
     const { customer_id: customerId } = topup;

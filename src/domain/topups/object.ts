@@ -52,6 +52,11 @@ export function topupView(row: TopupRow): TopupView {
   };
 }
 
+/** What billing tab and payment view say: a held payment is an `error` there, with instructions (SPEC, kill-switch). */
+export function shownTopupStatus(row: TopupRow): SessionTopupStatus {
+  return row.credit_held ? 'error' : topupView(row).status;
+}
+
 function depositAmount(row: TopupRow): string {
   return formatUnits(row.deposit_units, coinOf(row.coin).decimals);
 }

@@ -81,7 +81,10 @@ function topupAfter(
   required: number,
 ): TopupRow {
   // An expired invoice stays over, should another process's clock be a little behind.
-  const over = topup.cancelled_at !== null || topup.status === 'expired' || now >= topup.expires_at;
+  const refunded = deposits.some((deposit) => deposit.refunded_at !== null && isPresent(deposit));
+  const timeIsUp = topup.status === 'expired' || now >= topup.expires_at;
+  // An invoice whose payment was given back asks for none again.
+  const over = topup.cancelled_at !== null || timeIsUp || refunded;
   return {
     ...topup,
     status: topupStatus(topup, deposits, over),

@@ -4,6 +4,7 @@ import { Failure, fail } from '../../kernel/fail.ts';
 import { isPrintable } from '../../kernel/printable.ts';
 import { rfc3339 } from '../../kernel/time.ts';
 import { FAILURES } from '../../spec/errors.ts';
+import { isCrossSite } from '../csrf.ts';
 import type { SandboxControl } from './control.ts';
 
 /** Ten years: more is a slip of the finger. */
@@ -72,6 +73,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
 };
 
 export function sandboxRoutes(scope: FastifyInstance, control: SandboxControl): void {
+  // A page of some other site, open in the same browser, has no business here.
+  scope.addHook('onRequest', async (request) => {
+    if (isCrossSite(request.headers, null)) fail('invalid_csrf');
+  });
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, payload, done) => done(null, payload));
   scope.setErrorHandler((error, _request, reply) => {

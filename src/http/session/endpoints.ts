@@ -17,7 +17,7 @@ export const POST_ENDPOINTS: readonly PostEndpoint[] = [auth, topup, deploy, acc
 
 export function registerSessionSurface(scope: FastifyInstance, edge: Edge): void {
   scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-    readForm(payload, request.headers['content-type']),
+    readForm(payload, request.headers),
   );
   scope.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store');

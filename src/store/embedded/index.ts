@@ -113,6 +113,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'not permitted',
   EROFS: 'the file system is read-only',
+  ENOENT: 'a folder above it is not there and cannot be made',
   ENOTDIR: 'a part of the path is not a folder',
   EEXIST: 'a part of the path is not a folder',
   ENOSPC: 'no space is left on the disk',
