@@ -112,7 +112,7 @@ export async function finishOperation(
   );
 }
 
-/** When the next operation that nobody holds is due. */
+/** When the next operation is due, held or not. */
 export async function nextOperationDue(tx: Sql): Promise<Date | null> {
   const row = await tx.row<{ due_at: Date }>(`select due_at from operations order by due_at limit 1`);
   return row?.due_at ?? null;
