@@ -27,6 +27,9 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
+// Whoever reads our output may have seen enough (`skerryd hosts list | head`).
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 process.exitCode = await runOperator(process.argv.slice(2), doors(), addServe);
 for (const close of opened.reverse()) await close();
 
