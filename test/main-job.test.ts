@@ -104,6 +104,14 @@ describe('the main job', () => {
     assert.match((await customer.get(String(deployed.body.redirect))).text, /running/);
   });
 
+  it('settles only when an install is through, though its host does not answer at first', async () => {
+    const customer = await world.customer(60);
+    await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 2 });
+    const deployed = await customer.post('/deploy-api.php', DEPLOY);
+    await world.settle();
+    assert.match((await customer.get(String(deployed.body.redirect))).text, /running/);
+  });
+
   it('deploys a dedicated machine, and refuses one more than there are', async () => {
     const free = await world.opened.db.row<{ count: bigint }>(
       `select count(*) from machines where plan_id = 'r1' and region_id = 'zrh' and server_id is null`,

@@ -71,7 +71,7 @@ describe('the work on servers', () => {
     assert.deepEqual([await duty.busy(), await duty.nextDue()], [true, world.clock.now()]);
     await work();
     assert.equal(await duty.busy(), true);
-    await world.db.run(`update operations set due_at = due_at + interval '1 minute'`);
+    await world.db.run(`update operations set due_at = due_at + interval '2 minutes'`);
     assert.equal(await duty.busy(), false);
     assert.ok(((await duty.nextDue()) ?? 0) > world.clock.now());
     await world.rest();
