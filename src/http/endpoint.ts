@@ -78,7 +78,9 @@ export function registerPost(scope: FastifyInstance, edge: Edge, endpoint: PostE
       if (!operation) fail('bad_action');
       refuseFrozen(endpoint, operation, identity);
       const call = { edge, request, reply, form, visit, customer: () => customerOf(visit) };
-      return await counting(call, operation);
+      // Where anybody may come, the account is the one named; elsewhere the one that is signed in.
+      const account = (endpoint.protected ? identity.session?.customerId : undefined) ?? field(form, 'email');
+      return await counting(call, operation, account);
     } catch (error) {
       const action = operation?.audit ?? null;
       await recordRefusal(edge.service, { actor: visit.actor, action, error });
@@ -120,7 +122,7 @@ const COUNTS: Readonly<Record<'signups' | 'failures', (code: FailureCode | undef
 };
 
 /** Runs the operation within the limit of the caller's address: counted before, so that a burst cannot slip through. */
-async function counting(call: Call, operation: Operation): Promise<object> {
+async function counting(call: Call, operation: Operation, account: string): Promise<object> {
   const { edge, request } = call;
   const { counted } = operation;
   if (!counted) return await operation.run(call);
@@ -128,7 +130,8 @@ async function counting(call: Call, operation: Operation): Promise<object> {
   if (retryAfterS > 0) fail('rate_limited', { retry_after_s: retryAfterS });
   let code: FailureCode | undefined = 'internal';
   try {
-    const answer = await operation.run(call);
+    const answer =
+      counted === 'failures' ? await guessing(call, operation, account) : await operation.run(call);
     code = undefined;
     return answer;
   } catch (error) {
@@ -136,6 +139,20 @@ async function counting(call: Call, operation: Operation): Promise<object> {
     throw error;
   } finally {
     if (!COUNTS[counted](code)) edge[counted].giveBack(request.ip);
+  }
+}
+
+/** Runs what asks for a password: each wrong one makes the next try on the same account wait longer. */
+async function guessing(call: Call, operation: Operation, account: string): Promise<object> {
+  const { delays } = call.edge;
+  await delays.wait(account);
+  try {
+    const answer = await operation.run(call);
+    delays.succeeded(account);
+    return answer;
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'bad_credentials') delays.failed(account);
+    throw error;
   }
 }
 

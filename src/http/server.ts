@@ -7,6 +7,7 @@ import { newId, showId } from '../kernel/ids.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { AttemptLimiter } from './attempts.ts';
 import { refuseSocket, takeOddRequests } from './below-router.ts';
+import { AccountDelays } from './delays.ts';
 import { answerError, failureBody } from './errors.ts';
 import { registerPages } from './pages.ts';
 import { sendNotFoundPage } from './send-page.ts';
@@ -35,6 +36,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     settings,
     signups: new AttemptLimiter(settings.signupsPerHour),
     failures: new AttemptLimiter(settings.signinFailuresPerHour),
+    delays: new AccountDelays({ on: settings.signinFailuresPerHour > 0 }),
   };
   const newRequestId = () => showId('request', newId(service.clock.now()));
   const below = { newRequestId, log: service.log };

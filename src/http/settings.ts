@@ -1,5 +1,6 @@
 import type { Service } from '../domain/context.ts';
 import type { AttemptLimiter } from './attempts.ts';
+import type { AccountDelays } from './delays.ts';
 
 export interface HttpSettings {
   /** How customers reach the service; null: as the Host header says. `https:` makes the cookie Secure. */
@@ -18,4 +19,5 @@ export interface Edge {
   readonly settings: HttpSettings;
   readonly signups: AttemptLimiter;
   readonly failures: AttemptLimiter;
+  readonly delays: AccountDelays;
 }
