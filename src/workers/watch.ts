@@ -135,7 +135,9 @@ class ChainWatch {
       extendCoin(db, coin.leaseId, leaseMs).catch(() => undefined);
     }, leaseMs / 3).unref();
     try {
-      this.#changed += await this.#changes(coin);
+      // Not `+= await`: that would add to what was there before the wait, and another coin's changes would be lost.
+      const changed = await this.#changes(coin);
+      this.#changed += changed;
     } catch (error) {
       log.error({ err: error, coin: coin.code }, 'the failure of a chain could not be noted');
     }
