@@ -20,7 +20,7 @@ export function field(form: Form, name: string): string {
 }
 
 /** Fields of `a=1&b=2`; a repeated field or bytes that are no text are refused with `bad_request`. */
-export function parseForm(text: string): Form {
+function parseForm(text: string): Form {
   const form = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
     // U+FFFD is what undecodable bytes become.

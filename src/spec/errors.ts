@@ -2,6 +2,7 @@
  * Every refusal there is, once. A domain verb fails with a name of FAILURES; each surface reads its own column.
  * Sources: SPEC "Errors", DECISIONS "Errors (A)", "Error items", "Closed list of codes".
  */
+import { CYCLE_MONTHS, LIMITS } from './limits.ts';
 
 /** SPEC surface B: the closed list of codes. */
 export const V1_ERRORS = {
@@ -70,7 +71,7 @@ export const FAILURES = {
     v1: 'invalid_request',
     issue: 'min_length',
     field: 'password',
-    message: 'A password has 12 to 256 characters.',
+    message: `A password has ${LIMITS.passwordMinChars} to ${LIMITS.passwordMaxChars} characters.`,
   },
   password_mismatch: {
     session: 400,
@@ -127,7 +128,7 @@ export const FAILURES = {
     v1: 'invalid_request',
     issue: 'invalid_value',
     field: 'billing_months',
-    message: 'billing is 1, 3, 6 or 12 months.',
+    message: `billing is one of ${CYCLE_MONTHS.join(', ')} months.`,
   },
   bad_password: {
     session: 200,

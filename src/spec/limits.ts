@@ -2,6 +2,10 @@
 export const LIMITS = {
   topupMinCents: 3_000n,
   topupMaxCents: 1_000_000n,
+  /** In a block by this long after the rate lock's end, a payment still has the locked rate. */
+  rateLockGraceHours: 3,
+  /** Short by up to this part of a thousand counts as the asked amount: wallets take their fee from the sum. */
+  topupTolerancePerMille: 5n,
   rootPasswordMinChars: 12,
   rootPasswordMaxChars: 128,
   passwordMinChars: 12,

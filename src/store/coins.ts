@@ -96,12 +96,7 @@ export async function delayCoin(
 
 /** Gives the coins of these leases back. */
 export async function releaseCoins(sql: Sql, leaseIds: readonly string[]): Promise<void> {
-  await sql.run(
-    `update coins set lease_id = null, leased_until = null,
-            polled_at = case when failures = 0 then clock_timestamp() else polled_at end
-      where lease_id = any($1)`,
-    [leaseIds],
-  );
+  await sql.run(`update coins set lease_id = null, leased_until = null where lease_id = any($1)`, [leaseIds]);
 }
 
 /**

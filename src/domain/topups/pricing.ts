@@ -6,16 +6,14 @@
 import { coinWorth } from '../../kernel/money.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { coin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
+import { LIMITS } from '../../spec/limits.ts';
 import type { DepositRow } from '../../store/deposits.ts';
 import type { TopupRow } from '../../store/topups.ts';
 
 export type Invoice = Pick<TopupRow, 'coin' | 'amount_cents' | 'deposit_units' | 'rate_usd' | 'expires_at'>;
 export type Payment = Pick<DepositRow, 'amount_units' | 'included_at' | 'rate_at_inclusion'>;
 
-const GRACE_MS = 3 * HOUR_MS;
-
-/** Short by up to this part of a thousand counts as the asked amount: wallets take their fee from the sum. */
-const TOLERANCE_PER_MILLE = 5n;
+const GRACE_MS = LIMITS.rateLockGraceHours * HOUR_MS;
 
 export function isLate(invoice: Pick<Invoice, 'expires_at'>, includedAt: Date | null): boolean {
   return includedAt !== null && includedAt.getTime() > invoice.expires_at.getTime() + GRACE_MS;
@@ -39,7 +37,7 @@ export function worthCents(invoice: Invoice, payments: readonly Payment[]): bigi
 
 function inTimeCents(invoice: Invoice, units: bigint, decimals: number): bigint {
   const asked = invoice.deposit_units;
-  const isAsked = units <= asked && units * 1_000n >= asked * (1_000n - TOLERANCE_PER_MILLE);
+  const isAsked = units <= asked && units * 1_000n >= asked * (1_000n - LIMITS.topupTolerancePerMille);
   return isAsked ? invoice.amount_cents : coinWorth(units, invoice.rate_usd, decimals);
 }
 

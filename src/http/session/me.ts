@@ -2,11 +2,8 @@
 import { Type } from 'typebox';
 import { findAccount } from '../../domain/customers/account.ts';
 import { centsNumber } from '../../kernel/money.ts';
+import { nullable } from '../../spec/schemas/nullable.ts';
 import type { GetEndpoint } from '../endpoint.ts';
-
-const nullable = <T extends ReturnType<typeof Type.String | typeof Type.Number | typeof Type.Integer>>(
-  type: T,
-) => Type.Union([type, Type.Null()]);
 
 export const me: GetEndpoint = {
   path: '/me.php',

@@ -3,13 +3,13 @@ import { type Static, Type } from 'typebox';
 import { SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
 import { nullable } from './nullable.ts';
 
-export const ServerIpv4 = Type.Object({
+const ServerIpv4 = Type.Object({
   address: Type.String(),
   gateway: Type.String(),
   rdns: nullable(Type.String()),
 });
 
-export const ServerIpv6 = Type.Object({
+const ServerIpv6 = Type.Object({
   address: Type.String(),
   prefix: Type.String(),
   rdns: nullable(Type.String()),

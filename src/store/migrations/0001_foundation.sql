@@ -267,8 +267,7 @@ create table coins (
   next_index int not null default 0,
   -- How far the chain was read, as its driver puts it.
   cursor text,
-  -- The last poll that was answered, and how many failed since.
-  polled_at timestamptz,
+  -- How many polls failed in a row, and until when the next one waits.
   failures int not null default 0,
   retry_at timestamptz,
   lease_id uuid,
