@@ -132,7 +132,7 @@ describe('a process killed with -9', () => {
 
   after(async () => {
     killLeftovers();
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   });
 
   const points = process.env.SKERRY_TEST_FULL ? CRASH_POINTS : SAMPLED;

@@ -22,7 +22,7 @@ describe('skerryd serve', () => {
   });
   after(async () => {
     killLeftovers();
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   });
   const quiet = (name: string) => ({ SKERRY_DATA_DIR: join(folder, name), SKERRY_LOG_LEVEL: 'warn' });
 

@@ -52,7 +52,8 @@ export function atEnd(t: TestContext, work: () => unknown): void {
 export async function scratchFolder(t: TestContext): Promise<string> {
   const folder = await realpath(await mkdtemp('/tmp/skerry-test-'));
   await chmod(folder, 0o755);
-  atEnd(t, () => rm(folder, { recursive: true, force: true }));
+  // The database of a killed service is still shutting down, and writing, for a moment.
+  atEnd(t, () => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }));
   return folder;
 }
 
