@@ -39,8 +39,8 @@ export interface OnceAnswer {
   readonly requestId: string;
 }
 
-/** Keeps the answer, in the transaction of the change. */
-export type Keep = (tx: Sql, answer: object) => Promise<void>;
+/** Keeps the answer, in the transaction of the change. A verb calls it last, with what its caller will answer. */
+export type Within = (tx: Sql, answer: object) => Promise<void>;
 
 class KeyTaken extends Error {}
 
@@ -50,7 +50,7 @@ const underWay = new Map<string, Promise<unknown>>();
 export async function once(
   service: Service,
   request: OnceRequest,
-  act: (keep: Keep) => Promise<object>,
+  act: (keep: Within) => Promise<object>,
 ): Promise<OnceAnswer> {
   const { actor, key } = request;
   if (key === undefined) {
@@ -96,11 +96,11 @@ async function attemptOnce(
   service: Service,
   request: OnceRequest,
   key: string,
-  act: (keep: Keep) => Promise<object>,
+  act: (keep: Within) => Promise<object>,
 ): Promise<OnceAnswer> {
   const replay = await findReplay(service, request, key);
   if (replay) return replay;
-  const keep: Keep = async (tx, answer) => {
+  const keep: Within = async (tx, answer) => {
     const now = service.clock.now();
     const kept = await keepAnswer(tx, {
       customerId: request.actor.customerId,

@@ -3,23 +3,21 @@
  * again after a crash, with the same result. A call that was given up may still act later, so a driver carries out
  * the calls for one machine in the order they came. A driver never decides anything about money or customers.
  */
-import type { Ipv4Assignment, Ipv6Assignment } from './network.ts';
+import type { Duplex } from 'node:stream';
+import type { Filter, Ipv4Assignment, Ipv6Assignment } from './network.ts';
 
 /** The machine as it should be. `id` is the server's id; the driver keeps it as the machine's name. */
 export interface MachineSpec {
   readonly id: string;
   /** The host that must carry it, by the name the operator gave it. */
   readonly host: string;
+  /** Which disk: a rebuild or restore makes the next generation, switches to it, then deletes the one before. From 1. */
+  readonly generation: number;
   readonly hostname: string;
   readonly cpu: number;
   readonly ramMb: number;
   readonly diskGb: number;
-  readonly image: {
-    readonly id: string;
-    readonly family: string;
-    readonly version: string;
-    readonly cloudInit: boolean;
-  };
+  readonly image: MachineImage;
   readonly ipv4: Ipv4Assignment;
   readonly ipv6: Ipv6Assignment;
   /** OpenSSH public keys. */
@@ -29,6 +27,16 @@ export interface MachineSpec {
   readonly userData: Uint8Array | null;
 }
 
+export interface MachineImage {
+  readonly id: string;
+  readonly family: string;
+  readonly version: string;
+  readonly cloudInit: boolean;
+  /** A customer's own ISO 9660 file, booted as a CD: the machine counts as `running` at power-on. */
+  readonly iso: { readonly path: string; readonly sha256: string } | null;
+}
+
+/** `acpi` asks the guest to shut down; one that ignores it stays on. `on` and `reset` leave a rescue system. */
 export type PowerAction = 'on' | 'off' | 'acpi' | 'reset';
 
 /** What the driver sees. `absent`: the host answers and has no such machine; `unknown`: its host does not answer. */
@@ -36,6 +44,52 @@ export interface MachineState {
   readonly id: string;
   readonly state: 'absent' | 'unknown' | 'installing' | 'running' | 'stopped';
   readonly host: string | null;
+  /** The disk it runs on; null where there is none to see. */
+  readonly generation: number | null;
+  /** It runs the rescue system. */
+  readonly rescue: boolean;
+}
+
+/** What signs in to the rescue system. */
+export interface RescueAccess {
+  /** crypt(3) hash of root's one-time password. */
+  readonly passwordHash: string;
+}
+
+export interface VolumeSpec {
+  readonly id: string;
+  readonly sizeGb: number;
+  /** Block device path in the guest, e.g. `/dev/vdb`. */
+  readonly device: string;
+}
+
+/** `failed` is final; `creating` is asked again. */
+export interface SnapshotState {
+  readonly state: 'creating' | 'ready' | 'failed';
+  /** GiB after deduplication; 0 until ready. */
+  readonly sizeGb: number;
+}
+
+/** Means over one hour, as far as it was seen. */
+export interface HourSample {
+  readonly id: string;
+  /** Start of the hour. */
+  readonly hour: Date;
+  readonly cpuPct: number;
+  readonly ramMb: number;
+  readonly diskReadBps: number;
+  readonly diskWriteBps: number;
+  readonly netInBps: number;
+  readonly netOutBps: number;
+}
+
+/** What hardware of a category can do; the rest is refused as `unavailable`. Power, install and rescue are always there. */
+export interface Capabilities {
+  readonly volumes: boolean;
+  readonly snapshots: boolean;
+  readonly filter: boolean;
+  readonly console: boolean;
+  readonly ownImages: boolean;
 }
 
 /** Why a call failed: `host` may be cured by another host, `transient` by trying again, `refused` by neither. */
@@ -52,11 +106,35 @@ export class ComputeError extends Error {
 
 export interface ComputeDriver {
   readonly name: string;
+  readonly capabilities: Readonly<Record<'vps' | 'dedicated', Capabilities>>;
   /** Makes the machine exist on its host and begin its install. The same id twice is one machine. */
   ensure(spec: MachineSpec): Promise<void>;
-  /** Makes the machine and its disk not exist, on whichever host it is. An absent one is fine. */
+  /** Makes the machine and its disks not exist, on whichever host it is; its volumes are detached first. An absent one is fine. */
   remove(id: string): Promise<void>;
   power(id: string, action: PowerAction): Promise<void>;
   /** The state of each asked machine, in the order asked. */
   observe(ids: readonly string[]): Promise<MachineState[]>;
+  /** Begins an install on disk generation `spec.generation`, unless the machine is on that one already. */
+  rebuild(spec: MachineSpec): Promise<void>;
+  /** The same with the snapshot's content; host name, keys and passwords are those in it. Refuses one that does not fit. */
+  restore(spec: MachineSpec, snapshotId: string): Promise<void>;
+  /** Boots the rescue system, whatever the machine does now. */
+  rescue(id: string, access: RescueAccess): Promise<void>;
+  /** A stream that speaks RFB (VNC) for the machine's screen; the caller ends it. */
+  console(id: string): Promise<Duplex>;
+  /** Hourly means of each machine from the hour of `since` on, the running hour included. Absent machines have none. */
+  sample(ids: readonly string[], since: Date): Promise<HourSample[]>;
+  /** Makes the volume exist, and be attached to this machine and no other. */
+  attach(machineId: string, volume: VolumeSpec): Promise<void>;
+  /** Makes the volume be attached to nothing. An absent one is fine. */
+  detach(volumeId: string): Promise<void>;
+  /** Makes the volume at least this large, online. An absent one is fine: it has no disk yet. */
+  grow(volumeId: string, sizeGb: number): Promise<void>;
+  /** Makes the volume and its content not exist. */
+  removeVolume(volumeId: string): Promise<void>;
+  /** Begins a crash-consistent snapshot of the machine, or says how far it is. */
+  snapshot(machineId: string, snapshotId: string): Promise<SnapshotState>;
+  removeSnapshot(snapshotId: string): Promise<void>;
+  /** Makes the packet filter outside the guest be exactly this one; null: none. */
+  filter(id: string, filter: Filter | null): Promise<void>;
 }

@@ -41,7 +41,7 @@ export type V1Issue = (typeof V1_ISSUES)[number];
 
 interface FailureRow {
   /** HTTP status on the session surface; `error` there is the failure's own name. */
-  readonly session: 200 | 400 | 401 | 403 | 404 | 409 | 429 | 500 | 503;
+  readonly session: 200 | 400 | 401 | 403 | 404 | 409 | 429 | 451 | 500 | 503;
   readonly v1: V1Error;
   readonly issue?: V1Issue;
   /** The field of surface B that is at fault, where it is always the same one. */
@@ -227,6 +227,48 @@ export const FAILURES = {
     v1: 'conflict_state',
     field: 'Idempotency-Key',
     message: 'This Idempotency-Key was used with another request, or by another credential.',
+  },
+  /** Several fields may be at fault: kernel/fail.ts `invalid` names each. */
+  invalid_request: {
+    session: 400,
+    v1: 'invalid_request',
+    message: 'The request is not valid; `errors` names each field and what it may be.',
+  },
+  /** An id in a body that names nothing of the customer's; always with `field`. */
+  unknown_reference: {
+    session: 200,
+    v1: 'unprocessable',
+    issue: 'not_found',
+    message: 'The request names something that does not exist in your account.',
+  },
+  /** Well formed, but it cannot be meant here; always with `field`. */
+  invalid_value: {
+    session: 200,
+    v1: 'unprocessable',
+    issue: 'invalid_value',
+    message: 'This value cannot be used here.',
+  },
+  /** A field that is optional elsewhere; always with `field`. */
+  required: {
+    session: 200,
+    v1: 'unprocessable',
+    issue: 'required',
+    message: 'This field is needed here.',
+  },
+  conflict_state: {
+    session: 409,
+    v1: 'conflict_state',
+    message: 'The state of the resource forbids this operation.',
+  },
+  forbidden_scope: {
+    session: 403,
+    v1: 'forbidden_scope',
+    message: 'This token lacks the scope that the operation needs.',
+  },
+  jurisdictional_block: {
+    session: 451,
+    v1: 'jurisdictional_block',
+    message: 'Refused for legal reasons.',
   },
   rate_limited: { session: 429, v1: 'rate_limited', message: 'Too many attempts; wait and try again.' },
   internal: {

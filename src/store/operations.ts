@@ -112,6 +112,11 @@ export async function finishOperation(
   );
 }
 
+/** Whether an operation of this server is under way. The caller holds the server's lock. */
+export async function hasOperation(tx: Sql, serverId: string): Promise<boolean> {
+  return (await tx.row(`select from operations where server_id = $1`, [serverId])) !== undefined;
+}
+
 /** When the next operation is due, held or not. */
 export async function nextOperationDue(tx: Sql): Promise<Date | null> {
   const row = await tx.row<{ due_at: Date }>(`select due_at from operations order by due_at limit 1`);

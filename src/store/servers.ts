@@ -75,6 +75,18 @@ export async function lockServer(tx: Sql, id: string): Promise<ServerRow | undef
   return await tx.row<ServerRow>(`select ${COLUMNS} from ${FROM} where s.id = $1 for update of s`, [id]);
 }
 
+/** The same for the customer's own server: another's is not told apart from none. */
+export async function lockOwnServer(
+  tx: Sql,
+  customerId: string,
+  id: string,
+): Promise<ServerRow | undefined> {
+  return await tx.row<ServerRow>(
+    `select ${COLUMNS} from ${FROM} where s.id = $1 and s.customer_id = $2 for update of s`,
+    [id, customerId],
+  );
+}
+
 export async function setServerStatus(
   tx: Sql,
   change: { id: string; status: ServerStatus; now: Date },

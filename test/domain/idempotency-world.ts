@@ -1,7 +1,7 @@
 /** A customer who sends requests with an Idempotency-Key; each that is carried out costs a dollar. */
 import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
-import { type Keep, type OnceAnswer, type OnceRequest, once } from '../../src/domain/idempotency.ts';
+import { type Within, type OnceAnswer, type OnceRequest, once } from '../../src/domain/idempotency.ts';
 import { charge } from '../../src/domain/ledger/transfer.ts';
 import { Failure } from '../../src/kernel/fail.ts';
 import { newId, showId } from '../../src/kernel/ids.ts';
@@ -52,7 +52,7 @@ export class OnceWorld {
   }
 
   /** Takes a dollar, and keeps an answer that holds a secret. */
-  readonly act = async (keep: Keep): Promise<object> => {
+  readonly act = async (keep: Within): Promise<object> => {
     this.acted += 1;
     const answer = { ok: true, number: this.acted, secret: CANARY };
     const { db, clock } = this.world;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
-import { type Keep, once } from '../../src/domain/idempotency.ts';
+import { type Within, once } from '../../src/domain/idempotency.ts';
 import { fail } from '../../src/kernel/fail.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { TestService } from '../support/service.ts';
@@ -84,7 +84,7 @@ describe('a request with an Idempotency-Key', () => {
 
   it('leaves nothing when the change it belongs to is undone', async () => {
     const mine = new Error('mine');
-    const broken = async (keep: Keep): Promise<object> =>
+    const broken = async (keep: Within): Promise<object> =>
       world.db.transaction(async (tx) => {
         await keep(tx, { ok: true });
         throw mine;

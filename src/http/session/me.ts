@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { findAccount } from '../../domain/customers/account.ts';
 import { centsNumber } from '../../kernel/money.ts';
-import { nullable } from '../../spec/schemas/nullable.ts';
+import { nullable } from '../../spec/schemas/parts.ts';
 import type { GetEndpoint } from '../endpoint.ts';
 
 export const me: GetEndpoint = {

@@ -1,4 +1,4 @@
-import { type Keep, once } from '../../domain/idempotency.ts';
+import { type Within, once } from '../../domain/idempotency.ts';
 import { cookieOf } from '../cookie.ts';
 import type { Call } from '../endpoint.ts';
 
@@ -6,7 +6,7 @@ import type { Call } from '../endpoint.ts';
  * Carries a change out once per Idempotency-Key. `act` keeps its answer in the change's transaction. A replay says that it
  * is one and carries the first request's id.
  */
-export async function answerOnce(call: Call, act: (keep: Keep) => Promise<object>): Promise<object> {
+export async function answerOnce(call: Call, act: (keep: Within) => Promise<object>): Promise<object> {
   const { edge, request, reply } = call;
   const header = request.headers['idempotency-key'];
   const fields = [...call.form].filter(([name]) => name !== '_token');

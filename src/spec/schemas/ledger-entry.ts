@@ -1,22 +1,17 @@
 /** Ledger entry (DECISIONS "Ledger entry (B)"). */
 import { type Static, Type } from 'typebox';
-import { nullable } from './nullable.ts';
+import { Id, nullable, oneOf, Time, Usd } from './parts.ts';
+
+export const LEDGER_TYPES = ['charge', 'topup', 'bonus', 'refund', 'adjustment', 'reversal'] as const;
 
 export const LedgerEntry = Type.Object({
-  id: Type.String(),
+  id: Id('led_'),
   object: Type.Literal('ledger_entry'),
-  type: Type.Union([
-    Type.Literal('charge'),
-    Type.Literal('topup'),
-    Type.Literal('bonus'),
-    Type.Literal('refund'),
-    Type.Literal('adjustment'),
-    Type.Literal('reversal'),
-  ]),
-  amount_usd: Type.Number(),
-  balance_after_usd: Type.Number(),
+  type: oneOf(LEDGER_TYPES),
+  amount_usd: Usd,
+  balance_after_usd: Usd,
   resource: nullable(Type.String()),
   description: Type.String(),
-  created_at: Type.String(),
+  created_at: Time,
 });
 export type LedgerEntry = Static<typeof LedgerEntry>;

@@ -1,7 +1,7 @@
 /** Server (SPEC "Server (`srv_`)", DECISIONS "Cycle in POST /servers"). */
 import { type Static, Type } from 'typebox';
 import { SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
-import { nullable } from './nullable.ts';
+import { nullable, oneOf } from './parts.ts';
 
 const ServerIpv4 = Type.Object({
   address: Type.String(),
@@ -19,7 +19,7 @@ export const Server = Type.Object({
   id: Type.String(),
   object: Type.Literal('server'),
   name: Type.String(),
-  status: Type.Enum([...SERVER_STATUSES]),
+  status: oneOf(SERVER_STATUSES),
   plan: Type.String(),
   region: Type.String(),
   image: Type.String(),
@@ -32,7 +32,7 @@ export const Server = Type.Object({
   auto_renew: Type.Boolean(),
   paid_until: Type.String(),
   price_usd_cycle: Type.Number(),
-  suspended_reason: nullable(Type.Enum([...SUSPENDED_REASONS])),
+  suspended_reason: nullable(oneOf(SUSPENDED_REASONS)),
   created_at: Type.String(),
   updated_at: Type.String(),
 });

@@ -2,12 +2,13 @@
 import { type Static, Type } from 'typebox';
 import { COIN_CODES } from '../coins.ts';
 import { TOPUP_STATUSES } from '../states.ts';
+import { oneOf } from './parts.ts';
 
 export const Topup = Type.Object({
   id: Type.String(),
   object: Type.Literal('topup'),
-  status: Type.Enum([...TOPUP_STATUSES]),
-  coin: Type.Enum([...COIN_CODES]),
+  status: oneOf(TOPUP_STATUSES),
+  coin: oneOf(COIN_CODES),
   /** Always shown beside the coin: a payment on another network is lost. */
   network: Type.String(),
   amount_usd: Type.Number(),

@@ -1,0 +1,36 @@
+/** The one question before anything is done to a server: is it there, may this be done now, is nothing under way? */
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { can, SERVER_ACTIONS, type ServerAction } from '../../spec/states.ts';
+import { hasOperation } from '../../store/operations.ts';
+import { lockOwnServer, type ServerRow } from '../../store/servers.ts';
+
+/**
+ * Locks the customer's server by its shown id. Refuses with `not_found` (unknown, malformed, another customer's) and
+ * with `conflict_state` when its status forbids the action or another operation is under way.
+ */
+export async function lockServerFor(
+  tx: Sql,
+  customerId: string,
+  shownId: string,
+  action: ServerAction,
+): Promise<ServerRow> {
+  const id = readId('server', shownId) ?? fail('not_found');
+  const server = (await lockOwnServer(tx, customerId, id)) ?? fail('not_found');
+  requireCan(server, action);
+  if (await hasOperation(tx, id)) {
+    fail('conflict_state', {}, 'Another operation on this server is under way; try again when it is done.');
+  }
+  return server;
+}
+
+export function requireCan(server: ServerRow, action: ServerAction): void {
+  if (can({ status: server.status, suspendedReason: server.suspended_reason }, action)) return;
+  const why = server.suspended_reason === null ? '' : ` (${server.suspended_reason})`;
+  fail(
+    'conflict_state',
+    {},
+    `The server is ${server.status}${why}; ${action} is possible while it is ${SERVER_ACTIONS[action].join(' or ')}.`,
+  );
+}

@@ -1,0 +1,97 @@
+/**
+ * What a route of the REST surface says about itself. Everything else (who may call it, how often, once only, what an
+ * error looks like, the document) is made from this row by the pipeline, the same for all.
+ */
+import type { Static, TObject, TSchema } from 'typebox';
+import type { CustomerActor, Service } from '../../domain/context.ts';
+import type { Within } from '../../domain/idempotency.ts';
+import type { Action } from '../../spec/actions.ts';
+import type { Scope } from '../../spec/scopes.ts';
+import type { ListRules, PageRequest } from '../../spec/lists.ts';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+/** The caller behind a token. */
+export interface TokenActor extends CustomerActor {
+  readonly tokenId: string;
+  readonly scope: Scope;
+}
+
+/** One request that passed every check; the handler calls one verb of the domain with what is in here. */
+export interface Call<Body = unknown, Query = unknown> {
+  readonly service: Service;
+  readonly actor: TokenActor;
+  /** Parts of the path as they came: a verb answers `not_found` to one that is no id. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  /** Which page of a list; meaningless elsewhere. */
+  readonly page: PageRequest;
+  /** Keeps the answer for its Idempotency-Key in the transaction of the change. Undefined without a key. */
+  readonly within: Within | undefined;
+  /** `https://host` as customers reach the service, without a slash at its end. */
+  readonly baseUrl: string;
+}
+
+interface RouteRow {
+  /** `<resources>.<verb>`: the operation's name in the document, in maintenance windows and in policies. */
+  readonly id: string;
+  readonly method: Method;
+  /** Below /v1, with parameters as `{id}`. */
+  readonly path: string;
+  readonly scope: Scope;
+  readonly summary: string;
+  readonly description?: string;
+  readonly status: 200 | 201 | 202 | 204;
+  /** Which refusals it has beside those that any route may answer. */
+  readonly refusals?: readonly (404 | 409 | 422)[];
+  /** What the audit log calls it: every route that changes something. */
+  readonly audit?: Action;
+  /** Which bucket it draws on; the general one when left out. */
+  readonly bucket?: 'provision';
+  /** Needs the header `X-Service-Beta: true`. */
+  readonly beta?: true;
+  /** A body as an example for the document; every route with a body has one. */
+  readonly example?: object;
+}
+
+/** A route as it is registered, its types forgotten. */
+export interface Route extends RouteRow {
+  readonly body?: TObject;
+  readonly query?: TObject;
+  readonly list?: ListRules;
+  /** The shape of the answer (of one item, for a list); null: 204. */
+  readonly reply: TSchema | null;
+  readonly run: (call: Call) => Promise<unknown>;
+}
+
+/** Types a route's handler by its schemas. Bodies and queries are objects with `additionalProperties: false`. */
+export function route<Body extends TObject, Query extends TObject, Reply extends TSchema | null>(
+  row: RouteRow & {
+    readonly body?: Body;
+    readonly query?: Query;
+    readonly reply: Reply;
+    readonly run: (
+      call: Call<Static<Body>, Static<Query>>,
+    ) => Promise<Reply extends TSchema ? Static<Reply> : void>;
+  },
+): Route {
+  return row as unknown as Route;
+}
+
+/** The route of a list: the pipeline reads page, filter and sort, and makes the envelope and its cursor. */
+export function listRoute<Item extends TSchema>(
+  row: Omit<RouteRow, 'method' | 'status'> & {
+    readonly list: ListRules;
+    readonly reply: Item;
+    readonly run: (call: Call) => Promise<ListPage<Static<Item>>>;
+  },
+): Route {
+  return { ...row, method: 'GET', status: 200 } as unknown as Route;
+}
+
+/** One page: its items, and where the next one begins, or null at the end. */
+export interface ListPage<Item> {
+  readonly items: readonly Item[];
+  readonly next: { readonly value: string; readonly id: string } | null;
+}
