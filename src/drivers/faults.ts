@@ -20,7 +20,24 @@ function verbs<Port>(names: Record<Verb<Port>, true>): readonly string[] {
 
 /** Each simulated driver's verbs that can be made to fail, by the port's own names. */
 export const FAULTS: Readonly<Record<string, readonly string[]>> = {
-  compute: verbs<ComputeDriver>({ ensure: true, remove: true, power: true, observe: true }),
+  compute: verbs<ComputeDriver>({
+    ensure: true,
+    remove: true,
+    power: true,
+    observe: true,
+    rebuild: true,
+    restore: true,
+    rescue: true,
+    console: true,
+    sample: true,
+    attach: true,
+    detach: true,
+    grow: true,
+    removeVolume: true,
+    snapshot: true,
+    removeSnapshot: true,
+    filter: true,
+  }),
   chain: verbs<ChainDriver>({ allocate: true, poll: true, recheck: true, health: true }),
   rates: verbs<Rates>({ usdPerCoin: true, eurPerUsd: true }),
 };

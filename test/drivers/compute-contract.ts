@@ -21,11 +21,12 @@ export interface ComputeWorld {
 /** A small machine. The addresses are from the ranges kept for documents. */
 export function machineSpec(wanted: Pick<MachineSpec, 'id' | 'host'> & Partial<MachineSpec>): MachineSpec {
   return {
+    generation: 1,
     hostname: 'web-1',
     cpu: 1,
     ramMb: 512,
     diskGb: 4,
-    image: { id: 'img_debian', family: 'debian', version: '12', cloudInit: true },
+    image: { id: 'img_debian', family: 'debian', version: '12', cloudInit: true, iso: null },
     ipv4: { address: '192.0.2.10', gateway: '192.0.2.1' },
     ipv6: { address: '2001:db8:0:10::1', prefix: '2001:db8:0:10::/64' },
     sshKeys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY me'],
@@ -70,11 +71,17 @@ export function computeContract(name: string, make: () => Promise<ComputeWorld>)
     it('a machine installs on its host, then runs there', async (t) => {
       const id = fresh(t);
       const host = world.hosts[0];
-      assert.deepEqual(await stateOf(id), { id, host: null, state: 'absent' });
+      assert.deepEqual(await stateOf(id), {
+        id,
+        host: null,
+        state: 'absent',
+        generation: null,
+        rescue: false,
+      });
       await world.driver.ensure(machineSpec({ id, host }));
-      assert.deepEqual(await stateOf(id), { id, host, state: 'installing' });
+      assert.deepEqual(await stateOf(id), { id, host, state: 'installing', generation: 1, rescue: false });
       await world.until(id, 'running');
-      assert.deepEqual(await stateOf(id), { id, host, state: 'running' });
+      assert.deepEqual(await stateOf(id), { id, host, state: 'running', generation: 1, rescue: false });
     });
 
     it('the same id twice is one machine, and what runs is left alone', async (t) => {
@@ -93,7 +100,13 @@ export function computeContract(name: string, make: () => Promise<ComputeWorld>)
       const id = await running(t);
       const [first, second] = world.hosts;
       await failsAs('refused', world.driver.ensure(machineSpec({ id, host: second })));
-      assert.deepEqual(await stateOf(id), { id, host: first, state: 'running' });
+      assert.deepEqual(await stateOf(id), {
+        id,
+        host: first,
+        state: 'running',
+        generation: 1,
+        rescue: false,
+      });
       await world.driver.remove(id);
       await world.driver.ensure(machineSpec({ id, host: second }));
       assert.equal((await stateOf(id))?.host, second);
@@ -104,7 +117,13 @@ export function computeContract(name: string, make: () => Promise<ComputeWorld>)
       await world.driver.remove(id);
       await world.driver.remove(id);
       await world.driver.remove('never-made');
-      assert.deepEqual(await stateOf(id), { id, host: null, state: 'absent' });
+      assert.deepEqual(await stateOf(id), {
+        id,
+        host: null,
+        state: 'absent',
+        generation: null,
+        rescue: false,
+      });
     });
 
     it('power off stops a machine, power on starts it, and each may be repeated', async (t) => {

@@ -122,6 +122,8 @@ describe('the simulator', () => {
           id: name,
           host: model.twins.get(name)?.host ?? null,
           state: model.state(name),
+          generation: model.twins.has(name) ? 1 : null,
+          rescue: false,
         }));
         assert.deepEqual(await world.driver.observe(NAMES), expected);
       }

@@ -2,15 +2,18 @@
  * The simulated hypervisor. It stands for the world outside the service: it keeps its machines in tables of its
  * own, so they outlive any process and are the same for all of them, and it never joins the service's transactions.
  */
+import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Database, Sql } from '../../../kernel/sql.ts';
 import {
   type ComputeDriver,
   ComputeError,
   type ComputeFault,
+  type HourSample,
   type MachineSpec,
   type MachineState,
   type PowerAction,
+  type SnapshotState,
 } from '../../../ports/compute.ts';
 import type { Faults } from '../../faults.ts';
 import { installedFrom, type MachineTimes, stateAt } from './machine.ts';
@@ -38,6 +41,10 @@ const POWER: Record<PowerAction, string> = {
 /** Hosts come from `SimulatorControl`; one it was not told of fails like one that is down. */
 export class SimulatedCompute implements ComputeDriver {
   readonly name = 'simulator';
+  readonly capabilities = {
+    vps: { volumes: true, snapshots: true, filter: true, console: true, ownImages: true },
+    dedicated: { volumes: false, snapshots: false, filter: true, console: true, ownImages: false },
+  };
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #faults: Faults;
@@ -99,10 +106,51 @@ export class SimulatedCompute implements ComputeDriver {
     );
     const now = this.#clock.now();
     return seen.map(({ id, host, down, ...times }) => {
-      if (host === null) return { id, host, state: 'absent' };
-      if (down) return { id, host, state: 'unknown' };
-      return { id, host, state: stateAt(times, now) };
+      if (host === null) return { id, host, state: 'absent', generation: null, rescue: false };
+      if (down) return { id, host, state: 'unknown', generation: null, rescue: false };
+      return { id, host, state: stateAt(times, now), generation: 1, rescue: false };
     });
+  }
+
+  rebuild(): Promise<void> {
+    return this.#cannot();
+  }
+  restore(): Promise<void> {
+    return this.#cannot();
+  }
+  rescue(): Promise<void> {
+    return this.#cannot();
+  }
+  console(): Promise<Duplex> {
+    return this.#cannot();
+  }
+  sample(): Promise<HourSample[]> {
+    return this.#cannot();
+  }
+  attach(): Promise<void> {
+    return this.#cannot();
+  }
+  detach(): Promise<void> {
+    return this.#cannot();
+  }
+  grow(): Promise<void> {
+    return this.#cannot();
+  }
+  removeVolume(): Promise<void> {
+    return this.#cannot();
+  }
+  snapshot(): Promise<SnapshotState> {
+    return this.#cannot();
+  }
+  removeSnapshot(): Promise<void> {
+    return this.#cannot();
+  }
+  filter(): Promise<void> {
+    return this.#cannot();
+  }
+
+  async #cannot(): Promise<never> {
+    throw new ComputeError('refused', 'this simulator cannot do that yet');
   }
 
   async #install(tx: Sql, spec: MachineSpec): Promise<void> {

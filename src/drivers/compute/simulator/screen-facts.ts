@@ -1,0 +1,15 @@
+/** What the simulated screen shows of its machine. Asked anew for each picture. */
+export interface ScreenFacts {
+  readonly hostname: string;
+  /** As the driver observes it. */
+  readonly state: string;
+  /** Id of the image on the disk. */
+  readonly image: string;
+  readonly ipv4: string;
+  readonly ipv6: string;
+  /** It runs the rescue system. */
+  readonly rescue: boolean;
+  readonly bootedAt: Date;
+  /** What was typed at this machine's screen since it was booted. */
+  readonly keysTyped: string;
+}
