@@ -22,6 +22,7 @@ export const ID_PREFIXES = {
   ledgerEntry: 'led_',
   request: 'req_',
   session: 'sess_',
+  policy: 'pol_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -11,6 +11,8 @@ import { addDatabase } from './database.ts';
 import { addHosts } from './hosts.ts';
 import { addIps } from './ips.ts';
 import { addMachines } from './machines.ts';
+import { addMaintenance } from './maintenance.ts';
+import { addPolicy } from './policy.ts';
 import { addSwitch } from './switch.ts';
 import { addTopups } from './topups.ts';
 
@@ -46,7 +48,7 @@ function buildProgram(context: OperatorContext, more: MoreCommands): Command {
     .exitOverride();
   more(program);
   for (const add of [addDatabase, addCatalogue, addHosts, addMachines, addIps]) add(program, context);
-  for (const add of [addCustomers, addTopups, addSwitch]) add(program, context);
+  for (const add of [addCustomers, addTopups, addSwitch, addMaintenance, addPolicy]) add(program, context);
   inherit(program);
   return program;
 }

@@ -6,8 +6,9 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { CustomerActor, Service } from '../../domain/context.ts';
 import type { Within } from '../../domain/idempotency.ts';
 import type { Action } from '../../spec/actions.ts';
-import type { Scope } from '../../spec/scopes.ts';
 import type { ListRules, PageRequest } from '../../spec/lists.ts';
+import type { Operation } from '../../spec/operations.ts';
+import type { Scope } from '../../spec/scopes.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
@@ -35,7 +36,7 @@ export interface Call<Body = unknown, Query = unknown> {
 
 interface RouteRow {
   /** `<resources>.<verb>`: the operation's name in the document, in maintenance windows and in policies. */
-  readonly id: string;
+  readonly id: Operation;
   readonly method: Method;
   /** Below /v1, with parameters as `{id}`. */
   readonly path: string;

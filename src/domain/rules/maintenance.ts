@@ -1,0 +1,67 @@
+/** Maintenance windows, as the operator opens and ends them. */
+import { newId } from '../../kernel/ids.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
+import type { Operation } from '../../spec/operations.ts';
+import {
+  closeLapsedWindows,
+  endWindows,
+  insertWindow,
+  raiseRulesVersion,
+  readRules,
+  type WindowRow,
+} from '../../store/rules.ts';
+import type { Service } from '../context.ts';
+import { recordAudit, systemActor } from '../record.ts';
+import { requireLine } from './line.ts';
+
+type Parts = Pick<Service, 'db' | 'clock'>;
+
+export interface NewWindow {
+  /** null: every operation. */
+  readonly operation: Operation | null;
+  readonly minutes: number;
+  /** Customers read it. */
+  readonly reason: string | null;
+}
+
+/** Opens a window from now on; every process follows with its next request. */
+export async function startMaintenance(service: Parts, wanted: NewWindow): Promise<WindowRow> {
+  const reason = wanted.reason === null ? null : requireLine('reason', wanted.reason);
+  return await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    await raiseRulesVersion(tx);
+    await closeLapsedWindows(tx, now);
+    const window: WindowRow = {
+      id: newId(now),
+      operation: wanted.operation,
+      starts_at: now,
+      ends_at: new Date(now.getTime() + wanted.minutes * MINUTE_MS),
+      reason,
+    };
+    await insertWindow(tx, window);
+    const resource = wanted.operation;
+    await recordAudit(tx, { actor: systemActor(now), action: 'maintenance.start', resource }, now);
+    return window;
+  });
+}
+
+/** Ends every open window; says how many there were. */
+export async function endMaintenance(service: Parts): Promise<number> {
+  return await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    await raiseRulesVersion(tx);
+    await closeLapsedWindows(tx, now);
+    const ended = await endWindows(tx, now);
+    for (const { operation } of ended) {
+      const entry = { actor: systemActor(now), action: 'maintenance.end', resource: operation } as const;
+      await recordAudit(tx, entry, now);
+    }
+    return ended.length;
+  });
+}
+
+/** Windows that are open now. */
+export async function listMaintenance(service: Parts): Promise<readonly WindowRow[]> {
+  const now = service.clock.now();
+  return (await readRules(service.db)).windows.filter((window) => now < window.ends_at);
+}

@@ -1,0 +1,75 @@
+/** Policies: orders that close an operation, to everybody or to one country or region. */
+import { newId, readId, showId } from '../../kernel/ids.ts';
+import { Refusal } from '../../kernel/refusal.ts';
+import { type Operation, REGIONAL_OPERATIONS } from '../../spec/operations.ts';
+import {
+  deletePolicy,
+  insertPolicy,
+  type PolicyRow,
+  raiseRulesVersion,
+  readRules,
+} from '../../store/rules.ts';
+import type { Service } from '../context.ts';
+import { requireRegion } from '../inventory/names.ts';
+import { recordAudit, systemActor } from '../record.ts';
+import { requireLine } from './line.ts';
+
+type Parts = Pick<Service, 'db' | 'clock'>;
+
+export interface NewPolicy {
+  readonly operation: Operation;
+  /** ISO 3166-1 alpha-2 of the caller, `XX` where it is unknown; null: from anywhere. */
+  readonly country: string | null;
+  /** REST code of the region that a request names; null: any or none. */
+  readonly region: string | null;
+  /** Names the order; refused customers read it. */
+  readonly order: string;
+}
+
+/** Blocks an operation from now on; gives the policy's shown id. */
+export async function blockByPolicy(service: Parts, wanted: NewPolicy): Promise<string> {
+  const order = requireLine('order', wanted.order);
+  if (wanted.country !== null && !/^[A-Z]{2}$/.test(wanted.country)) {
+    throw new Refusal('the country is two capital letters of ISO 3166-1, such as DE; XX is an unknown one');
+  }
+  if (wanted.region !== null && !(REGIONAL_OPERATIONS as readonly string[]).includes(wanted.operation)) {
+    throw new Refusal(
+      `requests of ${wanted.operation} name no region: --region goes with ${REGIONAL_OPERATIONS.join(' or ')}`,
+    );
+  }
+  return await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    await raiseRulesVersion(tx);
+    if (wanted.region !== null) await requireRegion(tx, wanted.region);
+    const policy: PolicyRow = {
+      id: newId(now),
+      operation: wanted.operation,
+      country: wanted.country,
+      region_id: wanted.region,
+      order_text: order,
+      created_at: now,
+    };
+    await insertPolicy(tx, policy);
+    const resource = showId('policy', policy.id);
+    await recordAudit(tx, { actor: systemActor(now), action: 'policy.block', resource }, now);
+    return resource;
+  });
+}
+
+/** Takes a policy away by its shown id. */
+export async function unblockByPolicy(service: Parts, shownId: string): Promise<void> {
+  const id = readId('policy', shownId);
+  await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    await raiseRulesVersion(tx);
+    if (id === undefined || !(await deletePolicy(tx, id))) {
+      throw new Refusal('there is no policy with this id: skerryd policy list shows them');
+    }
+    await recordAudit(tx, { actor: systemActor(now), action: 'policy.unblock', resource: shownId }, now);
+  });
+}
+
+/** Policies in force, oldest first. */
+export async function listPolicies(service: Parts): Promise<readonly PolicyRow[]> {
+  return (await readRules(service.db)).policies;
+}

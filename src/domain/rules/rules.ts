@@ -1,0 +1,75 @@
+/**
+ * What the operator closed: for a time (maintenance, 503) or by order (policy, 451). Both surfaces ask before they
+ * look at anything else of a request; a session operation asks under the name of the REST operation that does the same.
+ */
+import { fail } from '../../kernel/fail.ts';
+import { rfc3339, SECOND_MS } from '../../kernel/time.ts';
+import type { Operation } from '../../spec/operations.ts';
+import { type PolicyRow, type RulesRow, readRules, type WindowRow } from '../../store/rules.ts';
+import type { Service } from '../context.ts';
+
+/** The rules as one process holds them, until `version` differs from the database's. */
+export type Rules = RulesRow;
+
+export interface Maintenance {
+  readonly reason: string | null;
+  /** Whoever comes back then finds it open. */
+  readonly endsAt: Date;
+}
+
+/** The window that is open over an operation, null when there is none; of several the one that ends last. */
+export function maintenanceFor(
+  rules: Pick<Rules, 'windows'>,
+  operation: Operation,
+  now: Date,
+): Maintenance | null {
+  const covers = (window: WindowRow) => window.operation === null || window.operation === operation;
+  const open = rules.windows.filter(
+    (window) => covers(window) && window.starts_at <= now && now < window.ends_at,
+  );
+  const [last] = open.sort((a, b) => b.ends_at.getTime() - a.ends_at.getTime());
+  return last ? { reason: last.reason, endsAt: last.ends_at } : null;
+}
+
+export interface Requested {
+  readonly operation: Operation;
+  /** ISO 3166-1 of the caller, `XX` when unknown. */
+  readonly country: string;
+  /** The region that the request names, by its REST code; null when it names none. */
+  readonly region: string | null;
+}
+
+/** The order by which a request is refused, null when it is not; of several the oldest. */
+export function blockFor(rules: Pick<Rules, 'policies'>, requested: Requested): { order: string } | null {
+  const blocks = (policy: PolicyRow) =>
+    policy.operation === requested.operation &&
+    (policy.country === null || policy.country === requested.country) &&
+    (policy.region_id === null || policy.region_id === requested.region);
+  const policy = rules.policies.find(blocks);
+  return policy ? { order: policy.order_text } : null;
+}
+
+/** Refuses with `maintenance` {retry_after_s} while a window is open over the operation. */
+export function requireOpen(rules: Pick<Rules, 'windows'>, operation: Operation, now: Date): void {
+  const maintenance = maintenanceFor(rules, operation, now);
+  if (!maintenance) return;
+  const { reason, endsAt } = maintenance;
+  const retry_after_s = Math.ceil((endsAt.getTime() - now.getTime()) / SECOND_MS);
+  const why = reason === null ? '' : ` (${reason})`;
+  fail(
+    'maintenance',
+    { retry_after_s },
+    `Closed for maintenance until ${rfc3339(endsAt)}${why}; try again then.`,
+  );
+}
+
+/** Refuses with `jurisdictional_block`, naming the order, when a policy forbids the request. */
+export function requireAllowed(rules: Pick<Rules, 'policies'>, requested: Requested): void {
+  const block = blockFor(rules, requested);
+  if (block) fail('jurisdictional_block', {}, `Refused for legal reasons: ${block.order}`);
+}
+
+/** The rules as they are now. */
+export async function loadRules(service: Pick<Service, 'db'>): Promise<Rules> {
+  return await readRules(service.db);
+}

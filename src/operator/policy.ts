@@ -1,0 +1,63 @@
+/** `policy block`, `policy list`, `policy unblock`: orders that close an operation. */
+import type { Command } from 'commander';
+import { blockByPolicy, listPolicies, unblockByPolicy } from '../domain/rules/policies.ts';
+import { showId } from '../kernel/ids.ts';
+import { sessionTime } from '../kernel/time.ts';
+import type { Operation } from '../spec/operations.ts';
+import type { OperatorContext } from './context.ts';
+import { readOperation } from './operation.ts';
+import { table } from './table.ts';
+
+interface BlockOptions {
+  readonly operation: Operation;
+  readonly country?: string;
+  readonly region?: string;
+  readonly order: string;
+}
+
+export function addPolicy(program: Command, { doors, terminal }: OperatorContext): void {
+  const policy = program.command('policy').description('refuse an operation by legal order');
+  policy
+    .command('block')
+    .requiredOption('--operation <name>', 'such as volumes.create', readOperation)
+    .option('--country <code>', 'only callers from there: ISO 3166-1, XX for an unknown one')
+    .option('--region <code>', 'only what is for this region; with servers.create and volumes.create')
+    .requiredOption('--order <text>', 'which order it follows; the refused customer reads it')
+    .description('answer 451 from now on')
+    .action(async ({ operation, country, region, order }: BlockOptions) => {
+      const { service } = await doors.service();
+      const wanted = { operation, country: country ?? null, region: region ?? null, order };
+      const id = await blockByPolicy(service, wanted);
+      terminal.out(`${id}: ${operation} is refused${whom(wanted)}`);
+    });
+  policy
+    .command('list')
+    .description('print the policies in force')
+    .action(async () => {
+      const { service } = await doors.service();
+      const rows = (await listPolicies(service)).map((row) => [
+        showId('policy', row.id),
+        row.operation,
+        row.country ?? 'any',
+        row.region_id ?? 'any',
+        sessionTime(row.created_at),
+        row.order_text,
+      ]);
+      const heading = ['policy', 'operation', 'country', 'region', 'since (UTC)', 'order'];
+      for (const line of table([heading, ...rows])) terminal.out(line);
+    });
+  policy
+    .command('unblock')
+    .argument('<id>', 'as policy list shows it: pol_…')
+    .description('take a policy away')
+    .action(async (id: string) => {
+      const { service } = await doors.service();
+      await unblockByPolicy(service, id);
+      terminal.out(`${id} is gone`);
+    });
+}
+
+function whom({ country, region }: { country: string | null; region: string | null }): string {
+  if (country === null && region === null) return ' to everybody';
+  return `${country === null ? '' : ` to callers from ${country}`}${region === null ? '' : ` for ${region}`}`;
+}

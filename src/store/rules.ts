@@ -1,0 +1,91 @@
+/** Maintenance windows and policies: few rows, read whole. Every change raises `service.rules_version`. */
+import type { Sql } from '../kernel/sql.ts';
+
+export interface WindowRow {
+  readonly id: string;
+  /** null: every operation. */
+  readonly operation: string | null;
+  readonly starts_at: Date;
+  readonly ends_at: Date;
+  readonly reason: string | null;
+}
+
+export interface PolicyRow {
+  readonly id: string;
+  readonly operation: string;
+  /** ISO 3166-1, `XX` for unknown. */
+  readonly country: string | null;
+  readonly region_id: string | null;
+  readonly order_text: string;
+  readonly created_at: Date;
+}
+
+export interface RulesRow {
+  readonly version: bigint;
+  /** Not ended; some may have run out. */
+  readonly windows: readonly WindowRow[];
+  /** Oldest first. */
+  readonly policies: readonly PolicyRow[];
+}
+
+export async function readRules(tx: Sql): Promise<RulesRow> {
+  // The version comes first: what changes in between is newer than it says, and is read again.
+  const service = await tx.row<{ rules_version: bigint }>('select rules_version from service');
+  if (!service) throw new Error('the database has no stamp');
+  return { version: service.rules_version, windows: await listWindows(tx), policies: await listPolicies(tx) };
+}
+
+/** Tells every process to read the rules again; also makes changes of them wait for each other. */
+export async function raiseRulesVersion(tx: Sql): Promise<void> {
+  const raised = await tx.run('update service set rules_version = rules_version + 1');
+  if (raised !== 1) throw new Error('the database has no stamp');
+}
+
+async function listWindows(tx: Sql): Promise<WindowRow[]> {
+  return await tx.rows<WindowRow>(
+    `select id, operation, starts_at, ends_at, reason from maintenance_windows
+      where ended_at is null order by starts_at, id`,
+  );
+}
+
+export async function insertWindow(tx: Sql, row: WindowRow): Promise<void> {
+  await tx.run(
+    `insert into maintenance_windows (id, operation, starts_at, ends_at, reason) values ($1, $2, $3, $4, $5)`,
+    [row.id, row.operation, row.starts_at, row.ends_at, row.reason],
+  );
+}
+
+/** Closes the windows whose time is up, so that they are not read for ever. */
+export async function closeLapsedWindows(tx: Sql, now: Date): Promise<void> {
+  await tx.run(`update maintenance_windows set ended_at = ends_at where ended_at is null and ends_at <= $1`, [
+    now,
+  ]);
+}
+
+/** Ends every window that is open; gives them back. */
+export async function endWindows(tx: Sql, now: Date): Promise<WindowRow[]> {
+  return await tx.rows<WindowRow>(
+    `update maintenance_windows set ended_at = $1 where ended_at is null
+     returning id, operation, starts_at, ends_at, reason`,
+    [now],
+  );
+}
+
+async function listPolicies(tx: Sql): Promise<PolicyRow[]> {
+  return await tx.rows<PolicyRow>(
+    `select id, operation, country, region_id, order_text, created_at from policies order by created_at, id`,
+  );
+}
+
+export async function insertPolicy(tx: Sql, row: PolicyRow): Promise<void> {
+  await tx.run(
+    `insert into policies (id, operation, country, region_id, order_text, created_at)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [row.id, row.operation, row.country, row.region_id, row.order_text, row.created_at],
+  );
+}
+
+/** False when there is no such policy. */
+export async function deletePolicy(tx: Sql, id: string): Promise<boolean> {
+  return (await tx.run('delete from policies where id = $1', [id])) === 1;
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { blockFor, maintenanceFor, requireAllowed, requireOpen } from '../../../src/domain/rules/rules.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import type { PolicyRow, WindowRow } from '../../../src/store/rules.ts';
+
+const NOON = new Date('2030-05-01T12:00:00Z');
+const at = (minutes: number) => new Date(NOON.getTime() + minutes * 60_000);
+
+function windows(...rows: Partial<WindowRow>[]) {
+  const full = { id: 'a', operation: null, starts_at: NOON, ends_at: at(10), reason: null };
+  return { windows: rows.map((row) => ({ ...full, ...row })) };
+}
+
+function policies(...rows: Partial<PolicyRow>[]) {
+  const full = { id: 'a', operation: 'servers.create', country: null, region_id: null, created_at: NOON };
+  return { policies: rows.map((row) => ({ ...full, order_text: 'Order 1', ...row })) };
+}
+
+function refusal(work: () => void): Pick<Failure, 'code' | 'extras' | 'message'> | null {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    assert.ok(error instanceof Failure);
+    const { code, extras, message } = error;
+    return { code, extras, message };
+  }
+}
+
+test('a window is open from its start until its end', () => {
+  const open = (minutes: number) => maintenanceFor(windows({}), 'plans.list', at(minutes)) !== null;
+  assert.deepEqual([-1, 0, 9, 10].map(open), [false, true, true, false]);
+});
+
+test('a window over one operation leaves the others open', () => {
+  const rules = windows({ operation: 'servers.create', reason: 'storage' });
+  assert.deepEqual(maintenanceFor(rules, 'servers.create', NOON), { reason: 'storage', endsAt: at(10) });
+  assert.equal(maintenanceFor(rules, 'servers.list', NOON), null);
+});
+
+test('of several open windows the one that ends last says until when', () => {
+  const rules = windows({ ends_at: at(5) }, { ends_at: at(30), reason: 'long' }, { ends_at: at(7) });
+  assert.deepEqual(maintenanceFor(rules, 'servers.get', NOON), { reason: 'long', endsAt: at(30) });
+  assert.deepEqual(
+    refusal(() => requireOpen(rules, 'servers.get', at(1))),
+    {
+      code: 'maintenance',
+      extras: { retry_after_s: 29 * 60 },
+      message: 'Closed for maintenance until 2030-05-01T12:30:00Z (long); try again then.',
+    },
+  );
+  assert.equal(
+    refusal(() => requireOpen(rules, 'servers.get', at(30))),
+    null,
+  );
+});
+
+test('a policy without country and region blocks its operation for everybody, and no other', () => {
+  const rules = policies({});
+  assert.deepEqual(blockFor(rules, { operation: 'servers.create', country: 'XX', region: null }), {
+    order: 'Order 1',
+  });
+  assert.equal(blockFor(rules, { operation: 'servers.list', country: 'XX', region: null }), null);
+});
+
+test('a policy with country and region blocks only what fits both', () => {
+  const rules = policies({ country: 'DE', region_id: 'par' });
+  const blocked = (country: string, region: string | null) =>
+    blockFor(rules, { operation: 'servers.create', country, region }) !== null;
+  assert.ok(blocked('DE', 'par'));
+  assert.deepEqual([blocked('FR', 'par'), blocked('DE', 'zrh'), blocked('DE', null)], [false, false, false]);
+});
+
+test('the refusal names the oldest order that fits', () => {
+  const rules = policies(
+    { country: 'FR', order_text: 'Order 1' },
+    { order_text: 'Order 2' },
+    { order_text: 'Order 3' },
+  );
+  const requested = { operation: 'servers.create', country: 'DE', region: 'par' } as const;
+  assert.deepEqual(
+    refusal(() => requireAllowed(rules, requested)),
+    {
+      code: 'jurisdictional_block',
+      extras: {},
+      message: 'Refused for legal reasons: Order 2',
+    },
+  );
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
+import { readRules } from '../../src/store/rules.ts';
+import { insertStamp } from '../../src/store/service.ts';
+import { type Desk, openDesk } from './desk.ts';
+
+let desk: Desk;
+before(async () => {
+  desk = await openDesk();
+  await insertStamp(desk.ground.db, { mode: 'sandbox', key_check: 'none' });
+  await seedSandbox(desk.ground.service, desk.ground.register);
+});
+after(() => desk.ground.close());
+
+async function ok(...argv: string[]): Promise<string> {
+  const said = await desk.run(argv);
+  assert.deepEqual([said.code, said.err], [0, '']);
+  return said.out;
+}
+
+async function fails(code: 1 | 2, ...argv: string[]): Promise<string> {
+  const said = await desk.run(argv);
+  assert.equal(said.code, code, said.err);
+  assert.match(said.err, /^skerryd: [^\n]+$/);
+  return said.err;
+}
+
+const rules = () => readRules(desk.ground.db);
+
+/** By how much the rules' version rose, and what was audited meanwhile. */
+async function changes(work: () => Promise<unknown>): Promise<{ versions: bigint; audited: string[] }> {
+  const [before, audited] = [await rules(), (await desk.ground.audited()).length];
+  await work();
+  return {
+    versions: (await rules()).version - before.version,
+    audited: (await desk.ground.audited()).slice(audited),
+  };
+}
+
+test('maintenance starts at once, is listed, and ends when told or by itself', async () => {
+  const { versions, audited } = await changes(async () => {
+    assert.match(
+      await ok('maintenance', 'start', '--minutes', '30', '--reason', 'new storage'),
+      /^every operation is closed until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/,
+    );
+    await ok('maintenance', 'start', '--operation', 'servers.create', '--minutes', '90');
+  });
+  assert.equal(versions, 2n);
+  assert.deepEqual(audited, ['maintenance.start', 'maintenance.start']);
+  assert.match(await ok('maintenance', 'list'), /every operation .* new storage\nservers\.create/);
+  assert.equal(await ok('maintenance', 'end'), 'ended 2 windows');
+  assert.equal(await ok('maintenance', 'end'), 'no window was open');
+  await ok('maintenance', 'start', '--minutes', '1');
+  desk.ground.clock.offsetMs += 60_000;
+  assert.match(await ok('maintenance', 'list'), /^operation[^\n]*$/);
+  assert.equal(await ok('maintenance', 'end'), 'no window was open');
+  assert.deepEqual((await rules()).windows, []);
+});
+
+test('an unknown operation is refused with the nearest', async () => {
+  const { versions } = await changes(async () => {
+    assert.match(
+      await fails(2, 'maintenance', 'start', '--operation', 'server.create', '--minutes', '5'),
+      /Did you mean servers\.create\?/,
+    );
+    assert.match(
+      await fails(2, 'policy', 'block', '--operation', 'xyz', '--order', 'a'),
+      /such as servers\.create/,
+    );
+    await fails(2, 'maintenance', 'start', '--minutes', '0');
+    await fails(2, 'maintenance', 'start', '--minutes', '9999999');
+    await fails(2, 'maintenance', 'start');
+    assert.match(await fails(1, 'maintenance', 'start', '--minutes', '5', '--reason', 'a\nb'), /one line/);
+  });
+  assert.equal(versions, 0n);
+});
+
+test('a policy is made, listed and taken away, each audited', async () => {
+  const { versions, audited } = await changes(async () => {
+    const said = await ok(
+      'policy',
+      'block',
+      '--operation',
+      'topups.create',
+      '--country',
+      'DE',
+      '--order',
+      'Order 17',
+    );
+    const [, id = ''] = /^(pol_[a-z2-7]{26}): topups\.create is refused to callers from DE$/.exec(said) ?? [];
+    assert.match(await ok('policy', 'list'), new RegExp(`${id} +topups\\.create +DE +any +.* Order 17$`));
+    assert.deepEqual(
+      (await rules()).policies.map(({ operation, country, region_id }) => [operation, country, region_id]),
+      [['topups.create', 'DE', null]],
+    );
+    await ok('policy', 'unblock', id);
+    assert.match(await fails(1, 'policy', 'unblock', id), /no policy with this id/);
+    assert.match(await fails(1, 'policy', 'unblock', 'nonsense'), /no policy with this id/);
+  });
+  assert.equal(versions, 2n);
+  assert.deepEqual(audited, ['policy.block', 'policy.unblock']);
+});
+
+test('a policy about a region is only for operations that ask for one', async () => {
+  const block = (...more: string[]) => ['policy', 'block', '--order', 'Order 18', ...more];
+  const line = await fails(1, ...block('--operation', 'topups.create', '--region', 'par'));
+  assert.match(line, /servers\.create or volumes\.create/);
+  assert.match(
+    await fails(1, ...block('--operation', 'volumes.create', '--region', 'rek')),
+    /there is no region rek/,
+  );
+  assert.match(
+    await fails(1, ...block('--operation', 'plans.list', '--country', 'de')),
+    /two capital letters/,
+  );
+  assert.match(await ok(...block('--operation', 'volumes.create', '--region', 'rkv')), /is refused for rkv$/);
+  assert.match(await ok(...block('--operation', 'plans.list')), /is refused to everybody$/);
+});
