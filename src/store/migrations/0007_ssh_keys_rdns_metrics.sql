@@ -13,8 +13,6 @@ create table ssh_keys (
 create index ssh_keys_by_customer on ssh_keys (customer_id, created_at desc, id desc);
 
 alter table servers
-  -- The keys' texts as they were when ordered: a key that is deleted later changes nothing for the server.
-  add column public_keys text[] not null default '{}',
   -- Address of the server → host name.
   add column rdns jsonb not null default '{}',
   -- Whether it has its row of `samplings`, which comes soon after the first run.
