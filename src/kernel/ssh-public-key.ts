@@ -1,0 +1,180 @@
+/**
+ * OpenSSH public keys, as a `.pub` file holds them: `type base64 comment`. The key itself is read, not only its look: a
+ * key that no SSH server would take locks its owner out of a machine that was paid for.
+ */
+import { createHash, createPublicKey } from 'node:crypto';
+import type { V1Issue } from '../spec/errors.ts';
+import { RSA_MAX_BITS, RSA_MIN_BITS, SSH_KEY_TYPES, type SshKeyType } from '../spec/ssh-key-types.ts';
+import { isPrintable } from './printable.ts';
+
+export interface SshPublicKey {
+  readonly type: SshKeyType;
+  /** `SHA256:…`, as `ssh-keygen -lf` prints it. */
+  readonly fingerprint: string;
+  /** One line, `type base64` and the comment where there is one, with one space between. */
+  readonly text: string;
+}
+
+/** Why a text is no key that we take. The message never repeats any of it: it may be a private key. */
+export class SshKeyFault extends Error {
+  readonly issue: V1Issue;
+  readonly extras: Readonly<Record<string, number | readonly string[]>>;
+  constructor(
+    message: string,
+    issue: V1Issue = 'invalid_format',
+    extras: Readonly<Record<string, number | readonly string[]>> = {},
+  ) {
+    super(message);
+    this.name = 'SshKeyFault';
+    this.issue = issue;
+    this.extras = extras;
+  }
+}
+
+/** Reads one public key; throws an SshKeyFault that says what to send instead. */
+export function readSshPublicKey(input: string): SshPublicKey {
+  const line = input.trim();
+  refuseOtherThings(line);
+  const [word = '', encoded = '', comment = ''] = split(line);
+  const type = SSH_KEY_TYPES.find((known) => known === word) ?? refuseType(word, line);
+  const blob = Buffer.from(encoded, 'base64');
+  if (encoded === '' || blob.toString('base64') !== encoded) {
+    throw new SshKeyFault(
+      'The second word of the key is not valid Base64; send the whole line of the .pub file.',
+    );
+  }
+  if (!isPrintable(comment))
+    throw new SshKeyFault('The comment of the key has characters that cannot be shown.');
+  const reader = new Reader(blob);
+  if (reader.text() !== type) {
+    throw new SshKeyFault('The key is of another type than its first word says.', 'invalid_value');
+  }
+  READERS[type](reader);
+  if (!reader.atEnd) throw new SshKeyFault('The key goes on after its end; send the .pub file as it is.');
+  const digest = createHash('sha256').update(blob).digest('base64').replace(/=+$/, '');
+  const text = comment === '' ? `${type} ${encoded}` : `${type} ${encoded} ${comment}`;
+  return { type, fingerprint: `SHA256:${digest}`, text };
+}
+
+/** `type`, `base64`, and the rest of the line. */
+function split(line: string): string[] {
+  return /^(\S+)[ \t]+(\S+)(?:[ \t]+(.*))?$/u.exec(line)?.slice(1) ?? [line.split(/\s/, 1)[0] ?? ''];
+}
+
+function refuseOtherThings(line: string): void {
+  if (/PRIVATE KEY|^PuTTY-User-Key-File/.test(line)) {
+    throw new SshKeyFault('This is a private key: keep it to yourself and send the .pub file beside it.');
+  }
+  if (/BEGIN (SSH2|RSA)? ?PUBLIC KEY/.test(line)) {
+    throw new SshKeyFault(
+      'This is a public key in another format; `ssh-keygen -i -f FILE` converts it to OpenSSH.',
+    );
+  }
+  if (/[\r\n]/.test(line)) throw new SshKeyFault('One key is one line; add each key by itself.');
+}
+
+function refuseType(word: string, line: string): never {
+  if (word.includes('-cert-v0')) {
+    throw new SshKeyFault(
+      'Certificates are not taken; send the public key that was certified.',
+      'invalid_value',
+      { allowed: SSH_KEY_TYPES },
+    );
+  }
+  if (SSH_KEY_TYPES.some((type) => line.includes(`${type} `))) {
+    throw new SshKeyFault('Options before the key are not taken; begin with its type.');
+  }
+  throw new SshKeyFault(
+    `A public key begins with its type, one of ${SSH_KEY_TYPES.join(', ')}.`,
+    'invalid_value',
+    { allowed: SSH_KEY_TYPES },
+  );
+}
+
+/** The parts of a key: each with its length before it (RFC 4251). */
+class Reader {
+  readonly #blob: Buffer;
+  #at = 0;
+
+  constructor(blob: Buffer) {
+    this.#blob = blob;
+  }
+
+  get atEnd(): boolean {
+    return this.#at === this.#blob.length;
+  }
+
+  bytes(): Buffer {
+    const from = this.#at + 4;
+    const length = from <= this.#blob.length ? this.#blob.readUInt32BE(this.#at) : Number.NaN;
+    if (!(from + length <= this.#blob.length))
+      throw new SshKeyFault('The key ends too early; send the whole line.');
+    this.#at = from + length;
+    return this.#blob.subarray(from, this.#at);
+  }
+
+  text(): string {
+    return this.bytes().toString('latin1');
+  }
+
+  /** A positive number in its only spelling: no zero in front but the one that keeps it positive. */
+  number(): Buffer {
+    const bytes = this.bytes();
+    const [first = 0x80, second = 0x80] = bytes;
+    const negative = (first & 0x80) !== 0;
+    const padded = first === 0 && (second & 0x80) === 0;
+    if (negative || padded || (first === 0 && bytes.length === 1)) throw noKey();
+    return first === 0 ? bytes.subarray(1) : bytes;
+  }
+}
+
+const READERS: Readonly<Record<SshKeyType, (reader: Reader) => void>> = {
+  'ssh-ed25519': (reader) => {
+    if (reader.bytes().length !== 32) throw noKey();
+  },
+  'ssh-rsa': readRsa,
+  'ecdsa-sha2-nistp256': (reader) => readEcdsa(reader, 'nistp256', 'P-256', 32),
+  'ecdsa-sha2-nistp384': (reader) => readEcdsa(reader, 'nistp384', 'P-384', 48),
+  'ecdsa-sha2-nistp521': (reader) => readEcdsa(reader, 'nistp521', 'P-521', 66),
+};
+
+function readRsa(reader: Reader): void {
+  const exponent = reader.number();
+  const modulus = reader.number();
+  const bits = bitLength(modulus);
+  if (bits < RSA_MIN_BITS || bits > RSA_MAX_BITS) {
+    throw new SshKeyFault(
+      `An RSA key has ${RSA_MIN_BITS} to ${RSA_MAX_BITS} bits; this one has ${bits}.`,
+      'invalid_value',
+      { min: RSA_MIN_BITS, max: RSA_MAX_BITS },
+    );
+  }
+  const odd = (number: Buffer) => ((number.at(-1) ?? 0) & 1) === 1;
+  if (!odd(exponent) || !odd(modulus) || bitLength(exponent) < 2 || bitLength(exponent) >= bits)
+    throw noKey();
+}
+
+/** The point must lie on the curve: OpenSSL says so when it makes a key of it. */
+function readEcdsa(reader: Reader, curve: string, crv: string, bytes: number): void {
+  if (reader.text() !== curve) throw noKey();
+  const point = reader.bytes();
+  if (point.length !== 1 + 2 * bytes || point[0] !== 4) throw noKey();
+  const x = point.subarray(1, 1 + bytes).toString('base64url');
+  const y = point.subarray(1 + bytes).toString('base64url');
+  try {
+    createPublicKey({ key: { kty: 'EC', crv, x, y }, format: 'jwk' });
+  } catch {
+    throw noKey();
+  }
+}
+
+function bitLength(number: Buffer): number {
+  return number.length * 8 - Math.clz32(number[0] ?? 0) + 24;
+}
+
+function noKey(): SshKeyFault {
+  return new SshKeyFault(
+    'This is not a key that an SSH server would take; make it by ssh-keygen.',
+    'invalid_value',
+  );
+}
