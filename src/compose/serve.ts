@@ -9,6 +9,7 @@ import type { Duty } from '../workers/duty.ts';
 import { expireTopupsDuty } from '../workers/expire-topups.ts';
 import { operateDuty } from '../workers/operate.ts';
 import { Runner } from '../workers/runner.ts';
+import { tasksDuty } from '../workers/tasks.ts';
 import { watchDuty } from '../workers/watch.ts';
 import { listenRefusal } from './listen.ts';
 import { sandboxControl } from './sandbox.ts';
@@ -91,7 +92,14 @@ function duties(opened: Opened): Duty[] {
     nextDue: async () => null,
     busy: async () => false,
   };
-  return [others, blocks, watchDuty(service), expireTopupsDuty(service), operateDuty(service)];
+  return [
+    others,
+    blocks,
+    watchDuty(service),
+    expireTopupsDuty(service),
+    operateDuty(service),
+    tasksDuty(service),
+  ];
 }
 
 function door(config: Config, opened: Opened, runner: Runner, sharedPort: boolean): FastifyInstance {

@@ -30,6 +30,14 @@ export const CRASH_POINTS = [
   'credit.committed',
   'credit.cursor_saved',
   'credit.reversed',
+  'task.claimed',
+  'volume.attach_written',
+  'volume.ensured',
+  'volume.recorded',
+  'volume.removed',
+  'snapshot.asked',
+  'snapshot.recorded',
+  'snapshot.removed',
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 

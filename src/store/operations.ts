@@ -72,6 +72,7 @@ export async function releaseLease(tx: Sql, leaseId: string): Promise<void> {
 /** Ends all leases: for a process that knows that no other one lives. */
 export async function releaseAllLeases(tx: Sql): Promise<void> {
   await tx.run(`update operations set lease_id = null, leased_until = null where lease_id is not null`);
+  await tx.run(`update tasks set lease_id = null, leased_until = null where lease_id is not null`);
   await tx.run(`update coins set lease_id = null, leased_until = null where lease_id is not null`);
 }
 

@@ -1,36 +1,64 @@
 /**
- * Claiming due operations. A claim is a lease: for `LEASE_S` of the database's time the rows are ours, a heartbeat
+ * Claiming due work. A claim is a lease: for `LEASE_S` of the database's time the rows are ours, a heartbeat
  * extends it while we work, and every result is written only where the lease is still ours. A process that dies lets
  * its leases run out; one that stops gives them back. Any number of processes may claim at once.
  */
 import type { Service } from '../domain/context.ts';
 import { newId } from '../kernel/ids.ts';
+import type { Sql } from '../kernel/sql.ts';
 import { claimOperations, extendLease, type OperationRow, releaseLease } from '../store/operations.ts';
+import { claimTasks, extendTaskLease, releaseTaskLease, type TaskRow } from '../store/tasks.ts';
 
 const LEASE_S = 10;
 const HEARTBEAT_MS = 3_000;
 
+/** A table of work: how its rows are leased. */
+interface Queue<Row> {
+  claim(tx: Sql, claim: { leaseId: string; now: Date; leaseS: number; limit: number }): Promise<Row[]>;
+  extend(tx: Sql, leaseId: string, leaseS: number): Promise<void>;
+  release(tx: Sql, leaseId: string): Promise<void>;
+}
+
+const OPERATIONS: Queue<OperationRow> = {
+  claim: claimOperations,
+  extend: extendLease,
+  release: releaseLease,
+};
+const TASKS: Queue<TaskRow> = { claim: claimTasks, extend: extendTaskLease, release: releaseTaskLease };
+
+type Work<Row> = (rows: Row[]) => Promise<void>;
+
 /** Claims up to `limit` due operations and works on them; returns how many there were. */
-export async function claimed(
+export function claimed(service: Service, limit: number, work: Work<OperationRow>): Promise<number> {
+  return claimedOf(OPERATIONS, service, limit, work);
+}
+
+/** The same for tasks. */
+export function claimedTasks(service: Service, limit: number, work: Work<TaskRow>): Promise<number> {
+  return claimedOf(TASKS, service, limit, work);
+}
+
+async function claimedOf<Row>(
+  queue: Queue<Row>,
   service: Service,
   limit: number,
-  work: (operations: OperationRow[]) => Promise<void>,
+  work: Work<Row>,
 ): Promise<number> {
   const now = service.clock.now();
   const leaseId = newId(now);
-  const operations = await claimOperations(service.db, { leaseId, now, leaseS: LEASE_S, limit });
-  if (operations.length === 0) return 0;
+  const rows = await queue.claim(service.db, { leaseId, now, leaseS: LEASE_S, limit });
+  if (rows.length === 0) return 0;
   const heartbeat = setInterval(() => {
-    extendLease(service.db, leaseId, LEASE_S).catch(warn(service, 'a lease could not be extended'));
+    queue.extend(service.db, leaseId, LEASE_S).catch(warn(service, 'a lease could not be extended'));
   }, HEARTBEAT_MS);
   try {
-    await work(operations);
+    await work(rows);
   } finally {
     clearInterval(heartbeat);
     // What was not moved on (a step failed in an unforeseen way) need not wait for the lease to end.
-    await releaseLease(service.db, leaseId).catch(warn(service, 'a lease could not be given back'));
+    await queue.release(service.db, leaseId).catch(warn(service, 'a lease could not be given back'));
   }
-  return operations.length;
+  return rows.length;
 }
 
 function warn(service: Service, message: string): (error: unknown) => void {

@@ -1,5 +1,4 @@
 /** Carries servers' operations on, step by step: claim, act on the driver outside any transaction, record. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
 import { giveUp } from '../domain/servers/give-up.ts';
 import { leaveHost } from '../domain/servers/leave-host.ts';
@@ -15,13 +14,11 @@ import {
   type OperationStep,
   operationsUnderWay,
 } from '../store/operations.ts';
+import { workAbreast } from './abreast.ts';
 import { claimed } from './claim.ts';
 import type { Duty } from './duty.ts';
 
 const BATCH = 8;
-/** Batches at once, and how soon another one begins beside those that take long. */
-const BATCHES_MAX = 4;
-const BESIDE_MS = 250;
 /** A running install is looked at every half second: what is due this soon is under way, not planned. */
 const SOON_MS = 1.5 * SECOND_MS;
 
@@ -40,38 +37,6 @@ export function operateDuty(service: Service): Duty {
     nextDue: () => nextOperationDue(service.db),
     busy: () => operationsUnderWay(service.db, new Date(service.clock.now().getTime() + SOON_MS)),
   };
-}
-
-/**
- * Works on a batch, and for as long as that takes begins others beside it: a host that is slow to answer holds up
- * little but what is on it. All of them have ended when it returns, so that nothing outlives the service.
- */
-async function workAbreast(batch: () => Promise<number>): Promise<number> {
-  const underWay = new Set<Promise<void>>();
-  const failures: unknown[] = [];
-  let did = 0;
-  function begin(): Promise<void> {
-    const work = batch()
-      .then(
-        (count) => {
-          did += count;
-        },
-        (error: unknown) => {
-          failures.push(error);
-        },
-      )
-      .finally(() => underWay.delete(work));
-    underWay.add(work);
-    return work;
-  }
-  const first = begin();
-  while (underWay.has(first)) {
-    await Promise.race([first, pause(BESIDE_MS, undefined, { ref: false })]);
-    if (underWay.has(first) && underWay.size < BATCHES_MAX) begin();
-  }
-  await Promise.all(underWay);
-  if (failures.length > 0) throw failures[0];
-  return did;
 }
 
 async function takeSteps(service: Service, operations: OperationRow[]): Promise<void> {

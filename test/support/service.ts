@@ -13,6 +13,7 @@ import { QUOTAS } from '../../src/spec/limits.ts';
 import { type OpenDatabase, openDatabase } from '../../src/store/db.ts';
 import { operateDuty } from '../../src/workers/operate.ts';
 import { Runner } from '../../src/workers/runner.ts';
+import { tasksDuty } from '../../src/workers/tasks.ts';
 import { SteppedClock } from '../drivers/simulator-world.ts';
 import { scratchDatabase } from './database.ts';
 import { Stock } from './stock.ts';
@@ -64,7 +65,7 @@ export async function testService(options: { poolSize?: number; keys?: string } 
     },
     wake: () => undefined,
   };
-  const runner = new Runner({ duties: [operateDuty(service)], pollMs: 500, log });
+  const runner = new Runner({ duties: [operateDuty(service), tasksDuty(service)], pollMs: 500, log });
   return {
     service,
     db,

@@ -1,0 +1,14 @@
+/** Who carries out which task. */
+import type { TaskKind } from '../store/tasks.ts';
+import type { Service } from './context.ts';
+
+/** What comes next: nothing, or the same again after so long, in business time. */
+export type TaskResult = 'done' | { readonly againMs: number };
+
+/**
+ * Reads what is wanted of the subject, ensures it with the driver outside any transaction, and records what came of it.
+ * It may run twice, also at the same time. What it throws is tried again: after 1, 2, 4 … 30 seconds.
+ */
+export type TaskHandler = (service: Service, subject: string) => Promise<TaskResult>;
+
+export const TASKS: Readonly<Partial<Record<TaskKind, TaskHandler>>> = {};
