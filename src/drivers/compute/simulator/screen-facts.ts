@@ -10,6 +10,4 @@ export interface ScreenFacts {
   /** It runs the rescue system. */
   readonly rescue: boolean;
   readonly bootedAt: Date;
-  /** What was typed at this machine's screen since it was booted. */
-  readonly keysTyped: string;
 }

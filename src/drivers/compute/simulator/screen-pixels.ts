@@ -1,0 +1,102 @@
+/** Turns rows of text into pixels, in the form the viewer asked for. */
+import { CELL_HEIGHT, CELL_WIDTH, glyph } from './screen-font.ts';
+import { COLUMNS, ROWS, type ScreenText } from './screen-text.ts';
+
+export const WIDTH = COLUMNS * CELL_WIDTH;
+export const HEIGHT = ROWS * CELL_HEIGHT;
+
+/** Whole rows of text, which is what changes together. */
+export interface RowRange {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** RFC 6143 section 7.4, without colour maps. */
+export interface PixelFormat {
+  readonly bitsPerPixel: 8 | 16 | 32;
+  readonly bigEndian: boolean;
+  readonly red: Channel;
+  readonly green: Channel;
+  readonly blue: Channel;
+}
+
+interface Channel {
+  readonly max: number;
+  readonly shift: number;
+}
+
+export const DEFAULT_FORMAT: PixelFormat = {
+  bitsPerPixel: 32,
+  bigEndian: false,
+  red: { max: 255, shift: 16 },
+  green: { max: 255, shift: 8 },
+  blue: { max: 255, shift: 0 },
+};
+
+type Colour = readonly [red: number, green: number, blue: number];
+const PAPER: Colour = [16, 20, 24];
+const INK: Colour = [214, 218, 210];
+
+/** The 16 bytes of a format on the wire. */
+export function writeFormat(format: PixelFormat): Buffer {
+  const { bitsPerPixel, bigEndian, red, green, blue } = format;
+  const bytes = Buffer.alloc(16);
+  bytes[0] = bitsPerPixel;
+  bytes[1] = bitsPerPixel === 32 ? 24 : bitsPerPixel;
+  bytes[2] = bigEndian ? 1 : 0;
+  bytes[3] = 1;
+  [red, green, blue].forEach(({ max, shift }, index) => {
+    bytes.writeUInt16BE(max, 4 + 2 * index);
+    bytes[10 + index] = shift;
+  });
+  return bytes;
+}
+
+/** undefined: a format that is not drawn here (a colour map, or bits that do not fit). */
+export function readFormat(bytes: Buffer): PixelFormat | undefined {
+  const bitsPerPixel = bytes.readUInt8(0);
+  if (bitsPerPixel !== 8 && bitsPerPixel !== 16 && bitsPerPixel !== 32) return undefined;
+  if (bytes.readUInt8(3) === 0) return undefined;
+  const channel = (index: number): Channel => ({
+    max: bytes.readUInt16BE(4 + 2 * index),
+    shift: bytes.readUInt8(10 + index),
+  });
+  const [red, green, blue] = [channel(0), channel(1), channel(2)];
+  const fits = [red, green, blue].every(({ max, shift }) => max * 2 ** shift < 2 ** bitsPerPixel);
+  return fits ? { bitsPerPixel, bigEndian: bytes.readUInt8(2) !== 0, red, green, blue } : undefined;
+}
+
+/** The pixels of these rows, over the whole width. */
+export function drawRows(text: ScreenText, { first, count }: RowRange, format: PixelFormat): Buffer {
+  const paper = pixel(PAPER, format);
+  const ink = pixel(INK, format);
+  const step = paper.length;
+  const bytes = Buffer.alloc(WIDTH * count * CELL_HEIGHT * step);
+  for (let y = first * CELL_HEIGHT, at = 0; y < (first + count) * CELL_HEIGHT; y += 1) {
+    const line = lineOf(text, y);
+    for (let x = 0; x < WIDTH; x += 1, at += step) {
+      const dots = line[Math.floor(x / CELL_WIDTH)] ?? 0;
+      const source = dots & (0x80 >> (x % CELL_WIDTH)) ? ink : paper;
+      for (let i = 0; i < step; i += 1) bytes[at + i] = source[i] ?? 0;
+    }
+  }
+  return bytes;
+}
+
+/** One line of pixels as one byte for each letter. */
+function lineOf(text: ScreenText, y: number): number[] {
+  const row = text.row(Math.floor(y / CELL_HEIGHT));
+  return Array.from(row, (letter) => glyph(letter)[y % CELL_HEIGHT] ?? 0);
+}
+
+function pixel(colour: Colour, { bitsPerPixel, bigEndian, red, green, blue }: PixelFormat): Buffer {
+  const value = [red, green, blue].reduce(
+    // Not `<<`, which would make a high bit a sign.
+    (sum, { max, shift }, index) => sum + Math.round(((colour[index] ?? 0) * max) / 255) * 2 ** shift,
+    0,
+  );
+  const bytes = Buffer.alloc(bitsPerPixel / 8);
+  if (bigEndian) bytes.writeUIntBE(value, 0, bytes.length);
+  else bytes.writeUIntLE(value, 0, bytes.length);
+  return bytes;
+}

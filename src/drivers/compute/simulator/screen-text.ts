@@ -1,0 +1,34 @@
+/** A screen of text: 80 by 25 letters, each row with a number that grows when the row changes. */
+export const COLUMNS = 80;
+export const ROWS = 25;
+
+export class ScreenText {
+  readonly #rows: string[] = Array.from({ length: ROWS }, () => ' '.repeat(COLUMNS));
+  readonly #changes: number[] = Array.from({ length: ROWS }, () => 1);
+  #change = 1;
+  #onChange: () => void = () => undefined;
+
+  /** Called after each change. */
+  set onChange(listener: () => void) {
+    this.#onChange = listener;
+  }
+
+  /** Writes a row; what is too long is cut. A row that says this already does not change. */
+  write(row: number, text: string): void {
+    const line = text.slice(0, COLUMNS).padEnd(COLUMNS);
+    if (this.#rows[row] === line) return;
+    this.#rows[row] = line;
+    this.#change += 1;
+    this.#changes[row] = this.#change;
+    this.#onChange();
+  }
+
+  row(row: number): string {
+    return this.#rows[row] ?? '';
+  }
+
+  /** When the row last changed. */
+  changeOf(row: number): number {
+    return this.#changes[row] ?? 0;
+  }
+}
