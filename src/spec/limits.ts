@@ -13,6 +13,14 @@ export const LIMITS = {
   emailMaxChars: 254,
   nameMaxChars: 63,
   labelPairsMax: 32,
+  labelValueMaxChars: 255,
+  /** An RSA key of 16384 bits has some 2800; the rest is comment. */
+  sshPublicKeyMaxChars: 8_192,
+  hostNameMaxChars: 253,
+  ipv6TextMaxChars: 45,
+  /** A comma list of some fifty ports. */
+  rulePortMaxChars: 255,
+  ruleNoteMaxChars: 255,
   userDataMaxBytes: 64 * 1024,
   volumeMinGb: 10,
   volumeMaxGb: 4_096,
@@ -26,6 +34,7 @@ export const LIMITS = {
   metricsDays: 30,
   auditDays: 90,
   deliveryLogDays: 7,
+  webhookUrlMaxChars: 2_048,
   webhookAttemptsMax: 6,
   webhookTimeoutMs: 10_000,
   webhookToleranceS: 300,
@@ -38,6 +47,8 @@ export const LIMITS = {
   sessionMaxDays: 30,
   /** Living sessions of one customer; the oldest makes room. */
   sessionsMax: 50,
+  /** One JSON body of the REST surface: 64 KiB of user data take 88 as Base64. */
+  jsonBodyMaxBytes: 256 * 1024,
   /** One form body of the session surface; its largest real one is far below. */
   formBodyMaxBytes: 16 * 1024,
 } as const;
@@ -56,6 +67,8 @@ export const QUOTAS = {
   firewallGroups: 50,
   rulesPerGroup: 100,
   tagsPerServer: 32,
+  /** Host names within a server's /64. */
+  rdnsPerServer: 64,
   openTopups: 20,
 } as const;
 

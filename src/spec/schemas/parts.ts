@@ -31,3 +31,6 @@ export const Id = (prefix: string) =>
 
 /** US dollars with two decimals. */
 export const Usd = Type.Number({ description: 'US dollars, two decimals.' });
+
+/** Pattern of a text without controls, line ends and invisible characters: kernel/printable.ts as a schema says it. */
+export const PRINTABLE = '^[^\\p{C}\\p{Zl}\\p{Zp}]*$';

@@ -1,22 +1,54 @@
 /** Server (SPEC "Server (`srv_`)", DECISIONS "Cycle in POST /servers"). */
 import { type Static, Type } from 'typebox';
+import { CYCLE_MONTHS, type CycleMonths, LIMITS } from '../limits.ts';
 import { SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
-import { nullable, oneOf } from './parts.ts';
+import { Id, nullable, oneOf, PRINTABLE, Time, Usd } from './parts.ts';
+
+const Host = nullable(Type.String({ description: 'Host name of reverse DNS.', examples: ['web.example.org'] }));
 
 const ServerIpv4 = Type.Object({
-  address: Type.String(),
-  gateway: Type.String(),
-  rdns: nullable(Type.String()),
+  address: Type.String({ examples: ['203.0.113.10'] }),
+  gateway: Type.String({ examples: ['203.0.113.1'] }),
+  rdns: Host,
 });
 
 const ServerIpv6 = Type.Object({
-  address: Type.String(),
-  prefix: Type.String(),
-  rdns: nullable(Type.String()),
+  address: Type.String({ description: 'Of its own: `…::1`.', examples: ['2001:db8:0:1::1'] }),
+  prefix: Type.String({ description: 'The routed /64, CIDR.', examples: ['2001:db8:0:1::/64'] }),
+  rdns: Host,
+  rdns_records: Type.Record(Type.String(), Type.String(), {
+    description: 'Reverse DNS within the /64: address → host name.',
+  }),
+});
+
+const BillingMonths = Type.Unsafe<CycleMonths>({
+  type: 'integer',
+  enum: [...CYCLE_MONTHS],
+  description: 'Months that are paid in advance: 3, 6 and 12 have a discount.',
+});
+const Tags = Type.Array(
+  Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars, pattern: PRINTABLE }),
+  { description: 'Free words, replaced as a whole.', examples: [['web', 'prod']] },
+);
+const Labels = Type.Record(
+  Type.String({ pattern: '^[a-z0-9_-]{1,63}$' }),
+  Type.String({ maxLength: LIMITS.labelValueMaxChars, pattern: PRINTABLE }),
+  {
+    additionalProperties: false,
+    maxProperties: LIMITS.labelPairsMax,
+    description: 'Pairs of texts, replaced as a whole.',
+    examples: [{ env: 'prod' }],
+  },
+);
+const Name = Type.String({
+  minLength: 1,
+  maxLength: LIMITS.nameMaxChars,
+  pattern: '^[a-z][a-z0-9-]*$',
+  examples: ['web-1'],
 });
 
 export const Server = Type.Object({
-  id: Type.String(),
+  id: Id('srv_'),
   object: Type.Literal('server'),
   name: Type.String(),
   status: oneOf(SERVER_STATUSES),
@@ -30,10 +62,67 @@ export const Server = Type.Object({
   labels: Type.Record(Type.String(), Type.String()),
   billing_months: Type.Integer(),
   auto_renew: Type.Boolean(),
-  paid_until: Type.String(),
-  price_usd_cycle: Type.Number(),
+  paid_until: Time,
+  price_usd_cycle: Usd,
   suspended_reason: nullable(oneOf(SUSPENDED_REASONS)),
-  created_at: Type.String(),
-  updated_at: Type.String(),
+  created_at: Time,
+  updated_at: Time,
 });
 export type Server = Static<typeof Server>;
+
+export const ServerBody = Type.Object(
+  {
+    name: Name,
+    plan: Type.String({ examples: ['s1'] }),
+    region: Type.String({ examples: ['par'] }),
+    image: Type.String({ description: 'Id of an image, see GET /images.' }),
+    ssh_keys: Type.Array(Type.String(), { minItems: 1, description: 'Ids of SSH keys, see GET /ssh-keys.' }),
+    tags: Type.Optional(Tags),
+    labels: Type.Optional(Labels),
+    user_data_b64: Type.Optional(
+      nullable(Type.String({ description: 'cloud-init user data in Base64, at most 64 KiB decoded.' })),
+    ),
+    billing_months: Type.Optional(BillingMonths),
+    auto_renew: Type.Optional(
+      Type.Boolean({ description: 'Whether the next cycle is charged by itself; true when left out.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ServerBody = Static<typeof ServerBody>;
+
+export const ServerPatch = Type.Object(
+  {
+    name: Type.Optional(Name),
+    tags: Type.Optional(Tags),
+    labels: Type.Optional(Labels),
+    auto_renew: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+export type ServerPatch = Static<typeof ServerPatch>;
+
+/** RFC 1123: labels of letters, digits and inner dashes; the last one is no number. */
+const HOST_LABEL = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+const HostName = Type.String({
+  minLength: 1,
+  maxLength: LIMITS.hostNameMaxChars,
+  pattern: `^(${HOST_LABEL}\\.)*(?![0-9]+$)${HOST_LABEL}$`,
+  examples: ['web.example.org'],
+});
+
+export const RdnsBody = Type.Object(
+  {
+    ipv4: Type.Optional(nullable(HostName)),
+    ipv6: Type.Optional(nullable(HostName)),
+    address: Type.Optional(
+      Type.String({
+        maxLength: LIMITS.ipv6TextMaxChars,
+        description: 'Which address of the /64 `ipv6` is for; the server’s own when left out.',
+        examples: ['2001:db8:0:1::25'],
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'At least one of `ipv4` and `ipv6`; null removes it.' },
+);
+export type RdnsBody = Static<typeof RdnsBody>;

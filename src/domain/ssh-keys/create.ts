@@ -1,0 +1,52 @@
+import { fail, invalid } from '../../kernel/fail.ts';
+import { newId } from '../../kernel/ids.ts';
+import { readSshPublicKey, SshKeyFault, type SshPublicKey } from '../../kernel/ssh-public-key.ts';
+import type { SshKey, SshKeyBody } from '../../spec/schemas/ssh-key.ts';
+import { lockCustomer } from '../../store/customers.ts';
+import { countSshKeys, insertSshKey } from '../../store/ssh-keys.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { Within } from '../idempotency.ts';
+import { recordAudit } from '../record.ts';
+import { sshKeyObject } from './object.ts';
+
+/** Keeps a key under a name. The same key may be kept twice. Refuses with 400 on `public_key`, `limit_reached`. */
+export async function createSshKey(
+  service: Service,
+  actor: CustomerActor,
+  body: SshKeyBody,
+  within?: Within,
+): Promise<SshKey> {
+  const key = requireKey(body.public_key);
+  return await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const limit = service.settings.quotas.sshKeys;
+    // One after another, so that two of them do not both find the last place.
+    await lockCustomer(tx, actor.customerId);
+    if ((await countSshKeys(tx, actor.customerId, limit)) >= limit) {
+      fail('limit_reached', { limit }, `You have ${limit} SSH keys, as many as there may be; delete one first.`);
+    }
+    const row = {
+      id: newId(now),
+      customer_id: actor.customerId,
+      name: body.name,
+      type: key.type,
+      fingerprint: key.fingerprint,
+      public_key: key.text,
+      created_at: now,
+    };
+    await insertSshKey(tx, row);
+    const made = sshKeyObject(row);
+    await recordAudit(tx, { actor, action: 'ssh_key.create', resource: made.id }, now);
+    await within?.(tx, made);
+    return made;
+  });
+}
+
+function requireKey(text: string): SshPublicKey {
+  try {
+    return readSshPublicKey(text);
+  } catch (error) {
+    if (!(error instanceof SshKeyFault)) throw error;
+    return invalid([{ field: 'public_key', issue: error.issue, ...error.extras }], error.message);
+  }
+}

@@ -1,0 +1,24 @@
+/** A customer's own SSH keys. */
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { ListedSshKey, SshKey } from '../../spec/schemas/ssh-key.ts';
+import { findSshKey, pageOfSshKeys } from '../../store/ssh-keys.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { listedSshKeyObject, sshKeyObject } from './object.ts';
+
+/** Without the keys themselves. */
+export async function listSshKeys(
+  service: Service,
+  actor: CustomerActor,
+  page: PageRequest,
+): Promise<{ items: ListedSshKey[]; next: PagePosition | null }> {
+  const { rows, next } = await pageOfSshKeys(service.db, actor.customerId, page);
+  return { items: rows.map(listedSshKeyObject), next };
+}
+
+/** By its shown id; refuses with `not_found`. */
+export async function getSshKey(service: Service, actor: CustomerActor, shownId: string): Promise<SshKey> {
+  const id = readId('sshKey', shownId) ?? fail('not_found');
+  return sshKeyObject((await findSshKey(service.db, actor.customerId, id)) ?? fail('not_found'));
+}

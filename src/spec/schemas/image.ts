@@ -1,0 +1,28 @@
+/** Image (SPEC "Image"). */
+import { type Static, Type } from 'typebox';
+import { nullable, oneOf } from './parts.ts';
+
+export const IMAGE_TYPES = ['official', 'custom'] as const;
+export const ARCHES = ['amd64', 'arm64'] as const;
+
+const Day = Type.String({ format: 'date', examples: ['2025-08-09'] });
+
+export const Image = Type.Object({
+  id: Type.String({ description: 'Opaque: `img_…` official, `custom_…` uploaded.' }),
+  object: Type.Literal('image'),
+  type: oneOf(IMAGE_TYPES),
+  family: Type.String({ description: '`custom` for uploads.', examples: ['debian'] }),
+  version: Type.String(),
+  variant: nullable(Type.String()),
+  arch: Type.Array(oneOf(ARCHES)),
+  size_gb: Type.Number({ description: 'GiB on disk.' }),
+  cloud_init: Type.Boolean({ description: 'Whether it takes user data.' }),
+  released_at: Day,
+  deprecated_at: nullable(
+    Type.String({
+      format: 'date',
+      description: 'Set: no new server can have it, and it is removed 90 days after this day.',
+    }),
+  ),
+});
+export type Image = Static<typeof Image>;

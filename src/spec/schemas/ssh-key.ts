@@ -1,0 +1,36 @@
+/** SSH key (SPEC "SSH key (`k_`)"). */
+import { type Static, Type } from 'typebox';
+import { LIMITS } from '../limits.ts';
+import { SSH_KEY_TYPES } from '../ssh-key-types.ts';
+import { Id, oneOf, PRINTABLE, Time } from './parts.ts';
+
+const fields = {
+  id: Id('k_'),
+  object: Type.Literal('ssh_key'),
+  name: Type.String(),
+  type: oneOf(SSH_KEY_TYPES),
+  fingerprint: Type.String({ examples: ['SHA256:uB4zBd9YfqL5Yh1L5kpSaw2x0Gm1cVtKZ0mJk7PqWfs'] }),
+  created_at: Time,
+};
+
+/** As a list shows it. */
+export const ListedSshKey = Type.Object(fields);
+export type ListedSshKey = Static<typeof ListedSshKey>;
+
+export const SshKey = Type.Object({
+  ...fields,
+  public_key: Type.String({ description: 'OpenSSH format; lists leave it out.' }),
+});
+export type SshKey = Static<typeof SshKey>;
+
+export const SshKeyBody = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars, pattern: PRINTABLE }),
+    public_key: Type.String({
+      maxLength: LIMITS.sshPublicKeyMaxChars,
+      description: `The line of a .pub file: ${SSH_KEY_TYPES.join(', ')}; RSA from 2048 bits.`,
+    }),
+  },
+  { additionalProperties: false },
+);
+export type SshKeyBody = Static<typeof SshKeyBody>;

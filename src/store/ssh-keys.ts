@@ -1,0 +1,76 @@
+/** SSH keys that a customer keeps for his orders. Servers hold the texts of theirs themselves. */
+import type { Sql } from '../kernel/sql.ts';
+import type { PageRequest } from '../spec/lists.ts';
+import type { SshKeyType } from '../spec/ssh-key-types.ts';
+import { type Page, readPage } from './page.ts';
+
+export interface SshKeyRow {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly name: string;
+  readonly type: SshKeyType;
+  readonly fingerprint: string;
+  readonly public_key: string;
+  readonly created_at: Date;
+}
+
+export type ListedSshKeyRow = Omit<SshKeyRow, 'customer_id' | 'public_key'>;
+
+const LISTED = 'id, name, type, fingerprint, created_at';
+const COLUMNS = 'id, customer_id, name, type, fingerprint, public_key, created_at';
+
+export async function insertSshKey(tx: Sql, row: SshKeyRow): Promise<void> {
+  await tx.run(`insert into ssh_keys (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7)`, [
+    row.id,
+    row.customer_id,
+    row.name,
+    row.type,
+    row.fingerprint,
+    row.public_key,
+    row.created_at,
+  ]);
+}
+
+/** Counts to `limit` and no further. */
+export async function countSshKeys(tx: Sql, customerId: string, limit: number): Promise<number> {
+  const row = await tx.row<{ count: bigint }>(
+    `select count(*) from (select 1 from ssh_keys where customer_id = $1 limit $2) as held`,
+    [customerId, limit],
+  );
+  return Number(row?.count ?? 0n);
+}
+
+export async function pageOfSshKeys(
+  tx: Sql,
+  customerId: string,
+  request: PageRequest,
+): Promise<Page<ListedSshKeyRow>> {
+  return await readPage<ListedSshKeyRow>(
+    tx,
+    {
+      columns: LISTED,
+      from: 'ssh_keys',
+      where: 'customer_id = ?',
+      values: [customerId],
+      id: { column: 'id', type: 'uuid' },
+      sorts: {
+        created_at: { column: 'created_at', type: 'timestamptz' },
+        name: { column: 'name', type: 'text' },
+      },
+      filters: { name: { where: 'name = ?' }, type: { where: 'type = ?' } },
+    },
+    request,
+  );
+}
+
+export async function findSshKey(tx: Sql, customerId: string, id: string): Promise<SshKeyRow | undefined> {
+  return await tx.row<SshKeyRow>(`select ${COLUMNS} from ssh_keys where id = $1 and customer_id = $2`, [
+    id,
+    customerId,
+  ]);
+}
+
+/** Whether there was such a key of the customer's. */
+export async function deleteSshKey(tx: Sql, customerId: string, id: string): Promise<boolean> {
+  return (await tx.run('delete from ssh_keys where id = $1 and customer_id = $2', [id, customerId])) > 0;
+}
