@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyListenOptions as ListenOptions } from 'fas
 import { baseUrl, type Config } from '../config.ts';
 import { sandboxRoutes } from '../http/sandbox/routes.ts';
 import { buildHttp } from '../http/server.ts';
+import type { HttpSettings } from '../http/settings.ts';
 import { readClockOffset, WAKE_CHANNEL } from '../store/clock.ts';
 import { type ConnectionSettings, isUnavailable } from '../store/db.ts';
 import type { Duty } from '../workers/duty.ts';
@@ -110,6 +111,10 @@ function door(config: Config, opened: Opened, runner: Runner, sharedPort: boolea
       baseUrl: config.SKERRY_BASE_URL,
       signupsPerHour: config.SKERRY_SIGNUPS_PER_HOUR,
       signinFailuresPerHour: config.SKERRY_SIGNIN_FAILURES_PER_HOUR,
+      tokenFailuresPerHour: config.SKERRY_TOKEN_FAILURES_PER_HOUR,
+      rates: ratesOf(config),
+      // Only the embedded database is sure to have one service; behind another there may be many.
+      sharedRates: sharedPort || config.DATABASE_URL !== null,
       isUnavailable,
     },
     ready: async () => (await db.rows('select 1 as one')).length === 1,
@@ -117,6 +122,16 @@ function door(config: Config, opened: Opened, runner: Runner, sharedPort: boolea
     ...(sharedPort ? { beforeRequest: () => readClock(opened) } : {}),
     sandbox: (scope) => sandboxRoutes(scope, sandboxControl(opened, runner)),
   });
+}
+
+function ratesOf(config: Config): HttpSettings['rates'] {
+  return {
+    general: { capacity: config.SKERRY_RATE_CAPACITY, refillPerS: config.SKERRY_RATE_REFILL_PER_S },
+    provision: {
+      capacity: config.SKERRY_PROVISION_RATE_CAPACITY,
+      refillPerS: config.SKERRY_PROVISION_RATE_REFILL_PER_S,
+    },
+  };
 }
 
 async function listen(config: Config, http: FastifyInstance, sharedPort: boolean): Promise<string> {

@@ -1,7 +1,9 @@
 /** Puts the service together: database, keys, clock, and behind each port the driver that the mode calls for. */
+import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { openStamp } from '../domain/stamp/open.ts';
+import { DiskBlobs } from '../drivers/blobs/disk.ts';
 import { SimnetControl } from '../drivers/chain/simnet/control.ts';
 import { Simnet } from '../drivers/chain/simnet/driver.ts';
 import { SimulatorControl } from '../drivers/compute/simulator/control.ts';
@@ -17,10 +19,13 @@ import { Refusal } from '../kernel/refusal.ts';
 import { COIN_CODES } from '../spec/coins.ts';
 import { notifyWorkers } from '../store/clock.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
+import { openPipelined, type PipelinedReads } from '../store/pipelined.ts';
 import { openMigrated } from './database.ts';
 
 /** Connections of the simulated outside world: they are its own, never the service's. */
 const SIMULATED_POOL = 6;
+/** For the hot path's reads. */
+const PIPELINED = 2;
 /** At most one notification to other processes in this time. */
 const NOTIFY_EVERY_MS = 50;
 
@@ -43,9 +48,9 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-/** Connections that one process may open: the service's, the simulated world's, and one that listens. */
+/** Connections that one process may open: the service's, the simulated world's, those for single reads, and one that listens. */
 export function connectionsOf(config: Config): number {
-  return config.SKERRY_DB_POOL + SIMULATED_POOL + 1;
+  return config.SKERRY_DB_POOL + SIMULATED_POOL + PIPELINED + 1;
 }
 
 export async function openService(
@@ -63,8 +68,10 @@ export async function openService(
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
   const db = await openMigrated(config, connection, { poolSize: config.SKERRY_DB_POOL, mayMigrate, onError });
   const outside = openDatabase(connection, { poolSize: SIMULATED_POOL, onError });
+  let reads: PipelinedReads | null = null;
   const close = async () => {
-    await Promise.all([db.close(), outside.close()]);
+    await Promise.all([reads?.close(), outside.close()]);
+    await db.close();
   };
   try {
     const { keys, clockOffsetMs } = await openStamp(db, {
@@ -75,18 +82,22 @@ export async function openService(
     const clock = new OffsetClock(clockOffsetMs);
     const simulation = simulate(config, outside, clock);
     const wakes = waking(db);
+    reads = await openPipelined(db);
     const service: Service = {
       db,
+      reads,
       clock,
       keys,
       log,
       passwords: new PasswordHasher({ queueMax: config.SKERRY_PASSWORD_QUEUE }),
       ...simulation.drivers,
+      blobs: new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') }),
       settings: {
         mode: config.SKERRY_MODE,
         tokenPrefix: config.SKERRY_TOKEN_PREFIX,
         rateLockMinutes: config.SKERRY_RATE_LOCK_MINUTES,
         addressRestDays: config.SKERRY_ADDRESS_REST_DAYS,
+        webhookAllowLoopback: config.SKERRY_WEBHOOK_ALLOW_LOOPBACK,
         quotas: parseQuotas(config.SKERRY_QUOTAS),
       },
       wake: wakes.wake,

@@ -4,7 +4,8 @@ import type { Logger } from '../kernel/logger.ts';
 import type { PasswordHasher } from '../kernel/passwords.ts';
 import type { Quotas } from '../kernel/quotas.ts';
 import type { KeyRing } from '../kernel/secrets.ts';
-import type { Database } from '../kernel/sql.ts';
+import type { Database, Sql } from '../kernel/sql.ts';
+import type { Blobs } from '../ports/blobs.ts';
 import type { ChainDriver } from '../ports/chain.ts';
 import type { ComputeDriver } from '../ports/compute.ts';
 import type { Rates } from '../ports/rates.ts';
@@ -12,12 +13,16 @@ import type { CoinCode } from '../spec/coins.ts';
 
 export interface Service {
   readonly db: Database;
+  /** For single reads on the hot path; everything else goes to `db`. */
+  readonly reads: Sql;
   readonly clock: Clock;
   readonly keys: KeyRing;
   readonly passwords: PasswordHasher;
   readonly compute: ComputeDriver;
   readonly chains: ReadonlyMap<CoinCode, ChainDriver>;
   readonly rates: Rates;
+  /** Files of customers: their own images. */
+  readonly blobs: Blobs;
   readonly log: Logger;
   readonly settings: ServiceSettings;
   /** Hurries the workers of all processes; called after a commit that made work. Polling is the guarantee. */
@@ -29,6 +34,8 @@ export interface ServiceSettings {
   readonly tokenPrefix: string;
   readonly rateLockMinutes: number;
   readonly addressRestDays: number;
+  /** For tests: webhooks may lead to this machine. */
+  readonly webhookAllowLoopback: boolean;
   /** What one customer may have. */
   readonly quotas: Quotas;
 }

@@ -15,8 +15,12 @@ import { deriveKey, digest, openWith, sealWith } from '../kernel/secrets.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { HOUR_MS } from '../kernel/time.ts';
 import { LIMITS } from '../spec/limits.ts';
+import { sqlState } from '../store/db.ts';
 import { findKept, type KeptAnswer, keepAnswer } from '../store/idempotency.ts';
 import type { CustomerActor, Service } from './context.ts';
+
+/** SQLSTATE of a lock that was not had in time: another process works on the same key. */
+const LOCK_NOT_AVAILABLE = '55P03';
 
 export interface OnceRequest {
   readonly actor: CustomerActor;
@@ -28,12 +32,23 @@ export interface OnceRequest {
     readonly method: string;
     readonly path: string;
     readonly query: object;
-    readonly body: object;
+    readonly body: unknown;
   };
+  /** Of a success. */
+  readonly status: number;
+  /** What is kept of a refusal; undefined: nothing, and a later try runs again. Left out: no refusal is kept. */
+  readonly refusal?: (error: unknown) => Answer | undefined;
+}
+
+/** An answer as its surface gives it. */
+export interface Answer {
+  /** HTTP status. */
+  readonly status: number;
+  readonly body: object;
 }
 
 export interface OnceAnswer {
-  readonly answer: object;
+  readonly answer: Answer;
   readonly replayed: boolean;
   /** Of the first answer: a replay carries the original's. */
   readonly requestId: string;
@@ -46,15 +61,19 @@ class KeyTaken extends Error {}
 
 const underWay = new Map<string, Promise<unknown>>();
 
-/** Carries `act` out once per key. `act` calls `keep` inside its transaction when the answer is to be kept. */
+/**
+ * Carries `act` out once per key. `act` calls `keep` in its transaction; when it does not, the answer is kept after it.
+ * A refusal that is kept is thrown like any other.
+ */
 export async function once(
   service: Service,
   request: OnceRequest,
-  act: (keep: Within) => Promise<object>,
+  act: (keep: Within | undefined) => Promise<object>,
 ): Promise<OnceAnswer> {
-  const { actor, key } = request;
+  const { actor, key, status } = request;
   if (key === undefined) {
-    return { answer: await act(async () => undefined), replayed: false, requestId: actor.requestId };
+    const body = await act(undefined);
+    return { answer: { status, body }, replayed: false, requestId: actor.requestId };
   }
   if (!/^[\x21-\x7e]+$/.test(key) || key.length > LIMITS.idempotencyKeyMaxChars) {
     fail(
@@ -64,32 +83,39 @@ export async function once(
     );
   }
   const place = `${actor.customerId} ${key}`;
-  await waitFor(place);
-  const attempt = attemptOnce(service, request, key, act);
+  for (const deadline = Date.now() + LIMITS.idempotencyWaitMs; ; ) {
+    const replay = await findReplay(service, request, key);
+    if (replay) return replay;
+    const other = underWay.get(place);
+    if (!other) return await alone(place, attemptOnce(service, request, key, act));
+    await waitFor(other, deadline);
+  }
+}
+
+/** Lets others with the same key wait for this attempt. */
+async function alone<T>(place: string, attempt: Promise<T>): Promise<T> {
   const settled = attempt.catch(() => undefined);
   underWay.set(place, settled);
   try {
     return await attempt;
   } finally {
-    if (underWay.get(place) === settled) underWay.delete(place);
+    underWay.delete(place);
   }
 }
 
-/** Waits while another request of this process works on the same key, 30 seconds at most. */
-async function waitFor(place: string): Promise<void> {
-  const deadline = Date.now() + LIMITS.idempotencyWaitMs;
-  for (let other = underWay.get(place); other; other = underWay.get(place)) {
-    const left = deadline - Date.now();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), Math.max(left, 0));
-    });
-    const first = await Promise.race([other, late]);
-    clearTimeout(timer);
-    if (first === 'late') {
-      fail('idempotency_conflict', {}, 'The first request with this Idempotency-Key is still under way.');
-    }
-  }
+/** Waits while another request of this process works on the same key. */
+async function waitFor(other: Promise<unknown>, deadline: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), Math.max(deadline - Date.now(), 0));
+  });
+  const first = await Promise.race([other, late]);
+  clearTimeout(timer);
+  if (first === 'late') stillUnderWay();
+}
+
+function stillUnderWay(): never {
+  fail('idempotency_conflict', {}, 'The first request with this Idempotency-Key is still under way.');
 }
 
 async function attemptOnce(
@@ -98,30 +124,66 @@ async function attemptOnce(
   key: string,
   act: (keep: Within) => Promise<object>,
 ): Promise<OnceAnswer> {
-  const replay = await findReplay(service, request, key);
-  if (replay) return replay;
-  const keep: Within = async (tx, answer) => {
-    const now = service.clock.now();
-    const kept = await keepAnswer(tx, {
-      customerId: request.actor.customerId,
-      keyDigest: digest(key),
-      keptSince: keptSince(now),
-      now,
-      fingerprint: fingerprint(service, request),
-      answer: sealWith(answerKey(request, key), JSON.stringify(answer)),
-      request_id: request.actor.requestId,
-    });
-    if (!kept) throw new KeyTaken();
+  const { status } = request;
+  const { requestId } = request.actor;
+  let kept = false;
+  const within: Within = async (tx, body) => {
+    await keep(tx, service, request, key, { status, body });
+    kept = true;
   };
   try {
-    return { answer: await act(keep), replayed: false, requestId: request.actor.requestId };
+    const body = await act(within);
+    if (!kept) await keep(service.db, service, request, key, { status, body });
+    return { answer: { status, body }, replayed: false, requestId };
   } catch (error) {
+    if (sqlState(error) === LOCK_NOT_AVAILABLE) stillUnderWay();
     // The refusal may be the shadow of the other request's success: its deploy took the balance, say.
     const other = await findReplay(service, request, key);
     if (other) return other;
     if (error instanceof KeyTaken) fail('idempotency_conflict');
-    throw error;
+    const refused = request.refusal?.(error);
+    if (!refused) throw error;
+    return await keepRefusal(service, request, key, refused, error);
   }
+}
+
+/** Another process may have been first with an answer of its own: then that one is given. */
+async function keepRefusal(
+  service: Service,
+  request: OnceRequest,
+  key: string,
+  refused: Answer,
+  error: unknown,
+): Promise<OnceAnswer> {
+  try {
+    await keep(service.db, service, request, key, refused);
+  } catch (failure) {
+    if (!(failure instanceof KeyTaken)) throw failure;
+    const other = await findReplay(service, request, key);
+    if (other) return other;
+  }
+  throw error;
+}
+
+async function keep(
+  tx: Sql,
+  service: Service,
+  request: OnceRequest,
+  key: string,
+  { status, body }: Answer,
+): Promise<void> {
+  const now = service.clock.now();
+  const kept = await keepAnswer(tx, {
+    customerId: request.actor.customerId,
+    keyDigest: digest(key),
+    keptSince: keptSince(now),
+    now,
+    fingerprint: fingerprint(service, request),
+    status,
+    answer: sealWith(answerKey(request, key), JSON.stringify(body)),
+    request_id: request.actor.requestId,
+  });
+  if (!kept) throw new KeyTaken();
 }
 
 async function findReplay(
@@ -139,7 +201,8 @@ async function findReplay(
   if (!service.keys.has(keyId) || kept.fingerprint !== fingerprint(service, request, keyId)) {
     fail('idempotency_conflict');
   }
-  return { answer: openAnswer(kept, request, key), replayed: true, requestId: kept.request_id };
+  const answer = { status: kept.status, body: openAnswer(kept, request, key) };
+  return { answer, replayed: true, requestId: kept.request_id };
 }
 
 function openAnswer(kept: KeptAnswer, request: OnceRequest, key: string): object {

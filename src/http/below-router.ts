@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { Failure } from '../kernel/fail.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { failureBody } from './errors.ts';
+import { v1Answer } from './v1/answer-error.ts';
 
 export interface BelowRouter {
   readonly newRequestId: () => string;
@@ -19,11 +20,19 @@ const MESSAGES: Readonly<Record<string, string>> = {
 };
 
 /** Writes the answer on the bare socket and closes it. */
-export function refuseSocket(socket: Socket, errorCode: string, { newRequestId, log }: BelowRouter): void {
+export function refuseSocket(
+  socket: Socket,
+  errorCode: string,
+  { newRequestId, log }: BelowRouter,
+  rawPacket?: Buffer,
+): void {
   const requestId = newRequestId();
   log.info({ status: 400, errorCode, requestId }, 'unreadable request');
   const message = MESSAGES[errorCode] ?? 'This is not HTTP as it should be.';
-  const body = JSON.stringify(failureBody(new Failure('bad_request', {}, message)));
+  const failure = new Failure('bad_request', {}, message);
+  const body = JSON.stringify(
+    isSession(rawPacket) ? failureBody(failure) : v1Answer(failure, requestId).body,
+  );
   const head = [
     'HTTP/1.1 400 Bad Request',
     'Content-Type: application/json; charset=utf-8',
@@ -33,6 +42,11 @@ export function refuseSocket(socket: Socket, errorCode: string, { newRequestId, 
   ];
   if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
   else socket.destroy();
+}
+
+/** Whether the request line, as far as it can be seen, is one of the session surface; everything else gets REST's envelope. */
+function isSession(rawPacket: Buffer | undefined): boolean {
+  return /^[A-Z]{1,10} \/[a-z-]{1,20}\.php/.test(rawPacket?.toString('latin1', 0, 64) ?? '');
 }
 
 /** Has the server hand us what Node would answer by itself, with another status or not at all. */

@@ -39,7 +39,8 @@ export function answerError(
   return failureBody(failure);
 }
 
-function failureOf(edge: Edge, error: unknown): Failure {
+/** What was thrown, as a refusal: our own, the database's absence, a fault of the request, or a fault of ours. */
+export function failureOf(edge: Edge, error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (edge.settings.isUnavailable(error)) return new Failure('maintenance', { retry_after_s: RETRY_AFTER_S });
   if (isRequestFault(error)) return new Failure('bad_request', {}, error.message);

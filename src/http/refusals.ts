@@ -15,15 +15,20 @@ const DENIED: readonly V1Error[] = ['forbidden_scope', 'jurisdictional_block'];
  */
 export async function recordRefusal(
   service: Service,
-  refusal: { readonly actor: Actor; readonly action: Action | null; readonly error: unknown },
+  refusal: {
+    readonly actor: Actor;
+    readonly action: Action | null;
+    readonly error: unknown;
+    readonly resource?: string | null;
+  },
 ): Promise<void> {
-  const { actor, action, error } = refusal;
+  const { actor, action, error, resource = null } = refusal;
   if (actor.customerId === null || action === null) return;
   const code: FailureCode = error instanceof Failure ? error.code : 'internal';
   if (UNAUDITED.includes(code)) return;
   const result = DENIED.includes(FAILURES[code].v1) ? 'denied' : 'error';
   try {
-    await recordAudit(service.db, { actor, action, resource: null, result }, service.clock.now());
+    await recordAudit(service.db, { actor, action, resource, result }, service.clock.now());
   } catch (fault) {
     service.log.warn({ err: fault, requestId: actor.requestId }, 'a refusal could not be audited');
   }

@@ -1,7 +1,9 @@
 /** The HTTP server: request ids, one log line per request, and the surfaces, each in a scope of its own. */
+import type { IncomingMessage } from 'node:http';
 import fastifyCookie from '@fastify/cookie';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Service } from '../domain/context.ts';
+import { MemoryBuckets } from '../domain/tokens/buckets.ts';
 import { Failure, fail } from '../kernel/fail.ts';
 import { newId, showId } from '../kernel/ids.ts';
 import { LIMITS } from '../spec/limits.ts';
@@ -13,6 +15,8 @@ import { registerPages } from './pages.ts';
 import { sendNotFoundPage } from './send-page.ts';
 import { registerSessionSurface } from './session/endpoints.ts';
 import type { Edge, HttpSettings } from './settings.ts';
+import type { V1Edge } from './v1/admit.ts';
+import { answerUnreadablePath, registerV1 } from './v1/surface.ts';
 
 export interface HttpOptions {
   readonly service: Service;
@@ -26,7 +30,10 @@ export interface HttpOptions {
 }
 
 const HEADERS_TIMEOUT_MS = 20_000;
-const REQUEST_TIMEOUT_MS = 300_000;
+/** Of a whole request: an upload of 4 GiB may be slow, and says itself when it stands still. */
+const REQUEST_TIMEOUT_MS = 12 * 3_600_000;
+/** Of every other body, from its first byte to its last. */
+const BODY_TIMEOUT_MS = 60_000;
 
 /** The whole service over HTTP, ready to `listen`. */
 export function buildHttp(options: HttpOptions): FastifyInstance {
@@ -38,6 +45,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     failures: new AttemptLimiter(settings.signinFailuresPerHour),
     delays: new AccountDelays({ on: settings.signinFailuresPerHour > 0 }),
   };
+  const v1 = v1Edge(edge);
   const newRequestId = () => showId('request', newId(service.clock.now()));
   const below = { newRequestId, log: service.log };
   const app = fastify({
@@ -47,11 +55,19 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     bodyLimit: LIMITS.formBodyMaxBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
-    clientErrorHandler: (error, socket) => refuseSocket(socket, error.code, below),
+    clientErrorHandler: (error, socket) =>
+      refuseSocket(
+        socket,
+        error.code,
+        below,
+        (error as { rawPacket?: unknown }).rawPacket as Buffer | undefined,
+      ),
     // What reaches this is a path that cannot be decoded; the framework's message would repeat it.
     frameworkErrors: (_error, request, reply: FastifyReply) => {
+      reply.header('x-request-id', request.id);
+      if (/^\/v1\//.test(request.url)) return void answerUnreadablePath(v1, request, reply);
       const failure = new Failure('bad_request', {}, 'The path cannot be read.');
-      reply.header('x-request-id', request.id).send(answerError(edge, failure, request, reply));
+      reply.send(answerError(edge, failure, request, reply));
     },
   });
   takeOddRequests(app.server, below);
@@ -63,6 +79,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
   app.setNotFoundHandler(answerNotFound);
   app.register(fastifyCookie);
   app.register(async (scope) => registerSessionSurface(scope, edge));
+  app.register(async (scope) => registerV1(scope, v1), { prefix: '/v1' });
   app.register(async (scope) => registerPages(scope, edge));
   app.register(async (scope) => registerHealth(scope, options.ready));
   const { sandbox } = options;
@@ -70,9 +87,27 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
   return app;
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Its body may take hours; it says itself when none comes. */
+    readonly slowBody?: true;
+  }
+}
+
+function v1Edge(edge: Edge): V1Edge {
+  const { rates, sharedRates, tokenFailuresPerHour } = edge.settings;
+  return {
+    ...edge,
+    buckets: { rules: rates, memory: sharedRates ? null : new MemoryBuckets() },
+    tokenFailures: new AttemptLimiter(tokenFailuresPerHour),
+    rules: null,
+  };
+}
+
 function addHooks(app: FastifyInstance, service: Service): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
+    if (!request.routeOptions.config.slowBody) limitBody(request.raw);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       fail('bad_request', {}, 'The Host header is missing.');
     }
@@ -90,6 +125,15 @@ function addHooks(app: FastifyInstance, service: Service): void {
       'request',
     );
   });
+}
+
+/** A body that dribbles in holds a connection and its buffers: it is cut. */
+function limitBody(request: IncomingMessage): void {
+  if (request.complete || request.method === 'GET') return;
+  const timer = setTimeout(() => request.destroy(), BODY_TIMEOUT_MS);
+  timer.unref();
+  const done = () => clearTimeout(timer);
+  request.once('end', done).once('close', done);
 }
 
 function registerHealth(scope: FastifyInstance, ready: () => Promise<boolean>): void {

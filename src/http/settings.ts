@@ -1,4 +1,5 @@
 import type { Service } from '../domain/context.ts';
+import type { BucketRules } from '../domain/tokens/buckets.ts';
 import type { AttemptLimiter } from './attempts.ts';
 import type { AccountDelays } from './delays.ts';
 
@@ -9,6 +10,12 @@ export interface HttpSettings {
   readonly signupsPerHour: number;
   /** Wrong passwords and recovery codes an hour from one address; 0: no limit. */
   readonly signinFailuresPerHour: number;
+  /** Failed API tokens an hour from one address; 0: no limit. */
+  readonly tokenFailuresPerHour: number;
+  /** The token buckets of the REST surface. */
+  readonly rates: BucketRules;
+  /** Whether other processes serve the same customers: the buckets are then kept in the database. */
+  readonly sharedRates: boolean;
   /** Whether an error says that the database is away, full or overloaded: answered 503 and not our fault. */
   readonly isUnavailable: (error: unknown) => boolean;
 }

@@ -16,6 +16,8 @@ import {
 export class KeyRing {
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly #newest: string;
+  /** Derived keys by key id and purpose; purposes are constants, so there are few. */
+  readonly #derived = new Map<string, Buffer>();
 
   /** `text` is `id:base64,id:base64,…` of 32-byte keys, newest first. Throws a RangeError that never shows a key. */
   constructor(text: string) {
@@ -68,7 +70,12 @@ export class KeyRing {
   #derive(keyId: string, purpose: string): Buffer {
     const key = this.#keys.get(keyId);
     if (!key) throw new Error('sealed with a key that is not in SKERRY_SECRET_KEY');
-    return deriveKey(key, purpose);
+    const place = `${keyId} ${purpose}`;
+    const known = this.#derived.get(place);
+    if (known) return known;
+    const derived = deriveKey(key, purpose);
+    this.#derived.set(place, derived);
+    return derived;
   }
 }
 

@@ -94,6 +94,13 @@ export const SETTINGS = {
     max: 1e6,
     about: 'REST: deploys and uploads a second',
   },
+  SKERRY_TOKEN_FAILURES_PER_HOUR: {
+    type: 'whole',
+    default: { sandbox: '0', live: '600' },
+    min: 0,
+    max: 1e6,
+    about: 'requests an hour from one address with a missing or wrong API token; 0: no limit',
+  },
   SKERRY_SIGNUPS_PER_HOUR: {
     type: 'whole',
     default: { sandbox: '0', live: '10' },
@@ -132,8 +139,7 @@ export const SETTINGS = {
   SKERRY_WEBHOOK_ALLOW_LOOPBACK: {
     type: 'bool',
     default: 'false',
-    about:
-      'let webhooks go to this machine, for tests; read when webhooks are delivered, which this version does not do',
+    about: 'let webhooks lead to this machine, for tests; this version takes subscriptions and delivers nothing yet',
   },
   SKERRY_WEBHOOK_CA_FILE: {
     type: 'text',

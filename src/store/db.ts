@@ -12,6 +12,10 @@ export type ConnectionSettings =
 
 export interface OpenDatabase extends Database {
   readonly pool: pg.Pool;
+  /** What each connection is opened with. */
+  readonly settings: pg.ClientConfig;
+  /** Statements on one connection of the caller's own. */
+  on(client: pg.Client): Sql;
   /** Runs `heard` for each notification on the channel until `close`; reconnects by itself. */
   listen(channel: string, heard: () => void): Promise<void>;
   close(): Promise<void>;
@@ -26,6 +30,8 @@ TYPES.setTypeParser(pg.types.builtins.DATE, (text) => text);
 const RETRY = new Set(['40001', '40P01']);
 const ATTEMPTS = 4;
 const STATEMENT_TIMEOUT_MS = 60_000;
+/** Of one lock: as long as a request waits for another one with the same Idempotency-Key. */
+const LOCK_TIMEOUT_MS = 30_000;
 
 const names = new Map<string, string>();
 
@@ -63,7 +69,7 @@ export function openDatabase(
     ...connection,
     types: TYPES,
     application_name: 'skerry',
-    options: `-c timezone=UTC -c statement_timeout=${statementTimeoutMs} -c idle_in_transaction_session_timeout=60000`,
+    options: `-c timezone=UTC -c statement_timeout=${statementTimeoutMs} -c lock_timeout=${LOCK_TIMEOUT_MS} -c idle_in_transaction_session_timeout=60000`,
     connectionTimeoutMillis: 10_000,
     // A server that does not even say that time is up is given up a little later.
     ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 5_000 } : {}),
@@ -79,6 +85,8 @@ export function openDatabase(
   return {
     ...sqlOn(pool as unknown as Queryable),
     pool,
+    settings,
+    on: (client) => sqlOn(client),
     transaction: (work) => retrying(() => inTransaction(pool, work)),
     listen: async (channel, heard) => {
       listeners.push(await keepListening(() => new pg.Client(settings), channel, heard, onError));

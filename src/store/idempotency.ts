@@ -2,6 +2,8 @@ import type { Sql } from '../kernel/sql.ts';
 
 export interface KeptAnswer {
   readonly fingerprint: string;
+  /** HTTP status of the answer. */
+  readonly status: number;
   readonly answer: Buffer;
   readonly request_id: string;
 }
@@ -11,7 +13,7 @@ export async function findKept(
   key: { customerId: string; keyDigest: Buffer; keptSince: Date },
 ): Promise<KeptAnswer | undefined> {
   return await tx.row<KeptAnswer>(
-    `select fingerprint, answer, request_id from idempotency
+    `select fingerprint, status, answer, request_id from idempotency
       where customer_id = $1 and key_digest = $2 and created_at > $3`,
     [key.customerId, key.keyDigest, key.keptSince],
   );
@@ -26,13 +28,22 @@ export async function keepAnswer(
   row: KeptAnswer & { customerId: string; keyDigest: Buffer; keptSince: Date; now: Date },
 ): Promise<boolean> {
   const kept = await tx.run(
-    `insert into idempotency as i (customer_id, key_digest, fingerprint, answer, request_id, created_at)
-     values ($1, $2, $3, $4, $5, $6)
+    `insert into idempotency as i (customer_id, key_digest, fingerprint, answer, request_id, created_at, status)
+     values ($1, $2, $3, $4, $5, $6, $8)
      on conflict (customer_id, key_digest) do update
        set fingerprint = excluded.fingerprint, answer = excluded.answer, request_id = excluded.request_id,
-           created_at = excluded.created_at
+           created_at = excluded.created_at, status = excluded.status
        where i.created_at <= $7`,
-    [row.customerId, row.keyDigest, row.fingerprint, row.answer, row.request_id, row.now, row.keptSince],
+    [
+      row.customerId,
+      row.keyDigest,
+      row.fingerprint,
+      row.answer,
+      row.request_id,
+      row.now,
+      row.keptSince,
+      row.status,
+    ],
   );
   return kept === 1;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, mock } from 'node:test';
-import { type Within, once } from '../../src/domain/idempotency.ts';
+import { once, type Within } from '../../src/domain/idempotency.ts';
 import { credit } from '../../src/domain/ledger/transfer.ts';
 import { Failure, fail } from '../../src/kernel/fail.ts';
 import { newId } from '../../src/kernel/ids.ts';
@@ -29,10 +29,10 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
   function slow(refusal?: FailureCode) {
     const entered = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
-    const work = (keep: Within): Promise<object> =>
+    const work = (keep: Within | undefined): Promise<object> =>
       world.db.transaction(async (tx) => {
         const answer = { ok: true, number: 1 };
-        await keep(tx, answer);
+        await keep?.(tx, answer);
         entered.resolve();
         await release.promise;
         if (refusal) fail(refusal);

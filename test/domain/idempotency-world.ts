@@ -1,7 +1,7 @@
 /** A customer who sends requests with an Idempotency-Key; each that is carried out costs a dollar. */
 import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
-import { type Within, type OnceAnswer, type OnceRequest, once } from '../../src/domain/idempotency.ts';
+import { type OnceAnswer, type OnceRequest, once, type Within } from '../../src/domain/idempotency.ts';
 import { charge } from '../../src/domain/ledger/transfer.ts';
 import { Failure } from '../../src/kernel/fail.ts';
 import { newId, showId } from '../../src/kernel/ids.ts';
@@ -12,7 +12,7 @@ import { type TestService, testService } from '../support/service.ts';
 export const CANARY = 'canary-secret-91c2';
 export const CREDENTIAL = 'skerry_live_credential-canary';
 
-export type Wanted = Partial<OnceRequest> & { readonly body?: object };
+export type Wanted = Partial<Omit<OnceRequest, 'refusal'>> & { readonly body?: object };
 
 export class OnceWorld {
   readonly world: TestService;
@@ -47,12 +47,13 @@ export class OnceWorld {
       key: 'key-1',
       credential: CREDENTIAL,
       request: { method: 'POST', path: '/deploy-api.php', query: {}, body },
+      status: 200,
       ...others,
     };
   }
 
   /** Takes a dollar, and keeps an answer that holds a secret. */
-  readonly act = async (keep: Within): Promise<object> => {
+  readonly act = async (keep: Within | undefined): Promise<object> => {
     this.acted += 1;
     const answer = { ok: true, number: this.acted, secret: CANARY };
     const { db, clock } = this.world;
@@ -61,7 +62,7 @@ export class OnceWorld {
       const fact = `once:${newId(new Date())}`;
       const movement = { customerId, account: 'adjustments', amountCents: 100n, fact } as const;
       await charge(tx, { ...movement, type: 'adjustment', description: 'test' }, clock.now());
-      await keep(tx, answer);
+      await keep?.(tx, answer);
     });
     return answer;
   };

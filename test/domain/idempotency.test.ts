@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
-import { type Within, once } from '../../src/domain/idempotency.ts';
+import { once, type Within } from '../../src/domain/idempotency.ts';
 import { fail } from '../../src/kernel/fail.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { TestService } from '../support/service.ts';
@@ -84,9 +84,9 @@ describe('a request with an Idempotency-Key', () => {
 
   it('leaves nothing when the change it belongs to is undone', async () => {
     const mine = new Error('mine');
-    const broken = async (keep: Within): Promise<object> =>
+    const broken = async (keep: Within | undefined): Promise<object> =>
       world.db.transaction(async (tx) => {
-        await keep(tx, { ok: true });
+        await keep?.(tx, { ok: true });
         throw mine;
       });
     await assert.rejects(once(world.service, client.request(), broken), mine);

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { loadCatalogue } from '../../src/domain/catalogue/load.ts';
 import type { Service } from '../../src/domain/context.ts';
 import { credit } from '../../src/domain/ledger/transfer.ts';
+import { DiskBlobs } from '../../src/drivers/blobs/disk.ts';
 import { Simnet } from '../../src/drivers/chain/simnet/driver.ts';
 import { SimulatedCompute } from '../../src/drivers/compute/simulator/driver.ts';
 import { SqlFaults } from '../../src/drivers/faults.ts';
@@ -21,6 +22,7 @@ import { COIN_CODES } from '../../src/spec/coins.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import { isUnavailable, type OpenDatabase } from '../../src/store/db.ts';
 import { scratchDatabase } from '../support/database.ts';
+import { scratchFolder } from '../support/folder.ts';
 import { SessionClient } from '../support/session-client.ts';
 
 /** Counts Argon2 derivations: the work that a timing would show. */
@@ -67,13 +69,17 @@ export interface HttpWorldOptions {
 export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<HttpWorld> {
   const scratch = await scratchDatabase();
   const { db } = scratch;
+  await db.run(`insert into service (mode, key_check) values ('sandbox', 'of a test')`);
   const clock = new OffsetClock();
   const passwords = new CountingHasher({ queueMax: options.passwordQueue ?? 64 });
   const log: string[] = [];
   const outage: HttpWorld['outage'] = { error: null };
-  const service = { ...parts(db, clock, log), passwords, db: breakable(db, outage) };
+  const service = { ...parts(db, clock, log), passwords, ...breakableDatabase(db, outage) };
   if (options.catalogue) await loadSandbox(service);
-  const limits = { signupsPerHour: 0, signinFailuresPerHour: 0 };
+  const limits = {
+    ...{ signupsPerHour: 0, signinFailuresPerHour: 0, tokenFailuresPerHour: 0, sharedRates: false },
+    rates: { general: { capacity: 1e6, refillPerS: 1e6 }, provision: { capacity: 1e6, refillPerS: 1e6 } },
+  };
   const app = buildHttp({
     service,
     settings: { baseUrl: null, ...limits, isUnavailable, ...options.settings },
@@ -119,6 +125,11 @@ async function audits(db: OpenDatabase, customerId: string): Promise<string[]> {
   return rows.map((row) => row.line);
 }
 
+function breakableDatabase(db: OpenDatabase, outage: HttpWorld['outage']): Pick<Service, 'db' | 'reads'> {
+  const breaking = breakable(db, outage);
+  return { db: breaking, reads: breaking };
+}
+
 function breakable(db: OpenDatabase, outage: HttpWorld['outage']): Database {
   const check = () => {
     if (outage.error) throw outage.error;
@@ -156,17 +167,20 @@ function parts(db: OpenDatabase, clock: OffsetClock, log: string[]): Omit<Servic
   );
   return {
     db,
+    reads: db,
     clock,
     keys: new KeyRing(KeyRing.generate()),
     log: pino({ base: null }, stream),
     compute: new SimulatedCompute({ db, clock, faults, installS: 0 }),
     chains: new Map(chains),
     rates: new FixedRates({ db }),
+    blobs: new DiskBlobs({ folder: scratchFolder(), reserveBytes: 0 }),
     settings: {
       mode: 'sandbox',
       tokenPrefix: 'skerry',
       rateLockMinutes: 60,
       addressRestDays: 7,
+      webhookAllowLoopback: false,
       quotas: QUOTAS,
     },
     wake: () => undefined,

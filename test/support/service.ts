@@ -1,7 +1,9 @@
 /** The service's parts on a scratch database, with the simulated hypervisor and a clock that moves when told. */
 import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
 import type { Service } from '../../src/domain/context.ts';
 import { checkInvariants } from '../../src/domain/verify/verify.ts';
+import { DiskBlobs } from '../../src/drivers/blobs/disk.ts';
 import { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
 import { SimulatedCompute } from '../../src/drivers/compute/simulator/driver.ts';
 import { SqlFaults } from '../../src/drivers/faults.ts';
@@ -16,6 +18,7 @@ import { Runner } from '../../src/workers/runner.ts';
 import { tasksDuty } from '../../src/workers/tasks.ts';
 import { SteppedClock } from '../drivers/simulator-world.ts';
 import { scratchDatabase } from './database.ts';
+import { scratchFolder } from './folder.ts';
 import { Stock } from './stock.ts';
 
 /** How long work may take to come to rest before a test says that it does not. */
@@ -43,12 +46,14 @@ export async function testService(options: { poolSize?: number; keys?: string } 
   const scratch = await scratchDatabase(options);
   const outside = openDatabase(scratch.connection, { poolSize: 4 });
   const { db } = scratch;
+  const blobsFolder = scratchFolder();
   const clock = new SteppedClock();
   const faults = new SqlFaults(outside);
   const simulator = new SimulatorControl({ db: outside, clock });
   const log = createLogger('silent');
   const service: Service = {
     db,
+    reads: db,
     clock,
     log,
     keys: new KeyRing(options.keys ?? KeyRing.generate()),
@@ -56,11 +61,13 @@ export async function testService(options: { poolSize?: number; keys?: string } 
     compute: new SimulatedCompute({ db: outside, clock, faults, installS: INSTALL_S }),
     chains: new Map(),
     rates: new FixedRates({ db: outside }),
+    blobs: new DiskBlobs({ folder: blobsFolder, reserveBytes: 0 }),
     settings: {
       mode: 'sandbox',
       tokenPrefix: 'skerry',
       rateLockMinutes: 60,
       addressRestDays: 7,
+      webhookAllowLoopback: false,
       quotas: QUOTAS,
     },
     wake: () => undefined,
@@ -84,6 +91,7 @@ export async function testService(options: { poolSize?: number; keys?: string } 
       return rows.map(({ type }) => type);
     },
     close: async () => {
+      await rm(blobsFolder, { recursive: true, force: true });
       await outside.close();
       await scratch.close();
     },

@@ -17,10 +17,13 @@ export interface Maintenance {
   readonly endsAt: Date;
 }
 
-/** The window that is open over an operation, null when there is none; of several the one that ends last. */
+/**
+ * The window that is open over an operation, null when there is none; of several the one that ends last. Of a path that
+ * is no operation (null) only a window over everything counts.
+ */
 export function maintenanceFor(
   rules: Pick<Rules, 'windows'>,
-  operation: Operation,
+  operation: Operation | null,
   now: Date,
 ): Maintenance | null {
   const covers = (window: WindowRow) => window.operation === null || window.operation === operation;
@@ -50,7 +53,11 @@ export function blockFor(rules: Pick<Rules, 'policies'>, requested: Requested): 
 }
 
 /** Refuses with `maintenance` {retry_after_s} while a window is open over the operation. */
-export function requireOpen(rules: Pick<Rules, 'windows'>, operation: Operation, now: Date): void {
+export function requireOpen(
+  rules: Pick<Rules, 'windows'>,
+  operation: Operation | null,
+  now: Date,
+): void {
   const maintenance = maintenanceFor(rules, operation, now);
   if (!maintenance) return;
   const { reason, endsAt } = maintenance;

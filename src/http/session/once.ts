@@ -1,4 +1,4 @@
-import { type Within, once } from '../../domain/idempotency.ts';
+import { once, type Within } from '../../domain/idempotency.ts';
 import { cookieOf } from '../cookie.ts';
 import type { Call } from '../endpoint.ts';
 
@@ -22,9 +22,15 @@ export async function answerOnce(call: Call, act: (keep: Within) => Promise<obje
         query: request.query as object,
         body: Object.fromEntries(fields),
       },
+      status: 200,
     },
-    act,
+    (keep) => act(keep ?? noKey),
   );
   if (replayed) reply.headers({ 'idempotent-replayed': 'true', 'x-request-id': requestId });
-  return answer;
+  return answer.body;
+}
+
+/** Without a key nothing is kept. */
+async function noKey(): Promise<void> {
+  return undefined;
 }

@@ -50,6 +50,8 @@ interface RouteRow {
   readonly audit?: Action;
   /** Which bucket it draws on; the general one when left out. */
   readonly bucket?: 'provision';
+  /** Takes `multipart/form-data`; the body's schema is for the document. */
+  readonly multipart?: true;
   /** Needs the header `X-Service-Beta: true`. */
   readonly beta?: true;
   /** A body as an example for the document; every route with a body has one. */

@@ -1,0 +1,109 @@
+/**
+ * Whether a request of the REST surface is let in, in the order that DECISIONS give: maintenance, authentication, rate,
+ * scope, then the law. The rest (idempotency, shape, lookup, state, meaning) comes once its body is read.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { loadRules, type Rules, requireAllowed, requireOpen } from '../../domain/rules/rules.ts';
+import { type Buckets, type Identified, identifyBearer } from '../../domain/tokens/identify-bearer.ts';
+import { fail, InvalidRequest } from '../../kernel/fail.ts';
+import { scopeCovers } from '../../spec/scopes.ts';
+import type { AttemptLimiter } from '../attempts.ts';
+import type { Edge } from '../settings.ts';
+import { rateHeaders } from './rate-headers.ts';
+import type { Route, TokenActor } from './route.ts';
+
+/** What the REST surface has beside what every surface has. */
+export interface V1Edge extends Edge {
+  readonly buckets: Buckets;
+  /** Failed authentication, per address. */
+  readonly tokenFailures: AttemptLimiter;
+  /** As last read; the version says whether they still hold. */
+  rules: Rules | null;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who called, on the REST surface, once he is known. */
+    bearer: TokenActor | null;
+  }
+}
+
+/** The country is not looked up yet: XX is the contract's word for unknown. */
+const UNKNOWN_COUNTRY = 'XX';
+const BEARER = /^bearer +([\x21-\x7e]{1,200})$/i;
+
+/** `route` is undefined for a path or method that does not exist. Sets `request.bearer` and the rate headers. */
+export async function admit(
+  edge: V1Edge,
+  route: Route | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+  const retryAfterS = edge.tokenFailures.take(request.ip);
+  if (retryAfterS > 0)
+    fail('rate_limited', { retry_after_s: retryAfterS }, 'Too many failed tokens; wait and try again.');
+  const identified = await identifyBearer(edge.service, token ?? '', {
+    buckets: edge.buckets,
+    bucket: route?.bucket ?? 'general',
+  });
+  if (identified.bearer) edge.tokenFailures.giveBack(request.ip);
+  await refreshRules(edge, identified.rulesVersion);
+  requireOpenFor(edge, route);
+  request.bearer = actorOf(identified, request) ?? refuseToken(reply, token);
+  const { draw } = identified;
+  if (draw) {
+    reply.headers(rateHeaders(edge.buckets.rules[route?.bucket ?? 'general'], draw));
+    if (!draw.allowed) fail('rate_limited');
+  }
+  if (!route) return;
+  if (!scopeCovers(request.bearer.scope, route.scope)) {
+    fail(
+      'forbidden_scope',
+      {},
+      `This needs a token of scope ${route.scope}; this one has ${request.bearer.scope}.`,
+    );
+  }
+  if (route.method !== 'GET' && identified.bearer?.frozen) fail('account_frozen');
+  requireLawful(edge, route, request.bearer, null);
+  if (route.beta && request.headers['x-service-beta'] !== 'true') {
+    throw new InvalidRequest(
+      [{ field: 'X-Service-Beta', issue: 'required' }],
+      'This endpoint is beta: it may change without notice. Say X-Service-Beta: true to use it.',
+    );
+  }
+}
+
+/** Refuses by a policy; `region` is the one that the body names, when it is read. */
+export function requireLawful(edge: V1Edge, route: Route, actor: TokenActor, region: string | null): void {
+  if (edge.rules) requireAllowed(edge.rules, { operation: route.id, country: actor.ipCountry, region });
+}
+
+async function refreshRules(edge: V1Edge, version: bigint): Promise<void> {
+  if (edge.rules?.version !== version) edge.rules = await loadRules(edge.service);
+}
+
+function requireOpenFor(edge: V1Edge, route: Route | undefined): void {
+  if (edge.rules) requireOpen(edge.rules, route?.id ?? null, edge.service.clock.now());
+}
+
+function actorOf({ bearer }: Identified, request: FastifyRequest): TokenActor | null {
+  if (!bearer) return null;
+  return {
+    customerId: bearer.customerId,
+    sessionId: null,
+    tokenId: bearer.tokenId,
+    scope: bearer.scope,
+    requestId: request.id,
+    ipCountry: UNKNOWN_COUNTRY,
+  };
+}
+
+function refuseToken(reply: FastifyReply, token: string | undefined): never {
+  reply.header('www-authenticate', 'Bearer');
+  const message =
+    token === undefined
+      ? 'Send the API token in the header: Authorization: Bearer <token>.'
+      : 'This API token is unknown, revoked or expired.';
+  return fail('auth_required', {}, message);
+}

@@ -1,0 +1,56 @@
+/**
+ * Bodies of the REST surface: JSON and nothing else. What cannot be read is refused here, before anybody asks what it
+ * means; keys and values stay exactly as they came, `__proto__` too.
+ */
+import type { FastifyInstance } from 'fastify';
+import { InvalidRequest } from '../../kernel/fail.ts';
+import { LIMITS } from '../../spec/limits.ts';
+
+const DEPTH_MAX = 16;
+
+export function readJsonBodies(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  const options = { parseAs: 'string', bodyLimit: LIMITS.jsonBodyMaxBytes } as const;
+  scope.addContentTypeParser('application/json', options, async (_request: unknown, text: string) =>
+    parseJson(text),
+  );
+  scope.addContentTypeParser('*', options, async (_request: unknown, text: string) => {
+    if (text === '') return undefined;
+    throw new InvalidRequest([], 'The Content-Type of a body must be application/json.');
+  });
+}
+
+/** undefined for an empty text. */
+export function parseJson(text: string): unknown {
+  if (text === '') return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const place = / at position (\d+)/.exec(String(error))?.[1];
+    // The parser's own words repeat parts of the body.
+    throw new InvalidRequest([], `The body is not valid JSON${place ? `: see position ${place}` : ''}.`);
+  }
+  requireStorable(value, [], 0);
+  return value;
+}
+
+/** Text that no database takes, or nesting that no rule of ours needs, is refused with the place where it is. */
+function requireStorable(value: unknown, path: readonly string[], depth: number): void {
+  if (depth > DEPTH_MAX) throw new InvalidRequest([], 'The body is nested too deeply.');
+  if (typeof value === 'string' && !isStorable(value)) refuseText(path);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, inner] of Object.entries(value)) {
+    if (!isStorable(name)) refuseText(path);
+    requireStorable(inner, [...path, name], depth + 1);
+  }
+}
+
+/** Whether a text can be kept: no NUL, no half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+function refuseText(path: readonly string[]): never {
+  throw new InvalidRequest([{ field: path.join('.'), issue: 'invalid_format' }]);
+}

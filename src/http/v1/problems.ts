@@ -1,0 +1,93 @@
+/** What a validator found wrong, as the REST contract words it: one item a field, with the bound or the allowed words. */
+import type { TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+import type { ErrorItem } from '../../kernel/fail.ts';
+
+interface Fault {
+  readonly keyword: string;
+  readonly schemaPath: string;
+  readonly instancePath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+export type Check = (value: unknown) => readonly ErrorItem[];
+
+/** A function that names everything that is wrong with a value; nothing for a right one. */
+export function checker(schema: TSchema): Check {
+  const validator: Validator = Compile(schema);
+  return (value) => {
+    if (validator.Check(value)) return [];
+    const items = (validator.Errors(value) as unknown as Fault[]).flatMap((fault) => itemsOf(schema, fault));
+    const first = new Map<string, ErrorItem>();
+    for (const item of items) if (!first.has(item.field)) first.set(item.field, item);
+    return [...first.values()];
+  };
+}
+
+const BOUNDS = {
+  minLength: 'min_length',
+  maxLength: 'max_length',
+  minItems: 'min_items',
+  maxItems: 'max_items',
+  minProperties: 'min_items',
+  maxProperties: 'max_items',
+  minimum: 'min',
+  maximum: 'max',
+} as const;
+
+const PLAIN = {
+  type: 'invalid_type',
+  pattern: 'invalid_format',
+  format: 'invalid_format',
+  multipleOf: 'invalid_format',
+  uniqueItems: 'invalid_value',
+  const: 'invalid_value',
+} as const;
+
+function itemsOf(schema: TSchema, { keyword, schemaPath, instancePath, params }: Fault): ErrorItem[] {
+  const field = dotted(instancePath);
+  const inside = (name: string) => (field === '' ? name : `${field}.${name}`);
+  switch (keyword) {
+    case 'required':
+      return (params.requiredProperties as string[]).map((name) => ({
+        field: inside(name),
+        issue: 'required',
+      }));
+    case 'additionalProperties': {
+      // A record's keys are free within a pattern: one that breaks it is no unknown key.
+      const issue = at(schema, schemaPath).patternProperties ? 'invalid_format' : 'unknown_key';
+      return (params.additionalProperties as string[]).map((name) => ({ field: inside(name), issue }));
+    }
+    case 'enum':
+      return [{ field, issue: 'invalid_value', allowed: words(params.allowedValues) }];
+    case 'boolean':
+      // Said once more of each additional property.
+      return [];
+    default:
+      break;
+  }
+  if (Object.hasOwn(BOUNDS, keyword)) {
+    const issue = BOUNDS[keyword as keyof typeof BOUNDS];
+    return [{ field, issue, [issue.split('_')[0] ?? issue]: params.limit as number }];
+  }
+  const issue = Object.hasOwn(PLAIN, keyword) ? PLAIN[keyword as keyof typeof PLAIN] : 'invalid_value';
+  return [{ field, issue }];
+}
+
+function words(allowed: unknown): (string | number)[] {
+  return (allowed as unknown[]).filter((word) => typeof word === 'string' || typeof word === 'number');
+}
+
+/** `/labels/a~1b` → `labels.a/b` */
+function dotted(pointer: string): string {
+  const parts = pointer.split('/').slice(1);
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.');
+}
+
+/** The part of the schema that `#/properties/labels` points to. */
+function at(schema: TSchema, pointer: string): { readonly patternProperties?: object } {
+  let part: unknown = schema;
+  for (const step of pointer.split('/').slice(1))
+    part = (part as Record<string, unknown> | undefined)?.[step];
+  return (part ?? {}) as { readonly patternProperties?: object };
+}

@@ -1,0 +1,114 @@
+/** Queries are as strict as bodies: an unknown key, a key given twice or a wrong word is refused by its name. */
+import { type TObject, Type } from 'typebox';
+import { type ErrorItem, invalid } from '../../kernel/fail.ts';
+import type { KeyRing } from '../../kernel/secrets.ts';
+import { parseRfc3339 } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import type { ListRules, PageRequest } from '../../spec/lists.ts';
+import { type CursorPlace, readCursor } from './cursor.ts';
+import { isStorable } from './json-body.ts';
+import { type Check, checker } from './problems.ts';
+
+export type RawQuery = Readonly<Record<string, string | readonly string[]>>;
+
+const NO_QUERY = Type.Object({}, { additionalProperties: false });
+const FILTER_MAX_CHARS = 255;
+
+export type QueryReader = (raw: RawQuery) => Record<string, unknown>;
+
+/** Reads the query of a route that is no list: words become numbers and booleans where the schema says so. */
+export function queryReader(schema: TObject = NO_QUERY): QueryReader {
+  const check: Check = checker(schema);
+  const properties = schema.properties as Readonly<Record<string, { readonly type?: string }>>;
+  return (raw) => {
+    const query: Record<string, unknown> = {};
+    for (const [name, text] of Object.entries(raw)) {
+      const value = typeof text === 'string' ? coerce(text, properties[name]?.type) : text;
+      // `__proto__` must be a key like any other, so that it is refused like any other.
+      Object.defineProperty(query, name, { value, enumerable: true });
+    }
+    const items = check(query);
+    if (items.length > 0) invalid(items);
+    return query;
+  };
+}
+
+function coerce(text: string, type: string | undefined): unknown {
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  if ((type === 'integer' || type === 'number') && /^-?\d{1,15}$/.test(text)) return Number(text);
+  return text;
+}
+
+/** Reads page, filter and sort of a list. `place` binds the cursor to its list and its reader. */
+export function readPageRequest(
+  raw: RawQuery,
+  rules: ListRules,
+  { keys, place }: { readonly keys: KeyRing; readonly place: Omit<CursorPlace, 'filter' | 'sort'> },
+): PageRequest {
+  const items: ErrorItem[] = [];
+  const filter: Record<string, string> = {};
+  let size: number = LIMITS.pageSizeDefault;
+  let sort = rules.defaultSort;
+  let cursor: string | undefined;
+  for (const [name, text] of Object.entries(raw)) {
+    const filterName = filterOf(name, rules);
+    if (filterName !== undefined) {
+      const item = filterProblem(name, text, rules.filters[filterName]);
+      if (item === null && Object.hasOwn(filter, filterName))
+        items.push({ field: name, issue: 'invalid_value' });
+      else if (item === null) filter[filterName] = text as string;
+      else items.push(item);
+    } else if (typeof text !== 'string') {
+      items.push({ field: name, issue: isPageKey(name) ? 'invalid_value' : 'unknown_key' });
+    } else if (name === 'page_size') {
+      const item = sizeProblem(text);
+      if (item) items.push(item);
+      else size = Number(text);
+    } else if (name === 'sort') {
+      const allowed = rules.sorts.flatMap((field) => [field, `-${field}`]);
+      if (allowed.includes(text)) sort = text;
+      else items.push({ field: 'sort', issue: 'invalid_value', allowed });
+    } else if (name === 'cursor') {
+      cursor = text;
+    } else {
+      items.push({ field: name, issue: 'unknown_key' });
+    }
+  }
+  if (items.length > 0) invalid(items);
+  const after = cursor === undefined ? null : readCursor(keys, cursor, { ...place, filter, sort });
+  return { filter, sort: sort.replace(/^-/, ''), descending: sort.startsWith('-'), after, size };
+}
+
+function isPageKey(name: string): boolean {
+  return ['page_size', 'sort', 'cursor'].includes(name);
+}
+
+function filterOf(name: string, rules: ListRules): string | undefined {
+  const bracketed = /^filter\[([a-z_]+)\]$/.exec(name)?.[1];
+  const wanted = bracketed ?? (rules.plainFilters ? name : undefined);
+  return wanted !== undefined && Object.hasOwn(rules.filters, wanted) ? wanted : undefined;
+}
+
+function filterProblem(
+  name: string,
+  text: string | readonly string[],
+  rule: ListRules['filters'][string] | undefined,
+): ErrorItem | null {
+  if (typeof text !== 'string') return { field: name, issue: 'invalid_value' };
+  if (rule?.allowed && !rule.allowed.includes(text)) {
+    return { field: name, issue: 'invalid_value', allowed: rule.allowed };
+  }
+  if (rule?.type === 'time') {
+    return parseRfc3339(text) ? null : { field: name, issue: 'invalid_format' };
+  }
+  if (text.length > FILTER_MAX_CHARS) return { field: name, issue: 'max_length', max: FILTER_MAX_CHARS };
+  return isStorable(text) ? null : { field: name, issue: 'invalid_format' };
+}
+
+function sizeProblem(text: string): ErrorItem | null {
+  if (!/^-?\d{1,9}$/.test(text)) return { field: 'page_size', issue: 'invalid_type' };
+  const size = Number(text);
+  if (size < 1) return { field: 'page_size', issue: 'min', min: 1 };
+  if (size > LIMITS.pageSizeMax) return { field: 'page_size', issue: 'max', max: LIMITS.pageSizeMax };
+  return null;
+}

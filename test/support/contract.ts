@@ -1,0 +1,67 @@
+/** Every answer of the REST surface that a test receives is held against the document that the service publishes. */
+import assert from 'node:assert/strict';
+import { Compile, type Validator } from 'typebox/compile';
+import { openApi } from '../../src/http/v1/openapi.ts';
+import { ROUTES } from '../../src/http/v1/routes.ts';
+
+interface Response {
+  readonly $ref?: string;
+  readonly content?: { readonly 'application/json'?: { readonly schema: { readonly $ref?: string } } };
+}
+type Operation = { readonly responses: Readonly<Record<string, Response>> };
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: { readonly Error: object } };
+}
+
+const document = openApi(ROUTES) as unknown as Document;
+const envelope = Compile(document.components.schemas.Error);
+const validators = new Map<object, Validator>();
+
+const PATHS = Object.keys(document.paths).map((path) => ({
+  path,
+  pattern: new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+}));
+
+/** Fails the test when the answer is not one that the document allows. `path` is the whole one, with its query. */
+export function assertContract(
+  method: string,
+  path: string,
+  answer: { readonly status: number; readonly headers: Headers; readonly text: string },
+): void {
+  const where = `${method} ${path} → ${answer.status} ${answer.text.slice(0, 500)}`;
+  assert.match(answer.headers.get('x-request-id') ?? '', /^req_[a-z2-7]{26}$/, where);
+  const found = PATHS.filter(({ pattern }) => pattern.test(path.split('?')[0] ?? ''));
+  // A fixed path is nearer than one with a parameter.
+  const nearest = found.find(({ path: known }) => !known.includes('{')) ?? found[0];
+  const operation = nearest && document.paths[nearest.path]?.[method.toLowerCase()];
+  if (!operation) {
+    assert.ok([400, 401, 404, 429, 503].includes(answer.status), where);
+    assertEnvelope(where, answer);
+    return;
+  }
+  const response = operation.responses[String(answer.status)];
+  assert.ok(response, `not in the document: ${where}`);
+  const schema = response.content?.['application/json']?.schema;
+  if (response.$ref) assertEnvelope(where, answer);
+  else if (schema) assertSchema(where, schema, JSON.parse(answer.text));
+  else assert.equal(answer.text, '', where);
+}
+
+function assertSchema(where: string, schema: object, body: unknown): void {
+  let validator = validators.get(schema);
+  if (!validator) {
+    validator = Compile(schema);
+    validators.set(schema, validator);
+  }
+  if (!validator.Check(body)) assert.fail(`${where}\n${JSON.stringify(validator.Errors(body), null, 1)}`);
+}
+
+function assertEnvelope(
+  where: string,
+  answer: { readonly status: number; readonly headers: Headers; readonly text: string },
+): void {
+  const body = JSON.parse(answer.text) as { error: { request_id: string } };
+  if (!envelope.Check(body)) assert.fail(`${where}\n${JSON.stringify(envelope.Errors(body), null, 1)}`);
+  assert.equal(body.error.request_id, answer.headers.get('x-request-id'), where);
+}

@@ -1,0 +1,115 @@
+/** A client of the REST surface, over the network (`V1Client.over`) or straight into the app (`.into`). */
+import assert from 'node:assert/strict';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import type { Scope } from '../../src/spec/scopes.ts';
+import { assertContract } from './contract.ts';
+import { PASSWORD, type SessionClient } from './session-client.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds, and fails where it is not there.
+export type Body = any;
+
+export interface V1Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The answer's JSON; null for an empty one. */
+  readonly body: Body;
+}
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | undefined;
+}
+type Send = (request: Sent) => Promise<Pick<V1Answer, 'status' | 'headers' | 'text'>>;
+
+export interface Extra {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The Idempotency-Key. */
+  readonly key?: string;
+}
+
+export class V1Client {
+  /** null: requests go without one. */
+  readonly token: string | null;
+  readonly #send: Send;
+
+  constructor(send: Send, token: string | null) {
+    this.#send = send;
+    this.token = token;
+  }
+
+  static over(baseUrl: string, token: string | null): V1Client {
+    return new V1Client(async ({ method, path, headers, body }) => {
+      const init = { method, headers, ...(body === undefined ? {} : { body }) };
+      const response = await fetch(new URL(path, baseUrl), init);
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    }, token);
+  }
+
+  static into(app: FastifyInstance, token: string | null): V1Client {
+    return new V1Client(async ({ method, path, headers, body }) => {
+      const payload = body === undefined ? {} : { payload: body };
+      const response = await app.inject({ method, url: path, headers, ...payload } as InjectOptions);
+      const given = Object.entries(response.headers).flatMap(([name, value]) =>
+        [value].flat().map((one): [string, string] => [name, String(one)]),
+      );
+      return { status: response.statusCode, headers: new Headers(given), text: response.body };
+    }, token);
+  }
+
+  /** The same with another token, or none. */
+  as(token: string | null): V1Client {
+    return new V1Client(this.#send, token);
+  }
+
+  async get(path: string, extra: Extra = {}): Promise<V1Answer> {
+    return await this.call('GET', path, undefined, extra);
+  }
+  async post(path: string, body?: unknown, extra: Extra = {}): Promise<V1Answer> {
+    return await this.call('POST', path, body, extra);
+  }
+  async patch(path: string, body: unknown, extra: Extra = {}): Promise<V1Answer> {
+    return await this.call('PATCH', path, body, extra);
+  }
+  async put(path: string, body: unknown, extra: Extra = {}): Promise<V1Answer> {
+    return await this.call('PUT', path, body, extra);
+  }
+  async delete(path: string, extra: Extra = {}): Promise<V1Answer> {
+    return await this.call('DELETE', path, undefined, extra);
+  }
+
+  /** `path` is below /v1; `body` undefined sends none. */
+  async call(method: string, path: string, body?: unknown, extra: Extra = {}): Promise<V1Answer> {
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    return await this.raw(method, path, text, { ...extra, headers: { ...type, ...extra.headers } });
+  }
+
+  /** A body that is already written. */
+  async raw(method: string, path: string, body: string | undefined, extra: Extra = {}): Promise<V1Answer> {
+    const headers = {
+      ...(this.token === null ? {} : { authorization: `Bearer ${this.token}` }),
+      ...(extra.key === undefined ? {} : { 'idempotency-key': extra.key }),
+      ...extra.headers,
+    };
+    const answer = await this.#send({ method, path: `/v1${path}`, headers, body });
+    assertContract(method, `/v1${path}`, answer);
+    return { ...answer, body: answer.text === '' ? null : JSON.parse(answer.text) };
+  }
+}
+
+/** Makes a token of this scope on the session surface; its plaintext. */
+export async function apiToken(customer: SessionClient, scope: Scope = 'billing'): Promise<string> {
+  const fields = { action: 'create_token', name: `a ${scope} token`, scope, current_password: PASSWORD };
+  const { body } = await customer.post('/account-api.php', fields);
+  assert.equal(body.ok, true, JSON.stringify(body));
+  return String(body.token);
+}
+
+/** Fails the test unless the answer is this refusal; returns the items of `errors`. */
+export function assertRefused(answer: V1Answer, status: number, code: string): Body[] {
+  assert.deepEqual([answer.status, answer.body?.error?.code], [status, code], answer.text);
+  return answer.body.error.errors;
+}
