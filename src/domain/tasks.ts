@@ -1,6 +1,7 @@
 /** Who carries out which task. */
 import type { TaskKind } from '../store/tasks.ts';
 import type { Service } from './context.ts';
+import { applyFilter } from './firewall/apply.ts';
 
 /** What comes next: nothing, or the same again after so long, in business time. */
 export type TaskResult = 'done' | { readonly againMs: number };
@@ -11,4 +12,6 @@ export type TaskResult = 'done' | { readonly againMs: number };
  */
 export type TaskHandler = (service: Service, subject: string) => Promise<TaskResult>;
 
-export const TASKS: Readonly<Partial<Record<TaskKind, TaskHandler>>> = {};
+export const TASKS: Readonly<Partial<Record<TaskKind, TaskHandler>>> = {
+  filter: applyFilter,
+};

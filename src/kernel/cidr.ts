@@ -11,7 +11,7 @@ export interface Cidr {
 
 /** Reads `203.0.113.0/24` or `2001:db8::/56`; undefined when malformed or with host bits set. */
 export function parseCidr(text: string): Cidr | undefined {
-  const match = /^([0-9a-f.:]+)\/(\d{1,3})$/i.exec(text);
+  const match = /^([0-9a-f.:]+)\/(0|[1-9]\d{0,2})$/i.exec(text);
   const address = match?.[1] ?? '';
   const length = Number(match?.[2]);
   const family = familyOf(address);
@@ -36,6 +36,17 @@ export function cidrSize(cidr: Cidr): bigint {
 export function ipv4Text(cidr: Cidr, index: number): string {
   const number = cidr.first + BigInt(index);
   return [24n, 16n, 8n, 0n].map((shift) => (number >> shift) & 255n).join('.');
+}
+
+/** The one way to write the block: RFC 5952 for IPv6. */
+export function cidrText(cidr: Cidr): string {
+  if (cidr.family === 4) return `${ipv4Text(cidr, 0)}/${cidr.length}`;
+  const groups = Array.from({ length: 8 }, (_, index) =>
+    ((cidr.first >> BigInt(112 - 16 * index)) & 0xffffn).toString(16),
+  );
+  // The host of a URL is written in just that form.
+  const { hostname } = new URL(`http://[${groups.join(':')}]`);
+  return `${hostname.slice(1, -1)}/${cidr.length}`;
 }
 
 function bitsOf(family: 4 | 6): number {

@@ -25,6 +25,10 @@ export const LIMITS = {
   volumeMinGb: 10,
   volumeMaxGb: 4_096,
   imageUploadMaxBytes: 4 * 1024 ** 3,
+  /** Uploads of one customer at the same time; what they take on the disk counts for no quota yet. */
+  imageUploadsAtOnce: 2,
+  /** An upload of which nothing comes for so long is cut. */
+  imageUploadIdleS: 60,
   pageSizeDefault: 25,
   pageSizeMax: 100,
   idempotencyKeyMaxChars: 255,

@@ -1,4 +1,8 @@
+/** The audit log: written with each change, read by its customer page by page. */
 import type { Sql } from '../kernel/sql.ts';
+import { parseRfc3339 } from '../kernel/time.ts';
+import type { PageRequest } from '../spec/lists.ts';
+import { type Page, readPage } from './page.ts';
 
 export interface AuditRow {
   readonly id: string;
@@ -30,5 +34,61 @@ export async function insertAudit(tx: Sql, row: AuditRow): Promise<void> {
       row.result,
       row.createdAt,
     ],
+  );
+}
+
+/** An event as its customer reads it. */
+export interface AuditEventRow {
+  readonly id: string;
+  readonly action: string;
+  readonly resource: string | null;
+  readonly actor_token: string | null;
+  readonly actor_session: string | null;
+  readonly request_id: string;
+  readonly ip_country: string;
+  readonly result: 'ok' | 'error' | 'denied';
+  readonly created_at: Date;
+}
+
+const COLUMNS =
+  'id, action, resource, actor_token, actor_session, request_id, ip_country, result, created_at';
+
+/** Undefined when the customer has no such event, or only one from before `since`. */
+export async function findAuditEvent(
+  tx: Sql,
+  customerId: string,
+  id: string,
+  since: Date,
+): Promise<AuditEventRow | undefined> {
+  return await tx.row<AuditEventRow>(
+    `select ${COLUMNS} from audit_events where id = $1 and customer_id = $2 and created_at >= $3`,
+    [id, customerId, since],
+  );
+}
+
+/** Events from `since` on. Filters: `action`, `resource`, and the times `from` (included) and `to` (not). */
+export async function pageAuditEvents(
+  tx: Sql,
+  customerId: string,
+  since: Date,
+  page: PageRequest,
+): Promise<Page<AuditEventRow>> {
+  return await readPage<AuditEventRow>(
+    tx,
+    {
+      columns: COLUMNS,
+      from: 'audit_events',
+      where: 'customer_id = ? and created_at >= ?',
+      values: [customerId, since],
+      id: { column: 'id', type: 'uuid' },
+      sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
+      filters: {
+        action: { where: 'action = ?' },
+        resource: { where: 'resource = ?' },
+        from: { where: 'created_at >= ?', value: parseRfc3339 },
+        to: { where: 'created_at < ?', value: parseRfc3339 },
+      },
+    },
+    page,
   );
 }

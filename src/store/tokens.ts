@@ -1,5 +1,7 @@
 import type { Sql } from '../kernel/sql.ts';
+import type { PageRequest } from '../spec/lists.ts';
 import type { Scope } from '../spec/scopes.ts';
+import { type Page, readPage } from './page.ts';
 
 export interface TokenRow {
   readonly id: string;
@@ -47,6 +49,26 @@ export async function listTokens(tx: Sql, customerId: string): Promise<TokenRow[
   return await tx.rows<TokenRow>(
     `select ${COLUMNS} from api_tokens where customer_id = $1 order by created_at desc, id desc`,
     [customerId],
+  );
+}
+
+/** The same page by page: the quota bounds what a filter or a sort has to look at. */
+export async function pageTokens(tx: Sql, customerId: string, page: PageRequest): Promise<Page<TokenRow>> {
+  return await readPage<TokenRow>(
+    tx,
+    {
+      columns: COLUMNS,
+      from: 'api_tokens',
+      where: 'customer_id = ?',
+      values: [customerId],
+      id: { column: 'id', type: 'uuid' },
+      sorts: {
+        created_at: { column: 'created_at', type: 'timestamptz' },
+        name: { column: 'name', type: 'text' },
+      },
+      filters: { scope: { where: 'scope = ?' }, name: { where: 'name = ?' } },
+    },
+    page,
   );
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cidrSize, ipv4Text, parseCidr } from '../../src/kernel/cidr.ts';
+import { cidrSize, cidrText, ipv4Text, parseCidr } from '../../src/kernel/cidr.ts';
 
 test('blocks of both families are read', () => {
   assert.deepEqual(parseCidr('203.0.113.0/24'), { family: 4, length: 24, first: 0xcb007100n });
@@ -29,7 +29,7 @@ for (const text of [
     '2001:db8::%1/64',
     '::ffff:1.2.3.4/128',
   ],
-  ...['203.0.113.0/24/24', '203.0.113.0/24\n', 'x/24'],
+  ...['203.0.113.0/24/24', '203.0.113.0/24\n', 'x/24', '203.0.113.0/024', '::/00'],
 ]) {
   test(`${JSON.stringify(text)} is no block`, () => assert.equal(parseCidr(text), undefined));
 }
@@ -51,6 +51,32 @@ test('every IPv4 address of a block has its place in it', () => {
         assert.equal(parseCidr(`${ipv4Text(cidr, inside)}/32`)?.first, BigInt(first + inside));
       },
     ),
+    { numRuns: Number(process.env.SKERRY_TEST_RUNS ?? 50) },
+  );
+});
+
+test('a block is written in one way', () => {
+  for (const [text, written] of [
+    ['0.0.0.0/0', '0.0.0.0/0'],
+    ['0:0:0:0:0:0:0:0/0', '::/0'],
+    ['2001:0DB8:0:0:0:0:0:0/32', '2001:db8::/32'],
+    ['1:0:0:2:0:0:0:3/128', '1:0:0:2::3/128'],
+    ['1:0:2:3:4:5:6:7/128', '1:0:2:3:4:5:6:7/128'],
+    ['::ffff:0:0/96', '::ffff:0:0/96'],
+  ] as const) {
+    const cidr = parseCidr(text);
+    assert.ok(cidr, text);
+    assert.equal(cidrText(cidr), written);
+  }
+});
+
+test('what is written is read as the same block', () => {
+  fc.assert(
+    fc.property(fc.bigInt(0n, (1n << 128n) - 1n), fc.nat(128), (number, length) => {
+      const bits = BigInt(128 - length);
+      const cidr = { family: 6, length, first: (number >> bits) << bits } as const;
+      assert.deepEqual(parseCidr(cidrText(cidr)), cidr);
+    }),
     { numRuns: Number(process.env.SKERRY_TEST_RUNS ?? 50) },
   );
 });

@@ -1,16 +1,19 @@
+/** Making an API token: in a session once the password is given again, by another token up to its own scope. */
 import { randomBytes } from 'node:crypto';
 import { fail } from '../../kernel/fail.ts';
 import { base32, newId } from '../../kernel/ids.ts';
-import { isPrintable } from '../../kernel/printable.ts';
+import { readName } from '../../kernel/printable.ts';
 import { digest } from '../../kernel/secrets.ts';
+import type { Sql } from '../../kernel/sql.ts';
 import { parseRfc3339, SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import type { ApiToken } from '../../spec/schemas/api-token.ts';
-import { isScope } from '../../spec/scopes.ts';
+import type { ApiToken, ApiTokenBody, NewApiToken } from '../../spec/schemas/api-token.ts';
+import { isScope, type Scope, scopeCovers } from '../../spec/scopes.ts';
 import { lockCustomer } from '../../store/customers.ts';
 import { countTokens, insertToken } from '../../store/tokens.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { checkPassword } from '../customers/check-password.ts';
+import type { Within } from '../idempotency.ts';
 import { recordAudit, recordEvent } from '../record.ts';
 import { tokenObject } from './object.ts';
 
@@ -29,48 +32,75 @@ export interface CreatedToken {
   readonly plaintext: string;
 }
 
-const BLANK = /^\s*$/u;
-
-/** Makes an API token of any scope, once its owner has given the password again. */
+/** In a session: a token of any scope, once its owner has given the password again. */
 export async function createToken(
   service: Service,
   actor: CustomerActor,
   form: TokenForm,
 ): Promise<CreatedToken> {
-  const name = requireName(form.name);
-  const scope = isScope(form.scope) ? form.scope : fail('bad_scope');
-  const expiresAt = form.expiresAt === '' ? null : requireExpiry(form.expiresAt, service.clock.now());
+  const wanted = checkToken(service, { ...form, expiresAt: form.expiresAt === '' ? null : form.expiresAt });
   const checked = await checkPassword(service, actor, form.currentPassword);
-  const plaintext = `${service.settings.tokenPrefix}_live_${base32(randomBytes(32))}`;
   return await service.db.transaction(async (tx) => {
-    const now = service.clock.now();
     const current = await lockCustomer(tx, actor.customerId);
     if (current?.password_hash !== checked) fail('bad_credentials');
-    const { quotas } = service.settings;
-    if ((await countTokens(tx, actor.customerId, quotas.tokens)) >= quotas.tokens) {
-      fail('limit_reached', { limit: quotas.tokens });
-    }
-    const row = await insertToken(tx, {
-      id: newId(now),
-      customerId: actor.customerId,
-      name,
-      scope,
-      digest: digest(plaintext),
-      expiresAt,
-      createdAt: now,
-    });
-    const token = tokenObject(row);
-    await recordAudit(tx, { actor, action: 'token.create', resource: token.id }, now);
-    await recordEvent(tx, { customerId: actor.customerId, type: 'token.created', object: token }, now);
-    return { token, plaintext };
+    return await addToken(tx, service, actor, wanted);
   });
 }
 
-function requireName(text: string): string {
-  const name = text.normalize('NFC');
-  const chars = [...name].length;
-  if (chars > LIMITS.nameMaxChars || BLANK.test(name) || !isPrintable(name)) fail('bad_name');
-  return name;
+/** By a token: one of its own scope or a narrower one, else `forbidden_scope`. */
+export async function createTokenByToken(
+  service: Service,
+  actor: CustomerActor & { readonly scope: Scope },
+  body: ApiTokenBody,
+  within?: Within,
+): Promise<NewApiToken> {
+  const { name, scope, expires_at: expiresAt = null } = body;
+  const wanted = checkToken(service, { name, scope, expiresAt });
+  if (!scopeCovers(actor.scope, wanted.scope)) {
+    fail('forbidden_scope', {}, `A token of scope ${actor.scope} cannot make one of scope ${wanted.scope}.`);
+  }
+  return await service.db.transaction(async (tx) => {
+    await lockCustomer(tx, actor.customerId);
+    const { token, plaintext } = await addToken(tx, service, actor, wanted);
+    const created = { ...token, token: plaintext };
+    await within?.(tx, created);
+    return created;
+  });
+}
+
+interface WantedToken {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly expiresAt: Date | null;
+}
+
+function checkToken(
+  service: Service,
+  typed: { readonly name: string; readonly scope: string; readonly expiresAt: string | null },
+): WantedToken {
+  const name = readName(typed.name) ?? fail('bad_name');
+  const scope = isScope(typed.scope) ? typed.scope : fail('bad_scope');
+  const expiresAt = typed.expiresAt === null ? null : requireExpiry(typed.expiresAt, service.clock.now());
+  return { name, scope, expiresAt };
+}
+
+/** The caller holds the customer's lock, so that the quota is exact. */
+async function addToken(
+  tx: Sql,
+  service: Service,
+  actor: CustomerActor,
+  wanted: WantedToken,
+): Promise<CreatedToken> {
+  const now = service.clock.now();
+  const { customerId } = actor;
+  const { tokens: limit } = service.settings.quotas;
+  if ((await countTokens(tx, customerId, limit)) >= limit) fail('limit_reached', { limit });
+  const plaintext = `${service.settings.tokenPrefix}_live_${base32(randomBytes(32))}`;
+  const row = { id: newId(now), customerId, ...wanted, digest: digest(plaintext), createdAt: now };
+  const token = tokenObject(await insertToken(tx, row));
+  await recordAudit(tx, { actor, action: 'token.create', resource: token.id }, now);
+  await recordEvent(tx, { customerId, type: 'token.created', object: token }, now);
+  return { token, plaintext };
 }
 
 /** In whole seconds, so that the time shown is the time it ends. A clock of the caller's may be 30 seconds off. */

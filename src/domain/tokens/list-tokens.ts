@@ -1,9 +1,20 @@
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { ApiToken } from '../../spec/schemas/api-token.ts';
-import { listTokens as listRows } from '../../store/tokens.ts';
+import { listTokens as listRows, pageTokens as pageRows } from '../../store/tokens.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { tokenObject } from './object.ts';
 
 /** All tokens of the customer, newest first; their number is bounded by the quota. */
 export async function listTokens(service: Service, actor: CustomerActor): Promise<ApiToken[]> {
   return (await listRows(service.db, actor.customerId)).map(tokenObject);
+}
+
+/** The same page by page. */
+export async function pageTokens(
+  service: Service,
+  actor: CustomerActor,
+  page: PageRequest,
+): Promise<{ items: ApiToken[]; next: PagePosition | null }> {
+  const { rows, next } = await pageRows(service.db, actor.customerId, page);
+  return { items: rows.map(tokenObject), next };
 }

@@ -1,9 +1,10 @@
-/** API token (SPEC "API token"), without the plaintext that only the answer to its creation holds. */
+/** API token (SPEC "API token"). Its plaintext is in the answer to its creation and nowhere else. */
 import { type Static, Type } from 'typebox';
+import { LIMITS } from '../limits.ts';
 import { SCOPES } from '../scopes.ts';
 import { Id, nullable, oneOf, Time } from './parts.ts';
 
-export const ApiToken = Type.Object({
+const fields = {
   id: Id('tok_'),
   object: Type.Literal('api_token'),
   name: Type.String(),
@@ -11,5 +12,23 @@ export const ApiToken = Type.Object({
   last_used_at: nullable(Time),
   expires_at: nullable(Time),
   created_at: Time,
-});
+};
+
+export const ApiToken = Type.Object(fields);
 export type ApiToken = Static<typeof ApiToken>;
+
+export const NewApiToken = Type.Object({
+  ...fields,
+  token: Type.String({ description: 'The plaintext, `<prefix>_live_<52 chars>`: shown this once.' }),
+});
+export type NewApiToken = Static<typeof NewApiToken>;
+
+export const ApiTokenBody = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars }),
+    scope: oneOf(SCOPES, { description: 'At most that of the token that asks.' }),
+    expires_at: Type.Optional(nullable(Time)),
+  },
+  { additionalProperties: false },
+);
+export type ApiTokenBody = Static<typeof ApiTokenBody>;

@@ -1,0 +1,34 @@
+/** The customer's audit log, as far back as it is kept: 90 days. */
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import { DAY_MS } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { AuditEvent } from '../../spec/schemas/audit-event.ts';
+import { findAuditEvent, pageAuditEvents } from '../../store/audit.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { auditObject } from './object.ts';
+
+/** By its shown id. One that is unknown, malformed, another customer's or too old is `not_found`. */
+export async function getAuditEvent(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+): Promise<AuditEvent> {
+  const id = readId('audit', shownId) ?? fail('not_found');
+  const row = await findAuditEvent(service.db, actor.customerId, id, keptSince(service));
+  return auditObject(row ?? fail('not_found'));
+}
+
+export async function listAuditEvents(
+  service: Service,
+  actor: CustomerActor,
+  page: PageRequest,
+): Promise<{ items: AuditEvent[]; next: PagePosition | null }> {
+  const { rows, next } = await pageAuditEvents(service.db, actor.customerId, keptSince(service), page);
+  return { items: rows.map(auditObject), next };
+}
+
+function keptSince(service: Service): Date {
+  return new Date(service.clock.now().getTime() - LIMITS.auditDays * DAY_MS);
+}

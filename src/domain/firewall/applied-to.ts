@@ -1,0 +1,73 @@
+/** To which servers a group is applied: `applied_to` is replaced as a whole. */
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
+import { attachServers, type CandidateRow, detachServers, lockCandidates } from '../../store/firewall.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { recordEvent } from '../record.ts';
+
+/** Servers as they were named in `applied_to`, and what was found of them, locked. */
+export interface NamedServers {
+  /** By their place in the list; undefined: a text that is no server's id. */
+  readonly ids: readonly (string | undefined)[];
+  readonly found: ReadonlyMap<string, CandidateRow>;
+}
+
+/** Locks the servers, which must be done before the group is locked. `groupId` is null when it is a new one. */
+export async function lockNamed(
+  tx: Sql,
+  actor: CustomerActor,
+  shownIds: readonly string[],
+  groupId: string | null,
+): Promise<NamedServers> {
+  const ids = shownIds.map((shown) => readId('server', shown));
+  const known = ids.filter((id) => id !== undefined);
+  const rows = await lockCandidates(tx, actor.customerId, known, groupId);
+  return { ids, found: new Map(rows.map((row) => [row.id, row])) };
+}
+
+export interface AppliedChange {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/**
+ * Makes the list what was named; servers that stay keep their place. Refuses a new one that is being destroyed
+ * (`conflict_state`), is not the customer's (`unknown_reference`) or has hardware without a filter (`unavailable`).
+ */
+export async function replaceAppliedTo(
+  tx: Sql,
+  service: Service,
+  group: { readonly id: string; readonly appliedTo: readonly string[] },
+  named: NamedServers,
+): Promise<AppliedChange> {
+  const ids = named.ids.filter((id) => id !== undefined);
+  const added = [...new Set(ids)].filter((id) => !group.appliedTo.includes(id));
+  const removed = group.appliedTo.filter((id) => !ids.includes(id));
+  if (added.some((id) => named.found.get(id)?.status === 'destroying')) {
+    fail('conflict_state', {}, 'A server of applied_to is being destroyed; leave it out.');
+  }
+  for (const [index, id] of named.ids.entries()) {
+    const field = `applied_to.${index}`;
+    const server = id === undefined ? undefined : named.found.get(id);
+    if (!server) fail('unknown_reference', { field });
+    if (!service.compute.capabilities[server.category].filter) {
+      fail('unavailable', { field }, 'The hardware of this server has no filter outside the guest.');
+    }
+  }
+  if (removed.length > 0) await detachServers(tx, group.id, removed);
+  if (added.length > 0) await attachServers(tx, group.id, added);
+  return { added, removed };
+}
+
+/** One `firewall.applied` for each server that the group was attached to. */
+export async function recordApplied(
+  tx: Sql,
+  actor: CustomerActor,
+  change: AppliedChange & { readonly object: FirewallGroup },
+  now: Date,
+): Promise<void> {
+  const event = { customerId: actor.customerId, type: 'firewall.applied', object: change.object } as const;
+  for (const _server of change.added) await recordEvent(tx, event, now);
+}

@@ -1,0 +1,27 @@
+/** From the groups of a server to the one filter in front of it (DECISIONS "Firewall"). */
+import type { Filter, FilterRule } from '../../ports/network.ts';
+import type { FirewallGroup, FirewallRule } from '../../spec/schemas/firewall.ts';
+import { portRanges } from './ports.ts';
+
+type AppliedGroup = Pick<FirewallGroup, 'default_action'> & {
+  readonly rules: readonly Pick<FirewallRule, 'direction' | 'proto' | 'port' | 'source' | 'action'>[];
+};
+
+/**
+ * `groups` in the order they were attached: their rules are read one after another. `drop` wins as default. What goes
+ * out is held to the default only once a group has a rule for it. No group: no filter.
+ */
+export function compileFilter(groups: readonly AppliedGroup[]): Filter | null {
+  if (groups.length === 0) return null;
+  const byDefault = groups.some((group) => group.default_action === 'drop') ? 'drop' : 'accept';
+  const rules = groups.flatMap((group) => group.rules);
+  return {
+    rules: rules.map(compileRule),
+    defaultIn: byDefault,
+    defaultOut: rules.some((rule) => rule.direction === 'out') ? byDefault : 'accept',
+  };
+}
+
+function compileRule({ direction, proto, port, source, action }: AppliedGroup['rules'][number]): FilterRule {
+  return { direction, proto, ports: port === null ? [] : portRanges(port), remote: source, action };
+}

@@ -1,0 +1,21 @@
+import { fail } from '../../kernel/fail.ts';
+import { readId, showId } from '../../kernel/ids.ts';
+import { deleteGroup as deleteRow, findGroup, lockGroup } from '../../store/firewall.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { recordAudit } from '../record.ts';
+
+/** Deletes a group with its rules. Refuses with `not_found`, and with `conflict_state` while it is applied. */
+export async function deleteGroup(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
+  const id = readId('firewallGroup', shownId) ?? fail('not_found');
+  await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    if (!(await lockGroup(tx, actor.customerId, id))) fail('not_found');
+    const group = (await findGroup(tx, actor.customerId, id)) ?? fail('not_found');
+    if (group.applied_to.length > 0) {
+      fail('conflict_state', {}, 'The group is applied to servers; set its applied_to to [] first.');
+    }
+    await deleteRow(tx, id);
+    const resource = showId('firewallGroup', id);
+    await recordAudit(tx, { actor, action: 'firewall_group.delete', resource }, now);
+  });
+}

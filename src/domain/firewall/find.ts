@@ -1,0 +1,26 @@
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
+import { findGroup, pageGroups } from '../../store/firewall.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { groupObject } from './object.ts';
+
+/** By its shown id. One that is unknown, malformed or another customer's is `not_found`. */
+export async function getGroup(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+): Promise<FirewallGroup> {
+  const id = readId('firewallGroup', shownId) ?? fail('not_found');
+  return groupObject((await findGroup(service.db, actor.customerId, id)) ?? fail('not_found'));
+}
+
+export async function listGroups(
+  service: Service,
+  actor: CustomerActor,
+  page: PageRequest,
+): Promise<{ items: FirewallGroup[]; next: PagePosition | null }> {
+  const { rows, next } = await pageGroups(service.db, actor.customerId, page);
+  return { items: rows.map(groupObject), next };
+}

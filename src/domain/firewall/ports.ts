@@ -1,0 +1,22 @@
+/** The port of a rule: one, a comma list or a range `<low>-<high>`, as text. */
+import type { ErrorItem } from '../../kernel/fail.ts';
+
+const PORT_MAX = 65_535;
+const NUMBER = '[1-9][0-9]{0,4}';
+const WRITTEN = new RegExp(`^${NUMBER}(-${NUMBER}|(,${NUMBER})*)$`);
+
+/** Inclusive ranges of a text without fault. */
+export function portRanges(text: string): [low: number, high: number][] {
+  return text.split(',').map((part) => {
+    const [low = 0, high = low] = part.split('-').map(Number);
+    return [low, high];
+  });
+}
+
+/** What is wrong with it; null when nothing is. */
+export function portFault(text: string, field: string): ErrorItem | null {
+  if (!WRITTEN.test(text)) return { field, issue: 'invalid_format' };
+  const ranges = portRanges(text);
+  if (ranges.flat().some((port) => port > PORT_MAX)) return { field, issue: 'max', max: PORT_MAX };
+  return ranges.some(([low, high]) => low > high) ? { field, issue: 'invalid_format' } : null;
+}

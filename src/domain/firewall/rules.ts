@@ -1,0 +1,107 @@
+/** The rules of a group: one at the end, all of them anew, or one less. */
+import { fail } from '../../kernel/fail.ts';
+import { newId, readId, showId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type {
+  FirewallGroup,
+  FirewallRule,
+  FirewallRuleBody,
+  FirewallRulesBody,
+} from '../../spec/schemas/firewall.ts';
+import {
+  appendRules,
+  deleteRule,
+  deleteRules,
+  findGroup,
+  type GroupRow,
+  lockGroup,
+  type RuleRow,
+} from '../../store/firewall.ts';
+import { enqueueTasks } from '../../store/tasks.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { Within } from '../idempotency.ts';
+import { recordAudit } from '../record.ts';
+import { type CheckedRule, checkRule, checkRules } from './check.ts';
+import { groupObject, ruleObject } from './object.ts';
+
+/** Appends a rule. Refuses with `not_found` and `limit_reached`. */
+export async function addRule(
+  service: Service,
+  actor: CustomerActor,
+  shownGroupId: string,
+  body: FirewallRuleBody,
+  within?: Within,
+): Promise<FirewallRule> {
+  const checked = checkRule(body);
+  const rule = await changeRules(service, actor, shownGroupId, async (tx, group, now) => {
+    const limit = service.settings.quotas.rulesPerGroup;
+    if (group.rules.length >= limit) fail('limit_reached', { limit });
+    const row: RuleRow = { id: newId(now), ...checked };
+    await appendRules(tx, group.id, [row]);
+    const object = ruleObject(row);
+    await recordAudit(tx, { actor, action: 'firewall_rule.create', resource: object.id }, now);
+    await within?.(tx, object);
+    return object;
+  });
+  return rule;
+}
+
+/** Puts other rules, with ids of their own, in the place of all there are. */
+export async function replaceRules(
+  service: Service,
+  actor: CustomerActor,
+  shownGroupId: string,
+  body: FirewallRulesBody,
+  within?: Within,
+): Promise<FirewallGroup> {
+  const rules = checkRules(service, body.rules);
+  return await changeRules(service, actor, shownGroupId, async (tx, group, now) => {
+    const rows = withIds(rules, now);
+    await deleteRules(tx, group.id);
+    await appendRules(tx, group.id, rows);
+    const object = groupObject({ ...group, rules: rows });
+    await recordAudit(tx, { actor, action: 'firewall_group.replace_rules', resource: object.id }, now);
+    await within?.(tx, object);
+    return object;
+  });
+}
+
+/** Removes one rule. An unknown one, and another group's, is `not_found`. */
+export async function removeRule(
+  service: Service,
+  actor: CustomerActor,
+  shownGroupId: string,
+  shownRuleId: string,
+): Promise<void> {
+  const ruleId = readId('firewallRule', shownRuleId) ?? fail('not_found');
+  await changeRules(service, actor, shownGroupId, async (tx, group, now) => {
+    if (!(await deleteRule(tx, group.id, ruleId))) fail('not_found');
+    const resource = showId('firewallRule', ruleId);
+    await recordAudit(tx, { actor, action: 'firewall_rule.delete', resource }, now);
+  });
+}
+
+/** New rules get ids as they are written. */
+export function withIds(rules: readonly CheckedRule[], now: Date): RuleRow[] {
+  return rules.map((rule) => ({ id: newId(now), ...rule }));
+}
+
+/** One transaction around a change of rules; every server that has the group gets its filter anew. */
+async function changeRules<T>(
+  service: Service,
+  actor: CustomerActor,
+  shownGroupId: string,
+  change: (tx: Sql, group: GroupRow, now: Date) => Promise<T>,
+): Promise<T> {
+  const id = readId('firewallGroup', shownGroupId) ?? fail('not_found');
+  const changed = await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const { customerId } = actor;
+    const group = (await lockGroup(tx, customerId, id)) ? await findGroup(tx, customerId, id) : undefined;
+    if (!group) fail('not_found');
+    await enqueueTasks(tx, { kind: 'filter', subjects: group.applied_to, now });
+    return await change(tx, group, now);
+  });
+  service.wake();
+  return changed;
+}

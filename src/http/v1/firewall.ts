@@ -1,0 +1,131 @@
+/** Firewall groups and their rules. */
+import { createGroup } from '../../domain/firewall/create-group.ts';
+import { deleteGroup } from '../../domain/firewall/delete-group.ts';
+import { getGroup, listGroups } from '../../domain/firewall/find.ts';
+import { addRule, removeRule, replaceRules } from '../../domain/firewall/rules.ts';
+import { updateGroup } from '../../domain/firewall/update-group.ts';
+import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
+import {
+  FirewallGroup,
+  FirewallGroupBody,
+  FirewallGroupPatch,
+  FirewallRule,
+  FirewallRuleBody,
+  FirewallRulesBody,
+} from '../../spec/schemas/firewall.ts';
+import { listRoute, type Route, route } from './route.ts';
+
+const RULE = { direction: 'in', proto: 'tcp', port: '80,443', source: '0.0.0.0/0', action: 'accept' };
+
+const groups: readonly Route[] = [
+  listRoute({
+    id: 'firewall_groups.list',
+    path: '/firewall/groups',
+    scope: 'read',
+    summary: 'List firewall groups',
+    list: { ...BY_AGE_OR_NAME, filters: { name: {} } },
+    reply: FirewallGroup,
+    run: ({ service, actor, page }) => listGroups(service, actor, page),
+  }),
+  route({
+    id: 'firewall_groups.create',
+    method: 'POST',
+    path: '/firewall/groups',
+    scope: 'write',
+    summary: 'Create a firewall group',
+    description: 'With its rules, and applied to servers, if they are given.',
+    status: 201,
+    refusals: [409, 422],
+    audit: 'firewall_group.create',
+    body: FirewallGroupBody,
+    example: { name: 'web', default_action: 'drop', rules: [RULE] },
+    reply: FirewallGroup,
+    run: ({ service, actor, body, within }) => createGroup(service, actor, body, within),
+  }),
+  route({
+    id: 'firewall_groups.get',
+    method: 'GET',
+    path: '/firewall/groups/{id}',
+    scope: 'read',
+    summary: 'Retrieve a firewall group',
+    status: 200,
+    refusals: [404],
+    reply: FirewallGroup,
+    run: ({ service, actor, params }) => getGroup(service, actor, params.id ?? ''),
+  }),
+  route({
+    id: 'firewall_groups.update',
+    method: 'PATCH',
+    path: '/firewall/groups/{id}',
+    scope: 'write',
+    summary: 'Update a firewall group',
+    description:
+      '`applied_to` replaces the list as a whole; `firewall.applied` is sent for each server that is new.',
+    status: 200,
+    refusals: [404, 409, 422],
+    audit: 'firewall_group.update',
+    body: FirewallGroupPatch,
+    example: { default_action: 'drop', applied_to: ['srv_aaaqk3m7qzb5x2l6v4t7n8wyja'] },
+    reply: FirewallGroup,
+    run: ({ service, actor, params, body }) => updateGroup(service, actor, params.id ?? '', body),
+  }),
+  route({
+    id: 'firewall_groups.delete',
+    method: 'DELETE',
+    path: '/firewall/groups/{id}',
+    scope: 'write',
+    summary: 'Delete a firewall group',
+    description: 'It must not be applied to any server.',
+    status: 204,
+    refusals: [404, 409],
+    audit: 'firewall_group.delete',
+    reply: null,
+    run: ({ service, actor, params }) => deleteGroup(service, actor, params.id ?? ''),
+  }),
+];
+
+const rules: readonly Route[] = [
+  route({
+    id: 'firewall_rules.create',
+    method: 'POST',
+    path: '/firewall/groups/{id}/rules',
+    scope: 'write',
+    summary: 'Append a rule',
+    status: 201,
+    refusals: [404, 422],
+    audit: 'firewall_rule.create',
+    body: FirewallRuleBody,
+    example: RULE,
+    reply: FirewallRule,
+    run: ({ service, actor, params, body, within }) => addRule(service, actor, params.id ?? '', body, within),
+  }),
+  route({
+    id: 'firewall_rules.replace',
+    method: 'PUT',
+    path: '/firewall/groups/{id}/rules',
+    scope: 'write',
+    summary: 'Replace the rule list',
+    description: 'At once: no moment has some of the old rules and some of the new. All rules get new ids.',
+    status: 200,
+    refusals: [404, 422],
+    audit: 'firewall_group.replace_rules',
+    body: FirewallRulesBody,
+    example: { rules: [RULE] },
+    reply: FirewallGroup,
+    run: ({ service, actor, params, body }) => replaceRules(service, actor, params.id ?? '', body),
+  }),
+  route({
+    id: 'firewall_rules.delete',
+    method: 'DELETE',
+    path: '/firewall/groups/{id}/rules/{rule_id}',
+    scope: 'write',
+    summary: 'Remove a rule',
+    status: 204,
+    refusals: [404],
+    audit: 'firewall_rule.delete',
+    reply: null,
+    run: ({ service, actor, params }) => removeRule(service, actor, params.id ?? '', params.rule_id ?? ''),
+  }),
+];
+
+export const FIREWALL_ROUTES: readonly Route[] = [...groups, ...rules];

@@ -1,0 +1,49 @@
+/** API tokens. */
+import { createTokenByToken } from '../../domain/tokens/create-token.ts';
+import { pageTokens } from '../../domain/tokens/list-tokens.ts';
+import { revokeToken } from '../../domain/tokens/revoke-token.ts';
+import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
+import { ApiToken, ApiTokenBody, NewApiToken } from '../../spec/schemas/api-token.ts';
+import { SCOPES } from '../../spec/scopes.ts';
+import { listRoute, type Route, route } from './route.ts';
+
+export const TOKEN_ROUTES: readonly Route[] = [
+  listRoute({
+    id: 'tokens.list',
+    path: '/account/tokens',
+    scope: 'read',
+    summary: 'List API tokens',
+    list: { ...BY_AGE_OR_NAME, filters: { scope: { allowed: SCOPES }, name: {} } },
+    reply: ApiToken,
+    run: ({ service, actor, page }) => pageTokens(service, actor, page),
+  }),
+  route({
+    id: 'tokens.create',
+    method: 'POST',
+    path: '/account/tokens',
+    scope: 'write',
+    summary: 'Create an API token',
+    description:
+      'The plaintext is in this answer and is not shown again. A token cannot make one of a broader scope than its own.',
+    status: 201,
+    refusals: [422],
+    audit: 'token.create',
+    body: ApiTokenBody,
+    example: { name: 'deploys', scope: 'write', expires_at: '2030-01-31T12:00:00Z' },
+    reply: NewApiToken,
+    run: ({ service, actor, body, within }) => createTokenByToken(service, actor, body, within),
+  }),
+  route({
+    id: 'tokens.delete',
+    method: 'DELETE',
+    path: '/account/tokens/{id}',
+    scope: 'write',
+    summary: 'Revoke an API token',
+    description: 'At once, whatever its scope; a token may revoke itself.',
+    status: 204,
+    refusals: [404],
+    audit: 'token.revoke',
+    reply: null,
+    run: ({ service, actor, params }) => revokeToken(service, actor, params.id ?? ''),
+  }),
+];
