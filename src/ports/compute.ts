@@ -36,7 +36,10 @@ export interface MachineImage {
   readonly iso: { readonly path: string; readonly sha256: string } | null;
 }
 
-/** `acpi` asks the guest to shut down; one that ignores it stays on. `on` and `reset` leave a rescue system. */
+/**
+ * `acpi` asks the guest to shut down; one that ignores it stays on. `on` means a machine that is off, `reset` one that
+ * is on; both boot its disk and so leave a rescue system.
+ */
 export type PowerAction = 'on' | 'off' | 'acpi' | 'reset';
 
 /** What the driver sees. `absent`: the host answers and has no such machine; `unknown`: its host does not answer. */
@@ -46,7 +49,7 @@ export interface MachineState {
   readonly host: string | null;
   /** The disk it runs on; null where there is none to see. */
   readonly generation: number | null;
-  /** It runs the rescue system. */
+  /** It runs the rescue system; false while it is off. */
   readonly rescue: boolean;
 }
 
@@ -70,7 +73,7 @@ export interface SnapshotState {
   readonly sizeGb: number;
 }
 
-/** Means over one hour, as far as it was seen. */
+/** Means over one hour, as far as it was seen. Flows are in bytes a second. */
 export interface HourSample {
   readonly id: string;
   /** Start of the hour. */
@@ -114,27 +117,40 @@ export interface ComputeDriver {
   power(id: string, action: PowerAction): Promise<void>;
   /** The state of each asked machine, in the order asked. */
   observe(ids: readonly string[]): Promise<MachineState[]>;
-  /** Begins an install on disk generation `spec.generation`, unless the machine is on that one already. */
+  /**
+   * Begins an install on disk generation `spec.generation`, unless the machine is on that one already, and switches the
+   * machine on. The disk before is deleted when the install is done. Refuses a generation before the machine's own.
+   */
   rebuild(spec: MachineSpec): Promise<void>;
-  /** The same with the snapshot's content; host name, keys and passwords are those in it. Refuses one that does not fit. */
+  /**
+   * The same with the snapshot's content: host name, image, keys and passwords are those in it, addresses the spec's.
+   * Refuses a snapshot that is absent, not ready or larger than the disk, unless the machine is on the generation already.
+   */
   restore(spec: MachineSpec, snapshotId: string): Promise<void>;
-  /** Boots the rescue system, whatever the machine does now. */
+  /** Boots the rescue system, whatever the machine does now, unless it runs one with this very password. */
   rescue(id: string, access: RescueAccess): Promise<void>;
-  /** A stream that speaks RFB (VNC) for the machine's screen; the caller ends it. */
+  /** A stream that speaks RFB (VNC) for the machine's screen; the caller ends it. Refuses a machine that is off. */
   console(id: string): Promise<Duplex>;
-  /** Hourly means of each machine from the hour of `since` on, the running hour included. Absent machines have none. */
+  /**
+   * Hourly means of each machine from the hour of `since` on, 31 days at most, the running hour included. Hours in which
+   * it was not on have none; nor have machines that are absent, or whose host does not answer.
+   */
   sample(ids: readonly string[], since: Date): Promise<HourSample[]>;
-  /** Makes the volume exist, and be attached to this machine and no other. */
+  /** Makes the volume exist, at least this large, and be attached to this machine and no other. */
   attach(machineId: string, volume: VolumeSpec): Promise<void>;
   /** Makes the volume be attached to nothing. An absent one is fine. */
   detach(volumeId: string): Promise<void>;
   /** Makes the volume at least this large, online. An absent one is fine: it has no disk yet. */
   grow(volumeId: string, sizeGb: number): Promise<void>;
-  /** Makes the volume and its content not exist. */
+  /** Makes the volume and its content not exist, detached first if need be. */
   removeVolume(volumeId: string): Promise<void>;
-  /** Begins a crash-consistent snapshot of the machine, or says how far it is. */
+  /**
+   * Begins a crash-consistent snapshot of the machine, or says how far it is. It survives the machine. Refuses a machine
+   * in mid-install.
+   */
   snapshot(machineId: string, snapshotId: string): Promise<SnapshotState>;
+  /** Makes the snapshot not exist, whether or not it is ready. */
   removeSnapshot(snapshotId: string): Promise<void>;
-  /** Makes the packet filter outside the guest be exactly this one; null: none. */
+  /** Makes the packet filter outside the guest be exactly this one; null: none. It stays through rebuilds. */
   filter(id: string, filter: Filter | null): Promise<void>;
 }

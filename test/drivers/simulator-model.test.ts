@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ComputeError, type PowerAction } from '../../src/ports/compute.ts';
-import { machineSpec } from './compute-contract.ts';
+import { machineSpec } from './compute-world.ts';
 import { INSTALL_S, type SimulatedWorld, simulatedWorld } from './simulator-world.ts';
 
 const HOSTS = ['one', 'two'];

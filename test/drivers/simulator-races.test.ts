@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { MachineSpec } from '../../src/ports/compute.ts';
 import { ComputeError } from '../../src/ports/compute.ts';
-import { machineSpec } from './compute-contract.ts';
+import { machineSpec } from './compute-world.ts';
 import { INSTALL_S, type SimulatedWorld, simulatedWorld } from './simulator-world.ts';
 
 describe('many callers, many processes, one simulated world', () => {

@@ -35,6 +35,8 @@ export interface SimulatedWorld {
   state(id: string): Promise<MachineState['state'] | undefined>;
   /** Moves the clock from one due moment to the next until the machine is in this state. */
   until(id: string, state: MachineState['state']): Promise<void>;
+  /** The same until this is so. */
+  eventually(reached: () => Promise<boolean>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -46,12 +48,14 @@ export async function simulatedWorld(): Promise<SimulatedWorld> {
   const another = () => new SimulatedCompute({ db, clock, faults, installS: INSTALL_S });
   const driver = another();
   const state = async (id: string) => (await driver.observe([id]))[0]?.state;
-  async function until(id: string, wanted: MachineState['state']): Promise<void> {
-    while ((await state(id)) !== wanted) {
+  async function eventually(reached: () => Promise<boolean>): Promise<void> {
+    while (!(await reached())) {
       const due = await control.nextDue();
-      assert.ok(due, `nothing is under way that could make the machine ${wanted}`);
+      assert.ok(due, 'nothing is under way that could change anything');
       clock.moveTo(due);
     }
   }
-  return { db, clock, faults, control, driver, another, state, until, close };
+  const until = (id: string, wanted: MachineState['state']) =>
+    eventually(async () => (await state(id)) === wanted);
+  return { db, clock, faults, control, driver, another, state, until, eventually, close };
 }

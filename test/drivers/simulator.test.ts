@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { admits } from '../../src/drivers/compute/simulator/admits.ts';
 import type { MachineSpec } from '../../src/ports/compute.ts';
-import { computeContract, failsAs, machineSpec } from './compute-contract.ts';
+import { computeContract } from './compute-contract.ts';
+import { failsAs, machineSpec } from './compute-world.ts';
 import { INSTALL_S, type SimulatedWorld, simulatedWorld } from './simulator-world.ts';
 
 computeContract('the simulator', async () => {
@@ -11,7 +13,18 @@ computeContract('the simulator', async () => {
     { name: 'one', ...size },
     { name: 'two', ...size },
   ]);
-  return { ...world, hosts: ['one', 'two'] };
+  return {
+    ...world,
+    hosts: ['one', 'two'],
+    now: () => world.clock.now(),
+    attached: async (machineId) =>
+      (await world.control.volumes()).flatMap((volume) =>
+        volume.machineId === machineId && volume.device !== null
+          ? [{ id: volume.id, sizeGb: volume.sizeGb, device: volume.device }]
+          : [],
+      ),
+    admits: async (machineId, packet) => admits(await world.control.filterOf(machineId), packet),
+  };
 });
 
 describe('the simulator', () => {

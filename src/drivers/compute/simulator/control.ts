@@ -1,7 +1,17 @@
 /** The hand that moves the simulated world: what the sandbox and the tests may do that no driver can. */
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/sql.ts';
-import { type Installed, type MachineTimes, type PresentState, stateAt } from './machine.ts';
+import type { SnapshotState, VolumeSpec } from '../../../ports/compute.ts';
+import type { Filter } from '../../../ports/network.ts';
+import {
+  type Installed,
+  installDoneAt,
+  type MachineTimes,
+  type PresentState,
+  rescuedAt,
+  stateAt,
+} from './machine.ts';
+import { type SnapshotTimes, snapshotAt } from './snapshots.ts';
 
 export interface SimulatedHost {
   readonly name: string;
@@ -24,6 +34,28 @@ export interface SimulatedMachine {
   readonly bootedAt: Date;
   /** It ignores requests to shut down. */
   readonly deaf: boolean;
+  /** The disk it runs on. */
+  readonly generation: number;
+  /** Generations of its disk that there are: while a rebuild is under way, the ones before, too. */
+  readonly disks: readonly number[];
+  /** It runs the rescue system. */
+  readonly rescue: boolean;
+  /** SHA-256 (hex) of the hash of the rescue system's password; null when that was left. */
+  readonly rescuePasswordHashSha256: string | null;
+}
+
+/** `device` and `machineId` are null while it is attached to nothing. */
+export interface SimulatedVolume extends Pick<VolumeSpec, 'id' | 'sizeGb'> {
+  readonly machineId: string | null;
+  readonly device: string | null;
+}
+
+export interface SimulatedSnapshot extends SnapshotState {
+  readonly id: string;
+  /** The machine it was made of, which may be gone. */
+  readonly machineId: string;
+  readonly diskGb: number;
+  readonly installed: Installed;
 }
 
 interface MachineRow extends MachineTimes {
@@ -35,6 +67,9 @@ interface MachineRow extends MachineTimes {
   readonly installed: Installed;
   readonly booted_at: Date;
   readonly deaf: boolean;
+  readonly generation: number;
+  readonly old_generations: number[];
+  readonly rescue_password_sha256: string | null;
 }
 
 export class SimulatorControl {
@@ -82,7 +117,8 @@ export class SimulatorControl {
   /** Everything that exists, by id. */
   async machines(): Promise<SimulatedMachine[]> {
     const rows = await this.#db.rows<MachineRow>(
-      `select id, host, cpu, ram_mb, disk_gb, installed, booted_at, install_ends_at, off_at, deaf
+      `select id, host, cpu, ram_mb, disk_gb, installed, booted_at, install_ends_at, off_at, rescue_at, deaf,
+              generation, old_generations, rescue_password_sha256
        from sim.machines order by id`,
     );
     const now = this.#clock.now();
@@ -96,7 +132,44 @@ export class SimulatorControl {
       installed: row.installed,
       bootedAt: row.booted_at,
       deaf: row.deaf,
+      generation: row.generation,
+      disks: installDoneAt(row, now) ? [row.generation] : [...row.old_generations, row.generation],
+      rescue: rescuedAt(row, now),
+      rescuePasswordHashSha256: row.rescue_password_sha256,
     }));
+  }
+
+  /** Every volume that has a disk, by id. */
+  async volumes(): Promise<SimulatedVolume[]> {
+    return await this.#db.rows<SimulatedVolume>(
+      `select v.id, v.size_gb as "sizeGb", a.machine_id as "machineId", a.device
+       from sim.volumes v left join sim.attachments a on a.volume_id = v.id order by v.id`,
+    );
+  }
+
+  /** Every snapshot, by id. */
+  async snapshots(): Promise<SimulatedSnapshot[]> {
+    const rows = await this.#db.rows<
+      SnapshotTimes & { id: string; machine_id: string; disk_gb: number; installed: Installed }
+    >('select id, machine_id, disk_gb, installed, size_gb, ready_at, failed from sim.snapshots order by id');
+    const now = this.#clock.now();
+    return rows.map((row) => ({
+      id: row.id,
+      machineId: row.machine_id,
+      diskGb: row.disk_gb,
+      installed: row.installed,
+      ...snapshotAt(row, now),
+    }));
+  }
+
+  /** The machine's packet filter, to be asked by `admits`; null when it has none. */
+  async filterOf(id: string): Promise<Filter | null> {
+    const row = await this.#db.row<{ filter: Filter | null }>(
+      'select filter from sim.machines where id = $1',
+      [id],
+    );
+    if (!row) throw new Error(`the simulator has no machine ${id}`);
+    return row.filter;
   }
 
   /** The machine vanishes without anybody having asked for it. */
@@ -104,12 +177,14 @@ export class SimulatorControl {
     await this.#db.run('delete from sim.machines where id = $1', [id]);
   }
 
-  /** When the next running install or shutdown ends, on the business clock; null when none is under way. */
+  /** When the next running install, shutdown or snapshot ends, on the business clock; null when none is under way. */
   async nextDue(): Promise<Date | null> {
     const next = await this.#db.row<{ due: Date | null }>(
       `select least(
-         (select min(install_ends_at) from sim.machines where off_at is null and install_ends_at > $1),
-         (select min(off_at) from sim.machines where off_at is not null and off_at > $1)) as due`,
+         (select min(install_ends_at) from sim.machines 
+           where off_at is null and rescue_at is null and install_ends_at > $1),
+         (select min(off_at) from sim.machines where off_at is not null and off_at > $1),
+         (select min(ready_at) from sim.snapshots where not failed and ready_at > $1)) as due`,
       [this.#clock.now()],
     );
     return next?.due ?? null;

@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../kernel/clock.ts';
-import type { Database, Sql } from '../../../kernel/sql.ts';
+import type { Database } from '../../../kernel/sql.ts';
 import {
   type ComputeDriver,
   ComputeError,
@@ -13,30 +13,24 @@ import {
   type MachineSpec,
   type MachineState,
   type PowerAction,
+  type RescueAccess,
   type SnapshotState,
+  type VolumeSpec,
 } from '../../../ports/compute.ts';
+import type { Filter } from '../../../ports/network.ts';
 import type { Faults } from '../../faults.ts';
-import { installedFrom, type MachineTimes, stateAt } from './machine.ts';
+import { ensureMachine, type Moment, reinstall } from './disks.ts';
+import { sampleHours } from './load.ts';
+import { installedFrom, type MachineTimes, rescuedAt, sha256, stateAt } from './machine.ts';
+import { bootRescue, power } from './power.ts';
+import { absent, reach } from './reach.ts';
+import { openScreen } from './screen.ts';
+import type { ScreenFacts } from './screen-facts.ts';
+import { beginSnapshot, contentOf, findSnapshot, removeSnapshot, snapshotAt } from './snapshots.ts';
+import { attachVolume, detachVolume, growVolume, removeVolume } from './volumes.ts';
 
-/** Virtual processors a host may promise for each core it has. Memory and disk are never promised twice. */
-const VCPU_PER_CORE = 8;
-/** How long a guest takes to shut down when asked to, in seconds of business time. */
-const SHUTDOWN_S = 2;
-
-/** One statement for each action; $1 is the machine, $2 the moment. Each changes nothing when there is no need. */
-const POWER: Record<PowerAction, string> = {
-  // A machine that was switched off in mid-install has the rest of its install still to do.
-  on: `update sim.machines set off_at = null, booted_at = $2,
-         install_ends_at = case when install_ends_at > off_at
-           then $2::timestamptz + (install_ends_at - off_at) else install_ends_at end
-       where id = $1 and off_at <= $2`,
-  off: 'update sim.machines set off_at = $2 where id = $1 and (off_at is null or off_at > $2)',
-  // Heard only by a guest that is up; asking again does not put the shutdown off.
-  acpi: `update sim.machines set off_at = $2::timestamptz + make_interval(secs => ${SHUTDOWN_S})
-         where id = $1 and off_at is null and install_ends_at <= $2 and not deaf`,
-  reset: `update sim.machines set off_at = null, booted_at = $2
-          where id = $1 and (off_at is null or off_at > $2)`,
-};
+/** How long a snapshot takes, in seconds of business time; never longer than an install. */
+const SNAPSHOT_S = 2;
 
 /** Hosts come from `SimulatorControl`; one it was not told of fails like one that is down. */
 export class SimulatedCompute implements ComputeDriver {
@@ -60,44 +54,30 @@ export class SimulatedCompute implements ComputeDriver {
 
   async ensure(spec: MachineSpec): Promise<void> {
     await this.#meetFault('ensure', 'host');
-    await this.#db.transaction(async (tx) => {
-      // The lock makes machines enter a host one at a time, so the room that is read is the room there is.
-      const host = await tx.row<{ down: boolean }>(
-        'select down from sim.hosts where name = $1 for no key update',
-        [spec.host],
-      );
-      const present = await tx.row<{ host: string }>('select host from sim.machines where id = $1', [
-        spec.id,
-      ]);
-      if (present && present.host !== spec.host) throw elsewhere();
-      if (!host) throw new ComputeError('host', `no host ${spec.host}`);
-      if (host.down) throw new ComputeError('host', `host ${spec.host} is down`);
-      if (present) return;
-      if (!(await fits(tx, spec))) throw new ComputeError('host', `no room on host ${spec.host}`);
-      await this.#install(tx, spec);
-    });
+    await this.#db.transaction((tx) => ensureMachine(tx, spec, this.#moment()));
   }
 
   async remove(id: string): Promise<void> {
     await this.#meetFault('remove', 'transient');
+    // Its attachments go with it, its volumes and snapshots stay.
     await this.#db.run(
       'delete from sim.machines m using sim.hosts h where m.id = $1 and h.name = m.host and not h.down',
       [id],
     );
     // What is still there is on a host that does not answer.
-    await this.#reach(id);
+    await reach(this.#db, id);
   }
 
   async power(id: string, action: PowerAction): Promise<void> {
     await this.#meetFault('power', 'transient');
-    if (!(await this.#reach(id))) throw new ComputeError('refused', 'no such machine');
-    await this.#db.run(POWER[action], [id, this.#clock.now()]);
+    await this.#present(id);
+    await power(this.#db, id, action, this.#clock.now());
   }
 
   async observe(ids: readonly string[]): Promise<MachineState[]> {
     await this.#meetFault('observe', 'transient');
-    const seen = await this.#db.rows<{ id: string; host: string | null; down: boolean } & MachineTimes>(
-      `select asked.id, m.host, m.install_ends_at, m.off_at, h.down
+    const seen = await this.#db.rows<SeenRow>(
+      `select asked.id, m.host, m.generation, m.install_ends_at, m.off_at, m.rescue_at, h.down
        from unnest($1::text[]) with ordinality as asked (id, place)
        left join sim.machines m on m.id = asked.id
        left join sim.hosts h on h.name = m.host
@@ -105,83 +85,114 @@ export class SimulatedCompute implements ComputeDriver {
       [ids],
     );
     const now = this.#clock.now();
-    return seen.map(({ id, host, down, ...times }) => {
+    return seen.map(({ id, host, generation, down, ...times }) => {
       if (host === null) return { id, host, state: 'absent', generation: null, rescue: false };
       if (down) return { id, host, state: 'unknown', generation: null, rescue: false };
-      return { id, host, state: stateAt(times, now), generation: 1, rescue: false };
+      return { id, host, state: stateAt(times, now), generation, rescue: rescuedAt(times, now) };
     });
   }
 
-  rebuild(): Promise<void> {
-    return this.#cannot();
-  }
-  restore(): Promise<void> {
-    return this.#cannot();
-  }
-  rescue(): Promise<void> {
-    return this.#cannot();
-  }
-  console(): Promise<Duplex> {
-    return this.#cannot();
-  }
-  sample(): Promise<HourSample[]> {
-    return this.#cannot();
-  }
-  attach(): Promise<void> {
-    return this.#cannot();
-  }
-  detach(): Promise<void> {
-    return this.#cannot();
-  }
-  grow(): Promise<void> {
-    return this.#cannot();
-  }
-  removeVolume(): Promise<void> {
-    return this.#cannot();
-  }
-  snapshot(): Promise<SnapshotState> {
-    return this.#cannot();
-  }
-  removeSnapshot(): Promise<void> {
-    return this.#cannot();
-  }
-  filter(): Promise<void> {
-    return this.#cannot();
+  async rebuild(spec: MachineSpec): Promise<void> {
+    await this.#meetFault('rebuild', 'transient');
+    const moment = this.#moment();
+    await this.#db.transaction((tx) => reinstall(tx, spec, moment, async () => installedFrom(spec)));
   }
 
-  async #cannot(): Promise<never> {
-    throw new ComputeError('refused', 'this simulator cannot do that yet');
+  async restore(spec: MachineSpec, snapshotId: string): Promise<void> {
+    await this.#meetFault('restore', 'transient');
+    const moment = this.#moment();
+    await this.#db.transaction((tx) =>
+      reinstall(tx, spec, moment, () => contentOf(tx, snapshotId, spec, moment.now)),
+    );
   }
 
-  async #install(tx: Sql, spec: MachineSpec): Promise<void> {
+  async rescue(id: string, access: RescueAccess): Promise<void> {
+    await this.#meetFault('rescue', 'transient');
+    await this.#present(id);
+    await bootRescue(this.#db, id, sha256(access.passwordHash), this.#clock.now());
+  }
+
+  /** A machine that is off has no screen. */
+  async console(id: string): Promise<Duplex> {
+    await this.#meetFault('console', 'transient');
+    const first = await this.#screen(id);
+    if (first.state === 'stopped') throw new ComputeError('refused', 'the machine is off');
+    return openScreen({ first, look: () => this.#screen(id), clock: this.#clock });
+  }
+
+  async sample(ids: readonly string[], since: Date): Promise<HourSample[]> {
+    await this.#meetFault('sample', 'transient');
+    return await sampleHours(this.#db, ids, since, this.#clock.now());
+  }
+
+  async attach(machineId: string, volume: VolumeSpec): Promise<void> {
+    await this.#meetFault('attach', 'transient');
+    await this.#db.transaction((tx) => attachVolume(tx, machineId, volume));
+  }
+
+  async detach(volumeId: string): Promise<void> {
+    await this.#meetFault('detach', 'transient');
+    await detachVolume(this.#db, volumeId);
+  }
+
+  async grow(volumeId: string, sizeGb: number): Promise<void> {
+    await this.#meetFault('grow', 'transient');
+    await growVolume(this.#db, volumeId, sizeGb);
+  }
+
+  async removeVolume(volumeId: string): Promise<void> {
+    await this.#meetFault('removeVolume', 'transient');
+    await removeVolume(this.#db, volumeId);
+  }
+
+  /** An armed fault is met by the snapshot that begins next, and that one fails for good. */
+  async snapshot(machineId: string, snapshotId: string): Promise<SnapshotState> {
+    const machine = await reach(this.#db, machineId);
     const now = this.#clock.now();
-    const endsAt = new Date(now.getTime() + this.#installS * 1000);
-    const made = await tx.run(
-      `insert into sim.machines (id, host, cpu, ram_mb, disk_gb, installed, booted_at, install_ends_at)
-       values ($1, $2, $3, $4, $5, $6::jsonb, $7, $8) on conflict (id) do nothing`,
-      [
-        spec.id,
-        spec.host,
-        spec.cpu,
-        spec.ramMb,
-        spec.diskGb,
-        JSON.stringify(installedFrom(spec)),
-        now,
-        endsAt,
-      ],
-    );
-    // The host is locked, so whoever made it in this very moment did so on another one.
-    if (made === 0) throw elsewhere();
+    const begun = await findSnapshot(this.#db, snapshotId);
+    if (begun) return snapshotAt(begun, now);
+    if (!machine) throw absent();
+    const failed = await this.#faults.take('compute', 'snapshot');
+    const readyAt = new Date(now.getTime() + Math.min(SNAPSHOT_S, this.#installS) * 1000);
+    const wanted = { machineId, id: snapshotId, failed, now, readyAt };
+    return snapshotAt(await this.#db.transaction((tx) => beginSnapshot(tx, wanted)), now);
   }
 
-  /** Whether the machine exists; throws when its host is down, because then nobody can act on it. */
-  async #reach(id: string): Promise<boolean> {
-    const found = await this.#db.row<{ host: string; down: boolean }>(
-      'select m.host, h.down from sim.machines m join sim.hosts h on h.name = m.host where m.id = $1',
-      [id],
-    );
-    if (found?.down) throw silent(found.host);
-    return found !== undefined;
+  async removeSnapshot(snapshotId: string): Promise<void> {
+    await this.#meetFault('removeSnapshot', 'transient');
+    await removeSnapshot(this.#db, snapshotId);
+  }
+
+  async filter(id: string, filter: Filter | null): Promise<void> {
+    await this.#meetFault('filter', 'transient');
+    const machine = await reach(this.#db, id);
+    if (!machine && filter) throw absent();
+    await this.#db.run('update sim.machines set filter = $2::jsonb where id = $1', [
+      id,
+      filter && JSON.stringify(filter),
+    ]);
+  }
+
+  async #screen(id: string): Promise<ScreenFacts> {
+    const { installed, ...machine } = await this.#present(id);
+    const now = this.#clock.now();
+    return {
+      hostname: installed.hostname,
+      state: stateAt(machine, now),
+      image: installed.image.id,
+      ipv4: installed.ipv4.address,
+      ipv6: installed.ipv6.address,
+      rescue: rescuedAt(machine, now),
+      bootedAt: machine.booted_at,
+    };
+  }
+
+  async #present(id: string) {
+    return (await reach(this.#db, id)) ?? raise(absent());
+  }
+
+  #moment(): Moment {
+    return { now: this.#clock.now(), installS: this.#installS };
   }
 
   async #meetFault(verb: keyof ComputeDriver, fault: ComputeFault): Promise<void> {
@@ -189,25 +200,13 @@ export class SimulatedCompute implements ComputeDriver {
   }
 }
 
-/** Whether the host has room for one more such machine. The caller holds the host's lock. */
-async function fits(tx: Sql, spec: MachineSpec): Promise<boolean> {
-  const room = await tx.row<{ fits: boolean }>(
-    `select h.cpu * ${VCPU_PER_CORE} >= coalesce(sum(m.cpu), 0) + $2
-        and h.ram_mb >= coalesce(sum(m.ram_mb), 0) + $3
-        and h.disk_gb >= coalesce(sum(m.disk_gb), 0) + $4 as fits
-     from sim.hosts h left join sim.machines m on m.host = h.name
-     where h.name = $1 group by h.name`,
-    [spec.host, spec.cpu, spec.ramMb, spec.diskGb],
-  );
-  return room?.fits === true;
-}
+type SeenRow = MachineTimes & {
+  readonly id: string;
+  readonly host: string | null;
+  readonly generation: number | null;
+  readonly down: boolean;
+};
 
-/** One id on two hosts would be two machines with the same addresses. */
-function elsewhere(): ComputeError {
-  return new ComputeError('refused', 'the machine exists on another host');
-}
-
-/** Neither absent nor any other state can be claimed of a machine whose host does not answer. */
-function silent(host: string): ComputeError {
-  return new ComputeError('transient', `host ${host} does not answer`);
+function raise(error: Error): never {
+  throw error;
 }

@@ -1,19 +1,41 @@
 /** What a simulated machine is: its state at a moment, and what its install put on its disk. */
 import { createHash } from 'node:crypto';
-import type { MachineSpec, MachineState } from '../../../ports/compute.ts';
+import type { MachineImage, MachineSpec, MachineState } from '../../../ports/compute.ts';
 
 /** One row of `sim.machines`, as far as its state goes. */
 export interface MachineTimes {
   readonly install_ends_at: Date;
   readonly off_at: Date | null;
+  readonly rescue_at: Date | null;
 }
 
-export type PresentState = Exclude<MachineState['state'], 'absent'>;
+export type PresentState = Exclude<MachineState['state'], 'absent' | 'unknown'>;
 
 /** The state is never stored: it is read off the times, so no timer can be lost with its process. */
 export function stateAt(times: MachineTimes, now: Date): PresentState {
-  if (times.off_at && times.off_at <= now) return 'stopped';
+  if (isOff(times, now)) return 'stopped';
+  if (times.rescue_at) return 'running';
   return times.install_ends_at > now ? 'installing' : 'running';
+}
+
+/** Whether it runs the rescue system now. */
+export function rescuedAt(times: MachineTimes, now: Date): boolean {
+  return times.rescue_at !== null && !isOff(times, now);
+}
+
+/** Whether the install on its disk is done. One that was switched off or rescued in mid-install waits. */
+export function installDoneAt(times: MachineTimes, now: Date): boolean {
+  const holds = [now, times.rescue_at, isOff(times, now) ? times.off_at : null];
+  return holds.every((hold) => hold === null || times.install_ends_at <= hold);
+}
+
+function isOff(times: MachineTimes, now: Date): boolean {
+  return times.off_at !== null && times.off_at <= now;
+}
+
+/** When an install that begins now ends. A customer's own ISO is booted, not installed. */
+export function installEnd(image: MachineImage, now: Date, installS: number): Date {
+  return image.iso ? now : new Date(now.getTime() + installS * 1000);
 }
 
 /** What was installed. Secrets are kept as SHA-256 only (hex), enough to prove that they were handed over. */
@@ -35,6 +57,8 @@ export function installedFrom(spec: MachineSpec): Installed {
   };
 }
 
-function sha256(secret: string | Uint8Array | null): string | null {
+export function sha256(secret: string | Uint8Array): string;
+export function sha256(secret: string | Uint8Array | null): string | null;
+export function sha256(secret: string | Uint8Array | null): string | null {
   return secret === null ? null : createHash('sha256').update(secret).digest('hex');
 }

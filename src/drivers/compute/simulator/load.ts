@@ -1,0 +1,65 @@
+/** What a simulated machine does all day: the same for the same machine and hour, whoever asks, and busier by day. */
+import { createHash } from 'node:crypto';
+import type { Sql } from '../../../kernel/sql.ts';
+import { DAY_MS, HOUR_MS } from '../../../kernel/time.ts';
+import type { HourSample } from '../../../ports/compute.ts';
+import { HISTORY_DAYS } from './power.ts';
+
+/** The hour (UTC) at which most machines are busiest. */
+const PEAK_HOUR = 15;
+
+/** Each hour since `since`, 31 days at most, in which a machine on a host that answers was on. */
+export async function sampleHours(
+  sql: Sql,
+  ids: readonly string[],
+  since: Date,
+  now: Date,
+): Promise<HourSample[]> {
+  const first = Math.max(since.getTime(), now.getTime() - HISTORY_DAYS * DAY_MS);
+  const rows = await sql.rows<{ id: string; cpu: number; ram_mb: number; hour: Date }>(
+    `select m.id, m.cpu, m.ram_mb, hour
+     from sim.machines m join sim.hosts h on h.name = m.host and not h.down
+     cross join lateral generate_series($2::timestamptz, $3::timestamptz, interval '1 hour') as hour
+     where m.id = any($1::text[])
+       and m.was_on + tstzmultirange(case when m.off_at <= $3 then tstzrange(m.on_since, m.off_at)
+                                     else tstzrange(m.on_since, $3, '[]') end)
+           && tstzrange(hour, hour + interval '1 hour')
+     order by m.id, hour`,
+    [ids, new Date(first - (first % HOUR_MS)), now],
+  );
+  return rows.map((row) => loadIn({ id: row.id, cpu: row.cpu, ramMb: row.ram_mb }, row.hour));
+}
+
+export function loadIn(machine: { id: string; cpu: number; ramMb: number }, hour: Date): HourSample {
+  const own = chances(machine.id);
+  const noise = chances(`${machine.id} ${hour.getTime()}`);
+  const day = daylight(hour, own() * 4 - 2);
+  const cpuPct = 2 + 18 * own() + (10 + 35 * own()) * day + 6 * noise();
+  const ramShare = 0.2 + 0.45 * own() + 0.1 * day + 0.05 * noise();
+  /** Bytes a second of one kind, for each core: quiet at night, never the same twice. */
+  const flow = (most: number) =>
+    Math.round(machine.cpu * most * own() ** 2 * (0.1 + day) * (0.7 + 0.6 * noise()));
+  return {
+    id: machine.id,
+    hour,
+    cpuPct: Math.round(Math.min(100, cpuPct) * 10) / 10,
+    ramMb: Math.floor(machine.ramMb * Math.min(1, ramShare)),
+    diskReadBps: flow(4_000_000),
+    diskWriteBps: flow(2_000_000),
+    netInBps: flow(1_000_000),
+    netOutBps: flow(3_000_000),
+  };
+}
+
+/** From 0 in the small hours to 1 at the peak. */
+function daylight(hour: Date, shiftHours: number): number {
+  const sincePeakMs = hour.getTime() - (PEAK_HOUR + shiftHours) * HOUR_MS;
+  return (1 + Math.cos((2 * Math.PI * sincePeakMs) / DAY_MS)) / 2;
+}
+
+/** Numbers in [0, 1), one after the other, always the same for the same seed; eight at most. */
+function chances(seed: string): () => number {
+  const digest = createHash('sha256').update(seed).digest();
+  let next = 0;
+  return () => digest.readUInt32BE(4 * next++) / 2 ** 32;
+}

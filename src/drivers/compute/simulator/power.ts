@@ -1,0 +1,50 @@
+/** Power and boots: one statement each, $1 the machine, $2 the moment. Each changes nothing when there is no need. */
+import type { Sql } from '../../../kernel/sql.ts';
+import type { PowerAction } from '../../../ports/compute.ts';
+
+/** How long a guest takes to shut down when asked to, in seconds of business time. */
+const SHUTDOWN_S = 2;
+/** How long it is remembered when a machine was on. */
+export const HISTORY_DAYS = 31;
+
+const IS_OFF = 'off_at <= $2::timestamptz';
+/** An install waits in a machine that is off or runs the rescue system; then the rest is still to do. */
+const RESUMED_INSTALL = `$2::timestamptz
+  + (install_ends_at - coalesce(least(rescue_at, case when ${IS_OFF} then off_at end), $2::timestamptz))`;
+
+/** What a boot sets, whatever it boots. Both are SQL. */
+export function booted(what: { rescueAt: string; installEndsAt: string }): string {
+  return `off_at = null, booted_at = $2::timestamptz, rescue_at = ${what.rescueAt},
+    install_ends_at = ${what.installEndsAt},
+    on_since = case when ${IS_OFF} then $2::timestamptz else on_since end,
+    was_on = case when ${IS_OFF}
+      then (was_on + tstzmultirange(tstzrange(least(on_since, off_at), off_at)))
+        * tstzmultirange(tstzrange($2::timestamptz - interval '${HISTORY_DAYS + 1} days', null))
+      else was_on end`;
+}
+
+const DISK_BOOT = `${booted({ rescueAt: 'null', installEndsAt: RESUMED_INSTALL })}, rescue_password_sha256 = null`;
+
+const POWER: Record<PowerAction, string> = {
+  on: `update sim.machines set ${DISK_BOOT} where id = $1 and ${IS_OFF}`,
+  off: 'update sim.machines set off_at = $2 where id = $1 and (off_at is null or off_at > $2)',
+  // Heard only by a guest that is up; asking again does not put the shutdown off.
+  acpi: `update sim.machines set off_at = $2::timestamptz + make_interval(secs => ${SHUTDOWN_S})
+         where id = $1 and off_at is null
+           and (rescue_at is not null or install_ends_at <= $2::timestamptz and not deaf)`,
+  reset: `update sim.machines set ${DISK_BOOT} where id = $1 and (off_at is null or off_at > $2::timestamptz)`,
+};
+
+export async function power(sql: Sql, id: string, action: PowerAction, now: Date): Promise<void> {
+  await sql.run(POWER[action], [id, now]);
+}
+
+/** A machine that runs the rescue system with this very password is left alone. */
+export async function bootRescue(sql: Sql, id: string, passwordSha256: string, now: Date): Promise<void> {
+  await sql.run(
+    `update sim.machines
+     set ${booted({ rescueAt: '$2::timestamptz', installEndsAt: RESUMED_INSTALL })}, rescue_password_sha256 = $3
+     where id = $1 and (rescue_at is null or ${IS_OFF} or rescue_password_sha256 is distinct from $3)`,
+    [id, now, passwordSha256],
+  );
+}

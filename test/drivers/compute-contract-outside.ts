@@ -1,0 +1,92 @@
+/** What every compute driver does around a machine: its packet filter, its screen, its load. */
+import assert from 'node:assert/strict';
+import type { Duplex } from 'node:stream';
+import { it } from 'node:test';
+import type { Filter, FilterRule } from '../../src/ports/network.ts';
+import { type ContractBench, failsAs } from './compute-world.ts';
+
+const HOUR_MS = 3_600_000;
+
+function rule(wanted: Partial<FilterRule>): FilterRule {
+  return { direction: 'in', proto: 'any', ports: [], remote: '0.0.0.0/0', action: 'accept', ...wanted };
+}
+
+const FILTER: Filter = {
+  rules: [
+    rule({ proto: 'tcp', ports: [[22, 22]], remote: '198.51.100.0/24', action: 'accept' }),
+    rule({ proto: 'tcp', ports: [[22, 22]], action: 'reject' }),
+    rule({
+      proto: 'tcp',
+      ports: [
+        [80, 80],
+        [8000, 8100],
+      ],
+    }),
+  ],
+  defaultIn: 'drop',
+  defaultOut: 'accept',
+};
+
+export function outsideContract(bench: ContractBench): void {
+  it('a filter is exactly the one last set, outlives a rebuild, and may be taken away', async (t) => {
+    const spec = await bench.running(t);
+    const ask = (remote: string, port: number) =>
+      bench.world.admits(spec.id, { direction: 'in', proto: 'tcp', port, remote });
+    assert.equal(await ask('203.0.113.9', 443), 'accept');
+    for (const _ of ['once', 'again']) await bench.driver.filter(spec.id, FILTER);
+    await bench.driver.rebuild({ ...spec, generation: 2 });
+    await bench.until(spec.id, 'running');
+    assert.equal(await ask('198.51.100.7', 22), 'accept');
+    assert.equal(await ask('203.0.113.9', 22), 'reject');
+    assert.equal(await ask('203.0.113.9', 8050), 'accept');
+    assert.equal(await ask('203.0.113.9', 443), 'drop');
+    assert.equal(await ask('2001:db8::9', 80), 'drop');
+    await bench.driver.filter(spec.id, { ...FILTER, rules: [] });
+    assert.equal(await ask('198.51.100.7', 22), 'drop');
+    for (const _ of ['once', 'again']) await bench.driver.filter(spec.id, null);
+    assert.equal(await ask('203.0.113.9', 443), 'accept');
+  });
+
+  it('an absent machine has no filter', async () => {
+    await bench.driver.filter('never-made', null);
+    await failsAs('refused', bench.driver.filter('never-made', FILTER));
+  });
+
+  it('a machine that is on has a screen that speaks RFB', async (t) => {
+    const { id } = await bench.running(t);
+    const screens = [await bench.driver.console(id), await bench.driver.console(id)];
+    for (const screen of screens) {
+      assert.match(await firstBytes(screen, 12), /^RFB 003\.00\d\n$/);
+      screen.destroy();
+    }
+    await bench.driver.power(id, 'off');
+    await bench.until(id, 'stopped');
+    await failsAs('refused', bench.driver.console(id));
+    await failsAs('refused', bench.driver.console('never-made'));
+  });
+
+  it('a machine that is on has a sample of each hour, the running one included', async (t) => {
+    const { id, ramMb } = await bench.running(t);
+    const thisHour = Math.floor(bench.world.now().getTime() / HOUR_MS) * HOUR_MS;
+    const samples = await bench.driver.sample([id, 'never-made'], new Date(thisHour - HOUR_MS));
+    assert.deepEqual(samples.at(-1)?.hour, new Date(thisHour));
+    for (const { id: of, cpuPct, ramMb: used, ...flows } of samples) {
+      assert.equal(of, id);
+      assert.ok(cpuPct >= 0 && cpuPct <= 100 && used >= 0 && used <= ramMb, `${cpuPct} % and ${used} MiB`);
+      const { hour, ...rates } = flows;
+      assert.equal(hour.getTime() % HOUR_MS, 0);
+      assert.ok(Object.values(rates).every((rate) => rate >= 0));
+    }
+    assert.deepEqual(await bench.driver.sample(['never-made'], new Date(0)), []);
+    assert.deepEqual(await bench.driver.sample([], new Date(0)), []);
+  });
+}
+
+async function firstBytes(stream: Duplex, count: number): Promise<string> {
+  let read = Buffer.alloc(0);
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    read = Buffer.concat([read, chunk as Buffer]);
+    if (read.length >= count) break;
+  }
+  return read.subarray(0, count).toString('latin1');
+}
