@@ -3,12 +3,15 @@
  * it, and remember what was refused. An endpoint is a row; its operations are a few lines each.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
+import { regionOfSessionCode } from '../domain/catalogue/session-region.ts';
 import type { CustomerActor } from '../domain/context.ts';
+import { requireAllowed, requireOpen } from '../domain/rules/rules.ts';
 import { type Identity, identify } from '../domain/sessions/identify.ts';
 import type { Visit } from '../domain/sessions/open.ts';
 import { Failure, fail } from '../kernel/fail.ts';
 import type { Action } from '../spec/actions.ts';
 import type { FailureCode } from '../spec/errors.ts';
+import type { Operation as RestOperation } from '../spec/operations.ts';
 import { cookieOf } from './cookie.ts';
 import { csrfFits, givenCsrf, isCrossSite } from './csrf.ts';
 import { type Form, type FormBody, field } from './form.ts';
@@ -29,6 +32,8 @@ export interface Call {
 export interface Operation {
   /** What the audit log calls it; null: it changes nothing. */
   readonly audit: Action | null;
+  /** The REST operation that does the same: maintenance windows and policies name that one. */
+  readonly rest?: RestOperation;
   /** Counted per address: sign-ups, or wrong passwords and recovery codes. */
   readonly counted?: 'signups' | 'failures';
   readonly run: (call: Call) => Promise<object>;
@@ -76,6 +81,7 @@ export function registerPost(scope: FastifyInstance, edge: Edge, endpoint: PostE
     try {
       const form = admit(edge, endpoint, { request, body, identity });
       if (!operation) fail('bad_action');
+      if (endpoint.protected) await refuseClosed(edge, operation, visit, form);
       refuseFrozen(endpoint, operation, identity);
       const call = { edge, request, reply, form, visit, customer: () => customerOf(visit) };
       // Where anybody may come, the account is the one named; elsewhere the one that is signed in.
@@ -108,6 +114,16 @@ function admit(
   if (!csrfFits(edge.service.keys, identity.visitor, given)) fail('invalid_csrf');
   if (mustSignIn) fail('auth_required');
   return body;
+}
+
+/** A maintenance window or a policy over the REST operation holds here too; signing in and out stays open. */
+async function refuseClosed(edge: Edge, operation: Operation, visit: Visit, form: Form): Promise<void> {
+  const rules = await edge.rules.read();
+  requireOpen(rules, operation.rest ?? null, edge.service.clock.now());
+  if (!operation.rest || rules.policies.length === 0) return;
+  const code = field(form, 'region');
+  const region = code === '' ? null : await regionOfSessionCode(edge.service, code);
+  requireAllowed(rules, { operation: operation.rest, country: visit.actor.ipCountry, region });
 }
 
 function refuseFrozen(endpoint: PostEndpoint, operation: Operation, identity: Identity): void {

@@ -12,6 +12,7 @@ import { refuseSocket, takeOddRequests } from './below-router.ts';
 import { AccountDelays } from './delays.ts';
 import { answerError, failureBody } from './errors.ts';
 import { registerPages } from './pages.ts';
+import { CurrentRules } from './rules.ts';
 import { sendNotFoundPage } from './send-page.ts';
 import { registerSessionSurface } from './session/endpoints.ts';
 import type { Edge, HttpSettings } from './settings.ts';
@@ -44,6 +45,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     signups: new AttemptLimiter(settings.signupsPerHour),
     failures: new AttemptLimiter(settings.signinFailuresPerHour),
     delays: new AccountDelays({ on: settings.signinFailuresPerHour > 0 }),
+    rules: new CurrentRules(service),
   };
   const v1 = v1Edge(edge);
   const newRequestId = () => showId('request', newId(service.clock.now()));
@@ -100,7 +102,6 @@ function v1Edge(edge: Edge): V1Edge {
     ...edge,
     buckets: { rules: rates, memory: sharedRates ? null : new MemoryBuckets() },
     tokenFailures: new AttemptLimiter(tokenFailuresPerHour),
-    rules: null,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Service } from '../domain/context.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
 import type { AttemptLimiter } from './attempts.ts';
 import type { AccountDelays } from './delays.ts';
+import type { CurrentRules } from './rules.ts';
 
 export interface HttpSettings {
   /** How customers reach the service; null: as the Host header says. `https:` makes the cookie Secure. */
@@ -27,4 +28,5 @@ export interface Edge {
   readonly signups: AttemptLimiter;
   readonly failures: AttemptLimiter;
   readonly delays: AccountDelays;
+  readonly rules: CurrentRules;
 }

@@ -30,9 +30,14 @@ export interface RulesRow {
 
 export async function readRules(tx: Sql): Promise<RulesRow> {
   // The version comes first: what changes in between is newer than it says, and is read again.
+  const version = await readRulesVersion(tx);
+  return { version, windows: await listWindows(tx), policies: await listPolicies(tx) };
+}
+
+export async function readRulesVersion(tx: Sql): Promise<bigint> {
   const service = await tx.row<{ rules_version: bigint }>('select rules_version from service');
   if (!service) throw new Error('the database has no stamp');
-  return { version: service.rules_version, windows: await listWindows(tx), policies: await listPolicies(tx) };
+  return service.rules_version;
 }
 
 /** Tells every process to read the rules again; also makes changes of them wait for each other. */

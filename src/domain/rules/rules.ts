@@ -5,7 +5,13 @@
 import { fail } from '../../kernel/fail.ts';
 import { rfc3339, SECOND_MS } from '../../kernel/time.ts';
 import type { Operation } from '../../spec/operations.ts';
-import { type PolicyRow, type RulesRow, readRules, type WindowRow } from '../../store/rules.ts';
+import {
+  type PolicyRow,
+  type RulesRow,
+  readRules,
+  readRulesVersion,
+  type WindowRow,
+} from '../../store/rules.ts';
 import type { Service } from '../context.ts';
 
 /** The rules as one process holds them, until `version` differs from the database's. */
@@ -53,11 +59,7 @@ export function blockFor(rules: Pick<Rules, 'policies'>, requested: Requested): 
 }
 
 /** Refuses with `maintenance` {retry_after_s} while a window is open over the operation. */
-export function requireOpen(
-  rules: Pick<Rules, 'windows'>,
-  operation: Operation | null,
-  now: Date,
-): void {
+export function requireOpen(rules: Pick<Rules, 'windows'>, operation: Operation | null, now: Date): void {
   const maintenance = maintenanceFor(rules, operation, now);
   if (!maintenance) return;
   const { reason, endsAt } = maintenance;
@@ -79,4 +81,9 @@ export function requireAllowed(rules: Pick<Rules, 'policies'>, requested: Reques
 /** The rules as they are now. */
 export async function loadRules(service: Pick<Service, 'db'>): Promise<Rules> {
   return await readRules(service.db);
+}
+
+/** Which version of them the database has: a single read, where that is all that is asked. */
+export async function rulesVersion(service: Pick<Service, 'db'>): Promise<bigint> {
+  return await readRulesVersion(service.db);
 }

@@ -20,6 +20,7 @@ const password: Operation = {
 
 const create: Operation = {
   audit: 'token.create',
+  rest: 'tokens.create',
   counted: 'failures',
   run: async ({ edge, form, customer }) => {
     const { token, plaintext } = await createToken(edge.service, customer(), {
@@ -34,11 +35,13 @@ const create: Operation = {
 
 const list: Operation = {
   audit: null,
+  rest: 'tokens.list',
   run: async ({ edge, customer }) => ({ ok: true, tokens: await listTokens(edge.service, customer()) }),
 };
 
 const revoke: Operation = {
   audit: 'token.revoke',
+  rest: 'tokens.delete',
   run: async ({ edge, form, customer }) => {
     await revokeToken(edge.service, customer(), field(form, 'id'));
     return { ok: true };

@@ -12,6 +12,7 @@ export const deploy: PostEndpoint = {
   protected: true,
   operations: {
     audit: 'server.create',
+    rest: 'servers.create',
     run: async (call) => {
       const { edge, form } = call;
       const order = {

@@ -10,6 +10,7 @@ import { answerOnce } from './once.ts';
 
 const create: Operation = {
   audit: 'topup.create',
+  rest: 'topups.create',
   run: async (call) => {
     const { edge, form } = call;
     return await answerOnce(call, async (keep) => {

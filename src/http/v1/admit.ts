@@ -3,7 +3,7 @@
  * scope, then the law. The rest (idempotency, shape, lookup, state, meaning) comes once its body is read.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { loadRules, type Rules, requireAllowed, requireOpen } from '../../domain/rules/rules.ts';
+import { type Rules, requireAllowed, requireOpen } from '../../domain/rules/rules.ts';
 import { type Buckets, type Identified, identifyBearer } from '../../domain/tokens/identify-bearer.ts';
 import { fail, InvalidRequest } from '../../kernel/fail.ts';
 import { scopeCovers } from '../../spec/scopes.ts';
@@ -17,14 +17,14 @@ export interface V1Edge extends Edge {
   readonly buckets: Buckets;
   /** Failed authentication, per address. */
   readonly tokenFailures: AttemptLimiter;
-  /** As last read; the version says whether they still hold. */
-  rules: Rules | null;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who called, on the REST surface, once he is known. */
     bearer: TokenActor | null;
+    /** The operator's, as they were when the request came. */
+    rules: Rules | null;
   }
 }
 
@@ -48,8 +48,9 @@ export async function admit(
     bucket: route?.bucket ?? 'general',
   });
   if (identified.bearer) edge.tokenFailures.giveBack(request.ip);
-  await refreshRules(edge, identified.rulesVersion);
-  requireOpenFor(edge, route);
+  const rules = await edge.rules.read(identified.rulesVersion);
+  request.rules = rules;
+  requireOpen(rules, route?.id ?? null, edge.service.clock.now());
   request.bearer = actorOf(identified, request) ?? refuseToken(reply, token);
   const { draw } = identified;
   if (draw) {
@@ -65,7 +66,7 @@ export async function admit(
     );
   }
   if (route.method !== 'GET' && identified.bearer?.frozen) fail('account_frozen');
-  requireLawful(edge, route, request.bearer, null);
+  requireLawful(route, request, null);
   if (route.beta && request.headers['x-service-beta'] !== 'true') {
     throw new InvalidRequest(
       [{ field: 'X-Service-Beta', issue: 'required' }],
@@ -75,16 +76,8 @@ export async function admit(
 }
 
 /** Refuses by a policy; `region` is the one that the body names, when it is read. */
-export function requireLawful(edge: V1Edge, route: Route, actor: TokenActor, region: string | null): void {
-  if (edge.rules) requireAllowed(edge.rules, { operation: route.id, country: actor.ipCountry, region });
-}
-
-async function refreshRules(edge: V1Edge, version: bigint): Promise<void> {
-  if (edge.rules?.version !== version) edge.rules = await loadRules(edge.service);
-}
-
-function requireOpenFor(edge: V1Edge, route: Route | undefined): void {
-  if (edge.rules) requireOpen(edge.rules, route?.id ?? null, edge.service.clock.now());
+export function requireLawful(route: Route, { rules, bearer }: FastifyRequest, region: string | null): void {
+  if (rules && bearer) requireAllowed(rules, { operation: route.id, country: bearer.ipCountry, region });
 }
 
 function actorOf({ bearer }: Identified, request: FastifyRequest): TokenActor | null {

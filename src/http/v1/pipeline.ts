@@ -59,7 +59,7 @@ function server(edge: V1Edge, route: Route): (request: FastifyRequest, reply: Fa
     const actor = request.bearer;
     if (!actor) throw new Error('a request was let in without a bearer');
     const body = bodyOf(route, request);
-    requireLawful(edge, route, actor, regionIn(body));
+    requireLawful(route, request, regionIn(body));
     async function act(within: Within | undefined): Promise<object> {
       const call = readCall(edge, route, request, { actor: actor as TokenActor, within, readQuery });
       if (route.method !== 'GET') requireBody(checkBody, body);
@@ -174,6 +174,7 @@ function envelope(edge: V1Edge, route: Route, call: Call, page: ListPage<unknown
 /** Lets each request in before its body is read, and answers whatever is thrown in the envelope. */
 export function guard(scope: FastifyInstance, edge: V1Edge): void {
   scope.decorateRequest('bearer', null);
+  scope.decorateRequest('rules', null);
   scope.addHook('onRequest', async (request, reply) => {
     const route = request.routeOptions.config.v1;
     if (route) await admit(edge, route, request, reply);

@@ -1,0 +1,70 @@
+/** The balance, what was booked on it, and how it is topped up. */
+import { getBalance } from '../../domain/billing/balance.ts';
+import { listLedger } from '../../domain/billing/ledger.ts';
+import { getTopup, listTopups } from '../../domain/topups/list.ts';
+import { orderTopup } from '../../domain/topups/order.ts';
+import { COIN_CODES } from '../../spec/coins.ts';
+import { BY_AGE } from '../../spec/lists.ts';
+import { Balance } from '../../spec/schemas/balance.ts';
+import { LEDGER_TYPES, LedgerEntry } from '../../spec/schemas/ledger-entry.ts';
+import { CreateTopup, Topup } from '../../spec/schemas/topup.ts';
+import { TOPUP_STATUSES } from '../../spec/states.ts';
+import { listRoute, type Route, route } from './route.ts';
+
+export const billing: readonly Route[] = [
+  route({
+    id: 'balance.get',
+    method: 'GET',
+    path: '/billing/balance',
+    scope: 'billing',
+    summary: 'Read the balance',
+    status: 200,
+    reply: Balance,
+    run: ({ service, actor }) => getBalance(service, actor),
+  }),
+  listRoute({
+    id: 'ledger.list',
+    path: '/billing/ledger',
+    scope: 'billing',
+    summary: 'List what was booked on the balance',
+    list: { filters: { type: { allowed: LEDGER_TYPES } }, ...BY_AGE },
+    reply: LedgerEntry,
+    run: ({ service, actor, page }) => listLedger(service, actor, page),
+  }),
+  route({
+    id: 'topups.create',
+    method: 'POST',
+    path: '/billing/topup',
+    scope: 'billing',
+    summary: 'Make an address to top up the balance with a coin',
+    description:
+      'The rate is locked until `expires_at`. Pay `deposit_amount` to `deposit_address` on `network`.',
+    status: 201,
+    refusals: [422],
+    audit: 'topup.create',
+    body: CreateTopup,
+    example: { coin: 'XMR', amount_usd: 100 },
+    reply: Topup,
+    run: ({ service, actor, body, within }) => orderTopup(service, actor, body, within),
+  }),
+  route({
+    id: 'topups.get',
+    method: 'GET',
+    path: '/billing/topup/{id}',
+    scope: 'billing',
+    summary: 'Read a top-up',
+    status: 200,
+    refusals: [404],
+    reply: Topup,
+    run: ({ service, actor, params }) => getTopup(service, actor, params.id ?? ''),
+  }),
+  listRoute({
+    id: 'topups.list',
+    path: '/billing/topup',
+    scope: 'billing',
+    summary: 'List top-ups',
+    list: { filters: { status: { allowed: TOPUP_STATUSES }, coin: { allowed: COIN_CODES } }, ...BY_AGE },
+    reply: Topup,
+    run: ({ service, actor, page }) => listTopups(service, actor, page),
+  }),
+];

@@ -1,0 +1,124 @@
+/** Webhook subscriptions, and the log of what was delivered to them. */
+import { createWebhook } from '../../domain/webhooks/create.ts';
+import { deleteWebhook } from '../../domain/webhooks/delete.ts';
+import { findWebhook, listWebhooks } from '../../domain/webhooks/find.ts';
+import { listDeliveries } from '../../domain/webhooks/log.ts';
+import { replayDelivery, testWebhook } from '../../domain/webhooks/queue.ts';
+import { updateWebhook } from '../../domain/webhooks/update.ts';
+import { BY_AGE } from '../../spec/lists.ts';
+import { DELIVERED_TYPES, DELIVERY_STATUSES, Delivery } from '../../spec/schemas/delivery.ts';
+import { CreatedWebhook, CreateWebhook, UpdateWebhook, Webhook } from '../../spec/schemas/webhook.ts';
+import { listRoute, type Route, route } from './route.ts';
+
+const subscriptions: readonly Route[] = [
+  listRoute({
+    id: 'webhooks.list',
+    path: '/webhooks',
+    scope: 'read',
+    summary: 'List webhooks',
+    list: { filters: { active: { allowed: ['true', 'false'] } }, ...BY_AGE },
+    reply: Webhook,
+    run: ({ service, actor, page }) => listWebhooks(service, actor, page),
+  }),
+  route({
+    id: 'webhooks.create',
+    method: 'POST',
+    path: '/webhooks',
+    scope: 'write',
+    summary: 'Subscribe a URL to events',
+    description: 'The answer holds the signing secret, this once.',
+    status: 201,
+    refusals: [422],
+    audit: 'webhook.create',
+    body: CreateWebhook,
+    example: { url: 'https://example.com/hooks', events: ['server.running', 'server.destroyed'] },
+    reply: CreatedWebhook,
+    run: ({ service, actor, body, within }) => createWebhook(service, actor, body, within),
+  }),
+  route({
+    id: 'webhooks.get',
+    method: 'GET',
+    path: '/webhooks/{id}',
+    scope: 'read',
+    summary: 'Read a webhook',
+    status: 200,
+    refusals: [404],
+    reply: Webhook,
+    run: ({ service, actor, params }) => findWebhook(service, actor, params.id ?? ''),
+  }),
+  route({
+    id: 'webhooks.update',
+    method: 'PATCH',
+    path: '/webhooks/{id}',
+    scope: 'write',
+    summary: 'Change the URL, the events or whether it is active',
+    description: 'What waits to be sent to a webhook is cancelled when it is made inactive.',
+    status: 200,
+    refusals: [404],
+    audit: 'webhook.update',
+    body: UpdateWebhook,
+    example: { events: ['*'] },
+    reply: Webhook,
+    run: ({ service, actor, params, body }) => updateWebhook(service, actor, params.id ?? '', body),
+  }),
+  route({
+    id: 'webhooks.delete',
+    method: 'DELETE',
+    path: '/webhooks/{id}',
+    scope: 'write',
+    summary: 'Unsubscribe',
+    status: 204,
+    refusals: [404],
+    audit: 'webhook.delete',
+    reply: null,
+    run: ({ service, actor, params }) => deleteWebhook(service, actor, params.id ?? ''),
+  }),
+];
+
+const deliveries: readonly Route[] = [
+  route({
+    id: 'webhooks.test',
+    method: 'POST',
+    path: '/webhooks/{id}/test',
+    scope: 'write',
+    summary: 'Send a ping',
+    description:
+      'An event of type `ping` with the webhook in `data`, whatever the webhook subscribes to. One attempt.',
+    status: 202,
+    refusals: [404, 409],
+    audit: 'webhook.test',
+    reply: Delivery,
+    run: ({ service, actor, params, within }) => testWebhook(service, actor, params.id ?? '', within),
+  }),
+  listRoute({
+    id: 'deliveries.list',
+    path: '/webhooks/{id}/deliveries',
+    scope: 'read',
+    summary: 'List delivery attempts of the last 7 days',
+    refusals: [404],
+    list: {
+      filters: { status: { allowed: DELIVERY_STATUSES }, event_type: { allowed: DELIVERED_TYPES } },
+      ...BY_AGE,
+    },
+    reply: Delivery,
+    run: ({ service, actor, params, page }) => listDeliveries(service, actor, params.id ?? '', page),
+  }),
+  route({
+    id: 'deliveries.replay',
+    method: 'POST',
+    path: '/webhooks/{id}/deliveries/{delivery_id}/replay',
+    scope: 'write',
+    summary: 'Deliver an event again',
+    description: 'A new delivery of the same event.',
+    status: 202,
+    refusals: [404, 409],
+    audit: 'webhook.replay',
+    reply: Delivery,
+    run: ({ service, actor, params, within }) => {
+      const shown = { webhook: params.id ?? '', delivery: params.delivery_id ?? '' };
+      return replayDelivery(service, actor, shown, within);
+    },
+  }),
+];
+
+export const webhooks: readonly Route[] = [...subscriptions, ...deliveries];
