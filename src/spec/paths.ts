@@ -18,3 +18,12 @@ export function topupPath(amountUsd: string): string {
 export function serverPath(serverNo: bigint): string {
   return `${PANEL_PATHS.servers}/${serverNo}`;
 }
+
+/** The console: its page, and where its WebSockets begin. */
+export const CONSOLE_PATHS = { page: '/console', sockets: '/console/socket/' } as const;
+
+/** The page with the WebSocket that it opens, named as viewers of noVNC's kind take it: relative to the root. */
+export function consolePath(ticket: string, { readOnly }: { readonly readOnly: boolean }): string {
+  const path = encodeURIComponent(`${CONSOLE_PATHS.sockets.slice(1)}${ticket}`);
+  return `${CONSOLE_PATHS.page}?path=${path}${readOnly ? '&view_only=true' : ''}`;
+}

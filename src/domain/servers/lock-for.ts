@@ -25,7 +25,10 @@ export async function lockServerFor(
   return server;
 }
 
-export function requireCan(server: ServerRow, action: ServerAction): void {
+export function requireCan(
+  server: Pick<ServerRow, 'status' | 'suspended_reason'>,
+  action: ServerAction,
+): void {
   if (can({ status: server.status, suspendedReason: server.suspended_reason }, action)) return;
   const why = server.suspended_reason === null ? '' : ` (${server.suspended_reason})`;
   fail(

@@ -1,0 +1,82 @@
+/** The console of a server: a ticket for its screen, and the screen for the ticket. */
+import type { Duplex } from 'node:stream';
+import { fail } from '../../kernel/fail.ts';
+import { newSecretText, readId } from '../../kernel/ids.ts';
+import { digest } from '../../kernel/secrets.ts';
+import { MINUTE_MS, rfc3339, SECOND_MS } from '../../kernel/time.ts';
+import { ComputeError } from '../../ports/compute.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import { consolePath } from '../../spec/paths.ts';
+import type { Console } from '../../spec/schemas/console.ts';
+import { type ConsoleServerRow, findConsoleServer, insertTicket, useTicket } from '../../store/console.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { requireCan } from './lock-for.ts';
+import { ANSWER_MAX_MS, answerWithin } from './within.ts';
+
+const TICKET_BYTES = 32;
+
+/**
+ * A page that shows the server's screen, once, within five minutes. Refuses with `not_found`, with `conflict_state`
+ * unless the server runs, and with `unavailable` where its hardware has no console.
+ */
+export async function openConsole(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  { readOnly, baseUrl }: { readonly readOnly: boolean; readonly baseUrl: string },
+): Promise<Console> {
+  const serverId = readId('server', shownId) ?? fail('not_found');
+  const { customerId, tokenId } = actor;
+  requireConsole(service, (await findConsoleServer(service.db, customerId, serverId)) ?? fail('not_found'));
+  const ticket = newSecretText(TICKET_BYTES);
+  const now = service.clock.now();
+  // In whole seconds, so that the time shown is the time it ends.
+  const expiresAt = new Date(
+    Math.floor(now.getTime() / SECOND_MS) * SECOND_MS + LIMITS.consoleUrlMinutes * MINUTE_MS,
+  );
+  const kept = await insertTicket(service.db, {
+    ...{ digest: digest(ticket), customerId, serverId, tokenId, readOnly, expiresAt, now },
+  });
+  const { read_only } = kept ?? fail('not_found');
+  const url = `${baseUrl.replace(/\/+$/, '')}${consolePath(ticket, { readOnly: read_only })}`;
+  return { object: 'console', url, expires_at: rfc3339(expiresAt), read_only };
+}
+
+function requireConsole(service: Service, server: ConsoleServerRow): void {
+  requireCan(server, 'console');
+  if (!service.compute.capabilities[server.category].console) {
+    fail('unavailable', { field: '' }, 'This hardware has no console.');
+  }
+}
+
+export interface Admission {
+  /** Stored id. */
+  readonly serverId: string;
+  /** The holder may look and nothing else. */
+  readonly readOnly: boolean;
+}
+
+/** Uses a ticket up. One that is unknown, used or over is `not_found`; a server that stopped since, `conflict_state`. */
+export async function admitToConsole(service: Service, ticket: string): Promise<Admission> {
+  const used = (await useTicket(service.db, digest(ticket), service.clock.now())) ?? fail('not_found');
+  requireConsole(service, used);
+  return { serverId: used.server_id, readOnly: used.read_only };
+}
+
+/** The stream of the server's screen, in RFB; the caller ends it. Refuses when its host does not give it now. */
+export async function connectScreen(service: Service, serverId: string): Promise<Duplex> {
+  const opening = service.compute.console(serverId);
+  try {
+    return await answerWithin(ANSWER_MAX_MS, opening);
+  } catch (error) {
+    // One that comes after all has nobody to end it.
+    opening.then(
+      (screen) => screen.destroy(),
+      () => undefined,
+    );
+    if (!(error instanceof ComputeError)) throw error;
+    service.log.warn({ err: error }, 'a console was not opened');
+    if (error.fault === 'refused') fail('conflict_state', {}, 'The machine has no screen right now.');
+    return fail('maintenance');
+  }
+}

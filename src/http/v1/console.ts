@@ -1,0 +1,25 @@
+/** The console of a server. */
+import { openConsole } from '../../domain/servers/console.ts';
+import { Console } from '../../spec/schemas/console.ts';
+import { scopeCovers } from '../../spec/scopes.ts';
+import { type Route, route } from './route.ts';
+
+export const CONSOLE_ROUTES: readonly Route[] = [
+  route({
+    id: 'servers.console',
+    method: 'GET',
+    path: '/servers/{id}/console',
+    scope: 'read',
+    summary: 'Open the console',
+    description:
+      'A page that shows the screen of a running server, once, within five minutes. A token of scope `read` looks; one ' +
+      'of `write` and above types as well.',
+    status: 200,
+    refusals: [404, 409, 422],
+    reply: Console,
+    run: ({ service, actor, params, baseUrl }) => {
+      const readOnly = !scopeCovers(actor.scope, 'write');
+      return openConsole(service, actor, params.id ?? '', { readOnly, baseUrl });
+    },
+  }),
+];

@@ -1,0 +1,83 @@
+/** Tickets for consoles. */
+import type { Sql } from '../kernel/sql.ts';
+import type { ServerStatus, SuspendedReason } from '../spec/states.ts';
+
+/** What decides whether a server has a console now. */
+export interface ConsoleServerRow {
+  readonly status: ServerStatus;
+  readonly suspended_reason: SuspendedReason | null;
+  readonly category: 'vps' | 'dedicated';
+}
+
+export async function findConsoleServer(
+  tx: Sql,
+  customerId: string,
+  serverId: string,
+): Promise<ConsoleServerRow | undefined> {
+  return await tx.row<ConsoleServerRow>(
+    `select s.status, s.suspended_reason, p.category
+     from servers s join plans p on p.id = s.plan_id
+     where s.id = $1 and s.customer_id = $2`,
+    [serverId, customerId],
+  );
+}
+
+const SWEPT_AT_ONCE = 100;
+
+/**
+ * Keeps the ticket and removes some that are over; gives whether it lets its holder only look, which is so for every
+ * ticket of a frozen customer. Undefined: the customer has no such server.
+ */
+export async function insertTicket(
+  tx: Sql,
+  ticket: {
+    readonly digest: Buffer;
+    readonly customerId: string;
+    readonly serverId: string;
+    readonly tokenId: string | null;
+    readonly readOnly: boolean;
+    readonly expiresAt: Date;
+    readonly now: Date;
+  },
+): Promise<{ readonly read_only: boolean } | undefined> {
+  const [made] = await tx.rows<{ read_only: boolean }>(
+    `with swept as (
+       delete from console_tickets where digest in (
+         select digest from console_tickets where expires_at <= $7
+         order by expires_at limit ${SWEPT_AT_ONCE} for update skip locked))
+     insert into console_tickets (digest, customer_id, server_id, token_id, read_only, expires_at)
+     select $1, s.customer_id, s.id, $4, $5 or c.frozen_at is not null, $6
+     from servers s join customers c on c.id = s.customer_id
+     where s.id = $3 and s.customer_id = $2
+     returning read_only`,
+    [
+      ticket.digest,
+      ticket.customerId,
+      ticket.serverId,
+      ticket.tokenId,
+      ticket.readOnly,
+      ticket.expiresAt,
+      ticket.now,
+    ],
+  );
+  return made;
+}
+
+/** The server behind a ticket, as it is now. */
+export interface UsedTicketRow extends ConsoleServerRow {
+  readonly server_id: string;
+  readonly read_only: boolean;
+}
+
+/** Uses the ticket up, whoever else tries at the same time; undefined: unknown, used, or over. */
+export async function useTicket(tx: Sql, digest: Buffer, now: Date): Promise<UsedTicketRow | undefined> {
+  const [used] = await tx.rows<UsedTicketRow>(
+    `delete from console_tickets t using servers s, customers c, plans p
+     where t.digest = $1 and t.expires_at > $2
+       and s.id = t.server_id and c.id = s.customer_id and p.id = s.plan_id
+     returning t.server_id, t.read_only or c.frozen_at is not null as read_only,
+       s.status, s.suspended_reason, p.category`,
+    [digest, now],
+  );
+  return used;
+}
