@@ -31,3 +31,4 @@ export const EVENTS = {
 } as const satisfies Record<string, { key: string; when: string; additive?: true }>;
 
 export type EventType = keyof typeof EVENTS;
+export const EVENT_TYPES = Object.keys(EVENTS) as readonly EventType[];

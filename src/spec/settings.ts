@@ -139,7 +139,8 @@ export const SETTINGS = {
   SKERRY_WEBHOOK_ALLOW_LOOPBACK: {
     type: 'bool',
     default: 'false',
-    about: 'let webhooks lead to this machine, for tests; this version takes subscriptions and delivers nothing yet',
+    about:
+      'let webhooks lead to this machine, for tests; this version takes subscriptions and delivers nothing yet',
   },
   SKERRY_WEBHOOK_CA_FILE: {
     type: 'text',

@@ -1,5 +1,7 @@
 /** Transfers and balances. Only domain/ledger/transfer.ts and the deploy statement write here. */
 import type { Sql } from '../kernel/sql.ts';
+import type { PageRequest } from '../spec/lists.ts';
+import { type Page, readPage } from './page.ts';
 
 export type TransferType = 'charge' | 'topup' | 'bonus' | 'refund' | 'adjustment' | 'reversal';
 export type ResourceKind = 'server' | 'topup';
@@ -83,4 +85,55 @@ export async function lockBalance(tx: Sql, customerId: string): Promise<bigint |
     [customerId],
   );
   return row?.balance_cents;
+}
+
+export interface BalanceFacts {
+  readonly balance_cents: bigint;
+  /** Servers that run. */
+  readonly running: bigint;
+  /** When the first of their cycles ends; null when none runs. */
+  readonly first_end: Date | null;
+  /** What they cost a month without a discount. */
+  readonly cents_month: bigint;
+}
+
+/** The balance and what the running servers say about it, of one moment. */
+export async function readBalanceFacts(sql: Sql, customerId: string): Promise<BalanceFacts | undefined> {
+  return await sql.row<BalanceFacts>(
+    `select b.balance_cents, count(s.id) as running, min(s.paid_until) as first_end,
+            coalesce(sum(s.price_cents_month), 0)::bigint as cents_month
+       from balances b left join servers s on s.customer_id = b.customer_id and s.status = 'running'
+      where b.customer_id = $1 group by b.customer_id`,
+    [customerId],
+  );
+}
+
+export interface LedgerRow {
+  readonly id: string;
+  readonly type: TransferType;
+  /** Signed: negative when taken from the balance. */
+  readonly amount_cents: bigint;
+  readonly balance_after_cents: bigint;
+  readonly resource_kind: ResourceKind | null;
+  readonly resource_id: string | null;
+  readonly description: string;
+  readonly created_at: Date;
+}
+
+/** The customer's ledger; filter `type`. */
+export async function pageLedger(sql: Sql, customerId: string, page: PageRequest): Promise<Page<LedgerRow>> {
+  return await readPage<LedgerRow>(
+    sql,
+    {
+      columns: `id, type, case when credit_account = customer_id then amount_cents else -amount_cents end as amount_cents,
+        balance_after_cents, resource_kind, resource_id, description, created_at`,
+      from: 'transfers',
+      where: 'customer_id = ?',
+      values: [customerId],
+      id: { column: 'id', type: 'uuid' },
+      sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
+      filters: { type: { where: 'type = ?' } },
+    },
+    page,
+  );
 }

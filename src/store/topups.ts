@@ -1,7 +1,9 @@
 /** Top-ups: the invoices. What chains showed of their payments is in deposits.ts. */
 import type { Sql } from '../kernel/sql.ts';
 import type { CoinCode } from '../spec/coins.ts';
+import type { PageRequest } from '../spec/lists.ts';
 import type { TopupStatus } from '../spec/states.ts';
+import { type Page, readPage } from './page.ts';
 
 export interface TopupRow {
   readonly id: string;
@@ -52,6 +54,50 @@ export async function listTopups(sql: Sql, customerId: string, limit: number): P
     [customerId, limit],
   );
   return rows.map(topup);
+}
+
+/** The transactions that pay an invoice, on chain or on their way, oldest first: one row a payment. */
+const TXIDS = `array(select d.txid from deposits d
+  where d.topup_id = topups.id and d.state not in ('removed', 'conflicted') order by d.first_seen_at, d.key) as txids`;
+
+export interface PaidTopup {
+  readonly row: TopupRow;
+  readonly txids: readonly string[];
+}
+
+type StoredPaid = Stored & { readonly txids: readonly string[] };
+
+const paid = ({ txids, ...stored }: StoredPaid): PaidTopup => ({ row: topup(stored), txids });
+
+/** The customer's own invoice with what pays it, or undefined. */
+export async function findPaidTopup(
+  sql: Sql,
+  customerId: string,
+  id: string,
+): Promise<PaidTopup | undefined> {
+  const stored = await sql.row<StoredPaid>(
+    `select ${COLUMNS}, ${TXIDS} from topups where id = $1 and customer_id = $2`,
+    [id, customerId],
+  );
+  return stored && paid(stored);
+}
+
+/** The customer's invoices with what pays them; filters `status`, `coin`. */
+export async function pageTopups(sql: Sql, customerId: string, page: PageRequest): Promise<Page<PaidTopup>> {
+  const { rows, next } = await readPage<StoredPaid>(
+    sql,
+    {
+      columns: `${COLUMNS}, ${TXIDS}`,
+      from: 'topups',
+      where: 'customer_id = ?',
+      values: [customerId],
+      id: { column: 'id', type: 'uuid' },
+      sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
+      filters: { status: { where: 'status = ?' }, coin: { where: 'coin = ?' } },
+    },
+    page,
+  );
+  return { rows: rows.map(paid), next };
 }
 
 /** Writes a new invoice; false when its public number is taken. */

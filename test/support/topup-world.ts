@@ -74,6 +74,7 @@ export class TopupWorld {
         tokenPrefix: 'skerry',
         rateLockMinutes: 60,
         addressRestDays: 7,
+        webhookAllowLoopback: false,
         quotas: QUOTAS,
       },
       wake: () => {

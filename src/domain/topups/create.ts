@@ -71,7 +71,7 @@ async function price(service: Service, order: TopupOrder): Promise<Priced> {
 async function allocate(service: Service, priced: Priced): Promise<Deposit> {
   const { coin, id, deposit_units: amountUnits } = priced;
   const driver = service.chains.get(coin);
-  if (!driver) fail('unavailable');
+  if (!driver) fail('unavailable', { field: 'coin' });
   const index = await takeIndex(service.db, coin);
   crashPoint('topup.numbered');
   const deposit = await driver
@@ -84,7 +84,7 @@ async function allocate(service: Service, priced: Priced): Promise<Deposit> {
 /** What is wrong is for the operator; the customer can only come back later or take another coin. */
 function refuse(service: Service, coin: CoinCode, message: string, error: unknown): never {
   service.log.warn({ err: error, coin }, message);
-  fail('unavailable');
+  fail('unavailable', { field: 'coin' }, 'This coin is not available right now: try later, or another one.');
 }
 
 function newTopup(

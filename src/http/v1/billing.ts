@@ -11,7 +11,7 @@ import { CreateTopup, Topup } from '../../spec/schemas/topup.ts';
 import { TOPUP_STATUSES } from '../../spec/states.ts';
 import { listRoute, type Route, route } from './route.ts';
 
-export const billing: readonly Route[] = [
+export const BILLING_ROUTES: readonly Route[] = [
   route({
     id: 'balance.get',
     method: 'GET',

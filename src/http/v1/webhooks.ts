@@ -121,4 +121,4 @@ const deliveries: readonly Route[] = [
   }),
 ];
 
-export const webhooks: readonly Route[] = [...subscriptions, ...deliveries];
+export const WEBHOOK_ROUTES: readonly Route[] = [...subscriptions, ...deliveries];

@@ -1,34 +1,45 @@
 /** Top-up (DECISIONS "B body"): an invoice to be paid in a coin, and what became of it. */
 import { type Static, Type } from 'typebox';
 import { COIN_CODES } from '../coins.ts';
+import { LIMITS } from '../limits.ts';
 import { TOPUP_STATUSES } from '../states.ts';
-import { oneOf } from './parts.ts';
+import { Id, oneOf, Time, Usd } from './parts.ts';
 
 export const Topup = Type.Object({
-  id: Type.String(),
+  id: Id('top_'),
   object: Type.Literal('topup'),
   status: oneOf(TOPUP_STATUSES),
   coin: oneOf(COIN_CODES),
-  /** Always shown beside the coin: a payment on another network is lost. */
-  network: Type.String(),
-  amount_usd: Type.Number(),
-  /** What `amount_usd` earns; once something is credited, what was paid. */
-  bonus_usd: Type.Number(),
+  network: Type.String({ description: 'A payment on another network is lost.' }),
+  amount_usd: Usd,
+  bonus_usd: Type.Number({
+    description: 'What `amount_usd` earns; once something is credited, what was paid.',
+  }),
   deposit_address: Type.String(),
-  /** Whole coins, decimal. */
-  deposit_amount: Type.String(),
-  payment_uri: Type.String(),
-  /** The locked rate: US dollars for one whole coin, decimal. */
-  rate_usd: Type.String(),
-  expires_at: Type.String(),
-  /** Of the least confirmed payment. */
-  confirmations: Type.Integer(),
+  deposit_amount: Type.String({ description: 'Whole coins, decimal.', examples: ['0.002'] }),
+  payment_uri: Type.String({ description: 'For wallets; on some networks the bare address.' }),
+  rate_usd: Type.String({ description: 'The locked rate: US dollars for one whole coin, decimal.' }),
+  expires_at: Time,
+  confirmations: Type.Integer({ description: 'Of the least confirmed payment.' }),
   required_confirmations: Type.Integer(),
   txids: Type.Array(Type.String()),
-  /** Without the bonus. */
-  credited_usd: Type.Number(),
-  /** Confirmed, but kept back by the operator's kill-switch. */
-  credit_held: Type.Boolean(),
-  created_at: Type.String(),
+  credited_usd: Type.Number({ description: 'What is on the balance, without the bonus.' }),
+  credit_held: Type.Boolean({ description: 'Confirmed, but kept back by the operator.' }),
+  created_at: Time,
 });
 export type Topup = Static<typeof Topup>;
+
+const usd = (cents: bigint) => Number(cents) / 100;
+
+export const CreateTopup = Type.Object(
+  {
+    coin: oneOf(COIN_CODES),
+    amount_usd: Type.Number({
+      minimum: usd(LIMITS.topupMinCents),
+      maximum: usd(LIMITS.topupMaxCents),
+      description: 'US dollars, at most two decimals.',
+    }),
+  },
+  { additionalProperties: false },
+);
+export type CreateTopup = Static<typeof CreateTopup>;

@@ -1,0 +1,24 @@
+/** Top-ups as the REST surface reads them: one by its shown id, or a page of all. */
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Topup } from '../../spec/schemas/topup.ts';
+import { findPaidTopup, pageTopups } from '../../store/topups.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { topupObject } from './object.ts';
+
+/** Unknown, malformed and another customer's are alike `not_found`. */
+export async function getTopup(service: Service, actor: CustomerActor, shownId: string): Promise<Topup> {
+  const id = readId('topup', shownId) ?? fail('not_found');
+  const { row, txids } = (await findPaidTopup(service.db, actor.customerId, id)) ?? fail('not_found');
+  return topupObject(row, txids);
+}
+
+export async function listTopups(
+  service: Service,
+  actor: CustomerActor,
+  page: PageRequest,
+): Promise<{ items: Topup[]; next: PagePosition | null }> {
+  const { rows, next } = await pageTopups(service.db, actor.customerId, page);
+  return { items: rows.map(({ row, txids }) => topupObject(row, txids)), next };
+}

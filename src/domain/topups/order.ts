@@ -1,0 +1,26 @@
+import type { CreateTopup, Topup } from '../../spec/schemas/topup.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { Within } from '../idempotency.ts';
+import { parseTopupAmount } from './amount.ts';
+import { createTopup } from './create.ts';
+import { topupObject } from './object.ts';
+
+/**
+ * Makes an invoice as the REST surface asks for it. Refuses as `createTopup` does, and with `bad_amount` what is finer than
+ * a cent: a number is read as it prints, so that 30.10 is 30.10.
+ */
+export async function orderTopup(
+  service: Service,
+  actor: CustomerActor,
+  order: CreateTopup,
+  within?: Within,
+): Promise<Topup> {
+  const amountCents = parseTopupAmount(String(order.amount_usd));
+  const row = await createTopup(
+    service,
+    actor,
+    { coin: order.coin, amountCents },
+    { within: async (tx, made) => await within?.(tx, topupObject(made, [])) },
+  );
+  return topupObject(row, []);
+}

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { fail } from '../../kernel/fail.ts';
+import { base32, newId } from '../../kernel/ids.ts';
+import type { CreatedWebhook, CreateWebhook } from '../../spec/schemas/webhook.ts';
+import { lockCustomer } from '../../store/customers.ts';
+import { countWebhooks, insertWebhook, type WebhookRow } from '../../store/webhooks.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { Within } from '../idempotency.ts';
+import { recordAudit } from '../record.ts';
+import { checkWebhook } from './check.ts';
+import { webhookObject } from './object.ts';
+
+/** What signing secrets are sealed for; whoever sends opens them under the same name. */
+export const WEBHOOK_SECRET = 'webhook secret';
+
+/** Subscribes a URL. The answer holds the signing secret, this once. Refuses with `limit_reached` {limit}. */
+export async function createWebhook(
+  service: Service,
+  actor: CustomerActor,
+  wanted: CreateWebhook,
+  within?: Within,
+): Promise<CreatedWebhook> {
+  checkWebhook(service, wanted);
+  const { customerId } = actor;
+  const secret = `whsec_${base32(randomBytes(32))}`;
+  return await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    // Subscriptions made at the same moment count each other.
+    await lockCustomer(tx, customerId);
+    const limit = service.settings.quotas.webhooks;
+    if ((await countWebhooks(tx, customerId, limit)) >= limit) fail('limit_reached', { limit });
+    const row: WebhookRow = {
+      id: newId(now),
+      url: wanted.url,
+      events: wanted.events,
+      active: wanted.active ?? true,
+      secret_hint: secret.slice(-4),
+      created_at: now,
+    };
+    const secret_sealed = service.keys.seal(WEBHOOK_SECRET, secret);
+    await insertWebhook(tx, { ...row, customer_id: customerId, secret_sealed });
+    const webhook = webhookObject(row);
+    await recordAudit(tx, { actor, action: 'webhook.create', resource: webhook.id }, now);
+    const created = { ...webhook, secret };
+    await within?.(tx, created);
+    return created;
+  });
+}

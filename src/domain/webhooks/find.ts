@@ -1,0 +1,22 @@
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Webhook } from '../../spec/schemas/webhook.ts';
+import { findWebhook as findRow, pageWebhooks } from '../../store/webhooks.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { webhookObject } from './object.ts';
+
+/** One subscription by its shown id; unknown, malformed and another customer's are alike `not_found`. */
+export async function findWebhook(service: Service, actor: CustomerActor, shownId: string): Promise<Webhook> {
+  const id = readId('webhook', shownId) ?? fail('not_found');
+  return webhookObject((await findRow(service.db, actor.customerId, id)) ?? fail('not_found'));
+}
+
+export async function listWebhooks(
+  service: Service,
+  actor: CustomerActor,
+  page: PageRequest,
+): Promise<{ items: Webhook[]; next: PagePosition | null }> {
+  const { rows, next } = await pageWebhooks(service.db, actor.customerId, page);
+  return { items: rows.map(webhookObject), next };
+}

@@ -1,0 +1,87 @@
+/** What a customer has sent on purpose: a ping, or an event once more. Both are only queued here. */
+import { fail } from '../../kernel/fail.ts';
+import { newId, readId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { Action } from '../../spec/actions.ts';
+import type { Delivery } from '../../spec/schemas/delivery.ts';
+import { findDelivery, type QueuedDelivery, queueDelivery } from '../../store/deliveries.ts';
+import { lockWebhook, type WebhookRow } from '../../store/webhooks.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { Within } from '../idempotency.ts';
+import { recordAudit } from '../record.ts';
+import { logOf } from './log.ts';
+import { deliveryObject, webhookObject } from './object.ts';
+
+/** Queues a ping, whatever the subscription's events. Refuses with `conflict_state` while it is inactive. */
+export async function testWebhook(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  within?: Within,
+): Promise<Delivery> {
+  return await queue(
+    service,
+    actor,
+    { shownId, action: 'webhook.test', within },
+    async (_tx, webhook, now) => ({
+      event_id: newId(now),
+      event_type: 'ping',
+      event_data: { webhook: webhookObject(webhook) },
+    }),
+  );
+}
+
+/**
+ * Queues the event of an earlier delivery again, as a new delivery. Refuses with `not_found` when the log of the last
+ * days does not show it, and with `conflict_state` while the subscription is inactive.
+ */
+export async function replayDelivery(
+  service: Service,
+  actor: CustomerActor,
+  shown: { readonly webhook: string; readonly delivery: string },
+  within?: Within,
+): Promise<Delivery> {
+  const deliveryId = readId('delivery', shown.delivery) ?? fail('not_found');
+  const request = { shownId: shown.webhook, action: 'webhook.replay', within } as const;
+  return await queue(service, actor, request, async (tx, webhook, now) => {
+    return (await findDelivery(tx, logOf(actor, webhook.id, now), deliveryId)) ?? fail('not_found');
+  });
+}
+
+interface Asked {
+  readonly shownId: string;
+  readonly action: Action;
+  readonly within: Within | undefined;
+}
+
+type Event = Pick<QueuedDelivery, 'event_id' | 'event_type' | 'event_data'>;
+
+async function queue(
+  service: Service,
+  actor: CustomerActor,
+  { shownId, action, within }: Asked,
+  eventOf: (tx: Sql, webhook: WebhookRow, now: Date) => Promise<Event>,
+): Promise<Delivery> {
+  const { customerId } = actor;
+  const id = readId('webhook', shownId) ?? fail('not_found');
+  const delivery = await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const webhook = (await lockWebhook(tx, customerId, id)) ?? fail('not_found');
+    const { event_id, event_type, event_data } = await eventOf(tx, webhook, now);
+    if (!webhook.active) {
+      fail(
+        'conflict_state',
+        {},
+        'The webhook is not active: nothing is sent to it. Set active to true first.',
+      );
+    }
+    const queued = { id: newId(now), webhook_id: id, customer_id: customerId, created_at: now };
+    const row = await queueDelivery(tx, { ...queued, event_id, event_type, event_data });
+    await recordAudit(tx, { actor, action, resource: shownId }, now);
+    const object = deliveryObject(row);
+    await within?.(tx, object);
+    return object;
+  });
+  service.wake();
+  return delivery;
+}

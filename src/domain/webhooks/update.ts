@@ -1,0 +1,36 @@
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { UpdateWebhook, Webhook } from '../../spec/schemas/webhook.ts';
+import { cancelDeliveries } from '../../store/deliveries.ts';
+import { lockWebhook, updateWebhook as updateRow, type WebhookRow } from '../../store/webhooks.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { recordAudit } from '../record.ts';
+import { checkWebhook } from './check.ts';
+import { webhookObject } from './object.ts';
+
+/** Changes what is given. A subscription that is paused loses what waited to be sent to it. */
+export async function updateWebhook(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  wanted: UpdateWebhook,
+): Promise<Webhook> {
+  checkWebhook(service, wanted);
+  const { customerId } = actor;
+  const id = readId('webhook', shownId) ?? fail('not_found');
+  return await service.db.transaction(async (tx) => {
+    const current = (await lockWebhook(tx, customerId, id)) ?? fail('not_found');
+    const row: WebhookRow = {
+      ...current,
+      url: wanted.url ?? current.url,
+      events: wanted.events ?? current.events,
+      active: wanted.active ?? current.active,
+    };
+    await updateRow(tx, customerId, row);
+    if (!row.active) await cancelDeliveries(tx, customerId, id);
+    const webhook = webhookObject(row);
+    const now = service.clock.now();
+    await recordAudit(tx, { actor, action: 'webhook.update', resource: webhook.id }, now);
+    return webhook;
+  });
+}

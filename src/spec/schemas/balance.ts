@@ -1,0 +1,27 @@
+/** Balance (SPEC "Balance", DECISIONS "Balance object"). */
+import { type Static, Type } from 'typebox';
+import { nullable, Time, Usd } from './parts.ts';
+
+export const Balance = Type.Object({
+  object: Type.Literal('balance'),
+  usd: Usd,
+  as_of: Time,
+  runway_until: nullable(
+    Type.String({
+      format: 'date',
+      examples: ['2026-02-28'],
+      description: 'The earliest end of a prepaid cycle among running servers; null when none runs.',
+    }),
+  ),
+  active_servers: Type.Integer({ description: 'Servers that run in a prepaid cycle.' }),
+  daily_cost_usd: Type.Number({
+    description: 'What the running servers cost a day, for comparison: nothing is charged daily.',
+  }),
+  low_balance_at: nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'When the low-balance warning is sent: 7 days before the runway ends.',
+    }),
+  ),
+});
+export type Balance = Static<typeof Balance>;

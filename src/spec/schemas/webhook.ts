@@ -1,0 +1,63 @@
+/** Webhook subscription (SPEC "Webhook subscription (`whk_`)"), and what its customer may set. */
+import { type Static, Type } from 'typebox';
+import { EVENT_TYPES } from '../events.ts';
+import { LIMITS } from '../limits.ts';
+import { Id, oneOf, Time } from './parts.ts';
+
+/** What a subscription may name; `*` alone means all. */
+export const SUBSCRIBABLE = [...EVENT_TYPES, '*'] as const;
+
+export const Webhook = Type.Object({
+  id: Id('whk_'),
+  object: Type.Literal('webhook'),
+  url: Type.String({ examples: ['https://example.com/hooks'] }),
+  events: Type.Array(oneOf(SUBSCRIBABLE)),
+  active: Type.Boolean({ description: 'False pauses deliveries.' }),
+  secret_hint: Type.String({ description: 'The last four characters of the signing secret.' }),
+  created_at: Time,
+});
+export type Webhook = Static<typeof Webhook>;
+
+export const CreatedWebhook = Type.Object({
+  ...Webhook.properties,
+  secret: Type.String({
+    description: 'The signing secret, in this answer only. The key of the HMAC is this whole text.',
+    examples: ['whsec_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'],
+  }),
+});
+export type CreatedWebhook = Static<typeof CreatedWebhook>;
+
+const settable = {
+  url: Type.String({
+    minLength: 1,
+    maxLength: LIMITS.webhookUrlMaxChars,
+    description: 'https only, with a valid certificate, on the public internet; no user name, no fragment.',
+  }),
+  events: Type.Array(oneOf(SUBSCRIBABLE), {
+    minItems: 1,
+    maxItems: EVENT_TYPES.length,
+    uniqueItems: true,
+    description: 'Names of events, or ["*"] for all. Replaced whole.',
+  }),
+  active: Type.Boolean(),
+};
+
+export const CreateWebhook = Type.Object(
+  {
+    url: settable.url,
+    events: settable.events,
+    active: Type.Optional(Type.Boolean({ default: true })),
+  },
+  { additionalProperties: false },
+);
+export type CreateWebhook = Static<typeof CreateWebhook>;
+
+export const UpdateWebhook = Type.Object(
+  {
+    url: Type.Optional(settable.url),
+    events: Type.Optional(settable.events),
+    active: Type.Optional(settable.active),
+  },
+  { additionalProperties: false },
+);
+export type UpdateWebhook = Static<typeof UpdateWebhook>;

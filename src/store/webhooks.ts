@@ -1,0 +1,96 @@
+/** Webhook subscriptions, and what is queued for them. */
+import type { Sql } from '../kernel/sql.ts';
+import type { PageRequest } from '../spec/lists.ts';
+import type { SUBSCRIBABLE } from '../spec/schemas/webhook.ts';
+import { type Page, readPage } from './page.ts';
+
+export interface WebhookRow {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly (typeof SUBSCRIBABLE)[number][];
+  readonly active: boolean;
+  readonly secret_hint: string;
+  readonly created_at: Date;
+}
+
+const COLUMNS = 'id, url, events, active, secret_hint, created_at';
+const BY_CREATED = { created_at: { column: 'created_at', type: 'timestamptz' } } as const;
+
+export async function insertWebhook(
+  tx: Sql,
+  row: WebhookRow & { readonly customer_id: string; readonly secret_sealed: string },
+): Promise<void> {
+  await tx.run(
+    `insert into webhooks (${COLUMNS}, customer_id, secret_sealed) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      row.id,
+      row.url,
+      row.events,
+      row.active,
+      row.secret_hint,
+      row.created_at,
+      row.customer_id,
+      row.secret_sealed,
+    ],
+  );
+}
+
+/** Counts to `limit` and no further. */
+export async function countWebhooks(tx: Sql, customerId: string, limit: number): Promise<number> {
+  const row = await tx.row<{ count: bigint }>(
+    'select count(*) from (select 1 from webhooks where customer_id = $1 limit $2) as held',
+    [customerId, limit],
+  );
+  return Number(row?.count ?? 0n);
+}
+
+export async function pageWebhooks(
+  sql: Sql,
+  customerId: string,
+  page: PageRequest,
+): Promise<Page<WebhookRow>> {
+  return await readPage<WebhookRow>(
+    sql,
+    {
+      columns: COLUMNS,
+      from: 'webhooks',
+      where: 'customer_id = ?',
+      values: [customerId],
+      id: { column: 'id', type: 'uuid' },
+      sorts: BY_CREATED,
+      filters: { active: { where: 'active = ?::bool' } },
+    },
+    page,
+  );
+}
+
+/** The customer's own subscription, or undefined: another's is not told apart from none. */
+export async function findWebhook(sql: Sql, customerId: string, id: string): Promise<WebhookRow | undefined> {
+  return await sql.row<WebhookRow>(`select ${COLUMNS} from webhooks where id = $1 and customer_id = $2`, [
+    id,
+    customerId,
+  ]);
+}
+
+/** The same, locked: what is queued for it or taken back waits for its changes. */
+export async function lockWebhook(tx: Sql, customerId: string, id: string): Promise<WebhookRow | undefined> {
+  return await tx.row<WebhookRow>(
+    `select ${COLUMNS} from webhooks where id = $1 and customer_id = $2 for no key update`,
+    [id, customerId],
+  );
+}
+
+export async function updateWebhook(tx: Sql, customerId: string, row: WebhookRow): Promise<void> {
+  await tx.run('update webhooks set url = $3, events = $4, active = $5 where id = $1 and customer_id = $2', [
+    row.id,
+    customerId,
+    row.url,
+    row.events,
+    row.active,
+  ]);
+}
+
+/** False when the customer has no such subscription. */
+export async function deleteWebhook(tx: Sql, customerId: string, id: string): Promise<boolean> {
+  return (await tx.run('delete from webhooks where id = $1 and customer_id = $2', [id, customerId])) === 1;
+}
