@@ -114,8 +114,8 @@ function keptRefusal(edge: V1Edge, error: unknown, requestId: string): Answer | 
 
 /** An empty body is `{}` where DECISIONS say so. */
 function bodyOf(route: Route, request: FastifyRequest): unknown {
-  if (request.body !== undefined && request.body !== null) return request.body;
-  return route.method === 'POST' || route.method === 'DELETE' ? {} : request.body;
+  if (request.body !== undefined) return request.body;
+  return route.method === 'POST' || route.method === 'DELETE' ? {} : undefined;
 }
 
 function regionIn(body: unknown): string | null {

@@ -1,0 +1,201 @@
+/** What is promised of every route, tried on every route: a new one is in it as soon as it is in the table. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { openApiText } from '../../../../src/http/v1/openapi.ts';
+import type { Route } from '../../../../src/http/v1/route.ts';
+import { ROUTES } from '../../../../src/http/v1/routes.ts';
+import { OPERATIONS } from '../../../../src/spec/operations.ts';
+import { SCOPES, type Scope, scopeCovers } from '../../../../src/spec/scopes.ts';
+import { apiToken, assertRefused, type V1Answer, V1Client } from '../../../support/v1-client.ts';
+import { type HttpWorld, startHttpWorld } from '../../http-world.ts';
+
+/** A path of the route; its ids name nothing. */
+function pathOf(route: Route): string {
+  return route.path.replace(/\{\w+\}/g, 'srv_aaaqk3m7qzb5x2l6v4t7n8wyja');
+}
+
+function withQuery(route: Route, query: string): string {
+  return `${pathOf(route)}?${query}`;
+}
+
+describe('every route of the REST surface', () => {
+  let world: HttpWorld;
+  let api: V1Client;
+  const tokens = {} as Record<Scope, string>;
+
+  before(async () => {
+    world = await startHttpWorld();
+    const customer = await world.customer();
+    for (const scope of SCOPES) tokens[scope] = await apiToken(customer, scope);
+    api = V1Client.into(world.app, tokens.billing);
+  });
+  after(() => world.close());
+
+  async function ask(route: Route, client: V1Client, body: unknown = undefined): Promise<V1Answer> {
+    return await client.call(route.method, pathOf(route), body, { headers: betaOf(route) });
+  }
+
+  function betaOf(route: Route): Record<string, string> {
+    return route.beta ? { 'x-service-beta': 'true' } : {};
+  }
+
+  it('stands in the table of operations once, and the other way round', () => {
+    assert.deepEqual(ROUTES.map((route) => route.id).sort(), [...OPERATIONS].sort());
+  });
+
+  it('is in the committed document as it is', () => {
+    const committed = readFileSync(new URL('../../../../openapi/v1.json', import.meta.url), 'utf8');
+    assert.equal(
+      committed,
+      openApiText(),
+      'the contract changed: run `npm run openapi` and read the difference',
+    );
+  });
+
+  it('answers 401 to no token, a malformed, an unknown, an expired and a revoked one', async () => {
+    const customer = await world.customer();
+    const expired = await apiToken(customer);
+    const revoked = await apiToken(customer);
+    await world.db.run(`update api_tokens set expires_at = $1 where digest = sha256($2)`, [
+      world.clock.now(),
+      Buffer.from(expired),
+    ]);
+    await world.db.run(`delete from api_tokens where digest = sha256($1)`, [Buffer.from(revoked)]);
+    const unknown = `skerry_live_${'a'.repeat(52)}`;
+    for (const route of ROUTES) {
+      for (const token of [null, 'nonsense', `${tokens.read} x`, '', unknown, expired, revoked]) {
+        assertRefused(await ask(route, api.as(token)), 401, 'unauthenticated');
+      }
+      const basic = { headers: { authorization: `Basic ${tokens.billing}` } };
+      const answer = await api.as(null).call(route.method, pathOf(route), undefined, basic);
+      assertRefused(answer, 401, 'unauthenticated');
+    }
+  });
+
+  it('lets in exactly the scopes that cover its own', async () => {
+    for (const route of ROUTES) {
+      for (const scope of SCOPES) {
+        const answer = await ask(route, api.as(tokens[scope]));
+        if (scopeCovers(scope, route.scope)) {
+          assert.ok(![401, 403].includes(answer.status), `${scope} ${route.id}: ${answer.text}`);
+        } else {
+          assertRefused(answer, 403, 'forbidden_scope');
+        }
+      }
+    }
+  });
+
+  it('audits what it changes, refused or not, and nothing else', async () => {
+    for (const route of ROUTES) {
+      assert.equal(route.audit !== undefined, route.method !== 'GET', route.id);
+      if (!route.audit) continue;
+      const customer = await world.customer();
+      const client = api.as(await apiToken(customer, 'read'));
+      await ask(route, client);
+      if (route.scope !== 'read')
+        assert.equal((await world.audits(customer)).at(-1), `${route.audit} denied`);
+    }
+  });
+
+  it('refuses unknown and read-only keys of its body, and __proto__, by name', async () => {
+    for (const route of ROUTES.filter((one) => one.method !== 'GET' && !one.multipart)) {
+      const known = Object.keys(route.body?.properties ?? {});
+      const shown = Object.keys((route.reply as { properties?: object } | null)?.properties ?? {});
+      const readOnly = shown.filter((name) => !known.includes(name));
+      for (const name of ['nope', '__proto__', 'constructor', ...readOnly]) {
+        const text = `{${JSON.stringify(name)}:1}`;
+        const answer = await api.raw(route.method, pathOf(route), text, {
+          headers: { 'content-type': 'application/json' },
+        });
+        const items = assertRefused(answer, 400, 'invalid_request');
+        assert.ok(
+          items.some((item) => item.field === name && item.issue === 'unknown_key'),
+          `${route.id} ${name}: ${answer.text}`,
+        );
+      }
+    }
+  });
+
+  it('refuses unknown keys of its query by name', async () => {
+    for (const route of ROUTES) {
+      for (const name of ['offset', 'limit', 'nope', '__proto__', 'filter[nope]']) {
+        const path = withQuery(route, `${encodeURIComponent(name)}=1`);
+        const answer = await api.call(route.method, path, undefined, { headers: betaOf(route) });
+        const items = assertRefused(answer, 400, 'invalid_request');
+        assert.ok(
+          items.some((item) => item.field === name && item.issue === 'unknown_key'),
+          `${route.id} ${name}: ${answer.text}`,
+        );
+      }
+    }
+  });
+
+  it('refuses a body that is no JSON object, whatever its type says', async () => {
+    for (const route of ROUTES.filter((one) => one.method !== 'GET' && !one.multipart)) {
+      for (const [type, text] of [
+        ['application/json', '{'],
+        ['application/json', '[]'],
+        ['application/json', '"x"'],
+        ['application/json', 'null'],
+        ['text/plain', '{}'],
+        ['application/x-www-form-urlencoded', 'a=b'],
+        ['application/json', `{"a":"\\u0000"}`],
+        ['application/json', '['.repeat(100_000)],
+        ['application/json', `{"a":"${'x'.repeat(300_000)}"}`],
+      ] as const) {
+        const headers = { 'content-type': type };
+        const answer = await api.raw(route.method, pathOf(route), text, { headers });
+        assertRefused(answer, 400, 'invalid_request');
+      }
+    }
+  });
+
+  it('carries the rate headers and open CORS on every answer', async () => {
+    for (const route of ROUTES) {
+      const answer = await ask(route, api);
+      assert.equal(answer.headers.get('access-control-allow-origin'), '*', route.id);
+      for (const name of ['limit', 'remaining', 'reset']) {
+        assert.match(answer.headers.get(`x-ratelimit-${name}`) ?? '', /^\d+$/, `${route.id} ${name}`);
+      }
+    }
+  });
+
+  it('is closed by a maintenance window over everything, to anybody, and by one over itself', async () => {
+    const open = `insert into maintenance_windows (id, operation, starts_at, ends_at, reason)
+      values (gen_random_uuid(), $1, $2::timestamptz, $2::timestamptz + interval '5 minutes', 'a new disk')`;
+    const raise = 'update service set rules_version = rules_version + 1';
+    const close = async () => {
+      await world.db.run('delete from maintenance_windows');
+      await world.db.run(raise);
+    };
+    try {
+      await world.db.run(open, [null, world.clock.now()]);
+      await world.db.run(raise);
+      for (const route of ROUTES) {
+        const [item] = assertRefused(await ask(route, api.as(null)), 503, 'maintenance');
+        assert.equal(item.issue, 'unavailable');
+        assert.ok(item.retry_after_s > 0);
+      }
+      for (const route of ROUTES) {
+        await close();
+        await world.db.run(open, [route.id, world.clock.now()]);
+        await world.db.run(raise);
+        assertRefused(await ask(route, api), 503, 'maintenance');
+      }
+    } finally {
+      await close();
+    }
+  });
+
+  it('changes nothing for a frozen customer, who may still read', async () => {
+    const customer = await world.customer();
+    const client = api.as(await apiToken(customer));
+    await world.db.run('update customers set frozen_at = now() where email = $1', [customer.email]);
+    for (const route of ROUTES) {
+      const answer = await ask(route, client);
+      if (route.method === 'GET') assert.notEqual(answer.status, 451, route.id);
+      else assertRefused(answer, 451, 'jurisdictional_block');
+    }
+  });
+});
