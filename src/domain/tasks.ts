@@ -2,6 +2,7 @@
 import type { TaskKind } from '../store/tasks.ts';
 import type { Service } from './context.ts';
 import { applyFilter } from './firewall/apply.ts';
+import { removeImageBlob } from './images/remove-blob.ts';
 
 /** What comes next: nothing, or the same again after so long, in business time. */
 export type TaskResult = 'done' | { readonly againMs: number };
@@ -14,4 +15,5 @@ export type TaskHandler = (service: Service, subject: string) => Promise<TaskRes
 
 export const TASKS: Readonly<Partial<Record<TaskKind, TaskHandler>>> = {
   filter: applyFilter,
+  image_remove: removeImageBlob,
 };

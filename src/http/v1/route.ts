@@ -5,6 +5,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { CustomerActor, Service } from '../../domain/context.ts';
 import type { Within } from '../../domain/idempotency.ts';
+import type { ReceivedUpload } from '../../domain/images/upload.ts';
 import type { Action } from '../../spec/actions.ts';
 import type { ListRules, PageRequest } from '../../spec/lists.ts';
 import type { Operation } from '../../spec/operations.ts';
@@ -30,6 +31,8 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly page: PageRequest;
   /** Keeps the answer for its Idempotency-Key in the transaction of the change. Undefined without a key. */
   readonly within: Within | undefined;
+  /** What a route with `multipart` received; undefined elsewhere. */
+  readonly upload?: ReceivedUpload;
   /** `https://host` as customers reach the service, without a slash at its end. */
   readonly baseUrl: string;
 }

@@ -1,0 +1,63 @@
+import { crashPoint } from '../../kernel/crash.ts';
+import { fail } from '../../kernel/fail.ts';
+import type { Image } from '../../spec/schemas/image.ts';
+import { lockCustomer } from '../../store/customers.ts';
+import { endUpload, imagesHeld, insertCustomImage } from '../../store/images.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { Within } from '../idempotency.ts';
+import { recordAudit } from '../record.ts';
+import { readFields } from './fields.ts';
+import { imageObject } from './object.ts';
+import { requireRoom } from './quota.ts';
+import type { ReceivedUpload } from './upload.ts';
+
+const GIB = 1024 ** 3;
+
+/**
+ * Makes an image of a file that was received. Refuses with 400 what is wrong with the parts, with `invalid_value` a file
+ * that is no ISO 9660, with `limit_reached`. Its caller calls `received.discard()` in any case.
+ */
+export async function createImage(
+  service: Service,
+  actor: CustomerActor,
+  received: ReceivedUpload,
+  within?: Within,
+): Promise<Image> {
+  const fields = readFields(received);
+  const file = received.file ?? fail('required', { field: 'file' });
+  if (!file.isIso) {
+    fail('invalid_value', { field: 'file' }, 'The file is not an ISO 9660 image; upload an .iso that boots.');
+  }
+  const image = await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const { customerId } = actor;
+    await lockCustomer(tx, customerId);
+    requireRoom(service.settings.quotas, await imagesHeld(tx, customerId), file.sizeBytes);
+    // Somebody took us for dead, and the file with us.
+    if (!(await endUpload(tx, received.id))) fail('maintenance', { retry_after_s: 1 });
+    const today = now.toISOString().slice(0, 10);
+    const row = {
+      id: received.id,
+      ...fields,
+      version: fields.version ?? today,
+      size_gb: sizeGb(file.sizeBytes),
+      released_at: today,
+    };
+    await insertCustomImage(tx, { ...row, customerId, sha256: file.sha256, sizeBytes: file.sizeBytes });
+    const object = imageObject({
+      ...row,
+      ...{ type: 'custom', family: 'custom', cloud_init: false, deprecated_at: null },
+    });
+    await recordAudit(tx, { actor, action: 'image.create', resource: object.id }, now);
+    await within?.(tx, object);
+    crashPoint('upload.image_written');
+    return object;
+  });
+  crashPoint('upload.image_committed');
+  return image;
+}
+
+/** GiB with two decimals; what is there takes some. */
+function sizeGb(bytes: number): string {
+  return Math.max(bytes / GIB, 0.01).toFixed(2);
+}

@@ -1,0 +1,68 @@
+/** The text parts of an upload: which there are and what they may say. */
+import { type ErrorItem, invalid } from '../../kernel/fail.ts';
+import { isPrintable } from '../../kernel/printable.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import { ARCHES } from '../../spec/schemas/image.ts';
+import type { ReceivedUpload } from './upload.ts';
+
+export type Arch = (typeof ARCHES)[number];
+
+export interface ImageFields {
+  readonly name: string | null;
+  readonly version: string | null;
+  readonly variant: string | null;
+  readonly arch: readonly Arch[];
+}
+
+const TEXTS = ['name', 'version', 'variant'] as const;
+
+/** Refuses with 400 and every part at fault: unknown, there twice, too long, or missing, as only `file` can be. */
+export function readFields({ fields, file, files }: ReceivedUpload): ImageFields {
+  const items: ErrorItem[] = [];
+  const found = new Map<string, string>();
+  const arch = new Set<Arch>();
+  const twice = (field: string) => items.push({ field, issue: 'max_items', max: 1 });
+  for (const { name, value } of fields) {
+    if (name === 'arch') items.push(...addArch(arch, value));
+    else if (!isText(name)) items.push({ field: name, issue: 'unknown_key' });
+    else if (found.has(name)) twice(name);
+    else {
+      found.set(name, value);
+      items.push(...faultsOf(name, value));
+    }
+  }
+  // An HTML form sends an empty file where none was chosen.
+  if (!file || file.sizeBytes === 0) items.push({ field: 'file', issue: 'required' });
+  if (files > 1) twice('file');
+  if (items.length > 0) invalid(firstOfEach(items));
+  const text = (name: (typeof TEXTS)[number]) => found.get(name)?.normalize('NFC') ?? null;
+  const named = { name: text('name'), version: text('version'), variant: text('variant') };
+  return { ...named, arch: arch.size > 0 ? ARCHES.filter((word) => arch.has(word)) : ['amd64'] };
+}
+
+function isText(name: string): boolean {
+  return (TEXTS as readonly string[]).includes(name);
+}
+
+/** One architecture or several with commas, in one part or in one part each. */
+function addArch(arch: Set<Arch>, value: string): ErrorItem[] {
+  for (const word of value.split(',').map((piece) => piece.trim())) {
+    const known = ARCHES.find((each) => each === word);
+    if (!known) return [{ field: 'arch', issue: 'invalid_value', allowed: ARCHES }];
+    arch.add(known);
+  }
+  return [];
+}
+
+function faultsOf(field: string, value: string): ErrorItem[] {
+  const max = LIMITS.nameMaxChars;
+  if (value.trim() === '') return [{ field, issue: 'min_length', min: 1 }];
+  if ([...value.normalize('NFC')].length > max) return [{ field, issue: 'max_length', max }];
+  return value.isWellFormed() && isPrintable(value) ? [] : [{ field, issue: 'invalid_format' }];
+}
+
+function firstOfEach(items: readonly ErrorItem[]): ErrorItem[] {
+  const first = new Map<string, ErrorItem>();
+  for (const item of items) if (!first.has(item.field)) first.set(item.field, item);
+  return [...first.values()];
+}

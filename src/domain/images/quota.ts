@@ -1,0 +1,27 @@
+import { fail } from '../../kernel/fail.ts';
+import type { Quotas } from '../../kernel/quotas.ts';
+
+const GIB = 1024 ** 3;
+
+/** Refuses with `limit_reached` when the customer has as many images as he may, or no room for so many bytes more. */
+export function requireRoom(
+  quotas: Quotas,
+  held: { readonly count: number; readonly bytes: number },
+  moreBytes: number,
+): void {
+  const { customImages, customImagesGb } = quotas;
+  if (held.count >= customImages) {
+    fail(
+      'limit_reached',
+      { field: 'file', limit: customImages },
+      `You have ${customImages} images, which is the limit; delete one first.`,
+    );
+  }
+  if (held.bytes >= customImagesGb * GIB || held.bytes + moreBytes > customImagesGb * GIB) {
+    fail(
+      'limit_reached',
+      { field: 'file', limit: customImagesGb },
+      `Your images would take more than ${customImagesGb} GiB, with deleted ones that servers still use; delete one first.`,
+    );
+  }
+}

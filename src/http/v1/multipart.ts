@@ -1,0 +1,157 @@
+/**
+ * Receives `multipart/form-data` with one file, as a stream: the file goes to the disk piece by piece while it is hashed,
+ * everything else is text and bounded. What the parts mean, the domain says; here is refused what cannot be read, what is
+ * too large and what does not come. Names of files are not looked at.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Busboy, type BusboyHeaders, type BusboyInstance as Parser } from '@fastify/busboy';
+import type { FastifyRequest } from 'fastify';
+import type { CustomerActor, Service } from '../../domain/context.ts';
+import {
+  beginUpload,
+  type ReceivedField,
+  type ReceivedFile,
+  type ReceivedUpload,
+  type Upload,
+} from '../../domain/images/upload.ts';
+import { InvalidRequest } from '../../kernel/fail.ts';
+import { SECOND_MS } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+
+const BOUNDS = { parts: 16, fields: 15, files: 1, fieldSize: 1024, headerPairs: 16, headerSize: 4096 };
+/** Boundaries, headers and texts of all parts. */
+const AROUND_FILE_MAX_BYTES = 256 * 1024;
+/** What is held in memory between the socket and the disk, at each of two places. */
+const HELD_BYTES = 1024 * 1024;
+const NAME_MAX_CHARS = 255;
+/** How long the rest of a refused body is read and thrown away, so that its sender gets to read the answer. */
+const LINGER_MS = 2_000;
+
+/**
+ * Receives the whole body. Its caller calls `discard` of the result in any case; after a refusal nothing is left.
+ * Refuses as `beginUpload` does, and with 400.
+ */
+export async function receiveUpload(
+  request: FastifyRequest,
+  service: Service,
+  actor: CustomerActor,
+): Promise<ReceivedUpload> {
+  const { raw } = request;
+  try {
+    const parser = parserFor(request);
+    const length = Number(request.headers['content-length'] ?? 0);
+    const key = request.headers['idempotency-key'];
+    const upload = await beginUpload(service, actor, {
+      atLeastBytes: Math.max(length - AROUND_FILE_MAX_BYTES, 0),
+      key: typeof key === 'string' ? key : undefined,
+    });
+    try {
+      const { id, discard } = upload;
+      return { id, discard, ...(await readParts(raw, parser, upload)) };
+    } catch (error) {
+      await upload.discard();
+      throw error;
+    }
+  } catch (error) {
+    letGo(raw);
+    throw error;
+  }
+}
+
+function parserFor({ headers }: FastifyRequest): Parser {
+  try {
+    if (!/^multipart\/form-data *;/i.test(headers['content-type'] ?? ''))
+      throw new Error('another media type');
+    return new Busboy({
+      headers: headers as BusboyHeaders,
+      highWaterMark: HELD_BYTES,
+      fileHwm: HELD_BYTES,
+      isPartAFile: (name) => name === 'file',
+      limits: BOUNDS,
+    });
+  } catch {
+    throw unreadable('The Content-Type must be multipart/form-data with a boundary.');
+  }
+}
+
+type Parts = Pick<ReceivedUpload, 'fields' | 'file' | 'files'>;
+
+/** Resolves when the body has ended and its file is on the disk; rejects at the first reason not to read on. */
+function readParts(raw: IncomingMessage, parser: Parser, upload: Upload): Promise<Parts> {
+  const fields: ReceivedField[] = [];
+  let files = 0;
+  let stream: Readable | null = null;
+  let file: Promise<ReceivedFile> | null = null;
+  let bytes = 0;
+  return new Promise((resolve, reject) => {
+    const idle = setTimeout(() => stop(unreadable('Nothing came for a minute.')), idleMs());
+    const count = (chunk: Buffer) => {
+      idle.refresh();
+      bytes += chunk.length;
+      if (bytes > LIMITS.imageUploadMaxBytes + AROUND_FILE_MAX_BYTES) stop(tooLarge());
+    };
+    const cut = () => {
+      if (!raw.complete) stop(unreadable('The connection ended before the body did.'));
+    };
+    function release(): void {
+      clearTimeout(idle);
+      raw.off('data', count).off('close', cut).unpipe(parser);
+    }
+    function stop(error: Error): void {
+      release();
+      stream?.destroy(error);
+      reject(error);
+    }
+    parser
+      .on('file', (_name, part) => {
+        files += 1;
+        stream = part;
+        file = upload.receive(part);
+        file.catch(stop);
+      })
+      .on('filesLimit', () => {
+        files += 1;
+      })
+      .on('field', (name: string | undefined, value) => {
+        if (name === undefined) stop(unreadable('A part has no name.'));
+        else fields.push({ name: name.slice(0, NAME_MAX_CHARS), value });
+      })
+      .on('fieldsLimit', () => stop(unreadable(`There are more than ${BOUNDS.fields} text parts.`)))
+      .on('partsLimit', () => stop(unreadable(`There are more than ${BOUNDS.parts} parts.`)))
+      .on('error', () => stop(unreadable('The body is not what its boundary says.')))
+      .on('finish', () => {
+        release();
+        Promise.resolve(file).then((received) => resolve({ fields, files, file: received }), stop);
+      });
+    raw.on('error', cut).on('close', cut);
+    if (raw.destroyed) cut();
+    else raw.on('data', count).pipe(parser);
+  });
+}
+
+function idleMs(): number {
+  return LIMITS.imageUploadIdleS * SECOND_MS;
+}
+
+/** 400 that names no field: the body cannot be read. */
+function unreadable(message: string): InvalidRequest {
+  return new InvalidRequest([], message);
+}
+
+function tooLarge(): InvalidRequest {
+  return new InvalidRequest([{ field: 'file', issue: 'max', max: LIMITS.imageUploadMaxBytes }]);
+}
+
+/**
+ * The rest of a body that nobody wants. To close the connection at once could keep the answer from a sender who is still
+ * sending; to read on would let him send for hours.
+ */
+function letGo(raw: IncomingMessage): void {
+  if (raw.destroyed) return;
+  const timer = setTimeout(() => {
+    if (!raw.complete) raw.destroy();
+  }, LINGER_MS).unref();
+  raw.once('close', () => clearTimeout(timer));
+  raw.on('error', () => undefined).resume();
+}

@@ -1,0 +1,153 @@
+/** Customers' own images, and the uploads that become them. Official images are part of the catalogue. */
+import type { Sql } from '../kernel/sql.ts';
+
+export interface CustomImageRow {
+  readonly id: string;
+  readonly name: string | null;
+  readonly version: string;
+  readonly variant: string | null;
+  readonly arch: readonly string[];
+  /** Decimal text with two decimals. */
+  readonly size_gb: string;
+  /** `YYYY-MM-DD` */
+  readonly released_at: string;
+}
+
+const COLUMNS = 'id, name, version, variant, arch, size_gb, released_at';
+
+export async function insertCustomImage(
+  tx: Sql,
+  row: CustomImageRow & {
+    readonly customerId: string;
+    readonly sha256: string;
+    readonly sizeBytes: number;
+  },
+): Promise<void> {
+  await tx.run(
+    `insert into images (${COLUMNS}, customer_id, sha256, size_bytes, blob_key, type, family, cloud_init)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $1, 'custom', 'custom', false)`,
+    [
+      row.id,
+      row.name,
+      row.version,
+      row.variant,
+      row.arch,
+      row.size_gb,
+      row.released_at,
+      row.customerId,
+      row.sha256,
+      row.sizeBytes,
+    ],
+  );
+}
+
+/**
+ * How many images the customer has, and the room that they take: with those that were deleted and that a server of his
+ * still needs. Exact under the lock of the customer. The quotas bound what it reads.
+ */
+export async function imagesHeld(tx: Sql, customerId: string): Promise<{ count: number; bytes: number }> {
+  const row = await tx.row<{ count: bigint; bytes: bigint }>(
+    `select count(*) filter (where deleted_at is null) as count, coalesce(sum(size_bytes), 0)::int8 as bytes
+       from images i
+      where customer_id = $1
+        and (deleted_at is null
+             or id in (select image_id from servers s where s.customer_id = $1))`,
+    [customerId],
+  );
+  return { count: Number(row?.count ?? 0n), bytes: Number(row?.bytes ?? 0n) };
+}
+
+/** Hides the image from its customer; false when he has none such. */
+export async function hideImage(tx: Sql, customerId: string, id: string, now: Date): Promise<boolean> {
+  const changed = await tx.run(
+    `update images set deleted_at = $3 where id = $1 and customer_id = $2 and deleted_at is null`,
+    [id, customerId, now],
+  );
+  return changed === 1;
+}
+
+/** A customer's own image, as what a server is installed from. */
+export interface OwnImageRow {
+  readonly id: string;
+  readonly family: string;
+  readonly version: string;
+  readonly cloud_init: boolean;
+  readonly blob_key: string;
+  readonly sha256: string;
+  readonly deleted: boolean;
+}
+
+/** The customer's own image whose file is there, deleted or not; it is not deleted before the transaction ends. */
+export async function findOwnImage(
+  tx: Sql,
+  customerId: string,
+  id: string,
+): Promise<OwnImageRow | undefined> {
+  return await tx.row<OwnImageRow>(
+    `select id, family, version, cloud_init, blob_key, sha256, deleted_at is not null as deleted
+       from images where id = $1 and customer_id = $2 and blob_key is not null for share`,
+    [id, customerId],
+  );
+}
+
+export async function isDeletedImage(tx: Sql, id: string): Promise<boolean> {
+  return (await tx.row(`select from images where id = $1 and deleted_at is not null`, [id])) !== undefined;
+}
+
+/** Whether the file of this key is needed: by its image, or by a server that was installed from it. */
+export async function isBlobNeeded(tx: Sql, key: string): Promise<boolean> {
+  const row = await tx.row<{ needed: boolean }>(
+    `select exists (
+       select from images i
+        where i.id = $1
+          and (i.deleted_at is null
+               or exists (select from servers s where s.customer_id = i.customer_id and s.image_id = i.id))) as needed`,
+    [key],
+  );
+  return row?.needed ?? false;
+}
+
+/** Notes that the file of a deleted image is gone. */
+export async function forgetBlob(tx: Sql, key: string): Promise<void> {
+  await tx.run(`update images set blob_key = null where id = $1 and deleted_at is not null`, [key]);
+}
+
+// ---- uploads under way: real time, by the database's clock
+
+export async function insertUpload(
+  tx: Sql,
+  upload: { readonly id: string; readonly customerId: string; readonly aliveS: number },
+): Promise<void> {
+  await tx.run(
+    `insert into image_uploads (id, customer_id, alive_until)
+     values ($1, $2, clock_timestamp() + make_interval(secs => $3))`,
+    [upload.id, upload.customerId, upload.aliveS],
+  );
+}
+
+/** How many uploads of the customer are being received. */
+export async function countUploads(tx: Sql, customerId: string): Promise<number> {
+  const row = await tx.row<{ count: bigint }>(
+    `select count(*) from image_uploads where customer_id = $1 and alive_until > clock_timestamp()`,
+    [customerId],
+  );
+  return Number(row?.count ?? 0n);
+}
+
+export async function extendUpload(tx: Sql, id: string, aliveS: number): Promise<void> {
+  await tx.run(
+    `update image_uploads set alive_until = clock_timestamp() + make_interval(secs => $2) where id = $1`,
+    [id, aliveS],
+  );
+}
+
+/** Ends the upload; false when it has ended already: then its file is no longer its to use or to remove. */
+export async function endUpload(tx: Sql, id: string): Promise<boolean> {
+  return (await tx.run(`delete from image_uploads where id = $1`, [id])) === 1;
+}
+
+/** Ends the upload if its process died; says whether it is alive. */
+export async function endDeadUpload(tx: Sql, id: string): Promise<boolean> {
+  await tx.run(`delete from image_uploads where id = $1 and alive_until <= clock_timestamp()`, [id]);
+  return (await tx.row(`select from image_uploads where id = $1`, [id])) !== undefined;
+}
