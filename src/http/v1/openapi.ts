@@ -45,7 +45,7 @@ export function openApi(routes: readonly Route[]): Json {
         },
       },
       schemas: { Error: ERROR },
-      parameters: PARAMETERS,
+      parameters: parametersOf(routes),
       headers: HEADERS,
       responses: Object.fromEntries(
         Object.entries(V1_ERRORS).map(([code, row]) => [code, errorResponse(row)]),
@@ -125,10 +125,17 @@ const PARAMETERS: Json = {
   },
 };
 
-function errorResponse({ message }: { readonly message: string }): Json {
+/** A parameter that no route has is left out. */
+function parametersOf(routes: readonly Route[]): Json {
+  const { Beta, ...others } = PARAMETERS;
+  return routes.some((route) => route.beta) ? { ...others, Beta } : others;
+}
+
+function errorResponse({ status, message }: { readonly status: number; readonly message: string }): Json {
+  const names = status === 429 ? ['X-Request-Id', 'Retry-After'] : ['X-Request-Id'];
   return {
     description: message,
-    headers: { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } },
+    headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   };
 }
