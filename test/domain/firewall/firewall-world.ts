@@ -1,0 +1,70 @@
+/** Customers with servers of any status, without machines behind them. */
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { newId, newPublicNo, showId } from '../../../src/kernel/ids.ts';
+import type { ServerStatus } from '../../../src/spec/states.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { R1, S1 } from '../../support/stock.ts';
+
+export const ALLOW_WEB = {
+  direction: 'in',
+  proto: 'tcp',
+  port: '80,443',
+  source: '0.0.0.0/0',
+  action: 'accept',
+} as const;
+
+export class FirewallWorld {
+  readonly world: TestService;
+
+  private constructor(world: TestService) {
+    this.world = world;
+  }
+
+  static async open(): Promise<FirewallWorld> {
+    const world = await testService();
+    await world.stock.offer(['par'], [S1, R1]);
+    return new FirewallWorld(world);
+  }
+
+  async customer(): Promise<CustomerActor> {
+    return await this.world.stock.customer();
+  }
+
+  /** A server as the database has it; its stored id. */
+  async serverRow(actor: CustomerActor, status: ServerStatus = 'running', plan = S1.id): Promise<string> {
+    const id = newId(this.world.clock.now());
+    const made = status === 'provisioning' || status === 'installing';
+    await this.world.db.run(
+      `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
+                            billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, first_run_at,
+                            created_at, updated_at)
+       select $1, $2, $3, 'a', $4, p.id, 'par', (select id from images limit 1), p.ram_mb, p.disk_gb, 1,
+              p.price_cents_month, p.price_cents_month, 1, $6, $7, $6, $6
+         from plans p where p.id = $5`,
+      [id, newPublicNo(), actor.customerId, status, plan, this.world.clock.now(), made ? null : new Date()],
+    );
+    return id;
+  }
+
+  /** The same; the id that is shown. */
+  async server(actor: CustomerActor, status?: ServerStatus, plan?: string): Promise<string> {
+    return showId('server', await this.serverRow(actor, status, plan));
+  }
+
+  /** Servers whose filter is to be put in place, as they are shown; the list is then empty. */
+  async waiting(): Promise<string[]> {
+    const rows = await this.world.db.rows<{ subject: string }>(
+      `delete from tasks where kind = 'filter' returning subject`,
+    );
+    return rows.map(({ subject }) => showId('server', subject)).sort();
+  }
+
+  /** Actions of the customer's audit log with what they were about, oldest first. */
+  async audited(actor: CustomerActor): Promise<string[]> {
+    const rows = await this.world.db.rows<{ line: string }>(
+      `select action || ' ' || resource as line from audit_events where customer_id = $1 order by created_at, ctid`,
+      [actor.customerId],
+    );
+    return rows.map(({ line }) => line);
+  }
+}

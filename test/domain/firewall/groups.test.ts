@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { CustomerActor, Service } from '../../../src/domain/context.ts';
+import { createGroup } from '../../../src/domain/firewall/create-group.ts';
+import { deleteGroup } from '../../../src/domain/firewall/delete-group.ts';
+import { getGroup, listGroups } from '../../../src/domain/firewall/find.ts';
+import { addRule, removeRule, replaceRules } from '../../../src/domain/firewall/rules.ts';
+import { updateGroup } from '../../../src/domain/firewall/update-group.ts';
+import { newId, readId, showId } from '../../../src/kernel/ids.ts';
+import { QUOTAS } from '../../../src/spec/limits.ts';
+import type { FirewallGroupBody } from '../../../src/spec/schemas/firewall.ts';
+import { leaveGroups } from '../../../src/store/firewall.ts';
+import { lockServer, setServerStatus } from '../../../src/store/servers.ts';
+import { contentsOf } from '../../support/contents.ts';
+import { R1 } from '../../support/stock.ts';
+import { ALLOW_WEB, FirewallWorld } from './firewall-world.ts';
+
+const PAGE = { filter: {}, sort: 'created_at', descending: true, after: null, size: 25 };
+
+let ground: FirewallWorld;
+let service: Service;
+let actor: CustomerActor;
+before(async () => {
+  ground = await FirewallWorld.open();
+  service = ground.world.service;
+});
+after(() => ground.world.close());
+beforeEach(async () => {
+  actor = await ground.customer();
+  await ground.waiting();
+});
+
+const create = (body: Partial<FirewallGroupBody> = {}, by = actor) =>
+  createGroup(service, by, { name: 'web', default_action: 'drop', ...body });
+
+/** The refusal, after a look whether it changed anything at all. */
+async function refused(attempt: Promise<unknown>): Promise<{ code: string; extras: object }> {
+  const error: unknown = await attempt.then(
+    () => assert.fail('it was not refused'),
+    (reason: unknown) => reason,
+  );
+  const { code, extras } = error as { code: string; extras: object };
+  return { code, extras };
+}
+
+describe('a firewall group', () => {
+  it('is made with its rules and applied in one commit', async () => {
+    const servers = [await ground.server(actor), await ground.server(actor, 'stopped')];
+    const group = await create({ rules: [ALLOW_WEB, { ...ALLOW_WEB, note: 'again' }], applied_to: servers });
+    const { id, rules, created_at } = group;
+    assert.match(id, /^fwg_[a-z2-7]{26}$/);
+    for (const rule of rules) assert.match(rule.id, /^fwr_[a-z2-7]{26}$/);
+    assert.deepEqual(group, {
+      ...{
+        id,
+        object: 'firewall_group',
+        name: 'web',
+        applied_to: servers,
+        default_action: 'drop',
+        created_at,
+      },
+      rules: [
+        { id: rules[0]?.id, ...ALLOW_WEB, note: null },
+        { id: rules[1]?.id, ...ALLOW_WEB, note: 'again' },
+      ],
+    });
+    assert.deepEqual(await getGroup(service, actor, id), group);
+    assert.deepEqual(await ground.audited(actor), [`firewall_group.create ${id}`]);
+    assert.deepEqual(await ground.waiting(), [...servers].sort());
+    const events = await ground.world.db.rows('select type, data from events where customer_id = $1', [
+      actor.customerId,
+    ]);
+    const event = { type: 'firewall.applied', data: { firewall_group: group } };
+    assert.deepEqual(events, [event, event]);
+  });
+
+  it('has its source in canonical form', async () => {
+    const rules = ['2001:0DB8:0:0::/32', '::ffff:0:0/96', '192.0.2.7/32'].map((source) => ({
+      ...ALLOW_WEB,
+      source,
+    }));
+    const group = await create({ rules });
+    assert.deepEqual(
+      group.rules.map(({ source }) => source),
+      ['2001:db8::/32', '::ffff:0:0/96', '192.0.2.7/32'],
+    );
+  });
+
+  it('is applied to other servers as a whole; those that stay keep their place and are told nothing', async () => {
+    const [a, b, c] = [await ground.server(actor), await ground.server(actor), await ground.server(actor)];
+    const { id } = await create({ applied_to: [a, b] });
+    await ground.waiting();
+    const updated = await updateGroup(service, actor, id, { applied_to: [c, b] });
+    assert.deepEqual(updated.applied_to, [b, c]);
+    assert.deepEqual(await ground.waiting(), [a, c].sort());
+    assert.equal((await ground.world.events(actor.customerId)).length, 3);
+    await updateGroup(service, actor, id, { name: 'other' });
+    assert.deepEqual(await ground.waiting(), []);
+    await updateGroup(service, actor, id, { default_action: 'accept' });
+    assert.deepEqual(await ground.waiting(), [b, c].sort());
+    const emptied = await updateGroup(service, actor, id, { applied_to: [] });
+    assert.deepEqual([emptied.name, emptied.default_action, emptied.applied_to], ['other', 'accept', []]);
+    assert.deepEqual(await ground.waiting(), [b, c].sort());
+    assert.equal((await ground.world.events(actor.customerId)).length, 3);
+  });
+
+  it('is not applied to a server that is unknown, foreign, going or without a filter', async () => {
+    const good = await ground.server(actor);
+    const foreign = await ground.server(await ground.customer());
+    const unknown = showId('server', newId(new Date()));
+    const going = await ground.server(actor, 'destroying');
+    const { id } = await create({ applied_to: [good] });
+    const dedicated = await ground.server(actor, 'running', R1.id);
+    const { compute } = service;
+    const { vps } = compute.capabilities;
+    const bare = { vps, dedicated: { ...vps, filter: false } };
+    const withoutFilter = { ...service, compute: { capabilities: bare } as unknown as typeof compute };
+    const before = await contentsOf(ground.world.db);
+    const field = { field: 'applied_to.1' };
+    for (const attempt of [
+      (applied_to: string[]) =>
+        createGroup(withoutFilter, actor, { name: 'x', default_action: 'drop', applied_to }),
+      (applied_to: string[]) => updateGroup(withoutFilter, actor, id, { applied_to }),
+    ]) {
+      for (const server of [foreign, unknown, 'srv_x', '', id]) {
+        assert.deepEqual(await refused(attempt([good, server])), {
+          code: 'unknown_reference',
+          extras: field,
+        });
+      }
+      assert.equal((await refused(attempt([good, going]))).code, 'conflict_state');
+      assert.deepEqual(await refused(attempt([good, dedicated])), { code: 'unavailable', extras: field });
+    }
+    assert.deepEqual(await contentsOf(ground.world.db), before);
+    assert.deepEqual((await updateGroup(service, actor, id, { applied_to: [dedicated] })).applied_to, [
+      dedicated,
+    ]);
+  });
+
+  it('goes when it is applied to nothing', async () => {
+    const { id } = await create({ rules: [ALLOW_WEB], applied_to: [await ground.server(actor)] });
+    assert.equal((await refused(deleteGroup(service, actor, id))).code, 'conflict_state');
+    await updateGroup(service, actor, id, { applied_to: [] });
+    await deleteGroup(service, actor, id);
+    assert.equal((await refused(deleteGroup(service, actor, id))).code, 'not_found');
+    assert.equal((await ground.audited(actor)).at(-1), `firewall_group.delete ${id}`);
+  });
+
+  it('of another customer is not there, whatever is asked of it', async () => {
+    const group = await create({ rules: [ALLOW_WEB] });
+    const stranger = await ground.customer();
+    const server = await ground.server(stranger);
+    const before = await contentsOf(ground.world.db);
+    for (const id of [group.id, showId('firewallGroup', newId(new Date())), 'fwg_', server, '']) {
+      for (const attempt of [
+        () => getGroup(service, stranger, id),
+        () => updateGroup(service, stranger, id, { applied_to: [server] }),
+        () => updateGroup(service, stranger, id, { name: 'mine' }),
+        () => deleteGroup(service, stranger, id),
+        () => addRule(service, stranger, id, ALLOW_WEB),
+        () => replaceRules(service, stranger, id, { rules: [] }),
+        () => removeRule(service, stranger, id, group.rules[0]?.id ?? ''),
+      ]) {
+        assert.equal((await refused(attempt())).code, 'not_found');
+      }
+    }
+    assert.deepEqual(await contentsOf(ground.world.db), before);
+    assert.deepEqual((await listGroups(service, stranger, PAGE)).items, []);
+  });
+
+  it('is one of at most 50, also when many are asked for at once', async () => {
+    await ground.world.db.run(
+      `insert into firewall_groups select gen_random_uuid(), $1, 'x', 'drop', now() from generate_series(1, $2::int)`,
+      [actor.customerId, QUOTAS.firewallGroups - 3],
+    );
+    const tries = await Promise.allSettled(Array.from({ length: 6 }, () => create()));
+    assert.equal(tries.filter((one) => one.status === 'fulfilled').length, 3);
+    assert.deepEqual(await refused(create()), { code: 'limit_reached', extras: { limit: 50 } });
+  });
+
+  it('is listed with its rules and servers by one statement, however many there are', async () => {
+    const servers = [await ground.server(actor), await ground.server(actor)];
+    const groups = [];
+    for (const name of ['b', 'a', 'b']) {
+      ground.world.clock.advanceS(1);
+      groups.push(await create({ name, rules: [ALLOW_WEB, ALLOW_WEB], applied_to: servers }));
+    }
+    const [b1, a, b2] = groups;
+    let statements = 0;
+    const { db } = ground.world;
+    const rows: typeof db.rows = async (text, values) => {
+      statements += 1;
+      return await db.rows(text, values);
+    };
+    const counting = { ...service, db: { ...db, rows } } as unknown as Service;
+    assert.deepEqual(await listGroups(counting, actor, PAGE), { items: [b2, a, b1], next: null });
+    assert.equal(statements, 1);
+    const named = { ...PAGE, filter: { name: 'b' }, descending: false };
+    assert.deepEqual((await listGroups(service, actor, named)).items, [b1, b2]);
+    const first = await listGroups(service, actor, { ...PAGE, sort: 'name', descending: false, size: 2 });
+    const rest = await listGroups(service, actor, {
+      ...PAGE,
+      sort: 'name',
+      descending: false,
+      after: first.next,
+    });
+    assert.deepEqual(
+      [...first.items, ...rest.items].map(({ name }) => name),
+      ['a', 'b', 'b'],
+    );
+  });
+});
+
+describe('the rules of a group', () => {
+  it('are appended, replaced at once with new ids, and removed; each change reaches the servers', async () => {
+    const server = await ground.server(actor);
+    const { id, rules } = await create({ rules: [ALLOW_WEB], applied_to: [server] });
+    await ground.waiting();
+    const added = await addRule(service, actor, id, {
+      ...ALLOW_WEB,
+      proto: 'icmp',
+      port: null,
+      note: 'ping',
+    });
+    assert.deepEqual((await getGroup(service, actor, id)).rules, [...rules, added]);
+    assert.deepEqual(await ground.waiting(), [server]);
+    const replaced = await replaceRules(service, actor, id, { rules: [{ ...added }, ALLOW_WEB].map(bodyOf) });
+    assert.deepEqual(await getGroup(service, actor, id), replaced);
+    assert.deepEqual(replaced.rules.map(bodyOf), [bodyOf(added), { ...ALLOW_WEB, note: null }]);
+    assert.equal(new Set([...rules, added, ...replaced.rules].map((rule) => rule.id)).size, 4);
+    assert.deepEqual(await ground.waiting(), [server]);
+    const [first, second] = replaced.rules;
+    await removeRule(service, actor, id, first?.id ?? '');
+    assert.equal((await refused(removeRule(service, actor, id, first?.id ?? ''))).code, 'not_found');
+    const last = await addRule(service, actor, id, ALLOW_WEB);
+    assert.deepEqual((await getGroup(service, actor, id)).rules, [second, last]);
+    assert.deepEqual(await ground.waiting(), [server]);
+    assert.deepEqual(await ground.audited(actor), [
+      `firewall_group.create ${id}`,
+      `firewall_rule.create ${added.id}`,
+      `firewall_group.replace_rules ${id}`,
+      `firewall_rule.delete ${first?.id}`,
+      `firewall_rule.create ${last.id}`,
+    ]);
+  });
+
+  it('are those of their own group: another has not got them', async () => {
+    const [one, other] = [await create({ rules: [ALLOW_WEB] }), await create()];
+    const id = one.rules[0]?.id ?? '';
+    assert.equal((await refused(removeRule(service, actor, other.id, id))).code, 'not_found');
+    assert.equal((await getGroup(service, actor, one.id)).rules.length, 1);
+  });
+
+  it('are at most 100, also when many are added at once', async () => {
+    const rules = Array.from({ length: QUOTAS.rulesPerGroup + 1 }, () => ALLOW_WEB);
+    const limit = QUOTAS.rulesPerGroup;
+    const tooMany = { code: 'limit_reached', extras: { field: 'rules', limit } };
+    assert.deepEqual(await refused(create({ rules })), tooMany);
+    const { id } = await create({ rules: rules.slice(0, limit - 2) });
+    assert.deepEqual(await refused(replaceRules(service, actor, id, { rules })), tooMany);
+    const tries = await Promise.allSettled(
+      Array.from({ length: 5 }, () => addRule(service, actor, id, ALLOW_WEB)),
+    );
+    assert.equal(tries.filter((one) => one.status === 'fulfilled').length, 2);
+    const full = { code: 'limit_reached', extras: { limit } };
+    assert.deepEqual(await refused(addRule(service, actor, id, ALLOW_WEB)), full);
+  });
+});
+
+describe('a server that is destroyed', () => {
+  it('leaves its groups, and none takes it back, whoever comes first', async () => {
+    const rounds = Array.from({ length: 8 }, async () => {
+      const server = await ground.serverRow(actor);
+      const shown = showId('server', server);
+      const groups = [await create({ applied_to: [shown] }), await create()];
+      const destroyed = ground.world.db.transaction(async (tx) => {
+        await lockServer(tx, server);
+        await setServerStatus(tx, { id: server, status: 'destroying', now: ground.world.clock.now() });
+        await leaveGroups(tx, server);
+      });
+      const applied = groups.map(({ id }) => updateGroup(service, actor, id, { applied_to: [shown] }));
+      await Promise.allSettled([destroyed, ...applied]);
+      for (const { id } of groups) assert.deepEqual((await getGroup(service, actor, id)).applied_to, []);
+    });
+    await Promise.all(rounds);
+  });
+
+  it('is in no list once its row is gone', async () => {
+    const server = await ground.server(actor);
+    const { id } = await create({ applied_to: [server] });
+    await ground.world.db.run('delete from servers where id = $1', [readId('server', server)]);
+    assert.deepEqual((await getGroup(service, actor, id)).applied_to, []);
+  });
+});
+
+function bodyOf<Rule extends object>(rule: Rule): Omit<Rule, 'id'> {
+  const { id: _id, ...body } = rule as Rule & { id?: string };
+  return body as Omit<Rule, 'id'>;
+}
