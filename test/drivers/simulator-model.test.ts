@@ -15,12 +15,21 @@ type Step =
   | { do: 'ensure'; id: string; host: string }
   | { do: 'remove'; id: string }
   | { do: 'power'; id: string; action: PowerAction }
+  | { do: 'rebuild'; id: string; host: string; generation: number }
+  | { do: 'rescue'; id: string }
   | { do: 'wait'; seconds: number };
 
 const id = fc.constantFrom(...NAMES);
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('ensure' as const), id, host: fc.constantFrom(...HOSTS) }),
   fc.record({ do: fc.constant('remove' as const), id }),
+  fc.record({
+    do: fc.constant('rebuild' as const),
+    id,
+    host: fc.constantFrom(...HOSTS),
+    generation: fc.integer({ min: 1, max: 5 }),
+  }),
+  fc.record({ do: fc.constant('rescue' as const), id }),
   fc.record({
     do: fc.constant('power' as const),
     id,
@@ -33,9 +42,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 interface Twin {
   host: string;
   on: boolean;
+  rescue: boolean;
+  generation: number;
   installLeftS: number;
   offInS: number | null;
 }
+
+const FRESH = { on: true, rescue: false, installLeftS: INSTALL_S, offInS: null };
+const OFF = { on: false, rescue: false, offInS: null };
 
 class Model {
   readonly twins = new Map<string, Twin>();
@@ -45,6 +59,8 @@ class Model {
     if (now.do === 'wait') this.#wait(now.seconds);
     else if (now.do === 'remove') this.twins.delete(now.id);
     else if (now.do === 'ensure') return this.#ensure(now.id, now.host);
+    else if (now.do === 'rebuild') return this.#rebuild(now.id, now.host, now.generation);
+    else if (now.do === 'rescue') return this.#rescue(now.id);
     else return this.#power(now.id, now.action);
     return 'done';
   }
@@ -53,14 +69,28 @@ class Model {
     const twin = this.twins.get(name);
     if (!twin) return 'absent';
     if (!twin.on) return 'stopped';
-    return twin.installLeftS > 0 ? 'installing' : 'running';
+    return twin.installLeftS > 0 && !twin.rescue ? 'installing' : 'running';
   }
 
   #ensure(name: string, host: string): string {
     const twin = this.twins.get(name);
     if (twin) return twin.host === host ? 'done' : 'refused';
     if ([...this.twins.values()].filter((t) => t.host === host).length >= ROOM) return 'host';
-    this.twins.set(name, { host, on: true, installLeftS: INSTALL_S, offInS: null });
+    this.twins.set(name, { host, ...FRESH, generation: 1 });
+    return 'done';
+  }
+
+  #rebuild(name: string, host: string, generation: number): string {
+    const twin = this.twins.get(name);
+    if (!twin || twin.host !== host || twin.generation > generation) return 'refused';
+    if (twin.generation < generation) Object.assign(twin, { ...FRESH, generation });
+    return 'done';
+  }
+
+  #rescue(name: string): string {
+    const twin = this.twins.get(name);
+    if (!twin) return 'refused';
+    if (!twin.rescue) Object.assign(twin, { on: true, rescue: true, offInS: null });
     return 'done';
   }
 
@@ -68,20 +98,20 @@ class Model {
     const twin = this.twins.get(name);
     if (!twin) return 'refused';
     const up = this.state(name) === 'running';
-    if (action === 'off') Object.assign(twin, { on: false, offInS: null });
+    if (action === 'off') Object.assign(twin, OFF);
     if (action === 'on') twin.on = true;
     if (action === 'acpi' && up) twin.offInS ??= SHUTDOWN_S;
-    if (action === 'reset' && up) twin.offInS = null;
+    if (action === 'reset' && twin.on) Object.assign(twin, { offInS: null, rescue: false });
     return 'done';
   }
 
   #wait(seconds: number): void {
     for (const twin of this.twins.values()) {
       if (!twin.on) continue;
-      twin.installLeftS -= seconds;
+      if (!twin.rescue) twin.installLeftS -= seconds;
       if (twin.offInS === null) continue;
       twin.offInS -= seconds;
-      if (twin.offInS <= 0) Object.assign(twin, { on: false, offInS: null });
+      if (twin.offInS <= 0) Object.assign(twin, OFF);
     }
   }
 }
@@ -91,9 +121,10 @@ async function play({ driver, clock }: SimulatedWorld, now: Step): Promise<strin
     if (now.do === 'wait') clock.advanceS(now.seconds);
     else if (now.do === 'remove') await driver.remove(now.id);
     else if (now.do === 'power') await driver.power(now.id, now.action);
+    else if (now.do === 'rescue') await driver.rescue(now.id, { passwordHash: 'x' });
     else {
-      const size = { cpu: 8, ramMb: 1024, diskGb: 10 };
-      await driver.ensure(machineSpec({ id: now.id, host: now.host, ...size }));
+      const spec = machineSpec({ ...now, cpu: 8, ramMb: 1024, diskGb: 10 });
+      await (now.do === 'ensure' ? driver.ensure(spec) : driver.rebuild(spec));
     }
     return 'done';
   } catch (error) {
@@ -122,8 +153,8 @@ describe('the simulator', () => {
           id: name,
           host: model.twins.get(name)?.host ?? null,
           state: model.state(name),
-          generation: model.twins.has(name) ? 1 : null,
-          rescue: false,
+          generation: model.twins.get(name)?.generation ?? null,
+          rescue: model.twins.get(name)?.rescue ?? false,
         }));
         assert.deepEqual(await world.driver.observe(NAMES), expected);
       }
