@@ -2,8 +2,8 @@
  * Answers to what never becomes a request: malformed HTTP, headers that are too large, a client that is too slow.
  * They too are JSON with a request id, and always 400.
  */
-import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { type Server, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { Failure } from '../kernel/fail.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { failureBody } from './errors.ts';
@@ -19,9 +19,9 @@ const MESSAGES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive.',
 };
 
-/** Writes the answer on the bare socket and closes it. */
+/** Answers 400 on the bare socket and closes it. */
 export function refuseSocket(
-  socket: Socket,
+  socket: Duplex,
   errorCode: string,
   { newRequestId, log }: BelowRouter,
   rawPacket?: Buffer,
@@ -30,17 +30,24 @@ export function refuseSocket(
   log.info({ status: 400, errorCode, requestId }, 'unreadable request');
   const message = MESSAGES[errorCode] ?? 'This is not HTTP as it should be.';
   const failure = new Failure('bad_request', {}, message);
-  const body = JSON.stringify(
-    isSession(rawPacket) ? failureBody(failure) : v1Answer(failure, requestId).body,
-  );
+  const body = isSession(rawPacket) ? failureBody(failure) : v1Answer(failure, requestId).body;
+  answerSocket(socket, { status: 400, body, requestId });
+}
+
+/** Writes an answer in JSON on the bare socket and closes it. */
+export function answerSocket(
+  socket: Duplex,
+  { status, body, requestId }: { readonly status: number; readonly body: object; readonly requestId: string },
+): void {
+  const text = JSON.stringify(body);
   const head = [
-    'HTTP/1.1 400 Bad Request',
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Content-Length: ${Buffer.byteLength(text)}`,
     `X-Request-Id: ${requestId}`,
     'Connection: close',
   ];
-  if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
   else socket.destroy();
 }
 
@@ -53,5 +60,5 @@ function isSession(rawPacket: Buffer | undefined): boolean {
 export function takeOddRequests(server: Server, parts: BelowRouter): void {
   // Node answers 417 to an Expect header it does not know; nothing here depends on one.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('connect', (_request, socket) => refuseSocket(socket as Socket, 'CONNECT', parts));
+  server.on('connect', (_request, socket) => refuseSocket(socket, 'CONNECT', parts));
 }
