@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyListenOptions as ListenOptions } from 'fas
 import { baseUrl, type Config } from '../config.ts';
 import { sandboxRoutes } from '../http/sandbox/routes.ts';
 import { buildHttp } from '../http/server.ts';
+import type { BucketRules } from '../domain/tokens/buckets.ts';
 import type { HttpSettings } from '../http/settings.ts';
 import { readClockOffset, WAKE_CHANNEL } from '../store/clock.ts';
 import { type ConnectionSettings, isUnavailable } from '../store/db.ts';
@@ -44,10 +45,18 @@ export interface Running {
 const DRAIN_MS = 6_000;
 const IDLE_SWEEP_MS = 100;
 
+export interface StartOptions {
+  readonly roles?: ReadonlySet<Role>;
+  /** Whether other processes listen on the same port. */
+  readonly sharedPort?: boolean;
+  /** Whether token buckets are kept in the database; left out, where other processes may serve the same customers. */
+  readonly sharedRates?: boolean;
+}
+
 export async function startService(
   config: Config,
   connection: ConnectionSettings,
-  { roles = BOTH, sharedPort = false }: { roles?: ReadonlySet<Role>; sharedPort?: boolean } = {},
+  { roles = BOTH, sharedPort = false, sharedRates }: StartOptions = {},
 ): Promise<Running> {
   const opened = await openService(config, connection);
   const runner = new Runner({
@@ -55,7 +64,9 @@ export async function startService(
     pollMs: config.SKERRY_WORKER_POLL_MS,
     log: opened.log,
   });
-  const http = door(config, opened, runner, sharedPort);
+  // Only the embedded database is sure to have one service; behind another there may be many.
+  const rates = { shared: sharedRates ?? (sharedPort || config.DATABASE_URL !== null), ...ratesOf(config) };
+  const http = door(config, opened, runner, { sharedPort, rates });
   const stop = async () => {
     const cut = setTimeout(() => http.server.closeAllConnections(), DRAIN_MS);
     // A kept-alive connection whose request was answered after the stop began would wait for the next one.
@@ -103,7 +114,12 @@ function duties(opened: Opened): Duty[] {
   ];
 }
 
-function door(config: Config, opened: Opened, runner: Runner, sharedPort: boolean): FastifyInstance {
+function door(
+  config: Config,
+  opened: Opened,
+  runner: Runner,
+  { sharedPort, rates }: { sharedPort: boolean; rates: HttpSettings['rates'] },
+): FastifyInstance {
   const { service, db } = opened;
   return buildHttp({
     service,
@@ -112,9 +128,7 @@ function door(config: Config, opened: Opened, runner: Runner, sharedPort: boolea
       signupsPerHour: config.SKERRY_SIGNUPS_PER_HOUR,
       signinFailuresPerHour: config.SKERRY_SIGNIN_FAILURES_PER_HOUR,
       tokenFailuresPerHour: config.SKERRY_TOKEN_FAILURES_PER_HOUR,
-      rates: ratesOf(config),
-      // Only the embedded database is sure to have one service; behind another there may be many.
-      sharedRates: sharedPort || config.DATABASE_URL !== null,
+      rates,
       isUnavailable,
     },
     ready: async () => (await db.rows('select 1 as one')).length === 1,
@@ -124,7 +138,7 @@ function door(config: Config, opened: Opened, runner: Runner, sharedPort: boolea
   });
 }
 
-function ratesOf(config: Config): HttpSettings['rates'] {
+function ratesOf(config: Config): BucketRules {
   return {
     general: { capacity: config.SKERRY_RATE_CAPACITY, refillPerS: config.SKERRY_RATE_REFILL_PER_S },
     provision: {

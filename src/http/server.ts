@@ -9,6 +9,8 @@ import { newId, showId } from '../kernel/ids.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { AttemptLimiter } from './attempts.ts';
 import { refuseSocket, takeOddRequests } from './below-router.ts';
+import { registerConsolePages } from './console/pages.ts';
+import { isConsoleUpgrade, takeUpgrades } from './console/upgrade.ts';
 import { AccountDelays } from './delays.ts';
 import { answerError, failureBody } from './errors.ts';
 import { registerPages } from './pages.ts';
@@ -56,7 +58,12 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     return503OnClosing: false,
     bodyLimit: LIMITS.formBodyMaxBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requireHostHeader: false,
+      // Whoever asks for an upgrade that we do not do is answered as if he had not.
+      shouldUpgradeCallback: isConsoleUpgrade,
+    },
     clientErrorHandler: (error, socket) =>
       refuseSocket(
         socket,
@@ -73,6 +80,8 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     },
   });
   takeOddRequests(app.server, below);
+  const endConsoles = takeUpgrades(app.server, { edge, newRequestId, beforeRequest });
+  app.addHook('preClose', endConsoles);
   addHooks(app, service);
   if (beforeRequest) app.addHook('onRequest', beforeRequest);
   // Each surface says which bodies it reads; at a path that does not exist none is.
@@ -83,6 +92,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
   app.register(async (scope) => registerSessionSurface(scope, edge));
   app.register(async (scope) => registerV1(scope, v1), { prefix: '/v1' });
   app.register(async (scope) => registerPages(scope, edge));
+  app.register(async (scope) => registerConsolePages(scope, edge));
   app.register(async (scope) => registerHealth(scope, options.ready));
   const { sandbox } = options;
   if (sandbox) app.register(async (scope) => sandbox(scope));
@@ -97,10 +107,10 @@ declare module 'fastify' {
 }
 
 function v1Edge(edge: Edge): V1Edge {
-  const { rates, sharedRates, tokenFailuresPerHour } = edge.settings;
+  const { rates, tokenFailuresPerHour } = edge.settings;
   return {
     ...edge,
-    buckets: { rules: rates, memory: sharedRates ? null : new MemoryBuckets() },
+    buckets: { rules: rates, memory: rates.shared ? null : new MemoryBuckets() },
     tokenFailures: new AttemptLimiter(tokenFailuresPerHour),
   };
 }

@@ -13,10 +13,8 @@ export interface HttpSettings {
   readonly signinFailuresPerHour: number;
   /** Failed API tokens an hour from one address; 0: no limit. */
   readonly tokenFailuresPerHour: number;
-  /** The token buckets of the REST surface. */
-  readonly rates: BucketRules;
-  /** Whether other processes serve the same customers: the buckets are then kept in the database. */
-  readonly sharedRates: boolean;
+  /** The token buckets of the REST surface; `shared`: kept in the database, because other processes draw on them too. */
+  readonly rates: BucketRules & { readonly shared: boolean };
   /** Whether an error says that the database is away, full or overloaded: answered 503 and not our fault. */
   readonly isUnavailable: (error: unknown) => boolean;
 }

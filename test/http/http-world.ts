@@ -77,8 +77,8 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
   const service = { ...parts(db, clock, log), passwords, ...breakableDatabase(db, outage) };
   if (options.catalogue) await loadSandbox(service);
   const limits = {
-    ...{ signupsPerHour: 0, signinFailuresPerHour: 0, tokenFailuresPerHour: 0, sharedRates: false },
-    rates: { general: { capacity: 1e6, refillPerS: 1e6 }, provision: { capacity: 1e6, refillPerS: 1e6 } },
+    ...{ signupsPerHour: 0, signinFailuresPerHour: 0, tokenFailuresPerHour: 0 },
+    rates: { shared: false, general: { capacity: 1e6, refillPerS: 1e6 }, provision: { capacity: 1e6, refillPerS: 1e6 } },
   };
   const app = buildHttp({
     service,
@@ -180,6 +180,7 @@ function parts(db: OpenDatabase, clock: OffsetClock, log: string[]): Omit<Servic
       tokenPrefix: 'skerry',
       rateLockMinutes: 60,
       addressRestDays: 7,
+      shutdownDeadlineS: 60,
       webhookAllowLoopback: false,
       quotas: QUOTAS,
     },

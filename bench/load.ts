@@ -1,0 +1,80 @@
+/** A process under load, and what a request costs it in CPU. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export interface Peer {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Starts a script of this folder that prints `ready URL`. */
+export async function startPeer(script: string, args: readonly string[]): Promise<Peer> {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  if (!child.stdout) throw new Error('no output to read');
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      if (line.startsWith('ready ')) resolve(line.slice(6));
+    });
+    ended.then(() => reject(new Error(`${script} ended before it was ready`)));
+  });
+  return {
+    url,
+    pid: child.pid ?? 0,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+export interface Shot {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Fails the bench when an answer has another status. */
+  readonly status: number;
+}
+
+/** CPU microseconds that the process spends on each of `count` requests, `callers` at a time. */
+export async function cpuPerRequest(peer: Peer, shot: Shot, count: number, callers = 16): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: callers });
+  try {
+    await fire(peer, shot, callers * 20, callers, agent);
+    const before = cpuMicros(peer.pid);
+    await fire(peer, shot, count, callers, agent);
+    return (cpuMicros(peer.pid) - before) / count;
+  } finally {
+    agent.destroy();
+  }
+}
+
+async function fire(peer: Peer, shot: Shot, count: number, callers: number, agent: Agent): Promise<void> {
+  let left = count;
+  const caller = async () => {
+    while (left-- > 0) await once(peer, shot, agent);
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+}
+
+function once({ url }: Peer, { method = 'GET', path, headers = {}, body, status }: Shot, agent: Agent): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const sent = request(new URL(path, url), { method, headers: { ...headers }, agent }, (response) => {
+      if (response.statusCode !== status) reject(new Error(`${method} ${path}: ${response.statusCode}`));
+      response.resume().on('end', resolve).on('error', reject);
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+/** User and system time of a process; the kernel counts in ticks of 10 ms. */
+function cpuMicros(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+}

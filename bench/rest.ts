@@ -1,0 +1,115 @@
+/**
+ * What a request of the REST surface costs: the whole service (token, rate, rules, schema, log) against Fastify with one
+ * prepared SELECT on a pool, on the same rows of the same database, interleaved. A ratio of 1 would be: no cost at all.
+ */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { openService } from '../src/compose/service.ts';
+import { loadConfig } from '../src/config.ts';
+import { base32, newId, showId } from '../src/kernel/ids.ts';
+import { digest } from '../src/kernel/secrets.ts';
+import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
+import { insertDeploy } from '../src/store/deploy.ts';
+import { startEmbedded } from '../src/store/embedded/index.ts';
+import { type Figure, median } from './figure.ts';
+import { layGround, orderRow } from './ground.ts';
+import { cpuPerRequest, type Peer, type Shot, startPeer } from './load.ts';
+
+const ROUNDS = 5;
+const PER_ROUND = 6_000;
+const SERVERS = 25;
+
+interface Ground {
+  readonly token: string;
+  readonly customerId: string;
+  readonly serverId: string;
+}
+
+export async function benchRest(folder: string): Promise<Figure[]> {
+  const database = await startEmbedded({ dataDir: join(folder, 'rest') });
+  const dataDir = join(folder, 'rest-data');
+  const connection = database.connection;
+  // Makes stamp and key file, as the first start does.
+  const opened = await openService(loadConfig({ SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'silent' }), connection, {
+    mayMigrate: true,
+  });
+  await opened.close();
+  const db = openDatabase(connection, { poolSize: 4 });
+  const peers: Peer[] = [];
+  try {
+    const ground = await lay(db);
+    const text = JSON.stringify(connection);
+    const bare = await startPeer('./bare-server.ts', [text]);
+    peers.push(bare);
+    const alone = await startPeer('./rest-server.ts', [text, 'false', dataDir]);
+    peers.push(alone);
+    const shared = await startPeer('./rest-server.ts', [text, 'true', dataDir]);
+    peers.push(shared);
+    return await measure({ bare, alone, shared }, ground);
+  } finally {
+    for (const peer of peers) await peer.stop();
+    await db.close();
+    await database.stop();
+  }
+}
+
+async function lay(db: OpenDatabase): Promise<Ground> {
+  const ground = await layGround(db, { addresses: 200 });
+  const [customerId = ''] = ground.customers;
+  let serverId = '';
+  for (let n = 0; n < SERVERS; n++) {
+    const row = orderRow(ground, customerId, 0);
+    serverId = row.serverId;
+    await insertDeploy(db, row);
+  }
+  await db.run(`update servers set status = 'running', first_run_at = now()`);
+  const token = `skerry_live_${base32(randomBytes(32))}`;
+  await db.run(
+    `insert into api_tokens (id, customer_id, name, scope, digest, created_at) values ($1, $2, 'bench', 'billing', $3, now())`,
+    [newId(new Date()), customerId, digest(token)],
+  );
+  await db.run('vacuum analyze');
+  return { token, customerId, serverId };
+}
+
+async function measure(peers: { bare: Peer; alone: Peer; shared: Peer }, ground: Ground): Promise<Figure[]> {
+  const { bare, alone, shared } = peers;
+  const headers = { authorization: `Bearer ${ground.token}` };
+  const get: Shot = { path: `/v1/servers/${showId('server', ground.serverId)}`, headers, status: 200 };
+  const list: Shot = { path: '/v1/servers?page_size=25', headers, status: 200 };
+  const bareGet: Shot = { path: `/servers/${ground.serverId}`, status: 200 };
+  const bareList: Shot = { path: `/customers/${ground.customerId}/servers`, status: 200 };
+  const replay: Shot = {
+    method: 'POST',
+    path: '/v1/firewall/groups',
+    headers: { ...headers, 'idempotency-key': 'bench', 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'bench', default_action: 'drop' }),
+    status: 201,
+  };
+  const figure = async (name: string, ours: [Peer, Shot], theirs: [Peer, Shot], heldTo: number, goal: number) => ({
+    name,
+    value: await ratio(ours, theirs),
+    unit: '×',
+    heldTo,
+    goal,
+    bound: 'min' as const,
+  });
+  return [
+    await figure('GET a server ÷ bare', [alone, get], [bare, bareGet], 0.55, 0.8),
+    await figure('GET a server, shared buckets ÷ bare', [shared, get], [bare, bareGet], 0.45, 0.65),
+    await figure('GET 25 servers ÷ bare', [alone, list], [bare, bareList], 0.55, 0.8),
+    await figure('GET 25 servers, shared buckets ÷ bare', [shared, list], [bare, bareList], 0.45, 0.65),
+    await figure('idempotent replay ÷ GET a server', [alone, replay], [alone, get], 0.6, 0.9),
+  ];
+}
+
+/** The median over rounds of what theirs costs ÷ what ours costs. */
+async function ratio(ours: [Peer, Shot], theirs: [Peer, Shot]): Promise<number> {
+  const ratios: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const costs = [await cpuPerRequest(...theirs, PER_ROUND), await cpuPerRequest(...ours, PER_ROUND)] as const;
+    if (process.env.BENCH_VERBOSE) process.stderr.write(`${costs.map((cost) => cost.toFixed(0)).join(' / ')} µs\n`);
+    ratios.push(costs[0] / costs[1]);
+  }
+  return median(ratios);
+}
