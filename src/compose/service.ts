@@ -97,6 +97,7 @@ export async function openService(
         tokenPrefix: config.SKERRY_TOKEN_PREFIX,
         rateLockMinutes: config.SKERRY_RATE_LOCK_MINUTES,
         addressRestDays: config.SKERRY_ADDRESS_REST_DAYS,
+        shutdownDeadlineS: config.SKERRY_SHUTDOWN_DEADLINE_S,
         webhookAllowLoopback: config.SKERRY_WEBHOOK_ALLOW_LOOPBACK,
         quotas: parseQuotas(config.SKERRY_QUOTAS),
       },

@@ -34,6 +34,8 @@ export interface ServiceSettings {
   readonly tokenPrefix: string;
   readonly rateLockMinutes: number;
   readonly addressRestDays: number;
+  /** How long a guest has to shut down before it is switched off. */
+  readonly shutdownDeadlineS: number;
   /** For tests: webhooks may lead to this machine. */
   readonly webhookAllowLoopback: boolean;
   /** What one customer may have. */

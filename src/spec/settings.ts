@@ -136,6 +136,13 @@ export const SETTINGS = {
     max: 365,
     about: 'days an address rests after a server had it',
   },
+  SKERRY_SHUTDOWN_DEADLINE_S: {
+    type: 'whole',
+    default: '60',
+    min: 1,
+    max: 3600,
+    about: 'seconds a guest has to shut down when it is asked to; then it is switched off',
+  },
   SKERRY_WEBHOOK_ALLOW_LOOPBACK: {
     type: 'bool',
     default: 'false',

@@ -33,6 +33,9 @@ export const SERVER_TRANSITIONS = [
   { from: 'provisioning', trigger: 'install_begins', to: 'installing' },
   { from: 'installing', trigger: 'install_completes', to: 'running', event: 'server.running' },
   { from: 'installing', trigger: 'rebuild_completes', to: 'running', event: 'server.rebuilt' },
+  // A rebuild or restore that the driver refuses: the former disk is there, and the server is as it was.
+  { from: 'installing', trigger: 'go_back_running', to: 'running' },
+  { from: 'installing', trigger: 'go_back_stopped', to: 'stopped' },
   { from: 'running', trigger: 'rebuild', to: 'installing' },
   { from: 'stopped', trigger: 'rebuild', to: 'installing' },
   { from: 'running', trigger: 'restore', to: 'installing' },

@@ -1,8 +1,30 @@
 /** Operations on servers: the work queue. A finished operation is deleted. */
 import type { Sql } from '../kernel/sql.ts';
 
-export type OperationKind = 'provision' | 'destroy';
-export type OperationStep = 'ensure' | 'observe' | 'leave_host' | 'give_up' | 'remove';
+export type OperationKind =
+  | 'provision'
+  | 'destroy'
+  | 'stop'
+  | 'start'
+  | 'reboot'
+  | 'rescue'
+  | 'rebuild'
+  | 'restore';
+
+export type OperationStep =
+  | 'ensure'
+  | 'observe'
+  | 'leave_host'
+  | 'give_up'
+  | 'remove'
+  | 'shut_down'
+  | 'wait_off'
+  | 'reset'
+  | 'enter_rescue'
+  | 'wait_on'
+  | 'reinstall'
+  | 'wait_installed'
+  | 'go_back';
 
 export interface OperationRow {
   readonly id: string;
@@ -12,14 +34,18 @@ export interface OperationRow {
   /** Times in a row that this step failed. */
   readonly attempts: number;
   readonly tried_hosts: string[];
-  /** When the present host was taken. */
+  /** From when on the present step has its time: when the host was taken, the shutdown asked for, the install begun. */
   readonly placed_at: Date;
-  /** Why the last attempt to make the machine failed, for the operator. */
+  /** Why the last attempt failed, for the operator. */
   readonly last_fault: string | null;
+  readonly payload_sealed: string | null;
+  readonly snapshot_id: string | null;
   readonly due_at: Date;
   readonly lease_id: string;
   /** The name of the host or machine that the server has, as it was when this was claimed. */
   readonly host: string | null;
+  /** The disk that the server runs on, likewise; a rebuild or restore makes the next one. */
+  readonly generation: number;
   readonly created_at: Date;
 }
 
@@ -39,9 +65,52 @@ export async function claimOperations(
        left join hosts h on h.id = s.host_id
        left join machines m on m.id = s.machine_id
       where o.id = due.id
-     returning o.id, o.server_id, o.kind, o.step, o.attempts, o.tried_hosts, o.placed_at, o.last_fault, o.due_at,
-               o.lease_id, coalesce(h.name, m.name) as host, o.created_at`,
+     returning o.id, o.server_id, o.kind, o.step, o.attempts, o.tried_hosts, o.placed_at, o.last_fault,
+               o.payload_sealed, o.snapshot_id, o.due_at, o.lease_id, coalesce(h.name, m.name) as host,
+               s.generation, o.created_at`,
     [claim.now, claim.limit, claim.leaseId, claim.leaseS],
+  );
+}
+
+/** Begins work on a server, due at once. The caller holds the server's lock and found no other operation. */
+export async function insertOperation(
+  tx: Sql,
+  operation: Pick<OperationRow, 'id' | 'server_id' | 'kind' | 'step' | 'payload_sealed' | 'snapshot_id'> & {
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.run(
+    `insert into operations (id, server_id, kind, step, payload_sealed, snapshot_id, placed_at, due_at, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $7, $7)`,
+    [
+      operation.id,
+      operation.server_id,
+      operation.kind,
+      operation.step,
+      operation.payload_sealed,
+      operation.snapshot_id,
+      operation.now,
+    ],
+  );
+}
+
+/**
+ * Begins the removal of a server, in place of whatever is done to it now. The caller holds the server's lock. A holder
+ * of the former operation meets another id, so nothing that it finds out is written; its lease stays, so the
+ * removal begins only when its call to the driver has ended or its process is gone.
+ */
+export async function replaceByRemoval(
+  tx: Sql,
+  removal: { readonly id: string; readonly serverId: string; readonly now: Date },
+): Promise<void> {
+  await tx.run(
+    `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
+     values ($1, $2, 'destroy', 'remove', $3, $3, $3)
+     on conflict (server_id) do update
+       set id = excluded.id, kind = excluded.kind, step = excluded.step, attempts = 0, tried_hosts = '{}',
+           placed_at = excluded.placed_at, last_fault = null, payload_sealed = null, snapshot_id = null,
+           due_at = excluded.due_at, created_at = excluded.created_at`,
+    [removal.id, removal.serverId, removal.now],
   );
 }
 
@@ -69,6 +138,17 @@ export async function releaseLease(tx: Sql, leaseId: string): Promise<void> {
   await tx.run(`update operations set lease_id = null, leased_until = null where lease_id = $1`, [leaseId]);
 }
 
+/** The same for one server, whose operation may have been replaced meanwhile. */
+export async function releaseServerLease(
+  tx: Sql,
+  held: Pick<OperationRow, 'server_id' | 'lease_id'>,
+): Promise<void> {
+  await tx.run(
+    `update operations set lease_id = null, leased_until = null where server_id = $1 and lease_id = $2`,
+    [held.server_id, held.lease_id],
+  );
+}
+
 /** Ends all leases: for a process that knows that no other one lives. */
 export async function releaseAllLeases(tx: Sql): Promise<void> {
   await tx.run(`update operations set lease_id = null, leased_until = null where lease_id is not null`);
@@ -79,7 +159,10 @@ export async function releaseAllLeases(tx: Sql): Promise<void> {
 /** Moves an operation on and lets go of it; false when the lease was lost, and with it the right to write. */
 export async function advanceOperation(
   tx: Sql,
-  operation: Omit<OperationRow, 'server_id' | 'host' | 'created_at'>,
+  operation: Omit<
+    OperationRow,
+    'server_id' | 'host' | 'generation' | 'payload_sealed' | 'snapshot_id' | 'created_at'
+  >,
 ): Promise<boolean> {
   const changed = await tx.run(
     `update operations
@@ -124,11 +207,17 @@ export async function nextOperationDue(tx: Sql): Promise<Date | null> {
   return row?.due_at ?? null;
 }
 
-/** Whether an operation is held by somebody, or due by `soon`, or an install is looked at again within a minute. */
+/**
+ * Whether an operation is held by somebody, or due by `soon`, or a machine is looked at again within a minute. One that
+ * is waited for on a host that has long been silent is planned, not under way.
+ */
 export async function operationsUnderWay(tx: Sql, soon: Date): Promise<boolean> {
   const row = await tx.row<{ found: boolean }>(
     `select exists (select from operations where due_at <= $1 or leased_until > clock_timestamp()
-                       or (step = 'observe' and due_at <= $1 + interval '1 minute')) as found`,
+                       or (due_at <= $1 + interval '1 minute'
+                           and (step = 'observe'
+                                or (step in ('wait_off', 'wait_on', 'wait_installed', 'go_back') and attempts < 6)))
+              ) as found`,
     [soon],
   );
   return row?.found ?? false;

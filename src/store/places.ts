@@ -16,9 +16,16 @@ export interface BuildFacts {
   readonly family: string;
   readonly version: string;
   readonly cloud_init: boolean;
+  /** The file of a customer's own image; both null for an official one. */
+  readonly blob_key: string | null;
+  readonly sha256: string | null;
   readonly ipv4: string;
   readonly gateway: string;
   readonly ipv6_prefix: string;
+  /** The disk that it runs on; a rebuild or restore under way makes the next one. */
+  readonly generation: number;
+  /** OpenSSH public keys. */
+  readonly ssh_public_keys: string[];
   readonly root_password_sealed: string | null;
   readonly user_data_sealed: string | null;
 }
@@ -26,8 +33,10 @@ export interface BuildFacts {
 export async function findBuildFacts(tx: Sql, serverId: string): Promise<BuildFacts | undefined> {
   return await tx.row<BuildFacts>(
     `select s.name as hostname, coalesce(h.name, m.name) as host, s.host_id, s.machine_id, s.region_id, p.cpu,
-            s.ram_mb, s.disk_gb, i.id as image_id, i.family, i.version, i.cloud_init, host(a.addr) as ipv4,
-            host(a.gateway) as gateway, x.prefix::text as ipv6_prefix, s.root_password_sealed, s.user_data_sealed
+            s.ram_mb, s.disk_gb, i.id as image_id, i.family, i.version, i.cloud_init,
+            i.blob_key, i.sha256, host(a.addr) as ipv4,
+            host(a.gateway) as gateway, x.prefix::text as ipv6_prefix, s.generation, s.ssh_public_keys,
+            s.root_password_sealed, s.user_data_sealed
        from servers s
        join plans p on p.id = s.plan_id
        join images i on i.id = s.image_id

@@ -1,6 +1,9 @@
 /** Servers: rows with the addresses they hold. */
+import { readId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
+import type { PageRequest } from '../spec/lists.ts';
 import type { ServerStatus, SuspendedReason } from '../spec/states.ts';
+import { type Page, type PageSource, readPage } from './page.ts';
 
 export interface ServerRow {
   readonly id: string;
@@ -20,6 +23,8 @@ export interface ServerRow {
   readonly ssh_keys: string[];
   readonly tags: string[];
   readonly labels: Record<string, string>;
+  /** Reverse DNS: address → host name. */
+  readonly rdns: Record<string, string>;
   readonly billing_months: number;
   readonly auto_renew: boolean;
   readonly price_cents_month: bigint;
@@ -34,7 +39,7 @@ export interface ServerRow {
 }
 
 const COLUMNS = `s.id, s.public_no, s.customer_id, s.name, s.status, s.suspended_reason, s.plan_id, s.region_id,
-  s.image_id, i.type as image_type, s.host_id, s.machine_id, s.ram_mb, s.disk_gb, s.ssh_keys, s.tags, s.labels,
+  s.image_id, i.type as image_type, s.host_id, s.machine_id, s.ram_mb, s.disk_gb, s.ssh_keys, s.tags, s.labels, s.rdns,
   s.billing_months, s.auto_renew, s.price_cents_month, s.price_cents_cycle, s.paid_until, s.first_run_at,
   s.created_at, s.updated_at, host(a.addr) as ipv4, host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix`;
 const FROM = `servers s
@@ -44,6 +49,46 @@ const FROM = `servers s
 
 export async function findServer(tx: Sql, id: string): Promise<ServerRow | undefined> {
   return await tx.row<ServerRow>(`select ${COLUMNS} from ${FROM} where s.id = $1`, [id]);
+}
+
+/** The customer's own server: another's is not told apart from none. */
+export async function findServerOf(
+  tx: Sql,
+  customerId: string,
+  id: string,
+): Promise<ServerRow | undefined> {
+  return await tx.row<ServerRow>(`select ${COLUMNS} from ${FROM} where s.id = $1 and s.customer_id = $2`, [
+    id,
+    customerId,
+  ]);
+}
+
+const PAGES = {
+  columns: COLUMNS,
+  from: FROM,
+  where: 's.customer_id = ?',
+  id: { column: 's.id', type: 'uuid' },
+  sorts: {
+    created_at: { column: 's.created_at', type: 'timestamptz' },
+    name: { column: 's.name', type: 'text' },
+  },
+  filters: {
+    status: { where: 's.status = ?' },
+    region: { where: 's.region_id = ?' },
+    plan: { where: 's.plan_id = ?' },
+    image: { where: 's.image_id = ?', value: (text) => readId('image', text) ?? readId('customImage', text) },
+    name: { where: 's.name = ?' },
+    tag: { where: '? = any(s.tags)' },
+  },
+} as const satisfies Omit<PageSource, 'values'>;
+
+/** The quota bounds how many rows a filter or a sort by name looks through. */
+export async function pageOfServers(
+  tx: Sql,
+  customerId: string,
+  request: PageRequest,
+): Promise<Page<ServerRow>> {
+  return await readPage<ServerRow>(tx, { ...PAGES, values: [customerId] }, request);
 }
 
 /** A server with the name of its region, for pages. */
@@ -87,26 +132,65 @@ export async function lockOwnServer(
   );
 }
 
+/** Only the way into `suspended` has a reason, and a statement of its own. */
 export async function setServerStatus(
   tx: Sql,
-  change: { id: string; status: ServerStatus; now: Date },
+  change: { id: string; status: Exclude<ServerStatus, 'suspended'>; now: Date },
 ): Promise<void> {
-  await tx.run(`update servers set status = $2, updated_at = $3 where id = $1`, [
-    change.id,
-    change.status,
-    change.now,
-  ]);
+  await tx.run(
+    `update servers set status = $2, suspended_reason = null, updated_at = $3 where id = $1`,
+    [change.id, change.status, change.now],
+  );
 }
 
-/** The install is done: its secrets go. */
-export async function setServerRunning(tx: Sql, change: { id: string; now: Date }): Promise<void> {
+/** An install is done: its secrets go. `onNewDisk`: it was made on the next disk generation. */
+export async function setServerInstalled(
+  tx: Sql,
+  change: { id: string; onNewDisk: boolean; now: Date },
+): Promise<void> {
   await tx.run(
     `update servers
         set status = 'running', first_run_at = coalesce(first_run_at, $2), updated_at = $2,
+            generation = generation + case when $3 then 1 else 0 end,
             root_password_sealed = null, user_data_sealed = null
       where id = $1`,
-    [change.id, change.now],
+    [change.id, change.now, change.onNewDisk],
   );
+}
+
+/** What its customer may change; all of it is written. */
+export async function updateServer(
+  tx: Sql,
+  server: Pick<
+    ServerRow,
+    'id' | 'name' | 'tags' | 'labels' | 'auto_renew' | 'suspended_reason' | 'updated_at'
+  >,
+): Promise<void> {
+  await tx.run(
+    `update servers
+        set name = $2, tags = $3, labels = $4, auto_renew = $5, suspended_reason = $6, updated_at = $7
+      where id = $1`,
+    [
+      server.id,
+      server.name,
+      server.tags,
+      JSON.stringify(server.labels),
+      server.auto_renew,
+      server.suspended_reason,
+      server.updated_at,
+    ],
+  );
+}
+
+export async function setServerRdns(
+  tx: Sql,
+  server: Pick<ServerRow, 'id' | 'rdns' | 'updated_at'>,
+): Promise<void> {
+  await tx.run('update servers set rdns = $2, updated_at = $3 where id = $1', [
+    server.id,
+    JSON.stringify(server.rdns),
+    server.updated_at,
+  ]);
 }
 
 export async function deleteServer(tx: Sql, id: string): Promise<void> {

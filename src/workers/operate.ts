@@ -3,9 +3,11 @@ import type { Service } from '../domain/context.ts';
 import { giveUp } from '../domain/servers/give-up.ts';
 import { leaveHost } from '../domain/servers/leave-host.ts';
 import { observeInstalls } from '../domain/servers/observe.ts';
+import { enterRescue, resetMachine, shutDown, waitOff, waitOn } from '../domain/servers/power-steps.ts';
 import { ensureMachine } from '../domain/servers/provision.ts';
+import { goBack, reinstall, waitInstalled } from '../domain/servers/reinstall-steps.ts';
 import { removeMachine } from '../domain/servers/remove.ts';
-import { LostLease, postpone } from '../domain/servers/step.ts';
+import { eachAlone } from '../domain/servers/step.ts';
 import { crashPoint } from '../kernel/crash.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import {
@@ -19,7 +21,7 @@ import { claimed } from './claim.ts';
 import type { Duty } from './duty.ts';
 
 const BATCH = 8;
-/** A running install is looked at every half second: what is due this soon is under way, not planned. */
+/** A running install or shutdown is looked at every half second: what is due this soon is under way, not planned. */
 const SOON_MS = 1.5 * SECOND_MS;
 
 const STEPS: Record<OperationStep, (service: Service, operations: OperationRow[]) => Promise<void>> = {
@@ -28,6 +30,14 @@ const STEPS: Record<OperationStep, (service: Service, operations: OperationRow[]
   leave_host: eachOf(leaveHost),
   give_up: eachOf(giveUp),
   remove: eachOf(removeMachine),
+  shut_down: eachOf(shutDown),
+  wait_off: waitOff,
+  reset: eachOf(resetMachine),
+  enter_rescue: eachOf(enterRescue),
+  wait_on: waitOn,
+  reinstall: eachOf(reinstall),
+  wait_installed: waitInstalled,
+  go_back: goBack,
 };
 
 export function operateDuty(service: Service): Duty {
@@ -50,18 +60,7 @@ async function takeSteps(service: Service, operations: OperationRow[]): Promise<
   );
 }
 
-/** Runs a step for each operation by itself; an unforeseen error delays that one only. */
 function eachOf(step: (service: Service, operation: OperationRow) => Promise<void>) {
-  return async (service: Service, operations: OperationRow[]): Promise<void> => {
-    await Promise.all(
-      operations.map(async (operation) => {
-        try {
-          await step(service, operation);
-        } catch (error) {
-          if (error instanceof LostLease) return;
-          await postpone(service, operation, error);
-        }
-      }),
-    );
-  };
+  return (service: Service, operations: OperationRow[]): Promise<void> =>
+    eachAlone(service, operations, (operation) => step(service, operation));
 }

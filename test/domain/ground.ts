@@ -29,6 +29,7 @@ export async function openGround(): Promise<Ground> {
     tokenPrefix: 'skerry',
     rateLockMinutes: 60,
     addressRestDays: 7,
+    shutdownDeadlineS: 60,
     webhookAllowLoopback: false,
     quotas: QUOTAS,
   };

@@ -67,6 +67,7 @@ export async function testService(options: { poolSize?: number; keys?: string } 
       tokenPrefix: 'skerry',
       rateLockMinutes: 60,
       addressRestDays: 7,
+      shutdownDeadlineS: 60,
       webhookAllowLoopback: false,
       quotas: QUOTAS,
     },

@@ -65,6 +65,7 @@ export class TopupWorld {
     ]);
     this.service = {
       db: this.db,
+      reads: this.db,
       clock: this.clock,
       chains: this.chains,
       rates: { usdPerCoin: async (coin: CoinCode) => this.#rate(coin), eurPerUsd: async () => '0.9' },
@@ -74,6 +75,7 @@ export class TopupWorld {
         tokenPrefix: 'skerry',
         rateLockMinutes: 60,
         addressRestDays: 7,
+        shutdownDeadlineS: 60,
         webhookAllowLoopback: false,
         quotas: QUOTAS,
       },

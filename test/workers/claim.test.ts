@@ -87,7 +87,10 @@ describe('due operations', () => {
       tried_hosts: [],
       placed_at: created,
       last_fault: null,
+      payload_sealed: null,
+      snapshot_id: null,
       due_at: created,
+      generation: 1,
       created_at: created,
     });
   });

@@ -8,8 +8,8 @@ import { advanceOperation, type OperationRow } from '../../store/operations.ts';
 import { releaseHost } from '../../store/places.ts';
 import { lockServer, type ServerRow, setServerStatus } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
-import { credit } from '../ledger/transfer.ts';
 import { recordAudit, systemActor } from '../record.ts';
+import { refundFirstCycle } from './refund.ts';
 import { offItsHost } from './remove.ts';
 import { lostLease, shownOperation } from './step.ts';
 
@@ -44,19 +44,7 @@ export async function refund(
   operation: OperationRow,
 ): Promise<void> {
   const now = service.clock.now();
-  await credit(
-    tx,
-    {
-      customerId: server.customer_id,
-      account: 'revenue',
-      amountCents: server.price_cents_cycle,
-      type: 'refund',
-      resource: { kind: 'server', id: server.id },
-      description: `${server.plan_id} in ${server.region_id} could not be provisioned`,
-      fact: `refund:${server.id}:1`,
-    },
-    now,
-  );
+  await refundFirstCycle(tx, server, 'could not be provisioned', now);
   const { to } = move(SERVER_TRANSITIONS, server.status, 'destroy');
   await setServerStatus(tx, { id: server.id, status: to, now });
   const resource = showId('server', server.id);

@@ -4,14 +4,16 @@ import { showId } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
 import { lockBalance } from '../../store/ledger.ts';
-import { finishOperation, holdsLease, type OperationRow } from '../../store/operations.ts';
+import { finishOperation, type OperationRow } from '../../store/operations.ts';
 import { releaseAddresses, releaseHost } from '../../store/places.ts';
 import { deleteServer, lockServer } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
+import { releaseImage } from '../images/release.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
+import { ask } from './ask.ts';
 import { serverObject } from './object.ts';
-import { advance, lostLease, shownOperation, soonAgain } from './step.ts';
-import { ANSWER_MAX_MS, answerWithin } from './within.ts';
+import { advance, lostLease, soonAgain } from './step.ts';
+import { ANSWER_MAX_MS } from './within.ts';
 
 export async function removeMachine(service: Service, operation: OperationRow): Promise<void> {
   if (!(await offItsHost(service, operation))) return;
@@ -32,20 +34,18 @@ export async function removeMachine(service: Service, operation: OperationRow): 
     const resource = showId('server', server.id);
     await recordAudit(tx, { actor: systemActor(now), action: 'server.destroy', resource, customerId }, now);
     await deleteServer(tx, server.id);
+    await releaseImage(tx, server.image_id, now);
   });
   crashPoint('destroy.recorded');
 }
 
 /** Whether the driver confirms that no host has the machine; otherwise the step is put off. */
 export async function offItsHost(service: Service, operation: OperationRow): Promise<boolean> {
-  // A holder that overslept must not remove what its successor has made on another host by now.
-  if (!(await holdsLease(service.db, operation))) lostLease();
-  try {
-    await answerWithin(ANSWER_MAX_MS, service.compute.remove(operation.server_id));
-    return true;
-  } catch (error) {
-    service.log.warn({ err: error, ...shownOperation(operation) }, 'machine could not be removed');
-    await advance(service.db, service, operation, soonAgain(service, operation));
-    return false;
-  }
+  const fault = await ask(service, operation, {
+    ms: ANSWER_MAX_MS,
+    call: () => service.compute.remove(operation.server_id),
+    failed: 'machine could not be removed',
+  });
+  if (fault) await advance(service.db, service, operation, soonAgain(service, operation));
+  return fault === null;
 }

@@ -3,7 +3,12 @@ import { showId } from '../../kernel/ids.ts';
 import { describeError } from '../../kernel/logger.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
-import { advanceOperation, type OperationRow, type OperationStep } from '../../store/operations.ts';
+import {
+  advanceOperation,
+  type OperationRow,
+  type OperationStep,
+  releaseServerLease,
+} from '../../store/operations.ts';
 import type { Service } from '../context.ts';
 
 export interface StepResult {
@@ -12,9 +17,9 @@ export interface StepResult {
   /** 0 when left out. */
   readonly attempts?: number;
   readonly triedHosts?: readonly string[];
-  /** When another host was taken. */
+  /** When what comes next begins to have its time. */
   readonly placedAt?: Date;
-  /** Why the host could not do it; the last one told stays. */
+  /** Why it could not be done; the last one told stays. */
   readonly fault?: string;
   /** Milliseconds of business time until it is due; at once when left out. */
   readonly inMs?: number;
@@ -50,8 +55,38 @@ export function soonAgain(service: Service, operation: OperationRow): StepResult
   return { attempts, inMs: Math.min(SECOND_MS * 2 ** Math.min(operation.attempts, 10), LONGEST_WAIT_MS) };
 }
 
+/**
+ * Runs a step for each operation by itself: an error that nobody foresaw delays that one only. One that was taken over
+ * while the driver worked is given back at once, for its successor waits until this call has ended.
+ */
+export async function eachAlone(
+  service: Service,
+  operations: readonly OperationRow[],
+  step: (operation: OperationRow) => Promise<void>,
+): Promise<void> {
+  await Promise.all(
+    operations.map(async (operation) => {
+      try {
+        await step(operation);
+      } catch (error) {
+        if (error instanceof LostLease) await giveBack(service, operation);
+        else await postpone(service, operation, error);
+      }
+    }),
+  );
+}
+
+async function giveBack(service: Service, operation: OperationRow): Promise<void> {
+  try {
+    await releaseServerLease(service.db, operation);
+  } catch (failure) {
+    const shown = shownOperation(operation);
+    service.log.warn({ err: failure, ...shown }, 'operation could not be given back; its lease will end');
+  }
+}
+
 /** An error that nobody foresaw: the same step in five seconds, so that it neither blocks nor spins. */
-export async function postpone(service: Service, operation: OperationRow, error: unknown): Promise<void> {
+async function postpone(service: Service, operation: OperationRow, error: unknown): Promise<void> {
   const shown = shownOperation(operation);
   service.log.error({ err: error, ...shown }, 'operation step failed');
   const dueAt = new Date(service.clock.now().getTime() + 5 * SECOND_MS);

@@ -1,0 +1,28 @@
+/** SSH keys that a request names, as a server keeps them. */
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { findOwnKeys } from '../../store/reinstalls.ts';
+
+export interface ChosenKeys {
+  readonly ids: readonly string[];
+  /** The keys themselves, in the same order: the customer may delete them, the server keeps them. */
+  readonly publicKeys: readonly string[];
+}
+
+/** One named twice counts once. Refuses a key that is not the customer's by its place, `ssh_keys.1`. */
+export async function chooseKeys(
+  tx: Sql,
+  customerId: string,
+  shownIds: readonly string[],
+): Promise<ChosenKeys> {
+  const ids = shownIds.map((shown) => readId('sshKey', shown));
+  const known = ids.filter((id) => id !== undefined);
+  const rows = await findOwnKeys(tx, customerId, known);
+  const texts = new Map(rows.map((row) => [row.id, row.public_key]));
+  for (const [index, id] of ids.entries()) {
+    if (id === undefined || !texts.has(id)) fail('unknown_reference', { field: `ssh_keys.${index}` });
+  }
+  const once = [...new Set(known)];
+  return { ids: once, publicKeys: once.map((id) => texts.get(id) ?? '') };
+}

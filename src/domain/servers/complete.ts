@@ -1,0 +1,98 @@
+/** The end of an operation: its row goes, the server's status moves as the table says, and the event tells of it. */
+import { type CrashPoint, crashPoint } from '../../kernel/crash.ts';
+import { showId } from '../../kernel/ids.ts';
+import { move, SERVER_TRANSITIONS, type ServerStatus } from '../../spec/states.ts';
+import { finishOperation, type OperationKind, type OperationRow } from '../../store/operations.ts';
+import { findServer, lockServer, setServerInstalled, setServerStatus } from '../../store/servers.ts';
+import type { Service } from '../context.ts';
+import { releaseImage } from '../images/release.ts';
+import { recordAudit, recordEvent, systemActor } from '../record.ts';
+import { serverObject } from './object.ts';
+import { reinstallPayload } from './payload.ts';
+import { lostLease, shownOperation } from './step.ts';
+
+/** By which transition each kind ends; a removal ends in its own way. */
+const TRIGGERS = {
+  provision: 'install_completes',
+  rebuild: 'rebuild_completes',
+  restore: 'rebuild_completes',
+  stop: 'stop',
+  start: 'start',
+  reboot: 'reboot',
+  rescue: 'rescue',
+} as const;
+type Completing = keyof typeof TRIGGERS;
+
+const INSTALLS: readonly OperationKind[] = ['provision', 'rebuild', 'restore'];
+
+/** The driver has done all that the operation asked for. */
+export async function complete(service: Service, operation: OperationRow): Promise<void> {
+  const { kind } = operation;
+  if (kind === 'destroy') throw new Error('a removal is recorded where it ends');
+  const now = service.clock.now();
+  await service.db.transaction(async (tx) => {
+    const server = await lockServer(tx, operation.server_id);
+    if (!server) return;
+    if (!(await finishOperation(tx, operation))) lostLease();
+    const { to, event } = move(SERVER_TRANSITIONS, server.status, trigger(kind, server.status));
+    if (kind === 'rebuild' || kind === 'restore') {
+      await releaseImage(tx, reinstallPayload(service, operation).imageId, now);
+    }
+    if (INSTALLS.includes(kind)) {
+      await setServerInstalled(tx, { id: server.id, onNewDisk: kind !== 'provision', now });
+    } else if (to !== server.status) {
+      await setServerStatus(tx, { id: server.id, status: to, now });
+    }
+    const done = await findServer(tx, server.id);
+    if (!done) return;
+    const { customer_id: customerId } = done;
+    if (event) await recordEvent(tx, { customerId, type: event, object: serverObject(done) }, now);
+    if (INSTALLS.includes(kind)) {
+      const resource = showId('server', done.id);
+      await recordAudit(tx, { actor: systemActor(now), action: 'server.run', resource, customerId }, now);
+    }
+    crashPoint(pointOf(kind, 'provision.running_written', 'operation.end_written'));
+  });
+  crashPoint(pointOf(kind, 'provision.running_recorded', 'operation.ended'));
+}
+
+/**
+ * The driver refuses for good, or has no such machine: the operation is over and nothing came of it. A server that was
+ * paid to resume is no longer suspended, so that nobody pays twice for another try.
+ */
+export async function fallThrough(service: Service, operation: OperationRow, reason: string): Promise<void> {
+  const { kind } = operation;
+  if (kind === 'provision' || kind === 'destroy') throw new Error(`a ${kind} does not fall through`);
+  const now = service.clock.now();
+  await service.db.transaction(async (tx) => {
+    const server = await lockServer(tx, operation.server_id);
+    if (!server) return;
+    if (!(await finishOperation(tx, operation))) lostLease();
+    if (kind === 'start' && server.status === 'suspended') {
+      const { to } = move(SERVER_TRANSITIONS, server.status, 'resume_stopped');
+      await setServerStatus(tx, { id: server.id, status: to, now });
+    }
+    await recordAudit(
+      tx,
+      {
+        actor: systemActor(now),
+        action: `server.${kind}`,
+        resource: showId('server', server.id),
+        result: 'error',
+        customerId: server.customer_id,
+      },
+      now,
+    );
+    crashPoint('operation.end_written');
+  });
+  crashPoint('operation.ended');
+  service.log.error({ ...shownOperation(operation), kind, reason }, 'operation was given up');
+}
+
+function trigger(kind: Completing, status: ServerStatus): (typeof TRIGGERS)[Completing] | 'resume_running' {
+  return kind === 'start' && status === 'suspended' ? 'resume_running' : TRIGGERS[kind];
+}
+
+function pointOf(kind: OperationKind, provision: CrashPoint, other: CrashPoint): CrashPoint {
+  return kind === 'provision' ? provision : other;
+}

@@ -1,0 +1,50 @@
+/** Destroying a server, whatever it does now. */
+import { crashPoint } from '../../kernel/crash.ts';
+import { fail } from '../../kernel/fail.ts';
+import { newId, readId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { Server } from '../../spec/schemas/server.ts';
+import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
+import { lockBalance } from '../../store/ledger.ts';
+import { replaceByRemoval } from '../../store/operations.ts';
+import { findServer, lockOwnServer, type ServerRow, setServerStatus } from '../../store/servers.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { recordAudit } from '../record.ts';
+import { letGo } from './let-go.ts';
+import { requireCan } from './lock-for.ts';
+import { serverObject } from './object.ts';
+import { refundFirstCycle } from './refund.ts';
+
+/** May be repeated while it lasts; refuses with `not_found` afterwards. One that never ran is refunded in full. */
+export async function destroyServer(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+): Promise<Server> {
+  const id = readId('server', shownId) ?? fail('not_found');
+  const answer = await service.db.transaction(async (tx) => {
+    const server = (await lockOwnServer(tx, actor.customerId, id)) ?? fail('not_found');
+    requireCan(server, 'destroy');
+    const now = service.clock.now();
+    if (server.status !== 'destroying') await beginRemoval(tx, server, now);
+    const object = serverObject((await findServer(tx, id)) ?? server);
+    await recordAudit(tx, { actor, action: 'server.destroy', resource: object.id }, now);
+    crashPoint('destroy.begun_written');
+    return object;
+  });
+  crashPoint('destroy.begun');
+  service.wake();
+  return answer;
+}
+
+/** In the caller's transaction, which holds the server's lock. What is done to the server now is taken over. */
+async function beginRemoval(tx: Sql, server: ServerRow, now: Date): Promise<void> {
+  await lockBalance(tx, server.customer_id);
+  if (server.first_run_at === null) {
+    await refundFirstCycle(tx, server, 'was destroyed before it first ran', now);
+  }
+  const { to } = move(SERVER_TRANSITIONS, server.status, 'destroy');
+  await setServerStatus(tx, { id: server.id, status: to, now });
+  await letGo(tx, server, now);
+  await replaceByRemoval(tx, { id: newId(now), serverId: server.id, now });
+}

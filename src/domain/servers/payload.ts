@@ -1,0 +1,36 @@
+/** What an operation needs beside its server's row, sealed: none of it is readable at rest, and it goes with the row. */
+import type { OperationRow } from '../../store/operations.ts';
+import type { Service } from '../context.ts';
+
+/** Of `rescue`. */
+export interface RescuePayload {
+  /** crypt(3) hash of root's one-time password. */
+  readonly passwordHash: string;
+}
+
+/** Of `rebuild` and `restore`: what the server was before, should the driver refuse. */
+export interface ReinstallPayload {
+  readonly status: 'running' | 'stopped';
+  readonly imageId: string;
+  readonly sshKeys: readonly string[];
+  readonly sshPublicKeys: readonly string[];
+}
+
+const PURPOSE = 'operation';
+
+export function sealPayload(service: Service, payload: RescuePayload | ReinstallPayload): string {
+  return service.keys.seal(PURPOSE, JSON.stringify(payload));
+}
+
+export function rescuePayload(service: Service, operation: OperationRow): RescuePayload {
+  return open(service, operation) as RescuePayload;
+}
+
+export function reinstallPayload(service: Service, operation: OperationRow): ReinstallPayload {
+  return open(service, operation) as ReinstallPayload;
+}
+
+function open(service: Service, operation: OperationRow): unknown {
+  if (operation.payload_sealed === null) throw new Error(`a ${operation.kind} without its payload`);
+  return JSON.parse(service.keys.open(PURPOSE, operation.payload_sealed).toString('utf8'));
+}

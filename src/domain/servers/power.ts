@@ -1,0 +1,47 @@
+/** Stop, start and reboot. */
+import type { Server } from '../../spec/schemas/server.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { Within } from '../idempotency.ts';
+import { chargeCycleFromNow } from './charge-cycle.ts';
+import { operateOn } from './operate-on.ts';
+
+/** Asks the guest to shut down; it stays `running` until it is off, and is switched off after a deadline. */
+export async function stopServer(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  within?: Within,
+): Promise<Server> {
+  return await operateOn(service, { actor, shownId, action: 'stop', within }, async () => ({
+    step: 'shut_down',
+  }));
+}
+
+/** Soft: the guest is asked to shut down, and switched on again. Hard: it is reset. */
+export async function rebootServer(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  options: { readonly hard: boolean },
+  within?: Within,
+): Promise<Server> {
+  return await operateOn(service, { actor, shownId, action: 'reboot', within }, async () => ({
+    step: options.hard ? 'reset' : 'shut_down',
+  }));
+}
+
+/**
+ * Switches a stopped server on. One that is suspended because it was not to be renewed is charged a cycle from now on
+ * and resumes; refuses then with `insufficient_balance` too.
+ */
+export async function startServer(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  within?: Within,
+): Promise<Server> {
+  return await operateOn(service, { actor, shownId, action: 'start', within }, async (tx, server, now) => {
+    if (server.status === 'suspended') await chargeCycleFromNow(tx, server, now);
+    return { step: 'wait_on' };
+  });
+}

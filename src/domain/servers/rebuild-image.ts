@@ -1,0 +1,59 @@
+/** Which image a rebuild installs. */
+import { fail } from '../../kernel/fail.ts';
+import { readId, showId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { findOfficialImage } from '../../store/reinstalls.ts';
+import type { ServerRow } from '../../store/servers.ts';
+import type { Service } from '../context.ts';
+import { imageGone } from '../images/deprecation.ts';
+import { findUsableImage } from '../images/usable.ts';
+
+const FIELD = { field: 'image' } as const;
+
+export interface ChosenImage {
+  readonly id: string;
+  readonly cloud_init: boolean;
+}
+
+/**
+ * The image named, or without a name the one that is installed. Refuses one that the customer has not
+ * (`unknown_reference`) and one that cannot be installed here (`unavailable`): deprecated and not installed now, gone
+ * since, or his own where the hardware takes none.
+ */
+export async function chooseImage(
+  service: Service,
+  tx: Sql,
+  server: ServerRow,
+  asked: { readonly shownId: string | undefined; readonly category: 'vps' | 'dedicated'; readonly now: Date },
+): Promise<ChosenImage> {
+  const { shownId, category, now } = asked;
+  const present = showId(server.image_type === 'custom' ? 'customImage' : 'image', server.image_id);
+  const image = await findImage(tx, server, shownId ?? present, now);
+  if (!image) {
+    if (shownId !== undefined) fail('unknown_reference', FIELD);
+    fail('unavailable', FIELD, 'The image of this server can no longer be installed: name another one.');
+  }
+  if (image.custom && !service.compute.capabilities[category].ownImages) {
+    fail('unavailable', FIELD, 'This hardware cannot be installed from an image of your own.');
+  }
+  if (image.deprecated && image.id !== server.image_id) {
+    fail('unavailable', FIELD, 'This image is deprecated: it is installed only where it is already.');
+  }
+  return image;
+}
+
+type FoundImage = ChosenImage & { readonly custom: boolean; readonly deprecated: boolean };
+
+async function findImage(
+  tx: Sql,
+  server: ServerRow,
+  shownId: string,
+  now: Date,
+): Promise<FoundImage | undefined> {
+  const own = await findUsableImage(tx, server.customer_id, shownId, { installed: server.image_id });
+  if (own) return { id: own.id, cloud_init: own.cloud_init, custom: true, deprecated: false };
+  const id = readId('image', shownId);
+  const row = id === undefined ? undefined : await findOfficialImage(tx, id);
+  if (!row || imageGone(row.deprecated_at, now)) return undefined;
+  return { id: row.id, cloud_init: row.cloud_init, custom: false, deprecated: row.deprecated_at !== null };
+}

@@ -1,0 +1,21 @@
+/** Giving back what a server cost that never ran. */
+import type { Sql } from '../../kernel/sql.ts';
+import type { ServerRow } from '../../store/servers.ts';
+import { credit } from '../ledger/transfer.ts';
+
+/** In full, once: a server is charged for one cycle before it first runs. `why` ends the sentence `s1 in par …`. */
+export async function refundFirstCycle(tx: Sql, server: ServerRow, why: string, now: Date): Promise<void> {
+  await credit(
+    tx,
+    {
+      customerId: server.customer_id,
+      account: 'revenue',
+      amountCents: server.price_cents_cycle,
+      type: 'refund',
+      resource: { kind: 'server', id: server.id },
+      description: `${server.plan_id} in ${server.region_id} ${why}`,
+      fact: `refund:${server.id}:1`,
+    },
+    now,
+  );
+}

@@ -1,0 +1,97 @@
+/** What a rebuild or restore needs to know, writes, and takes back when it cannot be done. */
+import type { Sql } from '../kernel/sql.ts';
+
+/** What a server runs, beside its row. */
+export interface InstallFacts {
+  readonly category: 'vps' | 'dedicated';
+  readonly ssh_public_keys: string[];
+}
+
+/** The caller holds the server's lock. */
+export async function findInstallFacts(tx: Sql, serverId: string): Promise<InstallFacts | undefined> {
+  return await tx.row<InstallFacts>(
+    `select p.category, s.ssh_public_keys from servers s join plans p on p.id = s.plan_id where s.id = $1`,
+    [serverId],
+  );
+}
+
+export interface OfficialImageRow {
+  readonly id: string;
+  readonly cloud_init: boolean;
+  /** `YYYY-MM-DD` */
+  readonly deprecated_at: string | null;
+}
+
+/** An official image; a retired one does not count. */
+export async function findOfficialImage(tx: Sql, id: string): Promise<OfficialImageRow | undefined> {
+  return await tx.row<OfficialImageRow>(
+    `select id, cloud_init, deprecated_at from images where id = $1 and type = 'official' and active`,
+    [id],
+  );
+}
+
+export interface KeyRow {
+  readonly id: string;
+  readonly public_key: string;
+}
+
+/** Those of the keys that are the customer's. */
+export async function findOwnKeys(tx: Sql, customerId: string, ids: readonly string[]): Promise<KeyRow[]> {
+  return await tx.rows<KeyRow>(
+    `select id, public_key from ssh_keys where customer_id = $1 and id = any ($2::uuid[])`,
+    [customerId, ids],
+  );
+}
+
+export interface RestorableRow {
+  readonly region_id: string;
+  readonly disk_gb: number;
+  readonly image_id: string;
+  readonly status: 'creating' | 'ready' | 'error';
+}
+
+/** The customer's own snapshot. It is locked against its removal until this transaction has begun the restore. */
+export async function lockRestorable(
+  tx: Sql,
+  customerId: string,
+  id: string,
+): Promise<RestorableRow | undefined> {
+  return await tx.row<RestorableRow>(
+    `select region_id, disk_gb, image_id, status from snapshots where id = $1 and customer_id = $2 for share`,
+    [id, customerId],
+  );
+}
+
+/** What an install puts on the disk. */
+export interface Install {
+  readonly imageId: string;
+  readonly sshKeys: readonly string[];
+  /** Their texts, in the same order. */
+  readonly sshPublicKeys: readonly string[];
+  readonly userDataSealed: string | null;
+}
+
+/** The server is being installed anew, with this. */
+export async function setInstalling(
+  tx: Sql,
+  change: Install & {
+    readonly id: string;
+    readonly status: 'installing' | 'running' | 'stopped';
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.run(
+    `update servers
+        set status = $2, image_id = $3, ssh_keys = $4, ssh_public_keys = $5, user_data_sealed = $6, updated_at = $7
+      where id = $1`,
+    [
+      change.id,
+      change.status,
+      change.imageId,
+      change.sshKeys,
+      change.sshPublicKeys,
+      change.userDataSealed,
+      change.now,
+    ],
+  );
+}
