@@ -1,0 +1,67 @@
+/** The consoles that are open in this process, counted, so that they are few and end when it does. */
+import type { Duplex } from 'node:stream';
+import { fail } from '../../kernel/fail.ts';
+import { SECOND_MS } from '../../kernel/time.ts';
+import type { Pipe } from './pipe.ts';
+
+const PER_SERVER_MAX = 5;
+const PER_PROCESS_MAX = 200;
+/** Those who still shake hands, each a connection and a statement. */
+const ENTERING_MAX = 100;
+const RETRY_AFTER_S = 60;
+/** A stop of the service waits no longer for viewers. Longer than each has to say goodbye. */
+const CLOSE_MAX_MS = 3 * SECOND_MS;
+
+export class OpenConsoles {
+  readonly #entering = new Set<Duplex>();
+  readonly #pipes = new Set<Pipe>();
+  readonly #byServer = new Map<string, number>();
+  #count = 0;
+  #closing = false;
+
+  /** Lets somebody in who has not shown a ticket yet; call what it gives when that is decided. */
+  enter(socket: Duplex): () => void {
+    if (this.#closing || this.#entering.size >= ENTERING_MAX) fail('maintenance', { retry_after_s: 1 });
+    this.#entering.add(socket);
+    return () => this.#entering.delete(socket);
+  }
+
+  /** Takes one of the places there are; call what it gives to free it. */
+  take(serverId: string): () => void {
+    const here = this.#byServer.get(serverId) ?? 0;
+    if (this.#closing || this.#count >= PER_PROCESS_MAX)
+      fail('maintenance', { retry_after_s: RETRY_AFTER_S });
+    if (here >= PER_SERVER_MAX) {
+      fail('conflict_state', {}, `This server has ${PER_SERVER_MAX} consoles open; close one and try again.`);
+    }
+    this.#count += 1;
+    this.#byServer.set(serverId, here + 1);
+    return () => {
+      this.#count -= 1;
+      const left = (this.#byServer.get(serverId) ?? 1) - 1;
+      if (left > 0) this.#byServer.set(serverId, left);
+      else this.#byServer.delete(serverId);
+    };
+  }
+
+  hold(pipe: Pipe): Pipe {
+    this.#pipes.add(pipe);
+    pipe.ended.then(() => this.#pipes.delete(pipe));
+    if (this.#closing) pipe.end('stopping');
+    return pipe;
+  }
+
+  /** Ends all of them and lets nobody in any more. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    for (const socket of this.#entering) socket.destroy();
+    const ended = Promise.all([...this.#pipes].map((pipe) => pipe.ended));
+    for (const pipe of this.#pipes) pipe.end('stopping');
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, CLOSE_MAX_MS);
+    });
+    await Promise.race([ended, late]);
+    clearTimeout(timer);
+  }
+}

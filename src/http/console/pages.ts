@@ -1,0 +1,68 @@
+/** The console's page and its files. Nobody signs in here: the ticket in the page's address is what opens a screen. */
+import { createHash } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { CONSOLE_STYLE, consolePage } from '../../panel/console.ts';
+import { CONSOLE_PATHS } from '../../spec/paths.ts';
+import type { Edge } from '../settings.ts';
+import { consoleFiles, NOVNC_LICENCE, PAGE_SCRIPT } from './files.ts';
+
+const styleHash = createHash('sha256').update(CONSOLE_STYLE).digest('base64');
+
+/** Name, brackets of an IPv6 address, port: anything else in a Host header names no WebSocket of ours. */
+const HOST = /^[a-z0-9.:[\]-]{1,255}$/i;
+
+export function registerConsolePages(scope: FastifyInstance, edge: Edge): void {
+  scope.get(CONSOLE_PATHS.page, (request, reply) => {
+    const { version } = consoleFiles();
+    const page = consolePage({
+      script: `${CONSOLE_PATHS.page}/files/${version}/${PAGE_SCRIPT}`,
+      licence: `${CONSOLE_PATHS.page}/files/${version}/${NOVNC_LICENCE}`,
+    });
+    reply.headers(headers(socketOrigins(edge.settings.baseUrl, request.host))).send(page);
+  });
+
+  const file = `${CONSOLE_PATHS.page}/files/:version/*`;
+  scope.get<{ Params: { version: string; '*': string } }>(file, (request, reply) => {
+    const { version, byPath } = consoleFiles();
+    const found = request.params.version === version ? byPath.get(request.params['*']) : undefined;
+    if (!found) return reply.callNotFound();
+    reply
+      .headers({
+        'content-type': found.type,
+        'cache-control': 'public, max-age=31536000, immutable',
+        'cross-origin-resource-policy': 'same-origin',
+      })
+      .send(found.bytes);
+  });
+}
+
+/** `'self'` is not a WebSocket of our own host in every browser. */
+function socketOrigins(baseUrl: string | null, host: string): string[] {
+  const hosts = [baseUrl === null ? undefined : new URL(baseUrl).host, host];
+  const named = new Set(hosts.filter((name) => name !== undefined && HOST.test(name)));
+  return [...named].flatMap((name) => [`ws://${name}`, `wss://${name}`]);
+}
+
+function headers(sockets: readonly string[]): Record<string, string> {
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': [
+      `default-src 'none'`,
+      `script-src 'self'`,
+      `style-src 'sha256-${styleHash}'`,
+      // Pointers and pictures that come over the WebSocket are drawn from data: addresses.
+      `img-src data:`,
+      `connect-src ${["'self'", ...sockets].join(' ')}`,
+      `form-action 'none'`,
+      `base-uri 'none'`,
+      `frame-ancestors 'none'`,
+    ].join('; '),
+    // The page's address holds the ticket.
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+    'cache-control': 'no-store',
+  };
+}

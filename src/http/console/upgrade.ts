@@ -1,0 +1,146 @@
+/**
+ * The WebSocket of a console: `GET /console/socket/<ticket>`. Everything is decided before the upgrade, so a refusal is
+ * an ordinary answer in JSON; what follows is bytes (pipe.ts).
+ */
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { type Admission, admitToConsole, connectScreen } from '../../domain/servers/console.ts';
+import { Failure, fail } from '../../kernel/fail.ts';
+import { CONSOLE_PATHS } from '../../spec/paths.ts';
+import { answerSocket } from '../below-router.ts';
+import { isCrossSite } from '../csrf.ts';
+import { failureOf } from '../errors.ts';
+import type { Edge } from '../settings.ts';
+import { v1Answer } from '../v1/answer-error.ts';
+import { OpenConsoles } from './open-consoles.ts';
+import { pipe } from './pipe.ts';
+
+/** A viewer's largest message; noVNC sends at most ten kilobytes at once. */
+const MESSAGE_MAX_BYTES = 64 * 1024;
+/** What noVNC and its kind ask for, where they ask. */
+const SUBPROTOCOL = 'binary';
+/** What the log calls it: never the ticket. */
+const ROUTE = `${CONSOLE_PATHS.sockets}:ticket`;
+
+export interface UpgradeOptions {
+  readonly edge: Edge;
+  readonly newRequestId: () => string;
+  /** Awaited before each, as before each request. */
+  readonly beforeRequest?: (() => Promise<void>) | undefined;
+}
+
+/** Whether a request is for a console's WebSocket. All others are answered as if they asked for no upgrade. */
+export function isConsoleUpgrade({ method, url, headers }: IncomingMessage): boolean {
+  const isWebSocket = headers.upgrade?.toLowerCase() === 'websocket';
+  return method === 'GET' && isWebSocket && url?.startsWith(CONSOLE_PATHS.sockets) === true;
+}
+
+/** Takes the server's upgrades. Gives what ends all consoles, for when the server stops. */
+export function takeUpgrades(server: Server, options: UpgradeOptions): () => Promise<void> {
+  const { log } = options.edge.service;
+  const consoles = new OpenConsoles();
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: MESSAGE_MAX_BYTES,
+    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+  });
+  const ids = new WeakMap<IncomingMessage, string>();
+  sockets.on('headers', (lines, request) => lines.push(`X-Request-Id: ${ids.get(request)}`));
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const requestId = options.newRequestId();
+    ids.set(request, requestId);
+    const say = (status: number) =>
+      log.info({ method: request.method, route: ROUTE, status, requestId }, 'request');
+    const upgrade = (then: (viewer: WebSocket) => void) => {
+      say(101);
+      sockets.handleUpgrade(request, socket, head, then);
+    };
+    open(options, consoles, { request, socket, requestId, upgrade }).catch((error: unknown) => {
+      const failure = failureOf(options.edge, error);
+      const level = failure.code === 'internal' ? 'error' : 'warn';
+      if (failure !== error) log[level]({ err: error, requestId }, 'a console was not opened');
+      const { status, body } = v1Answer(failure, requestId);
+      say(status);
+      answerSocket(socket, { status, body, requestId });
+    });
+  });
+  return () => consoles.close();
+}
+
+interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly requestId: string;
+  /** Makes it a WebSocket. */
+  readonly upgrade: (then: (viewer: WebSocket) => void) => void;
+}
+
+async function open(
+  { edge, beforeRequest }: UpgradeOptions,
+  consoles: OpenConsoles,
+  { request, socket, requestId, upgrade }: Upgrade,
+): Promise<void> {
+  // Who leaves while we look him up is told nothing.
+  socket.on('error', () => socket.destroy());
+  const leave = consoles.enter(socket);
+  try {
+    checkHandshake(request, edge.settings.baseUrl);
+    await beforeRequest?.();
+    const ticket = request.url?.slice(CONSOLE_PATHS.sockets.length).split('?')[0] ?? '';
+    const admission = await admitToConsole(edge.service, ticket);
+    const release = consoles.take(admission.serverId);
+    let running = false;
+    try {
+      const screen = await connectScreen(edge.service, admission.serverId);
+      upgrade((viewer) => {
+        running = true;
+        run(edge, consoles, { viewer, screen, admission, requestId, release });
+      });
+      if (!running) screen.destroy();
+    } finally {
+      if (!running) release();
+    }
+  } finally {
+    leave();
+  }
+}
+
+function run(
+  { service }: Edge,
+  consoles: OpenConsoles,
+  parts: {
+    readonly viewer: WebSocket;
+    readonly screen: Duplex;
+    readonly admission: Admission;
+    readonly requestId: string;
+    readonly release: () => void;
+  },
+): void {
+  const { viewer, screen, admission, requestId, release } = parts;
+  const began = performance.now();
+  const carried = consoles.hold(pipe(viewer, screen, { readOnly: admission.readOnly }));
+  carried.ended.then((why) => {
+    release();
+    const durationMs = Math.round(performance.now() - began);
+    service.log.info({ requestId, durationMs, why }, 'console closed');
+  });
+}
+
+const KEY = /^[+/0-9A-Za-z]{22}==$/;
+
+/** Refuses what cannot become a WebSocket of ours, before the ticket is used up. */
+function checkHandshake(request: IncomingMessage, baseUrl: string | null): void {
+  // Nodes before 24.9 hand over every upgrade.
+  if (!isConsoleUpgrade(request)) fail('bad_request', {}, 'Nothing here can be upgraded.');
+  const { headers } = request;
+  const key = headers['sec-websocket-key'];
+  if (headers['sec-websocket-version'] !== '13' || typeof key !== 'string' || !KEY.test(key)) {
+    fail('bad_request', {}, 'This is not the handshake of a WebSocket of version 13.');
+  }
+  if (headers.origin === 'null' || isCrossSite(headers, baseUrl)) {
+    throw new Failure('invalid_csrf', {}, 'A console opens from its own page only.');
+  }
+}

@@ -1,0 +1,77 @@
+/** The page of a server's screen. What it does is in a script of its own (src/http/console/page.js). */
+import { CONSOLE_PATHS, PANEL_PATHS } from '../spec/paths.ts';
+import { Html, html } from './html.ts';
+
+/** The only style of the page, beside what its viewer sets on its own elements. */
+export const CONSOLE_STYLE = `
+:root { color-scheme: dark }
+* { box-sizing: border-box }
+[hidden] { display: none !important }
+html, body { height: 100% }
+body { margin: 0; display: flex; flex-direction: column; background: #101418; color: #e8e6e1;
+  font: 1rem/1.5 system-ui, sans-serif }
+header { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; padding: .5rem 1rem;
+  border-bottom: 1px solid #333b45 }
+header a { color: #6cc5d2; text-decoration: none; font-weight: 600 }
+header [role=status] { flex: 1 }
+button { font: inherit; padding: .15rem .75rem; color: inherit; background: #232b34; border: 1px solid #4a5562;
+  border-radius: .35rem; cursor: pointer }
+#badge { padding: 0 .6rem; border: 1px solid #c9a04a; border-radius: 1rem; color: #e9c77b }
+main { flex: 1; min-height: 0; position: relative }
+#screen { position: absolute; inset: 0 }
+#about, noscript { display: block; max-width: 44rem; margin: 0 auto; padding: 1.5rem 1.25rem; position: relative }
+h1 { font-size: 1.4rem; line-height: 1.25 }
+code { overflow-wrap: anywhere }
+footer { padding: .3rem 1rem; font-size: .8rem; color: #9aa5b1 }
+footer a { color: inherit }
+`;
+
+export interface ConsolePageOptions {
+  /** Where the page's script is, and its viewer's licence. */
+  readonly script: string;
+  readonly licence: string;
+}
+
+const OTHER_WAYS = html`<p>Other ways to a server: sign in by SSH with one of its keys, or boot the rescue system with
+<code>POST /v1/servers/{id}/rescue</code>, which answers with a password for it.</p>`;
+
+export function consolePage({ script, licence }: ConsolePageOptions): string {
+  const whole = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Console · Skerry</title>
+<style>${new Html(CONSOLE_STYLE)}</style>
+<script type="module" src="${script}"></script>
+</head>
+<body data-sockets="${CONSOLE_PATHS.sockets}">
+<header>
+<a href="${PANEL_PATHS.servers}">Skerry</a>
+<span id="state" role="status"></span>
+<span id="badge" hidden>view only</span>
+<button id="keys" type="button" hidden>Ctrl-Alt-Del</button>
+<button id="full" type="button" hidden>Full screen</button>
+</header>
+<main>
+<div id="screen"></div>
+<noscript>
+<h1>The console needs scripts</h1>
+<p>It draws the server’s screen as it changes, which a page without scripts cannot do. In Tor Browser, allow scripts for
+this page and load it again: its link is used up only when the screen opens.</p>
+${OTHER_WAYS}
+</noscript>
+<section id="about" hidden>
+<h1>The console is closed</h1>
+<p id="why"></p>
+<p>A link opens the console once, within five minutes, while the server runs. For a new one ask
+<code>GET /v1/servers/{id}/console</code> with an API token; one of scope <code>write</code> can type.</p>
+${OTHER_WAYS}
+</section>
+</main>
+<footer>Screen by <a href="${licence}">noVNC, MPL 2.0</a></footer>
+</body>
+</html>
+`;
+  return whole.text;
+}
