@@ -1,8 +1,8 @@
 /** Who carries out which task. */
 import type { TaskKind } from '../store/tasks.ts';
 import type { Service } from './context.ts';
-import { applyFilter } from './firewall/apply.ts';
-import { removeImageBlob } from './images/remove-blob.ts';
+import { ensureSnapshot } from './snapshots/ensure.ts';
+import { ensureVolume } from './volumes/ensure.ts';
 
 /** What comes next: nothing, or the same again after so long, in business time. */
 export type TaskResult = 'done' | { readonly againMs: number };
@@ -14,6 +14,6 @@ export type TaskResult = 'done' | { readonly againMs: number };
 export type TaskHandler = (service: Service, subject: string) => Promise<TaskResult>;
 
 export const TASKS: Readonly<Partial<Record<TaskKind, TaskHandler>>> = {
-  filter: applyFilter,
-  image_remove: removeImageBlob,
+  volume: ensureVolume,
+  snapshot: ensureSnapshot,
 };

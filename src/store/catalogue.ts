@@ -69,6 +69,11 @@ export async function listOfficialImages(tx: Sql): Promise<ImageRow[]> {
   );
 }
 
+/** The region by its code on the REST surface, if it is served. */
+export async function findRegion(tx: Sql, id: string): Promise<RegionRow | undefined> {
+  return await tx.row<RegionRow>(`select ${REGION} from regions where id = $1 and active`, [id]);
+}
+
 /** The region that the session surface calls by this code. */
 export async function findRegionBySessionCode(tx: Sql, code: string): Promise<RegionRow | undefined> {
   return await tx.row<RegionRow>(`select ${REGION} from regions where session_code = $1 and active`, [code]);

@@ -5,14 +5,13 @@ import { base32, newId } from '../../kernel/ids.ts';
 import { readName } from '../../kernel/printable.ts';
 import { digest } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { parseRfc3339, SECOND_MS } from '../../kernel/time.ts';
-import { LIMITS } from '../../spec/limits.ts';
 import type { ApiToken, ApiTokenBody, NewApiToken } from '../../spec/schemas/api-token.ts';
 import { isScope, type Scope, scopeCovers } from '../../spec/scopes.ts';
 import { lockCustomer } from '../../store/customers.ts';
 import { countTokens, insertToken } from '../../store/tokens.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { checkPassword } from '../customers/check-password.ts';
+import { requireExpiry } from '../expiry.ts';
 import type { Within } from '../idempotency.ts';
 import { recordAudit, recordEvent } from '../record.ts';
 import { tokenObject } from './object.ts';
@@ -101,12 +100,4 @@ async function addToken(
   await recordAudit(tx, { actor, action: 'token.create', resource: token.id }, now);
   await recordEvent(tx, { customerId, type: 'token.created', object: token }, now);
   return { token, plaintext };
-}
-
-/** In whole seconds, so that the time shown is the time it ends. A clock of the caller's may be 30 seconds off. */
-function requireExpiry(text: string, now: Date): Date {
-  const time = parseRfc3339(text);
-  if (!time || time.getUTCFullYear() > 9_999) fail('bad_expiry');
-  if (time.getTime() <= now.getTime() - LIMITS.clockSkewS * SECOND_MS) fail('bad_expiry');
-  return new Date(Math.floor(time.getTime() / SECOND_MS) * SECOND_MS);
 }

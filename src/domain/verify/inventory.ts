@@ -35,11 +35,14 @@ export const INVENTORY: readonly Invariant[] = [
   },
   {
     name: 'hosts carry what they count',
-    proves: 'memory and disk in use on each host are the sums of its servers',
+    proves: 'memory and disk in use on each host are the sums of its servers and volumes',
     checks: 'hosts',
-    broken: `select h.id from hosts h left join servers s on s.host_id = h.id
-      group by h.id
-      having h.used_ram_mb <> coalesce(sum(s.ram_mb), 0) or h.used_disk_gb <> coalesce(sum(s.disk_gb), 0)`,
+    broken: `select h.id from hosts h
+        left join (select host_id, sum(ram_mb) as ram_mb, sum(disk_gb) as disk_gb from servers group by host_id) s
+          on s.host_id = h.id
+        left join (select host_id, sum(disk_gb) as disk_gb from volumes group by host_id) v on v.host_id = h.id
+      where h.used_ram_mb <> coalesce(s.ram_mb, 0)
+         or h.used_disk_gb <> coalesce(s.disk_gb, 0) + coalesce(v.disk_gb, 0)`,
   },
   {
     name: 'no host is overfull',

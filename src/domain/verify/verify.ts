@@ -7,8 +7,16 @@ import { MONEY } from './money.ts';
 import { RECORDS } from './records.ts';
 import { SERVERS } from './servers.ts';
 import { TOPUPS } from './topups.ts';
+import { VOLUMES } from './volumes.ts';
 
-export const INVARIANTS: readonly Invariant[] = [...MONEY, ...TOPUPS, ...SERVERS, ...INVENTORY, ...RECORDS];
+export const INVARIANTS: readonly Invariant[] = [
+  ...MONEY,
+  ...TOPUPS,
+  ...SERVERS,
+  ...INVENTORY,
+  ...VOLUMES,
+  ...RECORDS,
+];
 
 export interface Finding {
   readonly invariant: Invariant;

@@ -65,6 +65,9 @@ create table snapshots (
   -- Size of the server's disk: where it is restored there must be as much.
   disk_gb int not null,
   image_id uuid not null,
+  -- The disk of the server that was meant; of another, as a rebuild makes it, no snapshot may begin.
+  generation int not null,
+  begun bool not null default false,
   name text not null,
   -- GiB after deduplication; 0 until ready.
   size_gb numeric(12, 2) not null default 0 check (size_gb >= 0),

@@ -1,0 +1,29 @@
+import { fail } from '../../kernel/fail.ts';
+import { readId, showId } from '../../kernel/ids.ts';
+import { deleteSnapshot as deleteRow, isRestored, lockSnapshot } from '../../store/snapshots.ts';
+import { enqueueTask } from '../../store/tasks.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { recordAudit } from '../record.ts';
+
+/** Deletes a snapshot that is not being made. Refuses with `not_found` and `conflict_state`. */
+export async function deleteSnapshot(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
+  const id = readId('snapshot', shownId) ?? fail('not_found');
+  await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const snapshot = (await lockSnapshot(tx, actor.customerId, id)) ?? fail('not_found');
+    if (snapshot.status === 'creating') {
+      fail('conflict_state', {}, 'The snapshot is being made; delete it when it is ready.');
+    }
+    if (await isRestored(tx, id)) {
+      fail(
+        'conflict_state',
+        {},
+        'A server is being restored from this snapshot; delete it when that is done.',
+      );
+    }
+    await deleteRow(tx, id);
+    await enqueueTask(tx, { kind: 'snapshot', subject: id, now });
+    await recordAudit(tx, { actor, action: 'snapshot.delete', resource: showId('snapshot', id) }, now);
+  });
+  service.wake();
+}

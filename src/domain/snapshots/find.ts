@@ -1,0 +1,26 @@
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Snapshot } from '../../spec/schemas/snapshot.ts';
+import { findSnapshot, listSnapshots as listRows } from '../../store/snapshots.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { snapshotObject } from './object.ts';
+
+/** By its shown id. One that is unknown, malformed or another customer's is `not_found`. */
+export async function getSnapshot(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+): Promise<Snapshot> {
+  const id = readId('snapshot', shownId) ?? fail('not_found');
+  return snapshotObject((await findSnapshot(service.db, actor.customerId, id)) ?? fail('not_found'));
+}
+
+export async function listSnapshots(
+  service: Service,
+  actor: CustomerActor,
+  page: PageRequest,
+): Promise<{ items: Snapshot[]; next: PagePosition | null }> {
+  const { rows, next } = await listRows(service.db, actor.customerId, page);
+  return { items: rows.map(snapshotObject), next };
+}

@@ -1,0 +1,116 @@
+/**
+ * Attaching and detaching. The answer is the customer's intent: it commits at once with the task that ensures it, and the
+ * event comes when the driver has confirmed it. Until then the change stays on a list (store/volume-changes.ts). Who
+ * detaches and attaches again before the driver was heard finds every change that was answered announced, in order: the
+ * driver ensures the last state only, passing through detached.
+ */
+import { crashPoint } from '../../kernel/crash.ts';
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { AttachBody, Volume } from '../../spec/schemas/volume.ts';
+import { lockBalance } from '../../store/ledger.ts';
+import { lockOwnServer, type ServerRow } from '../../store/servers.ts';
+import { enqueueTask } from '../../store/tasks.ts';
+import {
+  attachVolume as attachRow,
+  detachVolume as detachRow,
+  takenDevices,
+} from '../../store/volume-changes.ts';
+import { findVolume, lockVolume, type VolumeRow } from '../../store/volumes.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { Within } from '../idempotency.ts';
+import { recordAudit } from '../record.ts';
+import { lockServerFor } from '../servers/lock-for.ts';
+import { firstFreeDevice } from './device.ts';
+import { placeDisk, requireDiskQuota } from './disk.ts';
+import { volumeObject } from './object.ts';
+
+/**
+ * Attaches a detached volume to a running or stopped server of its region. Its disk is taken the first time. Refuses with
+ * `not_found`, `conflict_state`, `unknown_reference` (server), `invalid_value` (another region), `unavailable` (no room
+ * there, or a server that takes no volumes) and `limit_reached`.
+ */
+export async function attachVolume(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  body: AttachBody,
+  within?: Within,
+): Promise<Volume> {
+  const id = readId('volume', shownId) ?? fail('not_found');
+  const attached = await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const { customerId } = actor;
+    requireDetached(await findVolume(tx, customerId, id));
+    const server = await lockNamedServer(tx, customerId, body.server);
+    await lockBalance(tx, customerId);
+    const volume = requireDetached(await lockVolume(tx, customerId, id));
+    requireFit(service, volume, server);
+    if (volume.disk_gb === 0) {
+      await requireDiskQuota(service, tx, { customerId, moreGb: volume.size_gb, field: '' });
+    }
+    await placeDisk(tx, volume, server.host_id);
+    const device = firstFreeDevice(await takenDevices(tx, server.id, id));
+    const row = await attachRow(tx, { id, serverId: server.id, device, hostId: server.host_id });
+    const object = volumeObject(row);
+    await enqueueTask(tx, { kind: 'volume', subject: id, now });
+    await recordAudit(tx, { actor, action: 'volume.attach', resource: object.id }, now);
+    await within?.(tx, object);
+    crashPoint('volume.attach_written');
+    return object;
+  });
+  service.wake();
+  return attached;
+}
+
+/** Detaches an attached volume. Refuses with `not_found`, and with `conflict_state` when it is detached already. */
+export async function detachVolume(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  within?: Within,
+): Promise<Volume> {
+  const id = readId('volume', shownId) ?? fail('not_found');
+  const detached = await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const volume = (await lockVolume(tx, actor.customerId, id)) ?? fail('not_found');
+    if (volume.server_id === null) fail('conflict_state', {}, 'The volume is not attached to a server.');
+    const object = volumeObject(await detachRow(tx, id));
+    await enqueueTask(tx, { kind: 'volume', subject: id, now });
+    await recordAudit(tx, { actor, action: 'volume.detach', resource: object.id }, now);
+    await within?.(tx, object);
+    return object;
+  });
+  service.wake();
+  return detached;
+}
+
+function requireDetached(volume: VolumeRow | undefined): VolumeRow {
+  if (!volume) fail('not_found');
+  if (volume.server_id !== null) {
+    fail('conflict_state', {}, 'The volume is attached already; detach it first.');
+  }
+  return volume;
+}
+
+/** The server that a body names: what is not there is the body's fault, not the path's. */
+async function lockNamedServer(tx: Sql, customerId: string, shownId: string): Promise<ServerRow> {
+  const id = readId('server', shownId);
+  if (!id || !(await lockOwnServer(tx, customerId, id))) fail('unknown_reference', { field: 'server' });
+  return await lockServerFor(tx, customerId, shownId, 'attach');
+}
+
+function requireFit(service: Service, volume: VolumeRow, server: ServerRow): void {
+  if (volume.region_id !== server.region_id) {
+    fail(
+      'invalid_value',
+      { field: 'server' },
+      `The volume is in ${volume.region_id}, the server in ${server.region_id}: they must be in the same region.`,
+    );
+  }
+  const category = server.machine_id === null ? 'vps' : 'dedicated';
+  if (!service.compute.capabilities[category].volumes) {
+    fail('unavailable', { field: 'server' }, 'A dedicated server takes no volumes.');
+  }
+}

@@ -1,0 +1,47 @@
+import { fail, invalid } from '../../kernel/fail.ts';
+import { newId } from '../../kernel/ids.ts';
+import { readName } from '../../kernel/printable.ts';
+import type { Volume, VolumeBody } from '../../spec/schemas/volume.ts';
+import { findRegion } from '../../store/catalogue.ts';
+import { lockBalance } from '../../store/ledger.ts';
+import { countVolumes, insertVolume } from '../../store/volumes.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { Within } from '../idempotency.ts';
+import { recordAudit } from '../record.ts';
+import { volumeObject } from './object.ts';
+
+/**
+ * Makes a detached volume. It takes no disk before it is attached. Refuses with `unknown_reference` (region) and
+ * `limit_reached`.
+ */
+export async function createVolume(
+  service: Service,
+  actor: CustomerActor,
+  body: VolumeBody,
+  within?: Within,
+): Promise<Volume> {
+  const name = readName(body.name) ?? invalid([{ field: 'name', issue: 'invalid_format' }]);
+  return await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const { customerId } = actor;
+    const region = (await findRegion(tx, body.region)) ?? fail('unknown_reference', { field: 'region' });
+    // Two at once would both see the last free place.
+    await lockBalance(tx, customerId);
+    const limit = service.settings.quotas.volumes;
+    if ((await countVolumes(tx, customerId, limit)) >= limit) fail('limit_reached', { field: '', limit });
+    const row = await insertVolume(tx, {
+      id: newId(now),
+      customer_id: customerId,
+      name,
+      size_gb: body.size_gb,
+      region_id: region.id,
+      encrypted: body.encrypted ?? false,
+      filesystem: body.filesystem ?? null,
+      created_at: now,
+    });
+    const volume = volumeObject(row);
+    await recordAudit(tx, { actor, action: 'volume.create', resource: volume.id }, now);
+    await within?.(tx, volume);
+    return volume;
+  });
+}

@@ -1,0 +1,29 @@
+import { fail } from '../../kernel/fail.ts';
+import { readId, showId } from '../../kernel/ids.ts';
+import { enqueueTask } from '../../store/tasks.ts';
+import { deleteVolume as deleteRow, lockVolume, markVolumeDeleted } from '../../store/volumes.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { recordAudit } from '../record.ts';
+
+/**
+ * Deletes a detached volume with its content, for ever. Its disk is free again when the driver has confirmed it. Refuses
+ * with `not_found` and `conflict_state`.
+ */
+export async function deleteVolume(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
+  const id = readId('volume', shownId) ?? fail('not_found');
+  await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const volume = (await lockVolume(tx, actor.customerId, id)) ?? fail('not_found');
+    if (volume.server_id !== null) {
+      fail('conflict_state', {}, 'The volume is attached to a server; detach it first.');
+    }
+    if (volume.disk_gb === 0) {
+      await deleteRow(tx, id);
+    } else {
+      await markVolumeDeleted(tx, id, now);
+      await enqueueTask(tx, { kind: 'volume', subject: id, now });
+    }
+    await recordAudit(tx, { actor, action: 'volume.delete', resource: showId('volume', id) }, now);
+  });
+  service.wake();
+}

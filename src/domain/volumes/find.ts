@@ -1,0 +1,22 @@
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Volume } from '../../spec/schemas/volume.ts';
+import { findVolume, listVolumes as listRows } from '../../store/volumes.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { volumeObject } from './object.ts';
+
+/** By its shown id. One that is unknown, malformed or another customer's is `not_found`. */
+export async function getVolume(service: Service, actor: CustomerActor, shownId: string): Promise<Volume> {
+  const id = readId('volume', shownId) ?? fail('not_found');
+  return volumeObject((await findVolume(service.db, actor.customerId, id)) ?? fail('not_found'));
+}
+
+export async function listVolumes(
+  service: Service,
+  actor: CustomerActor,
+  page: PageRequest,
+): Promise<{ items: Volume[]; next: PagePosition | null }> {
+  const { rows, next } = await listRows(service.db, actor.customerId, page);
+  return { items: rows.map(volumeObject), next };
+}

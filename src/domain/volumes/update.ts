@@ -1,0 +1,71 @@
+import { fail, invalid } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import { readName } from '../../kernel/printable.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { Volume, VolumePatch } from '../../spec/schemas/volume.ts';
+import { lockBalance } from '../../store/ledger.ts';
+import { enqueueTask } from '../../store/tasks.ts';
+import {
+  findVolume,
+  lockVolume,
+  takeDisk,
+  updateVolume as updateRow,
+  type VolumeRow,
+} from '../../store/volumes.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { recordAudit } from '../record.ts';
+import { requireDiskQuota } from './disk.ts';
+import { volumeObject } from './object.ts';
+
+/**
+ * Renames a volume, or makes it larger, online. Refuses with `not_found`, `invalid_value` (smaller), `limit_reached` and
+ * `unavailable` (no room on its host).
+ */
+export async function updateVolume(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  patch: VolumePatch,
+): Promise<Volume> {
+  const id = readId('volume', shownId) ?? fail('not_found');
+  const name =
+    patch.name === undefined
+      ? undefined
+      : (readName(patch.name) ?? invalid([{ field: 'name', issue: 'invalid_format' }]));
+  const updated = await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const { customerId } = actor;
+    if (!(await findVolume(tx, customerId, id))) fail('not_found');
+    // Two that grow at once would both see the last free disk of the quota.
+    if (patch.size_gb !== undefined) await lockBalance(tx, customerId);
+    const volume = (await lockVolume(tx, customerId, id)) ?? fail('not_found');
+    const size_gb = patch.size_gb ?? volume.size_gb;
+    const disk_gb = await grow(service, tx, volume, size_gb);
+    const row = await updateRow(tx, { id, name: name ?? volume.name, size_gb, disk_gb });
+    if (disk_gb > volume.disk_gb) await enqueueTask(tx, { kind: 'volume', subject: id, now });
+    const object = volumeObject(row);
+    await recordAudit(tx, { actor, action: 'volume.update', resource: object.id }, now);
+    return object;
+  });
+  service.wake();
+  return updated;
+}
+
+/** Takes what it grows by, and says how much disk it has then: none if it was never attached. */
+async function grow(service: Service, tx: Sql, volume: VolumeRow, sizeGb: number): Promise<number> {
+  const moreGb = sizeGb - volume.size_gb;
+  const field = 'size_gb';
+  if (moreGb < 0) {
+    fail('invalid_value', { field }, `The volume has ${volume.size_gb} GiB and cannot be made smaller.`);
+  }
+  if (volume.disk_gb === 0 || moreGb === 0) return volume.disk_gb;
+  await requireDiskQuota(service, tx, { customerId: volume.customer_id, moreGb, field });
+  if (volume.host_id !== null && !(await takeDisk(tx, volume.host_id, moreGb))) {
+    fail(
+      'unavailable',
+      { field },
+      'There is no room where the volume lies; ask for less, or for a new volume.',
+    );
+  }
+  return sizeGb;
+}

@@ -1,0 +1,65 @@
+/** Snapshots. */
+import { createSnapshot } from '../../domain/snapshots/create.ts';
+import { deleteSnapshot } from '../../domain/snapshots/delete.ts';
+import { getSnapshot, listSnapshots } from '../../domain/snapshots/find.ts';
+import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
+import { Snapshot, SnapshotBody } from '../../spec/schemas/snapshot.ts';
+import { SNAPSHOT_STATUSES } from '../../spec/states.ts';
+import { listRoute, type Route, route } from './route.ts';
+
+export const SNAPSHOT_ROUTES: readonly Route[] = [
+  listRoute({
+    id: 'snapshots.list',
+    path: '/snapshots',
+    scope: 'read',
+    summary: 'List snapshots',
+    list: {
+      ...BY_AGE_OR_NAME,
+      filters: { server: { about: 'Id of a server.' }, status: { allowed: SNAPSHOT_STATUSES }, name: {} },
+    },
+    reply: Snapshot,
+    run: ({ service, actor, page }) => listSnapshots(service, actor, page),
+  }),
+  route({
+    id: 'snapshots.create',
+    method: 'POST',
+    path: '/servers/{id}/snapshots',
+    scope: 'write',
+    summary: 'Snapshot a server',
+    description:
+      'Crash-consistent, of a running or stopped server. `snapshot.ready` says when it is done, `snapshot.failed` that ' +
+      'it could not be.',
+    status: 201,
+    refusals: [404, 409, 422],
+    audit: 'snapshot.create',
+    body: SnapshotBody,
+    example: { name: 'before-upgrade' },
+    reply: Snapshot,
+    run: ({ service, actor, params, body, within }) =>
+      createSnapshot(service, actor, params.id ?? '', body, within),
+  }),
+  route({
+    id: 'snapshots.get',
+    method: 'GET',
+    path: '/snapshots/{id}',
+    scope: 'read',
+    summary: 'Retrieve a snapshot',
+    status: 200,
+    refusals: [404],
+    reply: Snapshot,
+    run: ({ service, actor, params }) => getSnapshot(service, actor, params.id ?? ''),
+  }),
+  route({
+    id: 'snapshots.delete',
+    method: 'DELETE',
+    path: '/snapshots/{id}',
+    scope: 'write',
+    summary: 'Delete a snapshot',
+    description: 'Not while it is being made, nor while a server is being restored from it.',
+    status: 204,
+    refusals: [404, 409],
+    audit: 'snapshot.delete',
+    reply: null,
+    run: ({ service, actor, params }) => deleteSnapshot(service, actor, params.id ?? ''),
+  }),
+];

@@ -1,0 +1,108 @@
+/** Volumes. */
+import { attachVolume, detachVolume } from '../../domain/volumes/attach.ts';
+import { createVolume } from '../../domain/volumes/create.ts';
+import { deleteVolume } from '../../domain/volumes/delete.ts';
+import { getVolume, listVolumes } from '../../domain/volumes/find.ts';
+import { updateVolume } from '../../domain/volumes/update.ts';
+import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
+import { AttachBody, Volume, VolumeBody, VolumePatch } from '../../spec/schemas/volume.ts';
+import { listRoute, type Route, route } from './route.ts';
+
+export const VOLUME_ROUTES: readonly Route[] = [
+  listRoute({
+    id: 'volumes.list',
+    path: '/volumes',
+    scope: 'read',
+    summary: 'List volumes',
+    list: {
+      ...BY_AGE_OR_NAME,
+      filters: { name: {}, region: {}, attached_to: { about: 'Id of a server.' } },
+    },
+    reply: Volume,
+    run: ({ service, actor, page }) => listVolumes(service, actor, page),
+  }),
+  route({
+    id: 'volumes.create',
+    method: 'POST',
+    path: '/volumes',
+    scope: 'write',
+    summary: 'Create a volume',
+    description: 'It takes no disk before it is attached for the first time.',
+    status: 201,
+    refusals: [422],
+    audit: 'volume.create',
+    body: VolumeBody,
+    example: { name: 'data', size_gb: 100, region: 'par', filesystem: 'ext4' },
+    reply: Volume,
+    run: ({ service, actor, body, within }) => createVolume(service, actor, body, within),
+  }),
+  route({
+    id: 'volumes.get',
+    method: 'GET',
+    path: '/volumes/{id}',
+    scope: 'read',
+    summary: 'Retrieve a volume',
+    status: 200,
+    refusals: [404],
+    reply: Volume,
+    run: ({ service, actor, params }) => getVolume(service, actor, params.id ?? ''),
+  }),
+  route({
+    id: 'volumes.update',
+    method: 'PATCH',
+    path: '/volumes/{id}',
+    scope: 'write',
+    summary: 'Rename or enlarge a volume',
+    description: 'It grows online. The file system on it is yours to enlarge.',
+    status: 200,
+    refusals: [404, 422],
+    audit: 'volume.update',
+    body: VolumePatch,
+    example: { size_gb: 200 },
+    reply: Volume,
+    run: ({ service, actor, params, body }) => updateVolume(service, actor, params.id ?? '', body),
+  }),
+  route({
+    id: 'volumes.delete',
+    method: 'DELETE',
+    path: '/volumes/{id}',
+    scope: 'write',
+    summary: 'Destroy a volume',
+    description: 'With its content, for ever. It must be detached.',
+    status: 204,
+    refusals: [404, 409],
+    audit: 'volume.delete',
+    reply: null,
+    run: ({ service, actor, params }) => deleteVolume(service, actor, params.id ?? ''),
+  }),
+  route({
+    id: 'volumes.attach',
+    method: 'POST',
+    path: '/volumes/{id}/attach',
+    scope: 'write',
+    summary: 'Attach a volume to a server',
+    description:
+      'The server is running or stopped, and in the same region. `volume.attached` says when it is done.',
+    status: 200,
+    refusals: [404, 409, 422],
+    audit: 'volume.attach',
+    body: AttachBody,
+    example: { server: 'srv_aaaqk3m7qzb5x2l6v4t7n8wyja' },
+    reply: Volume,
+    run: ({ service, actor, params, body, within }) =>
+      attachVolume(service, actor, params.id ?? '', body, within),
+  }),
+  route({
+    id: 'volumes.detach',
+    method: 'POST',
+    path: '/volumes/{id}/detach',
+    scope: 'write',
+    summary: 'Detach a volume',
+    description: '`volume.detached` says when it is done.',
+    status: 200,
+    refusals: [404, 409],
+    audit: 'volume.detach',
+    reply: Volume,
+    run: ({ service, actor, params, within }) => detachVolume(service, actor, params.id ?? '', within),
+  }),
+];

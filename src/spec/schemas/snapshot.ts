@@ -1,0 +1,34 @@
+/** Snapshot (SPEC "Snapshot (`snap_`)", DECISIONS "Snapshots"). */
+import { type Static, Type } from 'typebox';
+import { LIMITS } from '../limits.ts';
+import { SNAPSHOT_STATUSES } from '../states.ts';
+import { Id, nullable, oneOf, Time } from './parts.ts';
+
+const EXPIRES = { ...Time, description: 'When it is deleted by itself; null: never.' };
+
+export const Snapshot = Type.Object({
+  id: Id('snap_'),
+  object: Type.Literal('snapshot'),
+  server: Type.String({ description: 'Id of the server it was made of, which may be gone by now.' }),
+  name: Type.String(),
+  size_gb: Type.Number({ description: 'GiB after deduplication; 0 until ready.' }),
+  status: oneOf(SNAPSHOT_STATUSES),
+  expires_at: nullable(EXPIRES),
+  created_at: Time,
+});
+export type Snapshot = Static<typeof Snapshot>;
+
+export const SnapshotBody = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: LIMITS.nameMaxChars,
+        description: 'Made from the time when left out.',
+      }),
+    ),
+    expires_at: Type.Optional(nullable(EXPIRES)),
+  },
+  { additionalProperties: false },
+);
+export type SnapshotBody = Static<typeof SnapshotBody>;

@@ -1,0 +1,60 @@
+/** Volume (SPEC "Volume (`vol_`)", DECISIONS "Volumes"). */
+import { type Static, Type } from 'typebox';
+import { LIMITS } from '../limits.ts';
+import { Id, nullable, PRINTABLE, Time } from './parts.ts';
+
+const ENCRYPTED = {
+  description:
+    'Volume-level LUKS; its key is yours, and reaches the server by cloud-init. Fixed at creation.',
+};
+const FILESYSTEM = {
+  description: 'For your own bookkeeping: the service does not format volumes.',
+  examples: ['ext4'],
+};
+
+export const Volume = Type.Object({
+  id: Id('vol_'),
+  object: Type.Literal('volume'),
+  name: Type.String(),
+  size_gb: Type.Integer({ description: 'GiB. Can be increased online, never decreased.' }),
+  region: Type.String({ description: 'Of the servers it can be attached to.' }),
+  attached_to: nullable(Type.String({ description: 'Id of a server; null when detached.' })),
+  device: nullable(
+    Type.String({ description: 'Path of the block device when attached.', examples: ['/dev/vdb'] }),
+  ),
+  encrypted: Type.Boolean(ENCRYPTED),
+  filesystem: nullable(Type.String(FILESYSTEM)),
+  created_at: Time,
+});
+export type Volume = Static<typeof Volume>;
+
+const name = Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars });
+const sizeGb = Type.Integer({ minimum: LIMITS.volumeMinGb, maximum: LIMITS.volumeMaxGb });
+
+export const VolumeBody = Type.Object(
+  {
+    name,
+    size_gb: sizeGb,
+    region: Type.String(),
+    encrypted: Type.Optional(Type.Boolean(ENCRYPTED)),
+    filesystem: Type.Optional(
+      nullable(
+        Type.String({ ...FILESYSTEM, minLength: 1, maxLength: LIMITS.nameMaxChars, pattern: PRINTABLE }),
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type VolumeBody = Static<typeof VolumeBody>;
+
+export const VolumePatch = Type.Object(
+  { name: Type.Optional(name), size_gb: Type.Optional(sizeGb) },
+  { additionalProperties: false },
+);
+export type VolumePatch = Static<typeof VolumePatch>;
+
+export const AttachBody = Type.Object(
+  { server: Type.String({ description: 'Id of a server in the region of the volume.' }) },
+  { additionalProperties: false },
+);
+export type AttachBody = Static<typeof AttachBody>;

@@ -1,0 +1,150 @@
+/** Snapshots of servers' disks. They outlive their server. */
+import { readId } from '../kernel/ids.ts';
+import type { Sql } from '../kernel/sql.ts';
+import type { PageRequest } from '../spec/lists.ts';
+import type { ServerStatus, SnapshotStatus } from '../spec/states.ts';
+import { type Page, readPage } from './page.ts';
+
+export interface SnapshotRow {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly server_id: string;
+  readonly region_id: string;
+  /** Of the server's disk: where it is restored there must be as much. */
+  readonly disk_gb: number;
+  readonly image_id: string;
+  /** The disk of the server that was meant. */
+  readonly generation: number;
+  /** The driver has begun it. */
+  readonly begun: boolean;
+  readonly name: string;
+  /** Decimal text with two decimals; 0 until ready. */
+  readonly size_gb: string;
+  readonly status: SnapshotStatus;
+  readonly expires_at: Date | null;
+  readonly created_at: Date;
+}
+
+const COLUMNS = `id, customer_id, server_id, region_id, disk_gb, image_id, generation, begun, name, size_gb, status,
+  expires_at, created_at`;
+
+export type NewSnapshot = Omit<SnapshotRow, 'begun' | 'size_gb' | 'status' | 'generation'>;
+
+/** Makes it, `creating`, of the disk that the server has now. */
+export async function insertSnapshot(tx: Sql, row: NewSnapshot): Promise<SnapshotRow> {
+  const [made] = await tx.rows<SnapshotRow>(
+    `insert into snapshots (id, customer_id, server_id, region_id, disk_gb, image_id, name, expires_at, created_at,
+                            generation, status)
+     select $1, $2, s.id, $4, $5, $6, $7, $8, $9, s.generation, 'creating' from servers s where s.id = $3
+     returning ${COLUMNS}`,
+    [
+      row.id,
+      row.customer_id,
+      row.server_id,
+      row.region_id,
+      row.disk_gb,
+      row.image_id,
+      row.name,
+      row.expires_at,
+      row.created_at,
+    ],
+  );
+  if (!made) throw new Error('a snapshot without a server');
+  return made;
+}
+
+export async function findSnapshot(
+  tx: Sql,
+  customerId: string,
+  id: string,
+): Promise<SnapshotRow | undefined> {
+  return await tx.row<SnapshotRow>(`select ${COLUMNS} from snapshots where id = $1 and customer_id = $2`, [
+    id,
+    customerId,
+  ]);
+}
+
+export async function lockSnapshot(
+  tx: Sql,
+  customerId: string,
+  id: string,
+): Promise<SnapshotRow | undefined> {
+  return await tx.row<SnapshotRow>(
+    `select ${COLUMNS} from snapshots where id = $1 and customer_id = $2 for update`,
+    [id, customerId],
+  );
+}
+
+/** What a driver is to make, and its server as it is now: null once it is gone. */
+export interface SnapshotWork extends SnapshotRow {
+  readonly server_status: ServerStatus | null;
+  readonly server_generation: number | null;
+}
+
+export async function findSnapshotWork(tx: Sql, id: string): Promise<SnapshotWork | undefined> {
+  return await tx.row<SnapshotWork>(
+    `select n.*, s.status as server_status, s.generation as server_generation
+       from (select ${COLUMNS} from snapshots where id = $1) n left join servers s on s.id = n.server_id`,
+    [id],
+  );
+}
+
+export async function listSnapshots(
+  tx: Sql,
+  customerId: string,
+  page: PageRequest,
+): Promise<Page<SnapshotRow>> {
+  return await readPage<SnapshotRow>(
+    tx,
+    {
+      columns: COLUMNS,
+      from: 'snapshots',
+      where: 'customer_id = ?',
+      values: [customerId],
+      id: { column: 'id', type: 'uuid' },
+      sorts: {
+        created_at: { column: 'created_at', type: 'timestamptz' },
+        name: { column: 'name', type: 'text' },
+      },
+      filters: {
+        server: { where: 'server_id = ?', value: (text) => readId('server', text) },
+        status: { where: 'status = ?' },
+        name: { where: 'name = ?' },
+      },
+    },
+    page,
+  );
+}
+
+/** How many the server has: the quota bounds it. The caller holds the server's lock. */
+export async function countSnapshotsOf(tx: Sql, customerId: string, serverId: string): Promise<number> {
+  const row = await tx.row<{ count: bigint }>(
+    `select count(*) from snapshots where customer_id = $1 and server_id = $2`,
+    [customerId, serverId],
+  );
+  return Number(row?.count ?? 0n);
+}
+
+export async function markSnapshotBegun(tx: Sql, id: string): Promise<void> {
+  await tx.run(`update snapshots set begun = true where id = $1 and not begun`, [id]);
+}
+
+/** Ends the making of it; undefined when it has ended before. */
+export async function endSnapshot(
+  tx: Sql,
+  end: { readonly id: string; readonly status: 'ready' | 'error'; readonly sizeGb: number },
+): Promise<SnapshotRow | undefined> {
+  return await tx.row<SnapshotRow>(
+    `update snapshots set status = $2, size_gb = $3 where id = $1 and status = 'creating' returning ${COLUMNS}`,
+    [end.id, end.status, end.sizeGb],
+  );
+}
+
+export async function deleteSnapshot(tx: Sql, id: string): Promise<void> {
+  await tx.run(`delete from snapshots where id = $1`, [id]);
+}
+
+/** Whether a server is just being restored from it. The caller holds the snapshot's lock. */
+export async function isRestored(tx: Sql, id: string): Promise<boolean> {
+  return (await tx.row(`select from operations where snapshot_id = $1 limit 1`, [id])) !== undefined;
+}
