@@ -85,8 +85,9 @@ async function insertServer(tx: Sql, row: DeployRow, hostId: string): Promise<vo
   await tx.run(
     `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, host_id, ram_mb, disk_gb,
                           ssh_keys, tags, labels, billing_months, auto_renew, price_cents_month, price_cents_cycle,
-                          eur_per_usd, anchor_day, paid_until, root_password_sealed, user_data_sealed, created_at, updated_at)
-     values ($1, $2, $3, $4, 'provisioning', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $23)`,
+                          eur_per_usd, anchor_day, paid_until, root_password_sealed, user_data_sealed, created_at, updated_at,
+                          ssh_public_keys)
+     values ($1, $2, $3, $4, 'provisioning', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $23, $24)`,
     [
       row.serverId,
       row.publicNo,
@@ -111,6 +112,7 @@ async function insertServer(tx: Sql, row: DeployRow, hostId: string): Promise<vo
       row.rootPasswordSealed,
       row.userDataSealed,
       row.now,
+      row.sshPublicKeys,
     ],
   );
 }

@@ -78,6 +78,7 @@ export function orderRow(ground: Ground, customerId: string, region: 0 | 1): Dep
     ramMb: 1024,
     diskGb: 10,
     sshKeys: [],
+    sshPublicKeys: [],
     tags: [],
     labels: {},
     billingMonths: 1,

@@ -38,6 +38,8 @@ export interface DeployRow {
   readonly ramMb: number;
   readonly diskGb: number;
   readonly sshKeys: readonly string[];
+  /** Their texts, in the same order: they are the server's from now on, whatever becomes of the keys. */
+  readonly sshPublicKeys: readonly string[];
   readonly tags: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly billingMonths: number;
@@ -116,9 +118,9 @@ server as (
   insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, host_id, machine_id,
                        ram_mb, disk_gb, ssh_keys, tags, labels, billing_months, auto_renew, price_cents_month,
                        price_cents_cycle, eur_per_usd, anchor_day, paid_until, root_password_sealed,
-                       user_data_sealed, created_at, updated_at)
+                       user_data_sealed, ssh_public_keys, created_at, updated_at)
   select $1, $2, $3, $4, 'provisioning', $5, $6, $7, place.host_id, place.machine_id, $9, $10, $11, $12, $13, $14,
-         $15, $16, $17, $18, $19, $20, $21, $37, $22, $22
+         $15, $16, $17, $18, $19, $20, $21, $37, $39, $22, $22
     from debit, place),
 operation as (
   insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
@@ -185,6 +187,7 @@ export async function insertDeploy(tx: Sql, row: DeployRow): Promise<bigint | un
     JSON.stringify(row.chargedEvent.data),
     row.userDataSealed,
     row.audit.ipCountry,
+    row.sshPublicKeys,
   ]);
   return done?.balance_after_cents;
 }
@@ -192,7 +195,7 @@ export async function insertDeploy(tx: Sql, row: DeployRow): Promise<bigint | un
 /** The type of each parameter, in order: one that appears in several parts must have one type in all of them. */
 const TYPES =
   `uuid bigint uuid text text text uuid text int int uuid[] text[] jsonb int bool bigint bigint numeric int
-  timestamptz text timestamptz int uuid uuid uuid text uuid text uuid uuid text uuid jsonb uuid jsonb text text`.split(
+  timestamptz text timestamptz int uuid uuid uuid text uuid text uuid uuid text uuid jsonb uuid jsonb text text text[]`.split(
     /\s+/,
   );
 const DEPLOY_TYPED = DEPLOY.replace(

@@ -14,7 +14,9 @@ export interface PageSource {
   readonly where: string;
   readonly values: readonly unknown[];
   readonly id: { readonly column: string; readonly type: 'uuid' | 'text' };
-  readonly sorts: Readonly<Record<string, { readonly column: string; readonly type: 'timestamptz' | 'text' }>>;
+  readonly sorts: Readonly<
+    Record<string, { readonly column: string; readonly type: 'timestamptz' | 'text' | 'uuid' }>
+  >;
   /** A condition with one `?` for each filter; a value that can match nothing (a malformed id) is undefined. */
   readonly filters?: Readonly<Record<string, PageFilter>>;
 }

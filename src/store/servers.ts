@@ -52,11 +52,7 @@ export async function findServer(tx: Sql, id: string): Promise<ServerRow | undef
 }
 
 /** The customer's own server: another's is not told apart from none. */
-export async function findServerOf(
-  tx: Sql,
-  customerId: string,
-  id: string,
-): Promise<ServerRow | undefined> {
+export async function findServerOf(tx: Sql, customerId: string, id: string): Promise<ServerRow | undefined> {
   return await tx.row<ServerRow>(`select ${COLUMNS} from ${FROM} where s.id = $1 and s.customer_id = $2`, [
     id,
     customerId,
@@ -121,11 +117,7 @@ export async function lockServer(tx: Sql, id: string): Promise<ServerRow | undef
 }
 
 /** The same for the customer's own server: another's is not told apart from none. */
-export async function lockOwnServer(
-  tx: Sql,
-  customerId: string,
-  id: string,
-): Promise<ServerRow | undefined> {
+export async function lockOwnServer(tx: Sql, customerId: string, id: string): Promise<ServerRow | undefined> {
   return await tx.row<ServerRow>(
     `select ${COLUMNS} from ${FROM} where s.id = $1 and s.customer_id = $2 for update of s`,
     [id, customerId],
@@ -137,10 +129,11 @@ export async function setServerStatus(
   tx: Sql,
   change: { id: string; status: Exclude<ServerStatus, 'suspended'>; now: Date },
 ): Promise<void> {
-  await tx.run(
-    `update servers set status = $2, suspended_reason = null, updated_at = $3 where id = $1`,
-    [change.id, change.status, change.now],
-  );
+  await tx.run(`update servers set status = $2, suspended_reason = null, updated_at = $3 where id = $1`, [
+    change.id,
+    change.status,
+    change.now,
+  ]);
 }
 
 /** An install is done: its secrets go. `onNewDisk`: it was made on the next disk generation. */

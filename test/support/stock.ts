@@ -171,6 +171,7 @@ export class Stock {
       plan: S1,
       regionId: 'par',
       imageId: this.#imageId,
+      imageType: 'official',
       sshKeys: [],
       tags: [],
       labels: {},

@@ -68,6 +68,7 @@ export async function deploySession(
       plan,
       regionId: region.id,
       imageId: image.id,
+      imageType: 'official',
       sshKeys: [],
       tags: [],
       labels: {},

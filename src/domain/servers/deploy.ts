@@ -28,7 +28,8 @@ export interface DeployOrder {
   };
   readonly regionId: string;
   readonly imageId: string;
-  readonly sshKeys: readonly string[];
+  readonly imageType: 'official' | 'custom';
+  readonly sshKeys: readonly { readonly id: string; readonly publicKey: string }[];
   readonly tags: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly billingMonths: CycleMonths;
@@ -136,14 +137,15 @@ function prepare(
     plan_id: order.plan.id,
     region_id: order.regionId,
     image_id: order.imageId,
-    image_type: 'official',
+    image_type: order.imageType,
     host_id: null,
     machine_id: null,
     ram_mb: order.plan.ram_mb,
     disk_gb: order.plan.disk_gb,
-    ssh_keys: [...order.sshKeys],
+    ssh_keys: order.sshKeys.map((key) => key.id),
     tags: [...order.tags],
     labels: { ...order.labels },
+    rdns: {},
     billing_months: order.billingMonths,
     auto_renew: order.autoRenew,
     price_cents_month: order.plan.price_cents_month,
@@ -189,6 +191,7 @@ function deployRow(
     ramMb: server.ram_mb,
     diskGb: server.disk_gb,
     sshKeys: server.ssh_keys,
+    sshPublicKeys: order.sshKeys.map((key) => key.publicKey),
     tags: server.tags,
     labels: server.labels,
     billingMonths: server.billing_months,

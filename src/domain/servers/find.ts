@@ -1,7 +1,16 @@
 /** A customer's own servers; what another customer owns is not there. */
 import { fail } from '../../kernel/fail.ts';
-import { findServerByNo, listServers, type NamedServerRow } from '../../store/servers.ts';
-import type { Service } from '../context.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { Server } from '../../spec/schemas/server.ts';
+import { findServerByNo, findServerOf, listServers, type NamedServerRow } from '../../store/servers.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { serverObject } from './object.ts';
+
+/** By its shown id; refuses with `not_found`. Asked most of all: one statement. */
+export async function getServer(service: Service, actor: CustomerActor, shownId: string): Promise<Server> {
+  const id = readId('server', shownId) ?? fail('not_found');
+  return serverObject((await findServerOf(service.reads, actor.customerId, id)) ?? fail('not_found'));
+}
 
 /** By the integer that the session surface shows; refuses with `not_found`. */
 export async function findOwnServer(

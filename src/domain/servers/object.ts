@@ -4,10 +4,9 @@ import { centsNumber } from '../../kernel/money.ts';
 import { rfc3339 } from '../../kernel/time.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { ServerRow } from '../../store/servers.ts';
+import { showImageId } from '../images/object.ts';
 
 export function serverObject(row: ServerRow): Server {
-  // Addresses are held from the start, and shown when the machine answers on them.
-  const shown = row.first_run_at !== null;
   return {
     id: showId('server', row.id),
     object: 'server',
@@ -15,15 +14,9 @@ export function serverObject(row: ServerRow): Server {
     status: row.status,
     plan: row.plan_id,
     region: row.region_id,
-    image: showId(row.image_type === 'custom' ? 'customImage' : 'image', row.image_id),
-    ipv4:
-      shown && row.ipv4 !== null && row.ipv4_gateway !== null
-        ? { address: row.ipv4, gateway: row.ipv4_gateway, rdns: null }
-        : null,
-    ipv6:
-      shown && row.ipv6_prefix !== null
-        ? { address: serverIpv6(row.ipv6_prefix), prefix: row.ipv6_prefix, rdns: null }
-        : null,
+    image: showImageId({ id: row.image_id, type: row.image_type }),
+    ipv4: ipv4Object(row),
+    ipv6: ipv6Object(row),
     ssh_keys: row.ssh_keys.map((key) => showId('sshKey', key)),
     tags: row.tags,
     labels: row.labels,
@@ -35,6 +28,19 @@ export function serverObject(row: ServerRow): Server {
     created_at: rfc3339(row.created_at),
     updated_at: rfc3339(row.updated_at),
   };
+}
+
+/** Addresses are held from the start, and shown once the machine has answered on them. */
+function ipv4Object(row: ServerRow): Server['ipv4'] {
+  if (row.first_run_at === null || row.ipv4 === null || row.ipv4_gateway === null) return null;
+  return { address: row.ipv4, gateway: row.ipv4_gateway, rdns: row.rdns[row.ipv4] ?? null };
+}
+
+function ipv6Object(row: ServerRow): Server['ipv6'] {
+  if (row.first_run_at === null || row.ipv6_prefix === null) return null;
+  const address = serverIpv6(row.ipv6_prefix);
+  const { [row.ipv4 ?? '']: _, ...records } = row.rdns;
+  return { address, prefix: row.ipv6_prefix, rdns: records[address] ?? null, rdns_records: records };
 }
 
 /** The server's own address in its /64: `…::1`. */

@@ -1,5 +1,6 @@
 import { fail, invalid } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
+import { readName } from '../../kernel/printable.ts';
 import { readSshPublicKey, SshKeyFault, type SshPublicKey } from '../../kernel/ssh-public-key.ts';
 import type { SshKey, SshKeyBody } from '../../spec/schemas/ssh-key.ts';
 import { lockCustomer } from '../../store/customers.ts';
@@ -16,6 +17,7 @@ export async function createSshKey(
   body: SshKeyBody,
   within?: Within,
 ): Promise<SshKey> {
+  const name = readName(body.name) ?? invalid([{ field: 'name', issue: 'invalid_format' }]);
   const key = requireKey(body.public_key);
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
@@ -23,12 +25,16 @@ export async function createSshKey(
     // One after another, so that two of them do not both find the last place.
     await lockCustomer(tx, actor.customerId);
     if ((await countSshKeys(tx, actor.customerId, limit)) >= limit) {
-      fail('limit_reached', { limit }, `You have ${limit} SSH keys, as many as there may be; delete one first.`);
+      fail(
+        'limit_reached',
+        { limit },
+        `You have ${limit} SSH keys, as many as there may be; delete one first.`,
+      );
     }
     const row = {
       id: newId(now),
       customer_id: actor.customerId,
-      name: body.name,
+      name,
       type: key.type,
       fingerprint: key.fingerprint,
       public_key: key.text,

@@ -11,6 +11,7 @@ export const Image = Type.Object({
   id: Type.String({ description: 'Opaque: `img_…` official, `custom_…` uploaded.' }),
   object: Type.Literal('image'),
   type: oneOf(IMAGE_TYPES),
+  name: nullable(Type.String({ description: 'Of an upload that was given one; null otherwise.' })),
   family: Type.String({ description: '`custom` for uploads.', examples: ['debian'] }),
   version: Type.String(),
   variant: nullable(Type.String()),

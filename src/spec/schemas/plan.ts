@@ -15,7 +15,10 @@ export const Plan = Type.Object({
   transfer_tb: Type.Number({ description: 'Outbound TiB a month; inbound is not metered.' }),
   price_usd_month: Usd,
   price_usd_hour: Type.Number({ description: 'A month / 730, two decimals; for comparison only.' }),
-  price_usd_hour_exact: Type.String({ description: 'The same with eight decimals.', examples: ['0.01006849'] }),
+  price_usd_hour_exact: Type.String({
+    description: 'The same with eight decimals.',
+    examples: ['0.01006849'],
+  }),
   available_in: Type.Array(Type.String(), { description: 'Regions where it can be deployed right now.' }),
 });
 export type Plan = Static<typeof Plan>;

@@ -4,7 +4,9 @@ import { CYCLE_MONTHS, type CycleMonths, LIMITS } from '../limits.ts';
 import { SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
 import { Id, nullable, oneOf, PRINTABLE, Time, Usd } from './parts.ts';
 
-const Host = nullable(Type.String({ description: 'Host name of reverse DNS.', examples: ['web.example.org'] }));
+const Host = nullable(
+  Type.String({ description: 'Host name of reverse DNS.', examples: ['web.example.org'] }),
+);
 
 const ServerIpv4 = Type.Object({
   address: Type.String({ examples: ['203.0.113.10'] }),
@@ -26,10 +28,10 @@ const BillingMonths = Type.Unsafe<CycleMonths>({
   enum: [...CYCLE_MONTHS],
   description: 'Months that are paid in advance: 3, 6 and 12 have a discount.',
 });
-const Tags = Type.Array(
-  Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars, pattern: PRINTABLE }),
-  { description: 'Free words, replaced as a whole.', examples: [['web', 'prod']] },
-);
+const Tags = Type.Array(Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars, pattern: PRINTABLE }), {
+  description: 'Free words, replaced as a whole.',
+  examples: [['web', 'prod']],
+});
 const Labels = Type.Record(
   Type.String({ pattern: '^[a-z0-9_-]{1,63}$' }),
   Type.String({ maxLength: LIMITS.labelValueMaxChars, pattern: PRINTABLE }),

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
 import { SSH_KEY_TYPES } from '../ssh-key-types.ts';
-import { Id, oneOf, PRINTABLE, Time } from './parts.ts';
+import { Id, oneOf, Time } from './parts.ts';
 
 const fields = {
   id: Id('k_'),
@@ -25,7 +25,7 @@ export type SshKey = Static<typeof SshKey>;
 
 export const SshKeyBody = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars, pattern: PRINTABLE }),
+    name: Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars }),
     public_key: Type.String({
       maxLength: LIMITS.sshPublicKeyMaxChars,
       description: `The line of a .pub file: ${SSH_KEY_TYPES.join(', ')}; RSA from 2048 bits.`,

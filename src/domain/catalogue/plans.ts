@@ -1,0 +1,45 @@
+/** Plans that are sold, and where each can be deployed right now. */
+import { fail } from '../../kernel/fail.ts';
+import { centsNumber, formatUnits, mulDiv } from '../../kernel/money.ts';
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Plan } from '../../spec/schemas/plan.ts';
+import { findOfferedPlan, type OfferedPlanRow, pageOfPlans } from '../../store/offers.ts';
+import type { Service } from '../context.ts';
+import { readCode } from './code.ts';
+
+/** DECISIONS "Money in JSON": a month has so many hours. */
+const HOURS_A_MONTH = 730n;
+const EXACT_DECIMALS = 8;
+
+export async function listPlans(
+  service: Service,
+  page: PageRequest,
+): Promise<{ items: Plan[]; next: PagePosition | null }> {
+  const { rows, next } = await pageOfPlans(service.db, service.clock.now(), page);
+  return { items: rows.map(planObject), next };
+}
+
+/** Refuses with `not_found` what is no longer sold, too. */
+export async function getPlan(service: Service, text: string): Promise<Plan> {
+  const id = readCode(text) ?? fail('not_found');
+  return planObject((await findOfferedPlan(service.db, service.clock.now(), id)) ?? fail('not_found'));
+}
+
+function planObject(row: OfferedPlanRow): Plan {
+  const monthCents = row.price_cents_month;
+  const hourUnits = mulDiv(monthCents * 10n ** BigInt(EXACT_DECIMALS - 2), 1n, HOURS_A_MONTH, 'half_up');
+  return {
+    id: row.id,
+    object: 'plan',
+    category: row.category,
+    cpu: row.cpu,
+    cpu_model: row.cpu_model,
+    ram_mb: row.ram_mb,
+    disk_gb: row.disk_gb,
+    transfer_tb: Number(row.transfer_tb),
+    price_usd_month: centsNumber(monthCents),
+    price_usd_hour: centsNumber(mulDiv(monthCents, 1n, HOURS_A_MONTH, 'half_up')),
+    price_usd_hour_exact: formatUnits(hourUnits, EXACT_DECIMALS, true),
+    available_in: [...row.available_in],
+  };
+}

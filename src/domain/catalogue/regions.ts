@@ -1,0 +1,34 @@
+/** Regions that are served, and what is left in them right now. */
+import { fail } from '../../kernel/fail.ts';
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Region } from '../../spec/schemas/region.ts';
+import { findOfferedRegion, type OfferedRegionRow, pageOfRegions } from '../../store/offers.ts';
+import type { Service } from '../context.ts';
+import { readCode } from './code.ts';
+
+export async function listRegions(
+  service: Service,
+  page: PageRequest,
+): Promise<{ items: Region[]; next: PagePosition | null }> {
+  const { rows, next } = await pageOfRegions(service.db, service.clock.now(), page);
+  return { items: rows.map(regionObject), next };
+}
+
+/** By the code of the REST surface; refuses with `not_found`. */
+export async function getRegion(service: Service, text: string): Promise<Region> {
+  const id = readCode(text) ?? fail('not_found');
+  return regionObject((await findOfferedRegion(service.db, service.clock.now(), id)) ?? fail('not_found'));
+}
+
+function regionObject(row: OfferedRegionRow): Region {
+  return {
+    id: row.id,
+    object: 'region',
+    name: row.name,
+    country: row.country,
+    pop_id: row.pop_id,
+    available: row.available,
+    ipv4_pool_remaining: row.ipv4_pool_remaining,
+    tor_onion: row.tor_onion,
+  };
+}

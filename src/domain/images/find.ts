@@ -1,0 +1,44 @@
+/** Images that a customer may see: the official ones that are offered, and his own. */
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import { DAY_MS } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Image } from '../../spec/schemas/image.ts';
+import { findShownImage, pageOfImages } from '../../store/shown-images.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { imageObject } from './object.ts';
+
+export async function listImages(
+  service: Service,
+  actor: CustomerActor,
+  page: PageRequest,
+): Promise<{ items: Image[]; next: PagePosition | null }> {
+  const { rows, next } = await pageOfImages(service.db, readerOf(service, actor), page);
+  return { items: rows.map(imageObject), next };
+}
+
+/** By its shown id; refuses with `not_found` what is unknown, removed or another customer's. */
+export async function getImage(service: Service, actor: CustomerActor, shownId: string): Promise<Image> {
+  const image = readImageId(shownId) ?? fail('not_found');
+  return imageObject(
+    (await findShownImage(service.db, readerOf(service, actor), image)) ?? fail('not_found'),
+  );
+}
+
+/** The stored id behind `img_…` or `custom_…`; undefined when it is neither. */
+export function readImageId(shownId: string): { id: string; type: 'official' | 'custom' } | undefined {
+  const official = readId('image', shownId);
+  if (official !== undefined) return { id: official, type: 'official' };
+  const custom = readId('customImage', shownId);
+  return custom === undefined ? undefined : { id: custom, type: 'custom' };
+}
+
+/** What was deprecated on this day (`YYYY-MM-DD`) or before is removed by now. */
+export function imageGoneDay(now: Date): string {
+  return new Date(now.getTime() - LIMITS.deprecatedImageDays * DAY_MS).toISOString().slice(0, 10);
+}
+
+function readerOf(service: Service, actor: CustomerActor): { customerId: string; goneDay: string } {
+  return { customerId: actor.customerId, goneDay: imageGoneDay(service.clock.now()) };
+}

@@ -1,0 +1,129 @@
+/** POST /servers: what the body names is looked up and checked, then deployed like any other order. */
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { Server, ServerBody } from '../../spec/schemas/server.ts';
+import { findOrderFacts, type OrderFacts } from '../../store/orders.ts';
+import { readCode } from '../catalogue/code.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { Within } from '../idempotency.ts';
+import { imageGoneDay, readImageId } from '../images/find.ts';
+import { findUsableImage } from '../images/usable.ts';
+import { type Deployed, type DeployOrder, deploy } from './deploy.ts';
+import { readUserData, requireTagCount } from './fields.ts';
+import { serverObject } from './object.ts';
+
+/**
+ * Orders a server for the customer. Refuses with 400 on `user_data_b64`; with `unknown_reference` what does not exist for
+ * him, with `unavailable` what exists but cannot be had, with `limit_reached`, `insufficient_balance`.
+ */
+export async function createServer(
+  service: Service,
+  actor: CustomerActor,
+  body: ServerBody,
+  within?: Within,
+): Promise<Server> {
+  const userData = readUserData(body.user_data_b64);
+  const order = await readOrder(service, actor, body, userData);
+  const custom = order.imageType === 'custom';
+  async function finish(tx: Sql, deployed: Deployed): Promise<void> {
+    // It may have been deleted since it was looked up: from here on that has to wait.
+    if (custom && !(await findUsableImage(tx, actor.customerId, body.image))) unknown('image');
+    await within?.(tx, serverObject(deployed.server));
+  }
+  const { server } = await deploy(service, actor, order, within || custom ? finish : undefined);
+  return serverObject(server);
+}
+
+async function readOrder(
+  service: Service,
+  actor: CustomerActor,
+  body: ServerBody,
+  userData: Buffer | null,
+): Promise<DeployOrder> {
+  const shownKeys = [...new Set(body.ssh_keys)];
+  const keys = shownKeys.map((shown) => readId('sshKey', shown));
+  const image = readImageId(body.image);
+  const facts = await findOrderFacts(service.db, {
+    customerId: actor.customerId,
+    plan: readCode(body.plan) ?? null,
+    region: readCode(body.region) ?? null,
+    image: image ?? null,
+    sshKeys: keys.filter((id) => id !== undefined),
+    goneDay: imageGoneDay(service.clock.now()),
+  });
+  const { plan_id: planId, region_id: regionId, image_id: imageId } = facts;
+  if (planId === null) return unknown('plan');
+  if (regionId === null) return unknown('region');
+  if (imageId === null || image === undefined) return unknown('image');
+  const sshKeys = keys.map((id) => keyOf(facts, id) ?? unknown(`ssh_keys.${firstUnknown(body, facts)}`));
+  requireFit(service, facts, image.type, userData);
+  const tags = body.tags ?? [];
+  requireTagCount(service, tags);
+  return {
+    name: body.name,
+    plan: { ...facts, id: planId },
+    regionId,
+    imageId,
+    imageType: image.type,
+    sshKeys,
+    tags,
+    labels: body.labels ?? {},
+    billingMonths: body.billing_months ?? 1,
+    autoRenew: body.auto_renew ?? true,
+    rootPasswordSealed: null,
+    userDataSealed: userData === null ? null : service.keys.seal('user data', userData),
+    eurPerUsd: null,
+  };
+}
+
+function keyOf(facts: OrderFacts, id: string | undefined): { id: string; publicKey: string } | undefined {
+  const index = id === undefined ? -1 : facts.key_ids.indexOf(id);
+  const publicKey = facts.public_keys[index];
+  return id === undefined || publicKey === undefined ? undefined : { id, publicKey };
+}
+
+function firstUnknown(body: ServerBody, facts: OrderFacts): number {
+  return body.ssh_keys.findIndex((shown) => keyOf(facts, readId('sshKey', shown)) === undefined);
+}
+
+/** Whether plan, region and image go together. */
+function requireFit(
+  service: Service,
+  facts: OrderFacts,
+  imageType: 'official' | 'custom',
+  userData: Buffer | null,
+): void {
+  if (!facts.offered) {
+    fail(
+      'unavailable',
+      { field: 'plan' },
+      'This plan is not sold in this region; see available_in of the plan.',
+    );
+  }
+  if (facts.deprecated) {
+    fail(
+      'unavailable',
+      { field: 'image' },
+      'This image is deprecated: new servers cannot have it; choose a newer one.',
+    );
+  }
+  if (imageType === 'custom' && !service.compute.capabilities[facts.category].ownImages) {
+    fail(
+      'unavailable',
+      { field: 'image' },
+      'This kind of plan cannot boot images of your own; choose an official one.',
+    );
+  }
+  if (userData !== null && !facts.cloud_init) {
+    fail(
+      'invalid_value',
+      { field: 'user_data_b64' },
+      'This image has no cloud-init, which alone reads user data; leave it out or choose another image.',
+    );
+  }
+}
+
+function unknown(field: string): never {
+  fail('unknown_reference', { field });
+}

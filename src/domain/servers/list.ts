@@ -1,0 +1,15 @@
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Server } from '../../spec/schemas/server.ts';
+import { pageOfServers } from '../../store/servers.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { serverObject } from './object.ts';
+
+/** One page of the customer's own servers. */
+export async function listServers(
+  service: Service,
+  actor: CustomerActor,
+  page: PageRequest,
+): Promise<{ items: Server[]; next: PagePosition | null }> {
+  const { rows, next } = await pageOfServers(service.reads, actor.customerId, page);
+  return { items: rows.map(serverObject), next };
+}

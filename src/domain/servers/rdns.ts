@@ -1,0 +1,94 @@
+/** Reverse DNS of a server's addresses, kept for whoever serves the zones. */
+import { cidrText, parseCidr } from '../../kernel/cidr.ts';
+import { type ErrorItem, fail, invalid } from '../../kernel/fail.ts';
+import type { RdnsBody, Server } from '../../spec/schemas/server.ts';
+import { type ServerRow, setServerRdns } from '../../store/servers.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { Within } from '../idempotency.ts';
+import { recordAudit } from '../record.ts';
+import { serverIpv6, serverObject } from './object.ts';
+import { lockServerToUpdate } from './update.ts';
+
+/**
+ * Sets or removes (null) the host name of the IPv4 address, and of one address of the /64. Refuses with 400 a body that
+ * names neither, with `not_found`, `conflict_state` before there are addresses, `invalid_value`, `limit_reached`.
+ */
+export async function setRdns(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  body: RdnsBody,
+  within?: Within,
+): Promise<Server> {
+  const wanted = readBody(body);
+  return await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const server = await lockServerToUpdate(tx, actor.customerId, shownId);
+    const rdns = changedRdns(server, body, wanted, service.settings.quotas.rdnsPerServer);
+    const changed = { ...server, rdns, updated_at: now };
+    await setServerRdns(tx, changed);
+    const object = serverObject(changed);
+    await recordAudit(tx, { actor, action: 'server.set_rdns', resource: shownId }, now);
+    await within?.(tx, object);
+    return object;
+  });
+}
+
+/** The IPv6 address that is meant, in its one spelling; null: the server's own. */
+function readBody(body: RdnsBody): { readonly address: string | null } {
+  const items: ErrorItem[] = [];
+  if (body.ipv4 === undefined && body.ipv6 === undefined) {
+    items.push({ field: 'ipv4', issue: 'required' }, { field: 'ipv6', issue: 'required' });
+  } else if (body.address !== undefined && body.ipv6 === undefined) {
+    items.push({ field: 'ipv6', issue: 'required' });
+  }
+  const address = body.address === undefined ? null : canonical(body.address);
+  if (address === undefined) items.push({ field: 'address', issue: 'invalid_format' });
+  if (items.length > 0) {
+    invalid(
+      items,
+      'Give a host name or null as ipv4, ipv6 or both; address is an IPv6 address that ipv6 is for.',
+    );
+  }
+  return { address: address ?? null };
+}
+
+function changedRdns(
+  server: ServerRow,
+  body: RdnsBody,
+  wanted: { readonly address: string | null },
+  limit: number,
+): Record<string, string> {
+  const { ipv4, ipv6_prefix: prefix } = server;
+  if (server.first_run_at === null || ipv4 === null || prefix === null) {
+    fail('conflict_state', {}, 'The server has no addresses before it first runs; try again then.');
+  }
+  const ipv6 = wanted.address ?? serverIpv6(prefix);
+  if (!isInside(ipv6, prefix)) {
+    fail('invalid_value', { field: 'address' }, 'This address is not in the /64 of the server.');
+  }
+  const records = new Map(Object.entries(server.rdns));
+  for (const [address, host] of [[ipv4, body.ipv4] as const, [ipv6, body.ipv6] as const]) {
+    if (host === null) records.delete(address);
+    else if (host !== undefined) records.set(address, host);
+  }
+  const count = [...records.keys()].filter((address) => address !== ipv4).length;
+  if (count > limit) {
+    fail(
+      'limit_reached',
+      { field: 'address', limit },
+      `A /64 has at most ${limit} host names; remove one first.`,
+    );
+  }
+  return Object.fromEntries(records);
+}
+
+function canonical(address: string): string | undefined {
+  const block = parseCidr(`${address}/128`);
+  return block && cidrText(block).replace('/128', '');
+}
+
+function isInside(address: string, prefix: string): boolean {
+  const network = (text: string) => (parseCidr(text)?.first ?? 0n) >> 64n;
+  return network(`${address}/128`) === network(prefix);
+}

@@ -1,0 +1,52 @@
+import { fail } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { Server, ServerPatch } from '../../spec/schemas/server.ts';
+import { lockOwnServer, type ServerRow, updateServer } from '../../store/servers.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { recordAudit } from '../record.ts';
+import { requireTagCount } from './fields.ts';
+import { requireCan } from './lock-for.ts';
+import { serverObject } from './object.ts';
+
+/**
+ * Changes name, tags, labels or auto_renew; an empty change changes nothing. A server that waits for the balance stops
+ * waiting when auto_renew goes off: it is not renewed. Refuses with `not_found`, `conflict_state`, `limit_reached`.
+ */
+export async function patchServer(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  patch: ServerPatch,
+): Promise<Server> {
+  return await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const server = await lockServerToUpdate(tx, actor.customerId, shownId);
+    if (patch.tags) requireTagCount(service, patch.tags);
+    const changed = Object.keys(patch).length > 0 ? changedBy(server, patch, now) : server;
+    if (changed !== server) await updateServer(tx, changed);
+    await recordAudit(tx, { actor, action: 'server.update', resource: shownId }, now);
+    return serverObject(changed);
+  });
+}
+
+/** These fields are the customer's own words: they may change while an operation is under way. */
+export async function lockServerToUpdate(tx: Sql, customerId: string, shownId: string): Promise<ServerRow> {
+  const id = readId('server', shownId) ?? fail('not_found');
+  const server = (await lockOwnServer(tx, customerId, id)) ?? fail('not_found');
+  requireCan(server, 'update');
+  return server;
+}
+
+function changedBy(server: ServerRow, patch: ServerPatch, now: Date): ServerRow {
+  const gaveUp = patch.auto_renew === false && server.suspended_reason === 'balance';
+  return {
+    ...server,
+    name: patch.name ?? server.name,
+    tags: patch.tags ?? server.tags,
+    labels: patch.labels ?? server.labels,
+    auto_renew: patch.auto_renew ?? server.auto_renew,
+    suspended_reason: gaveUp ? 'not_renewed' : server.suspended_reason,
+    updated_at: now,
+  };
+}

@@ -1,0 +1,27 @@
+/** Plans. */
+import { getPlan, listPlans } from '../../domain/catalogue/plans.ts';
+import { PLAN_CATEGORIES, Plan } from '../../spec/schemas/plan.ts';
+import { listRoute, type Route, route } from './route.ts';
+
+export const PLAN_ROUTES: readonly Route[] = [
+  listRoute({
+    id: 'plans.list',
+    path: '/plans',
+    scope: 'read',
+    summary: 'List plans',
+    list: { sorts: ['id'], defaultSort: 'id', filters: { category: { allowed: PLAN_CATEGORIES } } },
+    reply: Plan,
+    run: ({ service, page }) => listPlans(service, page),
+  }),
+  route({
+    id: 'plans.get',
+    method: 'GET',
+    path: '/plans/{id}',
+    scope: 'read',
+    summary: 'Retrieve a plan',
+    status: 200,
+    refusals: [404],
+    reply: Plan,
+    run: ({ service, params }) => getPlan(service, params.id ?? ''),
+  }),
+];

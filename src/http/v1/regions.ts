@@ -1,0 +1,27 @@
+/** Regions. */
+import { getRegion, listRegions } from '../../domain/catalogue/regions.ts';
+import { Region } from '../../spec/schemas/region.ts';
+import { listRoute, type Route, route } from './route.ts';
+
+export const REGION_ROUTES: readonly Route[] = [
+  listRoute({
+    id: 'regions.list',
+    path: '/regions',
+    scope: 'read',
+    summary: 'List regions',
+    list: { sorts: ['id', 'name'], defaultSort: 'id', filters: { country: {} } },
+    reply: Region,
+    run: ({ service, page }) => listRegions(service, page),
+  }),
+  route({
+    id: 'regions.get',
+    method: 'GET',
+    path: '/regions/{id}',
+    scope: 'read',
+    summary: 'Retrieve a region',
+    status: 200,
+    refusals: [404],
+    reply: Region,
+    run: ({ service, params }) => getRegion(service, params.id ?? ''),
+  }),
+];

@@ -1,0 +1,119 @@
+/** Servers as a resource; what can be done to one is in server-actions.ts. */
+import { createServer } from '../../domain/servers/create.ts';
+import { getServer } from '../../domain/servers/find.ts';
+import { listServers } from '../../domain/servers/list.ts';
+import { getMetrics } from '../../domain/servers/metrics.ts';
+import { setRdns } from '../../domain/servers/rdns.ts';
+import { patchServer } from '../../domain/servers/update.ts';
+import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
+import { Metrics } from '../../spec/schemas/metrics.ts';
+import { RdnsBody, Server, ServerBody, ServerPatch } from '../../spec/schemas/server.ts';
+import { SERVER_STATUSES } from '../../spec/states.ts';
+import { listRoute, type Route, route } from './route.ts';
+
+export const SERVER_ROUTES: readonly Route[] = [
+  listRoute({
+    id: 'servers.list',
+    path: '/servers',
+    scope: 'read',
+    summary: 'List servers',
+    list: {
+      ...BY_AGE_OR_NAME,
+      filters: {
+        status: { allowed: SERVER_STATUSES },
+        region: {},
+        plan: {},
+        image: {},
+        name: {},
+        tag: { about: 'One of the server’s tags.' },
+      },
+    },
+    reply: Server,
+    run: ({ service, actor, page }) => listServers(service, actor, page),
+  }),
+  route({
+    id: 'servers.create',
+    method: 'POST',
+    path: '/servers',
+    scope: 'write',
+    summary: 'Create a server',
+    description:
+      'Charges the first cycle and begins to provision; addresses are there once it runs, typically after 60 to 120 s.',
+    status: 201,
+    refusals: [422],
+    audit: 'server.create',
+    bucket: 'provision',
+    body: ServerBody,
+    example: {
+      name: 'web-1',
+      plan: 's1',
+      region: 'par',
+      image: 'img_aaaqk3m7qzb5x2l6v4t7n8wyja',
+      ssh_keys: ['k_aaaqk3m7qzb5x2l6v4t7n8wyja'],
+      tags: ['web'],
+      labels: { env: 'prod' },
+      billing_months: 3,
+    },
+    reply: Server,
+    run: ({ service, actor, body, within }) => createServer(service, actor, body, within),
+  }),
+  route({
+    id: 'servers.get',
+    method: 'GET',
+    path: '/servers/{id}',
+    scope: 'read',
+    summary: 'Retrieve a server',
+    status: 200,
+    refusals: [404],
+    reply: Server,
+    run: ({ service, actor, params }) => getServer(service, actor, params.id ?? ''),
+  }),
+  route({
+    id: 'servers.update',
+    method: 'PATCH',
+    path: '/servers/{id}',
+    scope: 'write',
+    summary: 'Update a server',
+    description:
+      'Tags and labels are replaced as a whole. With `auto_renew` off, a server that is suspended for want of balance ' +
+      'no longer resumes by itself.',
+    status: 200,
+    refusals: [404, 409, 422],
+    audit: 'server.update',
+    body: ServerPatch,
+    example: { name: 'web-2', tags: ['web', 'prod'] },
+    reply: Server,
+    run: ({ service, actor, params, body }) => patchServer(service, actor, params.id ?? '', body),
+  }),
+];
+
+/** After the actions, as in SPEC's table. */
+export const SERVER_DETAIL_ROUTES: readonly Route[] = [
+  route({
+    id: 'servers.metrics',
+    method: 'GET',
+    path: '/servers/{id}/metrics',
+    scope: 'read',
+    summary: 'Metrics of the last 30 days',
+    description: 'Means by the hour; the running hour’s are of what there is of it.',
+    status: 200,
+    refusals: [404],
+    reply: Metrics,
+    run: ({ service, actor, params }) => getMetrics(service, actor, params.id ?? ''),
+  }),
+  route({
+    id: 'servers.set_rdns',
+    method: 'POST',
+    path: '/servers/{id}/rdns',
+    scope: 'write',
+    summary: 'Set reverse DNS',
+    description: 'For the IPv4 address, an address of the /64, or both; null removes a host name.',
+    status: 200,
+    refusals: [404, 409, 422],
+    audit: 'server.set_rdns',
+    body: RdnsBody,
+    example: { ipv4: 'web.example.org', ipv6: 'web.example.org' },
+    reply: Server,
+    run: ({ service, actor, params, body, within }) => setRdns(service, actor, params.id ?? '', body, within),
+  }),
+];

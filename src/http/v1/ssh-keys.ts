@@ -1,0 +1,63 @@
+/** SSH keys. */
+import { createSshKey } from '../../domain/ssh-keys/create.ts';
+import { getSshKey, listSshKeys } from '../../domain/ssh-keys/find.ts';
+import { removeSshKey } from '../../domain/ssh-keys/remove.ts';
+import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
+import { ListedSshKey, SshKey, SshKeyBody } from '../../spec/schemas/ssh-key.ts';
+import { SSH_KEY_TYPES } from '../../spec/ssh-key-types.ts';
+import { listRoute, type Route, route } from './route.ts';
+
+export const SSH_KEY_ROUTES: readonly Route[] = [
+  listRoute({
+    id: 'ssh_keys.list',
+    path: '/ssh-keys',
+    scope: 'read',
+    summary: 'List SSH keys',
+    description: 'Without `public_key`.',
+    list: { ...BY_AGE_OR_NAME, filters: { name: {}, type: { allowed: SSH_KEY_TYPES } } },
+    reply: ListedSshKey,
+    run: ({ service, actor, page }) => listSshKeys(service, actor, page),
+  }),
+  route({
+    id: 'ssh_keys.create',
+    method: 'POST',
+    path: '/ssh-keys',
+    scope: 'write',
+    summary: 'Add an SSH key',
+    status: 201,
+    refusals: [422],
+    audit: 'ssh_key.create',
+    body: SshKeyBody,
+    example: {
+      name: 'laptop',
+      public_key:
+        'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY me@laptop',
+    },
+    reply: SshKey,
+    run: ({ service, actor, body, within }) => createSshKey(service, actor, body, within),
+  }),
+  route({
+    id: 'ssh_keys.get',
+    method: 'GET',
+    path: '/ssh-keys/{id}',
+    scope: 'read',
+    summary: 'Retrieve an SSH key',
+    status: 200,
+    refusals: [404],
+    reply: SshKey,
+    run: ({ service, actor, params }) => getSshKey(service, actor, params.id ?? ''),
+  }),
+  route({
+    id: 'ssh_keys.delete',
+    method: 'DELETE',
+    path: '/ssh-keys/{id}',
+    scope: 'write',
+    summary: 'Delete an SSH key',
+    description: 'Servers that were made with it keep it.',
+    status: 204,
+    refusals: [404],
+    audit: 'ssh_key.delete',
+    reply: null,
+    run: ({ service, actor, params }) => removeSshKey(service, actor, params.id ?? ''),
+  }),
+];

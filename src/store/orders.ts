@@ -1,0 +1,58 @@
+/** What an order of a server names, read in one statement; the deploy itself is the next one (store/deploy.ts). */
+import type { Sql } from '../kernel/sql.ts';
+
+export interface OrderNames {
+  readonly customerId: string;
+  readonly plan: string | null;
+  readonly region: string | null;
+  readonly image: { readonly id: string; readonly type: 'official' | 'custom' } | null;
+  /** Stored ids. */
+  readonly sshKeys: readonly string[];
+  /** Official images that were deprecated on this day (`YYYY-MM-DD`) or before are gone. */
+  readonly goneDay: string;
+}
+
+/** Parts that were not found are null; a key that was not found is not among `key_ids`. */
+export interface OrderFacts {
+  readonly plan_id: string | null;
+  readonly category: 'vps' | 'dedicated';
+  readonly ram_mb: number;
+  readonly disk_gb: number;
+  readonly price_cents_month: bigint;
+  readonly region_id: string | null;
+  readonly offered: boolean;
+  readonly image_id: string | null;
+  readonly cloud_init: boolean;
+  readonly deprecated: boolean;
+  readonly key_ids: readonly string[];
+  /** In the order of `key_ids`. */
+  readonly public_keys: readonly string[];
+}
+
+export async function findOrderFacts(tx: Sql, names: OrderNames): Promise<OrderFacts> {
+  const facts = await tx.row<OrderFacts>(
+    `select p.id as plan_id, p.category, p.ram_mb, p.disk_gb, p.price_cents_month, r.id as region_id,
+            exists (select from plan_regions o where o.plan_id = p.id and o.region_id = r.id) as offered,
+            i.id as image_id, i.cloud_init, i.deprecated_at is not null as deprecated,
+            coalesce(k.ids, '{}') as key_ids, coalesce(k.texts, '{}') as public_keys
+       from (select) as one
+       left join plans p on p.id = $2 and p.active
+       left join regions r on r.id = $3 and r.active
+       left join images i on i.id = $4 and i.type = $5
+             and case i.type when 'official' then i.active and (i.deprecated_at is null or i.deprecated_at > $6::date)
+                             else i.customer_id = $1 and i.deleted_at is null end
+       left join lateral (select array_agg(id) as ids, array_agg(public_key) as texts
+                            from ssh_keys where customer_id = $1 and id = any($7::uuid[])) as k on true`,
+    [
+      names.customerId,
+      names.plan,
+      names.region,
+      names.image?.id ?? null,
+      names.image?.type ?? null,
+      names.goneDay,
+      names.sshKeys,
+    ],
+  );
+  if (!facts) throw new Error('a statement without a condition came back without its row');
+  return facts;
+}

@@ -1,0 +1,67 @@
+/** Images as one customer sees them: the official ones that are offered, and his own. */
+import type { Sql } from '../kernel/sql.ts';
+import type { PageRequest } from '../spec/lists.ts';
+import { type Page, type PageSource, readPage } from './page.ts';
+
+export interface ShownImageRow {
+  readonly id: string;
+  readonly type: 'official' | 'custom';
+  /** Of a customer's own; null when it was given none. */
+  readonly name: string | null;
+  readonly family: string;
+  readonly version: string;
+  readonly variant: string | null;
+  readonly arch: readonly string[];
+  /** Decimal text with two decimals. */
+  readonly size_gb: string;
+  readonly cloud_init: boolean;
+  /** `YYYY-MM-DD`, as the next one. */
+  readonly released_at: string;
+  readonly deprecated_at: string | null;
+}
+
+const COLUMNS = `id, type, name, family, version, variant, arch, size_gb, cloud_init, released_at, deprecated_at`;
+
+/** One that was deprecated on `goneDay` (a date) or before is no longer there. */
+const OFFICIAL = `type = 'official' and active and (deprecated_at is null or deprecated_at > ?::date)`;
+const OWN = `type = 'custom' and customer_id = ? and deleted_at is null`;
+
+/** Two halves, so that each goes by its own index however many other customers have images. */
+const SHOWN = {
+  columns: COLUMNS,
+  from: `(select ${COLUMNS} from images where ${OFFICIAL} union all
+          select ${COLUMNS} from images where ${OWN}) as shown`,
+  where: 'true',
+  id: { column: 'id', type: 'uuid' },
+  sorts: { id: { column: 'id', type: 'uuid' } },
+  filters: {
+    family: { where: 'family = ?' },
+    arch: { where: '? = any(arch)' },
+    type: { where: 'type = ?' },
+  },
+} as const satisfies Omit<PageSource, 'values'>;
+
+export async function pageOfImages(
+  tx: Sql,
+  reader: { readonly customerId: string; readonly goneDay: string },
+  request: PageRequest,
+): Promise<Page<ShownImageRow>> {
+  return await readPage<ShownImageRow>(
+    tx,
+    { ...SHOWN, values: [reader.goneDay, reader.customerId] },
+    request,
+  );
+}
+
+export async function findShownImage(
+  tx: Sql,
+  reader: { readonly customerId: string; readonly goneDay: string },
+  image: { readonly id: string; readonly type: 'official' | 'custom' },
+): Promise<ShownImageRow | undefined> {
+  return await tx.row<ShownImageRow>(
+    `select ${COLUMNS} from images
+      where id = $1 and type = $2
+        and ((${OFFICIAL.replace('?', '$3')}) or (${OWN.replace('?', '$4')}))`,
+    [image.id, image.type, reader.goneDay, reader.customerId],
+  );
+}
