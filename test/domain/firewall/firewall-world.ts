@@ -1,5 +1,7 @@
 /** Customers with servers of any status, without machines behind them. */
+import assert from 'node:assert/strict';
 import type { CustomerActor } from '../../../src/domain/context.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
 import { newId, newPublicNo, showId } from '../../../src/kernel/ids.ts';
 import type { ServerStatus } from '../../../src/spec/states.ts';
 import { type TestService, testService } from '../../support/service.ts';
@@ -12,6 +14,16 @@ export const ALLOW_WEB = {
   source: '0.0.0.0/0',
   action: 'accept',
 } as const;
+
+/** By which rule it was refused. */
+export async function refused(attempt: Promise<unknown>): Promise<{ code: string; extras: object }> {
+  const error: unknown = await attempt.then(
+    () => assert.fail('it was not refused'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof Failure, String(error));
+  return { code: error.code, extras: error.extras };
+}
 
 export class FirewallWorld {
   readonly world: TestService;

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { CustomerActor, Service } from '../../../src/domain/context.ts';
+import { applyFilter } from '../../../src/domain/firewall/apply.ts';
+import { createGroup } from '../../../src/domain/firewall/create-group.ts';
+import { addRule } from '../../../src/domain/firewall/rules.ts';
+import { updateGroup } from '../../../src/domain/firewall/update-group.ts';
+import { showId } from '../../../src/kernel/ids.ts';
+import { ComputeError } from '../../../src/ports/compute.ts';
+import type { Filter } from '../../../src/ports/network.ts';
+import type { FirewallRuleBody } from '../../../src/spec/schemas/firewall.ts';
+import { ALLOW_WEB, FirewallWorld } from './firewall-world.ts';
+
+describe('the filter in front of a server', () => {
+  let ground: FirewallWorld;
+  let service: Service;
+  let actor: CustomerActor;
+  /** What the driver was told, oldest first. */
+  let told: [id: string, filter: Filter | null][];
+  let fault: ComputeError | null;
+  before(async () => {
+    ground = await FirewallWorld.open();
+    const { capabilities } = ground.world.service.compute;
+    const filter = async (id: string, wanted: Filter | null) => {
+      if (fault) throw fault;
+      told.push([id, wanted]);
+    };
+    service = { ...ground.world.service, compute: { capabilities, filter } as unknown as Service['compute'] };
+  });
+  after(() => ground.world.close());
+  beforeEach(async () => {
+    actor = await ground.customer();
+    told = [];
+    fault = null;
+  });
+
+  const group = (rules: FirewallRuleBody[], default_action: 'drop' | 'accept' = 'accept') =>
+    createGroup(service, actor, { name: 'a', default_action, rules });
+
+  it('is that of its groups in the order in which they were attached', async () => {
+    const id = await ground.serverRow(actor);
+    const applied_to = [showId('server', id)];
+    const older = await group([{ ...ALLOW_WEB, port: '22' }], 'drop');
+    const newer = await group([{ ...ALLOW_WEB, direction: 'out', port: '53', proto: 'udp' }]);
+    await updateGroup(service, actor, newer.id, { applied_to });
+    await updateGroup(service, actor, older.id, { applied_to });
+    await addRule(service, actor, newer.id, { ...ALLOW_WEB, port: '8000-8999', action: 'reject' });
+    assert.equal(await applyFilter(service, id), 'done');
+    const rule = { direction: 'in', proto: 'tcp', remote: '0.0.0.0/0', action: 'accept' };
+    const filter = {
+      rules: [
+        { ...rule, direction: 'out', proto: 'udp', ports: [[53, 53]] },
+        { ...rule, ports: [[8_000, 8_999]], action: 'reject' },
+        { ...rule, ports: [[22, 22]] },
+      ],
+      defaultIn: 'drop',
+      defaultOut: 'drop',
+    };
+    assert.deepEqual(told, [[id, filter]]);
+  });
+
+  it('is none once no group is left', async () => {
+    const id = await ground.serverRow(actor, 'stopped');
+    assert.equal(await applyFilter(service, id), 'done');
+    assert.deepEqual(told, [[id, null]]);
+  });
+
+  it('is put in place while the machine is made, and once more when it has run', async () => {
+    const id = await ground.serverRow(actor, 'provisioning');
+    assert.deepEqual(await applyFilter(service, id), { againMs: 1_000 });
+    assert.equal(told.length, 0);
+    await ground.world.db.run(`update servers set status = 'installing' where id = $1`, [id]);
+    fault = new ComputeError('refused', 'no such machine');
+    assert.deepEqual(await applyFilter(service, id), { againMs: 1_000 });
+    fault = null;
+    assert.deepEqual(await applyFilter(service, id), { againMs: 1_000 });
+    assert.equal(told.length, 1);
+    await ground.world.db.run(`update servers set status = 'running', first_run_at = now() where id = $1`, [
+      id,
+    ]);
+    assert.equal(await applyFilter(service, id), 'done');
+    assert.equal(told.length, 2);
+  });
+
+  it('is tried again when the driver fails, and left alone when the server is going or gone', async () => {
+    const id = await ground.serverRow(actor);
+    fault = new ComputeError('transient', 'the host does not answer');
+    await assert.rejects(applyFilter(service, id), fault);
+    fault = null;
+    await ground.world.db.run(`update servers set status = 'destroying' where id = $1`, [id]);
+    assert.equal(await applyFilter(service, id), 'done');
+    await ground.world.db.run('delete from servers where id = $1', [id]);
+    assert.equal(await applyFilter(service, id), 'done');
+    assert.deepEqual(told, []);
+  });
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { CustomerActor, Service } from '../../../src/domain/context.ts';
+import { createGroup } from '../../../src/domain/firewall/create-group.ts';
+import { getGroup } from '../../../src/domain/firewall/find.ts';
+import { addRule, removeRule, replaceRules } from '../../../src/domain/firewall/rules.ts';
+import { updateGroup } from '../../../src/domain/firewall/update-group.ts';
+import { readId, showId } from '../../../src/kernel/ids.ts';
+import { QUOTAS } from '../../../src/spec/limits.ts';
+import type { FirewallGroupBody } from '../../../src/spec/schemas/firewall.ts';
+import { leaveGroups } from '../../../src/store/firewall.ts';
+import { lockServer, setServerStatus } from '../../../src/store/servers.ts';
+import { ALLOW_WEB, FirewallWorld, refused } from './firewall-world.ts';
+
+let ground: FirewallWorld;
+let service: Service;
+let actor: CustomerActor;
+before(async () => {
+  ground = await FirewallWorld.open();
+  service = ground.world.service;
+});
+after(() => ground.world.close());
+beforeEach(async () => {
+  actor = await ground.customer();
+  await ground.waiting();
+});
+
+const create = (body: Partial<FirewallGroupBody> = {}, by = actor) =>
+  createGroup(service, by, { name: 'web', default_action: 'drop', ...body });
+
+describe('the rules of a group', () => {
+  it('are appended, replaced at once with new ids, and removed; each change reaches the servers', async () => {
+    const server = await ground.server(actor);
+    const { id, rules } = await create({ rules: [ALLOW_WEB], applied_to: [server] });
+    await ground.waiting();
+    const added = await addRule(service, actor, id, {
+      ...ALLOW_WEB,
+      proto: 'icmp',
+      port: null,
+      note: 'ping',
+    });
+    assert.deepEqual((await getGroup(service, actor, id)).rules, [...rules, added]);
+    assert.deepEqual(await ground.waiting(), [server]);
+    const replaced = await replaceRules(service, actor, id, { rules: [{ ...added }, ALLOW_WEB].map(bodyOf) });
+    assert.deepEqual(await getGroup(service, actor, id), replaced);
+    assert.deepEqual(replaced.rules.map(bodyOf), [bodyOf(added), { ...ALLOW_WEB, note: null }]);
+    assert.equal(new Set([...rules, added, ...replaced.rules].map((rule) => rule.id)).size, 4);
+    assert.deepEqual(await ground.waiting(), [server]);
+    const [first, second] = replaced.rules;
+    await removeRule(service, actor, id, first?.id ?? '');
+    assert.equal((await refused(removeRule(service, actor, id, first?.id ?? ''))).code, 'not_found');
+    const last = await addRule(service, actor, id, ALLOW_WEB);
+    assert.deepEqual((await getGroup(service, actor, id)).rules, [second, last]);
+    assert.deepEqual(await ground.waiting(), [server]);
+    assert.deepEqual(await ground.audited(actor), [
+      `firewall_group.create ${id}`,
+      `firewall_rule.create ${added.id}`,
+      `firewall_group.replace_rules ${id}`,
+      `firewall_rule.delete ${first?.id}`,
+      `firewall_rule.create ${last.id}`,
+    ]);
+  });
+
+  it('are those of their own group: another has not got them', async () => {
+    const [one, other] = [await create({ rules: [ALLOW_WEB] }), await create()];
+    const id = one.rules[0]?.id ?? '';
+    assert.equal((await refused(removeRule(service, actor, other.id, id))).code, 'not_found');
+    assert.equal((await getGroup(service, actor, one.id)).rules.length, 1);
+  });
+
+  it('are at most 100, also when many are added at once', async () => {
+    const rules = Array.from({ length: QUOTAS.rulesPerGroup + 1 }, () => ALLOW_WEB);
+    const limit = QUOTAS.rulesPerGroup;
+    const tooMany = { code: 'limit_reached', extras: { field: 'rules', limit } };
+    assert.deepEqual(await refused(create({ rules })), tooMany);
+    const { id } = await create({ rules: rules.slice(0, limit - 2) });
+    assert.deepEqual(await refused(replaceRules(service, actor, id, { rules })), tooMany);
+    const tries = await Promise.allSettled(
+      Array.from({ length: 5 }, () => addRule(service, actor, id, ALLOW_WEB)),
+    );
+    assert.equal(tries.filter((one) => one.status === 'fulfilled').length, 2);
+    const full = { code: 'limit_reached', extras: { limit } };
+    assert.deepEqual(await refused(addRule(service, actor, id, ALLOW_WEB)), full);
+  });
+});
+
+describe('a server that is destroyed', () => {
+  it('leaves its groups, and none takes it back, whoever comes first', async () => {
+    const rounds = Array.from({ length: 8 }, async () => {
+      const server = await ground.serverRow(actor);
+      const shown = showId('server', server);
+      const groups = [await create({ applied_to: [shown] }), await create()];
+      const destroyed = ground.world.db.transaction(async (tx) => {
+        await lockServer(tx, server);
+        await setServerStatus(tx, { id: server, status: 'destroying', now: ground.world.clock.now() });
+        await leaveGroups(tx, server);
+      });
+      const applied = groups.map(({ id }) => updateGroup(service, actor, id, { applied_to: [shown] }));
+      await Promise.allSettled([destroyed, ...applied]);
+      for (const { id } of groups) assert.deepEqual((await getGroup(service, actor, id)).applied_to, []);
+    });
+    await Promise.all(rounds);
+  });
+
+  it('is in no list once its row is gone', async () => {
+    const server = await ground.server(actor);
+    const { id } = await create({ applied_to: [server] });
+    await ground.world.db.run('delete from servers where id = $1', [readId('server', server)]);
+    assert.deepEqual((await getGroup(service, actor, id)).applied_to, []);
+  });
+});
+
+function bodyOf<Rule extends object>(rule: Rule): Omit<Rule, 'id'> {
+  const { id: _id, ...body } = rule as Rule & { id?: string };
+  return body as Omit<Rule, 'id'>;
+}
