@@ -11,7 +11,7 @@ const clock = new SteppedClock();
 const FACTS: ScreenFacts = {
   hostname: 'web-1',
   state: 'running',
-  image: 'img_debian',
+  image: 'debian 13',
   ipv4: '192.0.2.7',
   ipv6: '2001:db8::1',
   rescue: false,

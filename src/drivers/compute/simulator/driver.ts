@@ -179,7 +179,7 @@ export class SimulatedCompute implements ComputeDriver {
     return {
       hostname: installed.hostname,
       state: stateAt(machine, now),
-      image: installed.image.id,
+      image: `${installed.image.family} ${installed.image.version}`,
       ipv4: installed.ipv4.address,
       ipv6: installed.ipv6.address,
       rescue: rescuedAt(machine, now),

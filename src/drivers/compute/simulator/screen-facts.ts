@@ -3,7 +3,7 @@ export interface ScreenFacts {
   readonly hostname: string;
   /** As the driver observes it. */
   readonly state: string;
-  /** Id of the image on the disk. */
+  /** What is on the disk, as in `debian 13`. */
   readonly image: string;
   readonly ipv4: string;
   readonly ipv6: string;
