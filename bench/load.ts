@@ -14,7 +14,9 @@ export interface Peer {
 /** Starts a script of this folder that prints `ready URL`. */
 export async function startPeer(script: string, args: readonly string[]): Promise<Peer> {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child: ChildProcess = spawn(process.execPath, [path, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   if (!child.stdout) throw new Error('no output to read');
   const url = await new Promise<string>((resolve, reject) => {
@@ -63,7 +65,11 @@ async function fire(peer: Peer, shot: Shot, count: number, callers: number, agen
   await Promise.all(Array.from({ length: callers }, caller));
 }
 
-function once({ url }: Peer, { method = 'GET', path, headers = {}, body, status }: Shot, agent: Agent): Promise<void> {
+function once(
+  { url }: Peer,
+  { method = 'GET', path, headers = {}, body, status }: Shot,
+  agent: Agent,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const sent = request(new URL(path, url), { method, headers: { ...headers }, agent }, (response) => {
       if (response.statusCode !== status) reject(new Error(`${method} ${path}: ${response.statusCode}`));
@@ -75,6 +81,8 @@ function once({ url }: Peer, { method = 'GET', path, headers = {}, body, status 
 
 /** User and system time of a process; the kernel counts in ticks of 10 ms. */
 function cpuMicros(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }

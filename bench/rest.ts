@@ -30,9 +30,13 @@ export async function benchRest(folder: string): Promise<Figure[]> {
   const dataDir = join(folder, 'rest-data');
   const connection = database.connection;
   // Makes stamp and key file, as the first start does.
-  const opened = await openService(loadConfig({ SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'silent' }), connection, {
-    mayMigrate: true,
-  });
+  const opened = await openService(
+    loadConfig({ SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'silent' }),
+    connection,
+    {
+      mayMigrate: true,
+    },
+  );
   await opened.close();
   const db = openDatabase(connection, { poolSize: 4 });
   const peers: Peer[] = [];
@@ -86,7 +90,13 @@ async function measure(peers: { bare: Peer; alone: Peer; shared: Peer }, ground:
     body: JSON.stringify({ name: 'bench', default_action: 'drop' }),
     status: 201,
   };
-  const figure = async (name: string, ours: [Peer, Shot], theirs: [Peer, Shot], heldTo: number, goal: number) => ({
+  const figure = async (
+    name: string,
+    ours: [Peer, Shot],
+    theirs: [Peer, Shot],
+    heldTo: number,
+    goal: number,
+  ) => ({
     name,
     value: await ratio(ours, theirs),
     unit: '×',
@@ -107,8 +117,12 @@ async function measure(peers: { bare: Peer; alone: Peer; shared: Peer }, ground:
 async function ratio(ours: [Peer, Shot], theirs: [Peer, Shot]): Promise<number> {
   const ratios: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const costs = [await cpuPerRequest(...theirs, PER_ROUND), await cpuPerRequest(...ours, PER_ROUND)] as const;
-    if (process.env.BENCH_VERBOSE) process.stderr.write(`${costs.map((cost) => cost.toFixed(0)).join(' / ')} µs\n`);
+    const costs = [
+      await cpuPerRequest(...theirs, PER_ROUND),
+      await cpuPerRequest(...ours, PER_ROUND),
+    ] as const;
+    if (process.env.BENCH_VERBOSE)
+      process.stderr.write(`${costs.map((cost) => cost.toFixed(0)).join(' / ')} µs\n`);
     ratios.push(costs[0] / costs[1]);
   }
   return median(ratios);

@@ -24,7 +24,7 @@ describe('a request with an Idempotency-Key', () => {
     const sent = client.request();
     const first = await once(world.service, sent, client.act);
     assert.deepEqual(first, {
-      answer: { ok: true, number: 1, secret: CANARY },
+      answer: { status: 200, body: { ok: true, number: 1, secret: CANARY } },
       replayed: false,
       requestId: sent.actor.requestId,
     });
@@ -75,11 +75,29 @@ describe('a request with an Idempotency-Key', () => {
     assert.equal(client.acted, 1);
   });
 
-  it('is carried out again when its answer was not kept', async () => {
-    const answer = async () => ({ ok: false });
+  it('has its answer kept after it, when the change did not keep it', async () => {
+    const answer = async () => ({ ok: true, number: 7 });
     assert.ok(!(await once(world.service, client.request(), answer)).replayed);
-    assert.ok(!(await once(world.service, client.request(), answer)).replayed);
-    assert.ok(!(await client.send()).replayed);
+    const again = await client.send();
+    assert.deepEqual([again.replayed, again.answer.body], [true, { ok: true, number: 7 }]);
+    assert.equal(client.acted, 0);
+  });
+
+  it('keeps the refusals that its surface names, and no others', async () => {
+    let tries = 0;
+    const refuse = async (): Promise<object> => {
+      tries += 1;
+      return fail('conflict_state');
+    };
+    const kept = { status: 409, body: { error: 'so it is' } };
+    const request = { ...client.request(), refusal: () => kept };
+    await refusedAs('conflict_state', once(world.service, request, refuse));
+    const again = await once(world.service, { ...client.request(), refusal: () => kept }, refuse);
+    assert.deepEqual([again.replayed, again.answer, tries], [true, kept, 1]);
+    const passing = { ...client.request({ key: 'key-2' }), refusal: () => undefined };
+    await refusedAs('conflict_state', once(world.service, passing, refuse));
+    await refusedAs('conflict_state', once(world.service, passing, refuse));
+    assert.equal(tries, 3);
   });
 
   it('leaves nothing when the change it belongs to is undone', async () => {

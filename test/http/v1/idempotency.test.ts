@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { apiToken, assertRefused, type V1Answer, V1Client } from '../../support/v1-client.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
+
+const TOKEN = { name: 'made once', scope: 'read' };
+
+describe('Idempotency-Key on the REST surface', () => {
+  let world: HttpWorld;
+  let api: V1Client;
+
+  before(async () => {
+    world = await startHttpWorld({ catalogue: true });
+    api = V1Client.into(world.app, await apiToken(await world.customer()));
+  });
+  after(() => world.close());
+
+  async function tokensNamed(name: string): Promise<number> {
+    return (await world.db.rows('select from api_tokens where name = $1', [name])).length;
+  }
+
+  it('has one effect and one answer for 1,000 requests in flight, and keeps no secret that can be read', async () => {
+    const body = { ...TOKEN, name: 'of a thousand' };
+    const answers = await Promise.all(
+      Array.from({ length: 1_000 }, () => api.post('/account/tokens', body, { key: 'thousand' })),
+    );
+    const [first] = answers as [V1Answer];
+    assert.equal(first.status, 201);
+    assert.match(first.body.token, /^skerry_live_[a-z2-7]{52}$/);
+    for (const answer of answers) {
+      assert.equal(answer.text, first.text);
+      assert.equal(answer.headers.get('x-request-id'), first.headers.get('x-request-id'));
+    }
+    const fresh = answers.filter((answer) => answer.headers.get('idempotent-replayed') === null);
+    assert.equal(fresh.length, 1);
+    assert.equal(await tokensNamed(body.name), 1);
+    const dump = await dumpOf(world);
+    assert.ok(dump.includes('of a thousand'), 'a dump of what is there');
+    assert.ok(!dump.includes(first.body.token), 'the plaintext is in the database');
+    assert.ok(!dump.includes(Buffer.from(first.body.token).toString('hex')), 'so it is as bytes');
+  });
+
+  it('gives a refusal again, byte for byte, and audits it once', async () => {
+    const customer = await world.customer();
+    const client = api.as(await apiToken(customer));
+    const order = { name: '', scope: 'read' };
+    const refused = await client.post('/account/tokens', order, { key: 'refused' });
+    assertRefused(refused, 400, 'invalid_request');
+    const again = await client.post('/account/tokens', order, { key: 'refused' });
+    assert.equal(again.text, refused.text);
+    assert.equal(again.headers.get('idempotent-replayed'), 'true');
+    assert.equal(again.headers.get('x-request-id'), refused.headers.get('x-request-id'));
+    const audits = await world.audits(customer);
+    assert.deepEqual(audits.slice(-1), ['token.create error']);
+    assert.equal(audits.filter((line) => line === 'token.create error').length, 1);
+  });
+
+  it('refuses the same key with another body, query or path', async () => {
+    assert.equal((await api.post('/account/tokens', TOKEN, { key: 'other' })).status, 201);
+    const changed = { ...TOKEN, scope: 'write' };
+    assertRefused(await api.post('/account/tokens', changed, { key: 'other' }), 409, 'conflict_state');
+    assertRefused(await api.post('/account/tokens?x=1', TOKEN, { key: 'other' }), 409, 'conflict_state');
+    assertRefused(await api.post('/firewall/groups', TOKEN, { key: 'other' }), 409, 'conflict_state');
+    const spelled = await api.raw('POST', '/account/tokens', `{"scope":"read",  "name":"${TOKEN.name}"}`, {
+      key: 'other',
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+    });
+    assert.equal(spelled.status, 201, 'another spelling of one body is the same request');
+  });
+
+  it('keeps nothing of 401, 403, and of bodies that cannot be read', async () => {
+    const customer = await world.customer();
+    const reader = api.as(await apiToken(customer, 'read'));
+    const writer = api.as(await apiToken(customer, 'write'));
+    assertRefused(await reader.post('/account/tokens', TOKEN, { key: 'kept' }), 403, 'forbidden_scope');
+    assertRefused(
+      await writer.raw('POST', '/account/tokens', '{', {
+        key: 'kept',
+        headers: { 'content-type': 'application/json' },
+      }),
+      400,
+      'invalid_request',
+    );
+    assertRefused(
+      await writer.post('/account/tokens', { ...TOKEN, scope: 'billing' }, { key: 'kept' }),
+      403,
+      'forbidden_scope',
+    );
+    assert.equal((await writer.post('/account/tokens', TOKEN, { key: 'kept' })).status, 201);
+  });
+
+  it('belongs to one customer, and to one credential where the answer is sealed', async () => {
+    const customer = await world.customer();
+    const [one, two] = [api.as(await apiToken(customer)), api.as(await apiToken(customer))];
+    const first = await one.post('/account/tokens', TOKEN, { key: 'mine' });
+    assert.equal(first.status, 201);
+    assertRefused(await two.post('/account/tokens', TOKEN, { key: 'mine' }), 409, 'conflict_state');
+    const elsewhere = await api.post('/account/tokens', TOKEN, { key: 'mine' });
+    assert.equal(elsewhere.status, 201);
+    assert.notEqual(elsewhere.body.id, first.body.id);
+  });
+
+  it('is forgotten after 24 hours', async () => {
+    const first = await api.post('/account/tokens', TOKEN, { key: 'a-day' });
+    world.clock.offsetMs += 24 * 3_600_000 - 5_000;
+    const later = await api.post('/account/tokens', TOKEN, { key: 'a-day' });
+    assert.equal(later.body.id, first.body.id);
+    world.clock.offsetMs += 10_000;
+    const nextDay = await api.post('/account/tokens', TOKEN, { key: 'a-day' });
+    assert.notEqual(nextDay.body.id, first.body.id);
+    assert.equal(nextDay.headers.get('idempotent-replayed'), null);
+  });
+
+  it('is 1 to 255 visible ASCII characters', async () => {
+    for (const key of ['a b', 'x'.repeat(256), 'schlüssel']) {
+      const items = assertRefused(await api.post('/account/tokens', TOKEN, { key }), 400, 'invalid_request');
+      assert.equal(items[0].field, 'Idempotency-Key');
+    }
+    assert.equal((await api.post('/account/tokens', TOKEN, { key: 'x'.repeat(255) })).status, 201);
+  });
+});
+
+/** Every row of every table, as text. */
+async function dumpOf(world: HttpWorld): Promise<string> {
+  const tables = await world.db.rows<{ name: string }>(
+    `select table_schema || '.' || table_name as name from information_schema.tables
+      where table_schema in ('public', 'sim')`,
+  );
+  const texts: string[] = [];
+  for (const { name } of tables) {
+    const rows = await world.db.pool.query<{ line: string }>(`select t::text as line from ${name} t`);
+    texts.push(...rows.rows.map((row) => row.line));
+  }
+  return texts.join('\n');
+}
