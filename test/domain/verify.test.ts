@@ -82,7 +82,18 @@ const BREAKS: Record<string, readonly string[]> = {
        select gen_random_uuid(), id, 'provision', 'ensure', now(), now(), now() from servers`,
     `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
        select gen_random_uuid(), id, 'destroy', 'remove', now(), now(), now() from servers`,
+    `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
+       select gen_random_uuid(), id, 'rebuild', 'reinstall', now(), now(), now() from servers`,
+    `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
+       select gen_random_uuid(), id, 'start', 'wait_on', now(), now(), now() from servers`,
   ],
+  'operations have what they need': [
+    `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
+       select gen_random_uuid(), id, 'rescue', 'enter_rescue', now(), now(), now() from servers`,
+    `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
+       select gen_random_uuid(), id, 'provision', 'ensure', now(), now(), now() from servers`,
+  ],
+  'servers keep the texts of their keys': [`update servers set ssh_keys = array[gen_random_uuid()]`],
   'servers are counted': [`update balances set servers = servers + 1`],
   'install secrets are gone': [
     `update servers set root_password_sealed = 'sealed' where status = 'running'`,

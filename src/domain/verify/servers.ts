@@ -63,12 +63,30 @@ export const SERVERS: readonly Invariant[] = [
   },
   {
     name: 'work fits the status',
-    proves: 'what is provisioning, installing or destroying is being worked on, and nothing else is',
+    proves: 'each operation is one that its server’s status has, and what is not at rest is being worked on',
     checks: 'servers',
     broken: `select s.id from servers s left join operations o on o.server_id = s.id
-      where case o.kind when 'provision' then s.status not in ('provisioning', 'installing')
-                        when 'destroy' then s.status <> 'destroying'
-                        else o.kind is not null or s.status in ('provisioning', 'installing', 'destroying') end`,
+      where case when o.kind = 'provision' then s.status not in ('provisioning', 'installing')
+                 when o.kind in ('rebuild', 'restore') then s.status <> 'installing'
+                 when o.kind in ('stop', 'reboot', 'rescue') then s.status <> 'running'
+                 when o.kind = 'start' then s.status not in ('stopped', 'suspended')
+                 when o.kind = 'destroy' then s.status <> 'destroying'
+                 else s.status in ('provisioning', 'installing', 'destroying') end`,
+  },
+  {
+    name: 'operations have what they need',
+    proves: 'a rescue, rebuild or restore has its sealed payload, and a first install is of the first disk',
+    checks: 'operations',
+    broken: `select o.id from operations o join servers s on s.id = o.server_id
+      where (o.kind in ('rescue', 'rebuild', 'restore')) <> (o.payload_sealed is not null)
+         or (o.kind = 'provision') <> (o.kind <> 'destroy' and s.first_run_at is null)
+         or (o.kind = 'provision' and s.generation <> 1)`,
+  },
+  {
+    name: 'servers keep the texts of their keys',
+    proves: 'every server has one public key for each of its SSH keys',
+    checks: 'servers',
+    broken: `select id from servers where cardinality(ssh_keys) <> cardinality(ssh_public_keys)`,
   },
   {
     name: 'servers are counted',

@@ -8,6 +8,7 @@ import { IMAGE_ROUTES } from './images.ts';
 import { PLAN_ROUTES } from './plans.ts';
 import { REGION_ROUTES } from './regions.ts';
 import type { Route } from './route.ts';
+import { SERVER_ACTION_ROUTES } from './server-actions.ts';
 import { SERVER_DETAIL_ROUTES, SERVER_ROUTES } from './servers.ts';
 import { SNAPSHOT_ROUTES } from './snapshots.ts';
 import { SSH_KEY_ROUTES } from './ssh-keys.ts';
@@ -17,6 +18,7 @@ import { WEBHOOK_ROUTES } from './webhooks.ts';
 
 export const ROUTES: readonly Route[] = [
   ...SERVER_ROUTES,
+  ...SERVER_ACTION_ROUTES,
   ...CONSOLE_ROUTES,
   ...SERVER_DETAIL_ROUTES,
   ...IMAGE_ROUTES,
