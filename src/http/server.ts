@@ -13,6 +13,7 @@ import { registerConsolePages } from './console/pages.ts';
 import { isConsoleUpgrade, takeUpgrades } from './console/upgrade.ts';
 import { AccountDelays } from './delays.ts';
 import { answerError, failureBody } from './errors.ts';
+import { letGo } from './let-go.ts';
 import { registerPages } from './pages.ts';
 import { CurrentRules } from './rules.ts';
 import { sendNotFoundPage } from './send-page.ts';
@@ -124,6 +125,7 @@ function addHooks(app: FastifyInstance, service: Service): void {
     }
   });
   app.addHook('onResponse', async (request, reply) => {
+    letGo(request.raw);
     service.log.info(
       {
         method: request.method,

@@ -6,7 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance as Parser } from '@fastify/busboy';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CustomerActor, Service } from '../../domain/context.ts';
 import {
   beginUpload,
@@ -25,8 +25,20 @@ const AROUND_FILE_MAX_BYTES = 256 * 1024;
 /** What is held in memory between the socket and the disk, at each of two places. */
 const HELD_BYTES = 1024 * 1024;
 const NAME_MAX_CHARS = 255;
-/** How long the rest of a refused body is read and thrown away, so that its sender gets to read the answer. */
-const LINGER_MS = 2_000;
+
+/** Has the framework leave the body of a multipart route unread; elsewhere this media type is refused. */
+export function leaveMultipart(scope: FastifyInstance): void {
+  scope.addContentTypeParser('multipart/form-data', async (request: FastifyRequest) => {
+    if (!request.routeOptions.config.v1?.multipart) {
+      throw unreadable('The Content-Type of a body must be application/json.');
+    }
+  });
+}
+
+/** What tells one upload from another, for its Idempotency-Key. */
+export function uploadBody({ fields, files, file }: ReceivedUpload): object {
+  return { fields: fields.map(({ name, value }) => [name, value]), files, sha256: file?.sha256 ?? null };
+}
 
 /**
  * Receives the whole body. Its caller calls `discard` of the result in any case; after a refusal nothing is left.
@@ -37,24 +49,19 @@ export async function receiveUpload(
   service: Service,
   actor: CustomerActor,
 ): Promise<ReceivedUpload> {
-  const { raw } = request;
+  const { headers, raw } = request;
+  const parser = parserFor(request);
+  const length = Number(headers['content-length'] ?? 0);
+  const key = headers['idempotency-key'];
+  const upload = await beginUpload(service, actor, {
+    atLeastBytes: Math.max(length - AROUND_FILE_MAX_BYTES, 0),
+    key: typeof key === 'string' ? key : undefined,
+  });
   try {
-    const parser = parserFor(request);
-    const length = Number(request.headers['content-length'] ?? 0);
-    const key = request.headers['idempotency-key'];
-    const upload = await beginUpload(service, actor, {
-      atLeastBytes: Math.max(length - AROUND_FILE_MAX_BYTES, 0),
-      key: typeof key === 'string' ? key : undefined,
-    });
-    try {
-      const { id, discard } = upload;
-      return { id, discard, ...(await readParts(raw, parser, upload)) };
-    } catch (error) {
-      await upload.discard();
-      throw error;
-    }
+    const { id, discard } = upload;
+    return { id, discard, ...(await readParts(raw, parser, upload)) };
   } catch (error) {
-    letGo(raw);
+    await upload.discard();
     throw error;
   }
 }
@@ -141,17 +148,4 @@ function unreadable(message: string): InvalidRequest {
 
 function tooLarge(): InvalidRequest {
   return new InvalidRequest([{ field: 'file', issue: 'max', max: LIMITS.imageUploadMaxBytes }]);
-}
-
-/**
- * The rest of a body that nobody wants. To close the connection at once could keep the answer from a sender who is still
- * sending; to read on would let him send for hours.
- */
-function letGo(raw: IncomingMessage): void {
-  if (raw.destroyed) return;
-  const timer = setTimeout(() => {
-    if (!raw.complete) raw.destroy();
-  }, LINGER_MS).unref();
-  raw.once('close', () => clearTimeout(timer));
-  raw.on('error', () => undefined).resume();
 }

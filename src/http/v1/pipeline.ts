@@ -4,7 +4,8 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type TObject, type TSchema, Type } from 'typebox';
-import { type Answer, once, type Within } from '../../domain/idempotency.ts';
+import { type Answer, type OnceAnswer, once, type Within } from '../../domain/idempotency.ts';
+import type { ReceivedUpload } from '../../domain/images/upload.ts';
 import { type Failure, InvalidRequest, invalid } from '../../kernel/fail.ts';
 import { V1_ERRORS } from '../../spec/errors.ts';
 import type { PageRequest } from '../../spec/lists.ts';
@@ -13,6 +14,7 @@ import { recordRefusal } from '../refusals.ts';
 import { admit, requireLawful, type V1Edge } from './admit.ts';
 import { v1Answer } from './answer-error.ts';
 import { makeCursor } from './cursor.ts';
+import { receiveUpload, uploadBody } from './multipart.ts';
 import { type Check, checker } from './problems.ts';
 import { queryReader, type RawQuery, readPageRequest } from './query.ts';
 import type { Call, ListPage, Route, TokenActor } from './route.ts';
@@ -32,7 +34,7 @@ export function registerRoute(scope: FastifyInstance, edge: V1Edge, route: Route
   scope.route({
     method: route.method,
     url: route.path.replace(/\{(\w+)\}/g, ':$1'),
-    config: { v1: route },
+    config: { v1: route, ...(route.multipart ? { slowBody: true } : {}) },
     schema: { response: { [route.status]: replySchema(route) ?? {} } },
     handler: async (request, reply) => {
       await serve(request, reply);
@@ -55,37 +57,39 @@ export function replySchema(route: Route): TSchema | null {
 function server(edge: V1Edge, route: Route): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const readQuery = queryReader(route.query);
   const checkBody = checker(route.body ?? NOTHING);
-  return async (request, reply) => {
-    const actor = request.bearer;
-    if (!actor) throw new Error('a request was let in without a bearer');
-    const body = bodyOf(route, request);
+  async function serve(
+    request: FastifyRequest,
+    actor: TokenActor,
+    upload: ReceivedUpload | undefined,
+  ): Promise<OnceAnswer> {
+    const body = upload ? uploadBody(upload) : bodyOf(route, request);
     requireLawful(route, request, regionIn(body));
     async function act(within: Within | undefined): Promise<object> {
-      const call = readCall(edge, route, request, { actor: actor as TokenActor, within, readQuery });
-      if (route.method !== 'GET') requireBody(checkBody, body);
-      const result = await route.run({ ...call, body });
+      const call = readCall(edge, route, request, { actor, within, readQuery });
+      if (route.method !== 'GET' && !upload) requireBody(checkBody, body);
+      const result = await route.run({ ...call, body, ...(upload ? { upload } : {}) });
       return route.list
         ? envelope(edge, route, call, result as ListPage<unknown>)
         : ((result ?? {}) as object);
     }
-    if (route.method !== 'POST') return send(route, reply, await act(undefined));
-    const { answer, replayed, requestId } = await once(
-      edge.service,
-      {
-        ...onceRequest(route, request, actor, body),
-        refusal: (error) => keptRefusal(edge, error, request.id),
-      },
-      act,
-    );
-    if (replayed) reply.headers({ 'idempotent-replayed': 'true', 'x-request-id': requestId });
-    if (answer.status === route.status) return send(route, reply, answer.body);
-    reply.code(answer.status).send(answer.body);
+    if (route.method !== 'POST') {
+      const answer = { status: route.status, body: await act(undefined) };
+      return { answer, replayed: false, requestId: request.id };
+    }
+    const refusal = (error: unknown) => keptRefusal(edge, error, request.id);
+    return await once(edge.service, { ...onceRequest(route, request, actor, body), refusal }, act);
+  }
+  return async (request, reply) => {
+    const actor = request.bearer;
+    if (!actor) throw new Error('a request was let in without a bearer');
+    // Before hours are spent on receiving it.
+    if (route.multipart) readQuery(request.query as RawQuery);
+    const upload = route.multipart ? await receiveUpload(request, edge.service, actor) : undefined;
+    const served = await serve(request, actor, upload).finally(() => upload?.discard());
+    const { status, body } = served.answer;
+    if (served.replayed) reply.headers({ 'idempotent-replayed': 'true', 'x-request-id': served.requestId });
+    reply.code(status).send(status === route.status && route.reply === null ? undefined : body);
   };
-}
-
-function send(route: Route, reply: FastifyReply, body: object): void {
-  reply.code(route.status);
-  reply.send(route.reply === null ? undefined : body);
 }
 
 function onceRequest(route: Route, request: FastifyRequest, actor: TokenActor, body: unknown) {

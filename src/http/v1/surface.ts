@@ -5,6 +5,7 @@ import { failureOf } from '../errors.ts';
 import { admit, type V1Edge } from './admit.ts';
 import { v1Answer } from './answer-error.ts';
 import { readJsonBodies } from './json-body.ts';
+import { leaveMultipart } from './multipart.ts';
 import { openApiText } from './openapi.ts';
 import { guard, registerRoute } from './pipeline.ts';
 import { ROUTES } from './routes.ts';
@@ -25,6 +26,7 @@ function exposed(): string {
 
 export function registerV1(scope: FastifyInstance, edge: V1Edge): void {
   readJsonBodies(scope);
+  leaveMultipart(scope);
   scope.addHook('onRequest', async (_request, reply) => {
     reply.headers(CORS);
   });
