@@ -11,6 +11,7 @@ import type { Duty } from '../workers/duty.ts';
 import { expireTopupsDuty } from '../workers/expire-topups.ts';
 import { operateDuty } from '../workers/operate.ts';
 import { Runner } from '../workers/runner.ts';
+import { sampleDuty } from '../workers/sample.ts';
 import { tasksDuty } from '../workers/tasks.ts';
 import { watchDuty } from '../workers/watch.ts';
 import { listenRefusal } from './listen.ts';
@@ -111,6 +112,7 @@ function duties(opened: Opened): Duty[] {
     expireTopupsDuty(service),
     operateDuty(service),
     tasksDuty(service),
+    sampleDuty(service),
   ];
 }
 
