@@ -76,7 +76,7 @@ export const SERVERS: readonly Invariant[] = [
   {
     name: 'operations have what they need',
     proves: 'a rescue, rebuild or restore has its sealed payload, and a first install is of the first disk',
-    checks: 'operations',
+    checks: 'servers',
     broken: `select o.id from operations o join servers s on s.id = o.server_id
       where (o.kind in ('rescue', 'rebuild', 'restore')) <> (o.payload_sealed is not null)
          or (o.kind = 'provision') <> (o.kind <> 'destroy' and s.first_run_at is null)
