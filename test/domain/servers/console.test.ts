@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { admitToConsole, connectScreen, openConsole } from '../../../src/domain/servers/console.ts';
+import { Failure, type FailureExtras } from '../../../src/kernel/fail.ts';
+import { newId, showId } from '../../../src/kernel/ids.ts';
+import { rfc3339 } from '../../../src/kernel/time.ts';
+import { setFrozen } from '../../../src/store/customer-freeze.ts';
+import { insertToken } from '../../../src/store/tokens.ts';
+import type { TestService } from '../../support/service.ts';
+import { RegionWorld } from './region-world.ts';
+
+let region: RegionWorld;
+let world: TestService;
+let id: string;
+let actor: CustomerActor;
+
+before(async () => {
+  region = await RegionWorld.open();
+  world = region.world;
+});
+after(() => world.close());
+beforeEach(async () => {
+  await region.renew();
+  id = await region.order();
+  const requestId = showId('request', newId(new Date()));
+  actor = { customerId: region.customerId, sessionId: null, tokenId: null, requestId, ipCountry: 'XX' };
+  await world.rest();
+});
+
+const BASE = { readOnly: false, baseUrl: 'https://skerry.example/' };
+
+async function ticketOf(options: { readOnly?: boolean } = {}, as: CustomerActor = actor) {
+  const { url } = await openConsole(world.service, as, showId('server', id), { ...BASE, ...options });
+  const path = new URL(url).searchParams.get('path') ?? '';
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+const refusedBy = (code: string, extras?: FailureExtras) => (error: unknown) => {
+  assert.ok(error instanceof Failure, String(error));
+  assert.deepEqual([error.code, ...(extras ? [error.extras] : [])], [code, ...(extras ? [extras] : [])]);
+  return true;
+};
+
+describe('a console', () => {
+  it('is a page whose path names a WebSocket, for five minutes', async () => {
+    const shown = showId('server', id);
+    const made = await openConsole(world.service, actor, shown, BASE);
+    const url = new URL(made.url);
+    assert.equal(url.origin + url.pathname, 'https://skerry.example/console');
+    assert.match(url.searchParams.get('path') ?? '', /^console\/socket\/[a-z2-7]{52}$/);
+    const expiresAt = rfc3339(new Date(world.clock.now().getTime() + 300_000));
+    assert.deepEqual(
+      { ...made, url: '' },
+      { object: 'console', url: '', expires_at: expiresAt, read_only: false },
+    );
+    const other = await openConsole(world.service, actor, shown, { ...BASE, readOnly: true });
+    assert.equal(other.read_only, true);
+    assert.equal(new URL(other.url).searchParams.get('view_only'), 'true');
+  });
+
+  it('opens once, whoever tries at the same time', async () => {
+    for (const _ of [1, 2]) {
+      const ticket = await ticketOf();
+      const tries = await Promise.allSettled(
+        Array.from({ length: 8 }, () => admitToConsole(world.service, ticket)),
+      );
+      const [opened, ...more] = tries.filter((one) => one.status === 'fulfilled');
+      assert.deepEqual(opened?.value, { serverId: id, readOnly: false });
+      assert.equal(more.length, 0);
+      for (const one of tries) if (one.status === 'rejected') refusedBy('not_found')(one.reason);
+    }
+  });
+
+  it('opens until the second it expires, and what is over is swept away', async () => {
+    const [first, second] = [await ticketOf(), await ticketOf({ readOnly: true })];
+    world.clock.advanceS(299);
+    assert.deepEqual(await admitToConsole(world.service, second), { serverId: id, readOnly: true });
+    world.clock.advanceS(1);
+    await assert.rejects(admitToConsole(world.service, first), refusedBy('not_found'));
+    await ticketOf();
+    assert.equal((await world.db.rows('select from console_tickets')).length, 1);
+  });
+
+  it('is kept as a digest only', async () => {
+    const ticket = await ticketOf();
+    const dump = JSON.stringify(
+      await world.db.rows('select *, encode(digest, $1) as hex from console_tickets', ['hex']),
+    );
+    assert.ok(!dump.includes(ticket) && !dump.includes(Buffer.from(ticket).toString('hex')));
+  });
+
+  it('is not there for another customer, a malformed id or a text that is no ticket', async () => {
+    const stranger = await world.stock.customer();
+    const ids: [CustomerActor, string][] = [
+      [stranger, showId('server', id)],
+      [actor, showId('server', newId(new Date()))],
+      [actor, id],
+      [actor, ''],
+    ];
+    for (const [as, shown] of ids) {
+      await assert.rejects(openConsole(world.service, as, shown, BASE), refusedBy('not_found', {}));
+    }
+    for (const text of ['', 'a', '\0', 'a'.repeat(9_999)]) {
+      await assert.rejects(admitToConsole(world.service, text), refusedBy('not_found'));
+    }
+  });
+
+  it('needs a server that runs, when the ticket is made and when it is used', async () => {
+    const ticket = await ticketOf();
+    await world.db.run(`update servers set status = 'stopped' where id = $1`, [id]);
+    await assert.rejects(ticketOf(), refusedBy('conflict_state'));
+    await assert.rejects(admitToConsole(world.service, ticket), refusedBy('conflict_state'));
+    await assert.rejects(admitToConsole(world.service, ticket), refusedBy('not_found'));
+  });
+
+  it('only looks for a frozen customer, also with a ticket from before', async () => {
+    const ticket = await ticketOf();
+    await setFrozen(world.db, actor.customerId, world.clock.now());
+    assert.equal((await admitToConsole(world.service, ticket)).readOnly, true);
+    assert.equal((await admitToConsole(world.service, await ticketOf())).readOnly, true);
+  });
+
+  it('goes with the token that asked for it', async () => {
+    const tokenId = newId(new Date());
+    const { customerId } = actor;
+    const token = {
+      id: tokenId,
+      customerId,
+      name: 'a token',
+      scope: 'write',
+      digest: Buffer.alloc(32, 7),
+    } as const;
+    await insertToken(world.db, { ...token, expiresAt: null, createdAt: world.clock.now() });
+    const ticket = await ticketOf({}, { ...actor, tokenId });
+    await world.db.run('delete from api_tokens where id = $1', [tokenId]);
+    await assert.rejects(admitToConsole(world.service, ticket), refusedBy('not_found'));
+  });
+
+  it('is unavailable on hardware that has none', async () => {
+    const { compute } = world.service;
+    const { vps } = compute.capabilities;
+    const without = { vps: { ...vps, console: false }, dedicated: compute.capabilities.dedicated };
+    const service = {
+      ...world.service,
+      compute: Object.create(compute, { capabilities: { value: without } }),
+    };
+    await assert.rejects(
+      openConsole(service, actor, showId('server', id), BASE),
+      refusedBy('unavailable', { field: '' }),
+    );
+  });
+
+  it('is the stream of the machine’s screen; a host that does not give it is 503, a machine that is off 409', async () => {
+    const screen = await connectScreen(world.service, id);
+    assert.equal((await once(screen, 'data')).toString(), 'RFB 003.008\n');
+    screen.destroy();
+    await world.faults.set({ driver: 'compute', operation: 'console', times: 1 });
+    await assert.rejects(connectScreen(world.service, id), refusedBy('maintenance'));
+    await world.service.compute.power(id, 'off');
+    await assert.rejects(connectScreen(world.service, id), refusedBy('conflict_state'));
+  });
+});
