@@ -129,8 +129,7 @@ describe('the audit log', () => {
     const action = 'server.start';
     const resource = 'srv_1';
     const filters = [{}, { action }, { resource }, { from }, { to }, { from, to }];
-    const both = [
-      { action, resource },
+    const together = [
       { action, from, to },
       { resource, from, to },
     ];
