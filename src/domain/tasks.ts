@@ -1,6 +1,7 @@
 /** Who carries out which task. */
 import type { TaskKind } from '../store/tasks.ts';
 import type { Service } from './context.ts';
+import { applyFilter } from './firewall/apply.ts';
 import { ensureSnapshot } from './snapshots/ensure.ts';
 import { ensureVolume } from './volumes/ensure.ts';
 
@@ -16,4 +17,5 @@ export type TaskHandler = (service: Service, subject: string) => Promise<TaskRes
 export const TASKS: Readonly<Partial<Record<TaskKind, TaskHandler>>> = {
   volume: ensureVolume,
   snapshot: ensureSnapshot,
+  filter: applyFilter,
 };
