@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
 import type { SimulatedMachine } from '../../../src/drivers/compute/simulator/control.ts';
+import { newId, showId } from '../../../src/kernel/ids.ts';
 import { readBalance } from '../../../src/store/ledger.ts';
 import { findServer, type ServerRow } from '../../../src/store/servers.ts';
 import { type TestService, testService } from '../../support/service.ts';
@@ -41,6 +42,10 @@ export class RegionWorld {
     return `x${this.#regions}`;
   }
 
+  get actor(): CustomerActor {
+    return this.#actor;
+  }
+
   get customerId(): string {
     return this.#actor.customerId;
   }
@@ -51,6 +56,24 @@ export class RegionWorld {
     const { server } = await deploy(this.world.service, this.#actor, order);
     this.world.clock.advanceS(1);
     return server.id;
+  }
+
+  /** The same, of a server that runs by now; its shown id beside the stored one. */
+  async running(wanted: Partial<DeployOrder> = {}): Promise<{ id: string; shown: string }> {
+    const id = await this.order(wanted);
+    await this.world.rest();
+    return { id, shown: showId('server', id) };
+  }
+
+  /** A key of the customer's, or of somebody else's. */
+  async sshKey(publicKey: string, customerId = this.customerId): Promise<{ id: string; shown: string }> {
+    const id = newId(this.world.clock.now());
+    await this.world.db.run(
+      `insert into ssh_keys (id, customer_id, name, type, fingerprint, public_key, created_at)
+       values ($1, $2, 'key', 'ssh-ed25519', 'SHA256:x', $3, $4)`,
+      [id, customerId, publicKey, this.world.clock.now()],
+    );
+    return { id, shown: showId('sshKey', id) };
   }
 
   /** One round of due work, without moving the clock. */

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
+import { rebootServer, startServer, stopServer } from '../../../src/domain/servers/power.ts';
+import { rescueServer } from '../../../src/domain/servers/rescue.ts';
+import { sha256 } from '../../../src/drivers/compute/simulator/machine.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import { ComputeError } from '../../../src/ports/compute.ts';
+import type { TestService } from '../../support/service.ts';
+import { S1 } from '../../support/stock.ts';
+import { BALANCE, RegionWorld } from './region-world.ts';
+
+let region: RegionWorld;
+let world: TestService;
+let id: string;
+let shown: string;
+
+before(async () => {
+  region = await RegionWorld.open();
+  world = region.world;
+});
+after(() => world.close());
+beforeEach(async () => {
+  await region.renew();
+  ({ id, shown } = await region.running());
+});
+afterEach(async () => {
+  mock.restoreAll();
+  await world.sound();
+});
+
+const stop = () => stopServer(world.service, region.actor, shown);
+const start = () => startServer(world.service, region.actor, shown);
+const reboot = (hard = false) => rebootServer(world.service, region.actor, shown, { hard });
+const rescue = () => rescueServer(world.service, region.actor, shown);
+const status = async () => (await region.server(id)).status;
+/** What happened since it ran. */
+const told = async () => (await region.events()).slice(3);
+
+async function refusal(work: Promise<unknown>): Promise<Failure> {
+  return await work.then(
+    () => assert.fail('it was not refused'),
+    (error: unknown) => {
+      assert.ok(error instanceof Failure, String(error));
+      return error;
+    },
+  );
+}
+
+async function stopped(): Promise<void> {
+  await stop();
+  await world.rest();
+}
+
+async function suspend(reason: string): Promise<void> {
+  await world.db.run(`update servers set status = 'suspended', suspended_reason = $2 where id = $1`, [
+    id,
+    reason,
+  ]);
+  await world.service.compute.power(id, 'off');
+}
+
+describe('stop', () => {
+  it('leaves the server running until its guest is off', async () => {
+    assert.equal((await stop()).status, 'running');
+    await region.work();
+    assert.equal(await status(), 'running');
+    assert.deepEqual(await told(), []);
+    await world.rest();
+    assert.deepEqual([await status(), (await region.machine(id))?.state], ['stopped', 'stopped']);
+    assert.deepEqual(await told(), ['server.stopped']);
+    assert.deepEqual((await region.audited()).slice(-1), ['server.stop ok']);
+  });
+
+  it('switches a guest off that ignores it, at the deadline and not before', async () => {
+    await world.simulator.setDeaf(id, true);
+    await stop();
+    await region.work();
+    world.clock.advanceS(59);
+    await region.work();
+    assert.equal((await region.machine(id))?.state, 'running');
+    world.clock.advanceS(1);
+    await region.work();
+    assert.equal((await region.machine(id))?.state, 'stopped');
+    await world.rest();
+    assert.equal(await status(), 'stopped');
+  });
+
+  it('is work under way until the guest is off', async () => {
+    await stop();
+    await region.work();
+    assert.equal(await world.runner.settle(100), false);
+    await world.rest();
+    assert.equal(await world.runner.settle(1_000), true);
+  });
+
+  it('waits for a host that is silent', async () => {
+    const host = (await region.machine(id))?.host ?? '';
+    await world.simulator.setHostDown(host, true);
+    await stop();
+    for (let n = 0; n < 5; n++) {
+      world.clock.advanceS(30);
+      await region.work();
+    }
+    assert.equal(await status(), 'running');
+    await world.simulator.setHostDown(host, false);
+    await world.rest();
+    assert.equal(await status(), 'stopped');
+  });
+
+  it('that the driver refuses is over, and said so in the audit log', async () => {
+    mock.method(world.service.compute, 'power', async () => {
+      throw new ComputeError('refused', 'no such machine');
+    });
+    await stop();
+    await world.rest();
+    assert.equal(await status(), 'running');
+    assert.deepEqual((await region.audited()).slice(-2), ['server.stop error', 'server.stop ok']);
+  });
+});
+
+describe('one operation at a time', () => {
+  it('is all that a server takes', async () => {
+    await stop();
+    for (const other of [stop, start, reboot, rescue]) {
+      assert.equal((await refusal(other())).code, 'conflict_state');
+    }
+    await world.rest();
+    assert.equal((await refusal(stop())).code, 'conflict_state');
+    assert.equal((await refusal(reboot())).code, 'conflict_state');
+    assert.deepEqual(await told(), ['server.stopped']);
+  });
+
+  it('is all that comes of ten at once', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => reboot()));
+    assert.equal(results.filter((result) => result.status === 'fulfilled').length, 1);
+    await world.rest();
+    assert.deepEqual(await told(), ['server.rebooted']);
+  });
+});
+
+describe('start', () => {
+  it('switches a stopped server on, without an event', async () => {
+    await stopped();
+    assert.equal((await start()).status, 'stopped');
+    await world.rest();
+    assert.deepEqual([await status(), (await region.machine(id))?.state], ['running', 'running']);
+    assert.deepEqual(await told(), ['server.stopped']);
+  });
+
+  it('charges a server that was not renewed a cycle from now, and resumes it', async () => {
+    world.clock.advanceS(40 * 86_400);
+    await suspend('not_renewed');
+    const now = world.clock.now();
+    const shownServer = await start();
+    assert.equal(shownServer.status, 'suspended');
+    assert.equal(await region.balance(), BALANCE - 2n * S1.price_cents_month);
+    await world.rest();
+    const server = await region.server(id);
+    assert.deepEqual([server.status, server.suspended_reason], ['running', null]);
+    assert.equal(server.paid_until.getUTCDate(), Math.min(now.getUTCDate(), server.paid_until.getUTCDate()));
+    assert.ok(server.paid_until.getTime() - now.getTime() >= 28 * 86_400_000);
+    assert.deepEqual(await told(), ['billing.charged', 'server.running']);
+  });
+
+  it('is refused where the balance cannot pay the cycle, and charges nothing', async () => {
+    await suspend('not_renewed');
+    await world.db.run('update servers set price_cents_cycle = 1000000 where id = $1', [id]);
+    const refused = await refusal(start());
+    assert.deepEqual(
+      [refused.code, refused.extras],
+      ['insufficient_balance', { have: 95, need: 10_000, deficit: 9_905 }],
+    );
+    assert.equal(await status(), 'suspended');
+  });
+
+  it('of a server that waits for balance, or is held by the operator, is refused', async () => {
+    for (const reason of ['balance', 'operator']) {
+      await suspend(reason);
+      assert.equal((await refusal(start())).code, 'conflict_state');
+    }
+  });
+
+  it('that was paid and cannot be done leaves a stopped server, which is not charged again', async () => {
+    await suspend('not_renewed');
+    mock.method(world.service.compute, 'power', async () => {
+      throw new ComputeError('refused', 'broken');
+    });
+    await start();
+    await world.rest();
+    assert.equal(await status(), 'stopped');
+    mock.restoreAll();
+    await start();
+    await world.rest();
+    assert.equal(await status(), 'running');
+    assert.equal(await region.balance(), BALANCE - 2n * S1.price_cents_month);
+  });
+});
+
+describe('reboot', () => {
+  it('goes through off and on, and says so when it is done', async () => {
+    const before = (await region.machine(id))?.bootedAt;
+    await reboot();
+    await region.work();
+    world.clock.advanceS(2);
+    assert.equal((await region.machine(id))?.state, 'stopped');
+    assert.equal(await status(), 'running');
+    await world.rest();
+    assert.ok(((await region.machine(id))?.bootedAt ?? 0) > (before ?? 0));
+    assert.equal((await region.machine(id))?.state, 'running');
+    assert.deepEqual(await told(), ['server.rebooted']);
+  });
+
+  it('hard resets at once, even a guest that ignores ACPI', async () => {
+    await world.simulator.setDeaf(id, true);
+    const now = world.clock.now();
+    await reboot(true);
+    await region.work();
+    assert.deepEqual((await region.machine(id))?.bootedAt, now);
+    assert.deepEqual(await told(), ['server.rebooted']);
+  });
+
+  it('switches on a machine whose guest had switched itself off', async () => {
+    await world.service.compute.power(id, 'off');
+    await reboot(true);
+    await world.rest();
+    assert.equal((await region.machine(id))?.state, 'running');
+    assert.deepEqual(await told(), ['server.rebooted']);
+  });
+});
+
+describe('rescue', () => {
+  it('boots the rescue system with a password shown once, and the next reboot leaves it', async () => {
+    const hashes: string[] = [];
+    const { compute } = world.service;
+    const call = compute.rescue.bind(compute);
+    mock.method(compute, 'rescue', async (machine: string, access: { passwordHash: string }) => {
+      hashes.push(access.passwordHash);
+      await call(machine, access);
+    });
+    const answer = await rescue();
+    assert.equal(answer.rescue.username, 'root');
+    assert.match(answer.rescue.password, /^[a-z2-7]{26}$/);
+    const kept = JSON.stringify(await world.db.rows('select * from operations'));
+    assert.ok(!kept.includes(answer.rescue.password));
+    await world.rest();
+    assert.match(hashes[0] ?? '', /^\$6\$/);
+    assert.ok(!kept.includes(hashes[0] ?? 'none'));
+    const machine = await region.machine(id);
+    assert.deepEqual([machine?.rescue, machine?.rescuePasswordHashSha256], [true, sha256(hashes[0] ?? '')]);
+    assert.deepEqual([await status(), await told()], ['running', ['server.rebooted']]);
+    const events = JSON.stringify(await world.db.rows('select data from events'));
+    assert.ok(!events.includes(answer.rescue.password));
+    await reboot();
+    await world.rest();
+    assert.equal((await region.machine(id))?.rescue, false);
+    assert.deepEqual(await told(), ['server.rebooted', 'server.rebooted']);
+  });
+});
