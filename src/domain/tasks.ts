@@ -2,6 +2,7 @@
 import type { TaskKind } from '../store/tasks.ts';
 import type { Service } from './context.ts';
 import { applyFilter } from './firewall/apply.ts';
+import { removeImageBlob } from './images/remove-blob.ts';
 import { ensureSnapshot } from './snapshots/ensure.ts';
 import { ensureVolume } from './volumes/ensure.ts';
 
@@ -14,8 +15,9 @@ export type TaskResult = 'done' | { readonly againMs: number };
  */
 export type TaskHandler = (service: Service, subject: string) => Promise<TaskResult>;
 
-export const TASKS: Readonly<Partial<Record<TaskKind, TaskHandler>>> = {
+export const TASKS: Readonly<Record<TaskKind, TaskHandler>> = {
   volume: ensureVolume,
   snapshot: ensureSnapshot,
   filter: applyFilter,
+  image_remove: removeImageBlob,
 };
