@@ -10,7 +10,7 @@ const MONTHS_A_YEAR = 12n;
 const DAYS_A_YEAR = 365n;
 
 export async function getBalance(service: Service, actor: CustomerActor): Promise<Balance> {
-  return await balanceObject(service.db, actor.customerId, service.clock.now());
+  return await balanceObject(service.reads, actor.customerId, service.clock.now());
 }
 
 /** The customer's balance as the REST contract shows it. */

@@ -10,7 +10,7 @@ import { topupObject } from './object.ts';
 /** Unknown, malformed and another customer's are alike `not_found`. */
 export async function getTopup(service: Service, actor: CustomerActor, shownId: string): Promise<Topup> {
   const id = readId('topup', shownId) ?? fail('not_found');
-  const { row, txids } = (await findPaidTopup(service.db, actor.customerId, id)) ?? fail('not_found');
+  const { row, txids } = (await findPaidTopup(service.reads, actor.customerId, id)) ?? fail('not_found');
   return topupObject(row, txids);
 }
 
@@ -19,6 +19,6 @@ export async function listTopups(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<{ items: Topup[]; next: PagePosition | null }> {
-  const { rows, next } = await pageTopups(service.db, actor.customerId, page);
+  const { rows, next } = await pageTopups(service.reads, actor.customerId, page);
   return { items: rows.map(({ row, txids }) => topupObject(row, txids)), next };
 }

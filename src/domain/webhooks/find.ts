@@ -9,7 +9,7 @@ import { webhookObject } from './object.ts';
 /** One subscription by its shown id; unknown, malformed and another customer's are alike `not_found`. */
 export async function findWebhook(service: Service, actor: CustomerActor, shownId: string): Promise<Webhook> {
   const id = readId('webhook', shownId) ?? fail('not_found');
-  return webhookObject((await findRow(service.db, actor.customerId, id)) ?? fail('not_found'));
+  return webhookObject((await findRow(service.reads, actor.customerId, id)) ?? fail('not_found'));
 }
 
 export async function listWebhooks(
@@ -17,6 +17,6 @@ export async function listWebhooks(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<{ items: Webhook[]; next: PagePosition | null }> {
-  const { rows, next } = await pageWebhooks(service.db, actor.customerId, page);
+  const { rows, next } = await pageWebhooks(service.reads, actor.customerId, page);
   return { items: rows.map(webhookObject), next };
 }

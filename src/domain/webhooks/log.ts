@@ -23,8 +23,8 @@ export async function listDeliveries(
   page: PageRequest,
 ): Promise<{ items: Delivery[]; next: PagePosition | null }> {
   const id = readId('webhook', shownId) ?? fail('not_found');
-  if (!(await findWebhook(service.db, actor.customerId, id))) fail('not_found');
+  if (!(await findWebhook(service.reads, actor.customerId, id))) fail('not_found');
   const log = logOf(actor, id, service.clock.now());
-  const { rows, next } = await pageDeliveries(service.db, log, page);
+  const { rows, next } = await pageDeliveries(service.reads, log, page);
   return { items: rows.map(deliveryObject), next };
 }

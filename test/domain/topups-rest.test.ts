@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Value } from 'typebox/value';
+import { getTopup, listTopups } from '../../src/domain/topups/list.ts';
+import { orderTopup } from '../../src/domain/topups/order.ts';
+import { newId, showId } from '../../src/kernel/ids.ts';
+import { QUOTAS } from '../../src/spec/limits.ts';
+import type { PageRequest } from '../../src/spec/lists.ts';
+import { Topup } from '../../src/spec/schemas/topup.ts';
+import { findTopupByRef } from '../../src/store/topups.ts';
+import { TopupWorld } from '../support/topup-world.ts';
+
+const PAGE: PageRequest = { filter: {}, sort: 'created_at', descending: true, after: null, size: 25 };
+
+let world: TopupWorld;
+before(async () => {
+  world = await TopupWorld.start();
+});
+after(() => world.close());
+
+test('a top-up over the REST surface is the same invoice, as an object', async () => {
+  const actor = await world.customer();
+  let kept: object = {};
+  const made = await orderTopup(
+    world.service,
+    actor,
+    { coin: 'BTC', amount_usd: 30.1 },
+    async (_tx, answer) => {
+      kept = answer;
+    },
+  );
+  assert.ok(Value.Check(Topup, made));
+  assert.deepEqual(kept, made);
+  assert.deepEqual(
+    [made.status, made.amount_usd, made.bonus_usd, made.credited_usd, made.txids],
+    ['pending', 30.1, 0, 0, []],
+  );
+  assert.deepEqual(await getTopup(world.service, actor, made.id), made);
+  assert.deepEqual(await listTopups(world.service, actor, PAGE), { items: [made], next: null });
+});
+
+test('an amount finer than a cent is refused, one that a float cannot hold is not', async () => {
+  const actor = await world.customer();
+  for (const amount of [30.001, 99.999, 1234.5678]) {
+    const order = orderTopup(world.service, actor, { coin: 'BTC', amount_usd: amount });
+    await assert.rejects(order, { code: 'bad_amount' }, `${amount}`);
+  }
+  for (const amount of [30.1, 33.33, 1001.07, 9999.99, 10000]) {
+    const made = await orderTopup(world.service, actor, { coin: 'BTC', amount_usd: amount });
+    assert.equal(made.amount_usd, amount);
+  }
+});
+
+test('a coin without a source says that it is the coin', async () => {
+  const actor = await world.customer();
+  await assert.rejects(orderTopup(world.service, actor, { coin: 'SOL', amount_usd: 30 }), {
+    code: 'unavailable',
+    extras: { field: 'coin' },
+  });
+});
+
+test('too many open invoices are refused with the limit', async () => {
+  const actor = await world.customer();
+  const limit = QUOTAS.openTopups;
+  for (let n = 0; n < limit; n++) await orderTopup(world.service, actor, { coin: 'ETH', amount_usd: 30 });
+  await assert.rejects(orderTopup(world.service, actor, { coin: 'ETH', amount_usd: 30 }), {
+    code: 'limit_reached',
+    extras: { limit },
+  });
+});
+
+test('what pays an invoice is named on it, alone and in the list', async () => {
+  const actor = await world.customer();
+  const made = await orderTopup(world.service, actor, { coin: 'BTC', amount_usd: 50 });
+  world.clock.advanceMinutes(1);
+  const other = await orderTopup(world.service, actor, { coin: 'ETH', amount_usd: 50 });
+  const row = await world.db.row<{ order_ref: string }>(
+    'select order_ref from topups where deposit_address = $1',
+    [made.deposit_address],
+  );
+  const invoice = await findTopupByRef(world.db, actor.customerId, row?.order_ref ?? '');
+  assert.ok(invoice);
+  const txid = await payment(invoice.id);
+  const paid = await getTopup(world.service, actor, made.id);
+  assert.deepEqual(paid.txids, [txid]);
+  const both = await listTopups(world.service, actor, PAGE);
+  assert.deepEqual(both.items, [other, paid]);
+  for (const [filter, expected] of [
+    [{ coin: 'BTC' }, [paid]],
+    [{ coin: 'ETH', status: 'pending' }, [other]],
+    [{ status: 'credited' }, []],
+  ] as const) {
+    assert.deepEqual((await listTopups(world.service, actor, { ...PAGE, filter })).items, expected);
+  }
+});
+
+/** A payment seen in the mempool, and one that was there and is no more; gives the first one's transaction. */
+async function payment(topupId: string): Promise<string> {
+  const now = world.clock.now();
+  for (const [txid, state] of [
+    [`here-${topupId}`, 'mempool'],
+    [`gone-${topupId}`, 'conflicted'],
+  ]) {
+    await world.db.run(
+      `insert into deposits (coin, key, topup_id, txid, amount_units, state, confirmations, first_seen_at)
+       values ('BTC', $1 || ':0', $2, $1, 100, $3, 0, $4)`,
+      [txid, topupId, state, now],
+    );
+  }
+  return `here-${topupId}`;
+}
+
+test('an unknown, a malformed and a foreign top-up are alike', async () => {
+  const actor = await world.customer();
+  const foreign = await orderTopup(world.service, await world.customer(), { coin: 'BTC', amount_usd: 30 });
+  for (const id of [
+    foreign.id,
+    showId('topup', newId(new Date())),
+    'top_',
+    foreign.id.replace('top_', 'led_'),
+  ]) {
+    await assert.rejects(getTopup(world.service, actor, id), { code: 'not_found', extras: {} });
+  }
+});

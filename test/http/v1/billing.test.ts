@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { COIN_CODES } from '../../../src/spec/coins.ts';
+import { LEDGER_TYPES } from '../../../src/spec/schemas/ledger-entry.ts';
+import { TOPUP_STATUSES } from '../../../src/spec/states.ts';
+import { apiToken, assertRefused, V1Client } from '../../support/v1-client.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
+
+describe('REST billing', () => {
+  let world: HttpWorld;
+  let api: V1Client;
+  before(async () => {
+    world = await startHttpWorld();
+    const customer = await world.customer();
+    await world.give(customer, 2_550n);
+    api = V1Client.into(world.app, await apiToken(customer));
+  });
+  after(() => world.close());
+
+  it('reads the balance', async () => {
+    const { status, body } = await api.get('/billing/balance');
+    assert.deepEqual([status, body.object, body.usd, body.active_servers], [200, 'balance', 25.5, 0]);
+  });
+
+  it('reads the ledger', async () => {
+    const { body } = await api.get('/billing/ledger?filter[type]=adjustment&sort=created_at');
+    assert.deepEqual([body.object, body.has_more, body.data.length], ['list', false, 1]);
+    assert.equal(body.data[0].amount_usd, 25.5);
+    const wrong = await api.get('/billing/ledger?filter[type]=gift');
+    const [item] = assertRefused(wrong, 400, 'invalid_request');
+    assert.deepEqual(item, { field: 'filter[type]', issue: 'invalid_value', allowed: [...LEDGER_TYPES] });
+  });
+
+  it('makes a top-up once per key, to be polled and listed', async () => {
+    const order = { coin: 'LTC', amount_usd: 30.1 };
+    const made = await api.post('/billing/topup', order, { key: 'one' });
+    assert.equal(made.status, 201);
+    assert.equal(made.body.amount_usd, 30.1);
+    const again = await api.post('/billing/topup', order, { key: 'one' });
+    assert.deepEqual([again.status, again.text], [201, made.text]);
+    const polled = await api.get(`/billing/topup/${made.body.id}`);
+    assert.deepEqual([polled.status, polled.body], [200, made.body]);
+    const listed = await api.get('/billing/topup?filter[status]=pending&filter[coin]=LTC');
+    assert.deepEqual(listed.body.data, [made.body]);
+    const stranger = api.as(await apiToken(await world.customer()));
+    assertRefused(await stranger.get(`/billing/topup/${made.body.id}`), 404, 'not_found');
+    for (const [query, allowed] of [
+      ['filter[status]=paid', [...TOPUP_STATUSES]],
+      ['filter[coin]=DOGE', [...COIN_CODES]],
+    ] as const) {
+      const [item] = assertRefused(await api.get(`/billing/topup?${query}`), 400, 'invalid_request');
+      assert.deepEqual(item.allowed, allowed);
+    }
+  });
+
+  for (const [what, body, item] of [
+    [
+      'an unknown coin',
+      { coin: 'DOGE', amount_usd: 30 },
+      { field: 'coin', issue: 'invalid_value', allowed: [...COIN_CODES] },
+    ],
+    ['too little', { coin: 'BTC', amount_usd: 29.99 }, { field: 'amount_usd', issue: 'min', min: 30 }],
+    ['too much', { coin: 'BTC', amount_usd: 10000.01 }, { field: 'amount_usd', issue: 'max', max: 10000 }],
+    [
+      'less than a cent',
+      { coin: 'BTC', amount_usd: 30.001 },
+      { field: 'amount_usd', issue: 'invalid_format' },
+    ],
+    ['a text as amount', { coin: 'BTC', amount_usd: '30' }, { field: 'amount_usd', issue: 'invalid_type' }],
+    ['no amount', { coin: 'BTC' }, { field: 'amount_usd', issue: 'required' }],
+  ] as const) {
+    it(`refuses ${what} by the field`, async () => {
+      assert.deepEqual(assertRefused(await api.post('/billing/topup', body), 400, 'invalid_request'), [item]);
+    });
+  }
+
+  it('refuses more open invoices than the limit', async () => {
+    const customer = await world.customer();
+    const theirs = api.as(await apiToken(customer));
+    for (let n = 0; n < 20; n++) await theirs.post('/billing/topup', { coin: 'LTC', amount_usd: 30 });
+    const answer = await theirs.post('/billing/topup', { coin: 'LTC', amount_usd: 30 });
+    const [item] = assertRefused(answer, 422, 'unprocessable');
+    assert.deepEqual([item.issue, item.limit], ['limit_reached', 20]);
+    assert.equal((await world.audits(customer)).at(-1), 'topup.create error');
+  });
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { SUBSCRIBABLE } from '../../../src/spec/schemas/webhook.ts';
+import type { SessionClient } from '../../support/session-client.ts';
+import { apiToken, assertRefused, V1Client } from '../../support/v1-client.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
+
+const BODY = { url: 'https://example.com/hooks', events: ['server.running'] };
+
+describe('REST webhooks', () => {
+  let world: HttpWorld;
+  let customer: SessionClient;
+  let api: V1Client;
+  before(async () => {
+    world = await startHttpWorld();
+    customer = await world.customer();
+    api = V1Client.into(world.app, await apiToken(customer, 'write'));
+  });
+  after(() => world.close());
+
+  it('are made, read, changed, tested, replayed and deleted', async () => {
+    const made = await api.post('/webhooks', BODY, { key: 'one' });
+    assert.equal(made.status, 201);
+    const { secret, ...webhook } = made.body;
+    assert.match(secret, /^whsec_/);
+    assert.equal((await api.post('/webhooks', BODY, { key: 'one' })).text, made.text);
+    const path = `/webhooks/${webhook.id}`;
+    const read = await api.get(path);
+    assert.deepEqual([read.status, read.body], [200, webhook]);
+    assert.deepEqual((await api.get('/webhooks')).body.data, [webhook]);
+    const changed = await api.patch(path, { events: ['*'] });
+    assert.deepEqual([changed.status, changed.body], [200, { ...webhook, events: ['*'] }]);
+    const ping = await api.post(`${path}/test`);
+    assert.deepEqual([ping.status, ping.body.event_type, ping.body.status], [202, 'ping', 'pending']);
+    const replayed = await api.post(`${path}/deliveries/${ping.body.id}/replay`);
+    assert.deepEqual([replayed.status, replayed.body.event], [202, ping.body.event]);
+    const log = await api.get(`${path}/deliveries?filter[status]=pending&filter[event_type]=ping`);
+    assert.equal(log.body.data.length, 2);
+    await api.patch(path, { active: false });
+    assertRefused(await api.post(`${path}/test`), 409, 'conflict_state');
+    const gone = await api.delete(path);
+    assert.deepEqual([gone.status, gone.text], [204, '']);
+    assertRefused(await api.get(path), 404, 'not_found');
+    assertRefused(await api.get(`${path}/deliveries`), 404, 'not_found');
+    assert.deepEqual((await world.audits(customer)).slice(-7), [
+      'webhook.create ok',
+      'webhook.update ok',
+      'webhook.test ok',
+      'webhook.replay ok',
+      'webhook.update ok',
+      'webhook.test error',
+      'webhook.delete ok',
+    ]);
+  });
+
+  for (const [what, body, item] of [
+    ['no events', { ...BODY, events: [] }, { field: 'events', issue: 'min_items', min: 1 }],
+    [
+      'an unknown event',
+      { ...BODY, events: ['server.running', 'server.melted'] },
+      { field: 'events.1', issue: 'invalid_value', allowed: [...SUBSCRIBABLE] },
+    ],
+    [
+      'the ping as an event',
+      { ...BODY, events: ['ping'] },
+      { field: 'events.0', issue: 'invalid_value', allowed: [...SUBSCRIBABLE] },
+    ],
+    [
+      'an event twice',
+      { ...BODY, events: ['topup.pending', 'topup.pending'] },
+      { field: 'events', issue: 'invalid_value' },
+    ],
+    [
+      '* beside another',
+      { ...BODY, events: ['*', 'topup.pending'] },
+      { field: 'events.0', issue: 'invalid_value' },
+    ],
+    ['no url', { events: ['*'] }, { field: 'url', issue: 'required' }],
+    ['an empty url', { ...BODY, url: '' }, { field: 'url', issue: 'min_length', min: 1 }],
+    [
+      'a url too long',
+      { ...BODY, url: `https://example.com/${'x'.repeat(2029)}` },
+      { field: 'url', issue: 'max_length', max: 2048 },
+    ],
+    ['http', { ...BODY, url: 'http://example.com' }, { field: 'url', issue: 'invalid_format' }],
+    ['an address within', { ...BODY, url: 'https://0x7f.1/' }, { field: 'url', issue: 'invalid_value' }],
+    ['a secret of one’s own', { ...BODY, secret: 'whsec_mine' }, { field: 'secret', issue: 'unknown_key' }],
+  ] as const) {
+    it(`refuse ${what} by the field`, async () => {
+      assert.deepEqual(assertRefused(await api.post('/webhooks', body), 400, 'invalid_request'), [item]);
+    });
+  }
+
+  it('refuse in a change what they refuse when they are made', async () => {
+    const { id } = (await api.post('/webhooks', { ...BODY, active: false })).body;
+    for (const body of [{ url: 'https://[::1]/' }, { events: [] }, { url: null }, { created_at: 'now' }]) {
+      assertRefused(await api.patch(`/webhooks/${id}`, body), 400, 'invalid_request');
+    }
+    assert.equal((await api.get(`/webhooks/${id}`)).body.url, BODY.url);
+  });
+
+  it('are limited', async () => {
+    const theirs = api.as(await apiToken(await world.customer(), 'write'));
+    for (let n = 0; n < 20; n++) assert.equal((await theirs.post('/webhooks', BODY)).status, 201);
+    const [item] = assertRefused(await theirs.post('/webhooks', BODY), 422, 'unprocessable');
+    assert.deepEqual([item.issue, item.limit], ['limit_reached', 20]);
+    const pages = await theirs.get('/webhooks?page_size=15');
+    assert.deepEqual([pages.body.data.length, pages.body.has_more], [15, true]);
+    const rest = await theirs.get(`/webhooks?page_size=15&cursor=${pages.body.next_cursor}`);
+    assert.deepEqual([rest.body.data.length, rest.body.has_more], [5, false]);
+  });
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { CustomerActor } from '../../src/domain/context.ts';
+import { newId } from '../../src/kernel/ids.ts';
+import type { Sql } from '../../src/kernel/sql.ts';
+import type { PageRequest } from '../../src/spec/lists.ts';
+import { pageDeliveries } from '../../src/store/deliveries.ts';
+import { pageLedger } from '../../src/store/ledger.ts';
+import type { Page } from '../../src/store/page.ts';
+import { pageTopups } from '../../src/store/topups.ts';
+import { assertFollowsIndex } from '../support/plans.ts';
+import { type TestService, testService } from '../support/service.ts';
+
+/** Of each list, for each of two customers. */
+const ROWS = 10_000;
+const SIZE = 25;
+
+let ground: TestService;
+let actor: CustomerActor;
+const webhookId = newId(new Date());
+before(async () => {
+  ground = await testService();
+  actor = await ground.stock.customer();
+  for (const { customerId } of [actor, await ground.stock.customer()]) await fill(customerId);
+  await ground.db.run('analyze transfers');
+  await ground.db.run('analyze topups');
+  await ground.db.run('analyze deliveries');
+});
+after(() => ground.close());
+
+/** One row in a hundred is of the rare kind. */
+async function fill(customerId: string): Promise<void> {
+  const { db } = ground;
+  await db.run(
+    `insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, description, fact,
+                            balance_after_cents, created_at)
+     select gen_random_uuid(), gen_random_uuid(), $1::uuid, 1, $1::uuid,
+            case when i % 100 = 0 then 'refund' else 'charge' end, 'test', $1::uuid || ':' || i, 1,
+            timestamptz '2030-01-01' + i * interval '1 second'
+       from generate_series(1, $2::int) i`,
+    [customerId, ROWS],
+  );
+  await db.run(`insert into coins (code) values ('BTC'), ('XMR') on conflict do nothing`);
+  await db.run(
+    `insert into topups (id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents, deposit_address,
+                         deposit_uri, deposit_units, rate_usd, required_confirmations, status, expires_at, created_at)
+     select gen_random_uuid(), i + hashtext($1::text)::bigint * 100000,
+            $1::text || i, $1::uuid, case when i % 100 = 0 then 'XMR' else 'BTC' end, 3000, 0, $1::text || i, '', 1, '1', 1,
+            case when i % 100 = 1 then 'credited' else 'expired' end, timestamptz '2030-01-01',
+            timestamptz '2030-01-01' + i * interval '1 second'
+       from generate_series(1, $2::int) i`,
+    [customerId, ROWS],
+  );
+  await db.run(
+    `insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, attempt, status, created_at)
+     select gen_random_uuid(), gen_random_uuid(), $2, $1, gen_random_uuid(),
+            case when i % 100 = 0 then 'ping' else 'server.running' end, 1,
+            case when i % 100 = 1 then 'failed' else 'delivered' end, timestamptz '2030-01-01' + i * interval '1 second'
+       from generate_series(1, $3::int) i`,
+    [customerId, customerId === actor.customerId ? webhookId : newId(new Date()), ROWS],
+  );
+}
+
+type Read = (sql: Sql, page: PageRequest) => Promise<Page<object>>;
+
+/** Every sort with every filter, rare and common, its first page and a deep one. */
+async function followsIndexes(
+  what: string,
+  read: Read,
+  filters: readonly PageRequest['filter'][],
+): Promise<void> {
+  for (const filter of [{}, ...filters]) {
+    for (const descending of [true, false]) {
+      const page: PageRequest = { filter, sort: 'created_at', descending, after: null, size: SIZE };
+      const name = `${what} ${JSON.stringify(filter)} ${descending ? 'desc' : 'asc'}`;
+      await assertFollowsIndex(ground.db, (sql) => read(sql, page), SIZE, name);
+      const { next } = await read(ground.db, { ...page, size: 60 });
+      assert.ok(next, name);
+      await assertFollowsIndex(ground.db, (sql) => read(sql, { ...page, after: next }), SIZE, `${name} deep`);
+    }
+  }
+}
+
+test('each page of the ledger looks at its own rows only', async () => {
+  const read: Read = (sql, page) => pageLedger(sql, actor.customerId, page);
+  await followsIndexes('ledger', read, [{ type: 'charge' }, { type: 'refund' }]);
+});
+
+test('each page of top-ups looks at its own rows only', async () => {
+  const read: Read = (sql, page) => pageTopups(sql, actor.customerId, page);
+  const filters = [{ status: 'expired' }, { status: 'credited' }, { coin: 'BTC' }, { coin: 'XMR' }];
+  await followsIndexes('topups', read, filters);
+});
+
+test('each page of deliveries looks at its own rows only', async () => {
+  const log = { customerId: actor.customerId, webhookId, since: new Date('2030-01-01T00:30:00Z') };
+  const read: Read = (sql, page) => pageDeliveries(sql, log, page);
+  const types = [{ event_type: 'server.running' }, { event_type: 'ping' }];
+  await followsIndexes('deliveries', read, [{ status: 'delivered' }, { status: 'failed' }, ...types]);
+});
