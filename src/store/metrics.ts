@@ -22,7 +22,7 @@ export async function findMetrics(
   since: Date,
 ): Promise<MetricsRow[] | undefined> {
   const rows = await tx.rows<{ [Key in keyof MetricsRow]: MetricsRow[Key] | null }>(
-    `select m.hour, ${VALUES}
+    `select m.hour, m.${VALUES.replaceAll(', ', ', m.')}
        from servers s left join metrics m on m.server_id = s.id and m.hour >= $3
       where s.id = $1 and s.customer_id = $2 order by m.hour`,
     [serverId, customerId, since],

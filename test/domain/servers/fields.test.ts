@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { deploy } from '../../../src/domain/servers/deploy.ts';
+import { getServer } from '../../../src/domain/servers/find.ts';
+import { listServers } from '../../../src/domain/servers/list.ts';
+import { getMetrics } from '../../../src/domain/servers/metrics.ts';
+import { setRdns } from '../../../src/domain/servers/rdns.ts';
+import { patchServer } from '../../../src/domain/servers/update.ts';
+import { newId, showId } from '../../../src/kernel/ids.ts';
+import { QUOTAS } from '../../../src/spec/limits.ts';
+import type { PageRequest } from '../../../src/spec/lists.ts';
+import type { RdnsBody, Server } from '../../../src/spec/schemas/server.ts';
+import { type TestService, testService } from '../../support/service.ts';
+
+let world: TestService;
+let actor: CustomerActor;
+let stranger: CustomerActor;
+let server: Server;
+
+before(async () => {
+  world = await testService();
+  await world.stock.offer(['par', 'rkv']);
+  await world.stock.hosts([20]);
+  await world.stock.hosts([5], 'rkv');
+  await world.stock.addresses(20);
+  await world.stock.addresses(5, 5, 'rkv');
+  actor = await world.stock.customer(10_000n);
+  stranger = await world.stock.customer();
+  server = await running('web-1');
+});
+after(() => world.close());
+
+async function order(name: string, regionId = 'par', tags: string[] = []): Promise<string> {
+  world.clock.advanceS(1);
+  const made = await deploy(world.service, actor, world.stock.order({ name, regionId, tags }));
+  return showId('server', made.server.id);
+}
+async function running(name: string): Promise<Server> {
+  const id = await order(name);
+  await world.rest();
+  return await get(id);
+}
+const get = (id: string) => getServer(world.service, actor, id);
+const refusal = (code: string, field?: string) => (error: { code?: string; extras?: { field?: string } }) => {
+  assert.deepEqual([error.code, error.extras?.field], [code, field]);
+  return true;
+};
+const invalidAt =
+  (...fields: string[]) =>
+  (error: { items?: { field: string }[] }) => {
+    assert.deepEqual(
+      error.items?.map((item) => item.field),
+      fields,
+    );
+    return true;
+  };
+const setStatus = (id: string, set: string) =>
+  world.db.run(`update servers set ${set} where name = $1`, [id]);
+
+describe('what its customer may change of a server', () => {
+  const patch = (change: Parameters<typeof patchServer>[3], id = server.id, by = actor) =>
+    patchServer(world.service, by, id, change);
+
+  it('is changed as a whole, and told in the answer as it is stored', async () => {
+    world.clock.advanceS(60);
+    const change = {
+      name: 'web-2',
+      tags: ['x', 'ü 1'],
+      labels: { a: '1', __proto__x: 'y' },
+      auto_renew: false,
+    };
+    const changed = await patch(change);
+    assert.deepEqual(changed, { ...server, ...change, updated_at: changed.updated_at });
+    assert.ok(changed.updated_at > server.updated_at);
+    assert.deepEqual(await get(server.id), changed);
+    const cleared = await patch({ tags: [], labels: {} });
+    assert.deepEqual([cleared.name, cleared.tags, cleared.labels], ['web-2', [], {}]);
+    server = await patch({ name: 'web-1', auto_renew: true });
+  });
+
+  it('may be nothing: then nothing changes', async () => {
+    world.clock.advanceS(60);
+    assert.deepEqual(await patch({}), server);
+    assert.deepEqual(await get(server.id), server);
+  });
+
+  it('may change while an operation is under way', async () => {
+    const id = await order('busy');
+    assert.equal((await patch({ name: 'busy-2' }, id)).status, 'provisioning');
+    await world.rest();
+    assert.equal((await get(id)).name, 'busy-2');
+    assert.equal((await get(id)).status, 'running');
+  });
+
+  it('ends the waiting for the balance when auto_renew goes off', async () => {
+    const { id } = await running('poor');
+    await setStatus('poor', `status = 'suspended', suspended_reason = 'balance'`);
+    assert.equal((await patch({ name: 'poor-2' }, id)).suspended_reason, 'balance');
+    assert.equal((await patch({ auto_renew: false }, id)).suspended_reason, 'not_renewed');
+    assert.equal((await patch({ auto_renew: true }, id)).suspended_reason, 'not_renewed');
+    await setStatus('poor-2', `suspended_reason = 'operator'`);
+    await assert.rejects(patch({ name: 'x' }, id), refusal('conflict_state'));
+    await setStatus('poor-2', `status = 'destroying', suspended_reason = null`);
+    await assert.rejects(patch({}, id), refusal('conflict_state'));
+    await world.db.run(`update servers set status = 'running' where name = 'poor-2'`);
+  });
+
+  it('has at most as many tags as the quota says, and is another customer’s to him alone', async () => {
+    const tags = Array.from({ length: QUOTAS.tagsPerServer + 1 }, (_, n) => `t${n}`);
+    await assert.rejects(patch({ tags }), refusal('limit_reached', 'tags'));
+    assert.equal((await patch({ tags: tags.slice(1) })).tags.length, QUOTAS.tagsPerServer);
+    server = await patch({ tags: [] });
+    for (const [id, by] of [
+      [server.id, stranger],
+      ['srv_x', actor],
+    ] as const) {
+      await assert.rejects(patch({ name: 'theirs' }, id, by), refusal('not_found'));
+      await assert.rejects(getServer(world.service, by, id), refusal('not_found'));
+      await assert.rejects(getMetrics(world.service, by, id), refusal('not_found'));
+      await assert.rejects(setRdns(world.service, by, id, { ipv4: 'a.b' }), refusal('not_found'));
+    }
+  });
+});
+
+describe('reverse DNS', () => {
+  const rdns = (body: RdnsBody, id = server.id) => setRdns(world.service, actor, id, body);
+
+  it('is set and removed for each address by itself', async () => {
+    const both = await rdns({ ipv4: 'Four.Example.org', ipv6: 'six.example.org' });
+    const own = both.ipv6?.address ?? '';
+    assert.equal(both.ipv4?.rdns, 'Four.Example.org');
+    assert.equal(both.ipv6?.rdns, 'six.example.org');
+    assert.deepEqual(both.ipv6?.rdns_records, { [own]: 'six.example.org' });
+    assert.deepEqual(await get(server.id), both);
+    const less = await rdns({ ipv4: null });
+    assert.deepEqual([less.ipv4?.rdns, less.ipv6?.rdns], [null, 'six.example.org']);
+    assert.equal((await rdns({ ipv6: null })).ipv6?.rdns, null);
+  });
+
+  it('reaches every address of the /64, however it is spelt, and none outside', async () => {
+    const prefix = (server.ipv6?.prefix ?? '').replace('/64', '');
+    const [network = ''] = prefix.split('::');
+    const spelt = `${network.toUpperCase()}:0000:0:0:00AB`;
+    const set = await rdns({ ipv6: 'mail.example.org', address: spelt });
+    assert.deepEqual(set.ipv6?.rdns_records, { [`${prefix}ab`]: 'mail.example.org' });
+    assert.equal(set.ipv6?.rdns, null);
+    assert.equal((await rdns({ ipv6: 'own', address: `${prefix}1` })).ipv6?.rdns, 'own');
+    await rdns({ ipv6: null });
+    assert.deepEqual((await rdns({ ipv6: null, address: `${prefix}ab` })).ipv6?.rdns_records, {});
+    for (const address of ['2001:db8:ffff::1', '::1']) {
+      await assert.rejects(rdns({ ipv6: 'a.b', address }), refusal('invalid_value', 'address'));
+    }
+    for (const address of ['', '10.0.0.1', '::ffff:10.0.0.1', `${prefix}1%eth0`, `${prefix}1/64`, 'x']) {
+      await assert.rejects(rdns({ ipv6: 'a.b', address }), invalidAt('address'), address);
+    }
+  });
+
+  it('needs something to set, and addresses to set it for', async () => {
+    await assert.rejects(rdns({}), invalidAt('ipv4', 'ipv6'));
+    await assert.rejects(rdns({ address: '::1' }), invalidAt('ipv4', 'ipv6'));
+    await assert.rejects(rdns({ ipv4: 'a.b', address: '::1' }), invalidAt('ipv6'));
+    const early = await order('early');
+    await assert.rejects(rdns({ ipv4: 'a.b' }, early), refusal('conflict_state'));
+    await world.rest();
+    assert.equal((await rdns({ ipv4: 'a.b' }, early)).ipv4?.rdns, 'a.b');
+  });
+
+  it('has at most as many names in a /64 as the quota says', async () => {
+    const prefix = (server.ipv6?.prefix ?? '').replace('/64', '');
+    const full = Object.fromEntries(
+      Array.from({ length: QUOTAS.rdnsPerServer }, (_, n) => [`${prefix}${(n + 16).toString(16)}`, 'a.b']),
+    );
+    await world.db.run('update servers set rdns = $1 where name = $2', [JSON.stringify(full), server.name]);
+    await rdns({ ipv4: 'four' });
+    await assert.rejects(rdns({ ipv6: 'a.b' }), refusal('limit_reached', 'address'));
+    await rdns({ ipv6: null, address: `${prefix}10` });
+    await rdns({ ipv6: 'a.b' });
+  });
+});
+
+describe('the list of servers', () => {
+  const FIRST: PageRequest = { filter: {}, sort: 'created_at', descending: true, after: null, size: 100 };
+  async function names(request: Partial<PageRequest> = {}, by = actor): Promise<string[]> {
+    const page = await listServers(world.service, by, { ...FIRST, ...request });
+    return page.items.map((item) => item.name);
+  }
+
+  it('goes by age or name, page by page, and shows nothing of others', async () => {
+    await order('aaa', 'rkv', ['blue', 'x']);
+    await order('aab', 'rkv', ['blue']);
+    await world.rest();
+    const all = await names();
+    assert.deepEqual(all.slice(0, 2), ['aab', 'aaa']);
+    assert.deepEqual(await names({ descending: false }), all.toReversed());
+    assert.deepEqual(await names({ sort: 'name', descending: false }), all.toSorted());
+    assert.deepEqual(await names({}, stranger), []);
+    for (const sort of ['created_at', 'name']) {
+      const walked: string[] = [];
+      let after: PageRequest['after'] = null;
+      do {
+        const page = await listServers(world.service, actor, { ...FIRST, sort, after, size: 2 });
+        walked.push(...page.items.map((item) => item.name));
+        after = page.next;
+      } while (after);
+      assert.deepEqual(walked, await names({ sort }));
+    }
+  });
+
+  it('is filtered by each of its fields', async () => {
+    const image = (await get(server.id)).image;
+    const blue = ['aab', 'aaa'];
+    assert.deepEqual(await names({ filter: { region: 'rkv' } }), blue);
+    assert.deepEqual(await names({ filter: { tag: 'blue' } }), blue);
+    assert.deepEqual(await names({ filter: { tag: 'blue', name: 'aaa' } }), ['aaa']);
+    assert.deepEqual(await names({ filter: { region: 'rkv', status: 'running', plan: 's1', image } }), blue);
+    for (const filter of [
+      { status: 'stopped' },
+      { plan: 's2' },
+      { tag: 'blu' },
+      { image: 'img_x' },
+      { region: 'zrh' },
+    ]) {
+      assert.deepEqual(await names({ filter: filter as Record<string, string> }), []);
+    }
+    const other = showId('image', newId(new Date()));
+    assert.deepEqual(await names({ filter: { image: other } }), []);
+  });
+});

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { CustomerActor, Service } from '../../src/domain/context.ts';
+import { deploy } from '../../src/domain/servers/deploy.ts';
+import { getMetrics } from '../../src/domain/servers/metrics.ts';
+import { showId } from '../../src/kernel/ids.ts';
+import { DAY_MS, HOUR_MS } from '../../src/kernel/time.ts';
+import { LIMITS } from '../../src/spec/limits.ts';
+import type { Duty } from '../../src/workers/duty.ts';
+import { sampleDuty } from '../../src/workers/sample.ts';
+import { type TestService, testService } from '../support/service.ts';
+
+describe('metrics', () => {
+  let world: TestService;
+  let actor: CustomerActor;
+  let service: Service;
+  let duty: Duty;
+  /** What the driver was asked for: how many machines, and from when. */
+  const asked: [ids: number, since: Date][] = [];
+
+  before(async () => {
+    world = await testService();
+    await world.stock.offer();
+    await world.stock.hosts([40]);
+    await world.stock.addresses(40);
+    actor = await world.stock.customer(100_000n);
+    const compute = Object.create(world.service.compute, {
+      sample: {
+        value: (ids: readonly string[], since: Date) => {
+          asked.push([ids.length, since]);
+          return world.service.compute.sample(ids, since);
+        },
+      },
+    });
+    service = { ...world.service, compute };
+    duty = sampleDuty(service);
+  });
+  after(() => world.close());
+
+  async function order(): Promise<string> {
+    const { server } = await deploy(world.service, actor, world.stock.order());
+    return showId('server', server.id);
+  }
+  async function run(): Promise<void> {
+    while ((await duty.run()) > 0);
+  }
+  const metrics = (id: string) => getMetrics(world.service, actor, id);
+  const hours = async (id: string) => (await metrics(id)).series.cpu_pct.map(([at]) => (at ?? 0) * 1000);
+  const now = () => world.clock.now().getTime();
+
+  it('of a server begin soon after its first run, and are of the running hour too', async () => {
+    const id = await order();
+    await run();
+    assert.deepEqual(asked, []);
+    await world.rest();
+    await run();
+    const { series, ...about } = await metrics(id);
+    assert.deepEqual(about, {
+      object: 'metrics',
+      server: id,
+      start: '2030-01-01T13:00:00Z',
+      end: world.clock.now().toISOString().replace('.000', ''),
+      step_s: 3600,
+    });
+    const hour = Math.floor(now() / HOUR_MS) * HOUR_MS;
+    for (const [name, points] of Object.entries(series)) {
+      assert.deepEqual(
+        points.map(([at]) => at),
+        [hour / 1000],
+        name,
+      );
+      assert.ok(
+        points.every(([, value]) => (value ?? -1) >= 0),
+        name,
+      );
+    }
+  });
+
+  it('are read every five minutes at most, from the last hour that is there', async () => {
+    asked.length = 0;
+    await run();
+    world.clock.advanceS(4 * 60);
+    await run();
+    assert.deepEqual(asked, []);
+    const hour = new Date(Math.floor(now() / HOUR_MS) * HOUR_MS);
+    world.clock.advanceS(60);
+    await run();
+    assert.deepEqual(asked, [[1, hour]]);
+  });
+
+  it('have no gap after hours in which nobody read them, or the driver failed', async () => {
+    const id = await order();
+    await world.rest();
+    await run();
+    const [begun = 0] = await hours(id);
+    await world.faults.set({ driver: 'compute', operation: 'sample', times: 3 });
+    for (let n = 0; n < 3; n++) {
+      world.clock.advanceS(2 * 3600);
+      await run();
+    }
+    assert.equal((await hours(id)).length, 1);
+    world.clock.advanceS(2 * 3600);
+    await run();
+    const wanted = Array.from({ length: 9 }, (_, n) => begun + n * HOUR_MS);
+    assert.deepEqual(await hours(id), wanted);
+  });
+
+  it('of thirty servers after a year are of the last 30 days, read once and in batches', async () => {
+    const ids = await Promise.all(Array.from({ length: 30 }, order));
+    await world.rest();
+    await run();
+    asked.length = 0;
+    world.clock.advanceS(365 * 86_400);
+    await run();
+    const earliest = now() - LIMITS.metricsDays * DAY_MS;
+    assert.deepEqual(asked.map(([count]) => count).toSorted(), [25, 7]);
+    assert.ok(asked.every(([, since]) => since.getTime() === earliest));
+    for (const id of ids.slice(0, 3)) {
+      const seen = await hours(id);
+      assert.equal(seen.length, LIMITS.metricsDays * 24);
+      assert.ok(seen.every((at) => at >= earliest && at <= now()));
+    }
+    world.clock.advanceS(86_400);
+    assert.equal((await hours(ids[0] ?? '')).length, (LIMITS.metricsDays - 1) * 24);
+  });
+
+  it('of a server that goes in the meantime are nobody’s', async () => {
+    await world.db.run(`update samplings set due_at = '2000-01-01'`);
+    const gone = Object.create(world.service.compute, {
+      sample: {
+        value: async (sampled: readonly string[], since: Date) => {
+          const found = await world.service.compute.sample(sampled, since);
+          await world.db.run('delete from metrics; ');
+          await world.db.run('delete from operations');
+          await world.db.run('delete from servers where id = $1', [sampled[0]]);
+          return found;
+        },
+      },
+    });
+    const servers = await world.db.row<{ count: bigint }>('select count(*) from servers');
+    await sampleDuty({ ...service, compute: gone }).run();
+    const left = await world.db.row<{ servers: bigint; sampled: bigint }>(
+      'select (select count(*) from servers) as servers, count(distinct server_id) as sampled from metrics',
+    );
+    assert.equal(left?.servers, (servers?.count ?? 0n) - 1n);
+    assert.equal(left?.sampled, 24n);
+  });
+});
