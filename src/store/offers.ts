@@ -1,6 +1,6 @@
 /**
  * What can be deployed now, read off the stock itself: a plan in a region that offers it, where there is an IPv4 address,
- * a /64 and room. Each question ends at the first that it finds, on the index that the deploy takes it by.
+ * a /64 and room. Each question ends at the first that it finds, by the index that the deploy uses.
  */
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
@@ -17,18 +17,23 @@ export type OfferedRegionRow = Omit<RegionRow, 'active' | 'session_code'> & {
   readonly available: boolean;
 };
 
-/** A region `r` at the moment `now`. */
-const HAS_ADDRESSES = `exists (select from ipv4_addresses a where a.region_id = r.id and a.server_id is null
-           and not a.blocked and a.free_from <= now.at)
-     and exists (select from ipv6_prefixes x where x.region_id = r.id and x.server_id is null
-           and not x.blocked and x.free_from <= now.at)`;
+/**
+ * A region `r` at the moment `now`. The one that is free first is asked for, and not whether there is any: for that, a
+ * planner reads the table until it meets one, and where a region has few, that is all of it.
+ */
+const HAS_ADDRESSES = `coalesce(
+     (select a.free_from from ipv4_addresses a where a.region_id = r.id and a.server_id is null and not a.blocked
+       order by a.free_from limit 1) <= now.at
+     and (select x.free_from from ipv6_prefixes x where x.region_id = r.id and x.server_id is null and not x.blocked
+       order by x.free_from limit 1) <= now.at, false)`;
 
 /** For a plan `p` in a region `r`. */
 const HAS_ROOM = `case p.category when 'vps' then
        exists (select from hosts h where h.region_id = r.id and not h.draining
            and h.used_ram_mb + p.ram_mb <= h.ram_mb and h.used_disk_gb + p.disk_gb <= h.disk_gb)
      else
-       exists (select from machines m where m.plan_id = p.id and m.region_id = r.id and m.server_id is null)
+       (select m.id from machines m where m.plan_id = p.id and m.region_id = r.id and m.server_id is null
+         order by m.id limit 1) is not null
      end`;
 
 const NOW = '(select ?::timestamptz as at) now';
