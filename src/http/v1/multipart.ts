@@ -91,6 +91,7 @@ function readParts(raw: IncomingMessage, parser: Parser, upload: Upload): Promis
   let stream: Readable | null = null;
   let file: Promise<ReceivedFile> | null = null;
   let bytes = 0;
+  let stopped = false;
   return new Promise((resolve, reject) => {
     const idle = setTimeout(() => stop(unreadable('Nothing came for a minute.')), idleMs());
     const count = (chunk: Buffer) => {
@@ -106,12 +107,17 @@ function readParts(raw: IncomingMessage, parser: Parser, upload: Upload): Promis
       raw.off('data', count).off('close', cut).unpipe(parser);
     }
     function stop(error: Error): void {
+      stopped = true;
       release();
       stream?.destroy(error);
       reject(error);
     }
     parser
       .on('file', (_name, part) => {
+        // Whoever reads it hears of an error; one that is told when nobody reads would end the process.
+        part.on('error', () => undefined);
+        // The parser finishes the piece that it is at, whatever we say.
+        if (stopped) return void part.resume();
         files += 1;
         stream = part;
         file = upload.receive(part);

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { removeImageBlob } from '../../../src/domain/images/remove-blob.ts';
+import { newId, readId, showId } from '../../../src/kernel/ids.ts';
+import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
+import { isoFile } from '../../support/iso.ts';
+import { assertRefused, type V1Client } from '../../support/v1-client.ts';
+import { exchange } from '../socket.ts';
+import {
+  BOUNDARY,
+  MULTIPART,
+  multipart,
+  type Part,
+  startUploadWorld,
+  type UploadWorld,
+  until,
+} from './upload-world.ts';
+
+const ISO: Part = { name: 'file', filename: 'a.iso', content: isoFile(64 * 1024) };
+const named = (name: string, content: string): Part => ({ name, content });
+
+let world: UploadWorld;
+let token: string;
+let customerId: string;
+let api: V1Client;
+before(async () => {
+  world = await startUploadWorld();
+});
+after(() => world.close());
+afterEach(async () => {
+  assert.deepEqual(await world.leftovers(), [], 'something is left behind');
+});
+
+async function newCustomer(): Promise<void> {
+  ({ token, customerId, api } = await world.token());
+}
+
+/** `field issue` of each item. */
+async function itemsOf(parts: readonly Part[], status = 400): Promise<string[]> {
+  const answer = await world.post(token, multipart(parts));
+  assert.equal(answer.status, status, JSON.stringify(answer.body));
+  return answer.body.error.errors.map(
+    (item: { field: string; issue: string }) => `${item.field} ${item.issue}`,
+  );
+}
+
+async function images(): Promise<number> {
+  const row = await world.db.row<{ count: bigint }>(
+    'select count(*) from images where customer_id = $1 and deleted_at is null',
+    [customerId],
+  );
+  return Number(row?.count);
+}
+
+describe('an uploaded image', () => {
+  before(newCustomer);
+
+  it('is on the disk as it came, known by its parts, and nobody else may read it', async () => {
+    const content = isoFile(3 * 1024 ** 2, 7);
+    const { status, body } = await world.post(
+      token,
+      multipart([
+        named('name', 'Rettungssystem'),
+        { name: 'file', filename: '../../../etc/passwd', content },
+        named('version', '2026.1'),
+        named('variant', 'minimal'),
+        named('arch', 'arm64, amd64'),
+      ]),
+    );
+    assert.equal(status, 201, JSON.stringify(body));
+    const { id } = body;
+    assert.match(id, /^custom_[a-z2-7]{26}$/);
+    const today = world.clock.now().toISOString().slice(0, 10);
+    assert.deepEqual(body, {
+      ...{ id, object: 'image', type: 'custom', name: 'Rettungssystem', family: 'custom', version: '2026.1' },
+      ...{ variant: 'minimal', arch: ['amd64', 'arm64'], size_gb: 0.01, cloud_init: false },
+      ...{ released_at: today, deprecated_at: null },
+    });
+    const path = world.service.blobs.path(readId('customImage', id) ?? '');
+    assert.deepEqual(await readFile(path), content);
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    assert.equal((await stat(dirname(path))).mode & 0o777, 0o700);
+    const row = await world.db.row<{ sha256: string; size_bytes: bigint }>(
+      'select sha256, size_bytes from images where id = $1',
+      [readId('customImage', id)],
+    );
+    assert.deepEqual(row, {
+      sha256: createHash('sha256').update(content).digest('hex'),
+      size_bytes: BigInt(content.length),
+    });
+    const audit = await world.db.row('select action, result from audit_events where resource = $1', [id]);
+    assert.deepEqual(audit, { action: 'image.create', result: 'ok' });
+  });
+
+  it('needs no part but its file, and takes arch in several parts', async () => {
+    const plain = await world.post(token, multipart([ISO]));
+    assert.deepEqual(
+      [plain.status, plain.body.arch, plain.body.name, plain.body.variant],
+      [201, ['amd64'], null, null],
+    );
+    const both = await world.post(token, multipart([named('arch', 'arm64'), named('arch', 'amd64'), ISO]));
+    assert.deepEqual([both.status, both.body.arch], [201, ['amd64', 'arm64']]);
+  });
+
+  it('is replayed by its key, and another file is not', async () => {
+    const before = await images();
+    const headers = { ...MULTIPART, 'idempotency-key': 'once' };
+    const first = await world.post(token, multipart([ISO]), headers);
+    const again = await world.post(token, multipart([ISO]), headers);
+    assert.deepEqual([first.status, again.status, again.body], [201, 201, first.body]);
+    assert.equal(again.headers.get('idempotent-replayed'), 'true');
+    const other = await world.post(token, multipart([{ ...ISO, content: isoFile(99_999) }]), headers);
+    assert.equal(other.status, 409);
+    assert.equal(await images(), before + 1);
+  });
+});
+
+describe('an upload is refused', () => {
+  before(newCustomer);
+
+  it('with each part that is unknown, missing, there twice, too long or out of range', async () => {
+    assert.deepEqual(await itemsOf([]), ['file required']);
+    assert.deepEqual(await itemsOf([{ ...ISO, content: '' }]), ['file required']);
+    const long = 'x'.repeat(LIMITS.nameMaxChars + 1);
+    assert.deepEqual(
+      await itemsOf([
+        ISO,
+        ...[named('name', long), named('version', 'a'), named('version', 'b'), named('variant', ' ')],
+        ...[named('arch', 'amd64,riscv'), named('family', 'debian'), named('__proto__', 'x')],
+      ]),
+      [
+        ...['name max_length', 'version max_items', 'variant min_length', 'arch invalid_value'],
+        ...['family unknown_key', '__proto__ unknown_key'],
+      ],
+    );
+    assert.deepEqual(await itemsOf([ISO, ISO]), ['file max_items']);
+    assert.deepEqual(await itemsOf([ISO, named('name', 'a\u0000b')]), ['name invalid_format']);
+    assert.deepEqual(await itemsOf([ISO, named('name', 'y'.repeat(100_000))]), ['name max_length']);
+    assert.equal(await images(), 0);
+  });
+
+  it('with 422 when the file is no ISO 9660', async () => {
+    const shifted = Buffer.concat([Buffer.alloc(1), isoFile()]);
+    for (const content of ['hello', isoFile().subarray(0, -1), shifted, Buffer.alloc(100_000)]) {
+      assert.deepEqual(await itemsOf([{ ...ISO, content }], 422), ['file invalid_value']);
+    }
+  });
+
+  it('with 400 when its body cannot be read', async () => {
+    const bodies: [Buffer, Record<string, string>][] = [
+      [multipart([ISO]), { 'content-type': 'multipart/form-data' }],
+      [multipart([ISO]), { 'content-type': 'application/octet-stream' }],
+      [Buffer.from('{}'), { 'content-type': 'application/json' }],
+      [multipart([ISO], ''), MULTIPART],
+      [multipart([ISO]).subarray(0, 40_000), MULTIPART],
+      [multipart([ISO]), { 'content-type': 'multipart/form-data; boundary=other' }],
+      [Buffer.from('nothing of the kind'), MULTIPART],
+      [Buffer.alloc(0), MULTIPART],
+      [multipart([named('name', 'x').name === 'name' ? { name: null, content: 'x' } : ISO, ISO]), MULTIPART],
+      [multipart([...Array.from({ length: 20 }, () => named('arch', 'amd64')), ISO]), MULTIPART],
+    ];
+    for (const [body, headers] of bodies) {
+      const answer = await world.post(token, body, headers);
+      assert.equal(
+        answer.status,
+        400,
+        `${headers['content-type']} ${body.length} ${JSON.stringify(answer.body)}`,
+      );
+      assert.equal(answer.body.error.code, 'invalid_request');
+    }
+  });
+
+  it('before it is received when it says that it is larger than 4 GiB', async () => {
+    const socket = await world.begin(token, multipart([ISO], ''), LIMITS.imageUploadMaxBytes + 1024 ** 2);
+    const heard = await new Promise<string>((done) => {
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk.toString('latin1');
+      });
+      // The service hangs up by itself, soon.
+      socket.on('close', () => done(text));
+    });
+    assert.match(heard, /^HTTP\/1\.1 400 /);
+    assert.match(heard, new RegExp(`"field":"file","issue":"max","max":${LIMITS.imageUploadMaxBytes}`));
+  });
+
+  it('and its file thrown away when its sender hangs up', async () => {
+    const socket = await world.begin(token, multipart([ISO], ''), 10 * 1024 ** 2);
+    await until(async () => (await world.leftovers()).length > 1);
+    socket.destroy();
+    await until(async () => (await world.leftovers()).length === 0);
+    assert.equal(await images(), 0);
+  });
+
+  it('while two others are under way, and let in after one of them', async () => {
+    const sockets = [
+      await world.begin(token, multipart([ISO], ''), 10 * 1024 ** 2),
+      await world.begin(token, multipart([ISO], ''), 10 * 1024 ** 2),
+    ];
+    await until(async () => (await world.leftovers()).length === 4);
+    const third = await world.post(token, multipart([ISO]));
+    assert.deepEqual([third.status, third.body.error?.code], [409, 'conflict_state']);
+    for (const socket of sockets) socket.destroy();
+    await until(async () => (await world.leftovers()).length === 0);
+    assert.equal((await world.post(token, multipart([ISO]))).status, 201);
+  });
+
+  it('with the limit when the customer has as many as he may, except a repetition', async () => {
+    await newCustomer();
+    const headers = { ...MULTIPART, 'idempotency-key': 'the-last' };
+    const first = await world.post(token, multipart([ISO]), headers);
+    assert.equal(first.status, 201);
+    await world.db.run(
+      `insert into images (id, type, customer_id, family, version, arch, size_gb, cloud_init, released_at)
+       select gen_random_uuid(), 'custom', $1, 'custom', '1', '{amd64}', 1, false, now() from generate_series(2, $2::int)`,
+      [customerId, QUOTAS.customImages],
+    );
+    const full = await world.post(token, multipart([ISO]));
+    assert.equal(full.status, 422);
+    assert.deepEqual(full.body.error.errors, [
+      { field: 'file', issue: 'limit_reached', limit: QUOTAS.customImages },
+    ]);
+    const again = await world.post(token, multipart([ISO]), headers);
+    assert.deepEqual([again.status, again.body], [201, first.body]);
+  });
+
+  it('where its head never ends', async () => {
+    const body = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${'n'.repeat(50_000)}"\r\n\r\nx\r\n--${BOUNDARY}--\r\n`;
+    const head = `POST /v1/images HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${MULTIPART['content-type']}`;
+    const heard = await exchange(world.port, `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    assert.match(heard, /^HTTP\/1\.1 4\d\d /);
+  });
+});
+
+describe('deleting an image', () => {
+  before(newCustomer);
+
+  it('hides it and removes its file', async () => {
+    const { body } = await world.post(token, multipart([ISO]));
+    const id = readId('customImage', body.id) ?? '';
+    const { path } = { path: world.service.blobs.path(id) };
+    const gone = await api.delete(`/images/${body.id}`);
+    assert.equal(gone.status, 204, gone.text);
+    assertRefused(await api.delete(`/images/${body.id}`), 404, 'not_found');
+    const [task] = await world.db.rows<{ subject: string }>(
+      `select subject from tasks where kind = 'image_remove' and subject = $1`,
+      [id],
+    );
+    assert.ok(task);
+    assert.equal(await removeImageBlob(world.service, id), 'done');
+    await assert.rejects(stat(path), { code: 'ENOENT' });
+    assert.equal(await images(), 0);
+  });
+
+  it('is refused for an official one, one of another customer and one that never was', async () => {
+    const official = newId(new Date());
+    await world.db.run(
+      `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at)
+       values ($1, 'official', 'debian', '13', '{amd64}', 1, true, now())`,
+      [official],
+    );
+    const shown = showId('image', official);
+    assertRefused(await api.delete(`/images/${shown}`), 409, 'conflict_state');
+    const other = await world.token();
+    const { body } = await world.post(other.token, multipart([ISO]));
+    const foreign = await api.delete(`/images/${body.id}`);
+    const missing = await api.delete(`/images/${showId('customImage', newId(new Date()))}`);
+    assertRefused(foreign, 404, 'not_found');
+    assert.deepEqual(withoutId(foreign.body), withoutId(missing.body));
+    for (const id of ['x', 'custom_', showId('image', newId(new Date()))]) {
+      assertRefused(await api.delete(`/images/${id}`), 404, 'not_found');
+    }
+  });
+});
+
+function withoutId(body: { error: object }): object {
+  return { ...body.error, request_id: null };
+}
