@@ -5,6 +5,8 @@ import { applyFilter } from '../../../src/domain/firewall/apply.ts';
 import { createGroup } from '../../../src/domain/firewall/create-group.ts';
 import { addRule } from '../../../src/domain/firewall/rules.ts';
 import { updateGroup } from '../../../src/domain/firewall/update-group.ts';
+import { deploy } from '../../../src/domain/servers/deploy.ts';
+import { admits } from '../../../src/drivers/compute/simulator/admits.ts';
 import { showId } from '../../../src/kernel/ids.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import type { Filter } from '../../../src/ports/network.ts';
@@ -80,6 +82,35 @@ describe('the filter in front of a server', () => {
     ]);
     assert.equal(await applyFilter(service, id), 'done');
     assert.equal(told.length, 2);
+  });
+
+  it('stands before a machine from its first moment on, and follows every change', async () => {
+    const { stock, simulator, rest } = ground.world;
+    await ground.waiting();
+    await stock.hosts([1]);
+    await stock.addresses(1);
+    const buyer = await stock.customer(10_000n);
+    const { service: real } = ground.world;
+    const { server } = await deploy(real, buyer, stock.order());
+    const made = await createGroup(real, buyer, {
+      ...{ name: 'web', default_action: 'drop', rules: [ALLOW_WEB] },
+      applied_to: [showId('server', server.id)],
+    });
+    await rest();
+    const meets = async (port: number) =>
+      admits(await simulator.filterOf(server.id), {
+        direction: 'in',
+        proto: 'tcp',
+        port,
+        remote: '192.0.2.1',
+      });
+    assert.deepEqual([await meets(443), await meets(22)], ['accept', 'drop']);
+    await addRule(real, buyer, made.id, { ...ALLOW_WEB, port: '22', action: 'reject' });
+    await rest();
+    assert.equal(await meets(22), 'reject');
+    await updateGroup(real, buyer, made.id, { applied_to: [] });
+    await rest();
+    assert.equal(await simulator.filterOf(server.id), null);
   });
 
   it('is tried again when the driver fails, and left alone when the server is going or gone', async () => {

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { newId, newPublicNo, showId } from '../../../src/kernel/ids.ts';
+import { QUOTAS } from '../../../src/spec/limits.ts';
+import type { SessionClient } from '../../support/session-client.ts';
+import { apiToken, assertRefused, type Body, V1Client } from '../../support/v1-client.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
+
+const SSH = { direction: 'in', proto: 'tcp', port: '22', source: '0.0.0.0/0', action: 'accept' };
+
+describe('REST firewall groups', () => {
+  let world: HttpWorld;
+  let customer: SessionClient;
+  let api: V1Client;
+  before(async () => {
+    world = await startHttpWorld({ catalogue: true });
+    customer = await world.customer();
+    api = V1Client.into(world.app, await apiToken(customer, 'write'));
+  });
+  after(() => world.close());
+
+  /** A running server's row; no machine is behind it. */
+  async function server(of = customer): Promise<string> {
+    const id = newId(new Date());
+    await world.db.run(
+      `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
+                            billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, first_run_at,
+                            created_at, updated_at)
+       values ($1, $2, $3, 'a', 'running', 's1', 'par', (select id from images limit 1), 1, 1, 1, 1, 1, 1, now(), now(),
+               now(), now())`,
+      [id, newPublicNo(), await world.customerId(of)],
+    );
+    return showId('server', id);
+  }
+
+  it('are made, read, changed, applied and deleted', async () => {
+    const id = await server();
+    const created = await api.post('/firewall/groups', {
+      name: 'web',
+      default_action: 'drop',
+      rules: [SSH],
+      applied_to: [id],
+    });
+    assert.equal(created.status, 201);
+    const group = created.body;
+    assert.deepEqual(group.rules, [{ id: group.rules[0].id, ...SSH, note: null }]);
+    const path = `/firewall/groups/${group.id}`;
+    assert.deepEqual((await api.get(path)).body, group);
+    assertRefused(await api.delete(path), 409, 'conflict_state');
+    const patched = await api.patch(path, { name: 'gate', default_action: 'accept', applied_to: [] });
+    assert.equal(patched.status, 200);
+    assert.deepEqual(patched.body, { ...group, name: 'gate', default_action: 'accept', applied_to: [] });
+    assert.equal((await api.delete(path)).status, 204);
+    assertRefused(await api.get(path), 404, 'not_found');
+  });
+
+  it('get rules: one appended, all replaced, one removed', async () => {
+    const { body: group } = await api.post('/firewall/groups', { name: 'a', default_action: 'accept' });
+    assert.deepEqual([group.rules, group.applied_to], [[], []]);
+    const path = `/firewall/groups/${group.id}`;
+    const appended = await api.post(`${path}/rules`, { ...SSH, note: 'mine' }, { key: 'once' });
+    assert.equal(appended.status, 201);
+    const again = await api.post(`${path}/rules`, { ...SSH, note: 'mine' }, { key: 'once' });
+    assert.equal(again.text, appended.text);
+    assert.deepEqual((await api.get(path)).body.rules, [appended.body]);
+    const ping = { ...SSH, proto: 'icmp', port: null, source: '2001:DB8::/32' };
+    const replaced = await api.put(`${path}/rules`, { rules: [ping, SSH] });
+    assert.equal(replaced.status, 200);
+    assert.deepEqual(
+      replaced.body.rules.map((rule: Body) => [rule.proto, rule.port, rule.source]),
+      [
+        ['icmp', null, '2001:db8::/32'],
+        ['tcp', '22', '0.0.0.0/0'],
+      ],
+    );
+    assertRefused(await api.delete(`${path}/rules/${appended.body.id}`), 404, 'not_found');
+    assert.equal((await api.delete(`${path}/rules/${replaced.body.rules[0].id}`)).status, 204);
+    assert.deepEqual((await api.get(path)).body.rules, [replaced.body.rules[1]]);
+  });
+
+  it('name every field that is wrong', async () => {
+    const wrong = {
+      name: 'a\u200bb',
+      default_action: 'drop',
+      rules: [
+        { ...SSH, port: '22,80-90' },
+        { ...SSH, port: '65536' },
+        { ...SSH, proto: 'any' },
+        { ...SSH, source: '192.0.2.1' },
+        { ...SSH, source: '192.0.2.1/24', note: 'a\nb' },
+        SSH,
+      ],
+    };
+    const items = async (body: object) =>
+      assertRefused(await api.post('/firewall/groups', body), 400, 'invalid_request').map(
+        ({ field, issue }) => `${field} ${issue}`,
+      );
+    // The schema finds what it can say; the rest is looked at only when that is right.
+    assert.deepEqual(await items(wrong), ['rules.0.port invalid_format']);
+    assert.deepEqual(await items({ ...wrong, rules: wrong.rules.slice(1) }), [
+      ...[
+        'name invalid_format',
+        'rules.0.port max',
+        'rules.1.port invalid_value',
+        'rules.2.source invalid_format',
+      ],
+      ...['rules.3.source invalid_format', 'rules.3.note invalid_format'],
+    ]);
+    assert.deepEqual(await items({ name: '', default_action: 'reject', rules: {}, applied_to: ['a', 'a'] }), [
+      ...[
+        'name min_length',
+        'default_action invalid_value',
+        'rules invalid_type',
+        'applied_to invalid_value',
+      ],
+    ]);
+    assert.deepEqual((await items({ rules: [{}] })).sort(), [
+      ...[
+        'default_action required',
+        'name required',
+        'rules.0.action required',
+        'rules.0.direction required',
+      ],
+      ...['rules.0.proto required', 'rules.0.source required'],
+    ]);
+    const { body: group } = await api.post('/firewall/groups', { name: 'a', default_action: 'drop' });
+    for (const patch of [{ name: null }, { rules: [] }, { applied_to: null }, { default_action: 'DROP' }]) {
+      assertRefused(await api.patch(`/firewall/groups/${group.id}`, patch), 400, 'invalid_request');
+    }
+    assertRefused(
+      await api.put(`/firewall/groups/${group.id}/rules`, { rules: [{ ...SSH, id: 'fwr_x' }] }),
+      400,
+      'invalid_request',
+    );
+  });
+
+  it('say which server is not there, and that there are too many rules', async () => {
+    const foreign = await server(await world.customer());
+    const unknown = showId('server', newId(new Date()));
+    const texts = [];
+    for (const id of [foreign, unknown]) {
+      const body = { name: 'a', default_action: 'drop', applied_to: [await server(), id] };
+      const answer = await api.post('/firewall/groups', body);
+      assert.deepEqual(assertRefused(answer, 422, 'unprocessable'), [
+        { field: 'applied_to.1', issue: 'not_found' },
+      ]);
+      texts.push(answer.text.replace(answer.body.error.request_id, ''));
+    }
+    assert.equal(texts[0], texts[1]);
+    const rules = Array.from({ length: QUOTAS.rulesPerGroup + 1 }, () => SSH);
+    const answer = await api.post('/firewall/groups', { name: 'a', default_action: 'drop', rules });
+    assert.deepEqual(assertRefused(answer, 422, 'unprocessable'), [
+      { field: 'rules', issue: 'limit_reached', limit: QUOTAS.rulesPerGroup },
+    ]);
+  });
+
+  it('are listed by name and age, and each page follows the one before', async () => {
+    const other = V1Client.into(world.app, await apiToken(await world.customer(), 'write'));
+    for (const name of ['b', 'c', 'a']) {
+      await other.post('/firewall/groups', { name, default_action: 'drop', rules: [SSH, SSH] });
+    }
+    const names: string[] = [];
+    let cursor = '';
+    do {
+      const { body } = await other.get(`/firewall/groups?sort=name&page_size=1${cursor}`);
+      names.push(...body.data.map((group: Body) => `${group.name} ${group.rules.length}`));
+      cursor = body.has_more ? `&cursor=${body.next_cursor}` : '';
+    } while (cursor !== '');
+    assert.deepEqual(names, ['a 2', 'b 2', 'c 2']);
+    const { body } = await other.get('/firewall/groups?filter[name]=c');
+    assert.deepEqual(
+      body.data.map((group: Body) => group.name),
+      ['c'],
+    );
+  });
+});
