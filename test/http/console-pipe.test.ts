@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Duplex } from 'node:stream';
+import { after, before, describe, it } from 'node:test';
+import { WebSocket, WebSocketServer } from 'ws';
+import { PIPE_BOUNDS, type Pipe, type PipeBounds, pipe } from '../../src/http/console/pipe.ts';
+
+/** A machine's screen whose other end the test holds. */
+class Screen extends Duplex {
+  heard = 0;
+  made = 0;
+  /** While false, nothing that was written is taken. */
+  takes = true;
+  /** What it has to say; it says it as fast as it is read. */
+  left = 0;
+  #taken: () => void = () => undefined;
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.heard += chunk.length;
+    if (this.takes) done();
+    else this.#taken = done;
+  }
+  override _read(size: number): void {
+    if (this.left === 0) return;
+    const length = Math.min(size, this.left);
+    this.left -= length;
+    this.made += length;
+    setImmediate(() => this.push(Buffer.alloc(length)));
+  }
+  /** Has this much to say. */
+  say(length: number): void {
+    this.left = length;
+    this._read(this.readableHighWaterMark);
+  }
+  takeAll(): void {
+    this.takes = true;
+    this.#taken();
+  }
+}
+
+describe('an open console', () => {
+  let server: WebSocketServer;
+  before(async () => {
+    server = new WebSocketServer({
+      port: 0,
+      host: '127.0.0.1',
+      perMessageDeflate: false,
+      maxPayload: 64 * 1024,
+    });
+    await once(server, 'listening');
+  });
+  after(() => server.close());
+
+  async function open(bounds: Partial<PipeBounds> = {}, readOnly = false) {
+    const screen = new Screen();
+    const carried = new Promise<Pipe>((resolve) => {
+      server.once('connection', (viewer) =>
+        resolve(pipe(viewer, screen as Duplex, { readOnly, bounds: { ...PIPE_BOUNDS, ...bounds } })),
+      );
+    });
+    const viewer = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const closed = once(viewer, 'close').then(([code, reason]) => [code, String(reason)]);
+    await once(viewer, 'open');
+    return { screen, viewer, closed, carried: await carried };
+  }
+
+  async function until(isSo: () => boolean, what: string): Promise<void> {
+    const deadline = Date.now() + 10_000;
+    while (!isSo()) {
+      assert.ok(Date.now() < deadline, what);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  it('carries bytes both ways and ends with the screen, which the viewer is told', async () => {
+    const { screen, viewer, closed, carried } = await open();
+    viewer.send(Buffer.from('up'));
+    await until(() => screen.heard === 2, 'nothing came up');
+    screen.push('down');
+    screen.push(null);
+    const [data] = (await once(viewer, 'message')) as [Buffer];
+    assert.equal(data.toString(), 'down');
+    assert.deepEqual(await closed, [1000, 'the screen ended']);
+    assert.equal(await carried.ended, 'screen');
+    assert.ok(screen.destroyed);
+  });
+
+  it('ends when the viewer leaves, politely or not, and when the screen breaks', async () => {
+    for (const leave of ['close', 'terminate'] as const) {
+      const { screen, viewer, carried } = await open();
+      viewer[leave]();
+      assert.equal(await carried.ended, 'viewer');
+      assert.ok(screen.destroyed);
+    }
+    const { screen, closed } = await open();
+    screen.destroy(new Error('broken'));
+    assert.deepEqual(await closed, [1000, 'the screen ended']);
+  });
+
+  it('does not read ahead of a slow viewer, nor listen ahead of a slow screen', async () => {
+    const { screen, viewer, carried } = await open();
+    viewer.pause();
+    const all = 64 * 1024 * 1024;
+    screen.say(all);
+    let before = -1;
+    await until(() => {
+      const still = before === screen.made && screen.isPaused();
+      before = screen.made;
+      return still;
+    }, 'the screen is never paused');
+    assert.ok(screen.made < all / 2, `${screen.made} bytes wait in between`);
+    let heard = 0;
+    viewer.on('message', (data: Buffer) => {
+      heard += data.length;
+    });
+    viewer.resume();
+    await until(() => heard === all, 'not all came down');
+
+    screen.takes = false;
+    for (let i = 0; i < 400; i += 1) viewer.send(Buffer.alloc(60_000));
+    await until(() => screen.heard > 0 && screen.writableNeedDrain, 'nothing came up');
+    assert.ok(screen.writableLength < 1024 * 1024, `${screen.writableLength} bytes wait in between`);
+    screen.takeAll();
+    await until(() => screen.heard === 400 * 60_000, 'not all came up');
+    viewer.close();
+    await carried.ended;
+  });
+
+  it('ends when nothing happens for long, when it is open for long, and when its viewer is silent', async () => {
+    const checkEveryMs = 10;
+    const idle = await open({ checkEveryMs, idleMs: 30 });
+    assert.deepEqual(await idle.closed, [4000, 'nothing happened for long']);
+    assert.equal(await idle.carried.ended, 'idle');
+    const time = await open({ checkEveryMs, totalMs: 30 });
+    assert.deepEqual(await time.closed, [4001, 'open for too long']);
+    const silent = await open({ checkEveryMs, silentMs: 60 });
+    silent.viewer.pause();
+    assert.equal(await silent.carried.ended, 'viewer');
+    silent.viewer.terminate();
+    // One that answers pings lives on, though it says nothing else.
+    const alive = await open({ checkEveryMs, silentMs: 60 });
+    for (let pings = 0; pings < 12; pings += 1) await once(alive.viewer, 'ping');
+    assert.equal(alive.viewer.readyState, WebSocket.OPEN);
+    alive.carried.end('stopping');
+    assert.deepEqual(await alive.closed, [1001, 'the service restarts']);
+  });
+
+  it('ends with whoever sends text, too much at once, or, only looking, no RFB', async () => {
+    const text = await open();
+    text.viewer.send('text');
+    assert.deepEqual(await text.closed, [1003, 'binary messages only']);
+    const much = await open();
+    much.viewer.send(Buffer.alloc(64 * 1024 + 1));
+    assert.equal((await much.closed)[0], 1009);
+    assert.ok((await much.carried.ended) && much.screen.destroyed);
+    const wrong = await open({}, true);
+    wrong.viewer.send(Buffer.from('GET / HTTP/1.1\r\n\r\n'));
+    assert.deepEqual(await wrong.closed, [1008, 'not RFB']);
+    assert.equal(wrong.screen.heard, 0);
+  });
+});
