@@ -2,7 +2,7 @@
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { FirewallGroup, FirewallRule } from '../spec/schemas/firewall.ts';
-import type { ServerStatus } from '../spec/states.ts';
+import type { ServerStatus, SuspendedReason } from '../spec/states.ts';
 import { type Page, readPage } from './page.ts';
 
 /** A rule as it is kept: `id` as the database writes it. */
@@ -126,6 +126,7 @@ export async function deleteRule(tx: Sql, groupId: string, id: string): Promise<
 export interface CandidateRow {
   readonly id: string;
   readonly status: ServerStatus;
+  readonly suspended_reason: SuspendedReason | null;
   readonly category: 'vps' | 'dedicated';
 }
 
@@ -140,7 +141,7 @@ export async function lockCandidates(
   groupId: string | null,
 ): Promise<CandidateRow[]> {
   return await tx.rows<CandidateRow>(
-    `select s.id, s.status, p.category from servers s join plans p on p.id = s.plan_id
+    `select s.id, s.status, s.suspended_reason, p.category from servers s join plans p on p.id = s.plan_id
       where s.customer_id = $1
         and (s.id = any($2::uuid[])
              or s.id in (select server_id from firewall_attachments where group_id = $3::uuid))

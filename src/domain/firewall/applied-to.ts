@@ -3,6 +3,7 @@ import { fail } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
+import { can } from '../../spec/states.ts';
 import { attachServers, type CandidateRow, detachServers, lockCandidates } from '../../store/firewall.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordEvent } from '../record.ts';
@@ -33,7 +34,7 @@ export interface AppliedChange {
 }
 
 /**
- * Makes the list what was named; servers that stay keep their place. Refuses a new one that is being destroyed
+ * Makes the list what was named; servers that stay keep their place. Refuses a new one that may not be changed
  * (`conflict_state`), is not the customer's (`unknown_reference`) or has hardware without a filter (`unavailable`).
  */
 export async function replaceAppliedTo(
@@ -45,8 +46,12 @@ export async function replaceAppliedTo(
   const ids = named.ids.filter((id) => id !== undefined);
   const added = [...new Set(ids)].filter((id) => !group.appliedTo.includes(id));
   const removed = group.appliedTo.filter((id) => !ids.includes(id));
-  if (added.some((id) => named.found.get(id)?.status === 'destroying')) {
-    fail('conflict_state', {}, 'A server of applied_to is being destroyed; leave it out.');
+  if (added.some((id) => isBarred(named.found.get(id)))) {
+    fail(
+      'conflict_state',
+      {},
+      'A server of applied_to is being destroyed or held by the operator; leave it out.',
+    );
   }
   for (const [index, id] of named.ids.entries()) {
     const field = `applied_to.${index}`;
@@ -59,6 +64,11 @@ export async function replaceAppliedTo(
   if (removed.length > 0) await detachServers(tx, group.id, removed);
   if (added.length > 0) await attachServers(tx, group.id, added);
   return { added, removed };
+}
+
+function isBarred(server: CandidateRow | undefined): boolean {
+  if (!server) return false;
+  return !can({ status: server.status, suspendedReason: server.suspended_reason }, 'update');
 }
 
 /** One `firewall.applied` for each server that the group was attached to. */

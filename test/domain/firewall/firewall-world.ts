@@ -42,18 +42,27 @@ export class FirewallWorld {
     return await this.world.stock.customer();
   }
 
-  /** A server as the database has it; its stored id. */
+  /** A server as the database has it, suspended by the operator if suspended; its stored id. */
   async serverRow(actor: CustomerActor, status: ServerStatus = 'running', plan = S1.id): Promise<string> {
     const id = newId(this.world.clock.now());
     const made = status === 'provisioning' || status === 'installing';
     await this.world.db.run(
-      `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
+      `insert into servers (id, public_no, customer_id, name, status, suspended_reason, plan_id, region_id, image_id, ram_mb, disk_gb,
                             billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, first_run_at,
                             created_at, updated_at)
-       select $1, $2, $3, 'a', $4, p.id, 'par', (select id from images limit 1), p.ram_mb, p.disk_gb, 1,
+       select $1, $2, $3, 'a', $4, $8, p.id, 'par', (select id from images limit 1), p.ram_mb, p.disk_gb, 1,
               p.price_cents_month, p.price_cents_month, 1, $6, $7, $6, $6
          from plans p where p.id = $5`,
-      [id, newPublicNo(), actor.customerId, status, plan, this.world.clock.now(), made ? null : new Date()],
+      [
+        id,
+        newPublicNo(),
+        actor.customerId,
+        status,
+        plan,
+        this.world.clock.now(),
+        made ? null : new Date(),
+        status === 'suspended' ? 'operator' : null,
+      ],
     );
     return id;
   }

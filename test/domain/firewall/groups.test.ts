@@ -97,6 +97,7 @@ describe('a firewall group', () => {
     const foreign = await ground.server(await ground.customer());
     const unknown = showId('server', newId(new Date()));
     const going = await ground.server(actor, 'destroying');
+    const held = await ground.server(actor, 'suspended');
     const { id } = await create({ applied_to: [good] });
     const dedicated = await ground.server(actor, 'running', R1.id);
     const { compute } = service;
@@ -116,7 +117,9 @@ describe('a firewall group', () => {
           extras: field,
         });
       }
-      assert.equal((await refused(attempt([good, going]))).code, 'conflict_state');
+      for (const barred of [going, held]) {
+        assert.equal((await refused(attempt([good, barred]))).code, 'conflict_state');
+      }
       assert.deepEqual(await refused(attempt([good, dedicated])), { code: 'unavailable', extras: field });
     }
     assert.deepEqual(await contentsOf(ground.world.db), before);
