@@ -62,6 +62,7 @@ export class RegionWorld {
   async running(wanted: Partial<DeployOrder> = {}): Promise<{ id: string; shown: string }> {
     const id = await this.order(wanted);
     await this.world.rest();
+    this.world.clock.advanceS(1);
     return { id, shown: showId('server', id) };
   }
 

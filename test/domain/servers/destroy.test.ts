@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
+import { destroyServer } from '../../../src/domain/servers/destroy.ts';
+import { rebootServer, stopServer } from '../../../src/domain/servers/power.ts';
+import { ensureMachine } from '../../../src/domain/servers/provision.ts';
+import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import { newId, showId } from '../../../src/kernel/ids.ts';
+import { claimOperations } from '../../../src/store/operations.ts';
+import { operateDuty } from '../../../src/workers/operate.ts';
+import type { TestService } from '../../support/service.ts';
+import { BALANCE, RegionWorld } from './region-world.ts';
+
+let region: RegionWorld;
+let world: TestService;
+
+before(async () => {
+  region = await RegionWorld.open();
+  world = region.world;
+});
+after(() => world.close());
+beforeEach(() => region.renew());
+afterEach(async () => {
+  mock.restoreAll();
+  await world.sound();
+});
+
+const destroy = (id: string) => destroyServer(world.service, region.actor, showId('server', id));
+
+async function isNotFound(work: Promise<unknown>): Promise<void> {
+  await assert.rejects(work, (error) => error instanceof Failure && error.code === 'not_found');
+}
+
+describe('a server that is destroyed', () => {
+  it('is destroying until its machine is gone, and not found from then on', async () => {
+    const { id } = await region.running();
+    assert.equal((await destroy(id)).status, 'destroying');
+    assert.equal((await destroy(id)).status, 'destroying');
+    assert.notEqual(await region.machine(id), undefined);
+    await world.rest();
+    assert.equal(await region.machine(id), undefined);
+    await isNotFound(destroy(id));
+    assert.deepEqual((await region.events()).slice(2), ['server.running', 'server.destroyed']);
+    assert.deepEqual(await region.used(), {});
+    assert.deepEqual(await region.free(), { four: 4, six: 4 });
+    assert.equal(await region.balance(), BALANCE - 500n);
+  });
+
+  it('before it ran is refunded in full, and its addresses are free at once', async () => {
+    for (const lead of [async () => undefined, () => region.work()]) {
+      const id = await region.order();
+      await lead();
+      assert.equal((await destroy(id)).status, 'destroying');
+      assert.equal(await region.balance(), BALANCE);
+      await world.rest();
+      assert.ok(await region.isGone(id));
+      assert.equal(await region.machine(id), undefined);
+      assert.deepEqual(await region.free(), { four: 5, six: 5 });
+    }
+    assert.ok(!(await region.events()).includes('server.running'));
+  });
+
+  it('is so from any status, in the middle of anything', async () => {
+    const begun = async (act: (shown: string) => Promise<unknown>, rounds: number) => {
+      const { id, shown } = await region.running();
+      await act(shown);
+      for (let n = 0; n < rounds; n++) {
+        await region.work();
+        world.clock.advanceS(1);
+      }
+      return id;
+    };
+    const { service } = world;
+    const leads = [
+      () => begun((shown) => stopServer(service, region.actor, shown), 1),
+      () => begun((shown) => rebootServer(service, region.actor, shown, { hard: false }), 2),
+      async () => {
+        const key = await region.sshKey('ssh-ed25519 AAAAkey');
+        return await begun(
+          (shown) => rebuildServer(service, region.actor, shown, { ssh_keys: [key.shown] }),
+          1,
+        );
+      },
+      async () => {
+        const { id } = await region.running();
+        const suspended = `update servers set status = 'suspended', suspended_reason = 'operator' where id = $1`;
+        await world.db.run(suspended, [id]);
+        return id;
+      },
+    ];
+    for (const lead of leads) {
+      const id = await lead();
+      const shown = await destroy(id);
+      assert.deepEqual([shown.status, shown.suspended_reason], ['destroying', null]);
+      await world.rest();
+      assert.ok(await region.isGone(id));
+      assert.equal(await region.machine(id), undefined);
+    }
+    assert.ok(!(await region.events()).includes('server.rebuilt'));
+  });
+
+  it('is nothing to anybody else, nor under a wrong id', async () => {
+    const { id, shown } = await region.running();
+    await isNotFound(destroyServer(world.service, await world.stock.customer(), shown));
+    await isNotFound(destroyServer(world.service, region.actor, 'srv_nonsense'));
+    await isNotFound(destroy(newId(new Date())));
+    assert.equal((await region.server(id)).status, 'running');
+  });
+
+  it('lets go of its firewall groups', async () => {
+    const { id } = await region.running();
+    const groupId = newId(world.clock.now());
+    await world.db.run(
+      `insert into firewall_groups (id, customer_id, name, default_action, created_at) values ($1, $2, 'g', 'drop', now())`,
+      [groupId, region.customerId],
+    );
+    await world.db.run(`insert into firewall_attachments (server_id, group_id) values ($1, $2)`, [
+      id,
+      groupId,
+    ]);
+    await destroy(id);
+    assert.deepEqual(await world.db.rows('select * from firewall_attachments'), []);
+    await world.rest();
+  });
+});
+
+describe('a removal that takes a server over from a call that is still under way', () => {
+  /** Destroys the server while the driver works, and ends its work only when a second worker had its chance. */
+  async function destroyedDuring(verb: 'ensure' | 'rebuild', id: string): Promise<string[]> {
+    const order: string[] = [];
+    const { compute } = world.service;
+    const call = compute[verb].bind(compute);
+    const remove = compute.remove.bind(compute);
+    const entered = Promise.withResolvers<void>();
+    const leave = Promise.withResolvers<void>();
+    mock.method(compute, 'remove', async (machine: string) => {
+      order.push('remove');
+      await remove(machine);
+    });
+    mock.method(compute, verb, async (spec: Parameters<typeof call>[0]) => {
+      entered.resolve();
+      await leave.promise;
+      order.push(verb);
+      await call(spec);
+    });
+    const first = region.work();
+    await entered.promise;
+    await destroy(id);
+    assert.equal(await operateDuty(world.service).run(), 0, 'another worker finds nothing to do');
+    assert.deepEqual(order, []);
+    leave.resolve();
+    await first;
+    await world.rest();
+    return order;
+  }
+
+  it('begins when that has ended: an install leaves no machine behind', async () => {
+    const id = await region.order();
+    assert.deepEqual(await destroyedDuring('ensure', id), ['ensure', 'remove']);
+    assert.ok(await region.isGone(id));
+    assert.equal(await region.machine(id), undefined);
+    assert.equal(await region.balance(), BALANCE);
+    assert.deepEqual(await region.events(), ['server.created', 'billing.charged', 'server.destroyed']);
+  });
+
+  it('begins when that has ended: a rebuild too', async () => {
+    const { id, shown } = await region.running();
+    const key = await region.sshKey('ssh-ed25519 AAAAkey');
+    await rebuildServer(world.service, region.actor, shown, { ssh_keys: [key.shown] });
+    assert.deepEqual(await destroyedDuring('rebuild', id), ['rebuild', 'remove']);
+    assert.equal(await region.machine(id), undefined);
+    assert.deepEqual((await region.events()).slice(2), ['server.running', 'server.destroyed']);
+  });
+
+  it('begins when its lease has run out, when that process died; which wakes up too late to act', async () => {
+    const id = await region.order();
+    const { compute } = world.service;
+    const ensure = mock.method(compute, 'ensure');
+    // Asleep between its claim and its call.
+    const holdsLease = Promise.withResolvers<void>();
+    const asleep = Promise.withResolvers<void>();
+    const db = new Proxy(world.service.db, {
+      get: (target, name) => {
+        if (name !== 'row') return Reflect.get(target, name);
+        return async (text: string, values: unknown[]) => {
+          if (text.includes('leased_until > clock_timestamp()') && text.includes('lease_id = $2')) {
+            asleep.resolve();
+            await holdsLease.promise;
+          }
+          return await target.row(text, values);
+        };
+      },
+    });
+    const [held] = await claimOperations(world.db, {
+      leaseId: newId(new Date()),
+      now: world.clock.now(),
+      leaseS: 60,
+      limit: 1,
+    });
+    assert.equal(held?.server_id, id);
+    const late = ensureMachine({ ...world.service, db }, held).catch(
+      (error: Error) => error.constructor.name,
+    );
+    await asleep.promise;
+    await destroy(id);
+    await region.work();
+    assert.equal((await region.server(id)).status, 'destroying');
+    await world.db.run(`update operations set leased_until = clock_timestamp() - interval '1 second'`);
+    await world.rest();
+    assert.ok(await region.isGone(id));
+    holdsLease.resolve();
+    assert.equal(await late, 'LostLease');
+    assert.equal(ensure.mock.callCount(), 0);
+  });
+});

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
+import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
+import { restoreServer } from '../../../src/domain/servers/restore.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import { newId, showId } from '../../../src/kernel/ids.ts';
+import { ComputeError } from '../../../src/ports/compute.ts';
+import type { RebuildBody } from '../../../src/spec/schemas/server-actions.ts';
+import type { TestService } from '../../support/service.ts';
+import { R1 } from '../../support/stock.ts';
+import { RegionWorld } from './region-world.ts';
+
+const ALICE = 'ssh-ed25519 AAAAalice';
+const BOB = 'ssh-ed25519 AAAAbob';
+
+let region: RegionWorld;
+let world: TestService;
+let id: string;
+let shown: string;
+let alice: { id: string; shown: string };
+
+before(async () => {
+  region = await RegionWorld.open();
+  world = region.world;
+});
+after(() => world.close());
+beforeEach(async () => {
+  await region.renew();
+  alice = await region.sshKey(ALICE);
+  ({ id, shown } = await region.running({ sshKeys: [{ id: alice.id, publicKey: ALICE }] }));
+});
+afterEach(async () => {
+  mock.restoreAll();
+  await world.sound();
+});
+
+const rebuild = (body: RebuildBody = {}) => rebuildServer(world.service, region.actor, shown, body);
+const status = async () => (await region.server(id)).status;
+const told = async () => (await region.events()).slice(3);
+
+async function image(row: { deprecated?: Date | null; cloudInit?: boolean; active?: boolean } = {}): Promise<{
+  id: string;
+  shown: string;
+}> {
+  const imageId = newId(world.clock.now());
+  await world.db.run(
+    `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at, deprecated_at, active)
+     values ($1::uuid, 'official', 'other', $1::uuid::text, '{amd64}', 1, $2, '2025-01-01', $3, $4)`,
+    [imageId, row.cloudInit ?? true, row.deprecated ?? null, row.active ?? true],
+  );
+  return { id: imageId, shown: showId('image', imageId) };
+}
+
+async function refused(work: Promise<unknown>): Promise<string> {
+  return await work.then(
+    () => assert.fail('it was not refused'),
+    (error: unknown) => {
+      assert.ok(error instanceof Failure, String(error));
+      return `${error.code} ${error.extras.field ?? ''}`.trim();
+    },
+  );
+}
+
+/** A driver that refuses this, as long as the test runs. */
+const refusing = (verb: 'rebuild' | 'restore', fault: 'refused' | 'host' = 'refused') =>
+  mock.method(world.service.compute, verb, async () => {
+    throw new ComputeError(fault, 'no room for another disk');
+  });
+
+describe('rebuild', () => {
+  it('installs the same image anew on another disk, with the same keys and addresses', async () => {
+    const before = await region.server(id);
+    const answer = await rebuild();
+    assert.equal(answer.status, 'installing');
+    assert.deepEqual(answer.ssh_keys, [alice.shown]);
+    assert.equal(answer.ipv4?.address, before.ipv4);
+    await world.rest();
+    const machine = await region.machine(id);
+    assert.deepEqual([machine?.disks, machine?.state], [[2], 'running']);
+    assert.deepEqual(machine?.installed.sshKeys, [ALICE]);
+    assert.deepEqual([await status(), await told()], ['running', ['server.rebuilt']]);
+    assert.deepEqual((await region.audited()).slice(-2), ['server.rebuild ok', 'server.run ok']);
+    await rebuild();
+    await world.rest();
+    assert.deepEqual((await region.machine(id))?.disks, [3]);
+    assert.equal((await region.server(id)).ipv4, before.ipv4);
+  });
+
+  it('takes another image, other keys and user data, which does not outlive the install', async () => {
+    const other = await image();
+    const bob = await region.sshKey(BOB);
+    const user_data_b64 = Buffer.from('#cloud-config').toString('base64');
+    const answer = await rebuild({ image: other.shown, ssh_keys: [bob.shown, bob.shown], user_data_b64 });
+    assert.deepEqual([answer.image, answer.ssh_keys], [other.shown, [bob.shown]]);
+    await world.rest();
+    const { installed } = (await region.machine(id)) ?? assert.fail();
+    assert.deepEqual([installed.image.id, installed.sshKeys], [other.id, [BOB]]);
+    assert.notEqual(installed.userDataSha256, null);
+    await rebuild();
+    await world.rest();
+    assert.equal((await region.machine(id))?.installed.userDataSha256, null);
+  });
+
+  it('has the keys of the order, whether or not their customer kept them', async () => {
+    await world.db.run('delete from ssh_keys where id = $1', [alice.id]);
+    await rebuild();
+    await world.rest();
+    assert.deepEqual((await region.machine(id))?.installed.sshKeys, [ALICE]);
+  });
+
+  it('of a stopped server leaves it running', async () => {
+    await world.db.run(`update servers set status = 'stopped' where id = $1`, [id]);
+    await world.service.compute.power(id, 'off');
+    await rebuild();
+    await world.rest();
+    assert.deepEqual([await status(), (await region.machine(id))?.state], ['running', 'running']);
+  });
+
+  it('goes on when the driver fails for a while', async () => {
+    await world.faults.set({ driver: 'compute', operation: 'rebuild', times: 3 });
+    await rebuild();
+    await world.rest();
+    assert.deepEqual([await status(), await told()], ['running', ['server.rebuilt']]);
+  });
+
+  it('refuses what it cannot be done with, by its field', async () => {
+    const foreign = await region.sshKey(BOB, (await world.stock.customer()).customerId);
+    const soon = new Date(world.clock.now().getTime() - 86_400_000);
+    const gone = new Date(world.clock.now().getTime() - 91 * 86_400_000);
+    const user_data_b64 = 'eA==';
+    const plain = await image({ cloudInit: false });
+    const cases: [RebuildBody, string][] = [
+      [{ image: 'img_nonsense' }, 'unknown_reference image'],
+      [{ image: showId('image', newId(new Date())) }, 'unknown_reference image'],
+      [{ image: (await image({ active: false })).shown }, 'unknown_reference image'],
+      [{ image: (await image({ deprecated: gone })).shown }, 'unknown_reference image'],
+      [{ image: (await image({ deprecated: soon })).shown }, 'unavailable image'],
+      [{ ssh_keys: [alice.shown, foreign.shown] }, 'unknown_reference ssh_keys.1'],
+      [{ ssh_keys: ['k_nonsense'] }, 'unknown_reference ssh_keys.0'],
+      [{ user_data_b64: 'no base64!' }, 'invalid_request'],
+      [{ image: plain.shown, user_data_b64 }, 'invalid_value user_data_b64'],
+    ];
+    for (const [body, why] of cases) assert.equal(await refused(rebuild(body)), why);
+    await world.db.run(`update servers set ssh_keys = '{}', ssh_public_keys = '{}' where id = $1`, [id]);
+    assert.equal(await refused(rebuild()), 'required ssh_keys');
+    assert.equal(await status(), 'running');
+    await rebuild({ ssh_keys: [alice.shown] });
+    await world.rest();
+    assert.deepEqual((await region.machine(id))?.installed.sshKeys, [ALICE]);
+  });
+
+  it('installs a deprecated image where it is installed, until it is gone', async () => {
+    const old = await image();
+    await rebuild({ image: old.shown });
+    await world.rest();
+    const since = (days: number) => new Date(world.clock.now().getTime() - days * 86_400_000);
+    await world.db.run('update images set deprecated_at = $2 where id = $1', [old.id, since(80)]);
+    await rebuild();
+    await world.rest();
+    await world.db.run('update images set deprecated_at = $2 where id = $1', [old.id, since(91)]);
+    assert.equal(await refused(rebuild()), 'unavailable image');
+  });
+
+  for (const from of ['running', 'stopped'] as const) {
+    it(`that the driver refuses leaves a ${from} server as it was, its disk too`, async () => {
+      await world.db.run('update servers set status = $2 where id = $1', [id, from]);
+      if (from === 'stopped') await world.service.compute.power(id, 'off');
+      const before = await region.server(id);
+      refusing('rebuild');
+      await rebuild({
+        image: (await image()).shown,
+        ssh_keys: [(await region.sshKey(BOB)).shown],
+        user_data_b64: 'eA==',
+      });
+      // As if the driver had switched it over already: its power comes back too.
+      await world.service.compute.power(id, from === 'stopped' ? 'on' : 'off');
+      await world.rest();
+      const { updated_at: _, ...now } = await region.server(id);
+      const { updated_at: __, ...then } = before;
+      assert.deepEqual(now, then);
+      const machine = await region.machine(id);
+      assert.deepEqual([machine?.disks, machine?.state], [[1], from]);
+      assert.deepEqual(await told(), []);
+      assert.ok((await region.audited()).includes('server.rebuild error'));
+      mock.restoreAll();
+      await rebuild();
+      await world.rest();
+      assert.deepEqual((await region.machine(id))?.installed.sshKeys, [ALICE]);
+    });
+  }
+
+  it('that its host cannot do is given up after some tries: the disk is nowhere else', async () => {
+    const calls = refusing('rebuild', 'host');
+    await rebuild();
+    await world.rest();
+    assert.equal(calls.mock.callCount(), 5);
+    assert.deepEqual([await status(), (await region.machine(id))?.disks], ['running', [1]]);
+  });
+
+  it('that was begun, though the driver said later that it could not, goes on', async () => {
+    const { compute } = world.service;
+    const call = compute.rebuild.bind(compute);
+    mock.method(compute, 'rebuild', async (spec: Parameters<typeof call>[0]) => {
+      await call(spec);
+      throw new ComputeError('refused', 'confused');
+    });
+    await rebuild();
+    await world.rest();
+    assert.deepEqual([await status(), (await region.machine(id))?.disks], ['running', [2]]);
+    assert.deepEqual(await told(), ['server.rebuilt']);
+  });
+});
+
+describe('restore', () => {
+  async function snapshot(
+    row: { serverId?: string; customerId?: string; status?: string; region?: string; diskGb?: number } = {},
+  ) {
+    const snapshotId = newId(world.clock.now());
+    const server = await region.server(id);
+    await world.db.run(
+      `insert into snapshots (id, customer_id, server_id, region_id, disk_gb, image_id, generation, name, size_gb,
+                              status, created_at)
+       values ($1, $2, $3, $4, $5, $6, 1, 'snap', 1, $7, $8)`,
+      [
+        snapshotId,
+        row.customerId ?? region.customerId,
+        row.serverId ?? id,
+        row.region ?? server.region_id,
+        row.diskGb ?? server.disk_gb,
+        server.image_id,
+        row.status ?? 'ready',
+        world.clock.now(),
+      ],
+    );
+    return { id: snapshotId, shown: showId('snapshot', snapshotId) };
+  }
+  const restore = (snapshotShown: string, server = shown) =>
+    restoreServer(world.service, region.actor, server, snapshotShown);
+
+  it('puts the snapshot on another disk and completes like a rebuild', async () => {
+    const taken = await snapshot();
+    await world.service.compute.snapshot(id, taken.id);
+    world.clock.advanceS(60);
+    await rebuild({ image: (await image()).shown });
+    await world.rest();
+    const answer = await restore(taken.shown);
+    assert.equal(answer.status, 'installing');
+    await world.rest();
+    assert.deepEqual((await region.machine(id))?.disks, [3]);
+    assert.deepEqual([await status(), await told()], ['running', ['server.rebuilt', 'server.rebuilt']]);
+  });
+
+  it('refuses what is not there, is not ready, is elsewhere or does not fit', async () => {
+    const foreign = await snapshot({ customerId: (await world.stock.customer()).customerId });
+    const cases = [
+      ['snap_nonsense', 'unknown_reference snapshot'],
+      [foreign.shown, 'unknown_reference snapshot'],
+      [(await snapshot({ status: 'creating' })).shown, 'conflict_state'],
+      [(await snapshot({ status: 'error' })).shown, 'conflict_state'],
+      [(await snapshot({ diskGb: 11 })).shown, 'invalid_value snapshot'],
+    ] as const;
+    for (const [asked, why] of cases) assert.equal(await refused(restore(asked)), why);
+    const here = region.regionId;
+    await world.stock.offer(['elsewhere']);
+    assert.equal(
+      await refused(restore((await snapshot({ region: 'elsewhere' })).shown)),
+      'invalid_value snapshot',
+    );
+    assert.equal(region.regionId, here);
+    await world.db.run('delete from snapshots');
+  });
+
+  it('that the driver refuses leaves the server as it was', async () => {
+    const missing = await snapshot();
+    await restore(missing.shown);
+    await world.rest();
+    assert.deepEqual([await status(), (await region.machine(id))?.disks], ['running', [1]]);
+    assert.ok((await region.audited()).includes('server.restore error'));
+    await world.db.run('delete from snapshots');
+  });
+
+  it('is nothing for hardware without snapshots', async () => {
+    await world.stock.machines(1, R1, region.regionId);
+    const dedicated = await region.running({ plan: { ...R1, price_cents_month: 100n } });
+    assert.equal(await refused(restore((await snapshot()).shown, dedicated.shown)), 'unavailable snapshot');
+    await world.db.run('delete from snapshots');
+  });
+});
