@@ -15,7 +15,8 @@ export interface Peer {
 export async function startPeer(script: string, args: readonly string[]): Promise<Peer> {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [path, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    // The log is written, and read by nobody.
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   if (!child.stdout) throw new Error('no output to read');

@@ -57,7 +57,7 @@ export async function benchRest(folder: string): Promise<Figure[]> {
   }
 }
 
-async function lay(db: OpenDatabase): Promise<Ground> {
+export async function lay(db: OpenDatabase): Promise<Ground> {
   const ground = await layGround(db, { addresses: 200 });
   const [customerId = ''] = ground.customers;
   let serverId = '';
@@ -76,8 +76,8 @@ async function lay(db: OpenDatabase): Promise<Ground> {
   return { token, customerId, serverId };
 }
 
-async function measure(peers: { bare: Peer; alone: Peer; shared: Peer }, ground: Ground): Promise<Figure[]> {
-  const { bare, alone, shared } = peers;
+/** What is asked of them. */
+export function shots(ground: Ground) {
   const headers = { authorization: `Bearer ${ground.token}` };
   const get: Shot = { path: `/v1/servers/${showId('server', ground.serverId)}`, headers, status: 200 };
   const list: Shot = { path: '/v1/servers?page_size=25', headers, status: 200 };
@@ -90,6 +90,12 @@ async function measure(peers: { bare: Peer; alone: Peer; shared: Peer }, ground:
     body: JSON.stringify({ name: 'bench', default_action: 'drop' }),
     status: 201,
   };
+  return { get, list, bareGet, bareList, replay };
+}
+
+async function measure(peers: { bare: Peer; alone: Peer; shared: Peer }, ground: Ground): Promise<Figure[]> {
+  const { bare, alone, shared } = peers;
+  const { get, list, bareGet, bareList, replay } = shots(ground);
   const figure = async (
     name: string,
     ours: [Peer, Shot],

@@ -125,6 +125,7 @@ function door(
   const { service, db } = opened;
   return buildHttp({
     service,
+    requestLog: opened.requestLog,
     settings: {
       baseUrl: config.SKERRY_BASE_URL,
       signupsPerHour: config.SKERRY_SIGNUPS_PER_HOUR,

@@ -12,7 +12,7 @@ import { SqlFaults } from '../drivers/faults.ts';
 import { FixedRates } from '../drivers/rates/fixed.ts';
 import { OffsetClock } from '../kernel/clock.ts';
 import { armCrashPoint } from '../kernel/crash.ts';
-import { createLogger, type Logger } from '../kernel/logger.ts';
+import { createLoggers, type Logger } from '../kernel/logger.ts';
 import { PasswordHasher } from '../kernel/passwords.ts';
 import { parseQuotas } from '../kernel/quotas.ts';
 import { Refusal } from '../kernel/refusal.ts';
@@ -43,6 +43,7 @@ export interface Opened {
   readonly clock: OffsetClock;
   readonly simulation: Simulation;
   readonly log: Logger;
+  readonly requestLog: Logger;
   /** Whom `service.wake()` wakes in this process. */
   onWake(rise: () => void): void;
   close(): Promise<void>;
@@ -64,7 +65,7 @@ export async function openService(
     );
   }
   armCrashPoint(config.SKERRY_CRASH_AT ?? undefined);
-  const log = createLogger(config.SKERRY_LOG_LEVEL);
+  const { log, plain: requestLog } = createLoggers(config.SKERRY_LOG_LEVEL);
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
   const db = await openMigrated(config, connection, { poolSize: config.SKERRY_DB_POOL, mayMigrate, onError });
   const outside = openDatabase(connection, { poolSize: SIMULATED_POOL, onError });
@@ -103,7 +104,7 @@ export async function openService(
       },
       wake: wakes.wake,
     };
-    return { service, db, clock, simulation: simulation.controls, log, onWake: wakes.onWake, close };
+    return { service, db, clock, simulation: simulation.controls, log, requestLog, onWake: wakes.onWake, close };
   } catch (error) {
     await close();
     throw error;

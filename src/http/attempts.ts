@@ -36,6 +36,7 @@ export class AttemptLimiter {
 
   /** Takes the last attempt back: it was none of those that are counted. */
   giveBack(address: string): void {
+    if (this.#perHour === 0) return;
     const name = this.#nameOf(address);
     const until = this.#usedUntilMs.get(name);
     if (until !== undefined) this.#usedUntilMs.set(name, until - this.#costMs);

@@ -6,6 +6,7 @@ import type { Service } from '../domain/context.ts';
 import { MemoryBuckets } from '../domain/tokens/buckets.ts';
 import { Failure, fail } from '../kernel/fail.ts';
 import { newId, showId } from '../kernel/ids.ts';
+import type { Logger } from '../kernel/logger.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { AttemptLimiter } from './attempts.ts';
 import { refuseSocket, takeOddRequests } from './below-router.ts';
@@ -25,6 +26,8 @@ import { answerUnreadablePath, registerV1 } from './v1/surface.ts';
 export interface HttpOptions {
   readonly service: Service;
   readonly settings: HttpSettings;
+  /** Where each request has its line; the service's log when left out. */
+  readonly requestLog?: Logger;
   /** Whether the database answers and its migrations are in. */
   readonly ready: () => Promise<boolean>;
   /** Awaited before each request, once it has its id. */
@@ -83,7 +86,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
   takeOddRequests(app.server, below);
   const endConsoles = takeUpgrades(app.server, { edge, newRequestId, beforeRequest });
   app.addHook('preClose', endConsoles);
-  addHooks(app, service);
+  addHooks(app, options.requestLog ?? service.log);
   if (beforeRequest) app.addHook('onRequest', beforeRequest);
   // Each surface says which bodies it reads; at a path that does not exist none is.
   app.removeAllContentTypeParsers();
@@ -116,7 +119,7 @@ function v1Edge(edge: Edge): V1Edge {
   };
 }
 
-function addHooks(app: FastifyInstance, service: Service): void {
+function addHooks(app: FastifyInstance, log: Logger): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
     if (!request.routeOptions.config.slowBody) limitBody(request.raw);
@@ -126,7 +129,7 @@ function addHooks(app: FastifyInstance, service: Service): void {
   });
   app.addHook('onResponse', async (request, reply) => {
     letGo(request.raw);
-    service.log.info(
+    log.info(
       {
         method: request.method,
         // The pattern, never the URL: a query may hold what no log should.

@@ -27,18 +27,26 @@ const SECRET_NAMES = [
   'key',
 ];
 
-export function createLogger(level: string): Logger {
+export interface Loggers {
+  readonly log: Logger;
+  /** For lines whose fields are all our own words: nothing to redact, which is half of what a line costs. */
+  readonly plain: Logger;
+}
+
+export function createLoggers(level: string): Loggers {
+  // Lines are written together: a write for each would cost more than the line. A process that is killed loses the last.
+  const destination = pino.destination({ dest: 2, sync: false, minLength: 8_192, periodicFlush: 200 });
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   const paths = SECRET_NAMES.flatMap((name) => ['', '*', '*.*'].map((depth) => `${depth}["${name}"]`));
-  return pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      redact: { paths, censor: CENSOR },
-      serializers: { err: describeError },
-    },
-    pino.destination({ dest: 2, sync: false }),
-  );
+  const redact = { paths, censor: CENSOR };
+  return {
+    log: pino({ ...options, redact, serializers: { err: describeError } }, destination),
+    plain: pino(options, destination),
+  };
+}
+
+export function createLogger(level: string): Logger {
+  return createLoggers(level).log;
 }
 
 /**
