@@ -6,18 +6,17 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
 import { deploy } from '../../../src/domain/servers/deploy.ts';
-import { giveUp } from '../../../src/domain/servers/give-up.ts';
-import { leaveHost } from '../../../src/domain/servers/leave-host.ts';
-import { observeInstalls } from '../../../src/domain/servers/observe.ts';
-import { ensureMachine } from '../../../src/domain/servers/provision.ts';
-import { removeMachine } from '../../../src/domain/servers/remove.ts';
+import { rebootServer, stopServer } from '../../../src/domain/servers/power.ts';
+import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
+import { rescueServer } from '../../../src/domain/servers/rescue.ts';
 import { LostLease } from '../../../src/domain/servers/step.ts';
-import { newId } from '../../../src/kernel/ids.ts';
-import { type ComputeDriver, ComputeError } from '../../../src/ports/compute.ts';
+import { newId, showId } from '../../../src/kernel/ids.ts';
+import { ComputeError } from '../../../src/ports/compute.ts';
 import { claimOperations, type OperationRow, type OperationStep } from '../../../src/store/operations.ts';
 import { contentsOf } from '../../support/contents.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { S1 } from '../../support/stock.ts';
+import { dyingService, serviceWith, takeStep, type Verb } from './lost-process.ts';
 
 const LEASE_S = 60;
 const RAN = ['server.created', 'billing.charged', 'server.running'];
@@ -49,13 +48,7 @@ afterEach(async () => {
   await world.rest();
 });
 
-async function run(operation: OperationRow, service: Service = world.service): Promise<void> {
-  if (operation.step === 'ensure') await ensureMachine(service, operation);
-  if (operation.step === 'observe') await observeInstalls(service, [operation]);
-  if (operation.step === 'leave_host') await leaveHost(service, operation);
-  if (operation.step === 'give_up') await giveUp(service, operation);
-  if (operation.step === 'remove') await removeMachine(service, operation);
-}
+const run = (operation: OperationRow, service = world.service) => takeStep(service, operation);
 
 /** Runs a step whose lease was lost; that it says so is one way to write nothing. */
 async function runStale(operation: OperationRow, service?: Service): Promise<void> {
@@ -89,11 +82,87 @@ interface Case {
   readonly what: string;
   readonly lead: () => Promise<OperationRow>;
   /** What the step asks of the driver. */
-  readonly verb: 'ensure' | 'observe' | 'remove';
+  readonly verb: Verb;
   readonly events: readonly string[];
 }
 
+/** Lets the server run, asks this of it, and takes steps until one of this kind is claimed. */
+async function claimOf(
+  act: (service: Service, actor: CustomerActor, shown: string) => Promise<unknown>,
+  step: OperationStep,
+): Promise<OperationRow> {
+  await world.rest();
+  world.clock.advanceS(1);
+  await act(world.service, actor, showId('server', serverId));
+  return await claimStep(step);
+}
+
+const reboot = (hard: boolean) => (service: Service, by: CustomerActor, shown: string) =>
+  rebootServer(service, by, shown, { hard });
+
+async function rebuild(service: Service, by: CustomerActor, shown: string): Promise<unknown> {
+  const keyId = newId(world.clock.now());
+  await world.db.run(
+    `insert into ssh_keys (id, customer_id, name, type, fingerprint, public_key, created_at)
+     values ($1, $2, 'key', 'ssh-ed25519', 'SHA256:x', 'ssh-ed25519 AAAA', now())`,
+    [keyId, by.customerId],
+  );
+  return await rebuildServer(service, by, shown, { ssh_keys: [showId('sshKey', keyId)] });
+}
+
+const REBOOTED = [...RAN, 'server.rebooted'];
+const REBUILT = [...RAN, 'server.rebuilt'];
+
 const CASES: readonly Case[] = [
+  {
+    what: 'shut_down',
+    lead: () => claimOf(stopServer, 'shut_down'),
+    verb: 'power',
+    events: [...RAN, 'server.stopped'],
+  },
+  {
+    what: 'wait_off, off',
+    lead: async () => {
+      await run(await claimOf(stopServer, 'shut_down'));
+      world.clock.advanceS(10);
+      return await claim();
+    },
+    verb: 'observe',
+    events: [...RAN, 'server.stopped'],
+  },
+  { what: 'wait_on, off', lead: () => claimOf(reboot(false), 'wait_on'), verb: 'power', events: REBOOTED },
+  { what: 'reset', lead: () => claimOf(reboot(true), 'reset'), verb: 'power', events: REBOOTED },
+  { what: 'wait_on, on', lead: () => claimOf(reboot(true), 'wait_on'), verb: 'observe', events: REBOOTED },
+  {
+    what: 'enter_rescue',
+    lead: () => claimOf(rescueServer, 'enter_rescue'),
+    verb: 'rescue',
+    events: REBOOTED,
+  },
+  { what: 'reinstall', lead: () => claimOf(rebuild, 'reinstall'), verb: 'rebuild', events: REBUILT },
+  {
+    what: 'wait_installed, running',
+    lead: async () => {
+      await run(await claimOf(rebuild, 'reinstall'));
+      world.clock.advanceS(10);
+      return await claim();
+    },
+    verb: 'observe',
+    events: REBUILT,
+  },
+  {
+    what: 'go_back',
+    lead: async () => {
+      const refusal = mock.method(world.service.compute, 'rebuild', async () => {
+        throw new ComputeError('refused', 'no room');
+      });
+      const operation = await claimOf(rebuild, 'go_back');
+      refusal.mock.restore();
+      return operation;
+    },
+    verb: 'observe',
+    events: RAN,
+  },
   { what: 'ensure, on its host', lead: () => claimStep('ensure'), verb: 'ensure', events: RAN },
   {
     what: 'ensure, on another host',
@@ -170,41 +239,6 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** The service, with something that happens as soon as the driver has done this. */
-function serviceWith(
-  verb: Case['verb'],
-  then: () => Promise<unknown> | undefined,
-  db = world.service.db,
-): Service {
-  const compute = new Proxy(world.service.compute, {
-    get: (driver, name: keyof ComputeDriver) => {
-      const member = driver[name];
-      if (typeof member !== 'function') return member;
-      const call = member.bind(driver) as (argument: unknown) => Promise<unknown>;
-      if (name !== verb) return call;
-      return async (argument: unknown) => {
-        const result = await call(argument);
-        await then();
-        return result;
-      };
-    },
-  });
-  return { ...world.service, compute, db };
-}
-
-/** The service of a process that is killed as soon as the driver has done this: nothing of it arrives any more. */
-function dyingService(verb: Case['verb']): Service {
-  let dead = false;
-  const db = new Proxy(world.service.db, {
-    get: (target, name) => (dead ? () => Promise.reject(new Error('killed')) : Reflect.get(target, name)),
-  });
-  const die = () => {
-    dead = true;
-    return undefined;
-  };
-  return serviceWith(verb, die, db);
-}
-
 const LEASE = ['lease_id', 'leased_until'];
 const steal = () => world.db.run('update operations set lease_id = $1', [newId(new Date())]);
 const endLeases = () =>
@@ -224,14 +258,14 @@ for (const { what, lead, verb, events } of CASES) {
     it('that lost its lease to another while the driver worked writes nothing', async () => {
       const operation = await lead();
       const before = await contentsOf(world.db, LEASE);
-      await runStale(operation, serviceWith(verb, steal));
+      await runStale(operation, serviceWith(world.service, verb, steal));
       assert.deepEqual(await contentsOf(world.db, LEASE), before);
     });
 
     it('that is killed before it is recorded is done by another, once', async () => {
       const operation = await lead();
       const before = await contentsOf(world.db);
-      await run(operation, dyingService(verb)).catch(() => undefined);
+      await run(operation, dyingService(world.service, verb)).catch(() => undefined);
       assert.deepEqual(await contentsOf(world.db), before);
       await endLeases();
       world.clock.advanceS(1);
@@ -239,7 +273,7 @@ for (const { what, lead, verb, events } of CASES) {
       assert.deepEqual(await world.events(actor.customerId), events);
       await world.sound();
       const machines = await world.simulator.machines();
-      assert.equal(machines.filter(({ id }) => id === serverId).length, events === RAN ? 1 : 0);
+      assert.equal(machines.filter(({ id }) => id === serverId).length, events === GIVEN_BACK ? 0 : 1);
     });
   });
 }

@@ -1,0 +1,75 @@
+/** Steps of operations taken by hand, and services whose process is lost while the driver works. */
+import type { Service } from '../../../src/domain/context.ts';
+import { giveUp } from '../../../src/domain/servers/give-up.ts';
+import { leaveHost } from '../../../src/domain/servers/leave-host.ts';
+import { observeInstalls } from '../../../src/domain/servers/observe.ts';
+import {
+  enterRescue,
+  resetMachine,
+  shutDown,
+  waitOff,
+  waitOn,
+} from '../../../src/domain/servers/power-steps.ts';
+import { ensureMachine } from '../../../src/domain/servers/provision.ts';
+import { goBack, reinstall, waitInstalled } from '../../../src/domain/servers/reinstall-steps.ts';
+import { removeMachine } from '../../../src/domain/servers/remove.ts';
+import type { ComputeDriver } from '../../../src/ports/compute.ts';
+import type { OperationRow, OperationStep } from '../../../src/store/operations.ts';
+
+const STEPS: Record<OperationStep, (service: Service, operation: OperationRow) => Promise<void>> = {
+  ensure: ensureMachine,
+  observe: (service, operation) => observeInstalls(service, [operation]),
+  leave_host: leaveHost,
+  give_up: giveUp,
+  remove: removeMachine,
+  shut_down: shutDown,
+  wait_off: (service, operation) => waitOff(service, [operation]),
+  reset: resetMachine,
+  enter_rescue: enterRescue,
+  wait_on: (service, operation) => waitOn(service, [operation]),
+  reinstall,
+  wait_installed: (service, operation) => waitInstalled(service, [operation]),
+  go_back: (service, operation) => goBack(service, [operation]),
+};
+
+export async function takeStep(service: Service, operation: OperationRow): Promise<void> {
+  await STEPS[operation.step](service, operation);
+}
+
+export type Verb = 'ensure' | 'observe' | 'remove' | 'power' | 'rescue' | 'rebuild';
+
+/** The service, with something that happens as soon as the driver has done this. */
+export function serviceWith(
+  service: Service,
+  verb: Verb,
+  then: () => Promise<unknown> | undefined,
+  db = service.db,
+): Service {
+  const compute = new Proxy(service.compute, {
+    get: (driver, name: keyof ComputeDriver) => {
+      const member = driver[name];
+      if (typeof member !== 'function') return member;
+      const call = member.bind(driver) as (...given: unknown[]) => Promise<unknown>;
+      if (name !== verb) return call;
+      return async (...given: unknown[]) => {
+        const result = await call(...given);
+        await then();
+        return result;
+      };
+    },
+  });
+  return { ...service, compute, db };
+}
+
+/** The service of a process that is killed as soon as the driver has done this: nothing of it arrives any more. */
+export function dyingService(service: Service, verb: Verb): Service {
+  let dead = false;
+  const db = new Proxy(service.db, {
+    get: (target, name) => (dead ? () => Promise.reject(new Error('killed')) : Reflect.get(target, name)),
+  });
+  const die = () => {
+    dead = true;
+    return undefined;
+  };
+  return serviceWith(service, verb, die, db);
+}
