@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { newId, showId } from '../../../src/kernel/ids.ts';
+import { apiToken, assertRefused, type Body, V1Client } from '../../support/v1-client.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+const SETTINGS = { SKERRY_RATE_CAPACITY: '100000', SKERRY_RATE_REFILL_PER_S: '100000' };
+const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
+const NOBODYS = showId('server', newId(new Date()));
+const SNAPSHOT = showId('snapshot', newId(new Date()));
+
+const ACTIONS = ['stop', 'start', 'reboot', 'rescue', 'rebuild', 'restore'] as const;
+const BODIES: Partial<Record<(typeof ACTIONS)[number], object>> = { restore: { snapshot: SNAPSHOT } };
+
+let world: World;
+let api: V1Client;
+let stranger: V1Client;
+let key: string;
+let image: string;
+let id: string;
+
+before(async () => {
+  world = await startWorld(SETTINGS);
+  api = V1Client.over(world.url, await apiToken(await world.customer(90)));
+  stranger = api.as(await apiToken(await world.customer()));
+  key = (await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY })).body.id;
+  image = (await api.get('/images?family=alpine')).body.data[0].id;
+});
+after(() => world.close());
+beforeEach(async () => {
+  const body = { name: 'web-1', plan: 's1', region: 'par', image, ssh_keys: [key] };
+  const made = await api.post('/servers', body);
+  assert.equal(made.status, 201, made.text);
+  id = made.body.id;
+  await world.advance(5);
+  assert.equal((await server()).status, 'running');
+});
+
+const server = async (): Promise<Body> => (await api.get(`/servers/${id}`)).body;
+const act = (action: string, body?: object, extra?: { key: string }) =>
+  api.post(`/servers/${id}/${action}`, body, extra);
+
+/** Asks for it, and gives the status that was answered and the one that it ends in. */
+async function through(action: string, body?: object): Promise<[string, string]> {
+  const { status, body: answer, text } = await act(action, body);
+  assert.equal(status, 202, text);
+  assert.equal(answer.id, id);
+  await world.advance(10);
+  return [answer.status, (await server()).status];
+}
+
+describe('the actions on a server over REST', () => {
+  it('are answered 202 with the server, and end where the contract says', async () => {
+    assert.deepEqual(await through('stop'), ['running', 'stopped']);
+    assert.deepEqual(await through('start'), ['stopped', 'running']);
+    assert.deepEqual(await through('reboot'), ['running', 'running']);
+    assert.deepEqual(await through('reboot?hard=true'), ['running', 'running']);
+    assert.deepEqual(await through('rescue'), ['running', 'running']);
+    assert.deepEqual(await through('rebuild'), ['installing', 'running']);
+    const { body: taken } = await act('snapshots');
+    await world.advance(60);
+    assert.deepEqual(await through('restore', { snapshot: taken.id }), ['installing', 'running']);
+    const last = await api.delete(`/servers/${id}`);
+    assert.deepEqual([last.status, last.body.status], [202, 'destroying']);
+    await world.advance(10);
+    assertRefused(await api.delete(`/servers/${id}`), 404, 'not_found');
+    assertRefused(await api.get(`/servers/${id}`), 404, 'not_found');
+    const events = await world.opened.db.rows<{ type: string }>(
+      `select type from events where data -> 'server' ->> 'id' = $1 order by created_at, id`,
+      [id],
+    );
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      [
+        ...[
+          'created',
+          'running',
+          'stopped',
+          'rebooted',
+          'rebooted',
+          'rebooted',
+          'rebuilt',
+          'rebuilt',
+          'destroyed',
+        ],
+      ].map((word) => `server.${word}`),
+    );
+  });
+
+  it('destroy a server again and again while it lasts', async () => {
+    await world.sandbox('faults', { driver: 'compute', operation: 'remove', times: 2 });
+    for (let n = 0; n < 3; n++) assert.equal((await api.delete(`/servers/${id}`)).status, 202);
+    await world.advance(60);
+    assertRefused(await api.delete(`/servers/${id}`), 404, 'not_found');
+  });
+
+  it('are done once per Idempotency-Key, and a rescue password is replayed to its caller only', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => act('rescue', undefined, { key: 'once' })),
+    );
+    const [first] = answers;
+    assert.match(first?.body.rescue.password, /^[a-z2-7]{26}$/);
+    for (const answer of answers) assert.deepEqual([answer.status, answer.text], [202, first?.text]);
+    await world.advance(10);
+    assert.equal((await act('rescue', undefined, { key: 'once' })).text, first?.text);
+    assert.equal((await server()).rescue, undefined);
+  });
+
+  it('take a server of somebody else for one that is not there', async () => {
+    for (const action of ACTIONS) {
+      const body = BODIES[action];
+      const foreign = await stranger.post(`/servers/${id}/${action}`, body);
+      assertRefused(foreign, 404, 'not_found');
+      const missing = await stranger.post(`/servers/${NOBODYS}/${action}`, body);
+      const masked = (text: string) => text.replace(/req_[a-z2-7]+/, '');
+      assert.equal(masked(foreign.text), masked(missing.text));
+      assertRefused(await api.post(`/servers/nonsense/${action}`, body), 404, 'not_found');
+    }
+    assertRefused(await stranger.delete(`/servers/${id}`), 404, 'not_found');
+    assert.equal((await server()).status, 'running');
+  });
+
+  it('are refused in a wrong state', async () => {
+    assertRefused(await act('start'), 409, 'conflict_state');
+    await world.sandbox('faults', { driver: 'compute', operation: 'power', times: 1_000 });
+    await act('stop');
+    for (const action of ACTIONS) assertRefused(await act(action, BODIES[action]), 409, 'conflict_state');
+    await world.sandbox('faults', { driver: 'compute', operation: 'power', times: 0 });
+    await world.advance(60);
+    for (const action of ['stop', 'reboot', 'rescue'])
+      assertRefused(await act(action), 409, 'conflict_state');
+  });
+
+  it('are refused by the field that is wrong', async () => {
+    const foreignKey = (await stranger.post('/ssh-keys', { name: 'k', public_key: PUBLIC_KEY })).body.id;
+    const refusals: [string, object, number, string, string][] = [
+      ['reboot?hard=maybe', {}, 400, 'hard', 'invalid_type'],
+      ['rebuild', { ssh_keys: [] }, 400, 'ssh_keys', 'min_items'],
+      ['rebuild', { image: 7 }, 400, 'image', 'invalid_type'],
+      ['rebuild', { user_data_b64: '***' }, 400, 'user_data_b64', 'invalid_format'],
+      ['rebuild', { image: 'img_none' }, 422, 'image', 'not_found'],
+      ['rebuild', { ssh_keys: [key, foreignKey] }, 422, 'ssh_keys.1', 'not_found'],
+      ['restore', {}, 400, 'snapshot', 'required'],
+      ['restore', { snapshot: SNAPSHOT }, 422, 'snapshot', 'not_found'],
+    ];
+    for (const [action, body, status, field, issue] of refusals) {
+      const code = status === 400 ? 'invalid_request' : 'unprocessable';
+      const [item] = assertRefused(await act(action, body), status, code);
+      assert.deepEqual([item.field, item.issue], [field, issue], action);
+    }
+    assert.equal((await server()).status, 'running');
+  });
+});
