@@ -48,6 +48,7 @@ export async function receiveUpload(
   request: FastifyRequest,
   service: Service,
   actor: CustomerActor,
+  idleMs: number = LIMITS.imageUploadIdleS * SECOND_MS,
 ): Promise<ReceivedUpload> {
   const { headers, raw } = request;
   const parser = parserFor(request);
@@ -59,7 +60,7 @@ export async function receiveUpload(
   });
   try {
     const { id, discard } = upload;
-    return { id, discard, ...(await readParts(raw, parser, upload)) };
+    return { id, discard, ...(await readParts(raw, { parser, upload, idleMs })) };
   } catch (error) {
     await upload.discard();
     throw error;
@@ -85,7 +86,10 @@ function parserFor({ headers }: FastifyRequest): Parser {
 type Parts = Pick<ReceivedUpload, 'fields' | 'file' | 'files'>;
 
 /** Resolves when the body has ended and its file is on the disk; rejects at the first reason not to read on. */
-function readParts(raw: IncomingMessage, parser: Parser, upload: Upload): Promise<Parts> {
+function readParts(
+  raw: IncomingMessage,
+  { parser, upload, idleMs }: { parser: Parser; upload: Upload; idleMs: number },
+): Promise<Parts> {
   const fields: ReceivedField[] = [];
   let files = 0;
   let stream: Readable | null = null;
@@ -93,7 +97,7 @@ function readParts(raw: IncomingMessage, parser: Parser, upload: Upload): Promis
   let bytes = 0;
   let stopped = false;
   return new Promise((resolve, reject) => {
-    const idle = setTimeout(() => stop(unreadable('Nothing came for a minute.')), idleMs());
+    const idle = setTimeout(() => stop(unreadable('Nothing came for too long.')), idleMs);
     const count = (chunk: Buffer) => {
       idle.refresh();
       bytes += chunk.length;
@@ -141,10 +145,6 @@ function readParts(raw: IncomingMessage, parser: Parser, upload: Upload): Promis
     if (raw.destroyed) cut();
     else raw.on('data', count).pipe(parser);
   });
-}
-
-function idleMs(): number {
-  return LIMITS.imageUploadIdleS * SECOND_MS;
 }
 
 /** 400 that names no field: the body cannot be read. */

@@ -1,0 +1,146 @@
+/** The reader of multipart bodies by itself: fed piece by piece, with bodies that nobody should send. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { FastifyRequest } from 'fastify';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import type { ReceivedUpload } from '../../../src/domain/images/upload.ts';
+import { receiveUpload } from '../../../src/http/v1/multipart.ts';
+import { InvalidRequest } from '../../../src/kernel/fail.ts';
+import { isoFile } from '../../support/iso.ts';
+import { RUNS } from '../../support/runs.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { MULTIPART, multipart } from './upload-world.ts';
+
+let world: TestService;
+let actor: CustomerActor;
+before(async () => {
+  world = await testService();
+  actor = await world.stock.customer(0n);
+});
+after(() => world.close());
+
+/** A request whose body comes in these pieces; its connection ends with them when they are all of it. */
+function requestOf(
+  pieces: readonly Buffer[],
+  { cut = false, ends = true } = {},
+): { request: FastifyRequest } {
+  const raw = Object.assign(new PassThrough(), { complete: false });
+  raw.on('error', () => undefined);
+  (async () => {
+    for (const piece of pieces) {
+      if (raw.destroyed) return;
+      if (!raw.write(piece)) await new Promise((done) => raw.once('drain', done).once('close', done));
+    }
+    if (cut) return void raw.destroy();
+    if (!ends) return;
+    raw.complete = true;
+    raw.end();
+  })();
+  const request = { headers: { ...MULTIPART }, raw: raw as unknown as IncomingMessage };
+  return { request: request as unknown as FastifyRequest };
+}
+
+function cutAt(body: Buffer, places: readonly number[]): Buffer[] {
+  const at = [...new Set(places.map((place) => place % body.length))].sort((a, b) => a - b);
+  return [0, ...at].map((from, n) => body.subarray(from, at[n] ?? body.length));
+}
+
+async function leftovers(): Promise<number> {
+  return (await world.db.rows('select id from image_uploads')).length;
+}
+
+const SEED = { numRuns: RUNS, verbose: true };
+const pieces = fc.array(fc.nat(), { maxLength: 30 });
+
+describe('a multipart body', () => {
+  it('is the same however it is cut into pieces, whatever its file holds', async () => {
+    const content = fc.oneof(
+      fc.uint8Array({ maxLength: 5_000 }).map((bytes) => Buffer.from(bytes)),
+      // What looks like the end of the file and is not.
+      fc
+        .array(fc.constantFrom('\r\n', '--', '----a1b2c3', '----a1b2c', '\r\n--', 'x', '\r'), {
+          maxLength: 60,
+        })
+        .map((words) => Buffer.from(words.join('').replaceAll(/(^|\r\n)------a1b2c3/g, ''))),
+      fc.nat({ max: 300_000 }).map((size) => isoFile(40_000 + size, 13)),
+    );
+    await fc.assert(
+      fc.asyncProperty(content, pieces, fc.string({ maxLength: 60 }), async (file, places, text) => {
+        const version = text.replaceAll('\r', '').replaceAll('\n', '');
+        const body = multipart([
+          { name: 'version', content: version },
+          { name: 'file', filename: 'x', content: file },
+          { name: 'variant', content: 'v' },
+        ]);
+        const upload = await receiveUpload(requestOf(cutAt(body, places)).request, world.service, actor);
+        try {
+          assert.deepEqual(upload.fields, [
+            { name: 'version', value: Buffer.from(version).toString() },
+            { name: 'variant', value: 'v' },
+          ]);
+          assert.deepEqual(
+            [upload.file?.sha256, upload.file?.sizeBytes, upload.files],
+            [createHash('sha256').update(file).digest('hex'), file.length, 1],
+          );
+        } finally {
+          await upload.discard();
+        }
+      }),
+      SEED,
+    );
+    assert.equal(await leftovers(), 0);
+  });
+
+  it('that is damaged anywhere, or cut off, is received or refused, and leaves nothing', async () => {
+    const whole = multipart([
+      { name: 'name', content: 'a' },
+      { name: 'file', filename: 'x', content: isoFile(70_000, 1) },
+      { name: 'arch', content: 'amd64' },
+    ]);
+    const edges = [...Array(200).keys(), ...Array.from({ length: 300 }, (_, n) => whole.length - 300 + n)];
+    const damage = fc.record({
+      at: fc.constantFrom(...edges),
+      insert: fc.constantFrom('', '\r', '\n', '\r\n', '\r\n\r\n', '--', '------a1b2c3', '"', '\0', ':', ';'),
+      drop: fc.nat({ max: 40 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(damage, { maxLength: 4 }),
+        pieces,
+        fc.boolean(),
+        async (damages, places, cut) => {
+          let body = whole;
+          for (const { at, insert, drop } of damages) {
+            body = Buffer.concat([body.subarray(0, at), Buffer.from(insert), body.subarray(at + drop)]);
+          }
+          let upload: ReceivedUpload | undefined;
+          try {
+            upload = await receiveUpload(
+              requestOf(cutAt(body, places), { cut }).request,
+              world.service,
+              actor,
+            );
+            assert.ok(upload.file === null || upload.file.sizeBytes <= body.length);
+          } catch (error) {
+            assert.ok(error instanceof InvalidRequest, String(error));
+          } finally {
+            await upload?.discard();
+          }
+          assert.equal(await leftovers(), 0);
+        },
+      ),
+      { ...SEED, numRuns: RUNS * 5 },
+    );
+  });
+
+  it('of which nothing comes for too long is given up', async () => {
+    const begun = multipart([{ name: 'file', content: isoFile() }], '');
+    const { request } = requestOf([begun], { ends: false });
+    await assert.rejects(receiveUpload(request, world.service, actor, 50), InvalidRequest);
+    assert.equal(await leftovers(), 0);
+  });
+});
