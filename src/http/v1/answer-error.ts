@@ -1,6 +1,7 @@
 /** The one mapper from what was thrown to what the REST surface answers: status and envelope. */
 import { type Failure, InvalidRequest } from '../../kernel/fail.ts';
 import { FAILURES, V1_ERRORS, type V1Error, type V1Issue } from '../../spec/errors.ts';
+import { inWords } from './words.ts';
 
 export interface V1Answer {
   readonly status: number;
@@ -26,8 +27,14 @@ export function v1Answer(failure: Failure, requestId: string): V1Answer {
   const errors = failure instanceof InvalidRequest ? failure.items : itemsOf(failure, row);
   return {
     status: V1_ERRORS[code].status,
-    body: { error: { code, message: failure.message, errors, request_id: requestId } },
+    body: { error: { code, message: messageOf(failure), errors, request_id: requestId } },
   };
+}
+
+/** A refusal that says nothing of its own says what its items say. */
+function messageOf(failure: Failure): string {
+  const silent = failure.message === FAILURES.invalid_request.message;
+  return silent && failure instanceof InvalidRequest ? inWords(failure.items) : failure.message;
 }
 
 function itemsOf(failure: Failure, row: Row): readonly object[] {

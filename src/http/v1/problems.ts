@@ -71,7 +71,14 @@ function itemsOf(schema: TSchema, { keyword, schemaPath, instancePath, params }:
     return [{ field, issue, [issue.split('_')[0] ?? issue]: params.limit as number }];
   }
   const issue = Object.hasOwn(PLAIN, keyword) ? PLAIN[keyword as keyof typeof PLAIN] : 'invalid_value';
-  return [{ field, issue }];
+  return [{ field, issue, ...wanted(keyword, params) }];
+}
+
+/** What the value should have been: its type, pattern or format. */
+function wanted(keyword: string, params: Readonly<Record<string, unknown>>): object {
+  if (keyword === 'type') return { expected: [params.type].flat().join(' or ') };
+  if (keyword === 'pattern') return { pattern: String(params.pattern) };
+  return keyword === 'format' ? { format: String(params.format) } : {};
 }
 
 function words(allowed: unknown): (string | number)[] {

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { apiToken, assertRefused, type Body, V1Client } from '../../support/v1-client.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
+
+const GROUPS = 7;
+
+describe('a list of the REST surface', () => {
+  let world: HttpWorld;
+  let api: V1Client;
+  /** Newest first. */
+  const made: string[] = [];
+
+  before(async () => {
+    world = await startHttpWorld({ catalogue: true });
+    api = V1Client.into(world.app, await apiToken(await world.customer()));
+    for (let n = 0; n < GROUPS; n++) {
+      const body = { name: `group ${n % 3}`, default_action: 'drop' };
+      const { status, body: group } = await api.post('/firewall/groups', body);
+      assert.equal(status, 201);
+      made.unshift(group.id);
+      world.clock.offsetMs += 1_000;
+    }
+  });
+  after(() => world.close());
+
+  /** All pages from this query on. */
+  async function walk(query: string): Promise<Body[]> {
+    const items: Body[] = [];
+    let cursor = '';
+    for (let page = 0; page < 20; page++) {
+      const { status, body } = await api.get(`/firewall/groups?${query}${cursor}`);
+      assert.equal(status, 200, JSON.stringify(body));
+      items.push(...body.data);
+      assert.equal(body.has_more, 'next_cursor' in body);
+      if (!body.has_more) return items;
+      cursor = `&cursor=${encodeURIComponent(body.next_cursor)}`;
+    }
+    throw new Error('the list does not end');
+  }
+
+  it('gives each item once, whatever the page, in the order asked for', async () => {
+    const whole = await walk('page_size=100');
+    assert.equal(whole.length, GROUPS);
+    assert.deepEqual(
+      whole.map((group) => group.id),
+      made,
+    );
+    for (const size of [1, 2, 3, 7, 8]) assert.deepEqual(await walk(`page_size=${size}`), whole);
+    assert.deepEqual(await walk('page_size=2&sort=created_at'), [...whole].reverse());
+    const byName = await walk('page_size=2&sort=name');
+    assert.deepEqual(
+      byName.map((group) => group.name),
+      whole.map((group) => group.name).sort(),
+    );
+    assert.deepEqual(await walk('page_size=3&sort=-name'), [...byName].reverse());
+  });
+
+  it('filters by equality, and a filter that matches nothing is an empty list', async () => {
+    assert.equal((await walk('filter[name]=group%201&page_size=1')).length, 2);
+    assert.deepEqual(await walk('filter[name]=nobody'), []);
+  });
+
+  it('has 25 items a page, 1 to 100 when asked', async () => {
+    for (const [size, issue] of [
+      ['0', 'min'],
+      ['-1', 'min'],
+      ['101', 'max'],
+      ['ten', 'invalid_type'],
+      ['1.5', 'invalid_type'],
+      ['', 'invalid_type'],
+    ]) {
+      const items = assertRefused(
+        await api.get(`/firewall/groups?page_size=${size}`),
+        400,
+        'invalid_request',
+      );
+      assert.deepEqual([items[0].field, items[0].issue], ['page_size', issue]);
+    }
+  });
+
+  it('names the sorts it knows, and refuses a key given twice', async () => {
+    const [item] = assertRefused(await api.get('/firewall/groups?sort=size'), 400, 'invalid_request');
+    assert.deepEqual(item.allowed, ['created_at', '-created_at', 'name', '-name']);
+    for (const query of ['sort=name&sort=name', 'filter[name]=a&filter[name]=b', 'page_size=1&page_size=2']) {
+      assertRefused(await api.get(`/firewall/groups?${query}`), 400, 'invalid_request');
+    }
+  });
+
+  it('takes a cursor only as it came, for the same list, filter, sort and reader', async () => {
+    const { body } = await api.get('/firewall/groups?page_size=2');
+    const cursor: string = body.next_cursor;
+    const good = `cursor=${encodeURIComponent(cursor)}`;
+    assert.equal((await api.get(`/firewall/groups?page_size=5&${good}`)).status, 200, 'the size may change');
+    const other = api.as(await apiToken(await world.customer()));
+    const tampered = `${cursor[0] === 'A' ? 'B' : 'A'}${cursor.slice(1)}`;
+    const wrong: [V1Client, string][] = [
+      [api, `/firewall/groups?sort=name&${good}`],
+      [api, `/firewall/groups?filter[name]=group%201&${good}`],
+      [api, `/webhooks?${good}`],
+      [other, `/firewall/groups?${good}`],
+      [api, `/firewall/groups?cursor=${encodeURIComponent(tampered)}`],
+      [api, `/firewall/groups?cursor=${encodeURIComponent(`${cursor}A`)}`],
+      [api, `/firewall/groups?cursor=${encodeURIComponent(cursor.slice(0, -1))}`],
+      [api, '/firewall/groups?cursor='],
+      [api, '/firewall/groups?cursor=e30.e30'],
+      [api, '/firewall/groups?cursor=%00'],
+    ];
+    for (const [client, path] of wrong) {
+      const [item] = assertRefused(await client.get(path), 400, 'invalid_request');
+      assert.equal(item.field, 'cursor', path);
+    }
+  });
+
+  it('goes on where it was when the item it stood at is gone', async () => {
+    const first = await api.get('/firewall/groups?page_size=2');
+    const last = first.body.data[1];
+    assert.equal((await api.delete(`/firewall/groups/${last.id}`)).status, 204);
+    const second = await api.get(
+      `/firewall/groups?page_size=100&cursor=${encodeURIComponent(first.body.next_cursor)}`,
+    );
+    assert.equal(second.body.data.length, GROUPS - 2);
+  });
+});
