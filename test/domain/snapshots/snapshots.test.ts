@@ -1,0 +1,278 @@
+/** Snapshots: each rule and refusal, what the driver says of them, and each step of their task twice and killed. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
+import type { CustomerActor, Service } from '../../../src/domain/context.ts';
+import { createSnapshot } from '../../../src/domain/snapshots/create.ts';
+import { deleteSnapshot } from '../../../src/domain/snapshots/delete.ts';
+import { ensureSnapshot } from '../../../src/domain/snapshots/ensure.ts';
+import { getSnapshot, listSnapshots } from '../../../src/domain/snapshots/find.ts';
+import { InvalidRequest } from '../../../src/kernel/fail.ts';
+import { readId } from '../../../src/kernel/ids.ts';
+import { DAY_MS, HOUR_MS, rfc3339 } from '../../../src/kernel/time.ts';
+import { ComputeError } from '../../../src/ports/compute.ts';
+import type { PageRequest } from '../../../src/spec/lists.ts';
+import { dyingService, refusal, type VolumeWorld, volumeWorld } from '../volumes/volume-world.ts';
+
+let world: VolumeWorld;
+let actor: CustomerActor;
+let region: string;
+let server: string;
+
+before(async () => {
+  world = await volumeWorld();
+  actor = await world.stock.customer(100_000n);
+  region = await world.region();
+  server = await world.server(actor, region);
+});
+after(() => world.close());
+afterEach(async () => {
+  mock.restoreAll();
+  await world.db.run(`delete from operations where kind = 'restore'`);
+});
+
+const create = (body = {}, service = world.service) => createSnapshot(service, actor, server, body);
+const get = (id: string) => getSnapshot(world.service, actor, id);
+const remove = (id: string) => deleteSnapshot(world.service, actor, id);
+const ensure = (id: string, service: Service = world.service) =>
+  ensureSnapshot(service, readId('snapshot', id) ?? '');
+const atDriver = (id: string) =>
+  world.db
+    .rows('select from sim.snapshots where id = $1', [readId('snapshot', id)])
+    .then((rows) => rows.length);
+const serverIs = (change: string) =>
+  world.db.run(`update servers set ${change} where id = $1`, [readId('server', server)]);
+const inMs = (ms: number) => rfc3339(new Date(world.clock.now().getTime() + ms));
+
+describe('a snapshot', () => {
+  afterEach(async () => {
+    await serverIs(`status = 'running', generation = 1`);
+    await world.db.run(`delete from snapshots where status <> 'creating' and expires_at is null`);
+  });
+
+  it('is creating in the answer, and ready with its size when the driver says so', async () => {
+    const made = await create({ name: 'first' });
+    const { id, created_at, ...others } = made;
+    assert.match(id, /^snap_[a-z2-7]{26}$/);
+    assert.ok(created_at);
+    assert.deepEqual(others, {
+      object: 'snapshot',
+      server,
+      name: 'first',
+      size_gb: 0,
+      status: 'creating',
+      expires_at: null,
+    });
+    assert.deepEqual(await refusal(remove(id)), { code: 'conflict_state' });
+    await world.settle();
+    assert.deepEqual(await get(id), made);
+    await world.sound();
+    await world.rest();
+    const ready = await get(id);
+    assert.equal(ready.status, 'ready');
+    assert.ok(ready.size_gb > 0 && ready.size_gb <= 10);
+    assert.deepEqual(await world.told(id), ['snapshot.ready ready']);
+    await world.sound();
+  });
+
+  it('that the driver could not make is in error, and what there is of it is removed', async () => {
+    await world.faults.set({ driver: 'compute', operation: 'snapshot', times: 1 });
+    const { id } = await create();
+    await world.rest();
+    assert.deepEqual([(await get(id)).status, (await get(id)).size_gb], ['error', 0]);
+    assert.deepEqual(await world.told(id), ['snapshot.failed error']);
+    assert.equal(await atDriver(id), 0);
+    await remove(id);
+    assert.deepEqual(await refusal(get(id)), { code: 'not_found' });
+    await world.rest();
+    await world.sound();
+  });
+
+  it('has a name from the time when it is given none, and may be one of several', async () => {
+    const [first, second] = await Promise.all([create(), create()]);
+    assert.match(first.name, /^snapshot-2030\d{4}-\d{6}$/);
+    await world.rest();
+    assert.deepEqual([(await get(first.id)).status, (await get(second.id)).status], ['ready', 'ready']);
+  });
+
+  it('is of the customer’s own server that runs or is stopped and has nothing under way', async () => {
+    const stranger = await world.stock.customer();
+    const foreign = createSnapshot(world.service, stranger, server, {});
+    assert.deepEqual(await refusal(foreign), { code: 'not_found' });
+    assert.deepEqual(await refusal(createSnapshot(world.service, actor, 'srv_x', {})), { code: 'not_found' });
+    await serverIs(`status = 'installing'`);
+    assert.deepEqual(await refusal(create()), { code: 'conflict_state' });
+    await serverIs(`status = 'stopped'`);
+    const { id } = await create();
+    for (const work of [getSnapshot, deleteSnapshot] as const) {
+      assert.deepEqual(await refusal(work(world.service, stranger, id)), { code: 'not_found' });
+    }
+    await world.rest();
+    await remove(id);
+    assert.equal(await atDriver(id), 1);
+    await world.rest();
+    assert.equal(await atDriver(id), 0);
+  });
+
+  it('is one of at most so many of a server, also in a race', async () => {
+    const { settings } = world.service;
+    const tight = {
+      ...world.service,
+      settings: { ...settings, quotas: { ...settings.quotas, snapshotsPerServer: 3 } },
+    };
+    const many = await Promise.allSettled([1, 2, 3, 4, 5].map(() => create({}, tight)));
+    assert.equal(many.filter(({ status }) => status === 'fulfilled').length, 3);
+    assert.deepEqual(await refusal(create({}, tight)), { code: 'limit_reached', field: '', limit: 3 });
+    await world.rest();
+  });
+
+  it('is not there for hardware that cannot make one', async () => {
+    const { capabilities } = world.service.compute;
+    const compute = new Proxy(world.service.compute, {
+      get: (driver, name) =>
+        name === 'capabilities'
+          ? { ...capabilities, vps: { ...capabilities.vps, snapshots: false } }
+          : Reflect.get(driver, name),
+    });
+    assert.deepEqual(await refusal(create({}, { ...world.service, compute })), {
+      code: 'unavailable',
+      field: '',
+    });
+  });
+
+  it('takes a date of deletion in the future, give or take 30 seconds, and a name that can be read', async () => {
+    for (const expires_at of ['tomorrow', '2030-02-30T00:00:00Z', inMs(-31_000), inMs(-HOUR_MS)]) {
+      assert.deepEqual(await refusal(create({ expires_at })), { code: 'bad_expiry' }, expires_at);
+    }
+    await assert.rejects(create({ name: 'a\nb' }), InvalidRequest);
+    assert.equal((await create({ expires_at: null })).expires_at, null);
+    const { id } = await create({ expires_at: inMs(-29_000) });
+    await world.rest();
+    assert.deepEqual(await refusal(get(id)), { code: 'not_found' });
+    assert.deepEqual(await world.told(id), ['snapshot.ready ready']);
+  });
+
+  it('deletes itself at its date, at the driver too, unless a server is being restored from it', async () => {
+    const other = await world.server(actor, region);
+    const expires_at = inMs(DAY_MS);
+    const { id } = await create({ expires_at });
+    await world.db.run(
+      `insert into operations (id, server_id, kind, step, snapshot_id, placed_at, due_at, created_at)
+       values (gen_random_uuid(), $1, 'restore', 'none', $2, now(), '2040-01-01', now())`,
+      [readId('server', other), readId('snapshot', id)],
+    );
+    await world.settle();
+    world.clock.advanceS(5);
+    await world.settle();
+    assert.deepEqual([(await get(id)).status, (await get(id)).expires_at], ['ready', expires_at]);
+    assert.deepEqual(await refusal(remove(id)), { code: 'conflict_state' });
+    world.clock.advanceS(DAY_MS / 1000);
+    await world.settle();
+    assert.equal((await get(id)).status, 'ready');
+    await world.db.run(`delete from operations where kind = 'restore'`);
+    world.clock.advanceS(60);
+    await world.settle();
+    assert.deepEqual(await refusal(get(id)), { code: 'not_found' });
+    assert.equal(await atDriver(id), 0);
+    await world.sound();
+  });
+});
+
+describe('a snapshot that is being made', () => {
+  let id: string;
+  beforeEach(async () => {
+    await serverIs(`status = 'running', generation = 1`);
+    id = (await create()).id;
+  });
+  afterEach(async () => {
+    await world.rest();
+    await remove(id);
+    await world.rest();
+  });
+
+  it('is in error when its server is destroyed or rebuilt before the driver began', async () => {
+    await serverIs('generation = 2');
+    await world.rest();
+    assert.deepEqual([(await get(id)).status, await atDriver(id)], ['error', 0]);
+  });
+
+  it('is made of the disk that was meant when the rebuild came after the driver began', async () => {
+    await world.settle();
+    await serverIs('generation = 2');
+    await world.rest();
+    assert.equal((await get(id)).status, 'ready');
+  });
+
+  it('is in error when its server is destroyed meanwhile, begun or not', async () => {
+    await world.settle();
+    await serverIs(`status = 'destroying'`);
+    await ensure(id);
+    assert.deepEqual(await world.told(id), ['snapshot.failed error']);
+    await serverIs(`status = 'running'`);
+  });
+
+  it('is asked for again while the driver fails, and given up after an hour', async () => {
+    mock.method(world.service.compute, 'snapshot', async () => {
+      throw new ComputeError('transient', 'no answer');
+    });
+    await world.settle();
+    world.clock.advanceS(3_600);
+    await world.settle();
+    assert.equal((await get(id)).status, 'creating');
+    world.clock.advanceS(30);
+    await world.rest();
+    assert.deepEqual(await world.told(id), ['snapshot.failed error']);
+  });
+
+  it('is begun, ended and told of once, whoever runs its task twice or dies in it', async () => {
+    await assert.rejects(ensure(id, dyingService(world.service, 'snapshot')), /killed/);
+    await Promise.all([ensure(id), ensure(id)]);
+    world.clock.advanceS(5);
+    await assert.rejects(ensure(id, dyingService(world.service, 'snapshot')), /killed/);
+    assert.equal((await get(id)).status, 'creating');
+    await Promise.all([ensure(id), ensure(id), ensure(id)]);
+    await world.rest();
+    assert.deepEqual(await world.told(id), ['snapshot.ready ready']);
+    await world.sound();
+  });
+});
+
+describe('the removal of a snapshot', () => {
+  it('comes to the driver although a process died in it and the driver failed', async () => {
+    const { id } = await create();
+    await world.rest();
+    await remove(id);
+    await ensure(id, dyingService(world.service, 'removeSnapshot'));
+    await world.faults.set({ driver: 'compute', operation: 'removeSnapshot', times: 3 });
+    await world.rest();
+    assert.equal(await atDriver(id), 0);
+    await world.sound();
+  });
+});
+
+describe('the list of snapshots', () => {
+  it('shows the customer’s own, by age or name, filtered by server, status and name', async () => {
+    const owner = await world.stock.customer(10_000n);
+    const own = await world.server(owner, region);
+    const ids: string[] = [];
+    for (const name of ['b', 'c', 'a']) {
+      world.clock.advanceS(1);
+      ids.push((await createSnapshot(world.service, owner, own, { name })).id);
+    }
+    const [b = '', c = '', a = ''] = ids;
+    await create();
+    const request: PageRequest = { filter: {}, sort: 'created_at', descending: true, after: null, size: 2 };
+    const page = async (wanted: Partial<PageRequest> = {}) => {
+      const { items, next } = await listSnapshots(world.service, owner, { ...request, ...wanted });
+      return { ids: items.map(({ id }) => id), next };
+    };
+    const first = await page();
+    assert.deepEqual(first.ids, [a, c]);
+    assert.deepEqual(await page({ after: first.next }), { ids: [b], next: null });
+    assert.deepEqual((await page({ sort: 'name', descending: false })).ids, [a, b]);
+    assert.deepEqual((await page({ filter: { name: 'b' } })).ids, [b]);
+    assert.deepEqual((await page({ filter: { status: 'ready' } })).ids, []);
+    assert.equal((await page({ size: 9, filter: { server: own, status: 'creating' } })).ids.length, 3);
+    assert.deepEqual((await page({ filter: { server } })).ids, []);
+    await world.rest();
+  });
+});

@@ -1,0 +1,288 @@
+/**
+ * The task of a volume: each call of the driver repeated, failed or killed after, and customers who change their mind
+ * faster than the driver works. Every change that was answered is announced once, in order.
+ */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
+import fc from 'fast-check';
+import type { CustomerActor, Service } from '../../../src/domain/context.ts';
+import { attachVolume, detachVolume } from '../../../src/domain/volumes/attach.ts';
+import { deleteVolume } from '../../../src/domain/volumes/delete.ts';
+import { detachVolumesOf } from '../../../src/domain/volumes/detach-all.ts';
+import { ensureVolume } from '../../../src/domain/volumes/ensure.ts';
+import { getVolume } from '../../../src/domain/volumes/find.ts';
+import { updateVolume } from '../../../src/domain/volumes/update.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import { readId } from '../../../src/kernel/ids.ts';
+import { type ComputeDriver, ComputeError } from '../../../src/ports/compute.ts';
+import { lockServer } from '../../../src/store/servers.ts';
+import { RUNS } from '../../support/runs.ts';
+import { afterCall, dyingService, type VolumeWorld, volumeWorld } from './volume-world.ts';
+
+let world: VolumeWorld;
+let actor: CustomerActor;
+let region: string;
+let server: string;
+let other: string;
+let id: string;
+
+before(async () => {
+  world = await volumeWorld();
+  actor = await world.stock.customer(100_000n);
+  region = await world.region([5, 5]);
+  [server, other] = [await world.server(actor, region), await world.server(actor, region)];
+});
+after(() => world.close());
+beforeEach(async () => {
+  id = await world.volume(actor, region);
+});
+afterEach(async () => {
+  mock.restoreAll();
+  for (const operation of ['attach', 'detach', 'grow', 'removeVolume']) await fail(operation, 0);
+  await world.tidy(actor);
+});
+
+const fail = (operation: string, times: number) => world.faults.set({ driver: 'compute', operation, times });
+const attach = (to = server) => attachVolume(world.service, actor, id, { server: to });
+const detach = () => detachVolume(world.service, actor, id);
+const ensure = (service: Service = world.service) => ensureVolume(service, readId('volume', id) ?? '');
+const ATTACHED = (to = server, device = '/dev/vdb') => `volume.attached ${to} ${device}`;
+
+describe('a customer who is faster than the driver', () => {
+  it('reads of every change that was answered, in order, when the driver has the last of them', async () => {
+    await attach();
+    await detach();
+    await attach(other);
+    await detach();
+    assert.equal((await attach()).device, '/dev/vdb');
+    assert.deepEqual(await world.told(id), []);
+    await world.rest();
+    assert.equal(await world.attachment(id), ATTACHED().slice('volume.attached '.length));
+    const told = [ATTACHED(), 'volume.detached', ATTACHED(other), 'volume.detached', ATTACHED()];
+    assert.deepEqual(await world.told(id), told);
+    await world.sound();
+  });
+
+  it('who changes it while the driver works is not told of what is not so', async () => {
+    await attach();
+    const service = { ...world.service, compute: afterCall(world.service.compute, 'attach', detach) };
+    await ensure(service);
+    assert.deepEqual(await world.told(id), [ATTACHED()], 'so it was, and so it was said');
+    await world.rest();
+    assert.equal(await world.attachment(id), null);
+    assert.deepEqual(await world.told(id), [ATTACHED(), 'volume.detached']);
+  });
+
+  it('who deletes it right after it was detached reads of that too', async () => {
+    await attach();
+    await detach();
+    await deleteVolume(world.service, actor, id);
+    await world.rest();
+    assert.deepEqual(await world.told(id), [ATTACHED(), 'volume.detached']);
+    assert.deepEqual(await world.db.rows('select from volume_changes'), []);
+    await world.sound();
+  });
+});
+
+interface Case {
+  readonly what: string;
+  readonly lead: () => Promise<unknown>;
+  readonly verb: keyof ComputeDriver;
+  /** Where it is in the end, and what was told. */
+  readonly ends: () => [string | null, string[]];
+}
+
+const CASES: readonly Case[] = [
+  { what: 'attach', lead: () => attach(), verb: 'attach', ends: () => [`${server} /dev/vdb`, [ATTACHED()]] },
+  {
+    what: 'detach',
+    lead: async () => {
+      await attach();
+      await world.rest();
+      await detach();
+    },
+    verb: 'detach',
+    ends: () => [null, [ATTACHED(), 'volume.detached']],
+  },
+  {
+    what: 'move',
+    lead: async () => {
+      await attach();
+      await world.rest();
+      await detach();
+      await attach(other);
+    },
+    verb: 'detach',
+    ends: () => [`${other} /dev/vdb`, [ATTACHED(), 'volume.detached', ATTACHED(other)]],
+  },
+  {
+    what: 'grow',
+    lead: async () => {
+      await attach();
+      await updateVolume(world.service, actor, id, { size_gb: 15 });
+    },
+    verb: 'grow',
+    ends: () => [`${server} /dev/vdb`, [ATTACHED()]],
+  },
+  {
+    what: 'remove',
+    lead: async () => {
+      await attach();
+      await world.rest();
+      await detach();
+      await deleteVolume(world.service, actor, id);
+    },
+    verb: 'removeVolume',
+    ends: () => [null, [ATTACHED(), 'volume.detached']],
+  },
+];
+
+for (const { what, lead, verb, ends } of CASES) {
+  describe(`the task of a volume to ${what}`, () => {
+    it('that runs again, or twice at once, changes nothing more', async () => {
+      await lead();
+      await Promise.all([ensure(), ensure()]);
+      await ensure();
+      const [where, told] = ends();
+      assert.deepEqual([await world.attachment(id), await world.told(id)], [where, told]);
+      await world.rest();
+      assert.deepEqual([await world.attachment(id), await world.told(id)], [where, told]);
+      await world.sound();
+    });
+
+    it('that is killed after the driver did it, or fails in it, is done once by the next', async () => {
+      await lead();
+      await assert.rejects(ensure(dyingService(world.service, verb)), /killed/);
+      await fail(verb, 3);
+      await world.sound();
+      await world.rest();
+      const [where, told] = ends();
+      assert.deepEqual([await world.attachment(id), await world.told(id)], [where, told]);
+      await world.sound();
+    });
+  });
+}
+
+describe('a driver that refuses to attach for good', () => {
+  const refusing = () =>
+    mock.method(world.service.compute, 'attach', async () => {
+      throw new ComputeError('refused', 'no slot is free');
+    });
+
+  it('leaves the volume detached, and its customer is told that', async () => {
+    refusing();
+    await attach();
+    await world.rest();
+    const volume = await getVolume(world.service, actor, id);
+    assert.deepEqual([volume.attached_to, volume.device], [null, null]);
+    assert.deepEqual(await world.told(id), ['volume.detached']);
+    await world.sound();
+  });
+
+  it('does not take away what was attached before', async () => {
+    await attach();
+    await world.rest();
+    refusing();
+    await updateVolume(world.service, actor, id, { size_gb: 15 });
+    await world.rest();
+    assert.equal((await getVolume(world.service, actor, id)).attached_to, server);
+    assert.deepEqual(await world.told(id), [ATTACHED()]);
+  });
+});
+
+describe('a server that is destroyed', () => {
+  let server: string;
+  const attach = () => attachVolume(world.service, actor, id, { server });
+  beforeEach(async () => {
+    server = await world.server(actor, region);
+  });
+  const destroy = () =>
+    world.db.transaction(async (tx) => {
+      const now = world.clock.now();
+      const serverId = readId('server', server) ?? '';
+      const row = await lockServer(tx, serverId);
+      assert.equal(row?.status, 'running');
+      await tx.run(`update servers set status = 'destroying' where id = $1`, [serverId]);
+      await tx.run(
+        `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
+         values (gen_random_uuid(), $1, 'destroy', 'remove', $2, $2, $2)`,
+        [serverId, now],
+      );
+      await detachVolumesOf(tx, serverId, now);
+    });
+
+  it('leaves its volumes, detached, with the disk that they have', async () => {
+    await attach();
+    await world.rest();
+    const used = await world.usedDisk(region);
+    await destroy();
+    assert.equal((await getVolume(world.service, actor, id)).attached_to, null);
+    await world.rest();
+    assert.deepEqual(await world.told(id), [ATTACHED(server), 'volume.detached']);
+    assert.equal(await world.usedDisk(region), used - 10, 'the server’s own went');
+    await attachVolume(world.service, actor, id, { server: other });
+    await world.rest();
+    assert.equal(await world.attachment(id), `${other} /dev/vdb`);
+    await world.sound();
+  });
+
+  it('never keeps a volume that is attached at the same time', async () => {
+    const [attached] = await Promise.allSettled([attach(), destroy()]);
+    await world.rest();
+    assert.equal((await getVolume(world.service, actor, id)).attached_to, null);
+    assert.deepEqual(
+      await world.told(id),
+      attached.status === 'fulfilled' ? [ATTACHED(server), 'volume.detached'] : [],
+    );
+    await world.sound();
+  });
+});
+
+describe('two who attach one volume at once', () => {
+  it('find it attached to one of them', async () => {
+    const both = await Promise.allSettled([attach(), attach(other), attach()]);
+    const refused = both.filter(({ status }) => status === 'rejected');
+    assert.equal(refused.length, 2);
+    for (const { reason } of refused as PromiseRejectedResult[]) {
+      assert.ok(reason instanceof Failure && reason.code === 'conflict_state', String(reason));
+    }
+    await world.rest();
+    assert.equal((await world.told(id)).length, 1);
+    await world.sound();
+  });
+});
+
+describe('any order of wishes, work, failures and kills', () => {
+  it('ends with the driver where the customer was told, and with each answered change told once', async () => {
+    const step = fc.constantFrom('attach', 'attach other', 'detach', 'work', 'kill', 'die', 'fail', 'again');
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const begun = (await world.told(id)).length;
+        const answered: string[] = [];
+        const wish = async (work: Promise<{ attached_to: string | null; device: string | null }>) => {
+          const { attached_to: to, device } = await work;
+          answered.push(to ? `volume.attached ${to} ${device}` : 'volume.detached');
+        };
+        for (const name of steps) {
+          const taken = { attach, detach, 'attach other': () => attach(other) } as const;
+          if (name in taken) await wish(taken[name as keyof typeof taken]()).catch(refusedOnly);
+          if (name === 'work') await world.settle();
+          if (name === 'fail') await fail('attach', 1);
+          if (name === 'kill') await ensure(dyingService(world.service, 'detach')).catch(() => undefined);
+          if (name === 'die') await ensure(dyingService(world.service, 'attach')).catch(() => undefined);
+          if (name === 'again') await ensure().catch(() => undefined);
+        }
+        await world.rest();
+        assert.deepEqual((await world.told(id)).slice(begun), answered);
+        const { attached_to: to, device } = await getVolume(world.service, actor, id);
+        assert.equal(await world.attachment(id), to && `${to} ${device}`);
+        await world.sound();
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+function refusedOnly(error: unknown): void {
+  if (!(error instanceof Failure)) throw error;
+}

@@ -1,0 +1,147 @@
+/** What the tests of volumes and snapshots stand on: regions with hosts, running servers, and what a driver sees. */
+import assert from 'node:assert/strict';
+import type { CustomerActor, Service } from '../../../src/domain/context.ts';
+import { deploy } from '../../../src/domain/servers/deploy.ts';
+import { detachVolume } from '../../../src/domain/volumes/attach.ts';
+import { createVolume } from '../../../src/domain/volumes/create.ts';
+import { deleteVolume } from '../../../src/domain/volumes/delete.ts';
+import { listVolumes } from '../../../src/domain/volumes/find.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import { readId, showId } from '../../../src/kernel/ids.ts';
+import type { ComputeDriver } from '../../../src/ports/compute.ts';
+import type { VolumeBody } from '../../../src/spec/schemas/volume.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { S1 } from '../../support/stock.ts';
+
+export interface VolumeWorld extends TestService {
+  /** A region of its own with hosts that have room for so many servers each (10 GiB of disk a server, and 5 more). */
+  region(rooms?: readonly number[]): Promise<string>;
+  /** The id of a running server, shown. */
+  server(actor: CustomerActor, regionId: string): Promise<string>;
+  /** The shown id of a new volume of 10 GiB. */
+  volume(actor: CustomerActor, regionId: string, wanted?: Partial<VolumeBody>): Promise<string>;
+  /** Where the driver has the volume: `server device`, or null. */
+  attachment(shownVolumeId: string): Promise<string | null>;
+  /** The events about this volume or snapshot in the order they were written, each with what it says. */
+  told(shownId: string): Promise<string[]>;
+  /** Detaches and deletes what the customer has of volumes. */
+  tidy(actor: CustomerActor): Promise<void>;
+  /** GiB of disk given away in the region. */
+  usedDisk(regionId: string): Promise<number>;
+  /** GiB of disk given away on the server's host. */
+  usedBeside(shownServerId: string): Promise<number>;
+  /** Waits for tasks under way and soon due only: business time stands still. */
+  settle(): Promise<void>;
+}
+
+export async function volumeWorld(): Promise<VolumeWorld> {
+  const world = await testService({ poolSize: 16 });
+  let regions = 0;
+  return {
+    ...world,
+    region: async (rooms = [100]) => {
+      const id = `v${regions++}`;
+      await world.stock.offer([id], [S1]);
+      await world.stock.hosts(rooms, id);
+      await world.stock.addresses(10, 10, id);
+      return id;
+    },
+    server: async (actor, regionId) => {
+      const { server } = await deploy(world.service, actor, world.stock.order({ regionId }));
+      await world.rest();
+      return showId('server', server.id);
+    },
+    volume: async (actor, region, wanted = {}) => {
+      const body = { name: 'data', size_gb: 10, region, ...wanted };
+      return (await createVolume(world.service, actor, body)).id;
+    },
+    attachment: async (shown) => {
+      const row = await world.db.row<{ machine_id: string; device: string }>(
+        'select machine_id, device from sim.attachments where volume_id = $1',
+        [readId('volume', shown)],
+      );
+      return row ? `${showId('server', row.machine_id)} ${row.device}` : null;
+    },
+    told: async (id) => {
+      // The clock may stand still: of one transaction by time, of several by transaction.
+      const rows = await world.db.rows<{ told: string }>(
+        `select concat_ws(' ', type, data -> 'volume' ->> 'attached_to', data -> 'volume' ->> 'device',
+                          data -> 'snapshot' ->> 'status') as told
+           from events where $1 in (data -> 'volume' ->> 'id', data -> 'snapshot' ->> 'id')
+          order by xmin::text::bigint, created_at`,
+        [id],
+      );
+      return rows.map(({ told }) => told);
+    },
+    tidy: async (actor) => {
+      const { items } = await listVolumes(world.service, actor, {
+        ...{ filter: {}, sort: 'name', descending: false, after: null, size: 100 },
+      });
+      for (const { id, attached_to } of items) {
+        if (attached_to) await detachVolume(world.service, actor, id);
+        await deleteVolume(world.service, actor, id);
+      }
+      await world.rest();
+    },
+    usedDisk: async (regionId) => {
+      const row = await world.db.row<{ gb: bigint }>(
+        'select sum(used_disk_gb) as gb from hosts where region_id = $1',
+        [regionId],
+      );
+      return Number(row?.gb);
+    },
+    usedBeside: async (shown) => {
+      const row = await world.db.row<{ gb: number }>(
+        'select h.used_disk_gb as gb from hosts h join servers s on s.host_id = h.id where s.id = $1',
+        [readId('server', shown)],
+      );
+      return Number(row?.gb);
+    },
+    settle: async () => {
+      await world.runner.runDue(Date.now() + 20_000);
+    },
+  };
+}
+
+/** The refusal that `work` ends with: its name and what it says of the field. */
+export async function refusal(work: Promise<unknown>): Promise<Record<string, unknown>> {
+  const error = await work.then(
+    () => assert.fail('it was not refused'),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Failure)) throw error;
+  return { code: error.code, ...error.extras };
+}
+
+/** The service of a process that is killed as soon as the driver has done this: nothing of it arrives any more. */
+export function dyingService(service: Service, verb: keyof ComputeDriver): Service {
+  let dead = false;
+  const db = new Proxy(service.db, {
+    get: (target, name) => (dead ? () => Promise.reject(new Error('killed')) : Reflect.get(target, name)),
+  });
+  const die = async () => {
+    dead = true;
+  };
+  return { ...service, db, compute: afterCall(service.compute, verb, die) };
+}
+
+/** The driver, with something that happens as soon as it has done this. */
+export function afterCall(
+  compute: ComputeDriver,
+  verb: keyof ComputeDriver,
+  then: () => Promise<unknown>,
+): ComputeDriver {
+  return new Proxy(compute, {
+    get: (driver, name: keyof ComputeDriver) => {
+      const member = driver[name];
+      if (typeof member !== 'function') return member;
+      const call = member.bind(driver) as (...given: unknown[]) => Promise<unknown>;
+      if (name !== verb) return call;
+      return async (...given: unknown[]) => {
+        const result = await call(...given);
+        await then();
+        return result;
+      };
+    },
+  });
+}

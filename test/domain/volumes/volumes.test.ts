@@ -1,0 +1,291 @@
+/** Volumes as their customer has them: each rule, each refusal, and what a refusal leaves behind. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { deploy } from '../../../src/domain/servers/deploy.ts';
+import { attachVolume, detachVolume } from '../../../src/domain/volumes/attach.ts';
+import { createVolume } from '../../../src/domain/volumes/create.ts';
+import { deleteVolume } from '../../../src/domain/volumes/delete.ts';
+import { firstFreeDevice } from '../../../src/domain/volumes/device.ts';
+import { getVolume, listVolumes } from '../../../src/domain/volumes/find.ts';
+import { updateVolume } from '../../../src/domain/volumes/update.ts';
+import { readId, showId } from '../../../src/kernel/ids.ts';
+import type { PageRequest } from '../../../src/spec/lists.ts';
+import { R1 } from '../../support/stock.ts';
+import { refusal, type VolumeWorld, volumeWorld } from './volume-world.ts';
+
+let world: VolumeWorld;
+let actor: CustomerActor;
+let stranger: CustomerActor;
+let region: string;
+let server: string;
+
+before(async () => {
+  world = await volumeWorld();
+  actor = await world.stock.customer(100_000n);
+  stranger = await world.stock.customer(10_000n);
+  region = await world.region();
+  server = await world.server(actor, region);
+});
+after(() => world.close());
+afterEach(async () => {
+  await setStatus('running');
+  await world.tidy(actor);
+});
+
+const attach = (id: string, to = server) => attachVolume(world.service, actor, id, { server: to });
+const detach = (id: string) => detachVolume(world.service, actor, id);
+const update = (id: string, patch: object) => updateVolume(world.service, actor, id, patch);
+const get = (id: string) => getVolume(world.service, actor, id);
+const remove = (id: string) => deleteVolume(world.service, actor, id);
+const setStatus = (status: string) =>
+  world.db.run('update servers set status = $2 where id = $1', [readId('server', server), status]);
+
+function withQuotas(quotas: Partial<typeof world.service.settings.quotas>) {
+  const { settings } = world.service;
+  return { ...world.service, settings: { ...settings, quotas: { ...settings.quotas, ...quotas } } };
+}
+
+describe('a volume', () => {
+  it('is made detached, with what was left out filled in, and takes no disk', async () => {
+    const before = await world.usedDisk(region);
+    const made = await createVolume(world.service, actor, { name: 'data', size_gb: 50, region });
+    const { id, created_at, ...others } = made;
+    assert.match(id, /^vol_[a-z2-7]{26}$/);
+    assert.ok(created_at);
+    assert.deepEqual(others, {
+      object: 'volume',
+      name: 'data',
+      size_gb: 50,
+      region,
+      attached_to: null,
+      device: null,
+      encrypted: false,
+      filesystem: null,
+    });
+    assert.deepEqual(await get(id), made);
+    assert.equal(await world.usedDisk(region), before);
+  });
+
+  it('is made in a region that there is, with a name that can be read, and within the quota', async () => {
+    const body = { name: 'data', size_gb: 50, region };
+    const create = (wanted: object) => refusal(createVolume(world.service, actor, { ...body, ...wanted }));
+    assert.deepEqual(await create({ region: 'xxx' }), { code: 'unknown_reference', field: 'region' });
+    assert.deepEqual(await create({ name: 'a\u0000b' }), { code: 'invalid_request' });
+    await world.volume(actor, region);
+    const tight = withQuotas({ volumes: 3 });
+    const many = await Promise.allSettled([1, 2, 3, 4, 5].map(() => createVolume(tight, actor, body)));
+    assert.equal(many.filter(({ status }) => status === 'fulfilled').length, 2);
+    assert.deepEqual(await refusal(createVolume(tight, actor, body)), {
+      code: 'limit_reached',
+      field: '',
+      limit: 3,
+    });
+  });
+
+  it('is attached at once in the answer, and by the driver a little later', async () => {
+    const id = await world.volume(actor, region);
+    const answer = await attach(id);
+    assert.deepEqual([answer.attached_to, answer.device], [server, '/dev/vdb']);
+    assert.deepEqual(await world.told(id), []);
+    await world.rest();
+    assert.equal(await world.attachment(id), `${server} /dev/vdb`);
+    assert.deepEqual(await world.told(id), [`volume.attached ${server} /dev/vdb`]);
+    const left = await detach(id);
+    assert.deepEqual([left.attached_to, left.device], [null, null]);
+    await world.rest();
+    assert.equal(await world.attachment(id), null);
+    assert.deepEqual(await world.told(id), [`volume.attached ${server} /dev/vdb`, 'volume.detached']);
+    await world.sound();
+  });
+
+  it('gets the first device that is free, one after another', async () => {
+    const ids = [await world.volume(actor, region), await world.volume(actor, region)];
+    for (const id of ids) await attach(id);
+    assert.deepEqual(await Promise.all(ids.map(async (id) => (await get(id)).device)), [
+      '/dev/vdb',
+      '/dev/vdc',
+    ]);
+    await detach(ids[0] ?? '');
+    const next = await world.volume(actor, region);
+    assert.equal((await attach(next)).device, '/dev/vdd', 'the driver was not heard of vdb yet');
+    await world.rest();
+    assert.equal((await attach(ids[0] ?? '')).device, '/dev/vdb');
+    await world.rest();
+    await world.sound();
+    const taken = new Set(Array.from({ length: 25 }, (_, n) => `/dev/vd${String.fromCharCode(98 + n)}`));
+    assert.equal(firstFreeDevice(taken), '/dev/vdaa');
+    assert.equal(firstFreeDevice(taken.add('/dev/vdaa')), '/dev/vdab');
+  });
+
+  it('is attached only when it is detached, to a server of its region that runs or is stopped', async () => {
+    const id = await world.volume(actor, region);
+    assert.deepEqual(await refusal(attach('vol_x')), { code: 'not_found' });
+    assert.deepEqual(await refusal(attachVolume(world.service, stranger, id, { server })), {
+      code: 'not_found',
+    });
+    const unknown = { code: 'unknown_reference', field: 'server' };
+    const theirs = await world.server(stranger, region);
+    for (const text of ['', 'srv_x', id, theirs]) assert.deepEqual(await refusal(attach(id, text)), unknown);
+    const elsewhere = await world.server(actor, await world.region());
+    assert.deepEqual(await refusal(attach(id, elsewhere)), { code: 'invalid_value', field: 'server' });
+    await setStatus('installing');
+    assert.deepEqual(await refusal(attach(id)), { code: 'conflict_state' });
+    await setStatus('stopped');
+    await attach(id);
+    assert.deepEqual(await refusal(attach(id)), { code: 'conflict_state' });
+    assert.deepEqual(await refusal(attach(id, 'srv_x')), { code: 'conflict_state' }, 'state before meaning');
+    assert.deepEqual(await refusal(remove(id)), { code: 'conflict_state' });
+    await detach(id);
+    assert.deepEqual(await refusal(detach(id)), { code: 'conflict_state' });
+    await world.rest();
+    await setStatus('running');
+    await world.sound();
+  });
+
+  it('is not for a dedicated server, which the driver cannot give one', async () => {
+    await world.stock.offer([region], [R1]);
+    await world.stock.machines(1, R1, region);
+    const order = { regionId: region, plan: R1 };
+    const { server: row } = await deploy(world.service, actor, world.stock.order(order));
+    await world.rest();
+    const id = await world.volume(actor, region);
+    assert.deepEqual(await refusal(attach(id, showId('server', row.id))), {
+      code: 'unavailable',
+      field: 'server',
+    });
+  });
+
+  it('grows online and never shrinks', async () => {
+    const id = await world.volume(actor, region);
+    assert.equal((await update(id, { size_gb: 12, name: 'more' })).size_gb, 12);
+    await attach(id);
+    await world.rest();
+    const used = await world.usedDisk(region);
+    const answer = await update(id, { size_gb: 20 });
+    assert.deepEqual([answer.size_gb, answer.name, answer.device], [20, 'more', '/dev/vdb']);
+    assert.equal(await world.usedDisk(region), used + 8);
+    await world.rest();
+    assert.deepEqual(
+      await world.db.row('select size_gb from sim.volumes where id = $1', [readId('volume', id)]),
+      {
+        size_gb: 20,
+      },
+    );
+    assert.deepEqual(await refusal(update(id, { size_gb: 19 })), { code: 'invalid_value', field: 'size_gb' });
+    assert.deepEqual(await update(id, {}), answer);
+    assert.deepEqual(await refusal(updateVolume(world.service, stranger, id, {})), { code: 'not_found' });
+    await world.sound();
+  });
+
+  it('goes at once with its deletion, and its disk when the driver has removed it', async () => {
+    const id = await world.volume(actor, region);
+    const before = await world.usedDisk(region);
+    await attach(id);
+    await world.rest();
+    assert.equal(await world.usedDisk(region), before + 10);
+    await detach(id);
+    await world.faults.set({ driver: 'compute', operation: 'removeVolume', times: 1 });
+    await remove(id);
+    assert.deepEqual(await refusal(get(id)), { code: 'not_found' });
+    assert.deepEqual(await refusal(remove(id)), { code: 'not_found' });
+    assert.deepEqual(await refusal(attach(id)), { code: 'not_found' });
+    await world.settle();
+    assert.equal(await world.usedDisk(region), before + 10, 'the driver has not removed it yet');
+    await world.sound();
+    await world.rest();
+    assert.equal(await world.usedDisk(region), before);
+    assert.deepEqual(await world.told(id), [`volume.attached ${server} /dev/vdb`, 'volume.detached']);
+    assert.deepEqual(
+      await world.db.rows('select id from sim.volumes where id = $1', [readId('volume', id)]),
+      [],
+    );
+    await world.sound();
+  });
+});
+
+describe('the disk of volumes', () => {
+  it('is taken where the server is, as far as there is room, and moves along with the volume', async () => {
+    // 15 GiB each: a server of 10, and 5 more.
+    const small = await world.region([1, 1]);
+    const tight = await world.server(actor, small);
+    const id = await world.volume(actor, small);
+    assert.deepEqual(await refusal(attach(id, tight)), { code: 'unavailable', field: 'server' });
+    assert.equal(await world.usedDisk(small), 10);
+    // Two hosts of 25 GiB, with a server each.
+    const wide = await world.region([2]);
+    const one = await world.server(actor, wide);
+    await world.db.run('update hosts set draining = true where region_id = $1', [wide]);
+    await world.stock.hosts([2], wide);
+    const other = await world.server(actor, wide);
+    const moving = await world.volume(actor, wide);
+    const used = async () => [await world.usedBeside(one), await world.usedBeside(other)];
+    await attach(moving, one);
+    await world.rest();
+    assert.deepEqual(await used(), [20, 10]);
+    assert.deepEqual(await refusal(update(moving, { size_gb: 16 })), {
+      code: 'unavailable',
+      field: 'size_gb',
+    });
+    await update(moving, { size_gb: 15 });
+    assert.deepEqual(await used(), [25, 10]);
+    await detach(moving);
+    await attach(moving, other);
+    assert.deepEqual(await used(), [10, 25]);
+    await world.rest();
+    assert.equal(await world.attachment(moving), `${other} /dev/vdb`);
+    await world.sound();
+  });
+
+  it('is bounded by the quota, at the first attachment and when it grows, also in a race', async () => {
+    const tight = withQuotas({ volumesDiskGb: 25 });
+    const ids = await Promise.all([1, 2, 3, 4].map(() => world.volume(actor, region)));
+    const all = await Promise.allSettled(ids.map((id) => attachVolume(tight, actor, id, { server })));
+    assert.equal(all.filter(({ status }) => status === 'fulfilled').length, 2);
+    const held = ids.filter((_, n) => all[n]?.status === 'fulfilled');
+    const free = ids.find((id) => !held.includes(id)) ?? '';
+    const full = { code: 'limit_reached', field: '', limit: 25 };
+    assert.deepEqual(await refusal(attachVolume(tight, actor, free, { server })), full);
+    const [first = ''] = held;
+    const grow = (sizeGb: number) => updateVolume(tight, actor, first, { size_gb: sizeGb });
+    assert.deepEqual(await refusal(grow(16)), { ...full, field: 'size_gb' });
+    const grown = await Promise.allSettled([
+      grow(15),
+      updateVolume(tight, actor, held[1] ?? '', { size_gb: 15 }),
+    ]);
+    assert.equal(grown.filter(({ status }) => status === 'fulfilled').length, 1);
+    // One that was attached before has its disk: no more is taken.
+    await detach(first);
+    await attachVolume(tight, actor, first, { server });
+    await world.rest();
+    await world.sound();
+  });
+});
+
+describe('the list of volumes', () => {
+  it('shows the customer’s own, by age or name, filtered by name, region and server', async () => {
+    const ids: string[] = [];
+    for (const name of ['b', 'c', 'a']) {
+      world.clock.advanceS(1);
+      ids.push(await world.volume(actor, region, { name }));
+    }
+    const [b = '', c = '', a = ''] = ids;
+    await world.volume(stranger, region);
+    await attach(c);
+    const request: PageRequest = { filter: {}, sort: 'created_at', descending: true, after: null, size: 2 };
+    const page = async (wanted: Partial<PageRequest> = {}) => {
+      const { items, next } = await listVolumes(world.service, actor, { ...request, ...wanted });
+      return { ids: items.map(({ id }) => id), next };
+    };
+    const first = await page();
+    assert.deepEqual(first.ids, [a, c]);
+    assert.deepEqual(await page({ after: first.next }), { ids: [b], next: null });
+    assert.deepEqual((await page({ sort: 'name', descending: false })).ids, [a, b]);
+    assert.deepEqual((await page({ filter: { name: 'b' } })).ids, [b]);
+    assert.deepEqual((await page({ filter: { attached_to: server } })).ids, [c]);
+    assert.deepEqual((await page({ filter: { attached_to: 'srv_x' } })).ids, []);
+    assert.deepEqual((await page({ filter: { region: 'xxx' } })).ids, []);
+    await remove(b);
+    assert.equal((await page({ size: 10 })).ids.length, 2);
+  });
+});
