@@ -27,8 +27,6 @@ export const CRASH_POINTS = [
   'operation.ended',
   'reinstall.asked',
   'reinstall.recorded',
-  'reinstall.undo_written',
-  'reinstall.undone',
   'destroy.begun_written',
   'destroy.begun',
   'destroy.removed',

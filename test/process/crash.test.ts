@@ -10,6 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { CRASH_POINTS, type CrashPoint } from '../../src/kernel/crash.ts';
 import { killLeftovers, type Serving, skerryd, startServing } from '../support/process.ts';
 import { SessionClient } from '../support/session-client.ts';
+import { apiToken, V1Client } from '../support/v1-client.ts';
 
 const BALANCE = 90;
 /** At the sampled counts one point of each scenario; all of them in the full run. */
@@ -17,6 +18,7 @@ const SAMPLED: readonly CrashPoint[] = [
   'deploy.written',
   'provision.ensured',
   'provision.refund_written',
+  'operation.end_written',
   'credit.written',
 ];
 const KEY = { 'idempotency-key': 'crash-test' };
@@ -28,6 +30,8 @@ const DEPLOY = {
   billing: 1,
   root_password: 'a root password',
 };
+
+const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
 
 interface Scene {
   readonly url: string;
@@ -58,7 +62,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    points: (point) => /^provision\.(host|refund)|^destroy\./.test(point),
+    points: (point) => /^provision\.(host|refund)|^destroy\.re/.test(point),
     lead: async ({ url, customer }) => {
       // More failures than there are hosts: moved from one to the next, then given back.
       await sandbox(url, 'faults', { driver: 'compute', operation: 'ensure', times: 1_000 });
@@ -68,6 +72,47 @@ const SCENARIOS: readonly Scenario[] = [
       await sandbox(url, 'settle');
       await sandbox(url, 'clock', { advance_s: 120 });
       assert.equal(await balance(customer), BALANCE, 'refunded in full, once');
+    },
+  },
+  {
+    points: (point) => point.startsWith('operation.'),
+    lead: async (scene) => {
+      const { api, path } = await runningServer(scene);
+      await api.post(`${path}/reboot`);
+      await sandbox(scene.url, 'settle');
+    },
+    finish: async (scene) => {
+      const { api, path } = await runningServer(scene);
+      assert.equal((await api.post(`${path}/stop`)).status, 202);
+      await sandbox(scene.url, 'settle');
+      assert.equal((await api.get(path)).body.status, 'stopped');
+    },
+  },
+  {
+    points: (point) => point.startsWith('reinstall.'),
+    lead: async (scene) => {
+      const { api, path } = await runningServer(scene);
+      const key = await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY });
+      await api.post(`${path}/rebuild`, { ssh_keys: [key.body.id] });
+      await sandbox(scene.url, 'settle');
+    },
+    finish: async (scene) => {
+      const { api, path } = await runningServer(scene);
+      assert.equal((await api.get(path)).body.ssh_keys.length, 1);
+    },
+  },
+  {
+    points: (point) => point.startsWith('destroy.begun'),
+    lead: async (scene) => {
+      const { api, path } = await runningServer(scene);
+      await api.delete(path);
+    },
+    finish: async (scene) => {
+      const { api, path } = await runningServer(scene).catch(() => ({ api: null, path: '' }));
+      await api?.delete(path);
+      await sandbox(scene.url, 'clock', { advance_s: 120 });
+      const left = await (await apiOf(scene)).get('/servers');
+      assert.deepEqual(left.body.data, []);
     },
   },
   {
@@ -187,6 +232,20 @@ async function pay({ url, customer }: Scene, ref: string, coin: string): Promise
   await sandbox(url, 'payments', { coin, address: body.deposit_address, amount: body.deposit_amount });
   await sandbox(url, 'blocks', { coin, count: 12 });
   await sandbox(url, 'settle');
+}
+
+async function apiOf({ url, customer }: Scene): Promise<V1Client> {
+  return V1Client.over(url, await apiToken(customer));
+}
+
+/** The one server of these scenarios: ordered once, and running. */
+async function runningServer(scene: Scene): Promise<{ api: V1Client; path: string }> {
+  await scene.customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
+  await sandbox(scene.url, 'settle');
+  const api = await apiOf(scene);
+  const [server] = (await api.get('/servers')).body.data;
+  assert.equal(server?.status, 'running');
+  return { api, path: `/servers/${server.id}` };
 }
 
 async function balance(customer: SessionClient): Promise<number> {

@@ -132,9 +132,9 @@ async function recordBack(service: Service, operation: OperationRow): Promise<vo
       },
       now,
     );
-    crashPoint('reinstall.undo_written');
+    crashPoint('operation.end_written');
   });
-  crashPoint('reinstall.undone');
+  crashPoint('operation.ended');
   service.log.error(
     { ...shownOperation(operation), reason: operation.last_fault },
     'server could not be installed anew and is as it was',
