@@ -54,10 +54,8 @@ async function carryOut(service: Service, tasks: readonly TaskRow[]): Promise<vo
 }
 
 async function attempt(service: Service, task: TaskRow): Promise<TaskResult | 'failed'> {
-  const handler = TASKS[task.kind];
   try {
-    if (!handler) throw new Error(`nobody carries out tasks of kind ${task.kind}`);
-    return await handler(service, task.subject);
+    return await TASKS[task.kind](service, task.subject);
   } catch (error) {
     const attempts = task.attempts + 1;
     const subject = showId(SUBJECTS[task.kind], task.subject);

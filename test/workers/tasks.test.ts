@@ -1,0 +1,180 @@
+/** Tasks, by the removal of snapshots that no row tells of: what is asked of the driver, when, and how often. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
+import { newId } from '../../src/kernel/ids.ts';
+import { releaseAllLeases } from '../../src/store/operations.ts';
+import { claimTasks, delayTask, enqueueTask, finishTask, type TaskRow } from '../../src/store/tasks.ts';
+import { tasksDuty } from '../../src/workers/tasks.ts';
+import { type TestService, testService } from '../support/service.ts';
+
+let world: TestService;
+let subject: string;
+
+before(async () => {
+  world = await testService({ poolSize: 12 });
+});
+after(() => world.close());
+beforeEach(() => {
+  subject = newId(new Date());
+});
+afterEach(async () => {
+  mock.restoreAll();
+  await world.db.run('delete from tasks');
+});
+
+const enqueue = (id = subject) =>
+  enqueueTask(world.db, { kind: 'snapshot', subject: id, now: world.clock.now() });
+const claim = (limit = 100, leaseS = 30) =>
+  claimTasks(world.db, { leaseId: newId(new Date()), now: world.clock.now(), leaseS, limit });
+const left = () => world.db.rows('select kind, subject, revision, attempts, lease_id from tasks');
+const duty = () => tasksDuty(world.service);
+const removing = (answer: (id: string) => Promise<void>) =>
+  mock.method(world.service.compute, 'removeSnapshot', answer);
+
+async function claimOne(): Promise<TaskRow> {
+  const [task] = await claim();
+  assert.ok(task);
+  return task;
+}
+
+describe('a task', () => {
+  it('that is asked for again and again is one, due at once', async () => {
+    await enqueue();
+    const later = { dueAt: new Date(world.clock.now().getTime() + 60_000), attempts: 4 };
+    assert.ok(await delayTask(world.db, await claimOne(), later));
+    assert.deepEqual(await claim(), []);
+    await enqueue();
+    await enqueue();
+    const { revision, attempts } = await claimOne();
+    assert.deepEqual([revision, attempts], [3, 0]);
+  });
+
+  it('is claimed by one of many at the same time, most overdue first, and none before its time', async () => {
+    const all = Array.from({ length: 20 }, () => newId(new Date()));
+    for (const id of all) {
+      await enqueue(id);
+      world.clock.advanceS(1);
+    }
+    assert.deepEqual(
+      (await claim(1)).map((task) => task.subject),
+      all.slice(0, 1),
+    );
+    const claims = await Promise.all(Array.from({ length: 10 }, () => claim(3)));
+    assert.deepEqual(
+      claims
+        .flat()
+        .map((task) => task.subject)
+        .sort(),
+      all.slice(1).sort(),
+    );
+  });
+
+  it('that was asked for while it was worked on is not finished, and due as it is', async () => {
+    await enqueue();
+    const task = await claimOne();
+    await enqueue();
+    assert.equal(await finishTask(world.db, task), false);
+    assert.deepEqual(await claim(), [], 'its holder has it still');
+    const later = { dueAt: new Date(world.clock.now().getTime() + 60_000), attempts: 4 };
+    assert.ok(await delayTask(world.db, task, later));
+    const { revision, attempts } = await claimOne();
+    assert.deepEqual([revision, attempts], [2, 0]);
+  });
+
+  it('whose lease was lost is neither finished nor delayed', async () => {
+    await enqueue();
+    const stale = await claimOne();
+    await world.db.run(`update tasks set leased_until = clock_timestamp() - interval '1 second'`);
+    const task = await claimOne();
+    assert.equal(await finishTask(world.db, stale), false);
+    assert.equal(await delayTask(world.db, stale, { dueAt: new Date(), attempts: 1 }), false);
+    assert.ok(await finishTask(world.db, task));
+    assert.deepEqual(await left(), []);
+  });
+
+  it('is free again when a process that is alone ends all leases', async () => {
+    await enqueue();
+    await claimOne();
+    await releaseAllLeases(world.db);
+    await claimOne();
+  });
+});
+
+describe('the duty of tasks', () => {
+  it('carries out what is due, and is at rest then', async () => {
+    const remove = removing(async () => undefined);
+    await enqueue();
+    assert.equal(await duty().run(), 1);
+    assert.deepEqual(
+      remove.mock.calls.map((call) => call.arguments),
+      [[subject]],
+    );
+    assert.deepEqual(await left(), []);
+    assert.equal(await duty().run(), 0);
+    assert.deepEqual([await duty().busy(), await duty().nextDue()], [false, null]);
+  });
+
+  it('tries again after 1, 2, 4 … 30 seconds, and is busy while that is soon', async () => {
+    const remove = removing(async () => {
+      throw new Error('no answer');
+    });
+    await enqueue();
+    const waits: number[] = [];
+    for (let n = 0; n < 7; n++) {
+      assert.equal(await duty().run(), 1);
+      const due = (await duty().nextDue()) ?? assert.fail('it was given up');
+      const waitMs = due.getTime() - world.clock.now().getTime();
+      waits.push(waitMs / 1_000);
+      assert.equal(await duty().busy(), waitMs < 1_500);
+      assert.equal(await duty().run(), 0, 'not before its time');
+      world.clock.moveTo(due);
+    }
+    assert.deepEqual(waits, [1, 2, 4, 8, 16, 30, 30]);
+    remove.mock.restore();
+    assert.equal(await duty().run(), 1);
+    assert.deepEqual(await left(), []);
+  });
+
+  it('runs once more what was asked for again meanwhile', async () => {
+    let again = true;
+    const remove = removing(async () => {
+      if (again) await enqueue();
+      again = false;
+    });
+    await enqueue();
+    await duty().run();
+    assert.equal((await left()).length, 1);
+    await duty().run();
+    assert.equal(remove.mock.callCount(), 2);
+    assert.deepEqual(await left(), []);
+  });
+
+  it('runs once more what it overslept: it may have acted after another', async () => {
+    let overslept = true;
+    const remove = removing(async () => {
+      if (!overslept) return;
+      overslept = false;
+      await world.db.run('delete from tasks');
+    });
+    await enqueue();
+    await duty().run();
+    await duty().run();
+    assert.equal(remove.mock.callCount(), 2);
+    assert.deepEqual(await left(), []);
+  });
+
+  it('does not wait for one that is slow with those that are not', async () => {
+    const slow = Promise.withResolvers<void>();
+    removing((id) => (id === subject ? slow.promise : Promise.resolve()));
+    await enqueue();
+    const running = duty().run();
+    const deadline = Date.now() + 5_000;
+    while ((await left())[0] === undefined || !(await duty().busy())) assert.ok(Date.now() < deadline);
+    for (let n = 0; n < 20; n++) await enqueue(newId(new Date()));
+    while ((await left()).length > 1) assert.ok(Date.now() < deadline, 'the others wait');
+    assert.equal(await duty().busy(), true);
+    slow.resolve();
+    assert.equal(await running, 21);
+    assert.deepEqual(await left(), []);
+  });
+});
