@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
-import { restoreServer } from '../../../src/domain/servers/restore.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { newId, showId } from '../../../src/kernel/ids.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import type { RebuildBody } from '../../../src/spec/schemas/server-actions.ts';
 import type { TestService } from '../../support/service.ts';
-import { R1 } from '../../support/stock.ts';
 import { RegionWorld } from './region-world.ts';
 
 const ALICE = 'ssh-ed25519 AAAAalice';
@@ -61,9 +59,9 @@ async function refused(work: Promise<unknown>): Promise<string> {
   );
 }
 
-/** A driver that refuses this, as long as the test runs. */
-const refusing = (verb: 'rebuild' | 'restore', fault: 'refused' | 'host' = 'refused') =>
-  mock.method(world.service.compute, verb, async () => {
+/** A driver that cannot, as long as the test runs. */
+const refusing = (fault: 'refused' | 'host') =>
+  mock.method(world.service.compute, 'rebuild', async () => {
     throw new ComputeError(fault, 'no room for another disk');
   });
 
@@ -161,12 +159,40 @@ describe('rebuild', () => {
     assert.equal(await refused(rebuild()), 'unavailable image');
   });
 
+  it('installs an image of the customer’s own, whose file goes when it was deleted and nothing needs it', async () => {
+    const own = async (customerId: string) => {
+      const imageId = newId(world.clock.now());
+      await world.db.run(
+        `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at, customer_id, name,
+                             sha256, blob_key, size_bytes)
+         values ($1, 'custom', 'custom', '1', '{amd64}', 1, false, '2025-01-01', $2, 'mine', 'abc', $1, 1)`,
+        [imageId, customerId],
+      );
+      return { id: imageId, shown: showId('customImage', imageId) };
+    };
+    const foreign = await own((await world.stock.customer()).customerId);
+    assert.equal(await refused(rebuild({ image: foreign.shown })), 'unknown_reference image');
+    const mine = await own(region.customerId);
+    assert.equal((await rebuild({ image: mine.shown })).image, mine.shown);
+    await world.rest();
+    assert.equal((await region.machine(id))?.installed.image.iso?.sha256, 'abc');
+    await world.db.run('update images set deleted_at = now() where id = $1', [mine.id]);
+    await rebuild();
+    await world.rest();
+    assert.deepEqual(await told(), ['server.rebuilt', 'server.rebuilt']);
+    const file = () => world.db.row('select blob_key from images where id = $1', [mine.id]);
+    assert.deepEqual(await file(), { blob_key: mine.id });
+    await rebuild({ image: (await image()).shown });
+    await world.rest();
+    assert.deepEqual(await file(), { blob_key: null });
+  });
+
   for (const from of ['running', 'stopped'] as const) {
     it(`that the driver refuses leaves a ${from} server as it was, its disk too`, async () => {
       await world.db.run('update servers set status = $2 where id = $1', [id, from]);
       if (from === 'stopped') await world.service.compute.power(id, 'off');
       const before = await region.server(id);
-      refusing('rebuild');
+      refusing('refused');
       await rebuild({
         image: (await image()).shown,
         ssh_keys: [(await region.sshKey(BOB)).shown],
@@ -190,7 +216,7 @@ describe('rebuild', () => {
   }
 
   it('that its host cannot do is given up after some tries: the disk is nowhere else', async () => {
-    const calls = refusing('rebuild', 'host');
+    const calls = refusing('host');
     await rebuild();
     await world.rest();
     assert.equal(calls.mock.callCount(), 5);
@@ -208,81 +234,5 @@ describe('rebuild', () => {
     await world.rest();
     assert.deepEqual([await status(), (await region.machine(id))?.disks], ['running', [2]]);
     assert.deepEqual(await told(), ['server.rebuilt']);
-  });
-});
-
-describe('restore', () => {
-  async function snapshot(
-    row: { serverId?: string; customerId?: string; status?: string; region?: string; diskGb?: number } = {},
-  ) {
-    const snapshotId = newId(world.clock.now());
-    const server = await region.server(id);
-    await world.db.run(
-      `insert into snapshots (id, customer_id, server_id, region_id, disk_gb, image_id, generation, name, size_gb,
-                              status, created_at)
-       values ($1, $2, $3, $4, $5, $6, 1, 'snap', 1, $7, $8)`,
-      [
-        snapshotId,
-        row.customerId ?? region.customerId,
-        row.serverId ?? id,
-        row.region ?? server.region_id,
-        row.diskGb ?? server.disk_gb,
-        server.image_id,
-        row.status ?? 'ready',
-        world.clock.now(),
-      ],
-    );
-    return { id: snapshotId, shown: showId('snapshot', snapshotId) };
-  }
-  const restore = (snapshotShown: string, server = shown) =>
-    restoreServer(world.service, region.actor, server, snapshotShown);
-
-  it('puts the snapshot on another disk and completes like a rebuild', async () => {
-    const taken = await snapshot();
-    await world.service.compute.snapshot(id, taken.id);
-    world.clock.advanceS(60);
-    await rebuild({ image: (await image()).shown });
-    await world.rest();
-    const answer = await restore(taken.shown);
-    assert.equal(answer.status, 'installing');
-    await world.rest();
-    assert.deepEqual((await region.machine(id))?.disks, [3]);
-    assert.deepEqual([await status(), await told()], ['running', ['server.rebuilt', 'server.rebuilt']]);
-  });
-
-  it('refuses what is not there, is not ready, is elsewhere or does not fit', async () => {
-    const foreign = await snapshot({ customerId: (await world.stock.customer()).customerId });
-    const cases = [
-      ['snap_nonsense', 'unknown_reference snapshot'],
-      [foreign.shown, 'unknown_reference snapshot'],
-      [(await snapshot({ status: 'creating' })).shown, 'conflict_state'],
-      [(await snapshot({ status: 'error' })).shown, 'conflict_state'],
-      [(await snapshot({ diskGb: 11 })).shown, 'invalid_value snapshot'],
-    ] as const;
-    for (const [asked, why] of cases) assert.equal(await refused(restore(asked)), why);
-    const here = region.regionId;
-    await world.stock.offer(['elsewhere']);
-    assert.equal(
-      await refused(restore((await snapshot({ region: 'elsewhere' })).shown)),
-      'invalid_value snapshot',
-    );
-    assert.equal(region.regionId, here);
-    await world.db.run('delete from snapshots');
-  });
-
-  it('that the driver refuses leaves the server as it was', async () => {
-    const missing = await snapshot();
-    await restore(missing.shown);
-    await world.rest();
-    assert.deepEqual([await status(), (await region.machine(id))?.disks], ['running', [1]]);
-    assert.ok((await region.audited()).includes('server.restore error'));
-    await world.db.run('delete from snapshots');
-  });
-
-  it('is nothing for hardware without snapshots', async () => {
-    await world.stock.machines(1, R1, region.regionId);
-    const dedicated = await region.running({ plan: { ...R1, price_cents_month: 100n } });
-    assert.equal(await refused(restore((await snapshot()).shown, dedicated.shown)), 'unavailable snapshot');
-    await world.db.run('delete from snapshots');
   });
 });

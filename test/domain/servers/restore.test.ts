@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { restoreServer } from '../../../src/domain/servers/restore.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import { newId, showId } from '../../../src/kernel/ids.ts';
+import type { TestService } from '../../support/service.ts';
+import { R1 } from '../../support/stock.ts';
+import { RegionWorld } from './region-world.ts';
+
+let region: RegionWorld;
+let world: TestService;
+let id: string;
+let shown: string;
+
+before(async () => {
+  region = await RegionWorld.open();
+  world = region.world;
+});
+after(() => world.close());
+beforeEach(async () => {
+  await region.renew();
+  ({ id, shown } = await region.running());
+});
+afterEach(async () => {
+  await world.db.run('delete from snapshots');
+  await world.sound();
+});
+
+const status = async () => (await region.server(id)).status;
+const told = async () => (await region.events()).slice(3);
+
+async function refused(work: Promise<unknown>): Promise<string> {
+  return await work.then(
+    () => assert.fail('it was not refused'),
+    (error: unknown) => {
+      assert.ok(error instanceof Failure, String(error));
+      return `${error.code} ${error.extras.field ?? ''}`.trim();
+    },
+  );
+}
+
+describe('restore', () => {
+  async function snapshot(
+    row: { serverId?: string; customerId?: string; status?: string; region?: string; diskGb?: number } = {},
+  ) {
+    const snapshotId = newId(world.clock.now());
+    const server = await region.server(id);
+    await world.db.run(
+      `insert into snapshots (id, customer_id, server_id, region_id, disk_gb, image_id, generation, name, size_gb,
+                              status, created_at)
+       values ($1, $2, $3, $4, $5, $6, 1, 'snap', 1, $7, $8)`,
+      [
+        snapshotId,
+        row.customerId ?? region.customerId,
+        row.serverId ?? id,
+        row.region ?? server.region_id,
+        row.diskGb ?? server.disk_gb,
+        server.image_id,
+        row.status ?? 'ready',
+        world.clock.now(),
+      ],
+    );
+    return { id: snapshotId, shown: showId('snapshot', snapshotId) };
+  }
+  const restore = (snapshotShown: string, server = shown) =>
+    restoreServer(world.service, region.actor, server, snapshotShown);
+
+  it('puts the snapshot on another disk and completes like a rebuild', async () => {
+    const taken = await snapshot();
+    await world.service.compute.snapshot(id, taken.id);
+    world.clock.advanceS(60);
+    const answer = await restore(taken.shown);
+    assert.equal(answer.status, 'installing');
+    await world.rest();
+    assert.deepEqual((await region.machine(id))?.disks, [2]);
+    assert.deepEqual([await status(), await told()], ['running', ['server.rebuilt']]);
+  });
+
+  it('refuses what is not there, is not ready, is elsewhere or does not fit', async () => {
+    const foreign = await snapshot({ customerId: (await world.stock.customer()).customerId });
+    const cases = [
+      ['snap_nonsense', 'unknown_reference snapshot'],
+      [foreign.shown, 'unknown_reference snapshot'],
+      [(await snapshot({ status: 'creating' })).shown, 'conflict_state'],
+      [(await snapshot({ status: 'error' })).shown, 'conflict_state'],
+      [(await snapshot({ diskGb: 11 })).shown, 'invalid_value snapshot'],
+    ] as const;
+    for (const [asked, why] of cases) assert.equal(await refused(restore(asked)), why);
+    await world.stock.offer(['elsewhere']);
+    assert.equal(
+      await refused(restore((await snapshot({ region: 'elsewhere' })).shown)),
+      'invalid_value snapshot',
+    );
+  });
+
+  it('that the driver refuses leaves the server as it was', async () => {
+    const missing = await snapshot();
+    await restore(missing.shown);
+    await world.rest();
+    assert.deepEqual([await status(), (await region.machine(id))?.disks], ['running', [1]]);
+    assert.ok((await region.audited()).includes('server.restore error'));
+  });
+
+  it('is nothing for hardware without snapshots', async () => {
+    await world.stock.machines(1, R1, region.regionId);
+    const dedicated = await region.running({ plan: { ...R1, price_cents_month: 100n } });
+    assert.equal(await refused(restore((await snapshot()).shown, dedicated.shown)), 'unavailable snapshot');
+  });
+});
