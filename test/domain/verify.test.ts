@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { checkInvariants, INVARIANTS, verify } from '../../src/domain/verify/verify.ts';
 import type { SessionClient } from '../support/session-client.ts';
+import { apiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, topUp, type World } from '../support/world.ts';
 
 const DEPLOY = {
@@ -129,6 +130,22 @@ const BREAKS: Record<string, readonly string[]> = {
     `update servers set machine_id = null`,
     `update hosts set region_id = 'buh'`,
   ],
+  'volumes are attached to what is there': [
+    `update volumes set server_id = gen_random_uuid() where server_id is not null`,
+    `update servers set customer_id = gen_random_uuid()`,
+    `update servers set status = 'destroying'`,
+  ],
+  'volumes lie in their region': [`update volumes set region_id = 'buh'`, `update volumes set disk_gb = 0`],
+  'volumes are worked on': [
+    `update volumes set deleted_at = now()`,
+    `insert into volume_changes (volume_id, event, server_id, device)
+       select id, 'volume.attached', server_id, device from volumes`,
+  ],
+  'snapshots are worked on': [
+    `delete from tasks where kind = 'snapshot'`,
+    `update snapshots set status = 'creating' where expires_at is null`,
+  ],
+  'snapshots have a size when they are ready': [`update snapshots set status = 'error'`],
   'kept answers are complete': [
     `update idempotency set answer = ''`,
     `update idempotency set fingerprint = ''`,
@@ -212,6 +229,7 @@ async function livelyPast(world: World): Promise<void> {
     await deploy(customer, { ...DEPLOY, ...server });
   }
   await world.settle();
+  await keepData(V1Client.over(world.url, await apiToken(customer, 'write')));
   await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 1000 });
   await deploy(customer, DEPLOY);
   await world.advance(3600);
@@ -221,6 +239,21 @@ async function livelyPast(world: World): Promise<void> {
   await world.sandbox('reorgs', { coin: 'XMR', depth: 30, drop: true });
   await world.settle();
   await topUp(world, other, 120, 'XMR');
+}
+
+/** An attached volume, and two snapshots, one of which has a date of deletion. */
+async function keepData(api: V1Client): Promise<void> {
+  const [server] = (await api.get('/servers?filter[region]=par&filter[plan]=s1')).body.data;
+  const volume = await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' });
+  const answers = [
+    await api.post(`/volumes/${volume.body.id}/attach`, { server: server.id }),
+    await api.post(`/servers/${server.id}/snapshots`),
+    await api.post(`/servers/${server.id}/snapshots`, { expires_at: '2099-01-31T12:00:00Z' }),
+  ];
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 201, 201],
+  );
 }
 
 async function deploy(customer: SessionClient, fields: typeof DEPLOY): Promise<void> {
