@@ -32,11 +32,11 @@ describe('the simulated screen', () => {
       const { stream, viewer } = screen();
       assert.deepEqual(await viewer.open(version), { width: 640, height: 400, name: 'web-1' });
       await viewer.update();
-      assert.equal(viewer.text(3), '  machine   web-1');
-      assert.equal(viewer.text(4), '  state     running');
-      assert.equal(viewer.text(6), '  IPv4      192.0.2.7');
-      assert.equal(viewer.text(7), '  IPv6      2001:db8::1');
-      assert.equal(viewer.text(8), '  up        less than a minute');
+      assert.equal(viewer.text(3), '  machine  web-1');
+      assert.equal(viewer.text(4), '  state    running');
+      assert.equal(viewer.text(6), '  IPv4     192.0.2.7');
+      assert.equal(viewer.text(7), '  IPv6     2001:db8::1');
+      assert.equal(viewer.text(8), '  up       less than a minute');
       assert.equal(viewer.text(11), '  web-1 login: \x7f');
       stream.destroy();
     }
@@ -54,7 +54,7 @@ describe('the simulated screen', () => {
     ] as const) {
       viewer.format(format);
       await viewer.update();
-      assert.equal(viewer.text(3), '  machine   web-1', JSON.stringify(format));
+      assert.equal(viewer.text(3), '  machine  web-1', JSON.stringify(format));
     }
     stream.destroy();
   });
@@ -119,7 +119,7 @@ describe('the simulated screen', () => {
     viewer.type('secret');
     await viewer.until(() => viewer.text(11).includes('secret'));
     for (const [facts = null, sign] of [
-      [seen[0], () => viewer.text(4) === '  state     stopped' && viewer.text(11) === ''],
+      [seen[0], () => viewer.text(4) === '  state    stopped' && viewer.text(11) === ''],
       [seen[1], () => viewer.text(4).endsWith('rescue system') && viewer.text(11) === '  web-1 rescue: \x7f'],
     ] as const) {
       turn = facts;

@@ -82,11 +82,11 @@ describe('the console over its WebSocket', () => {
     const { width, height } = await viewer.open();
     assert.deepEqual([width, height], [640, 400]);
     await viewer.update();
-    assert.equal(viewer.text(4), '  state     running');
+    assert.equal(viewer.text(4), '  state    running');
     assert.match(viewer.text(11), /login: \x7f$/);
     viewer.type('help');
     viewer.press(0xff0d);
-    await viewer.until(() => /that is all there is in here/.test(viewer.text(12)));
+    await viewer.until(() => /poweroff, clear; nothing else/.test(viewer.text(12)));
     await leave(socket);
   });
 

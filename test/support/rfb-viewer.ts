@@ -1,9 +1,11 @@
 /** A viewer of RFB as noVNC is one: it shakes hands, asks for pictures, and reads the text off the pixels. */
 import assert from 'node:assert/strict';
-import { glyph } from '../../src/drivers/compute/simulator/screen-font.ts';
+import { CELL_HEIGHT, CELL_WIDTH, glyph } from '../../src/drivers/compute/simulator/screen-font.ts';
+import { COLUMNS, ROWS } from '../../src/drivers/compute/simulator/screen-text.ts';
 
 const WAIT_MAX_MS = 10_000;
 const WIDTH = 640;
+const HEIGHT = ROWS * CELL_HEIGHT;
 const LETTERS = new Map(
   Array.from({ length: 96 }, (_, index) => String.fromCharCode(32 + index)).map((letter) => [
     glyph(letter).join(),
@@ -31,7 +33,7 @@ export class Viewer {
   #bytesPerPixel = 4;
   #opened = false;
   #asked = false;
-  readonly #dots: boolean[][] = Array.from({ length: 400 }, () => []);
+  readonly #dots: boolean[][] = Array.from({ length: HEIGHT }, () => []);
 
   constructor(send: (bytes: Buffer) => void) {
     this.#send = send;
@@ -74,7 +76,7 @@ export class Viewer {
   request({ incremental }: { incremental: boolean }): void {
     const bytes = Buffer.from([3, incremental ? 1 : 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     bytes.writeUInt16BE(WIDTH, 6);
-    bytes.writeUInt16BE(400, 8);
+    bytes.writeUInt16BE(HEIGHT, 8);
     this.#asked = true;
     this.#send(bytes);
   }
@@ -125,19 +127,21 @@ export class Viewer {
 
   /** A row of letters, without the spaces at its end. */
   text(row: number): string {
-    return Array.from({ length: 80 }, (_, column) => this.#letter(row, column))
+    return Array.from({ length: COLUMNS }, (_, column) => this.#letter(row, column))
       .join('')
       .trimEnd();
   }
 
   screen(): string {
-    return Array.from({ length: 25 }, (_, row) => this.text(row)).join('\n');
+    return Array.from({ length: ROWS }, (_, row) => this.text(row)).join('\n');
   }
 
   #letter(row: number, column: number): string {
-    const lines = Array.from({ length: 16 }, (_, y) => {
-      const dots = this.#dots[row * 16 + y] ?? [];
-      return dots.slice(column * 8, column * 8 + 8).reduce((byte, dot) => byte * 2 + (dot ? 1 : 0), 0);
+    const lines = Array.from({ length: CELL_HEIGHT }, (_, y) => {
+      const dots = this.#dots[row * CELL_HEIGHT + y] ?? [];
+      return dots
+        .slice(column * CELL_WIDTH, (column + 1) * CELL_WIDTH)
+        .reduce((sum, dot) => sum * 2 + (dot ? 1 : 0), 0);
     });
     return LETTERS.get(lines.join()) ?? '?';
   }

@@ -53,18 +53,19 @@ async function open(url) {
   viewer.viewOnly = viewOnly;
   viewer.scaleViewport = true;
   viewer.background = '#101418';
+  let name = 'the server';
+  viewer.addEventListener('desktopname', ({ detail }) => {
+    name = detail.name;
+  });
   viewer.addEventListener('connect', () => {
     opened = true;
-    state.textContent = 'Connected';
+    state.textContent = `Connected to ${name}`;
+    document.title = `${name} · Skerry console`;
     // The link is used up: out of the address bar and the history with it.
     history.replaceState(null, '', location.pathname);
     keys.hidden = viewOnly;
     full.hidden = !document.fullscreenEnabled;
     viewer.focus();
-  });
-  viewer.addEventListener('desktopname', ({ detail }) => {
-    document.title = `${detail.name} · Skerry console`;
-    state.textContent = `Connected to ${detail.name}`;
   });
   viewer.addEventListener('securityfailure', () => socket.close());
   keys.addEventListener('click', () => {

@@ -5,7 +5,8 @@ import { COLUMNS, ROWS, type ScreenText } from './screen-text.ts';
 
 const FIRST_LINE = 11;
 const LINES = ROWS - FIRST_LINE;
-const INPUT_MAX = 48;
+const INPUT_MAX = 24;
+const MARGIN = '  ';
 
 const KEY = {
   backspace: [0xff08],
@@ -15,10 +16,10 @@ const KEY = {
   alt: [0xffe9, 0xffea],
 } as const satisfies Record<string, readonly number[]>;
 
-const ANSWERS: Readonly<Record<string, (desk: { readonly up: string }) => readonly string[]>> = {
-  help: () => ['help  uptime  poweroff  clear: that is all there is in here.'],
-  uptime: ({ up }) => [`up ${up}`],
-  poweroff: () => ['This prompt has no power over the machine: use POST /v1/servers/{id}/stop.'],
+const ANSWERS: Readonly<Record<string, (desk: { readonly up: string }) => string>> = {
+  help: () => 'help, uptime, poweroff, clear; nothing else.',
+  uptime: ({ up }) => `up ${up}`,
+  poweroff: () => 'Not from here: POST /v1/servers/{id}/stop.',
 };
 
 export class ScreenDesk {
@@ -50,9 +51,9 @@ export class ScreenDesk {
       ['IPv6', ipv6],
       ['up', state === 'running' ? this.#up : '-'],
     ];
-    this.#text.write(1, '  A simulated machine. What you type stays on this screen.');
+    this.#text.write(1, `${MARGIN}A simulated machine. Typed text stays here.`);
     shown.forEach(([name, value], index) => {
-      this.#text.write(3 + index, `  ${name.padEnd(10)}${value}`);
+      this.#text.write(3 + index, `${MARGIN}${name.padEnd(9)}${value}`);
     });
     this.#draw();
   }
@@ -70,7 +71,7 @@ export class ScreenDesk {
     const control = KEY.control.some((key) => this.#down.has(key));
     const alt = KEY.alt.some((key) => this.#down.has(key));
     if (control && alt && isOne(keysym, KEY.delete)) {
-      this.#say('Ctrl-Alt-Del: the machine heard it. Restarting it is POST /v1/servers/{id}/reboot.');
+      this.#say('Ctrl-Alt-Del was heard.');
     } else if (control && keysym === 'c'.charCodeAt(0)) {
       this.#input = '';
     } else if (isOne(keysym, KEY.enter)) {
@@ -92,7 +93,7 @@ export class ScreenDesk {
     this.#say(`${this.#prompt()}${typed}`);
     if (typed === '') return;
     const answer = Object.hasOwn(ANSWERS, typed) ? ANSWERS[typed]?.({ up: this.#up }) : undefined;
-    for (const line of answer ?? ['Login incorrect. This prompt knows: help']) this.#say(line);
+    this.#say(answer ?? 'Login incorrect. This prompt knows: help');
   }
 
   #say(line: string): void {
@@ -100,20 +101,19 @@ export class ScreenDesk {
   }
 
   #prompt(): string {
-    const name = (this.#facts?.hostname ?? '').slice(0, COLUMNS - INPUT_MAX - 14);
-    return `  ${name} ${this.#facts?.rescue ? 'rescue' : 'login'}: `;
+    const word = this.#facts?.rescue ? 'rescue' : 'login';
+    const room = COLUMNS - MARGIN.length - word.length - ' : '.length - INPUT_MAX - CURSOR.length;
+    return `${(this.#facts?.hostname ?? '').slice(0, room)} ${word}: `;
   }
 
   #draw(): void {
     const running = this.#facts?.state === 'running';
     const prompt = running ? `${this.#prompt()}${this.#input}${CURSOR}` : '';
-    const lines = running ? [...this.#lines.map(indented), prompt] : [];
-    for (let line = 0; line < LINES; line += 1) this.#text.write(FIRST_LINE + line, lines[line] ?? '');
+    const lines = running ? [...this.#lines, prompt] : [];
+    for (let line = 0; line < LINES; line += 1) {
+      this.#text.write(FIRST_LINE + line, `${MARGIN}${lines[line] ?? ''}`);
+    }
   }
-}
-
-function indented(line: string): string {
-  return line.startsWith('  ') ? line : `  ${line}`;
 }
 
 function isOne(keysym: number, keys: readonly number[]): boolean {

@@ -1,8 +1,9 @@
 /** Turns rows of text into pixels, in the form the viewer asked for. */
 import { CELL_HEIGHT, CELL_WIDTH, glyph } from './screen-font.ts';
-import { COLUMNS, ROWS, type ScreenText } from './screen-text.ts';
+import { ROWS, type ScreenText } from './screen-text.ts';
 
-export const WIDTH = COLUMNS * CELL_WIDTH;
+/** A little wider than its letters. */
+export const WIDTH = 640;
 export const HEIGHT = ROWS * CELL_HEIGHT;
 
 /** Whole rows of text, which is what changes together. */
@@ -32,6 +33,8 @@ export const DEFAULT_FORMAT: PixelFormat = {
   green: { max: 255, shift: 8 },
   blue: { max: 255, shift: 0 },
 };
+
+const LEFT_PIXEL = 1 << (CELL_WIDTH - 1);
 
 type Colour = readonly [red: number, green: number, blue: number];
 const PAPER: Colour = [16, 20, 24];
@@ -76,14 +79,14 @@ export function drawRows(text: ScreenText, { first, count }: RowRange, format: P
     const line = lineOf(text, y);
     for (let x = 0; x < WIDTH; x += 1, at += step) {
       const dots = line[Math.floor(x / CELL_WIDTH)] ?? 0;
-      const source = dots & (0x80 >> (x % CELL_WIDTH)) ? ink : paper;
+      const source = dots & (LEFT_PIXEL >> (x % CELL_WIDTH)) ? ink : paper;
       for (let i = 0; i < step; i += 1) bytes[at + i] = source[i] ?? 0;
     }
   }
   return bytes;
 }
 
-/** One line of pixels as one byte for each letter. */
+/** One line of pixels, as one number for each letter. */
 function lineOf(text: ScreenText, y: number): number[] {
   const row = text.row(Math.floor(y / CELL_HEIGHT));
   return Array.from(row, (letter) => glyph(letter)[y % CELL_HEIGHT] ?? 0);

@@ -1,5 +1,5 @@
-/** A screen of text: 80 by 25 letters, each row with a number that grows when the row changes. */
-export const COLUMNS = 80;
+/** A screen of text: 53 by 25 letters, each row with a number that grows when the row changes. */
+export const COLUMNS = 53;
 export const ROWS = 25;
 
 export class ScreenText {
