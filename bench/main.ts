@@ -10,13 +10,14 @@ import type { Figure } from './figure.ts';
 import { benchRest } from './rest.ts';
 import { benchServe } from './serve.ts';
 import { benchStart } from './start.ts';
+import { benchUpload } from './upload.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'skerry-bench-'));
 // Root's database runs as another user, who must be able to pass through.
 await chmod(folder, 0o755);
 let missed = 0;
 try {
-  for (const bench of [benchStart, benchServe, benchDeploy, benchRest]) {
+  for (const bench of [benchStart, benchServe, benchDeploy, benchRest, benchUpload]) {
     for (const figure of await bench(folder)) report(figure);
   }
 } finally {

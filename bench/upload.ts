@@ -1,0 +1,168 @@
+/**
+ * An upload of 4 GiB from another process, against writing as much to the same disk and against hashing it, each alone.
+ * `node bench/upload.ts 512` measures 512 MiB, and says how fast everything was.
+ */
+import { createHash } from 'node:crypto';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isoFile } from '../test/support/iso.ts';
+import { startServing } from '../test/support/process.ts';
+import { SessionClient } from '../test/support/session-client.ts';
+import { apiToken } from '../test/support/v1-client.ts';
+import type { Figure } from './figure.ts';
+
+const MIB = 1024 ** 2;
+const BOUNDARY = 'bench-7d1f';
+const SAMPLE_EVERY_MS = 50;
+const WARM_MIB = 32;
+
+interface Measured {
+  readonly diskMibPerS: number;
+  readonly sha256MibPerS: number;
+  readonly uploadMibPerS: number;
+  readonly grownMib: number;
+}
+
+export async function benchUpload(folder: string, sizeMib = 4_096): Promise<Figure[]> {
+  const measured = await measure(folder, sizeMib);
+  const slower = Math.min(measured.diskMibPerS, measured.sha256MibPerS);
+  return [
+    {
+      name: `upload of ${sizeMib} MiB ÷ the slower of disk and SHA-256`,
+      value: measured.uploadMibPerS / slower,
+      unit: '×',
+      heldTo: 0.6,
+      goal: 0.9,
+      bound: 'min',
+    },
+    {
+      name: `memory that the upload takes`,
+      value: measured.grownMib,
+      unit: 'MiB',
+      heldTo: 64,
+      goal: 32,
+      bound: 'max',
+    },
+  ];
+}
+
+async function measure(folder: string, sizeMib: number): Promise<Measured> {
+  const dataDir = join(folder, 'upload');
+  const serving = await startServing({ SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'warn' });
+  try {
+    const customer = SessionClient.over(serving.url);
+    await customer.signUp();
+    const token = await apiToken(customer, 'write');
+    await upload(serving.url, token, WARM_MIB);
+    // The disk has its moods: it is asked before and after.
+    const before = await writeAlone(dataDir, sizeMib);
+    const rss = await watchMemory(serving.pid);
+    const uploadMibPerS = await upload(serving.url, token, sizeMib);
+    const grownMib = await rss.grownMib();
+    const after = await writeAlone(dataDir, sizeMib);
+    const diskMibPerS = (before + after) / 2;
+    return { diskMibPerS, sha256MibPerS: hashAlone(sizeMib), uploadMibPerS, grownMib };
+  } finally {
+    await serving.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+function perSecond(sizeMib: number, begun: number): number {
+  return sizeMib / ((performance.now() - begun) / 1_000);
+}
+
+async function writeAlone(dataDir: string, sizeMib: number): Promise<number> {
+  const path = join(dataDir, 'alone');
+  const piece = Buffer.alloc(MIB, 7);
+  const begun = performance.now();
+  const file = await open(path, 'w');
+  for (let n = 0; n < sizeMib; n++) await file.write(piece);
+  await file.sync();
+  await file.close();
+  const speed = perSecond(sizeMib, begun);
+  await rm(path);
+  return speed;
+}
+
+function hashAlone(sizeMib: number): number {
+  const piece = Buffer.alloc(MIB, 7);
+  const begun = performance.now();
+  const hash = createHash('sha256');
+  for (let n = 0; n < sizeMib; n++) hash.update(piece);
+  hash.digest();
+  return perSecond(sizeMib, begun);
+}
+
+/** Sends an image over a bare socket, waits for its 201 and says how fast that was. */
+async function upload(url: string, token: string, sizeMib: number): Promise<number> {
+  const { hostname, port } = new URL(url);
+  const first = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.iso"\r\n\r\n`;
+  const last = `\r\n--${BOUNDARY}--\r\n`;
+  const head = [
+    'POST /v1/images HTTP/1.1',
+    `Host: ${hostname}`,
+    `Authorization: Bearer ${token}`,
+    `Content-Type: multipart/form-data; boundary=${BOUNDARY}`,
+    `Content-Length: ${first.length + sizeMib * MIB + last.length}`,
+    'Connection: close',
+  ];
+  const begun = performance.now();
+  const socket = connect(Number(port), hostname);
+  let answer = '';
+  const answered = new Promise<void>((resolve, reject) => {
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1');
+      if (answer.includes('\r\n\r\n')) resolve();
+    });
+    socket.on('error', reject).on('close', () => reject(new Error(`no answer: ${answer}`)));
+  });
+  const send = async (bytes: string | Buffer) => {
+    if (!socket.write(bytes))
+      await Promise.race([new Promise((done) => socket.once('drain', done)), answered]);
+  };
+  await send(`${head.join('\r\n')}\r\n\r\n${first}`);
+  await send(isoFile(MIB, 7));
+  const piece = Buffer.alloc(MIB, 7);
+  for (let n = 1; n < sizeMib; n++) await send(piece);
+  await send(last);
+  await answered;
+  const speed = perSecond(sizeMib, begun);
+  socket.destroy();
+  if (!answer.startsWith('HTTP/1.1 201 ')) throw new Error(`the upload was not taken: ${answer}`);
+  return speed;
+}
+
+/** Watches what a process has in memory, from now on. */
+async function watchMemory(pid: number): Promise<{ grownMib(): Promise<number> }> {
+  const residentMib = async () => {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+  };
+  const start = await residentMib();
+  let most = start;
+  const look = async () => {
+    most = Math.max(most, await residentMib());
+  };
+  const timer = setInterval(look, SAMPLE_EVERY_MS);
+  return {
+    grownMib: async () => {
+      clearInterval(timer);
+      await look();
+      return most - start;
+    },
+  };
+}
+
+if (import.meta.main) {
+  const folder = await mkdtemp(join(tmpdir(), 'skerry-bench-'));
+  try {
+    const measured = await measure(folder, Number(process.argv[2] ?? 4_096));
+    for (const [what, value] of Object.entries(measured))
+      process.stdout.write(`${what} ${value.toFixed(1)}\n`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

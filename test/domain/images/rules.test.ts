@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { imageGone } from '../../../src/domain/images/deprecation.ts';
+import { IsoProbe } from '../../../src/domain/images/iso9660.ts';
+import { isoFile } from '../../support/iso.ts';
+import { RUNS } from '../../support/runs.ts';
+
+describe('a deprecated image', () => {
+  it('is there for 90 days after its day, and gone from then on', () => {
+    assert.equal(imageGone(null, new Date('2999-01-01')), false);
+    assert.equal(imageGone('2026-01-01', new Date('2026-03-31T23:59:59.999Z')), false);
+    assert.equal(imageGone('2026-01-01', new Date('2026-04-01T00:00:00Z')), true);
+    assert.equal(imageGone('2030-01-01', new Date('2026-01-01')), false);
+  });
+});
+
+describe('an ISO 9660 file', () => {
+  it('is recognised in whatever pieces it comes, and only whole', () => {
+    const size = 17 * 2048;
+    const cuts = fc.array(fc.nat({ max: size }), { maxLength: 12 });
+    fc.assert(
+      fc.property(cuts, fc.nat({ max: size - 1 }), fc.nat({ max: 5 }), (places, shorter, broken) => {
+        const at = places.sort((a, b) => a - b);
+        const isIso = (file: Buffer) => {
+          const probe = new IsoProbe();
+          for (const [n, from] of [0, ...at].entries()) probe.push(file.subarray(from, at[n] ?? file.length));
+          return probe.isIso();
+        };
+        assert.ok(isIso(isoFile()));
+        assert.ok(!isIso(isoFile().subarray(0, shorter)));
+        const other = isoFile();
+        other[16 * 2048 + 1 + broken] = 0;
+        assert.ok(!isIso(other));
+      }),
+      { numRuns: RUNS, verbose: true },
+    );
+  });
+});

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { CustomerActor, Service } from '../../../src/domain/context.ts';
+import { createImage } from '../../../src/domain/images/create.ts';
+import { deleteImage } from '../../../src/domain/images/delete.ts';
+import { releaseImage } from '../../../src/domain/images/release.ts';
+import { beginUpload, type ReceivedUpload, type Upload } from '../../../src/domain/images/upload.ts';
+import { findUsableImage, isoOf } from '../../../src/domain/images/usable.ts';
+import { DiskBlobs } from '../../../src/drivers/blobs/disk.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import { newId, newPublicNo, readId } from '../../../src/kernel/ids.ts';
+import type { Blobs } from '../../../src/ports/blobs.ts';
+import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
+import { scratchFolder } from '../../support/folder.ts';
+import { isoFile } from '../../support/iso.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { S1 } from '../../support/stock.ts';
+
+const GIB = 1024 ** 3;
+const FRESH = { atLeastBytes: 0, key: undefined };
+
+let world: TestService;
+let service: Service;
+let actor: CustomerActor;
+let folder: string;
+before(async () => {
+  world = await testService();
+  service = world.service;
+  await world.stock.offer(['par'], [S1]);
+  folder = dirname(service.blobs.path(newId(new Date())));
+  await mkdir(folder, { recursive: true });
+});
+after(() => world.close());
+beforeEach(async () => {
+  actor = await world.stock.customer();
+});
+
+async function* inPieces(...pieces: Uint8Array[]): AsyncIterable<Uint8Array> {
+  yield* pieces;
+}
+
+function receivedOf(upload: Upload, file: ReceivedUpload['file']): ReceivedUpload {
+  return { id: upload.id, discard: upload.discard, fields: [], files: 1, file };
+}
+
+/** Uploads an image; its shown id. */
+async function uploaded(by = actor): Promise<string> {
+  const upload = await beginUpload(service, by, FRESH);
+  try {
+    const file = await upload.receive(inPieces(isoFile()));
+    return (await createImage(service, by, receivedOf(upload, file))).id;
+  } finally {
+    await upload.discard();
+  }
+}
+
+async function refusal(attempt: Promise<unknown>): Promise<string> {
+  const error: unknown = await attempt.then(
+    () => assert.fail('it was not refused'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof Failure, String(error));
+  return error.code;
+}
+
+const storedId = (shownId: string) => readId('customImage', shownId) ?? assert.fail('not an id');
+
+/** A server that has this image. */
+async function installed(imageId: string): Promise<string> {
+  const id = newId(new Date());
+  await world.db.run(
+    `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
+                          billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, created_at, updated_at)
+     values ($1, $2, $3, 'a', 'running', 's1', 'par', $4, 1, 1, 1, 1, 1, 1, now(), now(), now())`,
+    [id, newPublicNo(), actor.customerId, imageId],
+  );
+  return id;
+}
+
+describe('an upload', () => {
+  it('of more than 4 GiB is refused as soon as it is, and of 4 GiB is not', async () => {
+    let written = 0;
+    const nowhere: Blobs = {
+      ...{ path: () => '', remove: async () => undefined },
+      begin: async () => ({
+        write: async (chunk) => {
+          written += chunk.length;
+        },
+        finish: async () => ({ sha256: 'x', sizeBytes: written }),
+        abort: async () => undefined,
+      }),
+    };
+    const piece = Buffer.alloc(64 * 1024 ** 2);
+    const whole = LIMITS.imageUploadMaxBytes / piece.length;
+    let asked = 0;
+    async function* pieces(count: number) {
+      for (asked = 0; asked < count; asked++) yield piece;
+    }
+    const generous = { ...service, blobs: nowhere };
+    const exact = await beginUpload(generous, actor, FRESH);
+    assert.equal((await exact.receive(pieces(whole))).sizeBytes, LIMITS.imageUploadMaxBytes);
+    await exact.discard();
+    written = 0;
+    const over = await beginUpload(generous, actor, FRESH);
+    assert.equal(await refusal(over.receive(pieces(whole * 2))), 'invalid_request');
+    assert.deepEqual([asked, written], [whole, LIMITS.imageUploadMaxBytes]);
+    await over.discard();
+    const tooMuch = { ...FRESH, atLeastBytes: LIMITS.imageUploadMaxBytes + 1 };
+    assert.equal(await refusal(beginUpload(generous, actor, tooMuch)), 'invalid_request');
+  });
+
+  it('is refused with maintenance by a full disk, and nothing is left', async () => {
+    const full = new DiskBlobs({ folder: scratchFolder(), reserveBytes: Number.MAX_SAFE_INTEGER });
+    const upload = await beginUpload({ ...service, blobs: full }, actor, FRESH);
+    assert.equal(await refusal(upload.receive(inPieces(isoFile()))), 'maintenance');
+    await upload.discard();
+    assert.equal(await world.db.row('select id from image_uploads'), undefined);
+  });
+
+  it('whose process was killed is removed by its task, and cannot become an image any more', async () => {
+    const upload = await beginUpload(service, actor, FRESH);
+    const file = await upload.receive(inPieces(isoFile()));
+    await world.runner.runDue(Date.now() + 5_000);
+    assert.ok((await readdir(folder)).includes(upload.id), 'one that is alive is left alone');
+    await world.db.run(`update image_uploads set alive_until = now() - interval '1 second'`);
+    await world.rest();
+    assert.deepEqual(await readdir(folder), []);
+    assert.equal(await refusal(createImage(service, actor, receivedOf(upload, file))), 'maintenance');
+    await upload.discard();
+
+    const half = newId(new Date());
+    await writeFile(`${folder}/part-${half}`, 'half');
+    await world.db.run(
+      `with dead as (insert into image_uploads values ($1, $2, now() - interval '1 second'))
+       insert into tasks (kind, subject, due_at) values ('image_remove', $1, $3)`,
+      [half, actor.customerId, world.clock.now()],
+    );
+    await world.rest();
+    assert.deepEqual(await readdir(folder), []);
+    assert.equal(await world.db.row('select id from image_uploads'), undefined);
+  });
+
+  it('counts by number and by size, exactly, when several become images at once', async () => {
+    const quotas = { ...QUOTAS, customImages: 1 };
+    const strict = { ...service, settings: { ...service.settings, quotas } };
+    const uploads = await Promise.all([1, 2].map(() => beginUpload(strict, actor, FRESH)));
+    const outcomes = await Promise.all(
+      uploads.map(async (upload) => {
+        const file = await upload.receive(inPieces(isoFile()));
+        const made = createImage(strict, actor, receivedOf(upload, file));
+        return await made.then(() => 'made', refusalCode).finally(() => upload.discard());
+      }),
+    );
+    assert.deepEqual(outcomes.sort(), ['limit_reached', 'made']);
+    assert.equal(await refusal(beginUpload(strict, actor, FRESH)), 'limit_reached');
+
+    const other = await world.stock.customer();
+    const small = { ...service, settings: { ...service.settings, quotas: { ...QUOTAS, customImagesGb: 1 } } };
+    assert.equal(
+      await refusal(beginUpload(small, other, { ...FRESH, atLeastBytes: GIB + 1 })),
+      'limit_reached',
+    );
+    const fits = await beginUpload(small, other, { ...FRESH, atLeastBytes: GIB });
+    const file = { sha256: 'x', sizeBytes: GIB + 1, isIso: true };
+    assert.equal(await refusal(createImage(small, other, receivedOf(fits, file))), 'limit_reached');
+    await fits.discard();
+  });
+});
+
+function refusalCode(error: unknown): string {
+  return error instanceof Failure ? error.code : String(error);
+}
+
+describe('a deleted image', () => {
+  it('keeps its file for the servers that have it, until the last of them lets go', async () => {
+    const shownId = await uploaded();
+    const id = storedId(shownId);
+    const server = await installed(id);
+    await deleteImage(service, actor, shownId);
+    await world.rest();
+    assert.ok((await readdir(folder)).includes(id));
+    const { customerId } = actor;
+    await world.db.transaction(async (tx) => {
+      assert.equal(await findUsableImage(tx, customerId, shownId), undefined, 'for a new server');
+      const again = await findUsableImage(tx, customerId, shownId, { installed: id });
+      assert.equal(
+        again && isoOf(service, again)?.path,
+        service.blobs.path(id),
+        'for the server that has it',
+      );
+    });
+    await world.db.transaction(async (tx) => {
+      await tx.run('delete from servers where id = $1', [server]);
+      await releaseImage(tx, id, world.clock.now());
+    });
+    await world.rest();
+    assert.ok(!(await readdir(folder)).includes(id));
+    await world.db.transaction(async (tx) => {
+      assert.equal(await findUsableImage(tx, customerId, shownId, { installed: id }), undefined);
+    });
+  });
+
+  it('frees its place at once, whenever its file goes', async () => {
+    const quotas = { ...QUOTAS, customImages: 1 };
+    const strict = { ...service, settings: { ...service.settings, quotas } };
+    const shownId = await uploaded();
+    assert.equal(await refusal(beginUpload(strict, actor, FRESH)), 'limit_reached');
+    await deleteImage(service, actor, shownId);
+    await (await beginUpload(strict, actor, FRESH)).discard();
+  });
+
+  it('of another customer cannot be used or deleted', async () => {
+    const shownId = await uploaded();
+    const other = await world.stock.customer();
+    await world.db.transaction(async (tx) => {
+      assert.equal(await findUsableImage(tx, other.customerId, shownId), undefined);
+    });
+    assert.equal(await refusal(deleteImage(service, other, shownId)), 'not_found');
+    assert.ok((await readdir(folder)).includes(storedId(shownId)));
+  });
+});

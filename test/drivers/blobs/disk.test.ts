@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { DiskBlobs } from '../../../src/drivers/blobs/disk.ts';
+import { BlobsFull } from '../../../src/ports/blobs.ts';
+import { scratchFolder } from '../../support/folder.ts';
+
+const folder = join(scratchFolder(), 'images');
+const blobs = new DiskBlobs({ folder, reserveBytes: 0 });
+after(() => rm(join(folder, '..'), { recursive: true, force: true }));
+
+const names = async () => (await readdir(folder)).sort();
+
+describe('a blob on the disk', () => {
+  it('has its name once all of it is there, and only its owner may read it', async () => {
+    const key = randomUUID();
+    const pieces = [Buffer.alloc(300_000, 1), Buffer.from('the end')];
+    const writer = await blobs.begin(key, 0);
+    for (const piece of pieces) await writer.write(piece);
+    assert.deepEqual(await names(), [`part-${key}`]);
+    const whole = Buffer.concat(pieces);
+    const sha256 = createHash('sha256').update(whole).digest('hex');
+    assert.deepEqual(await writer.finish(), { sha256, sizeBytes: whole.length });
+    assert.deepEqual(await names(), [key]);
+    assert.deepEqual(await readFile(blobs.path(key)), whole);
+    assert.equal((await stat(blobs.path(key))).mode & 0o777, 0o600);
+    assert.equal((await stat(folder)).mode & 0o777, 0o700);
+    await blobs.remove(key);
+    await blobs.remove(key);
+    assert.deepEqual(await names(), []);
+  });
+
+  it('that is given up leaves nothing, finished or not', async () => {
+    const begun = await blobs.begin(randomUUID(), 0);
+    await begun.write(Buffer.alloc(10));
+    await begun.abort();
+    await begun.abort();
+    const finished = await blobs.begin(randomUUID(), 0);
+    await finished.finish();
+    await finished.abort();
+    assert.deepEqual(await names(), []);
+  });
+
+  it('that a killed process left half written is removed by its key', async () => {
+    const key = randomUUID();
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `part-${key}`), 'half');
+    await blobs.remove(key);
+    assert.deepEqual(await names(), []);
+  });
+
+  it('is not begun, or not gone on with, where the disk has no room for it', async () => {
+    const full = new DiskBlobs({ folder, reserveBytes: Number.MAX_SAFE_INTEGER });
+    await assert.rejects(full.begin(randomUUID(), 0), BlobsFull);
+    await assert.rejects(blobs.begin(randomUUID(), 1024 ** 6), BlobsFull);
+    assert.deepEqual(await names(), []);
+  });
+
+  it('is never found by what is no key', async () => {
+    for (const name of ['../secret', 'a', '', `${randomUUID()}/..`, `../${randomUUID()}`]) {
+      assert.throws(() => blobs.path(name), /not the key of a blob/);
+      await assert.rejects(blobs.begin(name, 0));
+      await assert.rejects(blobs.remove(name));
+    }
+  });
+});
