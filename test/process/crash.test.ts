@@ -19,6 +19,7 @@ const SAMPLED: readonly CrashPoint[] = [
   'provision.ensured',
   'provision.refund_written',
   'operation.end_written',
+  'volume.ensured',
   'credit.written',
 ];
 const KEY = { 'idempotency-key': 'crash-test' };
@@ -113,6 +114,28 @@ const SCENARIOS: readonly Scenario[] = [
       await sandbox(scene.url, 'clock', { advance_s: 120 });
       const left = await (await apiOf(scene)).get('/servers');
       assert.deepEqual(left.body.data, []);
+    },
+  },
+  {
+    points: (point) => /^(task|volume|snapshot)\./.test(point),
+    lead: async (scene) => {
+      const { api, path } = await runningServer(scene);
+      const volume = await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' });
+      await api.post(`/volumes/${volume.body.id}/attach`, { server: path.slice('/servers/'.length) });
+      await api.post(`${path}/snapshots`);
+      await sandbox(scene.url, 'settle');
+      await giveUpData(scene, api);
+    },
+    finish: async (scene) => {
+      await sandbox(scene.url, 'settle');
+      const api = await apiOf(scene);
+      for (const snapshot of (await api.get('/snapshots')).body.data) assert.equal(snapshot.status, 'ready');
+      await giveUpData(scene, api);
+      const left = [await api.get('/volumes'), await api.get('/snapshots')];
+      assert.deepEqual(
+        left.map(({ body }) => body.data),
+        [[], []],
+      );
     },
   },
   {
@@ -246,6 +269,18 @@ async function runningServer(scene: Scene): Promise<{ api: V1Client; path: strin
   const [server] = (await api.get('/servers')).body.data;
   assert.equal(server?.status, 'running');
   return { api, path: `/servers/${server.id}` };
+}
+
+/** Detaches and deletes what there is of volumes and snapshots. */
+async function giveUpData(scene: Scene, api: V1Client): Promise<void> {
+  for (const { id, attached_to } of (await api.get('/volumes')).body.data) {
+    if (attached_to) assert.equal((await api.post(`/volumes/${id}/detach`)).status, 200);
+    assert.equal((await api.delete(`/volumes/${id}`)).status, 204);
+  }
+  for (const { id } of (await api.get('/snapshots')).body.data) {
+    assert.equal((await api.delete(`/snapshots/${id}`)).status, 204);
+  }
+  await sandbox(scene.url, 'settle');
 }
 
 async function balance(customer: SessionClient): Promise<number> {
