@@ -41,6 +41,8 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 12 * 3_600_000;
 /** Of every other body, from its first byte to its last. */
 const BODY_TIMEOUT_MS = 60_000;
+/** An id of any length is looked up like any other: this is above what Node takes of a request's head. */
+const PATH_PART_MAX_CHARS = 64 * 1024;
 
 /** The whole service over HTTP, ready to `listen`. */
 export function buildHttp(options: HttpOptions): FastifyInstance {
@@ -61,6 +63,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     // While we stop, what still arrives on an open connection is served and the connection closed after it.
     return503OnClosing: false,
     bodyLimit: LIMITS.formBodyMaxBytes,
+    routerOptions: { maxParamLength: PATH_PART_MAX_CHARS },
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -77,7 +80,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
       ),
     // What reaches this is a path that cannot be decoded; the framework's message would repeat it.
     frameworkErrors: (_error, request, reply: FastifyReply) => {
-      reply.header('x-request-id', request.id);
+      reply.headers(everyAnswer(request));
       if (/^\/v1\//.test(request.url)) return void answerUnreadablePath(v1, request, reply);
       const failure = new Failure('bad_request', {}, 'The path cannot be read.');
       reply.send(answerError(edge, failure, request, reply));
@@ -121,7 +124,7 @@ function v1Edge(edge: Edge): V1Edge {
 
 function addHooks(app: FastifyInstance, log: Logger): void {
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
+    reply.headers(everyAnswer(request));
     if (!request.routeOptions.config.slowBody) limitBody(request.raw);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       fail('bad_request', {}, 'The Host header is missing.');
@@ -141,6 +144,10 @@ function addHooks(app: FastifyInstance, log: Logger): void {
       'request',
     );
   });
+}
+
+function everyAnswer({ id }: FastifyRequest): Record<string, string> {
+  return { 'x-request-id': id, 'x-content-type-options': 'nosniff' };
 }
 
 /** A body that dribbles in holds a connection and its buffers: it is cut. */

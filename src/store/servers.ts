@@ -59,6 +59,14 @@ export async function findServerOf(tx: Sql, customerId: string, id: string): Pro
   ]);
 }
 
+/** The image that a shown id names: with the other prefix it is another one, which is not there. */
+function typedImage(shown: string): [type: ServerRow['image_type'], id: string] | undefined {
+  const official = readId('image', shown);
+  if (official !== undefined) return ['official', official];
+  const own = readId('customImage', shown);
+  return own === undefined ? undefined : ['custom', own];
+}
+
 const PAGES = {
   columns: COLUMNS,
   from: FROM,
@@ -72,7 +80,7 @@ const PAGES = {
     status: { where: 's.status = ?' },
     region: { where: 's.region_id = ?' },
     plan: { where: 's.plan_id = ?' },
-    image: { where: 's.image_id = ?', value: (text) => readId('image', text) ?? readId('customImage', text) },
+    image: { where: 'array[i.type, s.image_id::text] = ?', value: typedImage },
     name: { where: 's.name = ?' },
     tag: { where: '? = any(s.tags)' },
   },
