@@ -11,7 +11,11 @@ import { guard, registerRoute } from './pipeline.ts';
 import { ROUTES } from './routes.ts';
 
 /** DECISIONS "CORS". */
-const CORS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed() };
+const CORS = {
+  'access-control-allow-origin': '*',
+  'cache-control': 'no-store',
+  'access-control-expose-headers': exposed(),
+};
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE, OPTIONS',
   'access-control-allow-headers':
