@@ -20,7 +20,7 @@ const validators = new Map<object, Validator>();
 
 const PATHS = Object.keys(document.paths).map((path) => ({
   path,
-  pattern: new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+  pattern: new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[^/]*')}$`),
 }));
 
 /** Fails the test when the answer is not one that the document allows. `path` is the whole one, with its query. */
