@@ -1,5 +1,6 @@
 /** `skerryd serve`: one process, or a parent that holds the database and keeps N children alive. */
 import type { Config } from '../config.ts';
+import { abandonUploads } from '../domain/images/abandon.ts';
 import { Refusal } from '../kernel/refusal.ts';
 import { EMBEDDED_CONNECTIONS } from '../store/embedded/settings.ts';
 import { releaseAllLeases } from '../store/operations.ts';
@@ -26,7 +27,10 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
     try {
       await prepareSandbox(opened);
       // Whoever holds the folder's lock is alone: leases of a process that was killed need not run out.
-      if (config.DATABASE_URL === null) await releaseAllLeases(opened.db);
+      if (config.DATABASE_URL === null) {
+        await releaseAllLeases(opened.db);
+        await abandonUploads(opened.service);
+      }
     } finally {
       await opened.close();
     }

@@ -151,3 +151,8 @@ export async function endDeadUpload(tx: Sql, id: string): Promise<boolean> {
   await tx.run(`delete from image_uploads where id = $1 and alive_until <= clock_timestamp()`, [id]);
   return (await tx.row(`select from image_uploads where id = $1`, [id])) !== undefined;
 }
+
+/** Ends every upload; their ids. */
+export async function endAllUploads(tx: Sql): Promise<string[]> {
+  return (await tx.rows<{ id: string }>(`delete from image_uploads returning id`)).map(({ id }) => id);
+}

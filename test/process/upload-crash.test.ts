@@ -1,0 +1,67 @@
+/** A process killed with -9 while it receives an image: after the restart there is a file exactly where an image is. */
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { CRASH_POINTS, type CrashPoint } from '../../src/kernel/crash.ts';
+import { isoFile } from '../support/iso.ts';
+import { killLeftovers, startServing } from '../support/process.ts';
+import { SessionClient } from '../support/session-client.ts';
+import { apiToken } from '../support/v1-client.ts';
+
+const EVERY = CRASH_POINTS.filter((point) => point.startsWith('upload.'));
+const SAMPLED: readonly CrashPoint[] = ['upload.on_disk'];
+
+let folder = '';
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'skerry-crash-'));
+  // Root's database runs as another user, who must be able to pass through.
+  await chmod(folder, 0o755);
+});
+after(async () => {
+  killLeftovers();
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
+});
+
+const environment = (dataDir: string) => ({ SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'warn' });
+
+async function upload(url: string, token: string): Promise<Response> {
+  const body = new FormData();
+  body.set('file', new Blob([new Uint8Array(isoFile())]), 'a.iso');
+  const headers = { authorization: `Bearer ${token}`, 'idempotency-key': 'crash-test' };
+  return await fetch(`${url}/v1/images`, { method: 'POST', headers, body });
+}
+
+async function settle(url: string): Promise<void> {
+  const response = await fetch(`${url}/sandbox/settle`, { method: 'POST', body: '{}' });
+  assert.equal(response.status, 200, await response.text());
+}
+
+describe('a process killed with -9 while it receives an image', () => {
+  for (const point of process.env.SKERRY_TEST_FULL ? EVERY : SAMPLED) {
+    it(`at ${point}: leaves a file only where an image is, and takes it when it comes again`, async () => {
+      const dataDir = join(folder, point);
+      const files = () => readdir(join(dataDir, 'images')).catch(() => []);
+      const armed = await startServing({ ...environment(dataDir), SKERRY_CRASH_AT: point });
+      const customer = SessionClient.over(armed.url);
+      await customer.signUp();
+      const token = await apiToken(customer, 'write');
+      await upload(armed.url, token).catch(() => undefined);
+      assert.equal((await armed.ended).signal, 'SIGKILL', 'the point was reached');
+
+      const serving = await startServing(environment(dataDir));
+      try {
+        await settle(serving.url);
+        assert.equal((await files()).length, point === 'upload.image_committed' ? 1 : 0);
+        const again = await upload(serving.url, token);
+        assert.equal(again.status, 201);
+        assert.equal(again.headers.get('idempotent-replayed') === 'true', point === 'upload.image_committed');
+        await settle(serving.url);
+        assert.equal((await files()).length, 1);
+      } finally {
+        assert.equal((await serving.stop()).code, 0);
+      }
+    });
+  }
+});
