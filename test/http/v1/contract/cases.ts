@@ -1,0 +1,170 @@
+/**
+ * A right request for every operation, and every place in it that holds an id. Bodies name all that their schema has, so
+ * that no place is forgotten. On one estate they can all be carried out, those that delete last.
+ */
+import type { Operation } from '../../../../src/spec/operations.ts';
+import type { Case } from './cases-parts.ts';
+import { at, inBody, inFilter, inPath, NOTHING } from './cases-parts.ts';
+import { type Estate, PUBLIC_KEY, RULE, UPLOAD } from './estate.ts';
+
+const USER_DATA = Buffer.from('#cloud-config\n').toString('base64');
+const KEY_PLACES = [inBody('ssh_keys.0', 'sshKey'), inBody('ssh_keys.1', 'sshKey')];
+const LATER = '2099-01-31T12:00:00Z';
+
+/** A new operation does not compile without a case. */
+export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
+  'servers.list': ({ image }) => ({
+    ...NOTHING,
+    query: { 'filter[image]': image.own, 'filter[plan]': 's1', 'filter[region]': 'par' },
+    places: [
+      inFilter('filter[image]', 'customImage'),
+      inFilter('filter[plan]', 'plan'),
+      inFilter('filter[region]', 'region'),
+    ],
+  }),
+  'servers.create': ({ image, keys }) => ({
+    ...NOTHING,
+    body: {
+      name: 'web-2',
+      plan: 's1',
+      region: 'par',
+      image: image.official,
+      ssh_keys: keys,
+      tags: ['web'],
+      labels: { env: 'prod' },
+      user_data_b64: USER_DATA,
+      billing_months: 1,
+      auto_renew: false,
+    },
+    places: [
+      inBody('plan', 'plan'),
+      inBody('region', 'region'),
+      inBody('image', 'customImage'),
+      ...KEY_PLACES,
+    ],
+  }),
+  'servers.get': ({ server }) => at('server', server.running),
+  'servers.update': ({ server }) =>
+    at('server', server.running, { body: { name: 'web-3', tags: [], labels: {}, auto_renew: false } }),
+  'servers.delete': ({ server }) => at('server', server.running),
+  'servers.reboot': ({ server }) => at('server', server.running, { query: { hard: 'true' } }),
+  'servers.rebuild': ({ server, image, keys }) =>
+    at('server', server.running, {
+      body: { image: image.official, ssh_keys: keys, user_data_b64: USER_DATA },
+      places: [inBody('image', 'customImage'), ...KEY_PLACES],
+    }),
+  'servers.rescue': ({ server }) => at('server', server.running),
+  'servers.stop': ({ server }) => at('server', server.running),
+  'servers.start': ({ server }) => at('server', server.stopped),
+  'servers.console': ({ server }) => at('server', server.running),
+  'servers.metrics': ({ server }) => at('server', server.running),
+  'servers.set_rdns': ({ server, address }) =>
+    at('server', server.running, { body: { ipv4: 'a.example.org', ipv6: 'a.example.org', address } }),
+
+  'images.list': () => NOTHING,
+  'images.get': ({ image }) => at('customImage', image.own),
+  'images.create': () => ({ ...NOTHING, upload: UPLOAD }),
+  'images.delete': ({ image }) => at('customImage', image.own),
+  'plans.list': () => NOTHING,
+  'plans.get': () => at('plan', 's1'),
+  'regions.list': () => NOTHING,
+  'regions.get': () => at('region', 'par'),
+
+  'ssh_keys.list': () => NOTHING,
+  'ssh_keys.create': () => ({ ...NOTHING, body: { name: 'third', public_key: PUBLIC_KEY } }),
+  'ssh_keys.get': ({ keys }) => at('sshKey', keys[0]),
+  'ssh_keys.delete': ({ keys }) => at('sshKey', keys[0]),
+  'tokens.list': () => NOTHING,
+  'tokens.create': () => ({ ...NOTHING, body: { name: 'ci', scope: 'read', expires_at: LATER } }),
+  'tokens.delete': ({ token }) => at('token', token),
+
+  'balance.get': () => NOTHING,
+  'ledger.list': () => NOTHING,
+  'topups.create': () => ({ ...NOTHING, body: { coin: 'BTC', amount_usd: 30 } }),
+  'topups.get': ({ topup }) => at('topup', topup.credited),
+  'topups.list': () => NOTHING,
+
+  'volumes.list': ({ server }) => ({
+    ...NOTHING,
+    query: { 'filter[attached_to]': server.running, 'filter[region]': 'par' },
+    places: [inFilter('filter[attached_to]', 'server'), inFilter('filter[region]', 'region')],
+  }),
+  'volumes.create': () => ({
+    ...NOTHING,
+    body: { name: 'more', size_gb: 10, region: 'par', encrypted: true, filesystem: 'ext4' },
+    places: [inBody('region', 'region')],
+  }),
+  'volumes.get': ({ volume }) => at('volume', volume.attached),
+  'volumes.update': ({ volume }) => at('volume', volume.attached, { body: { name: 'disk', size_gb: 20 } }),
+  'volumes.delete': ({ volume }) => at('volume', volume.spare),
+  'volumes.attach': ({ volume, server }) =>
+    at('volume', volume.detached, {
+      body: { server: server.running },
+      places: [inBody('server', 'server')],
+    }),
+  'volumes.detach': ({ volume }) => at('volume', volume.attached),
+
+  'snapshots.list': ({ server }) => ({
+    ...NOTHING,
+    query: { 'filter[server]': server.running },
+    places: [inFilter('filter[server]', 'server')],
+  }),
+  'snapshots.create': ({ server }) =>
+    at('server', server.running, { body: { name: 'before', expires_at: LATER } }),
+  'snapshots.get': ({ snapshot }) => at('snapshot', snapshot),
+  'servers.restore': ({ server, snapshot }) =>
+    at('server', server.running, { body: { snapshot }, places: [inBody('snapshot', 'snapshot')] }),
+  'snapshots.delete': ({ snapshot }) => at('snapshot', snapshot),
+
+  'firewall_groups.list': () => NOTHING,
+  'firewall_groups.create': ({ server }) => ({
+    ...NOTHING,
+    body: {
+      name: 'gate',
+      default_action: 'accept',
+      rules: [RULE],
+      applied_to: [server.running, server.stopped],
+    },
+    places: [inBody('applied_to.0', 'server'), inBody('applied_to.1', 'server')],
+  }),
+  'firewall_groups.get': ({ group }) => at('firewallGroup', group.applied),
+  'firewall_groups.update': ({ group, server }) =>
+    at('firewallGroup', group.applied, {
+      body: { name: 'gate', default_action: 'accept', applied_to: [server.running, server.stopped] },
+      places: [inBody('applied_to.0', 'server'), inBody('applied_to.1', 'server')],
+    }),
+  'firewall_groups.delete': ({ group }) => at('firewallGroup', group.idle),
+  'firewall_rules.create': ({ group }) => at('firewallGroup', group.applied, { body: RULE }),
+  'firewall_rules.replace': ({ group }) => at('firewallGroup', group.idle, { body: { rules: [RULE, RULE] } }),
+  'firewall_rules.delete': ({ group, rule }) => ({
+    ...at('firewallGroup', group.applied),
+    params: { id: group.applied, rule_id: rule.ofApplied },
+    places: [inPath('id', 'firewallGroup'), inPath('rule_id', 'firewallRule')],
+  }),
+
+  'webhooks.list': () => NOTHING,
+  'webhooks.create': () => ({
+    ...NOTHING,
+    body: { url: 'https://hooks.invalid/', events: ['server.suspended'], active: false },
+  }),
+  'webhooks.get': ({ webhook }) => at('webhook', webhook.pinged),
+  'webhooks.update': ({ webhook }) =>
+    at('webhook', webhook.pinged, {
+      body: { url: 'https://other.invalid/', events: ['server.suspended'], active: true },
+    }),
+  'webhooks.delete': ({ webhook }) => at('webhook', webhook.pinged),
+  'webhooks.test': ({ webhook }) => at('webhook', webhook.pinged),
+  'deliveries.list': ({ webhook }) => at('webhook', webhook.pinged),
+  'deliveries.replay': ({ webhook, delivery }) => ({
+    ...at('webhook', webhook.pinged),
+    params: { id: webhook.pinged, delivery_id: delivery.ofPinged },
+    places: [inPath('id', 'webhook'), inPath('delivery_id', 'delivery')],
+  }),
+
+  'audit_events.list': ({ server }) => ({
+    ...NOTHING,
+    query: { resource: server.running },
+    places: [inFilter('resource', 'server')],
+  }),
+  'audit_events.get': ({ auditEvent }) => at('audit', auditEvent),
+};

@@ -1,0 +1,136 @@
+/** A customer with one of everything, made as he would make it: through the REST surface. */
+import assert from 'node:assert/strict';
+import { isoFile } from '../../../support/iso.ts';
+import { apiToken, type Body, type V1Answer, V1Client } from '../../../support/v1-client.ts';
+import type { World } from '../../../support/world.ts';
+import { MULTIPART, multipart } from '../upload-world.ts';
+
+/** So that no request of a test is refused for coming too soon. */
+export const NO_RATES = {
+  SKERRY_RATE_CAPACITY: '1000000',
+  SKERRY_RATE_REFILL_PER_S: '1000000',
+  SKERRY_PROVISION_RATE_CAPACITY: '1000000',
+  SKERRY_PROVISION_RATE_REFILL_PER_S: '1000000',
+};
+
+export const PUBLIC_KEY =
+  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY me@laptop';
+export const RULE = {
+  direction: 'in',
+  proto: 'tcp',
+  port: '443',
+  source: '0.0.0.0/0',
+  action: 'accept',
+  note: null,
+};
+/** The parts of an upload as text: every byte of them is ASCII. */
+export const UPLOAD = multipart([
+  { name: 'name', content: 'rescue' },
+  { name: 'file', filename: 'rescue.iso', content: isoFile() },
+]).toString('latin1');
+
+/** Shown ids; the things are as their names say. All of it is in the region `par`. */
+export interface Estate {
+  /** With a token of scope `billing`. */
+  readonly api: V1Client;
+  /** `stopped` is installed from the own image. */
+  readonly server: { readonly running: string; readonly stopped: string };
+  /** An address of the running server's own /64. */
+  readonly address: string;
+  readonly image: { readonly official: string; readonly own: string };
+  readonly keys: readonly [string, string];
+  /** Not the one that `api` uses. */
+  readonly token: string;
+  readonly topup: { readonly credited: string; readonly open: string };
+  /** `attached` is attached to the running server. */
+  readonly volume: { readonly attached: string; readonly detached: string; readonly spare: string };
+  /** Of the running server, ready. */
+  readonly snapshot: string;
+  /** `applied` is applied to the running server and has one rule, as `idle` has. */
+  readonly group: { readonly applied: string; readonly idle: string };
+  readonly rule: { readonly ofApplied: string; readonly ofIdle: string };
+  /** Both were pinged. */
+  readonly webhook: { readonly pinged: string; readonly other: string };
+  readonly delivery: { readonly ofPinged: string; readonly ofOther: string };
+  readonly auditEvent: string;
+  readonly ledgerEntry: string;
+}
+
+export async function makeEstate(world: World): Promise<Estate> {
+  const api = V1Client.into(world.http, await apiToken(await world.customer()));
+  const make = (path: string, body?: object) => made(api.post(path, body));
+  const credited = await pay(world, api);
+  const keys = [
+    (await make('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY })).id,
+    (await make('/ssh-keys', { name: 'desk', public_key: PUBLIC_KEY })).id,
+  ] as const;
+  const image = await makeImages(api);
+  const order = { name: 'web-1', plan: 's1', region: 'par', ssh_keys: keys };
+  const running = (await make('/servers', { ...order, image: image.official })).id;
+  const stopped = (await make('/servers', { ...order, image: image.own })).id;
+  await world.settle();
+  await make(`/servers/${stopped}/stop`);
+  const volume = {
+    attached: (await make('/volumes', { name: 'data', size_gb: 10, region: 'par' })).id,
+    detached: (await make('/volumes', { name: 'data', size_gb: 10, region: 'par' })).id,
+    spare: (await make('/volumes', { name: 'data', size_gb: 10, region: 'par' })).id,
+  };
+  await make(`/volumes/${volume.attached}/attach`, { server: running });
+  const snapshot = (await make(`/servers/${running}/snapshots`)).id;
+  const groupBody = { name: 'web', default_action: 'drop', rules: [RULE] };
+  const applied = await make('/firewall/groups', { ...groupBody, applied_to: [running] });
+  const idle = await make('/firewall/groups', groupBody);
+  const [pinged, other] = [await makeWebhook(api), await makeWebhook(api)];
+  const token = (await make('/account/tokens', { name: 'spare', scope: 'read' })).id;
+  const open = (await make('/billing/topup', { coin: 'BTC', amount_usd: 30 })).id;
+  await world.settle();
+  await assertMade(api, { running, stopped, snapshot, credited, attached: volume.attached });
+  return {
+    ...{ api, image, keys, token, volume, snapshot },
+    webhook: { pinged: pinged.id, other: other.id },
+    delivery: { ofPinged: pinged.delivery, ofOther: other.delivery },
+    server: { running, stopped },
+    address: (await made(api.get(`/servers/${running}`))).ipv6.address,
+    topup: { credited, open },
+    group: { applied: applied.id, idle: idle.id },
+    rule: { ofApplied: applied.rules[0].id, ofIdle: idle.rules[0].id },
+    auditEvent: (await made(api.get('/audit/events'))).data[0].id,
+    ledgerEntry: (await made(api.get('/billing/ledger'))).data[0].id,
+  };
+}
+
+async function pay(world: World, api: V1Client): Promise<string> {
+  const topup = await made(api.post('/billing/topup', { coin: 'LTC', amount_usd: 90 }));
+  const { deposit_address: address, deposit_amount: amount } = topup;
+  await world.sandbox('payments', { coin: 'LTC', address, amount });
+  await world.sandbox('blocks', { coin: 'LTC', count: 30 });
+  await world.settle();
+  return topup.id;
+}
+
+async function makeImages(api: V1Client): Promise<Estate['image']> {
+  const { data } = await made(api.get('/images?family=debian'));
+  const official = data.find((one: Body) => one.version === '12').id;
+  return { official, own: (await made(api.raw('POST', '/images', UPLOAD, { headers: MULTIPART }))).id };
+}
+
+/** It leads nowhere, and subscribes to what nobody here causes. */
+async function makeWebhook(api: V1Client): Promise<{ id: string; delivery: string }> {
+  const body = { url: 'https://hooks.invalid/', events: ['server.suspended'] };
+  const { id } = await made(api.post('/webhooks', body));
+  return { id, delivery: (await made(api.post(`/webhooks/${id}/test`))).id };
+}
+
+async function made(answer: Promise<V1Answer>): Promise<Body> {
+  const { status, body, text } = await answer;
+  assert.ok(status < 300, text);
+  return body;
+}
+
+async function assertMade(api: V1Client, ids: Record<string, string>): Promise<void> {
+  const server = async (id?: string) => (await made(api.get(`/servers/${id}`))).status;
+  assert.deepEqual([await server(ids.running), await server(ids.stopped)], ['running', 'stopped']);
+  assert.equal((await made(api.get(`/snapshots/${ids.snapshot}`))).status, 'ready');
+  assert.equal((await made(api.get(`/billing/topup/${ids.credited}`))).status, 'credited');
+  assert.equal((await made(api.get(`/volumes/${ids.attached}`))).attached_to, ids.running);
+}

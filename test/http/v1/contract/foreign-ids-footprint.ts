@@ -1,0 +1,63 @@
+/** Everything that is known of a customer, wherever it is stored: what another customer's requests must leave alone. */
+import assert from 'node:assert/strict';
+import { ROUTES } from '../../../../src/http/v1/routes.ts';
+import { ID_PREFIXES, type IdKind, readId } from '../../../../src/kernel/ids.ts';
+import type { Sql } from '../../../../src/kernel/sql.ts';
+import { CASES } from './cases.ts';
+import { ownedIds, send } from './cases-parts.ts';
+import type { Estate } from './estate.ts';
+
+/** What passes by itself. */
+const PASSING = new Set(['as_of', 'last_used_at']);
+
+/** What the customer is shown: every list, the ledger and the audit log among them, and his balance. */
+export async function shownOf(estate: Estate): Promise<Record<string, unknown>> {
+  const shown: Record<string, unknown> = {};
+  for (const route of ROUTES) {
+    if (!route.list && route.id !== 'balance.get') continue;
+    // What is still to be had is everybody's.
+    if (route.id === 'plans.list' || route.id === 'regions.list') continue;
+    const query = route.list ? { page_size: '100' } : {};
+    const { status, body, text } = await send(estate.api, route, { ...CASES[route.id](estate), query });
+    assert.equal(status, 200, text);
+    assert.notEqual(body.has_more, true, `more than a page of ${route.id}`);
+    shown[route.id] = withoutPassing(body);
+  }
+  return shown;
+}
+
+/**
+ * Every row of every table that names the customer or something of his: events, audit rows, deliveries, tasks, machines.
+ * So a row of somebody else's that took up a foreign id is one more.
+ */
+export async function rowsOf(sql: Sql, estate: Estate): Promise<string[]> {
+  const uuids = Object.values(ownedIds(estate)).flat().map(storedId);
+  const owner = await sql.row<{ id: string }>('select customer_id as id from servers where id = $1', [
+    uuids[0],
+  ]);
+  assert.ok(owner);
+  const tables = await sql.rows<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+      where schemaname in ('public', 'sim') order by name`,
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const rows = await sql.rows<{ row: Record<string, unknown> }>(
+      `select to_jsonb(t) as row from ${name} t where t::text ~ $1`,
+      [[owner.id, ...uuids].join('|')],
+    );
+    found.push(...rows.map(({ row }) => `${name} ${JSON.stringify(withoutPassing(row))}`));
+  }
+  return found.sort();
+}
+
+export function storedId(shown: string): string {
+  const kinds = Object.keys(ID_PREFIXES) as IdKind[];
+  const uuid = kinds.map((kind) => readId(kind, shown)).find((text) => text !== undefined);
+  assert.ok(uuid, `${shown} is no id`);
+  return uuid;
+}
+
+function withoutPassing(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (name, inner) => (PASSING.has(name) ? undefined : inner)));
+}

@@ -1,0 +1,204 @@
+/** One customer learns nothing of another: a foreign id is answered like one that exists nowhere, wherever it stands. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Route } from '../../../../src/http/v1/route.ts';
+import { ROUTES } from '../../../../src/http/v1/routes.ts';
+import { newId, showId } from '../../../../src/kernel/ids.ts';
+import { assertRefused, type Body, type V1Answer } from '../../../support/v1-client.ts';
+import { startWorld, type World } from '../../../support/world.ts';
+import { CASES } from './cases.ts';
+import { type Case, idAt, idsIn, type Kind, ownedIds, type Place, send, withId } from './cases-parts.ts';
+import { type Estate, makeEstate, NO_RATES } from './estate.ts';
+import { rowsOf, shownOf } from './foreign-ids-footprint.ts';
+import { BAD_REQUESTS, malformed } from './foreign-ids-malformed.ts';
+
+/** Lists first: once the caller named a foreign id in a path, his own audit log shows that he did. */
+const LISTS_FIRST = [...ROUTES].sort((a, b) => Number(!a.list) - Number(!b.list));
+/** What is asked for last may take away what others need. */
+const DELETES_LAST = [...ROUTES].sort(
+  (a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
+);
+
+describe('an id of another customer', () => {
+  let world: World;
+  let own: Estate;
+  let foreign: Estate;
+  let untouched: unknown;
+
+  async function foreignTraces(): Promise<unknown> {
+    return { shown: await shownOf(foreign), rows: await rowsOf(world.opened.db, foreign) };
+  }
+
+  before(async () => {
+    world = await startWorld(NO_RATES);
+    [own, foreign] = await Promise.all([makeEstate(world), makeEstate(world)]);
+    await world.settle();
+    untouched = await foreignTraces();
+  });
+  after(() => world.close());
+
+  it('has its places listed for every operation', async () => {
+    assert.deepEqual(Object.keys(CASES).sort(), ROUTES.map((route) => route.id).sort());
+    for (const route of ROUTES) assertComplete(route, CASES[route.id](own));
+    for (const route of ROUTES.filter((one) => one.list)) {
+      const right = CASES[route.id](own);
+      const { body } = await send(own.api, route, { ...right, query: {} });
+      assertFiltersComplete(route, right, body.data);
+    }
+  });
+
+  for (const route of LISTS_FIRST) {
+    it(`tells ${route.id} nothing more than one that is missing`, async () => {
+      const right = CASES[route.id](own);
+      for (const place of right.places) {
+        const missing = await assertMissing(route, right, place);
+        const theirs = foreignIds(foreign, place.kind);
+        const like = async (id: string, what: string) =>
+          assertSame(await send(own.api, route, withId(right, place, id)), missing, `${place.name}: ${what}`);
+        const strange = [...theirs, ...elsewhere(own, place.kind)];
+        await Promise.all(strange.map((id) => like(id, `the strange ${id}`)));
+        // A lenient reader would find what is the caller's own; an official image it would find without asking whose.
+        const seeds = [String(idAt(right, place)), ...(place.kind === 'customImage' ? theirs : [])];
+        const wrong = seeds.flatMap((id) => Object.entries(malformed(place.kind, id)));
+        await Promise.all(
+          wrong.map(([what, text]) => assertWrong(route, right, { place, what, text }, like)),
+        );
+        if (place.in === 'path' && theirs.length > 0) {
+          assertSame(await send(own.api, route, CASES[route.id](foreign)), missing, 'all of it foreign');
+        }
+      }
+    });
+  }
+
+  it('is not read out of a cursor', async () => {
+    for (const route of ROUTES.filter((one) => one.list)) {
+      const mine = { ...CASES[route.id](own), query: { page_size: '1' } };
+      const theirs = { ...CASES[route.id](foreign), query: { page_size: '1' } };
+      const cursor = (await send(foreign.api, route, theirs)).body.next_cursor ?? 'W10.AA';
+      const answers = ['W10.AA', cursor].map((text) =>
+        send(own.api, route, { ...mine, query: { ...mine.query, cursor: text } }),
+      );
+      const [madeUp, stolen] = await Promise.all(answers);
+      assert.ok(madeUp && stolen);
+      assertRefused(stolen, 400, 'invalid_request');
+      assertSame(stolen, madeUp, route.id);
+    }
+  });
+
+  it('was in the place of one that is taken: each request succeeds with the caller’s own', async () => {
+    for (const route of DELETES_LAST) {
+      const answer = await send(own.api, route, CASES[route.id](own));
+      assert.equal(answer.status, route.status, `${route.id}: ${answer.text}`);
+      if (CASES[route.id](own).places.some((place) => place.in === 'filter')) {
+        assert.ok(answer.body.data.length > 0, `${route.id} finds nothing of the caller’s own`);
+      }
+      if (route.method !== 'GET') await world.settle();
+    }
+  });
+
+  it('leaves all that the other customer has as it was, and nothing in his logs', async () => {
+    assert.deepEqual(await foreignTraces(), untouched);
+  });
+
+  /** Answered like a missing one, or where the table says so refused for what it is. */
+  async function assertWrong(
+    route: Route,
+    right: Case,
+    wrong: { readonly place: Place; readonly what: string; readonly text: string },
+    like: (id: string, what: string) => Promise<void>,
+  ): Promise<void> {
+    const { place, what, text } = wrong;
+    // No URL can carry it.
+    if (place.in !== 'body' && what === 'half a surrogate pair') return;
+    const issue = BAD_REQUESTS[place.in][what];
+    if (issue === undefined) return await like(text, what);
+    assertBad(await send(own.api, route, withId(right, place, text)), place, issue);
+  }
+
+  /** The answer to an id that is right in form and exists nowhere. */
+  async function assertMissing(route: Route, right: Case, place: Place): Promise<V1Answer> {
+    const answers: V1Answer[] = [];
+    for (const id of missingIds(place.kind))
+      answers.push(await send(own.api, route, withId(right, place, id)));
+    const [missing, ...others] = answers;
+    assert.ok(missing);
+    for (const other of others) assertSame(other, missing, place.name);
+    if (place.in === 'path') assert.deepEqual(assertRefused(missing, 404, 'not_found'), []);
+    if (place.in === 'body') {
+      const items = assertRefused(missing, 422, 'unprocessable');
+      assert.deepEqual(items, [{ field: place.name, issue: 'not_found' }]);
+    }
+    if (place.in === 'filter') {
+      assert.deepEqual(missing.body, { object: 'list', data: [], has_more: false });
+    }
+    return missing;
+  }
+});
+
+/** Codes of the catalogue belong to nobody. */
+function foreignIds(foreign: Estate, kind: Kind): readonly string[] {
+  if (kind === 'plan' || kind === 'region') return [];
+  const owned = ownedIds(foreign);
+  return kind === 'anything' ? Object.values(owned).flat() : owned[kind];
+}
+
+/** What the caller has, but not where the path looks for it. */
+function elsewhere(own: Estate, kind: Kind): readonly string[] {
+  if (kind === 'firewallRule') return [own.rule.ofIdle];
+  return kind === 'delivery' ? [own.delivery.ofOther] : [];
+}
+
+function missingIds(kind: Kind): string[] {
+  if (kind === 'plan' || kind === 'region') return ['nowhere', 'zzz'];
+  const kinds = kind === 'customImage' ? (['customImage', 'image'] as const) : ([kind] as const);
+  return kinds.map((one) => showId(one === 'anything' ? 'server' : one, newId(new Date())));
+}
+
+/** Byte for byte, but for what differs from any request to the next. */
+function assertSame(answer: V1Answer, other: V1Answer, where: string): void {
+  assert.deepEqual(comparable(answer), comparable(other), where);
+}
+
+const PASSING_HEADERS = ['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
+
+function comparable({ status, headers, text }: V1Answer): object {
+  const kept = [...headers].filter(([name]) => !PASSING_HEADERS.includes(name));
+  return { status, headers: kept, text: text.replace(/"req_[a-z2-7]{26}"/, '""') };
+}
+
+function assertBad(answer: V1Answer, place: Place, issue: string): void {
+  const items = assertRefused(answer, 400, 'invalid_request');
+  assert.deepEqual([items.length, items[0].field, items[0].issue], [1, place.name, issue], answer.text);
+}
+
+/** Nothing that holds an id was left out: not in the path, nor in the body and its example, nor among the filters. */
+function assertComplete(route: Route, one: Case): void {
+  const listed = (where: Place['in']) =>
+    one.places.filter((place) => place.in === where).map(({ name }) => name);
+  const parameters = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  assert.deepEqual(listed('path'), parameters, route.id);
+  assert.deepEqual(Object.keys(one.params), parameters, route.id);
+  if (route.multipart) return void assert.ok(one.upload);
+  const properties = Object.keys(route.body?.properties ?? {});
+  assert.deepEqual(Object.keys(one.body ?? {}).sort(), properties.sort(), route.id);
+  for (const [path] of [...idsIn(one.body), ...idsIn(route.example)]) {
+    assert.ok(listed('body').includes(path), `${route.id}: ${path} holds an id`);
+  }
+  assert.deepEqual(
+    listed('filter'),
+    Object.keys(one.query).filter((name) => name !== 'hard'),
+    route.id,
+  );
+}
+
+/** A filter over a field that holds ids takes ids. */
+function assertFiltersComplete(route: Route, one: Case, items: readonly Body[]): void {
+  for (const name of Object.keys(route.list?.filters ?? {})) {
+    if (!items.some((item) => idsIn(item[name]).length > 0)) continue;
+    const spellings = [name, `filter[${name}]`];
+    assert.ok(
+      one.places.some((place) => place.in === 'filter' && spellings.includes(place.name)),
+      `${route.id}: filter[${name}] takes an id`,
+    );
+  }
+}
