@@ -30,14 +30,23 @@ export function refuseSocket(
   log.info({ status: 400, errorCode, requestId }, 'unreadable request');
   const message = MESSAGES[errorCode] ?? 'This is not HTTP as it should be.';
   const failure = new Failure('bad_request', {}, message);
-  const body = isSession(rawPacket) ? failureBody(failure) : v1Answer(failure, requestId).body;
-  answerSocket(socket, { status: 400, body, requestId });
+  const begun = rawPacket?.toString('latin1', 0, 64) ?? '';
+  const body = isSession(begun) ? failureBody(failure) : v1Answer(failure, requestId).body;
+  answerSocket(socket, { status: 400, body, requestId, bodiless: begun.startsWith('HEAD ') });
+}
+
+interface SocketAnswer {
+  readonly status: number;
+  readonly body: object;
+  readonly requestId: string;
+  /** Of a HEAD request: its answer says how long the body would be and has none. */
+  readonly bodiless?: boolean;
 }
 
 /** Writes an answer in JSON on the bare socket and closes it. */
 export function answerSocket(
   socket: Duplex,
-  { status, body, requestId }: { readonly status: number; readonly body: object; readonly requestId: string },
+  { status, body, requestId, bodiless = false }: SocketAnswer,
 ): void {
   const text = JSON.stringify(body);
   const head = [
@@ -47,13 +56,14 @@ export function answerSocket(
     `X-Request-Id: ${requestId}`,
     'Connection: close',
   ];
-  if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
+  if (socket.writable)
+    socket.end(`${head.join('\r\n')}\r\n\r\n${bodiless ? '' : text}`, () => socket.destroy());
   else socket.destroy();
 }
 
 /** Whether the request line, as far as it can be seen, is one of the session surface; everything else gets REST's envelope. */
-function isSession(rawPacket: Buffer | undefined): boolean {
-  return /^[A-Z]{1,10} \/[a-z-]{1,20}\.php/.test(rawPacket?.toString('latin1', 0, 64) ?? '');
+function isSession(begun: string): boolean {
+  return /^[A-Z]{1,10} \/[a-z-]{1,20}\.php/.test(begun);
 }
 
 /** Has the server hand us what Node would answer by itself, with another status or not at all. */

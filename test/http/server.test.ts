@@ -85,6 +85,12 @@ describe('the HTTP server', () => {
       await exchange(port, 'HEAD /me.php HTTP/1.1\r\nHost: x\r\n\r\n'),
       /^HTTP\/1\.1 200 .*\r\n\r\n$/s,
     );
+    // One that cannot be read has no body either.
+    const long = `x: ${'y'.repeat(20_000)}`;
+    assert.match(
+      await exchange(port, `HEAD /v1 HTTP/1.1\r\n${long}\r\n\r\n`),
+      /^HTTP\/1\.1 400 .*\r\n\r\n$/s,
+    );
   });
 
   it('answers an unknown path or method with 404: JSON, and a page to a browser that asks for one', async () => {
