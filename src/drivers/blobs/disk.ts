@@ -13,6 +13,9 @@ const RESERVE_BYTES = 1024 ** 3;
 /** How much may be written between two looks at the room that is left. */
 const LOOK_EVERY_BYTES = 64 * 1024 ** 2;
 
+/** What waits for the disk while it is busy; then it is written in one go. */
+const HELD_MAX_BYTES = 4 * 1024 ** 2;
+
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 export interface DiskBlobsOptions {
@@ -76,8 +79,14 @@ class DiskWriter implements BlobWriter {
   readonly #place: Place;
   readonly #hash: Hash = createHash('sha256');
   #sizeBytes = 0;
+  /** Hashed, and not yet given to the disk. */
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #writing: Promise<void> = Promise.resolve();
+  #appending: Promise<void> = Promise.resolve();
+  #isWriting = false;
+  #failure: Error | null = null;
   #lookAtBytes = LOOK_EVERY_BYTES;
-  #underWay: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(file: FileHandle, place: Place) {
@@ -86,16 +95,19 @@ class DiskWriter implements BlobWriter {
   }
 
   async write(chunk: Uint8Array): Promise<void> {
+    if (this.#failure) throw this.#failure;
     this.#hash.update(chunk);
-    await this.#underWay;
     this.#sizeBytes += chunk.length;
-    this.#underWay = this.#append(chunk);
-    // It is heard at the next write or at the end; until then it is nobody's unhandled failure.
-    this.#underWay.catch(() => undefined);
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    if (!this.#isWriting) this.#writing = this.#writeHeld();
+    // Not until nothing is held: the disk would have to wait for the next piece.
+    if (this.#heldBytes >= HELD_MAX_BYTES) await this.#appending;
   }
 
   async finish(): Promise<BlobFacts> {
-    await this.#underWay;
+    await this.#writing;
+    if (this.#failure) throw this.#failure;
     await this.#file.sync().catch(told);
     await this.#close();
     await this.#place.publish().catch(told);
@@ -103,19 +115,41 @@ class DiskWriter implements BlobWriter {
   }
 
   async abort(): Promise<void> {
-    await this.#underWay.catch(() => undefined);
+    this.#held = [];
+    await this.#writing;
     await this.#close();
     await this.#place.remove();
   }
 
-  async #append(chunk: Uint8Array): Promise<void> {
+  /** Writes until nothing is held. Never fails: what went wrong is told to the next caller. */
+  async #writeHeld(): Promise<void> {
+    this.#isWriting = true;
+    try {
+      while (this.#held.length > 0 && !this.#failure) {
+        const pieces = this.#held;
+        this.#held = [];
+        this.#heldBytes = 0;
+        this.#appending = this.#append(pieces);
+        await this.#appending;
+      }
+    } catch (error) {
+      this.#failure = error instanceof Error ? error : new Error(String(error));
+    }
+    this.#isWriting = false;
+  }
+
+  async #append(pieces: Uint8Array[]): Promise<void> {
     if (this.#sizeBytes >= this.#lookAtBytes) {
       this.#lookAtBytes = this.#sizeBytes + LOOK_EVERY_BYTES;
       await this.#place.look();
     }
-    for (let done = 0; done < chunk.length; ) {
-      const { bytesWritten } = await this.#file.write(chunk, done).catch(told);
-      done += bytesWritten;
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const { bytesWritten } = await this.#file.writev(pieces).catch(told);
+    if (bytesWritten === bytes) return;
+    // A disk that took a part only says why when it is given the rest.
+    const rest = Buffer.concat(pieces).subarray(bytesWritten);
+    for (let done = 0; done < rest.length; ) {
+      done += (await this.#file.write(rest, done).catch(told)).bytesWritten;
     }
   }
 
