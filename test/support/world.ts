@@ -1,4 +1,5 @@
 /** The real app on a real database with a simulated edge and a clock that the test moves. */
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { prepareSandbox } from '../../src/compose/seed.ts';
 import { type Running, startService } from '../../src/compose/serve.ts';
 import { openService } from '../../src/compose/service.ts';
 import { loadConfig } from '../../src/config.ts';
+import { credit } from '../../src/domain/ledger/transfer.ts';
 import { createScratch } from './database.ts';
 import { SessionClient } from './session-client.ts';
 
@@ -15,6 +17,8 @@ export interface World extends Running {
   visitor(): SessionClient;
   /** A signed-up customer with this balance, paid for on a simulated chain. */
   customer(balanceUsd?: number): Promise<SessionClient>;
+  /** Puts money on a customer's balance, as the operator would. */
+  give(customer: SessionClient, cents: bigint): Promise<void>;
   /** `POST /sandbox/<name>`; fails the test unless it is answered 200. */
   sandbox(name: string, body?: object): Promise<Record<string, unknown>>;
   /** Waits until no due work is left. */
@@ -57,6 +61,7 @@ export async function startWorld(settings: Readonly<Record<string, string>> = {}
       if (balanceUsd > 0) await payFor(world, customer, balanceUsd);
       return customer;
     },
+    give: (customer, cents) => give(running, customer, cents),
     settle: async () => {
       await sandbox('settle');
     },
@@ -70,6 +75,14 @@ export async function startWorld(settings: Readonly<Record<string, string>> = {}
     },
   };
   return world;
+}
+
+async function give({ opened }: Running, customer: SessionClient, amountCents: bigint): Promise<void> {
+  const { db, clock } = opened;
+  const row = await db.row<{ id: string }>('select id from customers where email = $1', [customer.email]);
+  if (!row) throw new Error('no such customer');
+  const gift = { customerId: row.id, amountCents, fact: `gift:${randomUUID()}`, description: 'a gift' };
+  await credit(db, { ...gift, account: 'adjustments', type: 'adjustment' }, clock.now());
 }
 
 /** Tops up so that the balance, bonus included, is `balanceUsd`: in steps below the first bonus. */

@@ -1,0 +1,211 @@
+/** Bodies made from the document's JSON schemas: right ones, and right ones of which one thing is not. */
+import fc from 'fast-check';
+import { ANYTHING, KEYS, literally, RIGHT, TEXTS } from './fuzz-words.ts';
+
+/** As much of JSON Schema as the document's bodies use. */
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly uniqueItems?: boolean;
+  readonly pattern?: string;
+}
+
+const LABEL_KEYS = ['env', 'a', '0', '_', 'x'.repeat(63)];
+
+/** A value that the schema allows. `name` is the field's, by which words with more meaning are found. */
+export function rightValue(schema: Schema, name = ''): fc.Arbitrary<unknown> {
+  const types = [schema.type].flat();
+  const value = types.includes('null') ? withoutNull(schema) : schema;
+  const right = one(value, name);
+  return types.includes('null') ? fc.option(right, { freq: 3 }) : right;
+}
+
+function withoutNull(schema: Schema): Schema {
+  const type = [schema.type].flat().find((word) => word !== 'null');
+  return { ...schema, ...(type ? { type } : {}), ...enumOf(schema) };
+}
+
+function enumOf(schema: Schema): Pick<Schema, 'enum'> {
+  return schema.enum ? { enum: schema.enum.filter((word) => word !== null) } : {};
+}
+
+function one(schema: Schema, name: string): fc.Arbitrary<unknown> {
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  switch (schema.type) {
+    case 'object':
+      return schema.patternProperties ? pairs(schema, name) : members(schema);
+    case 'array':
+      return list(schema, name);
+    case 'boolean':
+      return fc.boolean();
+    default:
+      return RIGHT[name] ?? plain(schema);
+  }
+}
+
+function members(schema: Schema): fc.Arbitrary<unknown> {
+  const fields = Object.entries(schema.properties ?? {}).map(([name, inner]) => [
+    name,
+    rightValue(inner, name),
+  ]);
+  return fc.record(Object.fromEntries(fields) as Record<string, fc.Arbitrary<unknown>>, {
+    requiredKeys: [...(schema.required ?? [])],
+    noNullPrototype: true,
+  });
+}
+
+function pairs(schema: Schema, name: string): fc.Arbitrary<unknown> {
+  const [inner = {}] = Object.values(schema.patternProperties ?? {});
+  return fc.dictionary(fc.constantFrom(...LABEL_KEYS), rightValue(inner, name), {
+    maxKeys: 3,
+    noNullPrototype: true,
+  });
+}
+
+function list(schema: Schema, name: string): fc.Arbitrary<unknown> {
+  const bounds = { minLength: schema.minItems ?? 0, maxLength: Math.max(3, schema.minItems ?? 0) };
+  const item = rightValue(schema.items ?? {}, name);
+  return schema.uniqueItems ? fc.uniqueArray(item, bounds) : fc.array(item, bounds);
+}
+
+function plain(schema: Schema): fc.Arbitrary<unknown> {
+  if (schema.examples) return fc.constantFrom(...schema.examples);
+  if (schema.type === 'integer')
+    return fc.integer({ min: schema.minimum ?? 0, max: schema.maximum ?? 1_000 });
+  if (schema.type === 'string' && schema.pattern === undefined) {
+    return fc.string({ minLength: schema.minLength ?? 0, maxLength: Math.min(schema.maxLength ?? 20, 20) });
+  }
+  throw new Error(`no right value is known for ${JSON.stringify(schema)}: add one to RIGHT`);
+}
+
+type Change = (place: Place) => void;
+/** One value within a body: where it hangs, and what the schema says of it. */
+interface Place {
+  readonly holder: Record<string, unknown>;
+  readonly key: string;
+  readonly schema: Schema | undefined;
+}
+
+const CHANGES: fc.Arbitrary<Change> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: ANYTHING.map(
+      (value): Change =>
+        (place) =>
+          set(place, value),
+    ),
+  },
+  { weight: 2, arbitrary: fc.constant<Change>((place) => void delete place.holder[place.key]) },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(fc.constantFrom(...TEXTS), fc.nat({ max: 30 })).map(
+      ([text, at]): Change =>
+        (place) =>
+          inject(place, text, at),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(fc.constantFrom(...KEYS), ANYTHING).map(
+      ([key, value]): Change =>
+        (place) => {
+          const inner = place.holder[place.key];
+          const holder = isObject(inner) ? inner : place.holder;
+          set({ ...place, holder, key }, value);
+        },
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.boolean().map(
+      (low): Change =>
+        (place) =>
+          overstep(place, low),
+    ),
+  },
+  { weight: 1, arbitrary: fc.constant<Change>((place) => set(place, [place.holder[place.key]])) },
+  { weight: 1, arbitrary: fc.constant<Change>((place) => repeat(place)) },
+);
+
+/** The text of a body of which one thing is wrong, or may be. */
+export function changedBody(schema: Schema): fc.Arbitrary<string> {
+  return fc.tuple(rightValue(schema), fc.nat({ max: 1_000 }), CHANGES).map(([body, at, change]) => {
+    const root: Record<string, unknown> = { body: JSON.parse(JSON.stringify(body)) };
+    const places = placesIn({ holder: root, key: 'body', schema });
+    const place = places[at % places.length];
+    if (place) change(place);
+    return textOf(root.body);
+  });
+}
+
+/** `undefined` becomes no text at all. */
+export function textOf(body: unknown): string {
+  return (JSON.stringify(body) ?? '').replace(/"@@json:([^"]*)@@"/g, '$1');
+}
+
+function placesIn(place: Place): Place[] {
+  const value = place.holder[place.key];
+  if (typeof value !== 'object' || value === null) return [place];
+  const holder = value as Record<string, unknown>;
+  const inner = Object.keys(holder).flatMap((key) =>
+    placesIn({ holder, key, schema: below(place.schema, key) }),
+  );
+  return [place, ...inner];
+}
+
+function below(schema: Schema | undefined, key: string): Schema | undefined {
+  return schema?.items ?? schema?.properties?.[key] ?? Object.values(schema?.patternProperties ?? {})[0];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `__proto__` becomes a key like any other, as it does when JSON is parsed. */
+function set({ holder, key }: Place, value: unknown): void {
+  Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function inject(place: Place, text: string, at: number): void {
+  const was = place.holder[place.key];
+  set(place, typeof was === 'string' ? `${was.slice(0, at)}${text}${was.slice(at)}` : text);
+}
+
+/** One less than the least, one more than the most. */
+function overstep(place: Place, low: boolean): void {
+  const { schema: { minLength, maxLength, minItems, maxItems, minimum, maximum, type } = {} } = place;
+  const was = place.holder[place.key];
+  if (Array.isArray(was)) {
+    const length = low ? (minItems ?? 0) - 1 : (maxItems ?? 150) + 1;
+    set(
+      place,
+      Array.from({ length: Math.max(length, 0) }, (_, n) => was[n % Math.max(was.length, 1)] ?? n),
+    );
+  } else if (typeof was === 'number') {
+    set(place, low ? (minimum ?? 0) - 1 : (maximum ?? 0) + (type === 'integer' ? 1 : 0.01));
+  } else {
+    const text = typeof was === 'string' && was !== '' ? was : 'x';
+    set(
+      place,
+      low ? text.slice(0, Math.max((minLength ?? 1) - 1, 0)) : text.padEnd((maxLength ?? 10_000) + 1, text),
+    );
+  }
+}
+
+function repeat(place: Place): void {
+  const was = place.holder[place.key];
+  if (typeof was === 'string') set(place, was.repeat(was.length > 1_000 ? 2 : 500));
+  else if (Array.isArray(was)) set(place, Array(300).fill(was[0] ?? null));
+  else set(place, literally(`${'['.repeat(40)}1${']'.repeat(40)}`));
+}

@@ -1,0 +1,149 @@
+/** What the customer of generated requests has: a few things of each kind. Their ids stand in for `@@server:0@@` and its like. */
+import assert from 'node:assert/strict';
+import { base32 } from '../../../src/kernel/ids.ts';
+import { isoFile } from '../../support/iso.ts';
+import { apiToken, type Body, V1Client } from '../../support/v1-client.ts';
+import type { World } from '../../support/world.ts';
+import type { TokenWord } from './fuzz-requests.ts';
+import { publicKey } from './fuzz-words.ts';
+import { MULTIPART, multipart } from './upload-world.ts';
+
+const BALANCE_CENTS = 400_000n;
+const PREFIXES: Readonly<Record<string, string>> = {
+  server: 'srv_',
+  image: 'img_',
+  custom: 'custom_',
+  plan: 's',
+  region: 'x',
+  ssh_key: 'k_',
+  api_token: 'tok_',
+  topup: 'top_',
+  volume: 'vol_',
+  snapshot: 'snap_',
+  firewall_group: 'fwg_',
+  firewall_rule: 'fwr_',
+  webhook: 'whk_',
+  webhook_delivery: 'del_',
+  audit_event: 'audit_',
+};
+
+export class Estate {
+  readonly tokens: Readonly<Record<TokenWord, string | null>>;
+  readonly #ids = new Map<string, string[]>();
+  readonly #foreign: Estate | null;
+
+  private constructor(tokens: Estate['tokens'], foreign: Estate | null) {
+    this.tokens = tokens;
+    this.#foreign = foreign;
+  }
+
+  /** A new customer with a little of everything. The one before him is the stranger whose ids he knows. */
+  static async found(world: World, before: Estate | null): Promise<Estate> {
+    const customer = await world.customer();
+    await world.give(customer, BALANCE_CENTS);
+    const [billing, write, read] = await Promise.all([
+      apiToken(customer, 'billing'),
+      apiToken(customer, 'write'),
+      apiToken(customer, 'read'),
+    ]);
+    const foreign = before?.tokens.billing ?? null;
+    const fixed = { none: null, nonsense: 'nonsense', basic: null };
+    const estate = new Estate({ billing, write, read, foreign, ...fixed }, before);
+    await estate.#furnish(world, V1Client.into(world.http, billing));
+    return estate;
+  }
+
+  async #furnish(world: World, api: V1Client): Promise<void> {
+    const make = async (path: string, body?: object): Promise<Body> => {
+      const answer = await api.post(path, body);
+      assert.ok(answer.status < 300, `${path}: ${answer.text}`);
+      this.learn(answer.body);
+      return answer.body;
+    };
+    const list = async (path: string): Promise<Body[]> => {
+      const { data } = (await api.get(path)).body;
+      for (const item of data) this.learn(item);
+      return data;
+    };
+    const images = await list('/images?filter[type]=official');
+    await Promise.all([list('/plans'), list('/regions')]);
+    const file = { name: 'file', filename: 'a.iso', content: isoFile() };
+    const upload = { headers: MULTIPART };
+    this.learn((await api.raw('POST', '/images', multipart([file]).toString('latin1'), upload)).body);
+    const keys = await Promise.all(
+      [0, 1, 2].map((n) => make('/ssh-keys', { name: `k${n}`, public_key: publicKey(n) })),
+    );
+    const image = images.find((one) => one.family === 'debian' && one.deprecated_at === null).id;
+    const order = { name: 'web-1', plan: 's1', image, ssh_keys: [keys[0].id] };
+    const servers = await Promise.all(
+      ['par', 'par', 'rkv', 'zrh'].map((region) => make('/servers', { ...order, region })),
+    );
+    const volumes = ['par', 'par', 'rkv'].map((region, n) =>
+      make('/volumes', { name: `v${n}`, size_gb: 10, region }),
+    );
+    const [volume] = await Promise.all(volumes);
+    const rule = { direction: 'in', proto: 'tcp', port: '443', source: '0.0.0.0/0', action: 'accept' };
+    for (const name of ['one', 'two']) {
+      const group = await make('/firewall/groups', {
+        name,
+        default_action: 'drop',
+        rules: [rule],
+        applied_to: [],
+      });
+      for (const one of group.rules) this.learn({ object: 'firewall_rule', id: one.id });
+    }
+    for (const name of ['one', 'two']) await make('/account/tokens', { name, scope: 'read' });
+    for (const coin of ['BTC', 'LTC']) await make('/billing/topup', { coin, amount_usd: 50 });
+    const webhook = await make('/webhooks', { url: 'https://example.org/hook', events: ['*'] });
+    await make(`/webhooks/${webhook.id}/test`);
+    await world.settle();
+    await make(`/volumes/${volume.id}/attach`, { server: servers[0].id });
+    await make(`/servers/${servers[1].id}/snapshots`, {});
+    await list('/audit/events');
+    for (const path of ['/servers', '/audit/events', '/ssh-keys']) {
+      const page = (await api.get(`${path}?page_size=1`)).body;
+      if (page.has_more) this.learn({ object: 'cursor', id: encodeURIComponent(page.next_cursor) });
+    }
+  }
+
+  /** Remembers what an answer shows. */
+  learn(body: Body): void {
+    if (typeof body?.id !== 'string' || typeof body.object !== 'string') return;
+    const kind = body.id.startsWith('custom_') ? 'custom' : body.object;
+    this.#remember(kind, body.id);
+    if (kind === 'firewall_group') for (const rule of body.rules) this.#remember('firewall_rule', rule.id);
+  }
+
+  #remember(kind: string, id: string): void {
+    const known = this.#ids.get(kind) ?? [];
+    if (!known.includes(id)) this.#ids.set(kind, [...known, id].slice(-12));
+  }
+
+  of(kind: string): readonly string[] {
+    return this.#ids.get(kind) ?? [];
+  }
+
+  forget(id: string): void {
+    for (const [kind, known] of this.#ids)
+      this.#ids.set(
+        kind,
+        known.filter((one) => one !== id),
+      );
+  }
+
+  /** The text with an id for each `@@kind:n@@`: one's own, a stranger's (`foreign_…`) or nobody's (`missing_…`). */
+  fill(text: string): string {
+    return text.replace(
+      /@@(?:(foreign|missing)_)?([a-z_]+):(\d+)@@/g,
+      (_all, whose, kind: string, n: string) => {
+        if (whose === 'missing') return missing(kind);
+        const known = (whose === 'foreign' ? this.#foreign?.of(kind) : this.of(kind)) ?? [];
+        return known[Number(n) % Math.max(known.length, 1)] ?? missing(kind);
+      },
+    );
+  }
+}
+
+function missing(kind: string): string {
+  return `${PREFIXES[kind] ?? ''}${base32(Buffer.alloc(16, 7))}`;
+}

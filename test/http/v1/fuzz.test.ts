@@ -1,0 +1,92 @@
+/** Requests made from the published document, right and wrong in every way we know, to a service that works meanwhile. */
+import assert from 'node:assert/strict';
+import { Agent } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { verify } from '../../../src/domain/verify/verify.ts';
+import { FULL, RUNS } from '../../support/runs.ts';
+import { startWorld, type World } from '../../support/world.ts';
+import { Estate } from './fuzz-estate.ts';
+import { WISHES } from './fuzz-requests.ts';
+import { trial } from './fuzz-send.ts';
+import { ON_THE_WIRE, say } from './fuzz-wire.ts';
+
+/** Requests in flight. */
+const BATCH = 16;
+/** After so many batches another customer takes the place of the one who sends. */
+const ROUND = 100;
+const BATCHES = FULL ? 100_000 / BATCH : RUNS;
+const CONNECTIONS = 8;
+const LONGEST_MS = 2_000;
+
+const UNLIMITED = {
+  SKERRY_RATE_CAPACITY: '1000000',
+  SKERRY_RATE_REFILL_PER_S: '1000000',
+  SKERRY_PROVISION_RATE_CAPACITY: '1000000',
+  SKERRY_PROVISION_RATE_REFILL_PER_S: '1000000',
+};
+
+describe('whatever is sent to the REST surface', () => {
+  let world: World;
+  const agent = new Agent({ keepAlive: true, maxSockets: BATCH });
+  before(async () => {
+    const quick = { SKERRY_ADDRESS_REST_DAYS: '0', SKERRY_SIM_INSTALL_S: '0' };
+    // A fault of ours is in the log; nothing else is.
+    world = await startWorld({ ...UNLIMITED, ...quick, SKERRY_LOG_LEVEL: 'error' });
+  });
+  after(async () => {
+    agent.destroy();
+    await world.close();
+  });
+
+  async function sound(): Promise<void> {
+    const broken = (await verify(world.opened.service)).filter((finding) => finding.broken > 0n);
+    assert.deepEqual(
+      broken.map(({ invariant, examples }) => ({ broken: invariant.name, examples })),
+      [],
+    );
+  }
+
+  it(`is answered at once, in the contract and never by a fault: ${BATCHES * BATCH} generated requests`, async () => {
+    let estate = await Estate.found(world, null);
+    let batches = 0;
+    const batch = fc.array(WISHES, { minLength: BATCH, maxLength: BATCH });
+    const answered = fc.asyncProperty(batch, async (wishes) => {
+      const outcomes = await Promise.allSettled(wishes.map((wish) => trial(world, agent, estate, wish)));
+      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    });
+    answered.beforeEach(async () => {
+      batches += 1;
+      if (batches % ROUND !== 0) return;
+      await sound();
+      estate = await Estate.found(world, estate);
+    });
+    await fc.assert(answered, { numRuns: BATCHES });
+    await world.settle();
+    await sound();
+  });
+
+  it('is refused in JSON when it is no HTTP, and the next one is served', async () => {
+    const port = Number(new URL(world.url).port);
+    const texts = fc.array(ON_THE_WIRE, { minLength: CONNECTIONS, maxLength: CONNECTIONS });
+    await fc.assert(
+      fc.asyncProperty(texts, async (said) => {
+        const begun = performance.now();
+        const answers = await Promise.all(said.map((text) => say(port, text)));
+        assert.ok(performance.now() - begun < LONGEST_MS, 'a connection was kept open');
+        for (const answer of answers) {
+          const statuses = [...answer.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map((match) => Number(match[1]));
+          assert.ok(answer === '' || statuses.length > 0, answer);
+          assert.ok(
+            statuses.every((status) => status < 500 && ![405, 408, 413, 417, 431].includes(status)),
+            answer,
+          );
+          if (statuses.some((status) => status >= 400)) assert.match(answer, /"(?:error|ok)":/);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    assert.equal((await fetch(`${world.url}/healthz`)).status, 200);
+    await sound();
+  });
+});

@@ -1,0 +1,144 @@
+/** One balance, two surfaces, everything at once: however a seed mixes the deploys, what is paid for is sold and no more. */
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { verify } from '../src/domain/verify/verify.ts';
+import { FULL } from './support/runs.ts';
+import { PASSWORD, SessionClient } from './support/session-client.ts';
+import { apiToken, V1Client } from './support/v1-client.ts';
+import { startWorld, type World } from './support/world.ts';
+
+const BUYS = 7;
+const SEEDS = FULL ? 10 : 1;
+const DEPLOYS = FULL ? 2_000 : 200;
+/** Of the plans in the race: one price, so that seven are seven whichever they are. */
+const PRICE_CENTS = 505n;
+
+const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
+const PLANS = ['s1', 's2', 's3'] as const;
+/** As REST and the session surface call them. */
+const REGIONS = [
+  ['par', 'par'],
+  ['rkv', 'rek'],
+  ['zrh', 'zrh'],
+  ['buh', 'otp'],
+] as const;
+
+interface Order {
+  readonly plan: (typeof PLANS)[number];
+  readonly region: (typeof REGIONS)[number];
+  /** Which of a few Idempotency-Keys; null: none. Orders of one surface with one key are one order. */
+  readonly key: number | null;
+}
+type Surface = 'session' | 'rest';
+
+const ORDER: fc.Arbitrary<Order> = fc.record({
+  plan: fc.constantFrom(...PLANS),
+  region: fc.constantFrom(...REGIONS),
+  key: fc.option(fc.nat({ max: 30 }), { freq: 2 }),
+});
+/** Half of them each, in the order in which they set out. */
+const RACE = fc
+  .tuple(
+    fc.array(ORDER, { minLength: DEPLOYS, maxLength: DEPLOYS }),
+    fc.infiniteStream(fc.nat({ max: 2 ** 31 - 1 })),
+    fc.bigInt({ min: 0n, max: PRICE_CENTS - 1n }),
+  )
+  .map(([orders, dice, leftoverCents]) => {
+    const halves = orders.map((order, n) => ({ order, surface: (n % 2 ? 'rest' : 'session') as Surface }));
+    const cast = halves.map((entry) => ({ entry, at: dice.next().value as number }));
+    return { runners: cast.sort((a, b) => a.at - b.at).map(({ entry }) => entry), leftoverCents };
+  });
+
+interface End {
+  /** The server that was sold, as its surface calls it; null: refused. */
+  readonly sold: string | null;
+  readonly refusal: string | null;
+}
+
+describe(`${DEPLOYS} deploys at once over both surfaces`, () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld({ SKERRY_PROVISION_RATE_CAPACITY: '1000000' });
+    await world.opened.db.run('update plans set price_cents_month = $1 where id = any($2)', [
+      PRICE_CENTS,
+      PLANS,
+    ]);
+  });
+  after(() => world.close());
+
+  async function buyer(balanceCents: bigint): Promise<{ session: SessionClient; api: V1Client }> {
+    const session = SessionClient.into(world.http);
+    await session.signUp();
+    await world.give(session, balanceCents);
+    return { session, api: V1Client.into(world.http, await apiToken(session)) };
+  }
+
+  for (let n = 0; n < SEEDS; n++) {
+    const seed = randomInt(2 ** 31);
+    it(`sell exactly ${BUYS} servers for the price of ${BUYS} (seed ${seed})`, async () => {
+      const [race] = fc.sample(RACE, { seed, numRuns: 1 });
+      assert.ok(race);
+      const { session, api } = await buyer(BigInt(BUYS) * PRICE_CENTS + race.leftoverCents);
+      const rest = await restRunner(api);
+      const run = { session: sessionRunner(session), rest };
+      const ends = await Promise.all(race.runners.map(({ order, surface }) => run[surface](order)));
+      const sold = new Set(ends.flatMap((end) => end.sold ?? []));
+      assert.equal(sold.size, BUYS);
+      const refusals = new Set(ends.flatMap((end) => end.refusal ?? []));
+      assert.deepEqual([...refusals], ['insufficient_balance']);
+      const left = Number(race.leftoverCents) / 100;
+      assert.equal((await api.get('/billing/balance')).body.usd, left);
+      assert.equal((await session.get('/me.php')).body.balance, left);
+      assert.equal((await api.get('/servers?page_size=100')).body.data.length, BUYS);
+      assert.equal(
+        (await api.get('/billing/ledger?filter[type]=charge&page_size=100')).body.data.length,
+        BUYS,
+      );
+      await world.settle();
+      const servers = (await api.get('/servers?page_size=100')).body.data as { status: string }[];
+      assert.deepEqual([...new Set(servers.map((server) => server.status))], ['running']);
+      const broken = (await verify(world.opened.service)).filter((finding) => finding.broken > 0n);
+      assert.deepEqual(
+        broken.map((finding) => finding.invariant.name),
+        [],
+      );
+    });
+  }
+});
+
+function sessionRunner(session: SessionClient): (order: Order) => Promise<End> {
+  return async ({ plan, region: [, region], key }) => {
+    // One key names one order: plan and region are part of it, and so is the surface.
+    const headers = key === null ? {} : { 'idempotency-key': `session-${plan}-${region}-${key}` };
+    const form = { product: 'vps', plan, region, os: 'debian', billing: 1, root_password: PASSWORD };
+    const { status, body } = await patiently(() => session.post('/deploy-api.php', form, { headers }));
+    assert.equal(status, 200);
+    return body.ok === true
+      ? { sold: `session ${body.server_id}`, refusal: null }
+      : { sold: null, refusal: String(body.error) };
+  };
+}
+
+async function restRunner(api: V1Client): Promise<(order: Order) => Promise<End>> {
+  const images = (await api.get('/images?filter[family]=debian&filter[type]=official')).body.data;
+  const image = images.find((one: { deprecated_at: string | null }) => one.deprecated_at === null).id;
+  const key = await api.post('/ssh-keys', { name: 'mine', public_key: PUBLIC_KEY });
+  const order = { name: 'web-1', image, ssh_keys: [key.body.id] };
+  return async ({ plan, region: [region], key: number }) => {
+    const extra = number === null ? {} : { key: `rest-${plan}-${region}-${number}` };
+    const { status, body } = await patiently(() => api.post('/servers', { ...order, plan, region }, extra));
+    if (status === 201) return { sold: `rest ${body.id}`, refusal: null };
+    assert.equal(status, 422);
+    return { sold: null, refusal: body.error.errors[0].issue };
+  };
+}
+
+/** Where a slow machine has no connection for so many at once, a deploy is told to come again, and nothing has happened. */
+async function patiently<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (answer.status !== 503) return answer;
+  }
+}
