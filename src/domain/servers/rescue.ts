@@ -4,6 +4,7 @@ import { newSecretText } from '../../kernel/ids.ts';
 import type { RescuedServer } from '../../spec/schemas/server-actions.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { Within } from '../idempotency.ts';
+import { getServer } from './find.ts';
 import { operateOn } from './operate-on.ts';
 
 /** The answer holds the password; nothing else does: its hash waits sealed until the rescue system has it. */
@@ -13,6 +14,8 @@ export async function rescueServer(
   shownId: string,
   within?: Within,
 ): Promise<RescuedServer> {
+  // A hash costs a worker's time: not for a server that cannot be rescued.
+  await getServer(service, actor, shownId);
   const password = newSecretText();
   const passwordHash = await rootPasswords.hash(password);
   const plan = async () => ({ step: 'enter_rescue', payload: { passwordHash } }) as const;

@@ -214,11 +214,10 @@ describe('a server over REST', () => {
     ];
     for (const [wrong, field, issue, bound = {}] of cases) {
       const refused = await api.post('/servers', { ...order, ...wrong });
-      assert.deepEqual(
-        assertRefused(refused, 400, 'invalid_request'),
-        [{ field, issue, ...bound }],
-        refused.text,
-      );
+      const items = assertRefused(refused, 400, 'invalid_request');
+      // What would have been right is said too; here its fault counts.
+      const faults = items.map(({ expected, pattern, format, ...item }) => item);
+      assert.deepEqual(faults, [{ field, issue, ...bound }], refused.text);
     }
     assert.equal((await api.get('/servers')).body.data.length, 1);
   });
