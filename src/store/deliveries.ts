@@ -80,8 +80,9 @@ export async function pageDeliveries(
     {
       columns: COLUMNS,
       from: 'deliveries',
-      where: 'webhook_id = ? and customer_id = ? and created_at >= ?',
-      values: [log.webhookId, log.customerId, log.since],
+      where: 'webhook_id = ? and customer_id = ?',
+      values: [log.webhookId, log.customerId],
+      since: log.since,
       id: { column: 'id', type: 'uuid' },
       sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
       filters: { status: { where: 'status = ?' }, event_type: { where: 'event_type = ?' } },

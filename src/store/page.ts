@@ -14,17 +14,28 @@ export interface PageSource {
   readonly where: string;
   readonly values: readonly unknown[];
   readonly id: { readonly column: string; readonly type: 'uuid' | 'text' };
-  readonly sorts: Readonly<
-    Record<string, { readonly column: string; readonly type: 'timestamptz' | 'text' | 'uuid' }>
-  >;
-  /** A condition with one `?` for each filter; a value that can match nothing (a malformed id) is undefined. */
-  readonly filters?: Readonly<Record<string, PageFilter>>;
+  readonly sorts: Readonly<Record<string, PageSort>>;
+  readonly filters?: Readonly<Record<string, PageFilter | PageBound>>;
+  /** The earliest time that is shown, of a list that is sorted by `created_at` alone. */
+  readonly since?: Date;
 }
 
+export interface PageSort {
+  readonly column: string;
+  readonly type: 'timestamptz' | 'text' | 'uuid';
+}
+
+/** A condition with one `?`. A filter with the name of a sort is an equality on its column. */
 export interface PageFilter {
   readonly where: string;
-  /** What `?` is; the text as it came when left out. */
+  /** What `?` is; the text as it came when left out, and undefined when it can match nothing (a malformed id). */
   readonly value?: (text: string) => unknown;
+}
+
+/** A time that bounds a list that is sorted by `created_at` alone: `from` is shown, `to` is not. */
+export interface PageBound {
+  readonly bound: 'from' | 'to';
+  readonly value: (text: string) => Date | undefined;
 }
 
 export interface Page<Row> {
@@ -51,23 +62,36 @@ export async function readPage<Row extends object>(
 
 /** null: a filter can match nothing. */
 function build(source: PageSource, request: PageRequest): { text: string; values: unknown[] } | null {
-  const sort = source.sorts[request.sort];
-  if (!sort) throw new Error(`no sort ${request.sort}`);
   const { column: id, type: idType } = source.id;
+  const sort = sortOf(source, request);
   const conditions = [source.where];
   const values: unknown[] = [...source.values];
+  const bounds: Bounds = { from: source.since, to: undefined };
   for (const [name, text] of Object.entries(request.filter)) {
     const filter = source.filters?.[name];
     if (!filter) throw new Error(`no filter ${name}`);
     const value = filter.value ? filter.value(text) : text;
     if (value === undefined) return null;
-    conditions.push(filter.where);
-    values.push(value);
+    if ('bound' in filter) {
+      narrow(bounds, filter.bound, value as Date);
+    } else {
+      conditions.push(filter.where);
+      values.push(value);
+    }
   }
-  if (request.after) {
+  const after = startAfter(bounds, request);
+  for (const [side, sign] of [
+    ['from', '>='],
+    ['to', '<'],
+  ] as const) {
+    if (!bounds[side]) continue;
+    conditions.push(`${sort.column} ${sign} ?`);
+    values.push(bounds[side]);
+  }
+  if (after) {
     const beyond = request.descending ? '<' : '>';
     conditions.push(`(${sort.column}, ${id}) ${beyond} (?::${sort.type}, ?::${idType})`);
-    values.push(request.after.value, request.after.id);
+    values.push(after.value, after.id);
   }
   const way = request.descending ? 'desc' : 'asc';
   values.push(request.size + 1);
@@ -76,4 +100,39 @@ function build(source: PageSource, request: PageRequest): { text: string; values
     order by ${sort.column} ${way}, ${id} ${way} limit ?`;
   let n = 0;
   return { text: text.replaceAll('?', () => `$${++n}`), values };
+}
+
+/**
+ * Those of one name are sorted by age. Beside `name = …` the database would not begin at the place `(name, id) > …`, but
+ * read from the first of that name on; and without a cursor it might well read the whole table in the order of ids.
+ */
+function sortOf({ sorts }: PageSource, { sort, filter }: PageRequest): PageSort {
+  const wanted = sorts[sort];
+  if (!wanted) throw new Error(`no sort ${sort}`);
+  return Object.hasOwn(filter, sort) ? (sorts.created_at ?? wanted) : wanted;
+}
+
+interface Bounds {
+  from: Date | undefined;
+  to: Date | undefined;
+}
+
+function narrow(bounds: Bounds, side: 'from' | 'to', time: Date): void {
+  const known = bounds[side];
+  if (known === undefined || (side === 'from' ? time > known : time < known)) bounds[side] = time;
+}
+
+/**
+ * A page begins at the cursor or at a bound, whichever is further on: the other one is left out. With both, the database
+ * would begin at the bound, and read everything up to the cursor.
+ */
+function startAfter(bounds: Bounds, { after, descending }: PageRequest): PagePosition | null {
+  const side = descending ? 'to' : 'from';
+  const bound = bounds[side]?.getTime();
+  if (after === null || bound === undefined) return after;
+  // As the database writes it: 2030-01-01 00:00:00.123456+00.
+  const place = Date.parse(`${after.value.replace(' ', 'T')}:00`);
+  if (descending ? place >= bound : place < bound) return null;
+  bounds[side] = undefined;
+  return after;
 }

@@ -73,3 +73,75 @@ export async function assertFollowsIndex(
     assert.ok(touched <= 2 * (size + 1), `${what}: looked at ${touched} rows by ${indexes.join(', ')}`);
   }
 }
+
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** The one statement that `read` sends, without sending it. */
+export async function statementOf(read: (sql: Sql) => Promise<unknown>): Promise<Statement> {
+  const sent: Statement[] = [];
+  const rows = async (text: string, values: readonly unknown[] = []) => {
+    sent.push({ text, values });
+    return [];
+  };
+  await read({ rows, row: async () => undefined, run: async () => 0 });
+  const [statement] = sent;
+  assert.ok(statement && sent.length === 1, 'it sends one statement');
+  return statement;
+}
+
+/** A prepared statement is planned anew for its values, or once for all values: PostgreSQL chooses by its estimates. */
+export const PLAN_MODES = ['force_custom_plan', 'force_generic_plan'] as const;
+export type PlanMode = (typeof PLAN_MODES)[number];
+
+export interface Explained extends Carried {
+  /** Pages of 8 KiB that were looked at. */
+  readonly blocks: number;
+  /** Planning and execution, without the way to the client. */
+  readonly ms: number;
+}
+
+/** Prepares the statement on a connection (a transaction, say) and says how it is carried out, each time it is asked. */
+export async function preparedOn(
+  connection: Sql,
+  { text, values }: Statement,
+  mode: PlanMode,
+): Promise<{ explain(): Promise<Explained>; forget(): Promise<void> }> {
+  prepared += 1;
+  const name = `page_${prepared}`;
+  await connection.run(`set plan_cache_mode = ${mode}`);
+  await connection.run(`prepare ${name} as ${text}`);
+  const literals = values.map((value) => `'${literal(value).replaceAll("'", "''")}'`);
+  const execute = `explain (analyze, timing off, buffers, format json) execute ${name} (${literals.join(', ')})`;
+  return {
+    explain: async () => {
+      const row = await connection.row<{ 'QUERY PLAN': readonly ExplainedPlan[] }>(execute);
+      const plan = row?.['QUERY PLAN'][0];
+      assert.ok(plan, 'a plan is explained');
+      const ms = plan['Planning Time'] + plan['Execution Time'];
+      return {
+        ...summed(plan.Plan),
+        blocks: plan.Plan['Shared Hit Blocks'] + plan.Plan['Shared Read Blocks'],
+        ms,
+      };
+    },
+    forget: async () => {
+      await connection.run(`deallocate ${name}`);
+    },
+  };
+}
+
+let prepared = 0;
+
+interface ExplainedPlan {
+  readonly Plan: PlanNode & { readonly 'Shared Hit Blocks': number; readonly 'Shared Read Blocks': number };
+  readonly 'Planning Time': number;
+  readonly 'Execution Time': number;
+}
+
+function literal(value: unknown): string {
+  if (Array.isArray(value)) return `{${value.map((item) => JSON.stringify(item)).join()}}`;
+  return value instanceof Date ? value.toISOString() : String(value);
+}
