@@ -1,7 +1,7 @@
 /**
  * Blobs as files of one folder, which several processes may share. A file has its name only when it is complete and on
  * the disk; before, it is a `part-…` of its own. Hashing and writing overlap: while the disk takes one piece, the next is
- * received and hashed.
+ * received, hashed and copied together, so that what comes from the network is garbage at once and memory stays flat.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm, statfs } from 'node:fs/promises';
@@ -13,8 +13,9 @@ const RESERVE_BYTES = 1024 ** 3;
 /** How much may be written between two looks at the room that is left. */
 const LOOK_EVERY_BYTES = 64 * 1024 ** 2;
 
-/** What waits for the disk while it is busy; then it is written in one go. */
-const HELD_MAX_BYTES = 4 * 1024 ** 2;
+/** How much is written at once, and how many such pieces are filled or wait for the disk: all that is held in memory. */
+const PIECE_BYTES = 1024 ** 2;
+const PIECES = 4;
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
@@ -74,19 +75,23 @@ interface Place {
   readonly remove: () => Promise<void>;
 }
 
+/** A place for one piece, and when the disk has taken what was in it last. */
+interface Piece {
+  readonly bytes: Buffer;
+  taken: Promise<void>;
+}
+
 class DiskWriter implements BlobWriter {
   readonly #file: FileHandle;
   readonly #place: Place;
   readonly #hash: Hash = createHash('sha256');
+  readonly #pieces: Piece[] = [];
+  #current = 0;
+  #filledBytes = 0;
   #sizeBytes = 0;
-  /** Hashed, and not yet given to the disk. */
-  #held: Uint8Array[] = [];
-  #heldBytes = 0;
-  #writing: Promise<void> = Promise.resolve();
-  #appending: Promise<void> = Promise.resolve();
-  #isWriting = false;
-  #failure: Error | null = null;
   #lookAtBytes = LOOK_EVERY_BYTES;
+  /** Until everything that was passed on is written; after a failure nothing is. */
+  #writing: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(file: FileHandle, place: Place) {
@@ -95,19 +100,21 @@ class DiskWriter implements BlobWriter {
   }
 
   async write(chunk: Uint8Array): Promise<void> {
-    if (this.#failure) throw this.#failure;
     this.#hash.update(chunk);
     this.#sizeBytes += chunk.length;
-    this.#held.push(chunk);
-    this.#heldBytes += chunk.length;
-    if (!this.#isWriting) this.#writing = this.#writeHeld();
-    // Not until nothing is held: the disk would have to wait for the next piece.
-    if (this.#heldBytes >= HELD_MAX_BYTES) await this.#appending;
+    for (let from = 0; from < chunk.length; ) {
+      const { bytes } = this.#piece();
+      const some = chunk.subarray(from, from + PIECE_BYTES - this.#filledBytes);
+      bytes.set(some, this.#filledBytes);
+      this.#filledBytes += some.length;
+      from += some.length;
+      if (this.#filledBytes === PIECE_BYTES) await this.#passOn();
+    }
   }
 
   async finish(): Promise<BlobFacts> {
+    await this.#passOn();
     await this.#writing;
-    if (this.#failure) throw this.#failure;
     await this.#file.sync().catch(told);
     await this.#close();
     await this.#place.publish().catch(told);
@@ -115,41 +122,36 @@ class DiskWriter implements BlobWriter {
   }
 
   async abort(): Promise<void> {
-    this.#held = [];
-    await this.#writing;
+    await this.#writing.catch(() => undefined);
     await this.#close();
     await this.#place.remove();
   }
 
-  /** Writes until nothing is held. Never fails: what went wrong is told to the next caller. */
-  async #writeHeld(): Promise<void> {
-    this.#isWriting = true;
-    try {
-      while (this.#held.length > 0 && !this.#failure) {
-        const pieces = this.#held;
-        this.#held = [];
-        this.#heldBytes = 0;
-        this.#appending = this.#append(pieces);
-        await this.#appending;
-      }
-    } catch (error) {
-      this.#failure = error instanceof Error ? error : new Error(String(error));
-    }
-    this.#isWriting = false;
+  #piece(): Piece {
+    this.#pieces[this.#current] ??= { bytes: Buffer.allocUnsafeSlow(PIECE_BYTES), taken: Promise.resolve() };
+    return this.#pieces[this.#current] as Piece;
   }
 
-  async #append(pieces: Uint8Array[]): Promise<void> {
+  /** Has what is filled written, and returns when there is a place to go on in. Throws what went wrong before. */
+  async #passOn(): Promise<void> {
+    const piece = this.#piece();
+    const filled = piece.bytes.subarray(0, this.#filledBytes);
+    this.#writing = this.#writing.then(() => this.#append(filled));
+    // It is heard below, or at the end; until then it is nobody's unhandled failure.
+    this.#writing.catch(() => undefined);
+    piece.taken = this.#writing;
+    this.#current = (this.#current + 1) % PIECES;
+    this.#filledBytes = 0;
+    await this.#piece().taken;
+  }
+
+  async #append(bytes: Uint8Array): Promise<void> {
     if (this.#sizeBytes >= this.#lookAtBytes) {
       this.#lookAtBytes = this.#sizeBytes + LOOK_EVERY_BYTES;
       await this.#place.look();
     }
-    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    const { bytesWritten } = await this.#file.writev(pieces).catch(told);
-    if (bytesWritten === bytes) return;
-    // A disk that took a part only says why when it is given the rest.
-    const rest = Buffer.concat(pieces).subarray(bytesWritten);
-    for (let done = 0; done < rest.length; ) {
-      done += (await this.#file.write(rest, done).catch(told)).bytesWritten;
+    for (let done = 0; done < bytes.length; ) {
+      done += (await this.#file.write(bytes, done).catch(told)).bytesWritten;
     }
   }
 

@@ -23,7 +23,7 @@ const BOUNDS = { parts: 16, fields: 15, files: 1, fieldSize: 1024, headerPairs: 
 /** Boundaries, headers and texts of all parts. */
 const AROUND_FILE_MAX_BYTES = 256 * 1024;
 /** What is held in memory between the socket and the disk, at each of two places. */
-const HELD_BYTES = 256 * 1024;
+const HELD_BYTES = 64 * 1024;
 const NAME_MAX_CHARS = 255;
 
 /** Has the framework leave the body of a multipart route unread; elsewhere this media type is refused. */
