@@ -21,25 +21,31 @@ export interface Draw {
   readonly nowMs: number;
 }
 
+/** What one draw costs: whole microseconds, as the database counts, so that many of them add up to what they are. */
+export function costMs({ refillPerS }: BucketRule): number {
+  return Math.max(Math.round(1_000_000 / refillPerS), 1) / 1_000;
+}
+
 const TOKENS_MAX = 100_000;
 
 /** Bucket times by name, in this process's memory. */
 export class MemoryBuckets {
-  readonly #fullAtMs = new Map<string, number>();
+  /** In whole microseconds, which add up without a rest. */
+  readonly #fullAtUs = new Map<string, number>();
 
   draw(name: string, rule: BucketRule, nowMs: number): Draw {
-    const costMs = 1_000 / rule.refillPerS;
-    const was = Math.max(this.#fullAtMs.get(name) ?? 0, nowMs);
-    const next = was + costMs;
-    // A hair of grace: costs of many draws may add up to a little more than they are.
-    if (next - nowMs > rule.capacity * costMs + 0.001) return { allowed: false, fullAtMs: was, nowMs };
-    if (this.#fullAtMs.size >= TOKENS_MAX && !this.#fullAtMs.has(name)) this.#forgetFull(nowMs);
-    this.#fullAtMs.set(name, next);
-    return { allowed: true, fullAtMs: next, nowMs };
+    const costUs = Math.round(costMs(rule) * 1_000);
+    const nowUs = Math.round(nowMs * 1_000);
+    const was = Math.max(this.#fullAtUs.get(name) ?? 0, nowUs);
+    const next = was + costUs;
+    if (next - nowUs > rule.capacity * costUs) return { allowed: false, fullAtMs: was / 1_000, nowMs };
+    if (this.#fullAtUs.size >= TOKENS_MAX && !this.#fullAtUs.has(name)) this.#forgetFull(nowUs);
+    this.#fullAtUs.set(name, next);
+    return { allowed: true, fullAtMs: next / 1_000, nowMs };
   }
 
   /** A full bucket needs no row. */
-  #forgetFull(nowMs: number): void {
-    for (const [name, fullAtMs] of this.#fullAtMs) if (fullAtMs <= nowMs) this.#fullAtMs.delete(name);
+  #forgetFull(nowUs: number): void {
+    for (const [name, fullAtUs] of this.#fullAtUs) if (fullAtUs <= nowUs) this.#fullAtUs.delete(name);
   }
 }

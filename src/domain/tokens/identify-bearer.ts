@@ -5,7 +5,7 @@ import { LIMITS } from '../../spec/limits.ts';
 import type { Scope } from '../../spec/scopes.ts';
 import { type BearerRow, drawBearer, findBearer, touchToken } from '../../store/bearer.ts';
 import type { Service } from '../context.ts';
-import type { BucketName, BucketRules, Draw, MemoryBuckets } from './buckets.ts';
+import { type BucketName, type BucketRules, costMs, type Draw, type MemoryBuckets } from './buckets.ts';
 
 export interface Bearer {
   /** Stored id. */
@@ -65,12 +65,14 @@ async function readAndDraw(
     const known = row && row.id !== null && (row.expires_at === null || row.expires_at > now);
     return { row, draw: known ? memory.draw(`${row.id} ${bucket}`, rule, Date.now()) : null };
   }
-  const costMs = SECOND_MS / rule.refillPerS;
+  const cost = costMs(rule);
   const row = await drawBearer(service.reads, {
-    ...{ digest: tokenDigest, now, bucket, costMs, capacity: rule.capacity },
+    ...{ digest: tokenDigest, now, bucket, costMs: cost, capacity: rule.capacity },
   });
   if (!row) return { row, draw: null };
-  const fullAtMs = row.drawn_ms ?? row.was_ms ?? row.now_ms;
+  // What the statement saw of the bucket when it began may be older than what refused it: less than one draw was left.
+  const emptyMs = row.now_ms + (rule.capacity - 1) * cost;
+  const fullAtMs = row.drawn_ms ?? Math.max(row.was_ms ?? 0, emptyMs);
   return { row, draw: { allowed: row.drawn_ms !== null, fullAtMs, nowMs: row.now_ms } };
 }
 

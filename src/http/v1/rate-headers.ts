@@ -1,18 +1,21 @@
 /** What the rate headers say (SPEC "Limits"). */
-import type { BucketRule, Draw } from '../../domain/tokens/buckets.ts';
+import { type BucketRule, costMs, type Draw } from '../../domain/tokens/buckets.ts';
+
+/** How exact a time of today is in milliseconds. */
+const HAIR_MS = 0.001;
 
 /** `X-RateLimit-Limit`, `-Remaining`, `-Reset` (Unix seconds when full), and `Retry-After` where nothing was left. */
 export function rateHeaders(rule: BucketRule, draw: Draw): Record<string, string> {
-  const costMs = 1_000 / rule.refillPerS;
-  const missing = (draw.fullAtMs - draw.nowMs) / costMs;
-  const left = Math.max(Math.floor(rule.capacity - missing + 1e-6), 0);
+  const cost = costMs(rule);
+  const missing = (draw.fullAtMs - draw.nowMs - HAIR_MS) / cost;
+  const left = draw.allowed ? Math.max(Math.floor(rule.capacity - missing), 0) : 0;
   const headers: Record<string, string> = {
     'x-ratelimit-limit': String(Math.round(rule.refillPerS * 60)),
     'x-ratelimit-remaining': String(left),
     'x-ratelimit-reset': String(Math.ceil(draw.fullAtMs / 1_000)),
   };
   if (!draw.allowed) {
-    const waitMs = draw.fullAtMs + costMs - rule.capacity * costMs - draw.nowMs;
+    const waitMs = draw.fullAtMs + cost - rule.capacity * cost - draw.nowMs - HAIR_MS;
     headers['retry-after'] = String(Math.max(Math.ceil(waitMs / 1_000), 1));
   }
   return headers;
