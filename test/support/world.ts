@@ -97,7 +97,7 @@ async function payFor(world: World, customer: SessionClient, balanceUsd: number)
 
 /** Creates an invoice, pays it in full and lets it be confirmed. At least 30 US dollars. */
 export async function topUp(
-  world: World,
+  world: Pick<World, 'sandbox' | 'settle'>,
   customer: SessionClient,
   amount: number,
   coin = 'LTC',
