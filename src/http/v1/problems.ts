@@ -1,6 +1,7 @@
 /** What a validator found wrong, as the REST contract words it: one item a field, with the bound or the allowed words. */
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
+import { Settings } from 'typebox/system';
 import type { ErrorItem } from '../../kernel/fail.ts';
 
 interface Fault {
@@ -9,6 +10,11 @@ interface Fault {
   readonly instancePath: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
+
+/** Left alone, the validator stops at 8 faults, and names a body's unknown keys first. */
+const FAULTS_MAX = 256;
+const ITEMS_MAX = 100;
+Settings.Set({ maxErrors: FAULTS_MAX });
 
 export type Check = (value: unknown) => readonly ErrorItem[];
 
@@ -20,7 +26,8 @@ export function checker(schema: TSchema): Check {
     const items = (validator.Errors(value) as unknown as Fault[]).flatMap((fault) => itemsOf(schema, fault));
     const first = new Map<string, ErrorItem>();
     for (const item of items) if (!first.has(item.field)) first.set(item.field, item);
-    return [...first.values()];
+    // What is wrong is never answered as right, whatever the validator could say about it.
+    return first.size > 0 ? [...first.values()].slice(0, ITEMS_MAX) : [{ field: '', issue: 'invalid_value' }];
   };
 }
 
@@ -54,15 +61,14 @@ function itemsOf(schema: TSchema, { keyword, schemaPath, instancePath, params }:
         issue: 'required',
       }));
     case 'additionalProperties': {
-      // A record's keys are free within a pattern: one that breaks it is no unknown key.
-      const issue = at(schema, schemaPath).patternProperties ? 'invalid_format' : 'unknown_key';
+      const issue = issueOfExtra(schema, schemaPath);
       return (params.additionalProperties as string[]).map((name) => ({ field: inside(name), issue }));
     }
     case 'enum':
       return [{ field, issue: 'invalid_value', allowed: words(params.allowedValues) }];
     case 'boolean':
-      // Said once more of each additional property.
-      return [];
+      // What the schema forbids altogether: a key that is one too many.
+      return [{ field, issue: issueOfExtra(schema, schemaPath.replace(/\/additionalProperties$/, '')) }];
     default:
       break;
   }
@@ -79,6 +85,11 @@ function wanted(keyword: string, params: Readonly<Record<string, unknown>>): obj
   if (keyword === 'type') return { expected: [params.type].flat().join(' or ') };
   if (keyword === 'pattern') return { pattern: String(params.pattern) };
   return keyword === 'format' ? { format: String(params.format) } : {};
+}
+
+/** A record's keys are free within a pattern: one that breaks it is no unknown key. */
+function issueOfExtra(schema: TSchema, pointer: string): 'invalid_format' | 'unknown_key' {
+  return at(schema, pointer).patternProperties ? 'invalid_format' : 'unknown_key';
 }
 
 function words(allowed: unknown): (string | number)[] {

@@ -70,6 +70,23 @@ describe('what a validator found wrong', () => {
     );
   });
 
+  it('is never nothing, and names the known field too, however many keys are unknown', () => {
+    for (const count of [1, 7, 8, 9, 30, 100, 1_000, 20_000]) {
+      const junk = Object.fromEntries(Array.from({ length: count }, (_, n) => [`junk${n}`, n]));
+      for (const body of [
+        { ...junk, ...RIGHT, name: 7 },
+        { ...RIGHT, name: 7, ...junk },
+        { ...RIGHT, labels: junk },
+        { ...RIGHT, inner: { port: 1, ...junk } },
+      ]) {
+        const items = check(body);
+        assert.ok(items.length > 0 && items.length <= 100, `${count}`);
+        if (count <= 30 && body.name === 7) assert.ok(items.some((item) => item.field === 'name'));
+        if (count <= 30 && !('labels' in body) && !('inner' in body)) assert.equal(items.length, count + 1);
+      }
+    }
+  });
+
   it('is said in words too, not too many of them', () => {
     const items = check({ name: 'ABC', size: 1, coin: 'X', keys: [], nope: 1 });
     const text = inWords(items);

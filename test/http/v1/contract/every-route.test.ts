@@ -117,6 +117,27 @@ describe('every route of the REST surface', () => {
     }
   });
 
+  it('refuses any number of unknown keys, in body and query', async () => {
+    for (const route of ROUTES) {
+      for (const count of [7, 8, 9, 100]) {
+        const names = Array.from({ length: count }, (_, n) => `junk${n}`);
+        const query = withQuery(route, names.map((name) => `${name}=1`).join('&'));
+        assertRefused(
+          await api.call(route.method, query, undefined, { headers: betaOf(route) }),
+          400,
+          'invalid_request',
+        );
+        if (route.method === 'GET' || route.multipart) continue;
+        const body = Object.fromEntries(names.map((name) => [name, 1]));
+        const items = assertRefused(await ask(route, api, body), 400, 'invalid_request');
+        assert.ok(
+          items.filter((item) => item.issue === 'unknown_key').length >= Math.min(count, 90),
+          route.id,
+        );
+      }
+    }
+  });
+
   it('refuses unknown keys of its query by name', async () => {
     for (const route of ROUTES) {
       for (const name of ['offset', 'limit', 'nope', '__proto__', 'filter[nope]']) {
