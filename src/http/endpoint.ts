@@ -16,7 +16,7 @@ import { cookieOf } from './cookie.ts';
 import { csrfFits, givenCsrf, isCrossSite } from './csrf.ts';
 import { type Form, type FormBody, field } from './form.ts';
 import { recordRefusal } from './refusals.ts';
-import type { Edge } from './settings.ts';
+import { type Edge, UNKNOWN_COUNTRY } from './settings.ts';
 
 /** One request that was let in. */
 export interface Call {
@@ -171,9 +171,6 @@ async function guessing(call: Call, operation: Operation, account: string): Prom
     throw error;
   }
 }
-
-/** The country is not looked up yet: XX is the contract's word for unknown. */
-const UNKNOWN_COUNTRY = 'XX';
 
 function visitOf(identity: Identity, request: FastifyRequest): Visit {
   const actor = {

@@ -4,6 +4,9 @@ import type { AttemptLimiter } from './attempts.ts';
 import type { AccountDelays } from './delays.ts';
 import type { CurrentRules } from './rules.ts';
 
+/** The contract's word for a country that is not known; nobody's is looked up yet. */
+export const UNKNOWN_COUNTRY = 'XX';
+
 export interface HttpSettings {
   /** How customers reach the service; null: as the Host header says. `https:` makes the cookie Secure. */
   readonly baseUrl: string | null;

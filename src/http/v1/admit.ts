@@ -8,7 +8,7 @@ import { type Buckets, type Identified, identifyBearer } from '../../domain/toke
 import { fail, InvalidRequest } from '../../kernel/fail.ts';
 import { scopeCovers } from '../../spec/scopes.ts';
 import type { AttemptLimiter } from '../attempts.ts';
-import type { Edge } from '../settings.ts';
+import { type Edge, UNKNOWN_COUNTRY } from '../settings.ts';
 import { rateHeaders } from './rate-headers.ts';
 import type { Route, TokenActor } from './route.ts';
 
@@ -28,8 +28,6 @@ declare module 'fastify' {
   }
 }
 
-/** The country is not looked up yet: XX is the contract's word for unknown. */
-const UNKNOWN_COUNTRY = 'XX';
 const BEARER = /^bearer +([\x21-\x7e]{1,200})$/i;
 
 /** `route` is undefined for a path or method that does not exist. Sets `request.bearer` and the rate headers. */
@@ -40,23 +38,16 @@ export async function admit(
   reply: FastifyReply,
 ): Promise<void> {
   const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-  const retryAfterS = edge.tokenFailures.take(request.ip);
-  if (retryAfterS > 0)
-    fail('rate_limited', { retry_after_s: retryAfterS }, 'Too many failed tokens; wait and try again.');
-  const identified = await identifyBearer(edge.service, token ?? '', {
-    buckets: edge.buckets,
-    bucket: route?.bucket ?? 'general',
-  });
-  if (identified.bearer) edge.tokenFailures.giveBack(request.ip);
+  const bucket = route?.bucket ?? 'general';
+  const identified = await identifyBearer(edge.service, token ?? '', { buckets: edge.buckets, bucket });
+  const { draw } = identified;
+  if (draw) reply.headers(rateHeaders(edge.buckets.rules[bucket], draw));
+  request.bearer = actorOf(identified, request);
   const rules = await edge.rules.read(identified.rulesVersion);
   request.rules = rules;
   requireOpen(rules, route?.id ?? null, edge.service.clock.now());
-  request.bearer = actorOf(identified, request) ?? refuseToken(reply, token);
-  const { draw } = identified;
-  if (draw) {
-    reply.headers(rateHeaders(edge.buckets.rules[route?.bucket ?? 'general'], draw));
-    if (!draw.allowed) fail('rate_limited');
-  }
+  if (!request.bearer) return refuseToken(edge, request, reply, token);
+  if (draw?.allowed === false) fail('rate_limited');
   if (!route) return;
   if (!scopeCovers(request.bearer.scope, route.scope)) {
     fail(
@@ -92,7 +83,16 @@ function actorOf({ bearer }: Identified, request: FastifyRequest): TokenActor | 
   };
 }
 
-function refuseToken(reply: FastifyReply, token: string | undefined): never {
+/** Those who fail are counted by address; whoever has a token that is good is never kept waiting by them. */
+function refuseToken(
+  edge: V1Edge,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  token: string | undefined,
+): never {
+  const retryAfterS = edge.tokenFailures.take(request.ip);
+  if (retryAfterS > 0)
+    fail('rate_limited', { retry_after_s: retryAfterS }, 'Too many failed tokens; wait and try again.');
   reply.header('www-authenticate', 'Bearer');
   const message =
     token === undefined
