@@ -19,7 +19,7 @@ import { sqlState } from '../store/db.ts';
 import { findKept, type KeptAnswer, keepAnswer } from '../store/idempotency.ts';
 import type { CustomerActor, Service } from './context.ts';
 
-/** SQLSTATE of a lock that was not had in time: another process works on the same key. */
+/** SQLSTATE of a lock that was not had in time. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
 export interface OnceRequest {
@@ -38,6 +38,8 @@ export interface OnceRequest {
   readonly status: number;
   /** What is kept of a refusal; undefined: nothing, and a later try runs again. Left out: no refusal is kept. */
   readonly refusal?: (error: unknown) => Answer | undefined;
+  /** Writes what else is remembered of a refusal, in the transaction that keeps it. */
+  readonly recordRefusal?: (tx: Sql, error: unknown) => Promise<void>;
 }
 
 /** An answer as its surface gives it. */
@@ -75,13 +77,7 @@ export async function once(
     const body = await act(undefined);
     return { answer: { status, body }, replayed: false, requestId: actor.requestId };
   }
-  if (!/^[\x21-\x7e]+$/.test(key) || key.length > LIMITS.idempotencyKeyMaxChars) {
-    fail(
-      'bad_request',
-      { field: 'Idempotency-Key' },
-      'Idempotency-Key is 1 to 255 visible ASCII characters.',
-    );
-  }
+  requireKey(key);
   const place = `${actor.customerId} ${key}`;
   for (const deadline = Date.now() + LIMITS.idempotencyWaitMs; ; ) {
     const replay = await findReplay(service, request, key);
@@ -90,6 +86,12 @@ export async function once(
     if (!other) return await alone(place, attemptOnce(service, request, key, act));
     await waitFor(other, deadline);
   }
+}
+
+/** Refuses with `bad_request` what is no Idempotency-Key. */
+export function requireKey(key: string): void {
+  if (/^[\x21-\x7e]+$/.test(key) && key.length <= LIMITS.idempotencyKeyMaxChars) return;
+  fail('bad_request', { field: 'Idempotency-Key' }, 'Idempotency-Key is 1 to 255 visible ASCII characters.');
 }
 
 /** Lets others with the same key wait for this attempt. */
@@ -136,7 +138,6 @@ async function attemptOnce(
     if (!kept) await keep(service.db, service, request, key, { status, body });
     return { answer: { status, body }, replayed: false, requestId };
   } catch (error) {
-    if (sqlState(error) === LOCK_NOT_AVAILABLE) stillUnderWay();
     // The refusal may be the shadow of the other request's success: its deploy took the balance, say.
     const other = await findReplay(service, request, key);
     if (other) return other;
@@ -156,7 +157,10 @@ async function keepRefusal(
   error: unknown,
 ): Promise<OnceAnswer> {
   try {
-    await keep(service.db, service, request, key, refused);
+    await service.db.transaction(async (tx) => {
+      await request.recordRefusal?.(tx, error);
+      await keep(tx, service, request, key, refused);
+    });
   } catch (failure) {
     if (!(failure instanceof KeyTaken)) throw failure;
     const other = await findReplay(service, request, key);
@@ -182,8 +186,14 @@ async function keep(
     status,
     answer: sealWith(answerKey(request, key), JSON.stringify(body)),
     request_id: request.actor.requestId,
-  });
+  }).catch(refuseLate);
   if (!kept) throw new KeyTaken();
+}
+
+/** Another process works on the same key, and its row was not to be had in time. */
+function refuseLate(error: unknown): never {
+  if (sqlState(error) === LOCK_NOT_AVAILABLE) stillUnderWay();
+  throw error;
 }
 
 async function findReplay(
@@ -227,7 +237,8 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (value === null || typeof value !== 'object') return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return entries.map(([name, inner]) => [name, sorted(inner)]);
+  // In an object of its own, so that it is never taken for a list.
+  return { entries: entries.map(([name, inner]) => [name, sorted(inner)]) };
 }
 
 function keptSince(now: Date): Date {

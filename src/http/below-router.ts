@@ -31,8 +31,10 @@ export function refuseSocket(
   const message = MESSAGES[errorCode] ?? 'This is not HTTP as it should be.';
   const failure = new Failure('bad_request', {}, message);
   const begun = rawPacket?.toString('latin1', 0, 64) ?? '';
-  const body = isSession(begun) ? failureBody(failure) : v1Answer(failure, requestId).body;
-  answerSocket(socket, { status: 400, body, requestId, bodiless: begun.startsWith('HEAD ') });
+  const session = isSession(begun);
+  const body = session ? failureBody(failure) : v1Answer(failure, requestId).body;
+  const bodiless = begun.startsWith('HEAD ');
+  answerSocket(socket, { status: 400, body, requestId, bodiless, anyOrigin: !session });
 }
 
 interface SocketAnswer {
@@ -41,12 +43,14 @@ interface SocketAnswer {
   readonly requestId: string;
   /** Of a HEAD request: its answer says how long the body would be and has none. */
   readonly bodiless?: boolean;
+  /** Whether scripts of any origin may read it, as REST's answers. */
+  readonly anyOrigin?: boolean;
 }
 
 /** Writes an answer in JSON on the bare socket and closes it. */
 export function answerSocket(
   socket: Duplex,
-  { status, body, requestId, bodiless = false }: SocketAnswer,
+  { status, body, requestId, bodiless = false, anyOrigin = false }: SocketAnswer,
 ): void {
   const text = JSON.stringify(body);
   const head = [
@@ -54,6 +58,7 @@ export function answerSocket(
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(text)}`,
     `X-Request-Id: ${requestId}`,
+    ...(anyOrigin ? ['Access-Control-Allow-Origin: *'] : []),
     'Connection: close',
   ];
   if (socket.writable)

@@ -2,6 +2,7 @@
 import type { Actor, Service } from '../domain/context.ts';
 import { recordAudit } from '../domain/record.ts';
 import { Failure } from '../kernel/fail.ts';
+import type { Sql } from '../kernel/sql.ts';
 import type { Action } from '../spec/actions.ts';
 import { FAILURES, type FailureCode, type V1Error } from '../spec/errors.ts';
 
@@ -9,27 +10,33 @@ import { FAILURES, type FailureCode, type V1Error } from '../spec/errors.ts';
 const UNAUDITED: readonly FailureCode[] = ['auth_required', 'rate_limited'];
 const DENIED: readonly V1Error[] = ['forbidden_scope', 'jurisdictional_block'];
 
-/**
- * Records the refusal of an authenticated change. It has no transaction to stand in: the change was rolled back. When it
- * cannot be written, the caller still hears the refusal.
- */
-export async function recordRefusal(
-  service: Service,
-  refusal: {
-    readonly actor: Actor;
-    readonly action: Action | null;
-    readonly error: unknown;
-    readonly resource?: string | null;
-  },
-): Promise<void> {
+export interface Refusal {
+  readonly actor: Actor;
+  /** null: the request changes nothing. */
+  readonly action: Action | null;
+  readonly error: unknown;
+  readonly resource?: string | null;
+}
+
+/** Writes it with `sql`, where it is of a kind that is audited. */
+export async function writeRefusal(sql: Sql, service: Service, refusal: Refusal): Promise<void> {
   const { actor, action, error, resource = null } = refusal;
   if (actor.customerId === null || action === null) return;
   const code: FailureCode = error instanceof Failure ? error.code : 'internal';
   if (UNAUDITED.includes(code)) return;
   const result = DENIED.includes(FAILURES[code].v1) ? 'denied' : 'error';
+  await recordAudit(sql, { actor, action, resource, result }, service.clock.now());
+}
+
+/**
+ * Records the refusal of an authenticated change. It has no transaction to stand in: the change was rolled back. When it
+ * cannot be written, the caller still hears the refusal.
+ */
+export async function recordRefusal(service: Service, refusal: Refusal): Promise<void> {
   try {
-    await recordAudit(service.db, { actor, action, resource, result }, service.clock.now());
+    await writeRefusal(service.db, service, refusal);
   } catch (fault) {
-    service.log.warn({ err: fault, requestId: actor.requestId }, 'a refusal could not be audited');
+    const { requestId } = refusal.actor;
+    service.log.warn({ err: fault, requestId }, 'a refusal could not be audited');
   }
 }

@@ -4,7 +4,7 @@ import fastifyCookie from '@fastify/cookie';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Service } from '../domain/context.ts';
 import { MemoryBuckets } from '../domain/tokens/buckets.ts';
-import { Failure, fail } from '../kernel/fail.ts';
+import { Failure, fail, InvalidRequest } from '../kernel/fail.ts';
 import { newId, showId } from '../kernel/ids.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { LIMITS } from '../spec/limits.ts';
@@ -26,6 +26,8 @@ import { answerUnreadablePath, registerV1 } from './v1/surface.ts';
 export interface HttpOptions {
   readonly service: Service;
   readonly settings: HttpSettings;
+  /** Of a body from its first byte to its last, except an upload's; a minute when left out. */
+  readonly bodyTimeoutMs?: number;
   /** Where each request has its line; the service's log when left out. */
   readonly requestLog?: Logger;
   /** Whether the database answers and its migrations are in. */
@@ -89,7 +91,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
   takeOddRequests(app.server, below);
   const endConsoles = takeUpgrades(app.server, { edge, newRequestId, beforeRequest });
   app.addHook('preClose', endConsoles);
-  addHooks(app, options.requestLog ?? service.log);
+  addHooks(app, options.requestLog ?? service.log, options.bodyTimeoutMs ?? BODY_TIMEOUT_MS);
   if (beforeRequest) app.addHook('onRequest', beforeRequest);
   // Each surface says which bodies it reads; at a path that does not exist none is.
   app.removeAllContentTypeParsers();
@@ -122,10 +124,10 @@ function v1Edge(edge: Edge): V1Edge {
   };
 }
 
-function addHooks(app: FastifyInstance, log: Logger): void {
+function addHooks(app: FastifyInstance, log: Logger, bodyTimeoutMs: number): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(everyAnswer(request));
-    if (!request.routeOptions.config.slowBody) limitBody(request.raw);
+    if (!request.routeOptions.config.slowBody) limitBody(request.raw, bodyTimeoutMs);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       fail('bad_request', {}, 'The Host header is missing.');
     }
@@ -150,10 +152,14 @@ function everyAnswer({ id }: FastifyRequest): Record<string, string> {
   return { 'x-request-id': id, 'x-content-type-options': 'nosniff' };
 }
 
-/** A body that dribbles in holds a connection and its buffers: it is cut. */
-function limitBody(request: IncomingMessage): void {
+/** A body that dribbles in holds a connection and its buffers: it is answered 400 and cut. */
+function limitBody(request: IncomingMessage, bodyTimeoutMs: number): void {
   if (request.complete || request.method === 'GET') return;
-  const timer = setTimeout(() => request.destroy(), BODY_TIMEOUT_MS);
+  const timer = setTimeout(() => {
+    const late = new InvalidRequest([], 'The body took too long to arrive.');
+    // Whoever reads it answers; where nobody does, there is nothing to answer.
+    if (!request.emit('error', late)) request.destroy();
+  }, bodyTimeoutMs);
   timer.unref();
   const done = () => clearTimeout(timer);
   request.once('end', done).once('close', done);

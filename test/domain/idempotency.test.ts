@@ -36,6 +36,8 @@ describe('a request with an Idempotency-Key', () => {
     await client.send({ body: { a: { x: 1, y: [1, 2] }, b: 2 } });
     assert.ok((await client.send({ body: { b: 2, a: { y: [1, 2], x: 1 } } })).replayed);
     await refusedAs('idempotency_conflict', client.send({ body: { a: { x: 1, y: [2, 1] }, b: 2 } }));
+    await client.send({ key: 'key-2', body: { rules: [] } });
+    await refusedAs('idempotency_conflict', client.send({ key: 'key-2', body: { rules: {} } }));
   });
 
   it('is a conflict with another body, path, method or query', async () => {

@@ -64,6 +64,7 @@ export interface HttpWorldOptions {
   readonly catalogue?: boolean;
   readonly passwordQueue?: number;
   readonly ready?: () => Promise<boolean>;
+  readonly bodyTimeoutMs?: number;
 }
 
 export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<HttpWorld> {
@@ -78,12 +79,17 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
   if (options.catalogue) await loadSandbox(service);
   const limits = {
     ...{ signupsPerHour: 0, signinFailuresPerHour: 0, tokenFailuresPerHour: 0 },
-    rates: { shared: false, general: { capacity: 1e6, refillPerS: 1e6 }, provision: { capacity: 1e6, refillPerS: 1e6 } },
+    rates: {
+      shared: false,
+      general: { capacity: 1e6, refillPerS: 1e6 },
+      provision: { capacity: 1e6, refillPerS: 1e6 },
+    },
   };
   const app = buildHttp({
     service,
     settings: { baseUrl: null, ...limits, isUnavailable, ...options.settings },
     ready: options.ready ?? (async () => true),
+    ...(options.bodyTimeoutMs === undefined ? {} : { bodyTimeoutMs: options.bodyTimeoutMs }),
   });
   await app.ready();
   const close = async () => {

@@ -6,7 +6,6 @@ import type { TSchema } from 'typebox';
 import { V1_ERRORS, V1_ISSUES, type V1Error } from '../../spec/errors.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { ListRules } from '../../spec/lists.ts';
-import { OPERATIONS } from '../../spec/operations.ts';
 import { replySchema } from './pipeline.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -60,6 +59,21 @@ Send an API token with each request. A scope includes those before it: read, wri
 is US dollars with two decimals, ids are opaque. Unknown keys in a body or a query are refused. Every POST takes an
 \`Idempotency-Key\`: the first answer is kept for ${LIMITS.idempotencyKeptHours} hours and given again to the same request.`;
 
+/** What an item may say beside its issue: the bound, or what would have been right. */
+const BESIDE_ISSUE: Json = {
+  min: { type: 'number' },
+  max: { type: 'number' },
+  allowed: { type: 'array', items: { type: ['string', 'number'] }, description: 'With `invalid_value`.' },
+  expected: { type: 'string', description: 'A type, with `invalid_type`.' },
+  pattern: { type: 'string', description: 'With `invalid_format`.' },
+  format: { type: 'string', description: 'With `invalid_format`.' },
+  limit: { type: 'number', description: 'With `limit_reached`.' },
+  have: { type: 'number', description: 'US dollars, with `insufficient_balance`; so are the next two.' },
+  need: { type: 'number' },
+  deficit: { type: 'number' },
+  retry_after_s: { type: 'number', description: 'Seconds, with `unavailable`.' },
+};
+
 const ERROR: Json = {
   type: 'object',
   description: 'What every refusal looks like.',
@@ -80,6 +94,7 @@ const ERROR: Json = {
             properties: {
               field: { type: 'string', description: 'A dotted path; empty for the request as a whole.' },
               issue: { type: 'string', enum: [...V1_ISSUES] },
+              ...BESIDE_ISSUE,
             },
           },
         },
@@ -88,6 +103,8 @@ const ERROR: Json = {
     },
   },
 };
+
+const ALWAYS = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
 const HEADERS: Json = {
   'X-Request-Id': { description: 'Also in the audit log.', schema: { type: 'string' } },
@@ -132,7 +149,9 @@ function parametersOf(routes: readonly Route[]): Json {
 }
 
 function errorResponse({ status, message }: { readonly status: number; readonly message: string }): Json {
-  const names = status === 429 ? ['X-Request-Id', 'Retry-After'] : ['X-Request-Id'];
+  // An answer to nobody we know says nothing of his rate.
+  const known = status === 401 || status === 503 ? ['X-Request-Id'] : ALWAYS;
+  const names = status === 429 ? [...known, 'Retry-After'] : known;
   return {
     description: message,
     headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
@@ -222,8 +241,6 @@ function bodyOf(route: Route): Json {
   return { requestBody: { required, content: { [type]: { schema: route.body as TSchema, ...example } } } };
 }
 
-const ALWAYS = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
-
 function success(route: Route): Json {
   const names = route.method === 'POST' ? [...ALWAYS, 'Idempotent-Replayed'] : ALWAYS;
   const headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
@@ -252,10 +269,4 @@ function refusals(route: Route): Json {
     (code) => [V1_ERRORS[code].status, { $ref: `#/components/responses/${code}` }] as const,
   );
   return Object.fromEntries(rows.sort(([a], [b]) => a - b));
-}
-
-/** Operations without a route, and routes without an operation: both lists are one. */
-export function undocumented(): readonly string[] {
-  const ids = new Set<string>(ROUTES.map((route) => route.id));
-  return OPERATIONS.filter((id) => !ids.has(id));
 }

@@ -3,14 +3,14 @@
  * are rows (route.ts); nothing in here knows one of them.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type TObject, type TSchema, Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { type Answer, type OnceAnswer, once, type Within } from '../../domain/idempotency.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
 import { type Failure, InvalidRequest, invalid } from '../../kernel/fail.ts';
-import { V1_ERRORS } from '../../spec/errors.ts';
+import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import { failureOf } from '../errors.ts';
-import { recordRefusal } from '../refusals.ts';
+import { type Refusal, recordRefusal, writeRefusal } from '../refusals.ts';
 import { admit, requireLawful, type V1Edge } from './admit.ts';
 import { v1Answer } from './answer-error.ts';
 import { makeCursor } from './cursor.ts';
@@ -77,7 +77,15 @@ function server(edge: V1Edge, route: Route): (request: FastifyRequest, reply: Fa
       return { answer, replayed: false, requestId: request.id };
     }
     const refusal = (error: unknown) => keptRefusal(edge, error, request.id);
-    return await once(edge.service, { ...onceRequest(route, request, actor, body), refusal }, act);
+    const recordRefusal = async (tx: Sql, error: unknown) => {
+      await writeRefusal(tx, edge.service, refusalOf(route, actor, request.params, failureOf(edge, error)));
+      recorded.add(error as object);
+    };
+    return await once(
+      edge.service,
+      { ...onceRequest(route, request, actor, body), refusal, recordRefusal },
+      act,
+    );
   }
   return async (request, reply) => {
     const actor = request.bearer;
@@ -187,13 +195,8 @@ export function guard(scope: FastifyInstance, edge: V1Edge): void {
     const failure = failureOf(edge, error);
     logFault(edge, error, failure, request.id);
     const route = request.routeOptions.config.v1;
-    if (request.bearer && route?.audit) {
-      await recordRefusal(edge.service, {
-        actor: request.bearer,
-        action: route.audit,
-        error: failure,
-        resource: resourceIn(request.params),
-      });
+    if (request.bearer && route?.audit && !recorded.has(error as object)) {
+      await recordRefusal(edge.service, refusalOf(route, request.bearer, request.params, failure));
     }
     const { status, body } = v1Answer(failure, request.id);
     if (failure.code === 'rate_limited' && typeof failure.extras.retry_after_s === 'number') {
@@ -210,15 +213,15 @@ function logFault(edge: V1Edge, error: unknown, failure: Failure, requestId: str
     edge.service.log.warn(line, 'database unavailable');
 }
 
-/** What a refused request was about: the id in its path, when it is one. */
-function resourceIn(params: unknown): string | null {
-  const id = (params as { id?: unknown } | undefined)?.id;
-  return typeof id === 'string' && /^[a-z]{1,10}_[a-z2-7]{26}$/.test(id) ? id : null;
+/** Refusals whose audit row was written with the kept answer. */
+const recorded = new WeakSet<object>();
+
+function refusalOf(route: Route, actor: TokenActor, params: unknown, error: unknown): Refusal {
+  return { actor, action: route.audit ?? null, error, resource: resourceIn(params) };
 }
 
-/** For the document and the tests: which statuses any route may answer beside its own. */
-export const COMMON_STATUSES: readonly number[] = Object.values(V1_ERRORS)
-  .map((row) => row.status)
-  .filter((status) => ![404, 409, 422].includes(status));
-
-export type { TObject };
+/** What a refused request was about: the last id in its path, when it is one. */
+function resourceIn(params: unknown): string | null {
+  const id = Object.values((params ?? {}) as Record<string, unknown>).at(-1);
+  return typeof id === 'string' && /^[a-z]{1,10}_[a-z2-7]{26}$/.test(id) ? id : null;
+}

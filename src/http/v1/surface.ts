@@ -10,8 +10,8 @@ import { openApiText } from './openapi.ts';
 import { guard, registerRoute } from './pipeline.ts';
 import { ROUTES } from './routes.ts';
 
-/** DECISIONS "CORS". */
-const CORS = {
+/** Open to every origin, without credentials (DECISIONS "CORS"); kept by nobody on the way. */
+const EVERY_ANSWER = {
   'access-control-allow-origin': '*',
   'cache-control': 'no-store',
   'access-control-expose-headers': exposed(),
@@ -32,7 +32,7 @@ export function registerV1(scope: FastifyInstance, edge: V1Edge): void {
   readJsonBodies(scope);
   leaveMultipart(scope);
   scope.addHook('onRequest', async (_request, reply) => {
-    reply.headers(CORS);
+    reply.headers(EVERY_ANSWER);
   });
   guard(scope, edge);
   const document = openApiText();
@@ -50,7 +50,7 @@ export async function answerUnreadablePath(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  reply.headers(CORS);
+  reply.headers(EVERY_ANSWER);
   try {
     await refuseUnknown(edge, request, reply);
   } catch (error) {

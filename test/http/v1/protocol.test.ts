@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { apiToken, assertRefused, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
@@ -66,6 +66,22 @@ describe('REST protocol', () => {
       const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
       assert.equal(body.error.code, 'invalid_request');
       assert.ok(answer.includes(`X-Request-Id: ${body.error.request_id}`));
+    }
+  });
+
+  it('answers a body that does not come to its end with 400, then lets go', async () => {
+    const slow = await startHttpWorld({ bodyTimeoutMs: 50 });
+    try {
+      const token = await apiToken(await slow.customer());
+      await slow.app.listen({ port: 0, host: '127.0.0.1' });
+      const { port } = slow.app.server.address() as AddressInfo;
+      const head = `POST /v1/account/tokens HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
+      const rest = 'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":';
+      const answer = await rawAnswer(port, head + rest);
+      assert.match(answer, /^HTTP\/1\.1 400 /);
+      assert.match(answer, /"code":"invalid_request","message":"The body took too long to arrive\."/);
+    } finally {
+      await slow.close();
     }
   });
 
