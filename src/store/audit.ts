@@ -84,8 +84,8 @@ export async function pageAuditEvents(
       id: { column: 'id', type: 'uuid' },
       sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
       filters: {
-        action: { where: 'action = ?' },
-        resource: { where: 'resource = ?' },
+        action: { where: 'action = ?', indexed: true },
+        resource: { where: 'resource = ?', indexed: true },
         from: { bound: 'from', value: parseRfc3339 },
         to: { bound: 'to', value: parseRfc3339 },
       },

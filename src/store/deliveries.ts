@@ -85,7 +85,10 @@ export async function pageDeliveries(
       since: log.since,
       id: { column: 'id', type: 'uuid' },
       sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
-      filters: { status: { where: 'status = ?' }, event_type: { where: 'event_type = ?' } },
+      filters: {
+        status: { where: 'status = ?', indexed: true },
+        event_type: { where: 'event_type = ?', indexed: true },
+      },
     },
     page,
   );

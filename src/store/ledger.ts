@@ -132,7 +132,7 @@ export async function pageLedger(sql: Sql, customerId: string, page: PageRequest
       values: [customerId],
       id: { column: 'id', type: 'uuid' },
       sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
-      filters: { type: { where: 'type = ?' } },
+      filters: { type: { where: 'type = ?', indexed: true } },
     },
     page,
   );

@@ -1,7 +1,12 @@
 /**
  * One page of a list by keyset on (sort field, id): its cost does not grow with the length of the list, as long as an
- * index has the filter's columns and then the same two. Text is put together from fragments of the code, never from what
+ * index has the filters' columns and then the same two. Text is put together from fragments of the code, never from what
  * a caller typed; there are few of them, so each text is prepared once.
+ *
+ * Which index that is must not be left to the planner. It counts rows and cannot know how they lie: where nearly all have the
+ * wanted status, it may well follow the index without it, and meet a hundred thousand others first. So those of a list
+ * without bound differ in where they would have nulls, of which there are none: the order that is asked for can be had from the
+ * index for as many filters as are given, and from no other.
  */
 import type { Sql } from '../kernel/sql.ts';
 import type { PagePosition, PageRequest } from '../spec/lists.ts';
@@ -28,6 +33,8 @@ export interface PageSort {
 /** A condition with one `?`. A filter with the name of a sort is an equality on its column. */
 export interface PageFilter {
   readonly where: string;
+  /** The list has no bound, and an index for each such filter, and for two of them: see NULLS. */
+  readonly indexed?: true;
   /** What `?` is; the text as it came when left out, and undefined when it can match nothing (a malformed id). */
   readonly value?: (text: string) => unknown;
 }
@@ -66,6 +73,7 @@ function build(source: PageSource, request: PageRequest): { text: string; values
   const sort = sortOf(source, request);
   const conditions = [source.where];
   const values: unknown[] = [...source.values];
+  let indexed = 0;
   const bounds: Bounds = { from: source.since, to: undefined };
   for (const [name, text] of Object.entries(request.filter)) {
     const filter = source.filters?.[name];
@@ -77,6 +85,7 @@ function build(source: PageSource, request: PageRequest): { text: string; values
     } else {
       conditions.push(filter.where);
       values.push(value);
+      if (filter.indexed) indexed++;
     }
   }
   const after = startAfter(bounds, request);
@@ -93,11 +102,10 @@ function build(source: PageSource, request: PageRequest): { text: string; values
     conditions.push(`(${sort.column}, ${id}) ${beyond} (?::${sort.type}, ?::${idType})`);
     values.push(after.value, after.id);
   }
-  const way = request.descending ? 'desc' : 'asc';
   values.push(request.size + 1);
   const text = `select ${source.columns}, ${sort.column}::text as page_value, ${id}::text as page_id
     from ${source.from} where ${conditions.join(' and ')}
-    order by ${sort.column} ${way}, ${id} ${way} limit ?`;
+    order by ${orderBy([sort.column, id], indexed, request.descending)} limit ?`;
   let n = 0;
   return { text: text.replaceAll('?', () => `$${++n}`), values };
 }
@@ -110,6 +118,25 @@ function sortOf({ sorts }: PageSource, { sort, filter }: PageRequest): PageSort 
   const wanted = sorts[sort];
   if (!wanted) throw new Error(`no sort ${sort}`);
   return Object.hasOwn(filter, sort) ? (sorts.created_at ?? wanted) : wanted;
+}
+
+/** Where nulls would be, newest first, of the sort's column and of the id: by how many indexed filters are given. */
+const NULLS = [
+  ['first', 'first'],
+  ['last', 'last'],
+  ['first', 'last'],
+] as const;
+
+function orderBy(columns: readonly [sort: string, id: string], indexed: number, descending: boolean): string {
+  const nulls = NULLS[indexed];
+  if (!nulls) throw new Error(`no index for ${indexed} filters`);
+  const opposite = { first: 'last', last: 'first' } as const;
+  return columns
+    .map((column, i) => {
+      const place = nulls[i === 0 ? 0 : 1];
+      return descending ? `${column} desc nulls ${place}` : `${column} asc nulls ${opposite[place]}`;
+    })
+    .join(', ');
 }
 
 interface Bounds {

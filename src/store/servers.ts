@@ -67,9 +67,15 @@ function typedImage(shown: string): [type: ServerRow['image_type'], id: string] 
   return own === undefined ? undefined : ['custom', own];
 }
 
+/** One by one, by index: a planner may find it cheaper to read tables of some ten thousand rows whole for fifty servers. */
+const ONE_BY_ONE = `servers s
+  cross join lateral (select type from images where id = s.image_id limit 1) i
+  left join lateral (select addr, gateway from ipv4_addresses where server_id = s.id limit 1) a on true
+  left join lateral (select prefix from ipv6_prefixes where server_id = s.id limit 1) p on true`;
+
 const PAGES = {
   columns: COLUMNS,
-  from: FROM,
+  from: ONE_BY_ONE,
   where: 's.customer_id = ?',
   id: { column: 's.id', type: 'uuid' },
   sorts: {

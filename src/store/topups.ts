@@ -93,7 +93,10 @@ export async function pageTopups(sql: Sql, customerId: string, page: PageRequest
       values: [customerId],
       id: { column: 'id', type: 'uuid' },
       sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
-      filters: { status: { where: 'status = ?' }, coin: { where: 'coin = ?' } },
+      filters: {
+        status: { where: 'status = ?', indexed: true },
+        coin: { where: 'coin = ?', indexed: true },
+      },
     },
     page,
   );

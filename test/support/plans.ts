@@ -39,7 +39,7 @@ export async function carriedOut(db: Sql, read: (sql: Sql) => Promise<unknown>):
   return carried;
 }
 
-function summed(root: PlanNode): Carried {
+function summed(root: PlanNode): Carried & { readonly scanned: number } {
   const nodes: PlanNode[] = [];
   const visit = (node: PlanNode): void => {
     // What is read beside each row shown, such as the transactions of an invoice, is bounded by itself.
@@ -50,7 +50,9 @@ function summed(root: PlanNode): Carried {
   visit(root);
   const rows = (node: PlanNode) =>
     (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+  const scans = nodes.filter((node) => node['Node Type'].endsWith('Scan'));
   return {
+    scanned: Math.max(...scans.map(rows)),
     nodes: nodes.map((node) => node['Node Type']),
     indexes: nodes.flatMap((node) => node['Index Name'] ?? []),
     touched: Math.max(...nodes.map(rows)),
@@ -97,6 +99,8 @@ export const PLAN_MODES = ['force_custom_plan', 'force_generic_plan'] as const;
 export type PlanMode = (typeof PLAN_MODES)[number];
 
 export interface Explained extends Carried {
+  /** As `touched`, of tables and indexes alone. */
+  readonly scanned: number;
   /** Pages of 8 KiB that were looked at. */
   readonly blocks: number;
   /** Planning and execution, without the way to the client. */
