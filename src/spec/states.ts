@@ -70,6 +70,8 @@ export const SERVER_ACTIONS = {
   restore: ['running', 'stopped'],
   snapshot: ['running', 'stopped'],
   attach: ['running', 'stopped'],
+  // Of a volume, or out of a firewall group.
+  detach: SERVER_STATUSES,
   update: ['provisioning', 'installing', 'running', 'stopped', 'suspended'],
   destroy: SERVER_STATUSES,
 } as const satisfies Record<string, readonly ServerStatus[]>;
@@ -88,6 +90,31 @@ export function can(
   if (server.status !== 'suspended') return true;
   if (server.suspendedReason === 'operator') return UNDER_OPERATOR_HOLD.includes(action);
   return action !== 'start' || server.suspendedReason === 'not_renewed';
+}
+
+/** What somebody may do who asked a suspended server for what it does not do. */
+const WHY_SUSPENDED: Record<SuspendedReason, string> = {
+  balance:
+    'The server is suspended: the balance could not pay its next cycle. Top up; it resumes by itself as soon as the ' +
+    'balance suffices.',
+  not_renewed:
+    'The server is suspended: its cycle ended and was not to be renewed. Start it to pay another cycle and resume.',
+  operator:
+    'The server is held by the operator: until it is released it can only be looked at and destroyed. Contact the ' +
+    'operator.',
+};
+
+/** Why this server may not be asked to do this now, and what to do about it. Only where `can` says no. */
+export function whyNot(
+  server: { readonly status: ServerStatus; readonly suspendedReason: SuspendedReason | null },
+  action: ServerAction,
+): string {
+  const { status, suspendedReason } = server;
+  if (status === 'destroying') return 'The server is being destroyed: nothing else can be done to it.';
+  if (status === 'suspended' && suspendedReason !== null) return WHY_SUSPENDED[suspendedReason];
+  // That a suspended one can be started depends on why it is; whoever has one is told so above.
+  const from = SERVER_ACTIONS[action].filter((possible) => possible !== 'suspended');
+  return `The server is ${status}; ${action} is possible while it is ${from.join(' or ')}.`;
 }
 
 // ---- top-ups

@@ -20,6 +20,7 @@ import {
   type Transition,
   VOLUME_STATES,
   VOLUME_TRANSITIONS,
+  whyNot,
 } from '../../src/spec/states.ts';
 
 interface Table {
@@ -97,9 +98,9 @@ describe('the actions on a server', () => {
     const none = { status: 'running', suspendedReason: null } as const;
     const allowed = (status: (typeof SERVER_STATUSES)[number]) =>
       (Object.keys(SERVER_ACTIONS) as ServerAction[]).filter((action) => can({ ...none, status }, action));
-    const disk = ['rebuild', 'restore', 'snapshot', 'attach'];
-    assert.deepEqual(allowed('provisioning'), ['update', 'destroy']);
-    assert.deepEqual(allowed('installing'), ['update', 'destroy']);
+    const disk = ['rebuild', 'restore', 'snapshot', 'attach', 'detach'];
+    assert.deepEqual(allowed('provisioning'), ['detach', 'update', 'destroy']);
+    assert.deepEqual(allowed('installing'), ['detach', 'update', 'destroy']);
     assert.deepEqual(allowed('running'), [
       'reboot',
       'rescue',
@@ -110,7 +111,7 @@ describe('the actions on a server', () => {
       'destroy',
     ]);
     assert.deepEqual(allowed('stopped'), ['start', ...disk, 'update', 'destroy']);
-    assert.deepEqual(allowed('destroying'), ['destroy']);
+    assert.deepEqual(allowed('destroying'), ['detach', 'destroy']);
   });
 
   it('are, for a suspended server, few, and depend on why it is', () => {
@@ -124,10 +125,35 @@ describe('the actions on a server', () => {
     );
     assert.deepEqual(allowed, {
       // It resumes by itself as soon as the balance suffices.
-      balance: ['update', 'destroy'],
-      not_renewed: ['start', 'update', 'destroy'],
+      balance: ['detach', 'update', 'destroy'],
+      not_renewed: ['start', 'detach', 'update', 'destroy'],
       operator: ['destroy'],
     });
+  });
+
+  it('are refused with what can be done, and never with what the server is already', () => {
+    for (const status of SERVER_STATUSES) {
+      for (const suspendedReason of status === 'suspended' ? SUSPENDED_REASONS : [null]) {
+        for (const action of Object.keys(SERVER_ACTIONS) as ServerAction[]) {
+          if (can({ status, suspendedReason }, action)) continue;
+          const sentence = whyNot({ status, suspendedReason }, action);
+          const possible = sentence.split('is possible while it is')[1] ?? '';
+          assert.ok(!possible.includes(status), `${action}: ${sentence}`);
+          assert.ok(!possible.includes('suspended'), `${action}: ${sentence}`);
+        }
+      }
+    }
+    const suspended = { status: 'suspended' } as const;
+    assert.match(
+      whyNot({ ...suspended, suspendedReason: 'balance' }, 'start'),
+      /Top up; it resumes by itself/,
+    );
+    assert.match(whyNot({ ...suspended, suspendedReason: 'not_renewed' }, 'reboot'), /Start it to pay/);
+    assert.match(whyNot({ ...suspended, suspendedReason: 'operator' }, 'update'), /Contact the operator/);
+    assert.equal(
+      whyNot({ status: 'stopped', suspendedReason: null }, 'reboot'),
+      'The server is stopped; reboot is possible while it is running.',
+    );
   });
 });
 

@@ -2,7 +2,7 @@
 import { fail } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { can, SERVER_ACTIONS, type ServerAction } from '../../spec/states.ts';
+import { can, type ServerAction, whyNot } from '../../spec/states.ts';
 import { hasOperation } from '../../store/operations.ts';
 import { lockOwnServer, type ServerRow } from '../../store/servers.ts';
 
@@ -29,11 +29,6 @@ export function requireCan(
   server: Pick<ServerRow, 'status' | 'suspended_reason'>,
   action: ServerAction,
 ): void {
-  if (can({ status: server.status, suspendedReason: server.suspended_reason }, action)) return;
-  const why = server.suspended_reason === null ? '' : ` (${server.suspended_reason})`;
-  fail(
-    'conflict_state',
-    {},
-    `The server is ${server.status}${why}; ${action} is possible while it is ${SERVER_ACTIONS[action].join(' or ')}.`,
-  );
+  const state = { status: server.status, suspendedReason: server.suspended_reason };
+  if (!can(state, action)) fail('conflict_state', {}, whyNot(state, action));
 }
