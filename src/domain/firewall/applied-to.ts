@@ -3,7 +3,7 @@ import { fail } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
-import { can } from '../../spec/states.ts';
+import { can, type ServerAction } from '../../spec/states.ts';
 import { attachServers, type CandidateRow, detachServers, lockCandidates } from '../../store/firewall.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordEvent } from '../record.ts';
@@ -34,8 +34,9 @@ export interface AppliedChange {
 }
 
 /**
- * Makes the list what was named; servers that stay keep their place. Refuses a new one that may not be changed
- * (`conflict_state`), is not the customer's (`unknown_reference`) or has hardware without a filter (`unavailable`).
+ * Makes the list what was named; servers that stay keep their place. Refuses a new one that may not be changed, and one
+ * left out that the operator holds (`conflict_state`); one that is not the customer's (`unknown_reference`) or has hardware
+ * without a filter (`unavailable`).
  */
 export async function replaceAppliedTo(
   tx: Sql,
@@ -46,11 +47,18 @@ export async function replaceAppliedTo(
   const ids = named.ids.filter((id) => id !== undefined);
   const added = [...new Set(ids)].filter((id) => !group.appliedTo.includes(id));
   const removed = group.appliedTo.filter((id) => !ids.includes(id));
-  if (added.some((id) => isBarred(named.found.get(id)))) {
+  if (added.some((id) => isBarred(named.found.get(id), 'update'))) {
     fail(
       'conflict_state',
       {},
       'A server of applied_to is being destroyed or held by the operator; leave it out.',
+    );
+  }
+  if (removed.some((id) => isBarred(named.found.get(id), 'detach'))) {
+    fail(
+      'conflict_state',
+      {},
+      'A server that the group is applied to is held by the operator; keep it in applied_to until it is released.',
     );
   }
   for (const [index, id] of named.ids.entries()) {
@@ -66,9 +74,9 @@ export async function replaceAppliedTo(
   return { added, removed };
 }
 
-function isBarred(server: CandidateRow | undefined): boolean {
+function isBarred(server: CandidateRow | undefined, action: ServerAction): boolean {
   if (!server) return false;
-  return !can({ status: server.status, suspendedReason: server.suspended_reason }, 'update');
+  return !can({ status: server.status, suspendedReason: server.suspended_reason }, action);
 }
 
 /** One `firewall.applied` for each server that the group was attached to. */

@@ -10,7 +10,7 @@ import { readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { AttachBody, Volume } from '../../spec/schemas/volume.ts';
 import { lockBalance } from '../../store/ledger.ts';
-import { lockOwnServer, type ServerRow } from '../../store/servers.ts';
+import { findServerOf, lockOwnServer, type ServerRow } from '../../store/servers.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import {
   attachVolume as attachRow,
@@ -21,7 +21,7 @@ import { findVolume, lockVolume, type VolumeRow } from '../../store/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { Within } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
-import { lockServerFor } from '../servers/lock-for.ts';
+import { lockServerFor, requireCan } from '../servers/lock-for.ts';
 import { firstFreeDevice } from './device.ts';
 import { placeDisk, requireDiskQuota } from './disk.ts';
 import { volumeObject } from './object.ts';
@@ -64,7 +64,10 @@ export async function attachVolume(
   return attached;
 }
 
-/** Detaches an attached volume. Refuses with `not_found`, and with `conflict_state` when it is detached already. */
+/**
+ * Detaches an attached volume. Refuses with `not_found`, and with `conflict_state` when it is detached already or its server is
+ * held by the operator.
+ */
 export async function detachVolume(
   service: Service,
   actor: CustomerActor,
@@ -74,8 +77,12 @@ export async function detachVolume(
   const id = readId('volume', shownId) ?? fail('not_found');
   const detached = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const volume = (await lockVolume(tx, actor.customerId, id)) ?? fail('not_found');
+    const { customerId } = actor;
+    const volume = (await lockVolume(tx, customerId, id)) ?? fail('not_found');
     if (volume.server_id === null) fail('conflict_state', {}, 'The volume is not attached to a server.');
+    // Read only, for a server is locked before its volumes: a hold that comes at this moment comes after us.
+    const server = await findServerOf(tx, customerId, volume.server_id);
+    if (server) requireCan(server, 'detach');
     const object = volumeObject(await detachRow(tx, id));
     await enqueueTask(tx, { kind: 'volume', subject: id, now });
     await recordAudit(tx, { actor, action: 'volume.detach', resource: object.id }, now);

@@ -6,7 +6,7 @@ import { deleteGroup } from '../../../src/domain/firewall/delete-group.ts';
 import { getGroup, listGroups } from '../../../src/domain/firewall/find.ts';
 import { addRule, removeRule, replaceRules } from '../../../src/domain/firewall/rules.ts';
 import { updateGroup } from '../../../src/domain/firewall/update-group.ts';
-import { newId, showId } from '../../../src/kernel/ids.ts';
+import { newId, readId, showId } from '../../../src/kernel/ids.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import type { FirewallGroupBody } from '../../../src/spec/schemas/firewall.ts';
 import { contentsOf } from '../../support/contents.ts';
@@ -126,6 +126,25 @@ describe('a firewall group', () => {
     assert.deepEqual((await updateGroup(service, actor, id, { applied_to: [dedicated] })).applied_to, [
       dedicated,
     ]);
+  });
+
+  it('keeps a server that the operator holds; its rules, which cover others, may change', async () => {
+    const [held, free] = [await ground.server(actor), await ground.server(actor)];
+    const { id } = await create({ applied_to: [held, free] });
+    const { db } = ground.world;
+    await db.run(`update servers set status = 'suspended', suspended_reason = 'operator' where id = $1`, [
+      readId('server', held),
+    ]);
+    await ground.waiting();
+    const before = await contentsOf(db);
+    for (const applied_to of [[free], []]) {
+      assert.equal((await refused(updateGroup(service, actor, id, { applied_to }))).code, 'conflict_state');
+    }
+    assert.deepEqual(await contentsOf(db), before);
+    await updateGroup(service, actor, id, { applied_to: [held], default_action: 'accept' });
+    assert.deepEqual(await ground.waiting(), [held, free].sort());
+    await addRule(service, actor, id, ALLOW_WEB);
+    assert.deepEqual(await ground.waiting(), [held]);
   });
 
   it('goes when it is applied to nothing', async () => {

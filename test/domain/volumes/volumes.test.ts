@@ -143,6 +143,24 @@ describe('a volume', () => {
     await world.sound();
   });
 
+  it('stays with a server that the operator holds, until it is released or destroyed', async () => {
+    const id = await world.volume(actor, region);
+    await attach(id);
+    await world.rest();
+    const hold = (status: string, reason: string | null) =>
+      world.db.run('update servers set status = $2, suspended_reason = $3 where id = $1', [
+        ...[readId('server', server), status, reason],
+      ]);
+    await hold('suspended', 'operator');
+    assert.deepEqual(await refusal(detach(id)), { code: 'conflict_state' });
+    assert.equal((await get(id)).attached_to, server);
+    await hold('suspended', 'balance');
+    assert.equal((await detach(id)).attached_to, null);
+    await hold('running', null);
+    await world.rest();
+    await world.sound();
+  });
+
   it('is not for a dedicated server, which the driver cannot give one', async () => {
     await world.stock.offer([region], [R1]);
     await world.stock.machines(1, R1, region);
