@@ -63,21 +63,44 @@ export async function insertTicket(
   return made;
 }
 
-/** The server behind a ticket, as it is now. */
+const LIVES = (token: string, now: string) =>
+  `exists (select from api_tokens a where a.id = ${token} and (a.expires_at is null or a.expires_at > ${now}))`;
+
+/** What a ticket opens, with the server as it is now. */
 export interface UsedTicketRow extends ConsoleServerRow {
   readonly server_id: string;
+  readonly customer_id: string;
+  readonly token_id: string | null;
   readonly read_only: boolean;
 }
 
-/** Uses the ticket up, whoever else tries at the same time; undefined: unknown, used, or over. */
+/** Uses the ticket up, whoever else tries at the same time; undefined: unknown, used, or over, as its token may be. */
 export async function useTicket(tx: Sql, digest: Buffer, now: Date): Promise<UsedTicketRow | undefined> {
   const [used] = await tx.rows<UsedTicketRow>(
     `delete from console_tickets t using servers s, customers c, plans p
-     where t.digest = $1 and t.expires_at > $2
+     where t.digest = $1 and t.expires_at > $2 and (t.token_id is null or ${LIVES('t.token_id', '$2')})
        and s.id = t.server_id and c.id = s.customer_id and p.id = s.plan_id
-     returning t.server_id, t.read_only or c.frozen_at is not null as read_only,
+     returning t.server_id, t.customer_id, t.token_id, t.read_only or c.frozen_at is not null as read_only,
        s.status, s.suspended_reason, p.category`,
     [digest, now],
   );
   return used;
+}
+
+export interface ConsoleHolderRow {
+  readonly frozen: boolean;
+  /** The token that opened it is there and has not expired; true where none did. */
+  readonly token_lives: boolean;
+}
+
+/** Who holds an open console, as he is now; undefined: he is no customer any more. */
+export async function findConsoleHolder(
+  tx: Sql,
+  holder: { readonly customerId: string; readonly tokenId: string | null; readonly now: Date },
+): Promise<ConsoleHolderRow | undefined> {
+  return await tx.row<ConsoleHolderRow>(
+    `select frozen_at is not null as frozen, $2::uuid is null or ${LIVES('$2', '$3')} as token_lives
+     from customers where id = $1`,
+    [holder.customerId, holder.tokenId, holder.now],
+  );
 }

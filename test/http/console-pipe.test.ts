@@ -4,7 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { Duplex } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
-import { PIPE_BOUNDS, type Pipe, type PipeBounds, pipe } from '../../src/http/console/pipe.ts';
+import {
+  PIPE_BOUNDS,
+  type Pipe,
+  type PipeBounds,
+  type PipeEnd,
+  type PipeOptions,
+  pipe,
+} from '../../src/http/console/pipe.ts';
 
 /** A machine's screen whose other end the test holds. */
 class Screen extends Duplex {
@@ -51,11 +58,14 @@ describe('an open console', () => {
   });
   after(() => server.close());
 
-  async function open(bounds: Partial<PipeBounds> = {}, readOnly = false) {
+  async function open(
+    bounds: Partial<PipeBounds> = {},
+    { readOnly = false, review }: Partial<PipeOptions> = {},
+  ) {
     const screen = new Screen();
     const carried = new Promise<Pipe>((resolve) => {
       server.once('connection', (viewer) =>
-        resolve(pipe(viewer, screen as Duplex, { readOnly, bounds: { ...PIPE_BOUNDS, ...bounds } })),
+        resolve(pipe(viewer, screen as Duplex, { readOnly, review, bounds: { ...PIPE_BOUNDS, ...bounds } })),
       );
     });
     const viewer = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -126,13 +136,12 @@ describe('an open console', () => {
     await carried.ended;
   });
 
-  it('ends when nothing happens for long, when it is open for long, and when its viewer is silent', async () => {
+  it('ends when it is open for long, and when its viewer is silent', async () => {
     const checkEveryMs = 10;
-    const idle = await open({ checkEveryMs, idleMs: 30 });
-    assert.deepEqual(await idle.closed, [4000, 'nothing happened for long']);
-    assert.equal(await idle.carried.ended, 'idle');
-    const time = await open({ checkEveryMs, totalMs: 30 });
-    assert.deepEqual(await time.closed, [4001, 'open for too long']);
+    for (const readOnly of [false, true]) {
+      const time = await open({ checkEveryMs, totalMs: 30 }, { readOnly });
+      assert.deepEqual(await time.closed, [4001, 'open for too long']);
+    }
     const silent = await open({ checkEveryMs, silentMs: 60 });
     silent.viewer.pause();
     assert.equal(await silent.carried.ended, 'viewer');
@@ -145,6 +154,53 @@ describe('an open console', () => {
     assert.deepEqual(await alive.closed, [1001, 'the service restarts']);
   });
 
+  it('ends without input, whatever its screen shows and its viewer asks to see; input keeps it open', async () => {
+    const bounds = { checkEveryMs: 10, idleMs: 500 };
+    const update = Buffer.from([3, 1, 0, 0, 0, 0, 2, 128, 1, 144]);
+    const key = Buffer.from([4, 1, 0, 0, 0, 0, 0, 65]);
+    const idle = await open(bounds);
+    const typing = await open(bounds);
+    const looking = await open(bounds, { readOnly: true });
+    const said = new Map([
+      [idle, update],
+      [typing, key],
+      [looking, update],
+    ]);
+    for (const [{ viewer, screen }, message] of said) {
+      viewer.send(Buffer.from('RFB 003.008\n\x01\x01', 'latin1'));
+      viewer.on('ping', () => {
+        screen.push('picture');
+        if (viewer.readyState === WebSocket.OPEN) viewer.send(message);
+      });
+    }
+    assert.deepEqual(await idle.closed, [4000, 'no input for long']);
+    assert.equal(await idle.carried.ended, 'idle');
+    assert.ok(idle.screen.heard > 14, 'it asked for nothing');
+    for (const { viewer, carried } of [typing, looking]) {
+      assert.equal(viewer.readyState, WebSocket.OPEN);
+      carried.end('stopping');
+      await carried.ended;
+    }
+  });
+
+  it('ends for the reason that a review gives, and takes no input from then on', async () => {
+    let verdict: PipeEnd | null = null;
+    let reviews = 0;
+    const review = async () => {
+      reviews += 1;
+      return verdict;
+    };
+    const { viewer, screen, closed, carried } = await open({ checkEveryMs: 5 }, { review });
+    await until(() => reviews > 3, 'it is not reviewed again and again');
+    assert.equal(viewer.readyState, WebSocket.OPEN);
+    verdict = 'revoked';
+    await until(() => screen.destroyed, 'it goes on');
+    viewer.send(Buffer.from('typed'));
+    assert.deepEqual(await closed, [4002, 'its token is gone']);
+    assert.equal(await carried.ended, 'revoked');
+    assert.equal(screen.heard, 0);
+  });
+
   it('ends with whoever sends text, too much at once, or, only looking, no RFB', async () => {
     const text = await open();
     text.viewer.send('text');
@@ -153,7 +209,7 @@ describe('an open console', () => {
     much.viewer.send(Buffer.alloc(64 * 1024 + 1));
     assert.equal((await much.closed)[0], 1009);
     assert.ok((await much.carried.ended) && much.screen.destroyed);
-    const wrong = await open({}, true);
+    const wrong = await open({}, { readOnly: true });
     wrong.viewer.send(Buffer.from('GET / HTTP/1.1\r\n\r\n'));
     assert.deepEqual(await wrong.closed, [1008, 'not RFB']);
     assert.equal(wrong.screen.heard, 0);

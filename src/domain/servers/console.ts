@@ -8,7 +8,13 @@ import { ComputeError } from '../../ports/compute.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { consolePath } from '../../spec/paths.ts';
 import type { Console } from '../../spec/schemas/console.ts';
-import { type ConsoleServerRow, findConsoleServer, insertTicket, useTicket } from '../../store/console.ts';
+import {
+  type ConsoleServerRow,
+  findConsoleHolder,
+  findConsoleServer,
+  insertTicket,
+  useTicket,
+} from '../../store/console.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { requireCan } from './lock-for.ts';
 import { ANSWER_MAX_MS, answerWithin } from './within.ts';
@@ -49,18 +55,38 @@ function requireConsole(service: Service, server: ConsoleServerRow): void {
   }
 }
 
+/** Ids are stored ones. */
 export interface Admission {
-  /** Stored id. */
   readonly serverId: string;
+  readonly customerId: string;
+  /** The token that asked for the ticket; null: a session did. */
+  readonly tokenId: string | null;
   /** The holder may look and nothing else. */
   readonly readOnly: boolean;
 }
 
-/** Uses a ticket up. One that is unknown, used or over is `not_found`; a server that stopped since, `conflict_state`. */
+/**
+ * Uses a ticket up. One that is unknown, used or over, as it is with its token, is `not_found`; a server that stopped
+ * since, `conflict_state`.
+ */
 export async function admitToConsole(service: Service, ticket: string): Promise<Admission> {
   const used = (await useTicket(service.db, digest(ticket), service.clock.now())) ?? fail('not_found');
   requireConsole(service, used);
-  return { serverId: used.server_id, readOnly: used.read_only };
+  const { server_id: serverId, customer_id: customerId, token_id: tokenId, read_only: readOnly } = used;
+  return { serverId, customerId, tokenId, readOnly };
+}
+
+/**
+ * Why an open console must end, null while it may go on. Asked from time to time: `revoked` when its token is gone or has
+ * expired, `frozen` when its customer may only look by now and it takes input.
+ */
+export async function reviewConsole(
+  service: Service,
+  { customerId, tokenId, readOnly }: Admission,
+): Promise<'revoked' | 'frozen' | null> {
+  const holder = await findConsoleHolder(service.db, { customerId, tokenId, now: service.clock.now() });
+  if (!holder?.token_lives) return 'revoked';
+  return holder.frozen && !readOnly ? 'frozen' : null;
 }
 
 /** The stream of the server's screen, in RFB; the caller ends it. Refuses when its host does not give it now. */

@@ -1,10 +1,13 @@
 /** The consoles that are open in this process, counted, so that they are few and end when it does. */
 import type { Duplex } from 'node:stream';
+import type { Admission } from '../../domain/servers/console.ts';
 import { fail } from '../../kernel/fail.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import type { Pipe } from './pipe.ts';
 
 const PER_SERVER_MAX = 5;
+/** A tenth of what there is, so that nobody takes the others' places. */
+const PER_CUSTOMER_MAX = 20;
 const PER_PROCESS_MAX = 200;
 /** Those who still shake hands, each a connection and a statement. */
 const ENTERING_MAX = 100;
@@ -12,11 +15,12 @@ const RETRY_AFTER_S = 60;
 /** A stop of the service waits no longer for viewers. Longer than each has to say goodbye. */
 const CLOSE_MAX_MS = 3 * SECOND_MS;
 
+type Place = Pick<Admission, 'serverId' | 'customerId'>;
+
 export class OpenConsoles {
   readonly #entering = new Set<Duplex>();
   readonly #pipes = new Set<Pipe>();
-  readonly #byServer = new Map<string, number>();
-  #count = 0;
+  readonly #places = new Set<Place>();
   #closing = false;
 
   /** Lets somebody in who has not shown a ticket yet; call what it gives when that is decided. */
@@ -27,21 +31,19 @@ export class OpenConsoles {
   }
 
   /** Takes one of the places there are; call what it gives to free it. */
-  take(serverId: string): () => void {
-    const here = this.#byServer.get(serverId) ?? 0;
-    if (this.#closing || this.#count >= PER_PROCESS_MAX)
+  take({ serverId, customerId }: Place): () => void {
+    if (this.#closing || this.#places.size >= PER_PROCESS_MAX)
       fail('maintenance', { retry_after_s: RETRY_AFTER_S });
-    if (here >= PER_SERVER_MAX) {
+    const taken = [...this.#places];
+    if (taken.filter((place) => place.serverId === serverId).length >= PER_SERVER_MAX) {
       fail('conflict_state', {}, `This server has ${PER_SERVER_MAX} consoles open; close one and try again.`);
     }
-    this.#count += 1;
-    this.#byServer.set(serverId, here + 1);
-    return () => {
-      this.#count -= 1;
-      const left = (this.#byServer.get(serverId) ?? 1) - 1;
-      if (left > 0) this.#byServer.set(serverId, left);
-      else this.#byServer.delete(serverId);
-    };
+    if (taken.filter((place) => place.customerId === customerId).length >= PER_CUSTOMER_MAX) {
+      fail('conflict_state', {}, `You have ${PER_CUSTOMER_MAX} consoles open; close one and try again.`);
+    }
+    const place = { serverId, customerId };
+    this.#places.add(place);
+    return () => void this.#places.delete(place);
   }
 
   hold(pipe: Pipe): Pipe {

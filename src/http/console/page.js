@@ -18,8 +18,10 @@ const ENDED = {
   1000: 'The machine’s screen ended: it was stopped, reinstalled or destroyed.',
   1001: 'The service restarts. The server goes on running.',
   1008: 'The viewer said something that the console does not take.',
-  4000: 'Nothing happened here for half an hour.',
+  4000: 'Nothing was typed or pointed at here for half an hour.',
   4001: 'It was open for twelve hours.',
+  4002: 'The API token that opened it was revoked or has expired.',
+  4003: 'The account was frozen. A new link shows the screen, but takes no input.',
 };
 
 if (socketUrl) open(socketUrl);

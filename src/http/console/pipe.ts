@@ -5,15 +5,16 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
-import { ViewOnlyFilter } from './view-only.ts';
+import { InputEar, ViewOnlyFilter } from './input.ts';
 
 /** All in real time. */
 export interface PipeBounds {
-  /** Without a byte in either direction. */
+  /** Without input from a viewer who may give any. */
   readonly idleMs: number;
   readonly totalMs: number;
   /** Without a sign of life from the viewer, who is pinged. */
   readonly silentMs: number;
+  /** How often all this is looked at, and `review` is asked. */
   readonly checkEveryMs: number;
 }
 
@@ -31,8 +32,10 @@ export const PIPE_ENDS = {
   stopping: { code: 1001, reason: 'the service restarts' },
   text: { code: 1003, reason: 'binary messages only' },
   fault: { code: 1008, reason: 'not RFB' },
-  idle: { code: 4000, reason: 'nothing happened for long' },
+  idle: { code: 4000, reason: 'no input for long' },
   time: { code: 4001, reason: 'open for too long' },
+  revoked: { code: 4002, reason: 'its token is gone' },
+  frozen: { code: 4003, reason: 'the account is frozen' },
 } as const;
 export type PipeEnd = keyof typeof PIPE_ENDS;
 
@@ -50,16 +53,18 @@ export interface Pipe {
 
 export interface PipeOptions {
   readonly readOnly: boolean;
-  readonly bounds?: PipeBounds;
+  /** Asked at every check: why it must end now, or null. Never fails. */
+  readonly review?: (() => Promise<PipeEnd | null>) | undefined;
+  readonly bounds?: PipeBounds | undefined;
 }
 
 export function pipe(
   viewer: WebSocket,
   screen: Duplex,
-  { readOnly, bounds = PIPE_BOUNDS }: PipeOptions,
+  { readOnly, review, bounds = PIPE_BOUNDS }: PipeOptions,
 ): Pipe {
   const opened = performance.now();
-  const life = { traffic: opened, viewer: opened };
+  const life = { opened, input: opened, viewer: opened };
   let why: PipeEnd | 'viewer' = 'viewer';
   function end(reason: PipeEnd): void {
     if (viewer.readyState === WebSocket.OPEN) {
@@ -71,16 +76,15 @@ export function pipe(
     setTimeout(() => viewer.terminate(), GOODBYE_MS).unref();
     screen.destroy();
   }
-  carryUp(viewer, screen, { filter: readOnly ? new ViewOnlyFilter() : null, life, end });
+  carryUp(viewer, screen, { readOnly, life, end });
   carryDown(viewer, screen, life);
   for (const event of ['end', 'close', 'error']) screen.on(event, () => end('screen'));
-  const timer = setInterval(() => {
-    const now = performance.now();
-    if (now - life.viewer > bounds.silentMs) viewer.terminate();
-    else if (now - life.traffic > bounds.idleMs) end('idle');
-    else if (now - opened > bounds.totalMs) end('time');
-    else viewer.ping();
-  }, bounds.checkEveryMs);
+  const timer = watch(viewer, {
+    life,
+    end,
+    bounds: readOnly ? { ...bounds, idleMs: Infinity } : bounds,
+    review,
+  });
   const ended = new Promise<PipeEnd | 'viewer'>((resolve) => {
     viewer.once('close', () => {
       clearInterval(timer);
@@ -91,21 +95,50 @@ export function pipe(
   return { end, ended };
 }
 
-/** When something last came, by the clock of `performance.now`. */
+/** When it was opened and when something last came, by the clock of `performance.now`. */
 interface Life {
-  traffic: number;
+  readonly opened: number;
+  input: number;
   viewer: number;
+}
+
+interface Parts {
+  readonly life: Life;
+  readonly end: (why: PipeEnd) => void;
+}
+
+function watch(
+  viewer: WebSocket,
+  { life, end, bounds, review }: Parts & { readonly bounds: PipeBounds } & Pick<PipeOptions, 'review'>,
+): NodeJS.Timeout {
+  let asking = false;
+  return setInterval(() => {
+    const now = performance.now();
+    if (now - life.viewer > bounds.silentMs) return viewer.terminate();
+    if (now - life.input > bounds.idleMs) return end('idle');
+    if (now - life.opened > bounds.totalMs) return end('time');
+    viewer.ping();
+    if (!review || asking) return;
+    asking = true;
+    review().then((why) => {
+      asking = false;
+      if (why) end(why);
+    });
+  }, bounds.checkEveryMs);
 }
 
 function carryUp(
   viewer: WebSocket,
   screen: Duplex,
-  { filter, life, end }: { filter: ViewOnlyFilter | null; life: Life; end: (why: PipeEnd) => void },
+  { readOnly, life, end }: Parts & { readonly readOnly: boolean },
 ): void {
+  const filter = readOnly ? new ViewOnlyFilter() : null;
+  const ear = new InputEar();
   viewer.on('message', (data: Buffer, isBinary) => {
     if (screen.destroyed || screen.writableEnded) return;
     if (!isBinary) return end('text');
-    life.traffic = life.viewer = performance.now();
+    life.viewer = performance.now();
+    if (!filter && ear.hears(data)) life.input = life.viewer;
     try {
       const passed = filter ? filter.push(data) : data;
       if (passed.length > 0 && !screen.write(passed)) viewer.pause();
@@ -125,7 +158,6 @@ function carryUp(
 function carryDown(viewer: WebSocket, screen: Duplex, life: Life): void {
   screen.on('data', (chunk: Buffer) => {
     if (viewer.readyState !== WebSocket.OPEN) return;
-    life.traffic = performance.now();
     viewer.send(chunk, () => {
       // That it left our buffers is a sign of life.
       life.viewer = performance.now();

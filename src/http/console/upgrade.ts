@@ -5,7 +5,13 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type Admission, admitToConsole, connectScreen } from '../../domain/servers/console.ts';
+import type { Service } from '../../domain/context.ts';
+import {
+  type Admission,
+  admitToConsole,
+  connectScreen,
+  reviewConsole,
+} from '../../domain/servers/console.ts';
 import { Failure, fail } from '../../kernel/fail.ts';
 import { CONSOLE_PATHS } from '../../spec/paths.ts';
 import { answerSocket } from '../below-router.ts';
@@ -14,7 +20,7 @@ import { failureOf } from '../errors.ts';
 import type { Edge } from '../settings.ts';
 import { v1Answer } from '../v1/answer-error.ts';
 import { OpenConsoles } from './open-consoles.ts';
-import { pipe } from './pipe.ts';
+import { type PipeBounds, type PipeEnd, pipe } from './pipe.ts';
 
 /** A viewer's largest message; noVNC sends at most ten kilobytes at once. */
 const MESSAGE_MAX_BYTES = 64 * 1024;
@@ -28,6 +34,8 @@ export interface UpgradeOptions {
   readonly newRequestId: () => string;
   /** Awaited before each, as before each request. */
   readonly beforeRequest?: (() => Promise<void>) | undefined;
+  /** `PIPE_BOUNDS` when left out. */
+  readonly bounds?: PipeBounds;
 }
 
 /** Whether a request is for a console's WebSocket. All others are answered as if they asked for no upgrade. */
@@ -79,7 +87,7 @@ interface Upgrade {
 }
 
 async function open(
-  { edge, beforeRequest }: UpgradeOptions,
+  { edge, beforeRequest, bounds }: UpgradeOptions,
   consoles: OpenConsoles,
   { request, socket, requestId, upgrade }: Upgrade,
 ): Promise<void> {
@@ -91,13 +99,13 @@ async function open(
     await beforeRequest?.();
     const ticket = request.url?.slice(CONSOLE_PATHS.sockets.length).split('?')[0] ?? '';
     const admission = await admitToConsole(edge.service, ticket);
-    const release = consoles.take(admission.serverId);
+    const release = consoles.take(admission);
     let running = false;
     try {
       const screen = await connectScreen(edge.service, admission.serverId);
       upgrade((viewer) => {
         running = true;
-        run(edge, consoles, { viewer, screen, admission, requestId, release });
+        run(edge, consoles, { viewer, screen, admission, requestId, release, bounds });
       });
       if (!running) screen.destroy();
     } finally {
@@ -117,16 +125,29 @@ function run(
     readonly admission: Admission;
     readonly requestId: string;
     readonly release: () => void;
+    readonly bounds: PipeBounds | undefined;
   },
 ): void {
-  const { viewer, screen, admission, requestId, release } = parts;
+  const { viewer, screen, admission, requestId, release, bounds } = parts;
   const began = performance.now();
-  const carried = consoles.hold(pipe(viewer, screen, { readOnly: admission.readOnly }));
+  const { readOnly } = admission;
+  const review = () => mustEnd(service, admission, requestId);
+  const carried = consoles.hold(pipe(viewer, screen, { readOnly, review, bounds }));
   carried.ended.then((why) => {
     release();
     const durationMs = Math.round(performance.now() - began);
     service.log.info({ requestId, durationMs, why }, 'console closed');
   });
+}
+
+/** While the database is away nobody is frozen and nothing revoked either; the next check asks it again. */
+async function mustEnd(service: Service, admission: Admission, requestId: string): Promise<PipeEnd | null> {
+  try {
+    return await reviewConsole(service, admission);
+  } catch (error) {
+    service.log.warn({ err: error, requestId }, 'an open console could not be reviewed');
+    return null;
+  }
 }
 
 const KEY = /^[+/0-9A-Za-z]{22}==$/;

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
-import { admitToConsole, connectScreen, openConsole } from '../../../src/domain/servers/console.ts';
+import {
+  type Admission,
+  admitToConsole,
+  connectScreen,
+  openConsole,
+  reviewConsole,
+} from '../../../src/domain/servers/console.ts';
 import { Failure, type FailureExtras } from '../../../src/kernel/fail.ts';
 import { newId, showId } from '../../../src/kernel/ids.ts';
 import { rfc3339 } from '../../../src/kernel/time.ts';
@@ -37,6 +44,19 @@ async function ticketOf(options: { readOnly?: boolean } = {}, as: CustomerActor 
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
+const admitted = (readOnly: boolean, tokenId: string | null = null) => ({
+  ...{ serverId: id, customerId: actor.customerId, tokenId, readOnly },
+});
+
+/** A token of the customer's; its id. */
+async function token(expiresAt: Date | null = null): Promise<string> {
+  const tokenId = newId(new Date());
+  const { customerId } = actor;
+  const row = { id: tokenId, customerId, name: 'a token', scope: 'write', digest: randomBytes(32) } as const;
+  await insertToken(world.db, { ...row, expiresAt, createdAt: world.clock.now() });
+  return tokenId;
+}
+
 const refusedBy = (code: string, extras?: FailureExtras) => (error: unknown) => {
   assert.ok(error instanceof Failure, String(error));
   assert.deepEqual([error.code, ...(extras ? [error.extras] : [])], [code, ...(extras ? [extras] : [])]);
@@ -67,7 +87,7 @@ describe('a console', () => {
         Array.from({ length: 8 }, () => admitToConsole(world.service, ticket)),
       );
       const [opened, ...more] = tries.filter((one) => one.status === 'fulfilled');
-      assert.deepEqual(opened?.value, { serverId: id, readOnly: false });
+      assert.deepEqual(opened?.value, admitted(false));
       assert.equal(more.length, 0);
       for (const one of tries) if (one.status === 'rejected') refusedBy('not_found')(one.reason);
     }
@@ -76,7 +96,7 @@ describe('a console', () => {
   it('opens until the second it expires, and what is over is swept away', async () => {
     const [first, second] = [await ticketOf(), await ticketOf({ readOnly: true })];
     world.clock.advanceS(299);
-    assert.deepEqual(await admitToConsole(world.service, second), { serverId: id, readOnly: true });
+    assert.deepEqual(await admitToConsole(world.service, second), admitted(true));
     world.clock.advanceS(1);
     await assert.rejects(admitToConsole(world.service, first), refusedBy('not_found'));
     await ticketOf();
@@ -122,20 +142,32 @@ describe('a console', () => {
     assert.equal((await admitToConsole(world.service, await ticketOf())).readOnly, true);
   });
 
-  it('goes with the token that asked for it', async () => {
-    const tokenId = newId(new Date());
-    const { customerId } = actor;
-    const token = {
-      id: tokenId,
-      customerId,
-      name: 'a token',
-      scope: 'write',
-      digest: Buffer.alloc(32, 7),
-    } as const;
-    await insertToken(world.db, { ...token, expiresAt: null, createdAt: world.clock.now() });
-    const ticket = await ticketOf({}, { ...actor, tokenId });
-    await world.db.run('delete from api_tokens where id = $1', [tokenId]);
+  it('goes with the token that asked for it, or with its last second', async () => {
+    const revoked = await token();
+    const ticket = await ticketOf({}, { ...actor, tokenId: revoked });
+    await world.db.run('delete from api_tokens where id = $1', [revoked]);
     await assert.rejects(admitToConsole(world.service, ticket), refusedBy('not_found'));
+    const expiring = { ...actor, tokenId: await token(new Date(world.clock.now().getTime() + 60_000)) };
+    const [inTime, late] = [await ticketOf({}, expiring), await ticketOf({}, expiring)];
+    assert.deepEqual(await admitToConsole(world.service, inTime), admitted(false, expiring.tokenId));
+    world.clock.advanceS(60);
+    await assert.rejects(admitToConsole(world.service, late), refusedBy('not_found'));
+  });
+
+  it('that is open must end when its token is revoked or expires, and when its customer is frozen', async () => {
+    const review = (admission: Admission) => reviewConsole(world.service, admission);
+    const lasting = admitted(false, await token());
+    const expiring = admitted(true, await token(new Date(world.clock.now().getTime() + 60_000)));
+    const [typing, looking] = [admitted(false), admitted(true)];
+    for (const each of [lasting, expiring, typing, looking]) assert.equal(await review(each), null);
+    world.clock.advanceS(60);
+    assert.deepEqual([await review(expiring), await review(lasting)], ['revoked', null]);
+    await setFrozen(world.db, actor.customerId, world.clock.now());
+    assert.deepEqual([await review(lasting), await review(typing)], ['frozen', 'frozen']);
+    assert.equal(await review(looking), null);
+    await world.db.run('delete from api_tokens where id = $1', [lasting.tokenId]);
+    assert.equal(await review(lasting), 'revoked');
+    assert.equal(await review({ ...looking, customerId: newId(new Date()) }), 'revoked');
   });
 
   it('is unavailable on hardware that has none', async () => {

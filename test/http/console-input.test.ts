@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ViewOnlyFilter } from '../../src/http/console/view-only.ts';
+import { InputEar, ViewOnlyFilter } from '../../src/http/console/input.ts';
 import { RfbFault } from '../../src/kernel/rfb.ts';
 import { RUNS } from '../support/runs.ts';
 
@@ -54,6 +54,33 @@ function chunks(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
   return [0, ...places].map((from, index) => bytes.subarray(from, places[index] ?? bytes.length));
 }
+
+describe('input', () => {
+  it('is heard in exactly the messages that are some, however the bytes are cut', () => {
+    fc.assert(
+      fc.property(
+        fc.array(said, { maxLength: 30 }),
+        fc.array(fc.nat(), { maxLength: 60 }),
+        (messages, cuts) => {
+          const ear = new InputEar();
+          assert.equal(ear.hears(HANDSHAKE), false);
+          for (const { bytes, passes } of messages) {
+            const heard = chunks(bytes, cuts).map((chunk) => ear.hears(chunk));
+            assert.equal(heard.includes(true), !passes);
+          }
+        },
+      ),
+      { numRuns: RUNS * 10 },
+    );
+  });
+
+  it('is all that comes once something came that cannot be read here', () => {
+    const ear = new InputEar();
+    const update = Buffer.from([3, 1, 0, 0, 0, 0, 2, 128, 1, 144]);
+    assert.deepEqual([ear.hears(HANDSHAKE), ear.hears(update)], [false, false]);
+    assert.deepEqual([ear.hears(Buffer.of(99)), ear.hears(update)], [true, true]);
+  });
+});
 
 describe('whoever only looks', () => {
   it('is heard in exactly what is no input, however his bytes are cut', () => {
