@@ -6,12 +6,13 @@ import { base32 } from '../../kernel/ids.ts';
 import { convertCents } from '../../kernel/money.ts';
 import { isPrintable } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import { Turns } from '../../kernel/turns.ts';
 import { CYCLE_MONTHS, type CycleMonths, isCycleMonths, LIMITS } from '../../spec/limits.ts';
 import { findPlan, findRegionBySessionCode } from '../../store/catalogue.ts';
 import { findImageForOs } from '../catalogue/image-for-os.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { eurPerUsd } from '../rates.ts';
-import { deploy } from './deploy.ts';
+import { deploy, requireDeployable } from './deploy.ts';
 import { cyclePriceCents } from './price.ts';
 
 /** The form's fields as typed; a missing one is an empty text. */
@@ -32,6 +33,7 @@ export interface SessionDeployment {
   readonly totalEurCents: bigint;
 }
 
+const hashing = new Turns();
 const CATEGORIES = { vps: 'vps', dedi: 'dedicated' } as const;
 
 /** Refuses with the code of the first field that is wrong, then as `deploy` does. */
@@ -52,7 +54,11 @@ export async function deploySession(
   if (!image) fail('bad_os');
   const billingMonths = parseBilling(form.billing);
   requireRootPassword(form.rootPassword);
-  const rootPasswordSealed = await sealRootPassword(service, form.rootPassword);
+  // Hashing is dear, and one thread does it: a customer's deploys come to it one by one, while he can still pay.
+  const rootPasswordSealed = await hashing.take(actor.customerId, async () => {
+    await requireDeployable(service, actor, { plan, regionId: region.id, billingMonths });
+    return await sealRootPassword(service, form.rootPassword);
+  });
   const eurRate = await eurPerUsd(service);
   const describe = (serverNo: bigint): SessionDeployment => ({
     serverNo,

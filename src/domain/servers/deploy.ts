@@ -76,6 +76,25 @@ export async function deploy(
   return fail('maintenance', { retry_after_s: 1 });
 }
 
+/** Refuses as `deploy` would now, before work is spent on what cannot be had. */
+export async function requireDeployable(
+  service: Service,
+  { customerId }: CustomerActor,
+  { plan, regionId, billingMonths }: Pick<DeployOrder, 'plan' | 'regionId' | 'billingMonths'>,
+): Promise<void> {
+  await refuse(service.db, {
+    customerId,
+    planId: plan.id,
+    regionId,
+    category: plan.category,
+    ramMb: plan.ram_mb,
+    diskGb: plan.disk_gb,
+    priceCentsCycle: cyclePriceCents(plan.price_cents_month, billingMonths),
+    serversMax: service.settings.quotas.servers,
+    now: service.clock.now(),
+  });
+}
+
 /** One attempt; undefined when a race was lost and another attempt may succeed. */
 async function attemptDeploy(
   service: Service,
@@ -106,7 +125,10 @@ async function attemptDeploy(
 }
 
 /** Names what was missing; returns when nothing is, because it is there by now. */
-async function refuse(tx: Sql, row: DeployRow): Promise<void> {
+async function refuse(
+  tx: Sql,
+  row: Parameters<typeof findDeployLack>[1] & Pick<DeployRow, 'serversMax' | 'priceCentsCycle'>,
+): Promise<void> {
   const lack = await findDeployLack(tx, row);
   if (!lack || lack.frozen) fail('account_frozen');
   if (lack.servers >= row.serversMax) fail('limit_reached', { limit: row.serversMax });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it, mock } from 'node:test';
 import { verify } from 'unixcrypt';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { type DeployForm, deploySession } from '../../../src/domain/servers/deploy-session.ts';
+import { rootPasswords } from '../../../src/kernel/crypt.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { contentsOf } from '../../support/contents.ts';
 import { type TestService, testService } from '../../support/service.ts';
@@ -46,6 +47,23 @@ async function refusal(wanted: Partial<DeployForm>): Promise<Failure> {
   assert.ok(error instanceof Failure, String(error));
   return error;
 }
+
+describe('many deploys from the form at once', () => {
+  it('hash no password for what cannot be paid, and fill nobody’s queue', async () => {
+    actor = await world.stock.customer(3n * S1.price_cents_month);
+    const hashes = mock.method(rootPasswords, 'hash');
+    try {
+      // More than the queue of the thread that hashes would take.
+      const ends = await Promise.allSettled(Array.from({ length: 400 }, () => submit()));
+      assert.equal(ends.filter((end) => end.status === 'fulfilled').length, 3);
+      const codes = ends.flatMap((end) => (end.status === 'rejected' ? [(end.reason as Failure).code] : []));
+      assert.deepEqual([...new Set(codes)], ['insufficient_balance']);
+      assert.ok(hashes.mock.callCount() < 100, `${hashes.mock.callCount()} were hashed`);
+    } finally {
+      hashes.mock.restore();
+    }
+  });
+});
 
 describe('a deploy from the form', () => {
   it('makes a server of that plan, paid for the cycle, with a name that is a host name', async () => {
