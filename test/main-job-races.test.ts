@@ -113,7 +113,7 @@ function sessionRunner(session: SessionClient): (order: Order) => Promise<End> {
     // One key names one order: plan and region are part of it, and so is the surface.
     const headers = key === null ? {} : { 'idempotency-key': `session-${plan}-${region}-${key}` };
     const form = { product: 'vps', plan, region, os: 'debian', billing: 1, root_password: PASSWORD };
-    const { status, body } = await patiently(() => session.post('/deploy-api.php', form, { headers }));
+    const { status, body } = await session.post('/deploy-api.php', form, { headers });
     assert.equal(status, 200);
     return body.ok === true
       ? { sold: `session ${body.server_id}`, refusal: null }
@@ -128,17 +128,9 @@ async function restRunner(api: V1Client): Promise<(order: Order) => Promise<End>
   const order = { name: 'web-1', image, ssh_keys: [key.body.id] };
   return async ({ plan, region: [region], key: number }) => {
     const extra = number === null ? {} : { key: `rest-${plan}-${region}-${number}` };
-    const { status, body } = await patiently(() => api.post('/servers', { ...order, plan, region }, extra));
+    const { status, body } = await api.post('/servers', { ...order, plan, region }, extra);
     if (status === 201) return { sold: `rest ${body.id}`, refusal: null };
     assert.equal(status, 422);
     return { sold: null, refusal: body.error.errors[0].issue };
   };
-}
-
-/** Where a slow machine has no connection for so many at once, a deploy is told to come again, and nothing has happened. */
-async function patiently<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (answer.status !== 503) return answer;
-  }
 }
