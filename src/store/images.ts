@@ -48,10 +48,11 @@ export async function insertCustomImage(
 export async function imagesHeld(tx: Sql, customerId: string): Promise<{ count: number; bytes: number }> {
   const row = await tx.row<{ count: bigint; bytes: bigint }>(
     `select count(*) filter (where deleted_at is null) as count, coalesce(sum(size_bytes), 0)::int8 as bytes
-       from images i
-      where customer_id = $1
-        and (deleted_at is null
-             or id in (select image_id from servers s where s.customer_id = $1))`,
+       from (select deleted_at, size_bytes from images where customer_id = $1 and deleted_at is null
+             union all
+             select i.* from (select distinct image_id from servers where customer_id = $1) as s
+               cross join lateral (select deleted_at, size_bytes from images
+                 where id = s.image_id and customer_id = $1 and deleted_at is not null limit 1) as i) as held`,
     [customerId],
   );
   return { count: Number(row?.count ?? 0n), bytes: Number(row?.bytes ?? 0n) };

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, test } from 'node:test';
 import { ROUTES } from '../../src/http/v1/routes.ts';
+import type { Sql } from '../../src/kernel/sql.ts';
 import type { PagePosition, PageRequest } from '../../src/spec/lists.ts';
 import { pageAuditEvents } from '../../src/store/audit.ts';
 import type { OpenDatabase } from '../../src/store/db.ts';
+import { pageOfImages } from '../../src/store/shown-images.ts';
 import { type ScratchDatabase, scratchDatabase } from '../support/database.ts';
 import { laidPages } from '../support/long-list-pages.ts';
 import { FIRST_AT, fill, layGround, MINE } from '../support/long-list-rows.ts';
 import { LONG_LISTS, type LongList, questions } from '../support/long-lists.ts';
-import { PLAN_MODES, preparedOn } from '../support/plans.ts';
+import { PLAN_MODES, preparedOn, statementOf } from '../support/plans.ts';
 
 /** Nearly all rows are as asked for, and the newest are not. */
 const OLD = 0.9;
@@ -54,6 +56,26 @@ describe('a page of a long list', () => {
       });
     });
   }
+
+  it('of images.list passes by those that were deleted', async () => {
+    const { db } = scratch;
+    await db.run(
+      `insert into images (id, type, family, version, arch, size_gb, size_bytes, cloud_init, released_at, customer_id,
+                           deleted_at)
+       select gen_random_uuid(), 'custom', 'custom', i, '{amd64}', 1, 1, false, now(), $1, now()
+         from generate_series(1, $2::int) as i`,
+      [MINE, ROWS],
+    );
+    await db.run('vacuum analyze images');
+    const page: PageRequest = { filter: {}, sort: 'id', descending: false, after: null, size: SIZE };
+    const read = (sql: Sql) => pageOfImages(sql, { customerId: MINE, goneDay: '2029-01-01' }, page);
+    await db.transaction(async (tx) => {
+      for (const mode of PLAN_MODES) {
+        const { scanned, indexes } = await (await preparedOn(tx, await statementOf(read), mode)).explain();
+        assert.ok(scanned <= 2 * OFFICIAL_IMAGES, `${mode}: ${scanned} rows, ${indexes}`);
+      }
+    });
+  });
 
   /** A row's own and those that it leads to, and the way down to the first. */
   const BLOCKS_MAX = 5 * (SIZE + 1) + 15;

@@ -88,7 +88,11 @@ export async function statementOf(read: (sql: Sql) => Promise<unknown>): Promise
     sent.push({ text, values });
     return [];
   };
-  await read({ rows, row: async () => undefined, run: async () => 0 });
+  const row = async (text: string, values?: readonly unknown[]) => {
+    await rows(text, values);
+    return undefined;
+  };
+  await read({ rows, row, run: async () => 0 });
   const [statement] = sent;
   assert.ok(statement && sent.length === 1, 'it sends one statement');
   return statement;

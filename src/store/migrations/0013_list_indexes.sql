@@ -41,6 +41,10 @@ create index audit_events_by_resource on audit_events
 create index audit_events_by_resource_action on audit_events
   (customer_id, resource, action, created_at desc, id desc nulls last) where resource is not null;
 
+-- What was deleted keeps its row, and any number may be.
+drop index images_by_customer;
+create index images_by_customer on images (customer_id, id) where customer_id is not null and deleted_at is null;
+
 -- A statement that is planned for any customer is planned for the mean one, who has a few rows: to find, sort and throw
 -- away so few looks no dearer than to follow the right index. For one who has a million rows that is the difference between 26
 -- rows and all. So the planner is told to expect many rows of whomever it is asked about.
