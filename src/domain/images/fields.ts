@@ -16,6 +16,11 @@ export interface ImageFields {
 
 const TEXTS = ['name', 'version', 'variant'] as const;
 
+/** Whether an upload has parts of this name. */
+export function isImagePart(name: string): boolean {
+  return name === 'file' || name === 'arch' || isText(name);
+}
+
 /** Refuses with 400 and every part at fault: unknown, there twice, too long, or missing, as only `file` can be. */
 export function readFields({ fields, file, files }: ReceivedUpload): ImageFields {
   const items: ErrorItem[] = [];
@@ -40,7 +45,7 @@ export function readFields({ fields, file, files }: ReceivedUpload): ImageFields
   return { ...named, arch: arch.size > 0 ? ARCHES.filter((word) => arch.has(word)) : ['amd64'] };
 }
 
-function isText(name: string): boolean {
+function isText(name: string): name is (typeof TEXTS)[number] {
   return (TEXTS as readonly string[]).includes(name);
 }
 

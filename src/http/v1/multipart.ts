@@ -1,13 +1,15 @@
 /**
  * Receives `multipart/form-data` with one file, as a stream: the file goes to the disk piece by piece while it is hashed,
  * everything else is text and bounded. What the parts mean, the domain says; here is refused what cannot be read, what is
- * too large and what does not come. Names of files are not looked at.
+ * too large, what does not come, and the first part that nobody knows, before it is read. Names of files are not looked at.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance as Parser } from '@fastify/busboy';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CustomerActor, Service } from '../../domain/context.ts';
+import { requireKey } from '../../domain/idempotency.ts';
+import { isImagePart } from '../../domain/images/fields.ts';
 import {
   beginUpload,
   type ReceivedField,
@@ -25,6 +27,8 @@ const AROUND_FILE_MAX_BYTES = 256 * 1024;
 /** What is held in memory between the socket and the disk, at each of two places. */
 const HELD_BYTES = 64 * 1024;
 const NAME_MAX_CHARS = 255;
+/** What the parser tells of the head of each part, beside its own events: the part's name. */
+const PART = 'part';
 
 /** Has the framework leave the body of a multipart route unread; elsewhere this media type is refused. */
 export function leaveMultipart(scope: FastifyInstance): void {
@@ -54,6 +58,7 @@ export async function receiveUpload(
   const parser = parserFor(request);
   const length = Number(headers['content-length'] ?? 0);
   const key = headers['idempotency-key'];
+  if (typeof key === 'string') requireKey(key);
   const upload = await beginUpload(service, actor, {
     atLeastBytes: Math.max(length - AROUND_FILE_MAX_BYTES, 0),
     key: typeof key === 'string' ? key : undefined,
@@ -71,13 +76,17 @@ function parserFor({ headers }: FastifyRequest): Parser {
   try {
     if (!/^multipart\/form-data *;/i.test(headers['content-type'] ?? ''))
       throw new Error('another media type');
-    return new Busboy({
+    const parser: Parser = new Busboy({
       headers: headers as BusboyHeaders,
       highWaterMark: HELD_BYTES,
       fileHwm: HELD_BYTES,
-      isPartAFile: (name) => name === 'file',
+      isPartAFile: (name) => {
+        parser.emit(PART, name);
+        return name === 'file';
+      },
       limits: BOUNDS,
     });
+    return parser;
   } catch {
     throw unreadable('The Content-Type must be multipart/form-data with a boundary.');
   }
@@ -117,6 +126,10 @@ function readParts(
       reject(error);
     }
     parser
+      .on(PART, (name: string | undefined) => {
+        if (name === undefined) stop(unreadable('A part has no name.'));
+        else if (!isImagePart(name)) stop(unknown(name));
+      })
       .on('file', (_name, part) => {
         // Whoever reads it hears of an error; one that is told when nobody reads would end the process.
         part.on('error', () => undefined);
@@ -130,9 +143,8 @@ function readParts(
       .on('filesLimit', () => {
         files += 1;
       })
-      .on('field', (name: string | undefined, value) => {
-        if (name === undefined) stop(unreadable('A part has no name.'));
-        else fields.push({ name: name.slice(0, NAME_MAX_CHARS), value });
+      .on('field', (name, value) => {
+        fields.push({ name, value });
       })
       .on('fieldsLimit', () => stop(unreadable(`There are more than ${BOUNDS.fields} text parts.`)))
       .on('partsLimit', () => stop(unreadable(`There are more than ${BOUNDS.parts} parts.`)))
@@ -150,6 +162,10 @@ function readParts(
 /** 400 that names no field: the body cannot be read. */
 function unreadable(message: string): InvalidRequest {
   return new InvalidRequest([], message);
+}
+
+function unknown(name: string): InvalidRequest {
+  return new InvalidRequest([{ field: name.slice(0, NAME_MAX_CHARS), issue: 'unknown_key' }]);
 }
 
 function tooLarge(): InvalidRequest {

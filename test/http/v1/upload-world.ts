@@ -41,7 +41,9 @@ export interface UploadWorld extends HttpWorld {
   /** Names of files, and ids of uploads that have not ended. */
   leftovers(): Promise<string[]>;
   /** Begins a request by hand: these bytes of the body after a head that promises `length`. */
-  begin(token: string, bytes: Buffer, length: number): Promise<Socket>;
+  begin(token: string, bytes: Buffer, length: number, headers?: readonly string[]): Promise<Socket>;
+  /** The same, with what is answered before the service hangs up, as it does by itself, soon. */
+  refusedEarly(...begun: Parameters<UploadWorld['begin']>): Promise<string>;
 }
 
 export async function startUploadWorld(): Promise<UploadWorld> {
@@ -49,6 +51,21 @@ export async function startUploadWorld(): Promise<UploadWorld> {
   const url = await world.app.listen({ port: 0, host: '127.0.0.1' });
   const port = Number(new URL(url).port);
   const folder = dirname(world.service.blobs.path(randomUUID()));
+  const begin: UploadWorld['begin'] = async (token, bytes, length, headers = []) => {
+    const socket = connect(port, '127.0.0.1');
+    const head = [
+      'POST /v1/images HTTP/1.1',
+      'Host: localhost',
+      `Authorization: Bearer ${token}`,
+      `Content-Type: ${MULTIPART['content-type']}`,
+      `Content-Length: ${length}`,
+      ...headers,
+    ];
+    socket.on('error', () => undefined);
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    await new Promise<void>((done) => socket.write(bytes, () => done()));
+    return socket;
+  };
   return {
     ...world,
     port,
@@ -75,19 +92,16 @@ export async function startUploadWorld(): Promise<UploadWorld> {
       const wanted = new Set(kept.map(({ id }) => id));
       return [...files.filter((name) => !wanted.has(name)), ...uploads.map(({ id }) => id)];
     },
-    begin: async (token, bytes, length) => {
-      const socket = connect(port, '127.0.0.1');
-      const head = [
-        'POST /v1/images HTTP/1.1',
-        'Host: localhost',
-        `Authorization: Bearer ${token}`,
-        `Content-Type: ${MULTIPART['content-type']}`,
-        `Content-Length: ${length}`,
-      ];
-      socket.on('error', () => undefined);
-      socket.write(`${head.join('\r\n')}\r\n\r\n`);
-      await new Promise<void>((done) => socket.write(bytes, () => done()));
-      return socket;
+    begin,
+    refusedEarly: async (...begun) => {
+      const socket = await begin(...begun);
+      return await new Promise((done) => {
+        let text = '';
+        socket.on('data', (chunk) => {
+          text += chunk.toString('latin1');
+        });
+        socket.on('close', () => done(text));
+      });
     },
   };
 }
