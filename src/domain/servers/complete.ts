@@ -40,7 +40,8 @@ export async function complete(service: Service, operation: OperationRow): Promi
     }
     if (INSTALLS.includes(kind)) {
       await setServerInstalled(tx, { id: server.id, onNewDisk: kind !== 'provision', now });
-    } else if (to !== server.status) {
+    } else {
+      // Also where the status stays: a reboot is a change that `updated_at` shows.
       await setServerStatus(tx, { id: server.id, status: to, now });
     }
     const done = await findServer(tx, server.id);
