@@ -2,9 +2,10 @@
 import fc from 'fast-check';
 import { openApi } from '../../../src/http/v1/openapi.ts';
 import { ROUTES } from '../../../src/http/v1/routes.ts';
-import { changedBody, rightValue, type Schema, textOf } from './fuzz-bodies.ts';
-import { ids, KEYS, MARK, TEXTS } from './fuzz-words.ts';
-import { MULTIPART, multipart, type Part } from './upload-world.ts';
+import type { Schema } from './fuzz-bodies.ts';
+import { type Bodies, contentOf } from './fuzz-content.ts';
+import { headersOf, type Pair } from './fuzz-headers.ts';
+import { ids, KEYS, MARK, mostly, TEXTS } from './fuzz-words.ts';
 
 /** A request as it is wished for: ids in it are put in when it is sent. */
 export interface Wish {
@@ -12,7 +13,7 @@ export interface Wish {
   readonly method: string;
   /** Below /v1, with its query. */
   readonly path: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: readonly Pair[];
   readonly body: string | undefined;
   /** Each character of the body is one byte, UTF-8 or not. */
   readonly bytes: boolean;
@@ -32,13 +33,12 @@ interface Parameter {
 interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly requestBody?: { readonly content: Bodies };
 }
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly parameters: Readonly<Record<string, Parameter>> };
 }
-type Pair = readonly [name: string, value: string];
 
 const document = openApi(ROUTES) as unknown as Document;
 
@@ -105,10 +105,6 @@ function pathOf({ path }: Row): fc.Arbitrary<string> {
   return fc
     .tuple(mostly(60, fc.constant(''), fc.constantFrom('/', '/x', '//', '.json')), ...pieces)
     .map(([tail, ...words]) => `/${words.join('/')}${tail}`);
-}
-
-function mostly<T>(weight: number, right: fc.Arbitrary<T>, wrong: fc.Arbitrary<T>): fc.Arbitrary<T> {
-  return fc.oneof({ weight, arbitrary: right }, { weight: 1, arbitrary: wrong });
 }
 
 const QUERY_WORDS = [
@@ -180,175 +176,6 @@ function wordsFor(name: string): string[] {
   return ['par', 's1', 'web-1', 'debian', 'token.create', '@@image:0@@', 'nope', 'true'];
 }
 
-const JSON_TYPES = ['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON'];
-const OTHER_TYPES = [
-  ...[
-    'text/plain',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data',
-    'multipart/form-data; boundary=',
-    '',
-  ],
-  ...['application/jsonp', 'application/json;', 'application/json, text/plain', 'application/xml', '/', MARK],
-];
-const JUNK_TEXTS = [
-  ...[
-    '',
-    ' ',
-    '{',
-    '}',
-    '[]',
-    'null',
-    '"x"',
-    '1',
-    '{}{}',
-    '{"a":1,}',
-    "{'a':1}",
-    '\ufeff{}',
-    '{"a":01}',
-    '{"a":NaN}',
-  ],
-  ...[
-    '{"name":"a","name":"b"}',
-    '// c\n{}',
-    '{"\\ud800":1}',
-    '{"a":"\\u0000"}',
-    '\0',
-    '{"a":"\ud800"}',
-    'a=b&c=d',
-  ],
-  ...[
-    '['.repeat(10_000),
-    '{"a":'.repeat(5_000),
-    `{"a":"${MARK.repeat(50_000)}"}`,
-    `{"${'k'.repeat(70_000)}":1}`,
-  ],
-  ...[`{${Array.from({ length: 9_000 }, (_, n) => `"k${n}":1`).join(',')}}`, `[${'0,'.repeat(90_000)}0]`],
-];
-
-interface Content {
-  readonly type: string | undefined;
-  readonly body: string | undefined;
-  readonly bytes: boolean;
-}
-const NOTHING: Content = { type: undefined, body: undefined, bytes: false };
-
-function contentOf({ method, operation }: Row): fc.Arbitrary<Content> {
-  const { content } = operation.requestBody ?? {};
-  if (content?.['multipart/form-data']) return mostly(6, UPLOADS, JUNK);
-  const schema = content?.['application/json']?.schema;
-  if (!schema) return mostly(method === 'GET' ? 20 : 8, fc.constant(NOTHING), JUNK);
-  return fc.oneof(
-    { weight: 8, arbitrary: rightValue(schema).map((value) => typed(textOf(value))) },
-    { weight: 10, arbitrary: changedBody(schema).map(typed) },
-    { weight: 2, arbitrary: JUNK },
-    { weight: 1, arbitrary: wronglyTyped(rightValue(schema)) },
-  );
-}
-
-function typed(body: string): Content {
-  return { type: 'application/json', body, bytes: false };
-}
-
-function wronglyTyped(value: fc.Arbitrary<unknown>): fc.Arbitrary<Content> {
-  return fc.record({ type: WRONG_TYPE, body: value.map(textOf), bytes: fc.constant(false) });
-}
-
-const WRONG_TYPE = fc.option(fc.constantFrom(...OTHER_TYPES), { nil: undefined });
-const JUNK: fc.Arbitrary<Content> = fc.record({
-  type: mostly<string | undefined>(3, fc.constantFrom(...JSON_TYPES), WRONG_TYPE),
-  body: fc.oneof(fc.constantFrom(...JUNK_TEXTS), fc.string({ unit: 'binary', maxLength: 200 })),
-  bytes: fc.boolean(),
-});
-
-const PART_NAMES = [
-  'file',
-  'name',
-  'version',
-  'variant',
-  'arch',
-  'file',
-  'nope',
-  '',
-  '__proto__',
-  'x'.repeat(300),
-];
-const ISO_HEAD = `${'\0'.repeat(32_768)}\x01CD001\x01\0${'\0'.repeat(2_040)}`;
-const CONTENTS = [
-  ISO_HEAD,
-  ISO_HEAD.slice(0, 32_770),
-  'x',
-  '',
-  'amd64',
-  'amd64,arm64',
-  'x'.repeat(2_000),
-  MARK,
-  '\0',
-];
-const PARTS: fc.Arbitrary<Part> = fc
-  .record({
-    name: mostly<string | null>(20, fc.constantFrom(...PART_NAMES), fc.constant(null)),
-    content: fc.constantFrom(...CONTENTS),
-    filename: fc.option(fc.constantFrom('a.iso', '', '../../x', `${MARK}.iso`, 'é"'), { nil: undefined }),
-  })
-  .map(({ filename, ...part }) => (filename === undefined ? part : { ...part, filename }));
-const RIGHT_FILE: Part = { name: 'file', filename: 'a.iso', content: ISO_HEAD };
-const ENDS = [undefined, '', '--', '--nope--\r\n', '\r\n--'];
-
-const UPLOADS: fc.Arbitrary<Content> = fc
-  .record({
-    parts: fc.array(PARTS, { maxLength: 4 }),
-    file: fc.boolean(),
-    end: mostly(6, fc.constant(undefined), fc.constantFrom(...ENDS)),
-    cut: mostly(6, fc.constant(0), fc.nat({ max: 400 })),
-    type: mostly(12, fc.constant(MULTIPART['content-type']), fc.constantFrom(...OTHER_TYPES)),
-  })
-  .map(({ parts, file, end, cut, type }) => {
-    const text = multipart(file ? [...parts, RIGHT_FILE] : parts, end).toString('latin1');
-    return { type, body: cut > 0 ? text.slice(0, -cut) : text, bytes: true };
-  });
-
-const KEY = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom('k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7', 'k8') },
-  { weight: 5, arbitrary: fc.uuid({ version: 4 }) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom('', ' ', 'a b', 'x'.repeat(255), 'x'.repeat(256), '\u00e9', `k1, ${MARK}`),
-  },
-);
-const ODD_HEADERS: readonly Pair[] = [
-  ...['text/html', '*/*', 'application/xml', 'nonsense', ''].map((value): Pair => ['accept', value]),
-  ...['gzip', 'br;q=1.0, *;q=0', 'identity'].map((value): Pair => ['accept-encoding', value]),
-  ...['xx', '*', MARK].map((value): Pair => ['accept-language', value]),
-  ...['100-continue', 'nonsense'].map((value): Pair => ['expect', value]),
-  ...['127.0.0.1', '::1, 10.0.0.1', `${MARK}`, 'x'.repeat(5_000)].map(
-    (value): Pair => ['x-forwarded-for', value],
-  ),
-  ...['req_x', MARK].map((value): Pair => ['x-request-id', value]),
-  ...['DELETE', 'GET'].map((value): Pair => ['x-http-method-override', value]),
-  ...['true', 'yes', ''].map((value): Pair => ['x-service-beta', value]),
-  ...['https://evil.example', 'null'].map((value): Pair => ['origin', value]),
-  ...[`PHPSESSID=${MARK}`, '=', 'a=b; a=c; __proto__=1'].map((value): Pair => ['cookie', value]),
-  ['if-none-match', '*'],
-  ['if-modified-since', 'Thu, 01 Jan 1970 00:00:00 GMT'],
-  ['range', 'bytes=0-1'],
-  ['upgrade', 'websocket'],
-  ['content-encoding', 'gzip'],
-  ['x-forwarded-host', 'evil.example'],
-  ['x-long', 'y'.repeat(9_000)],
-  ['x-too-long', 'y'.repeat(20_000)],
-  ['x-latin', '\u00e9\u00ff'],
-];
-
-function headersOf({ method }: Row): fc.Arbitrary<Pair[]> {
-  const key = KEY.map((value): Pair[] => [['idempotency-key', value]]);
-  const twice = key.map((pairs) => [...pairs, ...pairs]);
-  const none = fc.constant<Pair[]>([]);
-  const keys = method === 'POST' ? fc.oneof(none, key, mostly(9, none, twice)) : mostly(20, none, key);
-  const odd = mostly(4, none, fc.array(fc.constantFrom(...ODD_HEADERS), { minLength: 1, maxLength: 2 }));
-  return fc.tuple(keys, odd).map(([one, two]) => [...one, ...two]);
-}
-
 const OTHER_METHODS = [
   'GET',
   'POST',
@@ -379,8 +206,8 @@ function wishOf(row: Row): fc.Arbitrary<Wish> {
       method: mostly(24, fc.constant(row.method), fc.constantFrom(...OTHER_METHODS)),
       path: pathOf(row),
       query: queryOf(row),
-      headers: headersOf(row),
-      content: contentOf(row),
+      headers: headersOf(row.method),
+      content: contentOf(row.method, row.operation.requestBody?.content),
       token: TOKEN_WORDS,
       network: mostly(7, fc.constant(false), fc.constant(true)),
     })

@@ -108,3 +108,8 @@ export function publicKey(n: number): string {
   const blob = Buffer.concat(parts.flatMap((part) => [Buffer.from([0, 0, 0, part.length]), part]));
   return `ssh-ed25519 ${blob.toString('base64')} key ${n}`;
 }
+
+/** The right one so many times to one wrong one. */
+export function mostly<T>(weight: number, right: fc.Arbitrary<T>, wrong: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ weight, arbitrary: right }, { weight: 1, arbitrary: wrong });
+}
