@@ -95,17 +95,24 @@ export async function isDeletedImage(tx: Sql, id: string): Promise<boolean> {
   return (await tx.row(`select from images where id = $1 and deleted_at is not null`, [id])) !== undefined;
 }
 
-/** Whether the file of this key is needed: by its image, or by a server that was installed from it. */
-export async function isBlobNeeded(tx: Sql, key: string): Promise<boolean> {
-  const row = await tx.row<{ needed: boolean }>(
-    `select exists (
-       select from images i
-        where i.id = $1
-          and (i.deleted_at is null
-               or exists (select from servers s where s.customer_id = i.customer_id and s.image_id = i.id))) as needed`,
+export interface BlobUseRow {
+  /** Its image is not deleted, or a server has it. */
+  readonly needed: boolean;
+  /** Sealed payloads of the rebuilds and restores that are under way on servers of the image's customer. */
+  readonly reinstalls: string[];
+}
+
+/** Who uses the file of this key, all at one moment; undefined: it is no image's. */
+export async function findBlobUse(tx: Sql, key: string): Promise<BlobUseRow | undefined> {
+  return await tx.row<BlobUseRow>(
+    `select i.deleted_at is null
+              or exists (select from servers s where s.customer_id = i.customer_id and s.image_id = i.id) as needed,
+            array(select o.payload_sealed from servers s join operations o on o.server_id = s.id
+                   where s.customer_id = i.customer_id and o.kind in ('rebuild', 'restore')
+                     and o.payload_sealed is not null) as reinstalls
+       from images i where i.id = $1`,
     [key],
   );
-  return row?.needed ?? false;
 }
 
 /** Notes that the file of a deleted image is gone. */

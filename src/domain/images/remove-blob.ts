@@ -1,21 +1,25 @@
 /** The task `image_remove`: the file of an image or an upload is gone when nothing needs it. */
 import { MINUTE_MS } from '../../kernel/time.ts';
-import { endDeadUpload, forgetBlob, isBlobNeeded } from '../../store/images.ts';
+import { endDeadUpload, findBlobUse, forgetBlob } from '../../store/images.ts';
 import type { Service } from '../context.ts';
+import { formerImageId } from '../servers/payload.ts';
 
-/** How often an upload that is under way is looked at. */
-const ALIVE_AGAIN_MS = MINUTE_MS;
+/** How often something that is under way is looked at: an upload, an install that may go back to the image. */
+const AGAIN_MS = MINUTE_MS;
 
 /**
  * `key` is the id of the image or of the upload. A deleted image that a server still needs is left alone: the task is asked
- * for again when the server lets go of it (release.ts).
+ * for again when the server lets go of it (release.ts). One that a rebuild or restore would go back to, should the driver
+ * refuse it, is looked at again until that is over, however it ends.
  */
 export async function removeImageBlob(
   service: Service,
   key: string,
 ): Promise<'done' | { readonly againMs: number }> {
-  if (await endDeadUpload(service.db, key)) return { againMs: ALIVE_AGAIN_MS };
-  if (await isBlobNeeded(service.db, key)) return 'done';
+  if (await endDeadUpload(service.db, key)) return { againMs: AGAIN_MS };
+  const use = await findBlobUse(service.db, key);
+  if (use?.needed) return 'done';
+  if (use?.reinstalls.some((sealed) => formerImageId(service, sealed) === key)) return { againMs: AGAIN_MS };
   await service.blobs.remove(key);
   await forgetBlob(service.db, key);
   return 'done';

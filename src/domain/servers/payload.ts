@@ -30,7 +30,16 @@ export function reinstallPayload(service: Service, operation: OperationRow): Rei
   return open(service, operation) as ReinstallPayload;
 }
 
+/** The image that a rebuild or restore goes back to when it cannot be done, by the operation's sealed payload. */
+export function formerImageId(service: Service, sealed: string): string {
+  return (openSealed(service, sealed) as ReinstallPayload).imageId;
+}
+
 function open(service: Service, operation: OperationRow): unknown {
   if (operation.payload_sealed === null) throw new Error(`a ${operation.kind} without its payload`);
-  return JSON.parse(service.keys.open(PURPOSE, operation.payload_sealed).toString('utf8'));
+  return openSealed(service, operation.payload_sealed);
+}
+
+function openSealed(service: Service, sealed: string): unknown {
+  return JSON.parse(service.keys.open(PURPOSE, sealed).toString('utf8'));
 }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
+import { deleteImage } from '../../../src/domain/images/delete.ts';
+import { removeImageBlob } from '../../../src/domain/images/remove-blob.ts';
+import { destroyServer } from '../../../src/domain/servers/destroy.ts';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { newId, showId } from '../../../src/kernel/ids.ts';
@@ -47,6 +50,25 @@ async function image(row: { deprecated?: Date | null; cloudInit?: boolean; activ
     [imageId, row.cloudInit ?? true, row.deprecated ?? null, row.active ?? true],
   );
   return { id: imageId, shown: showId('image', imageId) };
+}
+
+async function ownImage(customerId: string): Promise<{ id: string; shown: string }> {
+  const imageId = newId(world.clock.now());
+  await world.db.run(
+    `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at, customer_id, name,
+                         sha256, blob_key, size_bytes)
+     values ($1, 'custom', 'custom', '1', '{amd64}', 1, false, '2025-01-01', $2, 'mine', 'abc', $1, 1)`,
+    [imageId, customerId],
+  );
+  return { id: imageId, shown: showId('customImage', imageId) };
+}
+
+/** The key of the image's file; null once it is gone. */
+async function fileOf(imageId: string): Promise<string | null | undefined> {
+  const row = await world.db.row<{ blob_key: string | null }>('select blob_key from images where id = $1', [
+    imageId,
+  ]);
+  return row?.blob_key;
 }
 
 async function refused(work: Promise<unknown>): Promise<string> {
@@ -160,19 +182,9 @@ describe('rebuild', () => {
   });
 
   it('installs an image of the customer’s own, whose file goes when it was deleted and nothing needs it', async () => {
-    const own = async (customerId: string) => {
-      const imageId = newId(world.clock.now());
-      await world.db.run(
-        `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at, customer_id, name,
-                             sha256, blob_key, size_bytes)
-         values ($1, 'custom', 'custom', '1', '{amd64}', 1, false, '2025-01-01', $2, 'mine', 'abc', $1, 1)`,
-        [imageId, customerId],
-      );
-      return { id: imageId, shown: showId('customImage', imageId) };
-    };
-    const foreign = await own((await world.stock.customer()).customerId);
+    const foreign = await ownImage((await world.stock.customer()).customerId);
     assert.equal(await refused(rebuild({ image: foreign.shown })), 'unknown_reference image');
-    const mine = await own(region.customerId);
+    const mine = await ownImage(region.customerId);
     assert.equal((await rebuild({ image: mine.shown })).image, mine.shown);
     await world.rest();
     assert.equal((await region.machine(id))?.installed.image.iso?.sha256, 'abc');
@@ -180,11 +192,41 @@ describe('rebuild', () => {
     await rebuild();
     await world.rest();
     assert.deepEqual(await told(), ['server.rebuilt', 'server.rebuilt']);
-    const file = () => world.db.row('select blob_key from images where id = $1', [mine.id]);
-    assert.deepEqual(await file(), { blob_key: mine.id });
+    assert.equal(await fileOf(mine.id), mine.id);
     await rebuild({ image: (await image()).shown });
     await world.rest();
-    assert.deepEqual(await file(), { blob_key: null });
+    assert.equal(await fileOf(mine.id), null);
+  });
+
+  it('that goes back to an image that was deleted meanwhile finds its file', async () => {
+    const mine = await ownImage(region.customerId);
+    await rebuild({ image: mine.shown });
+    await world.rest();
+    const refusal = refusing('refused');
+    await rebuild({ image: (await image()).shown });
+    await deleteImage(world.service, region.actor, mine.shown);
+    assert.deepEqual(await removeImageBlob(world.service, mine.id), { againMs: 60_000 });
+    await world.rest();
+    assert.equal((await region.server(id)).image_id, mine.id);
+    assert.equal(await fileOf(mine.id), mine.id);
+    refusal.mock.restore();
+    await rebuild();
+    await world.rest();
+    assert.equal((await region.machine(id))?.installed.image.iso?.sha256, 'abc');
+  });
+
+  it('whose server is destroyed keeps no file of the image before', async () => {
+    const mine = await ownImage(region.customerId);
+    await rebuild({ image: mine.shown });
+    await world.rest();
+    await rebuild({ image: (await image()).shown });
+    await deleteImage(world.service, region.actor, mine.shown);
+    await region.work();
+    assert.equal(await fileOf(mine.id), mine.id);
+    await destroyServer(world.service, region.actor, shown);
+    await world.rest();
+    assert.ok(await region.isGone(id));
+    assert.equal(await fileOf(mine.id), null);
   });
 
   for (const from of ['running', 'stopped'] as const) {
