@@ -1,4 +1,13 @@
 import { FAILURES, type FailureCode, type V1Issue } from '../spec/errors.ts';
+import {
+  type Findable,
+  NOT_FOUND,
+  QUOTA_REACHED,
+  type Quota,
+  REFERENCES,
+  type ReferenceField,
+} from '../spec/refusal-words.ts';
+import { centsNumber, centsText } from './money.ts';
 
 /** Further members of a refusal: numbers, bounds, allowed words. Never a secret, never what the caller typed. */
 export type FailureExtras = Readonly<
@@ -20,6 +29,38 @@ export class Failure extends Error {
 /** Refuses: `fail('insufficient_balance', { need, have })`. The table of failures says what each surface answers. */
 export function fail(code: FailureCode, extras?: FailureExtras, message?: string): never {
   throw new Failure(code, extras, message);
+}
+
+/** Refuses what a path names and is not there, or is another customer's. */
+export function notFound(thing: Findable): never {
+  fail('not_found', {}, NOT_FOUND[thing]);
+}
+
+/** Refuses an id in a body that names nothing of the customer's, by its field: `ssh_keys.1`. */
+export function unknownReference(field: ReferenceField | `${ReferenceField}.${number}`): never {
+  const { thing, list } = REFERENCES[field.split('.')[0] as ReferenceField];
+  fail('unknown_reference', { field }, `${field} names no ${thing}; GET ${list} shows what it may name.`);
+}
+
+/** Refuses what would be more than the quota allows; `field` where one is at fault, `more` ends the message. */
+export function quotaReached(
+  quota: Quota,
+  limit: number,
+  { field, more = '' }: { readonly field?: string; readonly more?: string } = {},
+): never {
+  const message = `${QUOTA_REACHED[quota](limit)}${more === '' ? '' : ` ${more}`}`;
+  fail('limit_reached', field === undefined ? { limit } : { field, limit }, message);
+}
+
+/** Refuses what costs more than the balance, and says what is missing. */
+export function balanceTooLow(haveCents: bigint, needCents: bigint): never {
+  const deficitCents = needCents - haveCents;
+  const [have, need, deficit] = [haveCents, needCents, deficitCents].map(centsText);
+  fail(
+    'insufficient_balance',
+    { have: centsNumber(haveCents), need: centsNumber(needCents), deficit: centsNumber(deficitCents) },
+    `This costs USD ${need} and the balance is USD ${have}: USD ${deficit} are missing.`,
+  );
 }
 
 /** One field of a request that is wrong, as the REST contract words it. `field` is a dotted path. */

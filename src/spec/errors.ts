@@ -271,10 +271,11 @@ export const FAILURES = {
     message: 'Refused for legal reasons.',
   },
   rate_limited: { session: 429, v1: 'rate_limited', message: 'Too many attempts; wait and try again.' },
+  /** It may have been carried out: what failed can be the answer alone. */
   internal: {
     session: 500,
     v1: 'internal',
-    message: 'Something went wrong on our side. Nothing was charged.',
+    message: 'Something went wrong on our side. Look at your servers and your ledger before you try again.',
   },
   maintenance: {
     session: 503,

@@ -1,5 +1,5 @@
 /** The customer's audit log, as far back as it is kept: 90 days. */
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -15,9 +15,9 @@ export async function getAuditEvent(
   actor: CustomerActor,
   shownId: string,
 ): Promise<AuditEvent> {
-  const id = readId('audit', shownId) ?? fail('not_found');
+  const id = readId('audit', shownId) ?? notFound('audit');
   const row = await findAuditEvent(service.db, actor.customerId, id, keptSince(service));
-  return auditObject(row ?? fail('not_found'));
+  return auditObject(row ?? notFound('audit'));
 }
 
 export async function listAuditEvents(

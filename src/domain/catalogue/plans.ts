@@ -1,5 +1,5 @@
 /** Plans that are sold, and where each can be deployed right now. */
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { centsNumber, formatUnits, mulDiv } from '../../kernel/money.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Plan } from '../../spec/schemas/plan.ts';
@@ -21,8 +21,8 @@ export async function listPlans(
 
 /** Refuses with `not_found` what is no longer sold, too. */
 export async function getPlan(service: Service, text: string): Promise<Plan> {
-  const id = readCode(text) ?? fail('not_found');
-  return planObject((await findOfferedPlan(service.db, service.clock.now(), id)) ?? fail('not_found'));
+  const id = readCode(text) ?? notFound('plan');
+  return planObject((await findOfferedPlan(service.db, service.clock.now(), id)) ?? notFound('plan'));
 }
 
 function planObject(row: OfferedPlanRow): Plan {

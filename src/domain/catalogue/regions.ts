@@ -1,5 +1,5 @@
 /** Regions that are served, and what is left in them right now. */
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Region } from '../../spec/schemas/region.ts';
 import { findOfferedRegion, type OfferedRegionRow, pageOfRegions } from '../../store/offers.ts';
@@ -16,8 +16,8 @@ export async function listRegions(
 
 /** By the code of the REST surface; refuses with `not_found`. */
 export async function getRegion(service: Service, text: string): Promise<Region> {
-  const id = readCode(text) ?? fail('not_found');
-  return regionObject((await findOfferedRegion(service.db, service.clock.now(), id)) ?? fail('not_found'));
+  const id = readCode(text) ?? notFound('region');
+  return regionObject((await findOfferedRegion(service.db, service.clock.now(), id)) ?? notFound('region'));
 }
 
 function regionObject(row: OfferedRegionRow): Region {

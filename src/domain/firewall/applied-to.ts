@@ -1,5 +1,5 @@
 /** To which servers a group is applied: `applied_to` is replaced as a whole. */
-import { fail } from '../../kernel/fail.ts';
+import { fail, unknownReference } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
@@ -62,9 +62,9 @@ export async function replaceAppliedTo(
     );
   }
   for (const [index, id] of named.ids.entries()) {
-    const field = `applied_to.${index}`;
+    const field = `applied_to.${index}` as const;
     const server = id === undefined ? undefined : named.found.get(id);
-    if (!server) fail('unknown_reference', { field });
+    if (!server) unknownReference(field);
     if (!service.compute.capabilities[server.category].filter) {
       fail('unavailable', { field }, 'The hardware of this server has no filter outside the guest.');
     }

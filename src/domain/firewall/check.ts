@@ -1,6 +1,6 @@
 /** What a schema cannot say of a group and its rules. Every field at fault is named at once, as 400. */
 import { cidrText, parseCidr } from '../../kernel/cidr.ts';
-import { type ErrorItem, fail, invalid } from '../../kernel/fail.ts';
+import { type ErrorItem, invalid, quotaReached } from '../../kernel/fail.ts';
 import { isPrintable, readName } from '../../kernel/printable.ts';
 import {
   type FirewallGroupBody,
@@ -30,7 +30,7 @@ export function checkRules(service: Service, rules: readonly FirewallRuleBody[])
   const faults = faultsOf(rules);
   if (faults.length > 0) invalid(faults, WHAT_IS_RIGHT);
   const limit = service.settings.quotas.rulesPerGroup;
-  if (rules.length > limit) fail('limit_reached', { field: 'rules', limit });
+  if (rules.length > limit) quotaReached('rulesPerGroup', limit, { field: 'rules' });
   return rules.map(checked);
 }
 

@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { notFound, quotaReached } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { FirewallGroup, FirewallGroupBody } from '../../spec/schemas/firewall.ts';
@@ -37,7 +37,7 @@ export async function createGroup(
     });
     await appendRules(tx, id, withIds(rules, now));
     const change = await replaceAppliedTo(tx, service, { id, appliedTo: [] }, named);
-    const object = groupObject((await findGroup(tx, customerId, id)) ?? fail('not_found'));
+    const object = groupObject((await findGroup(tx, customerId, id)) ?? notFound('firewallGroup'));
     await recordAudit(tx, { actor, action: 'firewall_group.create', resource: object.id }, now);
     await recordApplied(tx, actor, { ...change, object }, now);
     await enqueueTasks(tx, { kind: 'filter', subjects: change.added, now });
@@ -50,5 +50,5 @@ export async function createGroup(
 
 async function requireRoom(service: Service, tx: Sql, actor: CustomerActor): Promise<void> {
   const limit = service.settings.quotas.firewallGroups;
-  if ((await countGroups(tx, actor.customerId, limit)) >= limit) fail('limit_reached', { limit });
+  if ((await countGroups(tx, actor.customerId, limit)) >= limit) quotaReached('firewallGroups', limit);
 }

@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { fail, notFound } from '../../kernel/fail.ts';
 import { readId, showId } from '../../kernel/ids.ts';
 import { deleteGroup as deleteRow, findGroup, lockGroup } from '../../store/firewall.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -6,11 +6,11 @@ import { recordAudit } from '../record.ts';
 
 /** Deletes a group with its rules. Refuses with `not_found`, and with `conflict_state` while it is applied. */
 export async function deleteGroup(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
-  const id = readId('firewallGroup', shownId) ?? fail('not_found');
+  const id = readId('firewallGroup', shownId) ?? notFound('firewallGroup');
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    if (!(await lockGroup(tx, actor.customerId, id))) fail('not_found');
-    const group = (await findGroup(tx, actor.customerId, id)) ?? fail('not_found');
+    if (!(await lockGroup(tx, actor.customerId, id))) notFound('firewallGroup');
+    const group = (await findGroup(tx, actor.customerId, id)) ?? notFound('firewallGroup');
     if (group.applied_to.length > 0) {
       fail('conflict_state', {}, 'The group is applied to servers; set its applied_to to [] first.');
     }

@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
@@ -12,8 +12,8 @@ export async function getGroup(
   actor: CustomerActor,
   shownId: string,
 ): Promise<FirewallGroup> {
-  const id = readId('firewallGroup', shownId) ?? fail('not_found');
-  return groupObject((await findGroup(service.db, actor.customerId, id)) ?? fail('not_found'));
+  const id = readId('firewallGroup', shownId) ?? notFound('firewallGroup');
+  return groupObject((await findGroup(service.db, actor.customerId, id)) ?? notFound('firewallGroup'));
 }
 
 export async function listGroups(

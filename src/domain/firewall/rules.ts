@@ -1,7 +1,8 @@
 /** The rules of a group: one at the end, all of them anew, or one less. */
-import { fail } from '../../kernel/fail.ts';
+import { notFound, quotaReached } from '../../kernel/fail.ts';
 import { newId, readId, showId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import type { Findable } from '../../spec/refusal-words.ts';
 import type {
   FirewallGroup,
   FirewallRule,
@@ -35,7 +36,7 @@ export async function addRule(
   const checked = checkRule(body);
   const rule = await changeRules(service, actor, shownGroupId, async (tx, group, now) => {
     const limit = service.settings.quotas.rulesPerGroup;
-    if (group.rules.length >= limit) fail('limit_reached', { limit });
+    if (group.rules.length >= limit) quotaReached('rulesPerGroup', limit);
     const row: RuleRow = { id: newId(now), ...checked };
     await appendRules(tx, group.id, [row]);
     const object = ruleObject(row);
@@ -73,12 +74,19 @@ export async function removeRule(
   shownGroupId: string,
   shownRuleId: string,
 ): Promise<void> {
-  const ruleId = readId('firewallRule', shownRuleId) ?? fail('not_found');
-  await changeRules(service, actor, shownGroupId, async (tx, group, now) => {
-    if (!(await deleteRule(tx, group.id, ruleId))) fail('not_found');
-    const resource = showId('firewallRule', ruleId);
-    await recordAudit(tx, { actor, action: 'firewall_rule.delete', resource }, now);
-  });
+  const missing = 'firewallRule';
+  const ruleId = readId('firewallRule', shownRuleId) ?? notFound(missing);
+  await changeRules(
+    service,
+    actor,
+    shownGroupId,
+    async (tx, group, now) => {
+      if (!(await deleteRule(tx, group.id, ruleId))) notFound(missing);
+      const resource = showId('firewallRule', ruleId);
+      await recordAudit(tx, { actor, action: 'firewall_rule.delete', resource }, now);
+    },
+    missing,
+  );
 }
 
 /** New rules get ids as they are written. */
@@ -92,13 +100,14 @@ async function changeRules<T>(
   actor: CustomerActor,
   shownGroupId: string,
   change: (tx: Sql, group: GroupRow, now: Date) => Promise<T>,
+  missing: Findable = 'firewallGroup',
 ): Promise<T> {
-  const id = readId('firewallGroup', shownGroupId) ?? fail('not_found');
+  const id = readId('firewallGroup', shownGroupId) ?? notFound(missing);
   const changed = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;
     const group = (await lockGroup(tx, customerId, id)) ? await findGroup(tx, customerId, id) : undefined;
-    if (!group) fail('not_found');
+    if (!group) notFound(missing);
     await enqueueTasks(tx, { kind: 'filter', subjects: group.applied_to, now });
     return await change(tx, group, now);
   });

@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { fail, notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import { readName } from '../../kernel/printable.ts';
 import type { FirewallGroup, FirewallGroupPatch } from '../../spec/schemas/firewall.ts';
@@ -19,19 +19,19 @@ export async function updateGroup(
   within?: Within,
 ): Promise<FirewallGroup> {
   const name = patch.name === undefined ? null : (readName(patch.name) ?? fail('bad_name'));
-  const id = readId('firewallGroup', shownId) ?? fail('not_found');
+  const id = readId('firewallGroup', shownId) ?? notFound('firewallGroup');
   const updated = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;
     const named = patch.applied_to && (await lockNamed(tx, actor, patch.applied_to, id));
-    if (!(await lockGroup(tx, customerId, id))) fail('not_found');
-    const before = (await findGroup(tx, customerId, id)) ?? fail('not_found');
+    if (!(await lockGroup(tx, customerId, id))) notFound('firewallGroup');
+    const before = (await findGroup(tx, customerId, id)) ?? notFound('firewallGroup');
     const unchanged: AppliedChange = { added: [], removed: [] };
     const group = { id, appliedTo: before.applied_to };
     const change = named ? await replaceAppliedTo(tx, service, group, named) : unchanged;
     const defaultAction = patch.default_action ?? null;
     await updateRow(tx, { id, name, defaultAction });
-    const after = (await findGroup(tx, customerId, id)) ?? fail('not_found');
+    const after = (await findGroup(tx, customerId, id)) ?? notFound('firewallGroup');
     const object = groupObject(after);
     await recordAudit(tx, { actor, action: 'firewall_group.update', resource: object.id }, now);
     await recordApplied(tx, actor, { ...change, object }, now);

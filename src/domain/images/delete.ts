@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { fail, notFound } from '../../kernel/fail.ts';
 import { hideImage } from '../../store/images.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -10,7 +10,7 @@ import { getImage, readImageId } from './find.ts';
  * gone. Refuses with `not_found`, and an official one with `conflict_state`.
  */
 export async function deleteImage(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
-  const image = readImageId(shownId) ?? fail('not_found');
+  const image = readImageId(shownId) ?? notFound('image');
   if (image.type === 'official') {
     await getImage(service, actor, shownId);
     fail(
@@ -21,7 +21,7 @@ export async function deleteImage(service: Service, actor: CustomerActor, shownI
   }
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    if (!(await hideImage(tx, actor.customerId, image.id, now))) fail('not_found');
+    if (!(await hideImage(tx, actor.customerId, image.id, now))) notFound('image');
     await enqueueTask(tx, { kind: 'image_remove', subject: image.id, now });
     await recordAudit(tx, { actor, action: 'image.delete', resource: shownId }, now);
   });

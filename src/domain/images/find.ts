@@ -1,5 +1,5 @@
 /** Images that a customer may see: the official ones that are offered, and his own. */
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -20,9 +20,9 @@ export async function listImages(
 
 /** By its shown id; refuses with `not_found` what is unknown, removed or another customer's. */
 export async function getImage(service: Service, actor: CustomerActor, shownId: string): Promise<Image> {
-  const image = readImageId(shownId) ?? fail('not_found');
+  const image = readImageId(shownId) ?? notFound('image');
   return imageObject(
-    (await findShownImage(service.db, readerOf(service, actor), image)) ?? fail('not_found'),
+    (await findShownImage(service.db, readerOf(service, actor), image)) ?? notFound('image'),
   );
 }
 

@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { quotaReached } from '../../kernel/fail.ts';
 import type { Quotas } from '../../kernel/quotas.ts';
 
 const GIB = 1024 ** 3;
@@ -11,17 +11,9 @@ export function requireRoom(
 ): void {
   const { customImages, customImagesGb } = quotas;
   if (held.count >= customImages) {
-    fail(
-      'limit_reached',
-      { field: 'file', limit: customImages },
-      `You have ${customImages} images, which is the limit; delete one first.`,
-    );
+    quotaReached('customImages', customImages, { field: 'file' });
   }
   if (held.bytes >= customImagesGb * GIB || held.bytes + moreBytes > customImagesGb * GIB) {
-    fail(
-      'limit_reached',
-      { field: 'file', limit: customImagesGb },
-      `Your images would take more than ${customImagesGb} GiB, with deleted ones that servers still use; delete one first.`,
-    );
+    quotaReached('customImagesGb', customImagesGb, { field: 'file' });
   }
 }

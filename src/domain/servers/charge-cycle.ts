@@ -1,6 +1,5 @@
 /** Charging a further cycle of a server, at the price of its deploy. */
-import { fail } from '../../kernel/fail.ts';
-import { centsNumber } from '../../kernel/money.ts';
+import { balanceTooLow } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { addMonths } from '../../kernel/time.ts';
 import { countCycles, setPaidUntil } from '../../store/cycles.ts';
@@ -9,6 +8,7 @@ import type { ServerRow } from '../../store/servers.ts';
 import { ledgerEntryObject } from '../ledger/object.ts';
 import { charge } from '../ledger/transfer.ts';
 import { recordEvent } from '../record.ts';
+import { cycleDescription } from './price.ts';
 
 /**
  * The next cycle begins now, and its day is the server's day from now on. The caller holds the server's lock. Refuses
@@ -17,13 +17,7 @@ import { recordEvent } from '../record.ts';
 export async function chargeCycleFromNow(tx: Sql, server: ServerRow, now: Date): Promise<void> {
   const { customer_id: customerId, price_cents_cycle: price } = server;
   const have = (await lockBalance(tx, customerId)) ?? 0n;
-  if (have < price) {
-    fail('insufficient_balance', {
-      have: centsNumber(have),
-      need: centsNumber(price),
-      deficit: centsNumber(price - have),
-    });
-  }
+  if (have < price) balanceTooLow(have, price);
   const description = cycleDescription(server);
   const cycle = (await countCycles(tx, server.id)) + 1;
   const resource = { kind: 'server', id: server.id } as const;
@@ -45,9 +39,4 @@ export async function chargeCycleFromNow(tx: Sql, server: ServerRow, now: Date):
   await setPaidUntil(tx, { id: server.id, paidUntil, anchorDay, now });
   const object = ledgerEntryObject({ ...entry, type: 'charge', resource, description, createdAt: now });
   await recordEvent(tx, { customerId, type: 'billing.charged', object }, now);
-}
-
-function cycleDescription(server: ServerRow): string {
-  const months = server.billing_months;
-  return `${server.plan_id} in ${server.region_id}, ${months} month${months === 1 ? '' : 's'}`;
 }

@@ -1,5 +1,5 @@
 /** SSH keys that a request names, as a server keeps them. */
-import { fail } from '../../kernel/fail.ts';
+import { unknownReference } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { findOwnKeys } from '../../store/reinstalls.ts';
@@ -21,7 +21,7 @@ export async function chooseKeys(
   const rows = await findOwnKeys(tx, customerId, known);
   const texts = new Map(rows.map((row) => [row.id, row.public_key]));
   for (const [index, id] of ids.entries()) {
-    if (id === undefined || !texts.has(id)) fail('unknown_reference', { field: `ssh_keys.${index}` });
+    if (id === undefined || !texts.has(id)) unknownReference(`ssh_keys.${index}`);
   }
   const once = [...new Set(known)];
   return { ids: once, publicKeys: once.map((id) => texts.get(id) ?? '') };

@@ -1,6 +1,6 @@
 /** The console of a server: a ticket for its screen, and the screen for the ticket. */
 import type { Duplex } from 'node:stream';
-import { fail } from '../../kernel/fail.ts';
+import { fail, notFound } from '../../kernel/fail.ts';
 import { newSecretText, readId } from '../../kernel/ids.ts';
 import { digest } from '../../kernel/secrets.ts';
 import { MINUTE_MS, rfc3339, SECOND_MS } from '../../kernel/time.ts';
@@ -31,9 +31,9 @@ export async function openConsole(
   shownId: string,
   { readOnly, baseUrl }: { readonly readOnly: boolean; readonly baseUrl: string },
 ): Promise<Console> {
-  const serverId = readId('server', shownId) ?? fail('not_found');
+  const serverId = readId('server', shownId) ?? notFound('server');
   const { customerId, tokenId } = actor;
-  requireConsole(service, (await findConsoleServer(service.db, customerId, serverId)) ?? fail('not_found'));
+  requireConsole(service, (await findConsoleServer(service.db, customerId, serverId)) ?? notFound('server'));
   const ticket = newSecretText(TICKET_BYTES);
   const now = service.clock.now();
   // In whole seconds, so that the time shown is the time it ends.
@@ -43,7 +43,7 @@ export async function openConsole(
   const kept = await insertTicket(service.db, {
     ...{ digest: digest(ticket), customerId, serverId, tokenId, readOnly, expiresAt, now },
   });
-  const { read_only } = kept ?? fail('not_found');
+  const { read_only } = kept ?? notFound('server');
   const url = `${baseUrl.replace(/\/+$/, '')}${consolePath(ticket, { readOnly: read_only })}`;
   return { object: 'console', url, expires_at: rfc3339(expiresAt), read_only };
 }
@@ -70,7 +70,8 @@ export interface Admission {
  * since, `conflict_state`.
  */
 export async function admitToConsole(service: Service, ticket: string): Promise<Admission> {
-  const used = (await useTicket(service.db, digest(ticket), service.clock.now())) ?? fail('not_found');
+  const used = await useTicket(service.db, digest(ticket), service.clock.now());
+  if (!used) fail('not_found', {}, 'This console was opened before, or its time is over: ask for another.');
   requireConsole(service, used);
   const { server_id: serverId, customer_id: customerId, token_id: tokenId, read_only: readOnly } = used;
   return { serverId, customerId, tokenId, readOnly };

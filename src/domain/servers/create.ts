@@ -1,5 +1,5 @@
 /** POST /servers: what the body names is looked up and checked, then deployed like any other order. */
-import { fail } from '../../kernel/fail.ts';
+import { fail, unknownReference } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Server, ServerBody } from '../../spec/schemas/server.ts';
@@ -28,7 +28,7 @@ export async function createServer(
   const custom = order.imageType === 'custom';
   async function finish(tx: Sql, deployed: Deployed): Promise<void> {
     // It may have been deleted since it was looked up: from here on that has to wait.
-    if (custom && !(await findUsableImage(tx, actor.customerId, body.image))) unknown('image');
+    if (custom && !(await findUsableImage(tx, actor.customerId, body.image))) unknownReference('image');
     await within?.(tx, serverObject(deployed.server));
   }
   const { server } = await deploy(service, actor, order, within || custom ? finish : undefined);
@@ -53,10 +53,12 @@ async function readOrder(
     goneDay: imageGoneDay(service.clock.now()),
   });
   const { plan_id: planId, region_id: regionId, image_id: imageId } = facts;
-  if (planId === null) return unknown('plan');
-  if (regionId === null) return unknown('region');
-  if (imageId === null || image === undefined) return unknown('image');
-  const sshKeys = keys.map((id) => keyOf(facts, id) ?? unknown(`ssh_keys.${firstUnknown(body, facts)}`));
+  if (planId === null) return unknownReference('plan');
+  if (regionId === null) return unknownReference('region');
+  if (imageId === null || image === undefined) return unknownReference('image');
+  const sshKeys = keys.map(
+    (id) => keyOf(facts, id) ?? unknownReference(`ssh_keys.${firstUnknown(body, facts)}`),
+  );
   requireFit(service, facts, image.type, userData);
   const tags = body.tags ?? [];
   requireTagCount(service, tags);
@@ -122,8 +124,4 @@ function requireFit(
       'This image has no cloud-init, which alone reads user data; leave it out or choose another image.',
     );
   }
-}
-
-function unknown(field: string): never {
-  fail('unknown_reference', { field });
 }

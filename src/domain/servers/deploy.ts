@@ -1,9 +1,8 @@
 /** Deploying a server: all surfaces come here. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { crashPoint } from '../../kernel/crash.ts';
-import { fail } from '../../kernel/fail.ts';
+import { balanceTooLow, fail, quotaReached } from '../../kernel/fail.ts';
 import { newId, newPublicNo, showId } from '../../kernel/ids.ts';
-import { centsNumber } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { addMonths } from '../../kernel/time.ts';
 import type { CycleMonths } from '../../spec/limits.ts';
@@ -14,7 +13,7 @@ import type { CustomerActor, Service } from '../context.ts';
 import { ledgerEntryObject } from '../ledger/object.ts';
 import { HOUSE } from '../ledger/transfer.ts';
 import { serverObject } from './object.ts';
-import { cyclePriceCents } from './price.ts';
+import { cycleDescription, cyclePriceCents } from './price.ts';
 
 /** A deploy whose words have been checked: plan, region and image exist and fit each other. */
 export interface DeployOrder {
@@ -131,15 +130,9 @@ async function refuse(
 ): Promise<void> {
   const lack = await findDeployLack(tx, row);
   if (!lack || lack.frozen) fail('account_frozen');
-  if (lack.servers >= row.serversMax) fail('limit_reached', { limit: row.serversMax });
+  if (lack.servers >= row.serversMax) quotaReached('servers', row.serversMax);
   if (!lack.offered || !lack.room || !lack.addresses) fail('out_of_stock');
-  if (lack.balance_cents < row.priceCentsCycle) {
-    fail('insufficient_balance', {
-      have: centsNumber(lack.balance_cents),
-      need: centsNumber(row.priceCentsCycle),
-      deficit: centsNumber(row.priceCentsCycle - lack.balance_cents),
-    });
-  }
+  if (lack.balance_cents < row.priceCentsCycle) balanceTooLow(lack.balance_cents, row.priceCentsCycle);
 }
 
 function prepare(
@@ -191,7 +184,7 @@ function deployRow(
 ): DeployRow {
   const now = server.created_at;
   const transferId = newId(now);
-  const description = `${order.plan.id} in ${server.region_id}, ${server.billing_months} month${server.billing_months === 1 ? '' : 's'}`;
+  const description = cycleDescription(server);
   const entry = ledgerEntryObject({
     id: transferId,
     type: 'charge',

@@ -1,6 +1,6 @@
 /** Destroying a server, whatever it does now. */
 import { crashPoint } from '../../kernel/crash.ts';
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { newId, readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Server } from '../../spec/schemas/server.ts';
@@ -21,9 +21,9 @@ export async function destroyServer(
   actor: CustomerActor,
   shownId: string,
 ): Promise<Server> {
-  const id = readId('server', shownId) ?? fail('not_found');
+  const id = readId('server', shownId) ?? notFound('server');
   const answer = await service.db.transaction(async (tx) => {
-    const server = (await lockOwnServer(tx, actor.customerId, id)) ?? fail('not_found');
+    const server = (await lockOwnServer(tx, actor.customerId, id)) ?? notFound('server');
     requireCan(server, 'destroy');
     const now = service.clock.now();
     if (server.status !== 'destroying') await beginRemoval(tx, server, now);

@@ -1,5 +1,5 @@
 /** Rules of a server's fields that a schema cannot say. */
-import { fail, invalid } from '../../kernel/fail.ts';
+import { invalid, quotaReached } from '../../kernel/fail.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { Service } from '../context.ts';
 
@@ -26,6 +26,6 @@ export function readUserData(text: string | null | undefined): Buffer | null {
 export function requireTagCount(service: Service, tags: readonly string[]): void {
   const limit = service.settings.quotas.tagsPerServer;
   if (tags.length > limit) {
-    fail('limit_reached', { field: 'tags', limit }, `A server has at most ${limit} tags.`);
+    quotaReached('tagsPerServer', limit, { field: 'tags' });
   }
 }

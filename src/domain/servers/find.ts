@@ -1,5 +1,5 @@
 /** A customer's own servers; what another customer owns is not there. */
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { findServerByNo, findServerOf, listServers, type NamedServerRow } from '../../store/servers.ts';
@@ -8,8 +8,8 @@ import { serverObject } from './object.ts';
 
 /** By its shown id; refuses with `not_found`. Asked most of all: one statement. */
 export async function getServer(service: Service, actor: CustomerActor, shownId: string): Promise<Server> {
-  const id = readId('server', shownId) ?? fail('not_found');
-  return serverObject((await findServerOf(service.reads, actor.customerId, id)) ?? fail('not_found'));
+  const id = readId('server', shownId) ?? notFound('server');
+  return serverObject((await findServerOf(service.reads, actor.customerId, id)) ?? notFound('server'));
 }
 
 /** By the integer that the session surface shows; refuses with `not_found`. */
@@ -18,7 +18,7 @@ export async function findOwnServer(
   customerId: string,
   serverNo: bigint,
 ): Promise<NamedServerRow> {
-  return (await findServerByNo(service.db, customerId, serverNo)) ?? fail('not_found');
+  return (await findServerByNo(service.db, customerId, serverNo)) ?? notFound('server');
 }
 
 /** Far above any quota. */

@@ -1,5 +1,5 @@
 /** The one question before anything is done to a server: is it there, may this be done now, is nothing under way? */
-import { fail } from '../../kernel/fail.ts';
+import { fail, notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { can, type ServerAction, whyNot } from '../../spec/states.ts';
@@ -16,8 +16,8 @@ export async function lockServerFor(
   shownId: string,
   action: ServerAction,
 ): Promise<ServerRow> {
-  const id = readId('server', shownId) ?? fail('not_found');
-  const server = (await lockOwnServer(tx, customerId, id)) ?? fail('not_found');
+  const id = readId('server', shownId) ?? notFound('server');
+  const server = (await lockOwnServer(tx, customerId, id)) ?? notFound('server');
   requireCan(server, action);
   if (await hasOperation(tx, id)) {
     fail('conflict_state', {}, 'Another operation on this server is under way; try again when it is done.');

@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import { DAY_MS, HOUR_MS, rfc3339, SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -8,11 +8,11 @@ import type { CustomerActor, Service } from '../context.ts';
 
 /** Hourly means of the last 30 days, as far as there are any; refuses with `not_found`. */
 export async function getMetrics(service: Service, actor: CustomerActor, shownId: string): Promise<Metrics> {
-  const id = readId('server', shownId) ?? fail('not_found');
+  const id = readId('server', shownId) ?? notFound('server');
   const end = service.clock.now();
   // The first whole hour that is no older than that.
   const start = new Date(Math.ceil((end.getTime() - LIMITS.metricsDays * DAY_MS) / HOUR_MS) * HOUR_MS);
-  const rows = (await findMetrics(service.db, actor.customerId, id, start)) ?? fail('not_found');
+  const rows = (await findMetrics(service.db, actor.customerId, id, start)) ?? notFound('server');
   const series = (value: (row: MetricsRow) => number) =>
     rows.map((row) => [row.hour.getTime() / SECOND_MS, value(row)]);
   return {

@@ -1,6 +1,6 @@
 /** Reverse DNS of a server's addresses, kept for whoever serves the zones. */
 import { cidrText, parseCidr } from '../../kernel/cidr.ts';
-import { type ErrorItem, fail, invalid } from '../../kernel/fail.ts';
+import { type ErrorItem, fail, invalid, quotaReached } from '../../kernel/fail.ts';
 import type { RdnsBody, Server } from '../../spec/schemas/server.ts';
 import { type ServerRow, setServerRdns } from '../../store/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -74,11 +74,7 @@ function changedRdns(
   }
   const count = [...records.keys()].filter((address) => address !== ipv4).length;
   if (count > limit) {
-    fail(
-      'limit_reached',
-      { field: 'address', limit },
-      `A /64 has at most ${limit} host names; remove one first.`,
-    );
+    quotaReached('rdnsPerServer', limit, { field: 'address' });
   }
   return Object.fromEntries(records);
 }

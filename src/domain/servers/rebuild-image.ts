@@ -1,5 +1,5 @@
 /** Which image a rebuild installs. */
-import { fail } from '../../kernel/fail.ts';
+import { fail, unknownReference } from '../../kernel/fail.ts';
 import { readId, showId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { findOfficialImage } from '../../store/reinstalls.ts';
@@ -30,7 +30,7 @@ export async function chooseImage(
   const present = showId(server.image_type === 'custom' ? 'customImage' : 'image', server.image_id);
   const image = await findImage(tx, server, shownId ?? present, now);
   if (!image) {
-    if (shownId !== undefined) fail('unknown_reference', FIELD);
+    if (shownId !== undefined) unknownReference('image');
     fail('unavailable', FIELD, 'The image of this server can no longer be installed: name another one.');
   }
   if (image.custom && !service.compute.capabilities[category].ownImages) {

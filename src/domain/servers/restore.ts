@@ -1,5 +1,5 @@
 /** Restore: the disk becomes what it was, or another server's was, when the snapshot was taken. */
-import { fail } from '../../kernel/fail.ts';
+import { fail, unknownReference } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { lockRestorable } from '../../store/reinstalls.ts';
@@ -24,9 +24,9 @@ export async function restoreServer(
     if (!service.compute.capabilities[facts.category].snapshots) {
       fail('unavailable', FIELD, 'This hardware has no snapshots.');
     }
-    const snapshotId = readId('snapshot', shownSnapshotId) ?? fail('unknown_reference', FIELD);
+    const snapshotId = readId('snapshot', shownSnapshotId) ?? unknownReference('snapshot');
     const snapshot = await lockRestorable(tx, actor.customerId, snapshotId);
-    if (!snapshot) fail('unknown_reference', FIELD);
+    if (!snapshot) unknownReference('snapshot');
     if (snapshot.status !== 'ready') {
       fail(
         'conflict_state',

@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Server, ServerPatch } from '../../spec/schemas/server.ts';
@@ -32,8 +32,8 @@ export async function patchServer(
 
 /** These fields are the customer's own words: they may change while an operation is under way. */
 export async function lockServerToUpdate(tx: Sql, customerId: string, shownId: string): Promise<ServerRow> {
-  const id = readId('server', shownId) ?? fail('not_found');
-  const server = (await lockOwnServer(tx, customerId, id)) ?? fail('not_found');
+  const id = readId('server', shownId) ?? notFound('server');
+  const server = (await lockOwnServer(tx, customerId, id)) ?? notFound('server');
   requireCan(server, 'update');
   return server;
 }

@@ -1,4 +1,4 @@
-import { fail, invalid } from '../../kernel/fail.ts';
+import { fail, invalid, quotaReached } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
 import { readName } from '../../kernel/printable.ts';
 import type { Snapshot, SnapshotBody } from '../../spec/schemas/snapshot.ts';
@@ -33,7 +33,7 @@ export async function createSnapshot(
     }
     const limit = service.settings.quotas.snapshotsPerServer;
     if ((await countSnapshotsOf(tx, customerId, server.id)) >= limit) {
-      fail('limit_reached', { field: '', limit }, 'This server has as many snapshots as it may; delete one.');
+      quotaReached('snapshotsPerServer', limit);
     }
     const row = await insertSnapshot(tx, {
       id: newId(now),

@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { fail, notFound } from '../../kernel/fail.ts';
 import { readId, showId } from '../../kernel/ids.ts';
 import { deleteSnapshot as deleteRow, isRestored, lockSnapshot } from '../../store/snapshots.ts';
 import { enqueueTask } from '../../store/tasks.ts';
@@ -7,10 +7,10 @@ import { recordAudit } from '../record.ts';
 
 /** Deletes a snapshot that is not being made. Refuses with `not_found` and `conflict_state`. */
 export async function deleteSnapshot(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
-  const id = readId('snapshot', shownId) ?? fail('not_found');
+  const id = readId('snapshot', shownId) ?? notFound('snapshot');
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const snapshot = (await lockSnapshot(tx, actor.customerId, id)) ?? fail('not_found');
+    const snapshot = (await lockSnapshot(tx, actor.customerId, id)) ?? notFound('snapshot');
     if (snapshot.status === 'creating') {
       fail('conflict_state', {}, 'The snapshot is being made; delete it when it is ready.');
     }

@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
@@ -12,8 +12,8 @@ export async function getSnapshot(
   actor: CustomerActor,
   shownId: string,
 ): Promise<Snapshot> {
-  const id = readId('snapshot', shownId) ?? fail('not_found');
-  return snapshotObject((await findSnapshot(service.db, actor.customerId, id)) ?? fail('not_found'));
+  const id = readId('snapshot', shownId) ?? notFound('snapshot');
+  return snapshotObject((await findSnapshot(service.db, actor.customerId, id)) ?? notFound('snapshot'));
 }
 
 export async function listSnapshots(

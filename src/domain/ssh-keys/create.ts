@@ -1,4 +1,4 @@
-import { fail, invalid } from '../../kernel/fail.ts';
+import { invalid, quotaReached } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
 import { readName } from '../../kernel/printable.ts';
 import { readSshPublicKey, SshKeyFault, type SshPublicKey } from '../../kernel/ssh-public-key.ts';
@@ -25,11 +25,7 @@ export async function createSshKey(
     // One after another, so that two of them do not both find the last place.
     await lockCustomer(tx, actor.customerId);
     if ((await countSshKeys(tx, actor.customerId, limit)) >= limit) {
-      fail(
-        'limit_reached',
-        { limit },
-        `You have ${limit} SSH keys, as many as there may be; delete one first.`,
-      );
+      quotaReached('sshKeys', limit);
     }
     const row = {
       id: newId(now),

@@ -1,5 +1,5 @@
 /** A customer's own SSH keys. */
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { ListedSshKey, SshKey } from '../../spec/schemas/ssh-key.ts';
@@ -19,6 +19,6 @@ export async function listSshKeys(
 
 /** By its shown id; refuses with `not_found`. */
 export async function getSshKey(service: Service, actor: CustomerActor, shownId: string): Promise<SshKey> {
-  const id = readId('sshKey', shownId) ?? fail('not_found');
-  return sshKeyObject((await findSshKey(service.db, actor.customerId, id)) ?? fail('not_found'));
+  const id = readId('sshKey', shownId) ?? notFound('sshKey');
+  return sshKeyObject((await findSshKey(service.db, actor.customerId, id)) ?? notFound('sshKey'));
 }

@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import { deleteSshKey } from '../../store/ssh-keys.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -6,10 +6,10 @@ import { recordAudit } from '../record.ts';
 
 /** Deletes a key by its shown id; refuses with `not_found`. Servers that were made with it keep it. */
 export async function removeSshKey(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
-  const id = readId('sshKey', shownId) ?? fail('not_found');
+  const id = readId('sshKey', shownId) ?? notFound('sshKey');
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    if (!(await deleteSshKey(tx, actor.customerId, id))) fail('not_found');
+    if (!(await deleteSshKey(tx, actor.customerId, id))) notFound('sshKey');
     await recordAudit(tx, { actor, action: 'ssh_key.delete', resource: shownId }, now);
   });
 }

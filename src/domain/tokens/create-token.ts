@@ -1,6 +1,6 @@
 /** Making an API token: in a session once the password is given again, by another token up to its own scope. */
 import { randomBytes } from 'node:crypto';
-import { fail } from '../../kernel/fail.ts';
+import { fail, quotaReached } from '../../kernel/fail.ts';
 import { base32, newId } from '../../kernel/ids.ts';
 import { readName } from '../../kernel/printable.ts';
 import { digest } from '../../kernel/secrets.ts';
@@ -93,7 +93,7 @@ async function addToken(
   const now = service.clock.now();
   const { customerId } = actor;
   const { tokens: limit } = service.settings.quotas;
-  if ((await countTokens(tx, customerId, limit)) >= limit) fail('limit_reached', { limit });
+  if ((await countTokens(tx, customerId, limit)) >= limit) quotaReached('tokens', limit);
   const plaintext = `${service.settings.tokenPrefix}_live_${base32(randomBytes(32))}`;
   const row = { id: newId(now), customerId, ...wanted, digest: digest(plaintext), createdAt: now };
   const token = tokenObject(await insertToken(tx, row));

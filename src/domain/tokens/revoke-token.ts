@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import { deleteToken } from '../../store/tokens.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -7,10 +7,10 @@ import { tokenObject } from './object.ts';
 
 /** Ends a token at once, by its shown id. One that is unknown, malformed or another customer's is `not_found`. */
 export async function revokeToken(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
-  const id = readId('token', shownId) ?? fail('not_found');
+  const id = readId('token', shownId) ?? notFound('token');
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const row = (await deleteToken(tx, actor.customerId, id)) ?? fail('not_found');
+    const row = (await deleteToken(tx, actor.customerId, id)) ?? notFound('token');
     await recordAudit(tx, { actor, action: 'token.revoke', resource: tokenObject(row).id }, now);
     await recordEvent(
       tx,

@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { fail, notFound } from '../../kernel/fail.ts';
 import { showId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { move, TOPUP_TRANSITIONS } from '../../spec/states.ts';
@@ -18,7 +18,7 @@ export async function cancelTopup(
   options: { readonly within?: (tx: Sql) => Promise<void> } = {},
 ): Promise<TopupRow> {
   return await service.db.transaction(async (tx) => {
-    const topup = (await lockTopupByRef(tx, actor.customerId, orderRef)) ?? fail('not_found');
+    const topup = (await lockTopupByRef(tx, actor.customerId, orderRef)) ?? notFound('topup');
     if ((await findCustomer(tx, actor.customerId))?.frozen_at) fail('account_frozen');
     if (topup.status !== 'pending') fail('not_cancellable');
     const now = service.clock.now();

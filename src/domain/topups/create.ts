@@ -1,5 +1,5 @@
 import { crashPoint } from '../../kernel/crash.ts';
-import { fail } from '../../kernel/fail.ts';
+import { fail, quotaReached } from '../../kernel/fail.ts';
 import { newId, newPublicNo, newSecretText, showId } from '../../kernel/ids.ts';
 import { coinDue } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -54,7 +54,7 @@ async function requireRoom(service: Service, sql: Sql, customer: CustomerRow | u
   if (!customer) throw new Error('no such customer');
   if (customer.frozen_at) fail('account_frozen');
   const limit = service.settings.quotas.openTopups;
-  if ((await countOpenTopups(sql, customer.id)) >= limit) fail('limit_reached', { limit });
+  if ((await countOpenTopups(sql, customer.id)) >= limit) quotaReached('openTopups', limit);
 }
 
 async function price(service: Service, order: TopupOrder): Promise<Priced> {

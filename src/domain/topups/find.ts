@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { findTopupByRef, listTopups, type TopupRow } from '../../store/topups.ts';
 import type { Service } from '../context.ts';
 
@@ -8,7 +8,7 @@ export async function findTopup(
   customerId: string,
   orderRef: string,
 ): Promise<TopupRow> {
-  return (await findTopupByRef(service.db, customerId, orderRef)) ?? fail('not_found');
+  return (await findTopupByRef(service.db, customerId, orderRef)) ?? notFound('topup');
 }
 
 /** What one page holds. */

@@ -1,5 +1,5 @@
 /** Top-ups as the REST surface reads them: one by its shown id, or a page of all. */
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
@@ -9,8 +9,8 @@ import { topupObject } from './object.ts';
 
 /** Unknown, malformed and another customer's are alike `not_found`. */
 export async function getTopup(service: Service, actor: CustomerActor, shownId: string): Promise<Topup> {
-  const id = readId('topup', shownId) ?? fail('not_found');
-  const { row, txids } = (await findPaidTopup(service.reads, actor.customerId, id)) ?? fail('not_found');
+  const id = readId('topup', shownId) ?? notFound('topup');
+  const { row, txids } = (await findPaidTopup(service.reads, actor.customerId, id)) ?? notFound('topup');
   return topupObject(row, txids);
 }
 

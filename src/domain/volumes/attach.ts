@@ -5,7 +5,7 @@
  * driver ensures the last state only, passing through detached.
  */
 import { crashPoint } from '../../kernel/crash.ts';
-import { fail } from '../../kernel/fail.ts';
+import { fail, notFound, unknownReference } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { AttachBody, Volume } from '../../spec/schemas/volume.ts';
@@ -38,7 +38,7 @@ export async function attachVolume(
   body: AttachBody,
   within?: Within,
 ): Promise<Volume> {
-  const id = readId('volume', shownId) ?? fail('not_found');
+  const id = readId('volume', shownId) ?? notFound('volume');
   const attached = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;
@@ -48,7 +48,7 @@ export async function attachVolume(
     const volume = requireDetached(await lockVolume(tx, customerId, id));
     requireFit(service, volume, server);
     if (volume.disk_gb === 0) {
-      await requireDiskQuota(service, tx, { customerId, moreGb: volume.size_gb, field: '' });
+      await requireDiskQuota(service, tx, { customerId, moreGb: volume.size_gb });
     }
     await placeDisk(tx, volume, server.host_id);
     const device = firstFreeDevice(await takenDevices(tx, server.id, id));
@@ -74,11 +74,11 @@ export async function detachVolume(
   shownId: string,
   within?: Within,
 ): Promise<Volume> {
-  const id = readId('volume', shownId) ?? fail('not_found');
+  const id = readId('volume', shownId) ?? notFound('volume');
   const detached = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;
-    const volume = (await lockVolume(tx, customerId, id)) ?? fail('not_found');
+    const volume = (await lockVolume(tx, customerId, id)) ?? notFound('volume');
     if (volume.server_id === null) fail('conflict_state', {}, 'The volume is not attached to a server.');
     // Read only, for a server is locked before its volumes: a hold that comes at this moment comes after us.
     const server = await findServerOf(tx, customerId, volume.server_id);
@@ -94,7 +94,7 @@ export async function detachVolume(
 }
 
 function requireDetached(volume: VolumeRow | undefined): VolumeRow {
-  if (!volume) fail('not_found');
+  if (!volume) notFound('volume');
   if (volume.server_id !== null) {
     fail('conflict_state', {}, 'The volume is attached already; detach it first.');
   }
@@ -104,7 +104,7 @@ function requireDetached(volume: VolumeRow | undefined): VolumeRow {
 /** The server that a body names: what is not there is the body's fault, not the path's. */
 async function lockNamedServer(tx: Sql, customerId: string, shownId: string): Promise<ServerRow> {
   const id = readId('server', shownId);
-  if (!id || !(await lockOwnServer(tx, customerId, id))) fail('unknown_reference', { field: 'server' });
+  if (!id || !(await lockOwnServer(tx, customerId, id))) unknownReference('server');
   return await lockServerFor(tx, customerId, shownId, 'attach');
 }
 

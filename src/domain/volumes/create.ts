@@ -1,4 +1,4 @@
-import { fail, invalid } from '../../kernel/fail.ts';
+import { invalid, quotaReached, unknownReference } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
 import { readName } from '../../kernel/printable.ts';
 import type { Volume, VolumeBody } from '../../spec/schemas/volume.ts';
@@ -24,11 +24,11 @@ export async function createVolume(
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;
-    const region = (await findRegion(tx, body.region)) ?? fail('unknown_reference', { field: 'region' });
+    const region = (await findRegion(tx, body.region)) ?? unknownReference('region');
     // Two at once would both see the last free place.
     await lockBalance(tx, customerId);
     const limit = service.settings.quotas.volumes;
-    if ((await countVolumes(tx, customerId, limit)) >= limit) fail('limit_reached', { field: '', limit });
+    if ((await countVolumes(tx, customerId, limit)) >= limit) quotaReached('volumes', limit);
     const row = await insertVolume(tx, {
       id: newId(now),
       customer_id: customerId,

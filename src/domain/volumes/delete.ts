@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { fail, notFound } from '../../kernel/fail.ts';
 import { readId, showId } from '../../kernel/ids.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import { deleteVolume as deleteRow, lockVolume, markVolumeDeleted } from '../../store/volumes.ts';
@@ -10,10 +10,10 @@ import { recordAudit } from '../record.ts';
  * with `not_found` and `conflict_state`.
  */
 export async function deleteVolume(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
-  const id = readId('volume', shownId) ?? fail('not_found');
+  const id = readId('volume', shownId) ?? notFound('volume');
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const volume = (await lockVolume(tx, actor.customerId, id)) ?? fail('not_found');
+    const volume = (await lockVolume(tx, actor.customerId, id)) ?? notFound('volume');
     if (volume.server_id !== null) {
       fail('conflict_state', {}, 'The volume is attached to a server; detach it first.');
     }

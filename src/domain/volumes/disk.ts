@@ -1,5 +1,5 @@
 /** The disk of a volume: what its customer may have of it, and the host that it lies on. */
-import { fail } from '../../kernel/fail.ts';
+import { fail, quotaReached } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { lockHosts, sumVolumeDisk, takeDisk, type VolumeRow } from '../../store/volumes.ts';
 import type { Service } from '../context.ts';
@@ -8,16 +8,12 @@ import type { Service } from '../context.ts';
 export async function requireDiskQuota(
   service: Service,
   tx: Sql,
-  wanted: { readonly customerId: string; readonly moreGb: number; readonly field: string },
+  wanted: { readonly customerId: string; readonly moreGb: number; readonly field?: string },
 ): Promise<void> {
   const limit = service.settings.quotas.volumesDiskGb;
   const has = await sumVolumeDisk(tx, wanted.customerId);
   if (has + wanted.moreGb <= limit) return;
-  fail(
-    'limit_reached',
-    { field: wanted.field, limit },
-    `Your volumes have ${has} GiB of disk, and may have ${limit} GiB together. Delete one that you do not need.`,
-  );
+  quotaReached('volumesDiskGb', limit, { ...wanted, more: `Yours take ${has} GiB.` });
 }
 
 /**

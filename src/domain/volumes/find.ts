@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
@@ -8,8 +8,8 @@ import { volumeObject } from './object.ts';
 
 /** By its shown id. One that is unknown, malformed or another customer's is `not_found`. */
 export async function getVolume(service: Service, actor: CustomerActor, shownId: string): Promise<Volume> {
-  const id = readId('volume', shownId) ?? fail('not_found');
-  return volumeObject((await findVolume(service.db, actor.customerId, id)) ?? fail('not_found'));
+  const id = readId('volume', shownId) ?? notFound('volume');
+  return volumeObject((await findVolume(service.db, actor.customerId, id)) ?? notFound('volume'));
 }
 
 export async function listVolumes(

@@ -1,4 +1,4 @@
-import { fail, invalid } from '../../kernel/fail.ts';
+import { fail, invalid, notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import { readName } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -27,7 +27,7 @@ export async function updateVolume(
   shownId: string,
   patch: VolumePatch,
 ): Promise<Volume> {
-  const id = readId('volume', shownId) ?? fail('not_found');
+  const id = readId('volume', shownId) ?? notFound('volume');
   const name =
     patch.name === undefined
       ? undefined
@@ -35,10 +35,10 @@ export async function updateVolume(
   const updated = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;
-    if (!(await findVolume(tx, customerId, id))) fail('not_found');
+    if (!(await findVolume(tx, customerId, id))) notFound('volume');
     // Two that grow at once would both see the last free disk of the quota.
     if (patch.size_gb !== undefined) await lockBalance(tx, customerId);
-    const volume = (await lockVolume(tx, customerId, id)) ?? fail('not_found');
+    const volume = (await lockVolume(tx, customerId, id)) ?? notFound('volume');
     const size_gb = patch.size_gb ?? volume.size_gb;
     const disk_gb = await grow(service, tx, volume, size_gb);
     const row = await updateRow(tx, { id, name: name ?? volume.name, size_gb, disk_gb });

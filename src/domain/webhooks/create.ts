@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { fail } from '../../kernel/fail.ts';
+import { quotaReached } from '../../kernel/fail.ts';
 import { base32, newId } from '../../kernel/ids.ts';
 import type { CreatedWebhook, CreateWebhook } from '../../spec/schemas/webhook.ts';
 import { lockCustomer } from '../../store/customers.ts';
@@ -28,7 +28,7 @@ export async function createWebhook(
     // Subscriptions made at the same moment count each other.
     await lockCustomer(tx, customerId);
     const limit = service.settings.quotas.webhooks;
-    if ((await countWebhooks(tx, customerId, limit)) >= limit) fail('limit_reached', { limit });
+    if ((await countWebhooks(tx, customerId, limit)) >= limit) quotaReached('webhooks', limit);
     const row: WebhookRow = {
       id: newId(now),
       url: wanted.url,

@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import { cancelDeliveries } from '../../store/deliveries.ts';
 import { deleteWebhook as deleteRow } from '../../store/webhooks.ts';
@@ -8,9 +8,9 @@ import { recordAudit } from '../record.ts';
 /** Ends a subscription, and with it what waited to be sent. */
 export async function deleteWebhook(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
   const { customerId } = actor;
-  const id = readId('webhook', shownId) ?? fail('not_found');
+  const id = readId('webhook', shownId) ?? notFound('webhook');
   await service.db.transaction(async (tx) => {
-    if (!(await deleteRow(tx, customerId, id))) fail('not_found');
+    if (!(await deleteRow(tx, customerId, id))) notFound('webhook');
     await cancelDeliveries(tx, customerId, id);
     await recordAudit(tx, { actor, action: 'webhook.delete', resource: shownId }, service.clock.now());
   });

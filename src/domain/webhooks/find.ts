@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Webhook } from '../../spec/schemas/webhook.ts';
@@ -8,8 +8,8 @@ import { webhookObject } from './object.ts';
 
 /** One subscription by its shown id; unknown, malformed and another customer's are alike `not_found`. */
 export async function findWebhook(service: Service, actor: CustomerActor, shownId: string): Promise<Webhook> {
-  const id = readId('webhook', shownId) ?? fail('not_found');
-  return webhookObject((await findRow(service.reads, actor.customerId, id)) ?? fail('not_found'));
+  const id = readId('webhook', shownId) ?? notFound('webhook');
+  return webhookObject((await findRow(service.reads, actor.customerId, id)) ?? notFound('webhook'));
 }
 
 export async function listWebhooks(

@@ -1,5 +1,5 @@
 /** The log of deliveries: what was tried in the last seven days (SPEC "Delivery and signature" 6). */
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -22,8 +22,8 @@ export async function listDeliveries(
   shownId: string,
   page: PageRequest,
 ): Promise<{ items: Delivery[]; next: PagePosition | null }> {
-  const id = readId('webhook', shownId) ?? fail('not_found');
-  if (!(await findWebhook(service.reads, actor.customerId, id))) fail('not_found');
+  const id = readId('webhook', shownId) ?? notFound('webhook');
+  if (!(await findWebhook(service.reads, actor.customerId, id))) notFound('webhook');
   const log = logOf(actor, id, service.clock.now());
   const { rows, next } = await pageDeliveries(service.reads, log, page);
   return { items: rows.map(deliveryObject), next };

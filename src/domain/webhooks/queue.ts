@@ -1,8 +1,9 @@
 /** What a customer has sent on purpose: a ping, or an event once more. Both are only queued here. */
-import { fail } from '../../kernel/fail.ts';
+import { fail, notFound } from '../../kernel/fail.ts';
 import { newId, readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Action } from '../../spec/actions.ts';
+import type { Findable } from '../../spec/refusal-words.ts';
 import type { Delivery } from '../../spec/schemas/delivery.ts';
 import { findDelivery, type QueuedDelivery, queueDelivery } from '../../store/deliveries.ts';
 import { lockWebhook, type WebhookRow } from '../../store/webhooks.ts';
@@ -22,7 +23,7 @@ export async function testWebhook(
   return await queue(
     service,
     actor,
-    { shownId, action: 'webhook.test', within },
+    { shownId, action: 'webhook.test', missing: 'webhook', within },
     async (_tx, webhook, now) => ({
       event_id: newId(now),
       event_type: 'ping',
@@ -41,16 +42,19 @@ export async function replayDelivery(
   shown: { readonly webhook: string; readonly delivery: string },
   within?: Within,
 ): Promise<Delivery> {
-  const deliveryId = readId('delivery', shown.delivery) ?? fail('not_found');
-  const request = { shownId: shown.webhook, action: 'webhook.replay', within } as const;
+  const missing = 'delivery';
+  const deliveryId = readId('delivery', shown.delivery) ?? notFound(missing);
+  const request = { shownId: shown.webhook, action: 'webhook.replay', missing, within } as const;
   return await queue(service, actor, request, async (tx, webhook, now) => {
-    return (await findDelivery(tx, logOf(actor, webhook.id, now), deliveryId)) ?? fail('not_found');
+    return (await findDelivery(tx, logOf(actor, webhook.id, now), deliveryId)) ?? notFound(missing);
   });
 }
 
 interface Asked {
   readonly shownId: string;
   readonly action: Action;
+  /** What there is none of where the subscription is unknown. */
+  readonly missing: Findable;
   readonly within: Within | undefined;
 }
 
@@ -59,14 +63,14 @@ type Event = Pick<QueuedDelivery, 'event_id' | 'event_type' | 'event_data'>;
 async function queue(
   service: Service,
   actor: CustomerActor,
-  { shownId, action, within }: Asked,
+  { shownId, action, missing, within }: Asked,
   eventOf: (tx: Sql, webhook: WebhookRow, now: Date) => Promise<Event>,
 ): Promise<Delivery> {
   const { customerId } = actor;
-  const id = readId('webhook', shownId) ?? fail('not_found');
+  const id = readId('webhook', shownId) ?? notFound(missing);
   const delivery = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const webhook = (await lockWebhook(tx, customerId, id)) ?? fail('not_found');
+    const webhook = (await lockWebhook(tx, customerId, id)) ?? notFound(missing);
     const { event_id, event_type, event_data } = await eventOf(tx, webhook, now);
     if (!webhook.active) {
       fail(

@@ -1,4 +1,4 @@
-import { fail } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { UpdateWebhook, Webhook } from '../../spec/schemas/webhook.ts';
 import { cancelDeliveries } from '../../store/deliveries.ts';
@@ -17,9 +17,9 @@ export async function updateWebhook(
 ): Promise<Webhook> {
   checkWebhook(service, wanted);
   const { customerId } = actor;
-  const id = readId('webhook', shownId) ?? fail('not_found');
+  const id = readId('webhook', shownId) ?? notFound('webhook');
   return await service.db.transaction(async (tx) => {
-    const current = (await lockWebhook(tx, customerId, id)) ?? fail('not_found');
+    const current = (await lockWebhook(tx, customerId, id)) ?? notFound('webhook');
     const row: WebhookRow = {
       ...current,
       url: wanted.url ?? current.url,

@@ -3,6 +3,7 @@ import { deploySession, type SessionDeployment } from '../../domain/servers/depl
 import { Failure } from '../../kernel/fail.ts';
 import { centsNumber } from '../../kernel/money.ts';
 import { serverPath, topupPath } from '../../spec/paths.ts';
+import { TOPUP_REMEDY } from '../../spec/refusal-words.ts';
 import type { PostEndpoint } from '../endpoint.ts';
 import { field } from '../form.ts';
 import { answerOnce } from './once.ts';
@@ -47,5 +48,6 @@ function withTopupPath(error: unknown): never {
   if (!(error instanceof Failure) || error.code !== 'insufficient_balance') throw error;
   const { deficit } = error.extras;
   if (typeof deficit !== 'number') throw error;
-  throw new Failure(error.code, { ...error.extras, topup: topupPath(deficit.toFixed(2)) }, error.message);
+  const extras = { ...error.extras, topup: topupPath(deficit.toFixed(2)) };
+  throw new Failure(error.code, extras, `${error.message} ${TOPUP_REMEDY.session}`);
 }

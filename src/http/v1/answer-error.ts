@@ -1,6 +1,7 @@
 /** The one mapper from what was thrown to what the REST surface answers: status and envelope. */
 import { type Failure, InvalidRequest } from '../../kernel/fail.ts';
 import { FAILURES, V1_ERRORS, type V1Error, type V1Issue } from '../../spec/errors.ts';
+import { TOPUP_REMEDY } from '../../spec/refusal-words.ts';
 import { inWords } from './words.ts';
 
 export interface V1Answer {
@@ -31,8 +32,9 @@ export function v1Answer(failure: Failure, requestId: string): V1Answer {
   };
 }
 
-/** A refusal that says nothing of its own says what its items say. */
+/** A refusal that says nothing of its own says what its items say; a short balance, where to fill it up here. */
 function messageOf(failure: Failure): string {
+  if (failure.code === 'insufficient_balance') return `${failure.message} ${TOPUP_REMEDY.v1}`;
   const silent = failure.message === FAILURES.invalid_request.message;
   return silent && failure instanceof InvalidRequest ? inWords(failure.items) : failure.message;
 }

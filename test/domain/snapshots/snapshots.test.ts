@@ -121,7 +121,7 @@ describe('a snapshot', () => {
     };
     const many = await Promise.allSettled([1, 2, 3, 4, 5].map(() => create({}, tight)));
     assert.equal(many.filter(({ status }) => status === 'fulfilled').length, 3);
-    assert.deepEqual(await refusal(create({}, tight)), { code: 'limit_reached', field: '', limit: 3 });
+    assert.deepEqual(await refusal(create({}, tight)), { code: 'limit_reached', limit: 3 });
     await world.rest();
   });
 

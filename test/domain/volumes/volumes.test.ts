@@ -76,11 +76,7 @@ describe('a volume', () => {
     const tight = withQuotas({ volumes: 3 });
     const many = await Promise.allSettled([1, 2, 3, 4, 5].map(() => createVolume(tight, actor, body)));
     assert.equal(many.filter(({ status }) => status === 'fulfilled').length, 2);
-    assert.deepEqual(await refusal(createVolume(tight, actor, body)), {
-      code: 'limit_reached',
-      field: '',
-      limit: 3,
-    });
+    assert.deepEqual(await refusal(createVolume(tight, actor, body)), { code: 'limit_reached', limit: 3 });
   });
 
   it('is attached at once in the answer, and by the driver a little later', async () => {
@@ -262,7 +258,7 @@ describe('the disk of volumes', () => {
     assert.equal(all.filter(({ status }) => status === 'fulfilled').length, 2);
     const held = ids.filter((_, n) => all[n]?.status === 'fulfilled');
     const free = ids.find((id) => !held.includes(id)) ?? '';
-    const full = { code: 'limit_reached', field: '', limit: 25 };
+    const full = { code: 'limit_reached', limit: 25 };
     assert.deepEqual(await refusal(attachVolume(tight, actor, free, { server })), full);
     const [first = ''] = held;
     const grow = (sizeGb: number) => updateVolume(tight, actor, first, { size_gb: sizeGb });
