@@ -129,7 +129,10 @@ export interface ComputeDriver {
   restore(spec: MachineSpec, snapshotId: string): Promise<void>;
   /** Boots the rescue system, whatever the machine does now, unless it runs one with this very password. */
   rescue(id: string, access: RescueAccess): Promise<void>;
-  /** A stream that speaks RFB (VNC) for the machine's screen; the caller ends it. Refuses a machine that is off. */
+  /**
+   * A stream that speaks RFB (VNC) for the machine's screen; the caller ends it. Its server greets with version 3.7 or later
+   * and offers security None alone: who may see the screen is decided before. Refuses a machine that is off.
+   */
   console(id: string): Promise<Duplex>;
   /**
    * Hourly means of each machine from the hour of `since` on, 31 days at most, the running hour included. Hours in which

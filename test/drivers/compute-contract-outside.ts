@@ -52,11 +52,14 @@ export function outsideContract(bench: ContractBench): void {
     await failsAs('refused', bench.driver.filter('never-made', FILTER));
   });
 
-  it('a machine that is on has a screen that speaks RFB', async (t) => {
+  it('a machine that is on has a screen that speaks RFB 3.7 or later without security', async (t) => {
     const { id } = await bench.running(t);
     const screens = [await bench.driver.console(id), await bench.driver.console(id)];
     for (const screen of screens) {
-      assert.match(await firstBytes(screen, 12), /^RFB 003\.00\d\n$/);
+      const version = await firstBytes(screen, 12);
+      assert.match(version, /^RFB 003\.00[78]\n$/);
+      screen.write(version, 'latin1');
+      assert.equal(await firstBytes(screen, 2), '\x01\x01', 'security None, and no other');
       screen.destroy();
     }
     await bench.driver.power(id, 'off');
