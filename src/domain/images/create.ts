@@ -1,5 +1,6 @@
 import { crashPoint } from '../../kernel/crash.ts';
 import { fail } from '../../kernel/fail.ts';
+import { GIB_BYTES } from '../../kernel/sizes.ts';
 import type { Image } from '../../spec/schemas/image.ts';
 import { lockCustomer } from '../../store/customers.ts';
 import { endUpload, imagesHeld, insertCustomImage } from '../../store/images.ts';
@@ -10,8 +11,6 @@ import { readFields } from './fields.ts';
 import { imageObject } from './object.ts';
 import { requireRoom } from './quota.ts';
 import type { ReceivedUpload } from './upload.ts';
-
-const GIB = 1024 ** 3;
 
 /**
  * Makes an image of a file that was received. Refuses with 400 what is wrong with the parts, with `invalid_value` a file
@@ -59,5 +58,5 @@ export async function createImage(
 
 /** GiB with two decimals; what is there takes some. */
 function sizeGb(bytes: number): string {
-  return Math.max(bytes / GIB, 0.01).toFixed(2);
+  return Math.max(bytes / GIB_BYTES, 0.01).toFixed(2);
 }

@@ -6,10 +6,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { GIB_BYTES } from '../../kernel/sizes.ts';
 import { type BlobFacts, type Blobs, BlobsFull, type BlobWriter } from '../../ports/blobs.ts';
 
 /** Left free for everything else on the disk, the database above all. */
-const RESERVE_BYTES = 1024 ** 3;
+const RESERVE_BYTES = GIB_BYTES;
 /** How much may be written between two looks at the room that is left. */
 const LOOK_EVERY_BYTES = 64 * 1024 ** 2;
 
