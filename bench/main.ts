@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchDeploy } from './deploy.ts';
 import type { Figure } from './figure.ts';
+import { benchLists } from './lists.ts';
 import { benchRest } from './rest.ts';
 import { benchServe } from './serve.ts';
 import { benchStart } from './start.ts';
@@ -17,7 +18,7 @@ const folder = await mkdtemp(join(tmpdir(), 'skerry-bench-'));
 await chmod(folder, 0o755);
 let missed = 0;
 try {
-  for (const bench of [benchStart, benchServe, benchDeploy, benchRest, benchUpload]) {
+  for (const bench of [benchStart, benchServe, benchDeploy, benchRest, benchUpload, benchLists]) {
     for (const figure of await bench(folder)) report(figure);
   }
 } finally {

@@ -7,9 +7,10 @@ import { pageAuditEvents } from '../../src/store/audit.ts';
 import type { OpenDatabase } from '../../src/store/db.ts';
 import { pageOfImages } from '../../src/store/shown-images.ts';
 import { type ScratchDatabase, scratchDatabase } from '../support/database.ts';
-import { laidPages } from '../support/long-list-pages.ts';
-import { FIRST_AT, fill, layGround, MINE } from '../support/long-list-rows.ts';
-import { LONG_LISTS, type LongList, questions } from '../support/long-lists.ts';
+import { LONG_LISTS, questions } from '../support/long-lists/all.ts';
+import type { LongList } from '../support/long-lists/list.ts';
+import { laidPages } from '../support/long-lists/pages.ts';
+import { FIRST_AT, fill, layGround, MINE } from '../support/long-lists/rows.ts';
 import { PLAN_MODES, preparedOn, statementOf } from '../support/plans.ts';
 
 /** Nearly all rows are as asked for, and the newest are not. */

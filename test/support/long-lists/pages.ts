@@ -1,8 +1,9 @@
 /** The pages of a laid list that are looked at: every question, sort and direction; first, in the middle, near the end. */
-import type { PagePosition, PageRequest } from '../../src/spec/lists.ts';
-import type { OpenDatabase } from '../../src/store/db.ts';
-import { type LongList, questions } from './long-lists.ts';
-import { type Statement, statementOf } from './plans.ts';
+import type { PagePosition, PageRequest } from '../../../src/spec/lists.ts';
+import type { OpenDatabase } from '../../../src/store/db.ts';
+import { type Statement, statementOf } from '../plans.ts';
+import { questions } from './all.ts';
+import type { LongList } from './list.ts';
 
 export interface LaidPage {
   readonly what: string;

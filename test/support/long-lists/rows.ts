@@ -2,7 +2,7 @@
  * Rows for lists of any length, laid by the database itself. Where a quota bounds a list, the table is long by its many
  * customers, and each has all that he may have; where none does, one customer has nearly all, and many others have few.
  */
-import type { OpenDatabase } from '../../src/store/db.ts';
+import type { OpenDatabase } from '../../../src/store/db.ts';
 
 /** Of the customer whose lists are read. */
 export const MINE = 'c0000000-0000-0000-0000-000000000000';
