@@ -2,8 +2,12 @@
 import { DAY_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 
-/** Whether it is removed: 90 days after its `deprecated_at` (`YYYY-MM-DD`, UTC). Until then it can be read. */
+/** What has this day (`YYYY-MM-DD`, UTC) or an earlier one as its `deprecated_at` is removed: 90 days have passed. */
+export function imageGoneDay(now: Date): string {
+  return new Date(now.getTime() - LIMITS.deprecatedImageDays * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** Whether it is removed. Until then it can be read. */
 export function imageGone(deprecatedAt: string | null, now: Date): boolean {
-  if (deprecatedAt === null) return false;
-  return now.getTime() >= Date.parse(`${deprecatedAt}T00:00:00Z`) + LIMITS.deprecatedImageDays * DAY_MS;
+  return deprecatedAt !== null && deprecatedAt <= imageGoneDay(now);
 }

@@ -1,12 +1,11 @@
 /** Images that a customer may see: the official ones that are offered, and his own. */
 import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
-import { DAY_MS } from '../../kernel/time.ts';
-import { LIMITS } from '../../spec/limits.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Image } from '../../spec/schemas/image.ts';
 import { findShownImage, pageOfImages } from '../../store/shown-images.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { imageGoneDay } from './deprecation.ts';
 import { imageObject } from './object.ts';
 
 export async function listImages(
@@ -32,11 +31,6 @@ export function readImageId(shownId: string): { id: string; type: 'official' | '
   if (official !== undefined) return { id: official, type: 'official' };
   const custom = readId('customImage', shownId);
   return custom === undefined ? undefined : { id: custom, type: 'custom' };
-}
-
-/** What was deprecated on this day (`YYYY-MM-DD`) or before is removed by now. */
-export function imageGoneDay(now: Date): string {
-  return new Date(now.getTime() - LIMITS.deprecatedImageDays * DAY_MS).toISOString().slice(0, 10);
 }
 
 function readerOf(service: Service, actor: CustomerActor): { customerId: string; goneDay: string } {

@@ -1,7 +1,6 @@
 import { quotaReached } from '../../kernel/fail.ts';
 import type { Quotas } from '../../kernel/quotas.ts';
-
-const GIB = 1024 ** 3;
+import { GIB_BYTES } from '../../kernel/sizes.ts';
 
 /** Refuses with `limit_reached` when the customer has as many images as he may, or no room for so many bytes more. */
 export function requireRoom(
@@ -13,7 +12,7 @@ export function requireRoom(
   if (held.count >= customImages) {
     quotaReached('customImages', customImages, { field: 'file' });
   }
-  if (held.bytes >= customImagesGb * GIB || held.bytes + moreBytes > customImagesGb * GIB) {
+  if (held.bytes >= customImagesGb * GIB_BYTES || held.bytes + moreBytes > customImagesGb * GIB_BYTES) {
     quotaReached('customImagesGb', customImagesGb, { field: 'file' });
   }
 }
