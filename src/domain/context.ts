@@ -13,7 +13,7 @@ import type { CoinCode } from '../spec/coins.ts';
 
 export interface Service {
   readonly db: Database;
-  /** For single reads on the hot path; everything else goes to `db`. */
+  /** For single rows on the hot path, and the list of servers; everything else goes to `db`. */
   readonly reads: Sql;
   readonly clock: Clock;
   readonly keys: KeyRing;

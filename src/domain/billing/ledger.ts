@@ -10,7 +10,7 @@ export async function listLedger(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<{ items: LedgerEntry[]; next: PagePosition | null }> {
-  const { rows, next } = await pageLedger(service.reads, actor.customerId, page);
+  const { rows, next } = await pageLedger(service.db, actor.customerId, page);
   return { items: rows.map(entry), next };
 }
 

@@ -19,6 +19,6 @@ export async function listTopups(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<{ items: Topup[]; next: PagePosition | null }> {
-  const { rows, next } = await pageTopups(service.reads, actor.customerId, page);
+  const { rows, next } = await pageTopups(service.db, actor.customerId, page);
   return { items: rows.map(({ row, txids }) => topupObject(row, txids)), next };
 }

@@ -17,6 +17,6 @@ export async function listWebhooks(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<{ items: Webhook[]; next: PagePosition | null }> {
-  const { rows, next } = await pageWebhooks(service.reads, actor.customerId, page);
+  const { rows, next } = await pageWebhooks(service.db, actor.customerId, page);
   return { items: rows.map(webhookObject), next };
 }

@@ -25,6 +25,6 @@ export async function listDeliveries(
   const id = readId('webhook', shownId) ?? notFound('webhook');
   if (!(await findWebhook(service.reads, actor.customerId, id))) notFound('webhook');
   const log = logOf(actor, id, service.clock.now());
-  const { rows, next } = await pageDeliveries(service.reads, log, page);
+  const { rows, next } = await pageDeliveries(service.db, log, page);
   return { items: rows.map(deliveryObject), next };
 }
