@@ -72,10 +72,21 @@ export async function pageTokens(tx: Sql, customerId: string, page: PageRequest)
   );
 }
 
-/** Removes the token; undefined when the customer has no such token. It stops working with the commit. */
+/** Removes the token with its buckets; undefined when the customer has no such token. It stops working with the commit. */
 export async function deleteToken(tx: Sql, customerId: string, id: string): Promise<TokenRow | undefined> {
   return await tx.row<TokenRow>(
-    `delete from api_tokens where id = $1 and customer_id = $2 returning ${COLUMNS}`,
+    `with gone as (delete from api_tokens where id = $1 and customer_id = $2 returning ${COLUMNS}),
+     buckets as (delete from rate_buckets b using gone where b.token_id = gone.id)
+     select * from gone`,
     [id, customerId],
+  );
+}
+
+/** Removes the buckets of the customer's tokens that have expired: nothing draws on them any more. */
+export async function deleteExpiredBuckets(tx: Sql, customerId: string, now: Date): Promise<void> {
+  await tx.run(
+    `delete from rate_buckets
+      where token_id in (select id from api_tokens where customer_id = $1 and expires_at <= $2)`,
+    [customerId, now],
   );
 }

@@ -6,7 +6,7 @@ import { identify } from '../../src/domain/sessions/identify.ts';
 import { createToken } from '../../src/domain/tokens/create-token.ts';
 import { listTokens } from '../../src/domain/tokens/list-tokens.ts';
 import { revokeToken } from '../../src/domain/tokens/revoke-token.ts';
-import { newId, showId } from '../../src/kernel/ids.ts';
+import { newId, readId, showId } from '../../src/kernel/ids.ts';
 import { rfc3339 } from '../../src/kernel/time.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
@@ -128,6 +128,30 @@ describe('an API token', () => {
     for (const id of [token.id, unknown, 'tok_', 'srv_x', '', `${token.id}a`]) {
       await assert.rejects(revokeToken(world.service, actor, id), refused('not_found'));
     }
+  });
+
+  it('takes its rate buckets along when it is revoked; those of expired ones go with the next that is made', async () => {
+    const by = await somebody();
+    const [revoked, expiring] = [await create({}, by), await create({ expiresAt: inSeconds(60) }, by)];
+    const other = await create({}, await somebody());
+    const owners = async () => {
+      const rows = await world.db.rows<{ token_id: string }>('select token_id from rate_buckets');
+      return rows.map((row) => showId('token', row.token_id)).sort();
+    };
+    await world.db.run(
+      `insert into rate_buckets select id, bucket, now() from api_tokens, unnest(array['general', 'provision']) bucket
+        where id = any($1)`,
+      [[revoked, expiring, other].map(({ token }) => readId('token', token.id))],
+    );
+    await revokeToken(world.service, by, revoked.token.id);
+    const twice = (...tokens: (typeof revoked)[]) =>
+      tokens.flatMap(({ token }) => [token.id, token.id]).sort();
+    assert.deepEqual(await owners(), twice(expiring, other));
+    await create({}, by);
+    assert.deepEqual(await owners(), twice(expiring, other));
+    world.clock.offsetMs = 61_000;
+    await create({}, by);
+    assert.deepEqual(await owners(), twice(other));
   });
 
   it('is revoked once, however many ask', async () => {

@@ -8,7 +8,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { ApiToken, ApiTokenBody, NewApiToken } from '../../spec/schemas/api-token.ts';
 import { isScope, type Scope, scopeCovers } from '../../spec/scopes.ts';
 import { lockCustomer } from '../../store/customers.ts';
-import { countTokens, insertToken } from '../../store/tokens.ts';
+import { countTokens, deleteExpiredBuckets, insertToken } from '../../store/tokens.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { checkPassword } from '../customers/check-password.ts';
 import { requireExpiry } from '../expiry.ts';
@@ -97,6 +97,7 @@ async function addToken(
   const plaintext = `${service.settings.tokenPrefix}_live_${base32(randomBytes(32))}`;
   const row = { id: newId(now), customerId, ...wanted, digest: digest(plaintext), createdAt: now };
   const token = tokenObject(await insertToken(tx, row));
+  await deleteExpiredBuckets(tx, customerId, now);
   await recordAudit(tx, { actor, action: 'token.create', resource: token.id }, now);
   await recordEvent(tx, { customerId, type: 'token.created', object: token }, now);
   return { token, plaintext };
