@@ -1,7 +1,8 @@
 /** Deliveries: one row for each attempt; those with `due_at` are what is still to be sent. */
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
-import type { DELIVERED_TYPES, DeliveryStatus } from '../spec/schemas/delivery.ts';
+import type { DELIVERED_TYPES } from '../spec/schemas/delivery.ts';
+import type { DeliveryStatus } from '../spec/states.ts';
 import { type Page, readPage } from './page.ts';
 
 export interface DeliveryRow {

@@ -1,9 +1,9 @@
 /** The port of a rule: one, a comma list or a range `<low>-<high>`, as text. */
 import type { ErrorItem } from '../../kernel/fail.ts';
+import { PORT_PATTERN } from '../../spec/schemas/firewall.ts';
 
 const PORT_MAX = 65_535;
-const NUMBER = '[1-9][0-9]{0,4}';
-const WRITTEN = new RegExp(`^${NUMBER}(-${NUMBER}|(,${NUMBER})*)$`);
+const WRITTEN = new RegExp(PORT_PATTERN);
 
 /** Inclusive ranges of a text without fault. */
 export function portRanges(text: string): [low: number, high: number][] {

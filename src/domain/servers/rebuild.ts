@@ -4,12 +4,13 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { RebuildBody } from '../../spec/schemas/server-actions.ts';
 import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
-import { findInstallFacts, type InstallFacts, setInstalling } from '../../store/reinstalls.ts';
+import { type InstallFacts, setInstalling } from '../../store/reinstalls.ts';
 import type { ServerRow } from '../../store/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { Within } from '../idempotency.ts';
 import { type ChosenKeys, chooseKeys } from './chosen-keys.ts';
 import { readUserData } from './fields.ts';
+import { installFacts } from './hardware.ts';
 import { operateOn, type Plan } from './operate-on.ts';
 import type { ReinstallPayload } from './payload.ts';
 import { chooseImage } from './rebuild-image.ts';
@@ -42,12 +43,6 @@ export async function rebuildServer(
     const userDataSealed = userData && service.keys.seal('user data', userData);
     return await beginReinstall(tx, server, facts, { imageId: image.id, keys, userDataSealed }, now);
   });
-}
-
-export async function installFacts(tx: Sql, server: ServerRow): Promise<InstallFacts> {
-  const facts = await findInstallFacts(tx, server.id);
-  if (!facts) throw new Error('a locked server is not there');
-  return facts;
 }
 
 async function keysFor(

@@ -5,8 +5,9 @@ import type { Server } from '../../spec/schemas/server.ts';
 import { lockRestorable } from '../../store/reinstalls.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { Within } from '../idempotency.ts';
+import { installFacts } from './hardware.ts';
 import { operateOn } from './operate-on.ts';
-import { beginReinstall, installFacts } from './rebuild.ts';
+import { beginReinstall } from './rebuild.ts';
 
 const FIELD = { field: 'snapshot' } as const;
 

@@ -8,6 +8,7 @@ import type { CustomerActor, Service } from '../context.ts';
 import { requireExpiry } from '../expiry.ts';
 import type { Within } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
+import { capabilitiesOf } from '../servers/hardware.ts';
 import { lockServerFor } from '../servers/lock-for.ts';
 import { snapshotObject } from './object.ts';
 
@@ -27,9 +28,8 @@ export async function createSnapshot(
     const now = service.clock.now();
     const { customerId } = actor;
     const server = await lockServerFor(tx, customerId, shownServerId, 'snapshot');
-    const category = server.machine_id === null ? 'vps' : 'dedicated';
-    if (!service.compute.capabilities[category].snapshots) {
-      fail('unavailable', { field: '' }, 'A dedicated server cannot be snapshotted.');
+    if (!(await capabilitiesOf(service, tx, server)).snapshots) {
+      fail('unavailable', { field: '' }, 'The hardware of this server has no snapshots.');
     }
     const limit = service.settings.quotas.snapshotsPerServer;
     if ((await countSnapshotsOf(tx, customerId, server.id)) >= limit) {

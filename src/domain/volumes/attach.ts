@@ -21,6 +21,7 @@ import { findVolume, lockVolume, type VolumeRow } from '../../store/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { Within } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
+import { capabilitiesOf } from '../servers/hardware.ts';
 import { lockServerFor, requireCan } from '../servers/lock-for.ts';
 import { firstFreeDevice } from './device.ts';
 import { placeDisk, requireDiskQuota } from './disk.ts';
@@ -46,7 +47,7 @@ export async function attachVolume(
     const server = await lockNamedServer(tx, customerId, body.server);
     await lockBalance(tx, customerId);
     const volume = requireDetached(await lockVolume(tx, customerId, id));
-    requireFit(service, volume, server);
+    await requireFit(service, tx, volume, server);
     if (volume.disk_gb === 0) {
       await requireDiskQuota(service, tx, { customerId, moreGb: volume.size_gb });
     }
@@ -108,7 +109,7 @@ async function lockNamedServer(tx: Sql, customerId: string, shownId: string): Pr
   return await lockServerFor(tx, customerId, shownId, 'attach');
 }
 
-function requireFit(service: Service, volume: VolumeRow, server: ServerRow): void {
+async function requireFit(service: Service, tx: Sql, volume: VolumeRow, server: ServerRow): Promise<void> {
   if (volume.region_id !== server.region_id) {
     fail(
       'invalid_value',
@@ -116,8 +117,7 @@ function requireFit(service: Service, volume: VolumeRow, server: ServerRow): voi
       `The volume is in ${volume.region_id}, the server in ${server.region_id}: they must be in the same region.`,
     );
   }
-  const category = server.machine_id === null ? 'vps' : 'dedicated';
-  if (!service.compute.capabilities[category].volumes) {
-    fail('unavailable', { field: 'server' }, 'A dedicated server takes no volumes.');
+  if (!(await capabilitiesOf(service, tx, server)).volumes) {
+    fail('unavailable', { field: 'server' }, 'The hardware of this server takes no volumes.');
   }
 }

@@ -6,8 +6,9 @@ import { listDeliveries } from '../../domain/webhooks/log.ts';
 import { replayDelivery, testWebhook } from '../../domain/webhooks/queue.ts';
 import { updateWebhook } from '../../domain/webhooks/update.ts';
 import { BY_AGE } from '../../spec/lists.ts';
-import { DELIVERED_TYPES, DELIVERY_STATUSES, Delivery } from '../../spec/schemas/delivery.ts';
+import { DELIVERED_TYPES, Delivery } from '../../spec/schemas/delivery.ts';
 import { CreatedWebhook, CreateWebhook, UpdateWebhook, Webhook } from '../../spec/schemas/webhook.ts';
+import { DELIVERY_STATUSES } from '../../spec/states.ts';
 import { listRoute, type Route, route } from './route.ts';
 
 const subscriptions: readonly Route[] = [

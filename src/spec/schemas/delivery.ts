@@ -1,10 +1,8 @@
 /** Webhook delivery (DECISIONS "Delivery record"): one attempt to deliver one event. */
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES } from '../events.ts';
+import { DELIVERY_STATUSES } from '../states.ts';
 import { Id, nullable, oneOf, Time } from './parts.ts';
-
-export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** The synthetic event of a test is delivered like the others, and never subscribed to. */
 export const DELIVERED_TYPES = [...EVENT_TYPES, 'ping'] as const;

@@ -11,7 +11,7 @@ export const RULE_ACTIONS = ['accept', 'drop', 'reject'] as const;
 export const PORT_PROTOS: readonly (typeof RULE_PROTOS)[number][] = ['tcp', 'udp'];
 
 /** One port, a comma list or a range, never mixed; no spaces, no leading zeros. */
-const PORT_PATTERN = '^[1-9][0-9]{0,4}(-[1-9][0-9]{0,4}|(,[1-9][0-9]{0,4})*)$';
+export const PORT_PATTERN = '^[1-9][0-9]{0,4}(-[1-9][0-9]{0,4}|(,[1-9][0-9]{0,4})*)$';
 /** The longest CIDR text: a whole IPv6 address and its length. */
 const CIDR_MAX_CHARS = 43;
 

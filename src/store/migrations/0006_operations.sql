@@ -7,7 +7,8 @@ alter table operations add constraint operations_kind_check check (kind in
 alter table operations
   -- What the work needs beside the server's row (a rescue password's hash, what a rebuild replaced), sealed.
   add column payload_sealed text,
-  -- What is restored: a snapshot with such an operation must stay. Not a foreign key, for snapshots come later.
+  -- What is restored: a snapshot with such an operation must stay. No foreign key, for whoever deletes a snapshot looks
+  -- here first, under its lock, and refuses with a reason.
   add column snapshot_id uuid;
 alter table operations add constraint operations_restore check ((kind = 'restore') = (snapshot_id is not null));
 create index operations_by_snapshot on operations (snapshot_id) where snapshot_id is not null;

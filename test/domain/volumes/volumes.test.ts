@@ -38,8 +38,10 @@ const detach = (id: string) => detachVolume(world.service, actor, id);
 const update = (id: string, patch: object) => updateVolume(world.service, actor, id, patch);
 const get = (id: string) => getVolume(world.service, actor, id);
 const remove = (id: string) => deleteVolume(world.service, actor, id);
-const setStatus = (status: string) =>
-  world.db.run('update servers set status = $2 where id = $1', [readId('server', server), status]);
+const setStatus = (status: string, reason: string | null = null) => {
+  const values = [readId('server', server), status, reason];
+  return world.db.run('update servers set status = $2, suspended_reason = $3 where id = $1', values);
+};
 
 function withQuotas(quotas: Partial<typeof world.service.settings.quotas>) {
   const { settings } = world.service;
@@ -143,18 +145,11 @@ describe('a volume', () => {
     const id = await world.volume(actor, region);
     await attach(id);
     await world.rest();
-    const hold = (status: string, reason: string | null) =>
-      world.db.run('update servers set status = $2, suspended_reason = $3 where id = $1', [
-        ...[readId('server', server), status, reason],
-      ]);
-    await hold('suspended', 'operator');
+    await setStatus('suspended', 'operator');
     assert.deepEqual(await refusal(detach(id)), { code: 'conflict_state' });
     assert.equal((await get(id)).attached_to, server);
-    await hold('suspended', 'balance');
+    await setStatus('suspended', 'balance');
     assert.equal((await detach(id)).attached_to, null);
-    await hold('running', null);
-    await world.rest();
-    await world.sound();
   });
 
   it('is not for a dedicated server, which the driver cannot give one', async () => {
