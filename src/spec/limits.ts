@@ -39,6 +39,8 @@ export const LIMITS = {
   auditDays: 90,
   deliveryLogDays: 7,
   webhookUrlMaxChars: 2_048,
+  /** Deliveries of one subscription that wait to be sent for the first time; pings and replays beyond them are 409. */
+  webhookPendingMax: 20,
   webhookAttemptsMax: 6,
   webhookTimeoutMs: 10_000,
   webhookToleranceS: 300,
@@ -65,6 +67,8 @@ export const QUOTAS = {
   sshKeys: 100,
   volumes: 100,
   volumesDiskGb: 8 * 1024,
+  /** Of all servers, those that are gone included: snapshots outlive their server. */
+  snapshots: 500,
   snapshotsPerServer: 10,
   customImages: 10,
   customImagesGb: 20,

@@ -19,6 +19,8 @@ export const QUOTA_REACHED: Record<Quota, (limit: number) => string> = {
   volumes: (limit) => `An account ${most(limit, 'volume')}; delete one first.`,
   volumesDiskGb: (limit) =>
     `The volumes of an account may take at most ${limit} GiB of disk together; ask for less or delete one first.`,
+  snapshots: (limit) =>
+    `An account ${most(limit, 'snapshot')}, those of servers that are gone included; delete one first.`,
   snapshotsPerServer: (limit) => `A server ${most(limit, 'snapshot')}; delete one of this server first.`,
   customImages: (limit) => `An account ${most(limit, 'image')} of its own; delete one first.`,
   customImagesGb: (limit) =>

@@ -80,6 +80,21 @@ export async function lockWebhook(tx: Sql, customerId: string, id: string): Prom
   );
 }
 
+/** How many deliveries to it wait for their first attempt; counts to `limit` and no further. */
+export async function countPending(
+  tx: Sql,
+  customerId: string,
+  webhookId: string,
+  limit: number,
+): Promise<number> {
+  const row = await tx.row<{ count: bigint }>(
+    `select count(*) from (select 1 from deliveries
+      where webhook_id = $1 and customer_id = $2 and status = 'pending' limit $3) as waiting`,
+    [webhookId, customerId, limit],
+  );
+  return Number(row?.count ?? 0n);
+}
+
 export async function updateWebhook(tx: Sql, customerId: string, row: WebhookRow): Promise<void> {
   await tx.run('update webhooks set url = $3, events = $4, active = $5 where id = $1 and customer_id = $2', [
     row.id,

@@ -3,17 +3,21 @@ import { fail, notFound } from '../../kernel/fail.ts';
 import { newId, readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Action } from '../../spec/actions.ts';
+import { LIMITS } from '../../spec/limits.ts';
 import type { Findable } from '../../spec/refusal-words.ts';
 import type { Delivery } from '../../spec/schemas/delivery.ts';
 import { findDelivery, type QueuedDelivery, queueDelivery } from '../../store/deliveries.ts';
-import { lockWebhook, type WebhookRow } from '../../store/webhooks.ts';
+import { countPending, lockWebhook, type WebhookRow } from '../../store/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { Within } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { logOf } from './log.ts';
 import { deliveryObject, webhookObject } from './object.ts';
 
-/** Queues a ping, whatever the subscription's events. Refuses with `conflict_state` while it is inactive. */
+/**
+ * Queues a ping, whatever the subscription's events. Refuses with `conflict_state` while it is inactive, and while too much
+ * waits to be sent to it.
+ */
 export async function testWebhook(
   service: Service,
   actor: CustomerActor,
@@ -34,7 +38,7 @@ export async function testWebhook(
 
 /**
  * Queues the event of an earlier delivery again, as a new delivery. Refuses with `not_found` when the log of the last
- * days does not show it, and with `conflict_state` while the subscription is inactive.
+ * days does not show it, and with `conflict_state` as a ping is.
  */
 export async function replayDelivery(
   service: Service,
@@ -72,13 +76,9 @@ async function queue(
     const now = service.clock.now();
     const webhook = (await lockWebhook(tx, customerId, id)) ?? notFound(missing);
     const { event_id, event_type, event_data } = await eventOf(tx, webhook, now);
-    if (!webhook.active) {
-      fail(
-        'conflict_state',
-        {},
-        'The webhook is not active: nothing is sent to it. Set active to true first.',
-      );
-    }
+    requireActive(webhook);
+    // The subscription's lock lets those that are queued at the same moment count each other.
+    await requireQueueRoom(tx, customerId, id);
     const queued = { id: newId(now), webhook_id: id, customer_id: customerId, created_at: now };
     const row = await queueDelivery(tx, { ...queued, event_id, event_type, event_data });
     await recordAudit(tx, { actor, action, resource: shownId }, now);
@@ -88,4 +88,20 @@ async function queue(
   });
   service.wake();
   return delivery;
+}
+
+function requireActive(webhook: WebhookRow): void {
+  if (webhook.active) return;
+  fail('conflict_state', {}, 'The webhook is not active: nothing is sent to it. Set active to true first.');
+}
+
+/** Whoever asks faster than his endpoint answers would fill the queue without end. */
+async function requireQueueRoom(tx: Sql, customerId: string, webhookId: string): Promise<void> {
+  const most = LIMITS.webhookPendingMax;
+  if ((await countPending(tx, customerId, webhookId, most)) < most) return;
+  fail(
+    'conflict_state',
+    {},
+    `${most} deliveries wait to be sent to this webhook; try again when some have been, or set active to false to cancel them.`,
+  );
 }

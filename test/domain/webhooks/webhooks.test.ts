@@ -9,7 +9,7 @@ import { replayDelivery, testWebhook } from '../../../src/domain/webhooks/queue.
 import { updateWebhook } from '../../../src/domain/webhooks/update.ts';
 import { newId, readId, showId } from '../../../src/kernel/ids.ts';
 import { DAY_MS } from '../../../src/kernel/time.ts';
-import { QUOTAS } from '../../../src/spec/limits.ts';
+import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
 import type { CreatedWebhook, CreateWebhook } from '../../../src/spec/schemas/webhook.ts';
 import { contentsOf } from '../../support/contents.ts';
 import { type TestService, testService } from '../../support/service.ts';
@@ -245,6 +245,27 @@ describe('deliveries', () => {
     assert.equal((await log(webhook)).length, 2);
     await updateWebhook(service, actor, webhook.id, { active: true });
     assert.equal((await replay()).status, 'pending');
+  });
+
+  it('that wait are at most 20 of one webhook, however many pings and replays are asked for at once', async () => {
+    const webhook = await create();
+    const first = await testWebhook(service, actor, webhook.id);
+    await attempted(webhook, { attempt: 1, next: null });
+    const most = LIMITS.webhookPendingMax;
+    const ask = (n: number) =>
+      n % 2 === 0
+        ? testWebhook(service, actor, webhook.id)
+        : replayDelivery(service, actor, { webhook: webhook.id, delivery: first.id });
+    const tries = await Promise.allSettled(Array.from({ length: most + 3 }, (_, n) => ask(n)));
+    assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, most - 1);
+    await assert.rejects(ask(0), { code: 'conflict_state', message: /^20 deliveries wait/ });
+    await testWebhook(service, actor, (await create()).id);
+    await ground.db.run(
+      `update deliveries set status = 'delivered', due_at = null where webhook_id = $1 and delivery_id = $2`,
+      [stored(webhook), readId('delivery', first.id)],
+    );
+    await ask(1);
+    await assert.rejects(ask(1), { code: 'conflict_state' });
   });
 
   it('are not sent after the webhook is gone', async () => {
