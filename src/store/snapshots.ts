@@ -131,6 +131,15 @@ export async function listSnapshots(
   return await readPage<SnapshotRow>(tx, few, { ...page, filter });
 }
 
+/** How many the customer has, of all servers; counts to `limit` and no further. */
+export async function countSnapshots(tx: Sql, customerId: string, limit: number): Promise<number> {
+  const row = await tx.row<{ count: bigint }>(
+    `select count(*) from (select 1 from snapshots where customer_id = $1 limit $2) as held`,
+    [customerId, limit],
+  );
+  return Number(row?.count ?? 0n);
+}
+
 /** How many the server has: the quota bounds it. The caller holds the server's lock. */
 export async function countSnapshotsOf(tx: Sql, customerId: string, serverId: string): Promise<number> {
   const row = await tx.row<{ count: bigint }>(

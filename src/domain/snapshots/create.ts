@@ -1,8 +1,11 @@
 import { fail, invalid, quotaReached } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
 import { readName } from '../../kernel/printable.ts';
+import type { Sql } from '../../kernel/sql.ts';
 import type { Snapshot, SnapshotBody } from '../../spec/schemas/snapshot.ts';
-import { countSnapshotsOf, insertSnapshot } from '../../store/snapshots.ts';
+import { lockBalance } from '../../store/ledger.ts';
+import type { ServerRow } from '../../store/servers.ts';
+import { countSnapshots, countSnapshotsOf, insertSnapshot } from '../../store/snapshots.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { requireExpiry } from '../expiry.ts';
@@ -31,10 +34,7 @@ export async function createSnapshot(
     if (!(await capabilitiesOf(service, tx, server)).snapshots) {
       fail('unavailable', { field: '' }, 'The hardware of this server has no snapshots.');
     }
-    const limit = service.settings.quotas.snapshotsPerServer;
-    if ((await countSnapshotsOf(tx, customerId, server.id)) >= limit) {
-      quotaReached('snapshotsPerServer', limit);
-    }
+    await requireRoom(service, tx, server);
     const row = await insertSnapshot(tx, {
       id: newId(now),
       customer_id: customerId,
@@ -54,6 +54,20 @@ export async function createSnapshot(
   });
   service.wake();
   return made;
+}
+
+/** The server's lock makes its own count exact, that of the balance the customer's. */
+async function requireRoom(
+  service: Service,
+  tx: Sql,
+  { id, customer_id: customerId }: ServerRow,
+): Promise<void> {
+  const { snapshots, snapshotsPerServer } = service.settings.quotas;
+  if ((await countSnapshotsOf(tx, customerId, id)) >= snapshotsPerServer) {
+    quotaReached('snapshotsPerServer', snapshotsPerServer);
+  }
+  await lockBalance(tx, customerId);
+  if ((await countSnapshots(tx, customerId, snapshots)) >= snapshots) quotaReached('snapshots', snapshots);
 }
 
 function readBody(body: SnapshotBody, now: Date): { name: string; expiresAt: Date | null } {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
+import { destroyServer } from '../../../src/domain/servers/destroy.ts';
 import { createSnapshot } from '../../../src/domain/snapshots/create.ts';
 import { deleteSnapshot } from '../../../src/domain/snapshots/delete.ts';
 import { ensureSnapshot } from '../../../src/domain/snapshots/ensure.ts';
@@ -41,6 +42,10 @@ const atDriver = (id: string) =>
     .then((rows) => rows.length);
 const serverIs = (change: string) =>
   world.db.run(`update servers set ${change} where id = $1`, [readId('server', server)]);
+function withQuotas(quotas: Partial<Service['settings']['quotas']>): Service {
+  const { settings } = world.service;
+  return { ...world.service, settings: { ...settings, quotas: { ...settings.quotas, ...quotas } } };
+}
 const inMs = (ms: number) => rfc3339(new Date(world.clock.now().getTime() + ms));
 
 describe('a snapshot', () => {
@@ -114,15 +119,27 @@ describe('a snapshot', () => {
   });
 
   it('is one of at most so many of a server, also in a race', async () => {
-    const { settings } = world.service;
-    const tight = {
-      ...world.service,
-      settings: { ...settings, quotas: { ...settings.quotas, snapshotsPerServer: 3 } },
-    };
+    const tight = withQuotas({ snapshotsPerServer: 3 });
     const many = await Promise.allSettled([1, 2, 3, 4, 5].map(() => create({}, tight)));
     assert.equal(many.filter(({ status }) => status === 'fulfilled').length, 3);
     assert.deepEqual(await refusal(create({}, tight)), { code: 'limit_reached', limit: 3 });
     await world.rest();
+  });
+
+  it('is one of at most so many of a customer, those of servers that are gone included', async () => {
+    const tight = withQuotas({ snapshots: 4 });
+    const owner = await world.stock.customer(10_000n);
+    const [one, other, gone] = await Promise.all([1, 2, 3].map(() => world.server(owner, region)));
+    const make = (of = '') => createSnapshot(tight, owner, of, {});
+    await make(gone);
+    await world.rest();
+    await destroyServer(world.service, owner, gone ?? '');
+    await world.rest();
+    const many = await Promise.allSettled([one, other, one, other, one].map(make));
+    assert.equal(many.filter(({ status }) => status === 'fulfilled').length, 3);
+    assert.deepEqual(await refusal(make(other)), { code: 'limit_reached', limit: 4 });
+    await world.rest();
+    await world.sound();
   });
 
   it('is not there for hardware that cannot make one', async () => {
