@@ -149,7 +149,7 @@ export const FAILURES = {
     v1: 'invalid_request',
     issue: 'invalid_format',
     field: 'amount_usd',
-    message: 'amount is a number of US dollars with at most two decimals.',
+    message: 'The amount is a number of US dollars with at most two decimals.',
   },
   amount_too_low: {
     session: 200,

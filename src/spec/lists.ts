@@ -37,5 +37,10 @@ export interface PagePosition {
   readonly id: string;
 }
 
+/**
+ * Of the catalogue. A plan has no name and neither has a time of creation: asked for, these words mean the order of the
+ * ids, so that a caller who sorts every list alike is served.
+ */
+export const BY_ID = { sorts: ['id', 'created_at', 'name'], defaultSort: 'id' } as const;
 export const BY_AGE = { sorts: ['created_at'], defaultSort: '-created_at' } as const;
 export const BY_AGE_OR_NAME = { sorts: ['created_at', 'name'], defaultSort: '-created_at' } as const;

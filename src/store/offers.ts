@@ -45,7 +45,11 @@ const PLANS = {
   from: `${NOW} cross join plans p`,
   where: 'p.active',
   id: { column: 'p.id', type: 'text' },
-  sorts: { id: { column: 'p.id', type: 'text' } },
+  sorts: {
+    id: { column: 'p.id', type: 'text' },
+    created_at: { column: 'p.id', type: 'text' },
+    name: { column: 'p.id', type: 'text' },
+  },
   filters: { category: { where: 'p.category = ?' } },
 } as const satisfies Omit<PageSource, 'values'>;
 
@@ -58,7 +62,11 @@ const REGIONS = {
   from: `${NOW} cross join regions r`,
   where: 'r.active',
   id: { column: 'r.id', type: 'text' },
-  sorts: { id: { column: 'r.id', type: 'text' }, name: { column: 'r.name', type: 'text' } },
+  sorts: {
+    id: { column: 'r.id', type: 'text' },
+    created_at: { column: 'r.id', type: 'text' },
+    name: { column: 'r.name', type: 'text' },
+  },
   filters: { country: { where: 'r.country = ?' } },
 } as const satisfies Omit<PageSource, 'values'>;
 

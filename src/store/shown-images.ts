@@ -33,7 +33,12 @@ const SHOWN = {
           select ${COLUMNS} from images where ${OWN}) as shown`,
   where: 'true',
   id: { column: 'id', type: 'uuid' },
-  sorts: { id: { column: 'id', type: 'uuid' } },
+  // An id begins with its time.
+  sorts: {
+    id: { column: 'id', type: 'uuid' },
+    created_at: { column: 'id', type: 'uuid' },
+    name: { column: "coalesce(name, '')", type: 'text' },
+  },
   filters: {
     family: { where: 'family = ?' },
     arch: { where: '? = any(arch)' },

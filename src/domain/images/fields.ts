@@ -36,8 +36,7 @@ export function readFields({ fields, file, files }: ReceivedUpload): ImageFields
       items.push(...faultsOf(name, value));
     }
   }
-  // An HTML form sends an empty file where none was chosen.
-  if (!file || file.sizeBytes === 0) items.push({ field: 'file', issue: 'required' });
+  if (!file) items.push({ field: 'file', issue: 'required' });
   if (files > 1) twice('file');
   if (items.length > 0) invalid(firstOfEach(items));
   const text = (name: (typeof TEXTS)[number]) => found.get(name)?.normalize('NFC') ?? null;

@@ -1,5 +1,6 @@
 /** Images: reading. Uploads are in image-upload.ts. */
 import { getImage, listImages } from '../../domain/images/find.ts';
+import { BY_ID } from '../../spec/lists.ts';
 import { ARCHES, IMAGE_TYPES, Image } from '../../spec/schemas/image.ts';
 import { listRoute, type Route, route } from './route.ts';
 
@@ -11,8 +12,7 @@ export const IMAGE_ROUTES: readonly Route[] = [
     summary: 'List images',
     description: 'The official ones and your own.',
     list: {
-      sorts: ['id'],
-      defaultSort: 'id',
+      ...BY_ID,
       plainFilters: true,
       filters: {
         family: {},

@@ -1,5 +1,6 @@
 /** Plans. */
 import { getPlan, listPlans } from '../../domain/catalogue/plans.ts';
+import { BY_ID } from '../../spec/lists.ts';
 import { PLAN_CATEGORIES, Plan } from '../../spec/schemas/plan.ts';
 import { listRoute, type Route, route } from './route.ts';
 
@@ -9,7 +10,7 @@ export const PLAN_ROUTES: readonly Route[] = [
     path: '/plans',
     scope: 'read',
     summary: 'List plans',
-    list: { sorts: ['id'], defaultSort: 'id', filters: { category: { allowed: PLAN_CATEGORIES } } },
+    list: { ...BY_ID, filters: { category: { allowed: PLAN_CATEGORIES } } },
     reply: Plan,
     run: ({ service, page }) => listPlans(service, page),
   }),

@@ -1,5 +1,6 @@
 /** Regions. */
 import { getRegion, listRegions } from '../../domain/catalogue/regions.ts';
+import { BY_ID } from '../../spec/lists.ts';
 import { Region } from '../../spec/schemas/region.ts';
 import { listRoute, type Route, route } from './route.ts';
 
@@ -9,7 +10,7 @@ export const REGION_ROUTES: readonly Route[] = [
     path: '/regions',
     scope: 'read',
     summary: 'List regions',
-    list: { sorts: ['id', 'name'], defaultSort: 'id', filters: { country: {} } },
+    list: { ...BY_ID, filters: { country: {} } },
     reply: Region,
     run: ({ service, page }) => listRegions(service, page),
   }),

@@ -40,7 +40,11 @@ describe('the catalogue over REST', () => {
       for (const id of ['nothing', '%00', 'S1']) {
         assertRefused(await api.get(`${path}/${id}`), 404, 'not_found');
       }
-      const wrongSort = assertRefused(await api.get(`${path}?sort=-created_at`), 400, 'invalid_request');
+      for (const sort of ['-id', 'created_at', '-created_at', 'name', '-name']) {
+        const sorted = await api.get(`${path}?sort=${sort}`);
+        assert.equal(sorted.body.data.length, body.data.length, sort);
+      }
+      const wrongSort = assertRefused(await api.get(`${path}?sort=price`), 400, 'invalid_request');
       assert.deepEqual(
         [wrongSort[0].field, wrongSort[0].issue, wrongSort[0].allowed.slice(0, 2)],
         ['sort', 'invalid_value', ['id', '-id']],
