@@ -62,6 +62,24 @@ describe('a list of the REST surface', () => {
   });
 
   it('has 25 items a page, 1 to 100 when asked', async () => {
+    const reader = api.as(await apiToken(await world.customer(), 'read'));
+    await world.db.run(
+      `insert into audit_events (id, customer_id, action, request_id, ip_country, result, created_at)
+       select gen_random_uuid(), c.id, 'server.update', 'req_of_a_test', 'XX', 'ok', now()
+         from (select id from customers order by created_at desc limit 1) c, generate_series(1, 130)`,
+    );
+    const page = async (query: string) => {
+      const { status, body } = await reader.get(`/audit/events?action=server.update${query}`);
+      assert.equal(status, 200);
+      return { items: body.data.length, more: body.has_more };
+    };
+    assert.deepEqual(await page(''), { items: 25, more: true });
+    for (const size of [1, 26, 100]) {
+      assert.deepEqual(await page(`&page_size=${size}`), { items: size, more: true });
+    }
+  });
+
+  it('takes no other size of a page', async () => {
     for (const [size, issue] of [
       ['0', 'min'],
       ['-1', 'min'],
