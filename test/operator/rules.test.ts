@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
+import { blockByPolicy } from '../../src/domain/rules/policies.ts';
 import { readRules } from '../../src/store/rules.ts';
 import { insertStamp } from '../../src/store/service.ts';
 import { type Desk, openDesk } from './desk.ts';
@@ -78,21 +79,12 @@ test('an unknown operation is refused with the nearest', async () => {
 
 test('a policy is made, listed and taken away, each audited', async () => {
   const { versions, audited } = await changes(async () => {
-    const said = await ok(
-      'policy',
-      'block',
-      '--operation',
-      'topups.create',
-      '--country',
-      'DE',
-      '--order',
-      'Order 17',
-    );
-    const [, id = ''] = /^(pol_[a-z2-7]{26}): topups\.create is refused to callers from DE$/.exec(said) ?? [];
-    assert.match(await ok('policy', 'list'), new RegExp(`${id} +topups\\.create +DE +any +.* Order 17$`));
+    const said = await ok('policy', 'block', '--operation', 'topups.create', '--order', 'Order 17');
+    const [, id = ''] = /^(pol_[a-z2-7]{26}): topups\.create is refused to everybody$/.exec(said) ?? [];
+    assert.match(await ok('policy', 'list'), new RegExp(`${id} +topups\\.create +any +any +.* Order 17$`));
     assert.deepEqual(
       (await rules()).policies.map(({ operation, country, region_id }) => [operation, country, region_id]),
-      [['topups.create', 'DE', null]],
+      [['topups.create', null, null]],
     );
     await ok('policy', 'unblock', id);
     assert.match(await fails(1, 'policy', 'unblock', id), /no policy with this id/);
@@ -110,10 +102,27 @@ test('a policy about a region is only for operations that ask for one', async ()
     await fails(1, ...block('--operation', 'volumes.create', '--region', 'rek')),
     /there is no region rek/,
   );
-  assert.match(
-    await fails(1, ...block('--operation', 'plans.list', '--country', 'de')),
-    /two capital letters/,
-  );
   assert.match(await ok(...block('--operation', 'volumes.create', '--region', 'rkv')), /is refused for rkv$/);
   assert.match(await ok(...block('--operation', 'plans.list')), /is refused to everybody$/);
+});
+
+test('a policy about a country is refused while nobody’s country is known, and blocks nobody', async () => {
+  const { versions } = await changes(async () => {
+    for (const country of ['DE', 'XX', 'nonsense']) {
+      const line = await fails(
+        1,
+        ...['policy', 'block', '--operation', 'topups.create', '--order', 'Order 19', '--country', country],
+      );
+      assert.match(line, /cannot be about a country yet/);
+    }
+  });
+  assert.equal(versions, 0n);
+});
+
+test('the verb behind it knows countries: they are listed and spelled as ISO 3166-1 does', async () => {
+  const wanted = { operation: 'topups.create', region: null, order: 'Order 20' } as const;
+  const { service } = desk.ground;
+  await assert.rejects(blockByPolicy(service, { ...wanted, country: 'de' }), /two capital letters/);
+  const id = await blockByPolicy(service, { ...wanted, country: 'DE' });
+  assert.match(await ok('policy', 'list'), new RegExp(`${id} +topups\\.create +DE +any +.* Order 20$`));
 });
