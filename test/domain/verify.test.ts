@@ -146,6 +146,11 @@ const BREAKS: Record<string, readonly string[]> = {
     `update snapshots set status = 'creating' where expires_at is null`,
   ],
   'snapshots have a size when they are ready': [`update snapshots set status = 'error'`],
+  'groups are applied to what is there': [
+    `update firewall_groups set customer_id = gen_random_uuid()`,
+    `update servers set status = 'destroying'`,
+    `update firewall_attachments set server_id = gen_random_uuid()`,
+  ],
   'kept answers are complete': [
     `update idempotency set answer = ''`,
     `update idempotency set fingerprint = ''`,
@@ -241,7 +246,7 @@ async function livelyPast(world: World): Promise<void> {
   await topUp(world, other, 120, 'XMR');
 }
 
-/** An attached volume, and two snapshots, one of which has a date of deletion. */
+/** An attached volume, two snapshots, one of which has a date of deletion, and a firewall group. */
 async function keepData(api: V1Client): Promise<void> {
   const [server] = (await api.get('/servers?filter[region]=par&filter[plan]=s1')).body.data;
   const volume = await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' });
@@ -249,10 +254,11 @@ async function keepData(api: V1Client): Promise<void> {
     await api.post(`/volumes/${volume.body.id}/attach`, { server: server.id }),
     await api.post(`/servers/${server.id}/snapshots`),
     await api.post(`/servers/${server.id}/snapshots`, { expires_at: '2099-01-31T12:00:00Z' }),
+    await api.post('/firewall/groups', { name: 'web', default_action: 'drop', applied_to: [server.id] }),
   ];
   assert.deepEqual(
     answers.map(({ status }) => status),
-    [200, 201, 201],
+    [200, 201, 201, 201],
   );
 }
 

@@ -9,6 +9,7 @@ import { releaseHost } from '../../store/places.ts';
 import { lockServer, type ServerRow, setServerStatus } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
+import { letGo } from './let-go.ts';
 import { refundFirstCycle } from './refund.ts';
 import { offItsHost } from './remove.ts';
 import { lostLease, shownOperation } from './step.ts';
@@ -47,6 +48,7 @@ export async function refund(
   await refundFirstCycle(tx, server, 'could not be provisioned', now);
   const { to } = move(SERVER_TRANSITIONS, server.status, 'destroy');
   await setServerStatus(tx, { id: server.id, status: to, now });
+  await letGo(tx, server, now);
   const resource = showId('server', server.id);
   const { customer_id: customerId } = server;
   await recordAudit(

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
+import { createGroup } from '../../../src/domain/firewall/create-group.ts';
+import { getGroup } from '../../../src/domain/firewall/find.ts';
+import { showId } from '../../../src/kernel/ids.ts';
 import type { TestService } from '../../support/service.ts';
 import { R1 } from '../../support/stock.ts';
 import { RegionWorld } from './region-world.ts';
@@ -101,5 +104,32 @@ describe('a host that fails', () => {
     );
     assert.deepEqual(taken, [{ id: server.machine_id }]);
     await world.sound();
+  });
+});
+
+describe('a server that no host can have', () => {
+  it('leaves its firewall groups when it is given up, before it is gone', async () => {
+    const id = await region.order();
+    const { service } = world;
+    const group = await createGroup(service, region.actor, {
+      ...{ name: 'web', default_action: 'drop' },
+      applied_to: [showId('server', id)],
+    });
+    const remove = service.compute.remove.bind(service.compute);
+    mock.method(service.compute, 'ensure', async () => assert.fail('no such image'));
+    mock.method(service.compute, 'remove', async (machine: string) => {
+      if ((await region.server(id)).status === 'destroying') throw new Error('connection reset');
+      await remove(machine);
+    });
+    for (let n = 0; n < 200 && (await region.server(id)).status !== 'destroying'; n++) {
+      await region.work();
+      world.clock.advanceS(30);
+    }
+    assert.equal((await region.server(id)).status, 'destroying');
+    assert.deepEqual((await getGroup(service, region.actor, group.id)).applied_to, []);
+    await world.sound();
+    mock.restoreAll();
+    await world.rest();
+    assert.ok(await region.isGone(id));
   });
 });
