@@ -132,7 +132,7 @@ describe('page after page', () => {
   }
 
   function sortKey(value: unknown): string | number {
-    return value instanceof Date ? value.getTime() : String(value);
+    return value instanceof Date ? value.getTime() : String(value ?? '');
   }
 
   it('leaves out what fell out of the audit log since the last page', async () => {

@@ -141,13 +141,20 @@ export const IMAGES: LongList = {
     {
       table: 'images',
       columns: {
-        ...{ id: 'id', customer_id: 'customer', type: `'custom'`, family: 'word', version: 'name' },
+        ...{
+          id: 'id',
+          customer_id: 'customer',
+          type: `'custom'`,
+          family: 'word',
+          version: 'name',
+          name: 'name',
+        },
         ...{ arch: 'array[word]', size_gb: '1', cloud_init: 'false', released_at: 'at' },
       },
     },
   ],
   read: (sql, page) => pageOfImages(sql, { customerId: MINE, goneDay: '2029-01-01' }, page),
-  sorts: ['id'],
+  sorts: ['id', ...BY_AGE_OR_NAME],
   filters: { family: NAMES, arch: NAMES, type: ['official', 'custom'] },
   together: [{ family: 'old', arch: 'old', type: 'custom' }],
 };
