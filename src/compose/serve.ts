@@ -1,9 +1,9 @@
 /** The running service: the HTTP door, the workers, and how both stop. */
 import type { FastifyInstance, FastifyListenOptions as ListenOptions } from 'fastify';
 import { baseUrl, type Config } from '../config.ts';
+import type { BucketRules } from '../domain/tokens/buckets.ts';
 import { sandboxRoutes } from '../http/sandbox/routes.ts';
 import { buildHttp } from '../http/server.ts';
-import type { BucketRules } from '../domain/tokens/buckets.ts';
 import type { HttpSettings } from '../http/settings.ts';
 import { readClockOffset, WAKE_CHANNEL } from '../store/clock.ts';
 import { type ConnectionSettings, isUnavailable } from '../store/db.ts';

@@ -104,7 +104,16 @@ export async function openService(
       },
       wake: wakes.wake,
     };
-    return { service, db, clock, simulation: simulation.controls, log, requestLog, onWake: wakes.onWake, close };
+    return {
+      service,
+      db,
+      clock,
+      simulation: simulation.controls,
+      log,
+      requestLog,
+      onWake: wakes.onWake,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
