@@ -66,7 +66,11 @@ describe('REST billing', () => {
       { coin: 'BTC', amount_usd: 30.001 },
       { field: 'amount_usd', issue: 'invalid_format' },
     ],
-    ['a text as amount', { coin: 'BTC', amount_usd: '30' }, { field: 'amount_usd', issue: 'invalid_type' }],
+    [
+      'a text as amount',
+      { coin: 'BTC', amount_usd: '30' },
+      { field: 'amount_usd', issue: 'invalid_type', expected: 'number' },
+    ],
     ['no amount', { coin: 'BTC' }, { field: 'amount_usd', issue: 'required' }],
   ] as const) {
     it(`refuses ${what} by the field`, async () => {
