@@ -4,7 +4,15 @@ import type { Sql } from '../../src/kernel/sql.ts';
 /** The service's tables; those of the simulated world outside are in a schema of their own. */
 const TABLES = [
   ...['customers', 'balances', 'transfers', 'servers', 'operations', 'hosts', 'machines'],
-  ...['firewall_groups', 'firewall_rules', 'firewall_attachments', 'tasks', 'api_tokens', 'webhooks', 'deliveries'],
+  ...[
+    'firewall_groups',
+    'firewall_rules',
+    'firewall_attachments',
+    'tasks',
+    'api_tokens',
+    'webhooks',
+    'deliveries',
+  ],
   ...['ipv4_addresses', 'ipv6_prefixes', 'audit_events', 'events', 'idempotency'],
 ];
 
