@@ -13,7 +13,12 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   const failed = new Set<string>();
   const skipped: string[] = [];
   const closing: string[] = [];
+  const times = new Map<string, number>();
   for await (const { type, data } of events) {
+    if ((type === 'test:pass' || type === 'test:fail') && data.nesting === 0) {
+      const file = entryFile(data);
+      times.set(file, (times.get(file) ?? 0) + data.details.duration_ms);
+    }
     if (type === 'test:stdout' || type === 'test:stderr') {
       const file = entryFile(data);
       printed.set(file, (printed.get(file) ?? '') + data.message);
@@ -28,12 +33,21 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       for (const test of data.tests) yield `✖ stopped while it ran: ${test.name}\n`;
     }
   }
+  if (process.env.SKERRY_TEST_TIMES) yield slowest(times);
   for (const file of failed) {
     const text = printed.get(file);
     if (text) yield `\n${shown(file)} printed:\n${indented(text)}\n`;
   }
   if (skipped.length > 0) yield `\nskipped:\n${skipped.join('')}\n`;
   yield closing.join('');
+}
+
+const SLOWEST = 30;
+
+/** With SKERRY_TEST_TIMES set: the files that took longest, and for how long. */
+function slowest(times: ReadonlyMap<string, number>): string {
+  const files = [...times].sort(([, a], [, b]) => b - a).slice(0, SLOWEST);
+  return `${files.map(([file, ms]) => `${(ms / 1_000).toFixed(1).padStart(7)} s  ${shown(file)}\n`).join('')}\n`;
 }
 
 /** The file a process was started for; `file` may be a helper that the test was declared in. */

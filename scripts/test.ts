@@ -8,8 +8,8 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, statSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { constants as FILE, globSync, statSync } from 'node:fs';
+import { access, chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,9 @@ const SAMPLED_RUNS = 20;
 const FULL_RUNS = 200;
 /** A test process that hangs must not hold a build for ever: far above any honest run. */
 const SAMPLED_DEADLINE_MS = 10 * 60_000;
-const FULL_DEADLINE_MS = 30 * 60_000;
+const FULL_DEADLINE_MS = 60 * 60_000;
+const IN_MEMORY = '/dev/shm';
+const MEMORY_NEEDED_BYTES = 4 * 1024 ** 3;
 const STOP_GRACE_MS = 10_000;
 
 const { values, positionals } = parseArgs({
@@ -49,10 +51,12 @@ process.exitCode = await main().catch((error: unknown) => {
 
 async function main(): Promise<number> {
   const files = positionals.length === 0 ? testFilesAt('test') : positionals.flatMap(testFilesAt);
-  const url = process.env.SKERRY_TEST_DATABASE_URL;
-  if (url) return await runTests(files, connectionOf(url));
-  const folder = await mkdtemp(join(tmpdir(), 'skerry-test-'));
+  const folder = await mkdtemp(join(await scratchParent(), 'skerry-test-'));
+  // Every file is a process that loads the service: read once by one, its modules come compiled to the others.
+  process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
   try {
+    const url = process.env.SKERRY_TEST_DATABASE_URL;
+    if (url) return await runTests(files, connectionOf(url));
     // Root's database runs as another user, who must be able to pass through.
     await chmod(folder, 0o755);
     const database = await startEmbedded({ dataDir: join(folder, 'data'), log: say });
@@ -64,6 +68,16 @@ async function main(): Promise<number> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** In memory where there is room: each test has a database of its own, and making one is a thousand small files. */
+async function scratchParent(): Promise<string> {
+  const { bavail, bsize } = await statfs(IN_MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
+  const writable = await access(IN_MEMORY, FILE.W_OK).then(
+    () => true,
+    () => false,
+  );
+  return writable && bavail * bsize >= MEMORY_NEEDED_BYTES ? IN_MEMORY : tmpdir();
 }
 
 /** The test files of a folder, or the one file named. */

@@ -26,6 +26,8 @@ const BOUNDS = { parts: 16, fields: 15, files: 1, fieldSize: 1024, headerPairs: 
 const AROUND_FILE_MAX_BYTES = 256 * 1024;
 /** What is held in memory between the socket and the disk, at each of two places. */
 const HELD_BYTES = 64 * 1024;
+/** How long a piece that nobody takes may wait, while no file is on its way to the disk. */
+const STALLED_MS = 1_000;
 const NAME_MAX_CHARS = 255;
 /** What the parser tells of the head of each part, beside its own events: the part's name. */
 const PART = 'part';
@@ -104,11 +106,19 @@ function readParts(
   let stream: Readable | null = null;
   let file: Promise<ReceivedFile> | null = null;
   let bytes = 0;
+  let received = false;
   let stopped = false;
   return new Promise((resolve, reject) => {
     const idle = setTimeout(() => stop(unreadable('Nothing came for too long.')), idleMs);
+    // The parser passes over a part that says no name, and may stop in the middle of it.
+    let movedMs = performance.now();
+    const stalled = setInterval(() => {
+      const still = parser.writableLength > 0 && performance.now() - movedMs > STALLED_MS;
+      if (still && (file === null || received)) stop(unreadable('A part says no name that can be read.'));
+    }, STALLED_MS / 2);
     const count = (chunk: Buffer) => {
       idle.refresh();
+      movedMs = performance.now();
       bytes += chunk.length;
       if (bytes > LIMITS.imageUploadMaxBytes + AROUND_FILE_MAX_BYTES) stop(tooLarge());
     };
@@ -117,6 +127,7 @@ function readParts(
     };
     function release(): void {
       clearTimeout(idle);
+      clearInterval(stalled);
       raw.off('data', count).off('close', cut).unpipe(parser);
     }
     function stop(error: Error): void {
@@ -138,7 +149,9 @@ function readParts(
         files += 1;
         stream = part;
         file = upload.receive(part);
-        file.catch(stop);
+        file.then(() => {
+          received = true;
+        }, stop);
       })
       .on('filesLimit', () => {
         files += 1;

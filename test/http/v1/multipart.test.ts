@@ -137,6 +137,19 @@ describe('a multipart body', () => {
     );
   });
 
+  it('with a part that says no name is refused soon, however large the part is', async () => {
+    const whole = multipart([{ name: 'file', filename: 'x', content: isoFile(70_000, 1) }]);
+    const nameless = Buffer.from(
+      whole.toString('latin1').replace('Content-Disposition', 'Disposition'),
+      'latin1',
+    );
+    await assert.rejects(
+      receiveUpload(requestOf([nameless]).request, world.service, actor),
+      /A part says no name/,
+    );
+    assert.equal(await leftovers(), 0);
+  });
+
   it('of which nothing comes for too long is given up', async () => {
     const begun = multipart([{ name: 'file', content: isoFile() }], '');
     const { request } = requestOf([begun], { ends: false });
