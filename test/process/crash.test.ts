@@ -14,11 +14,7 @@ import { apiToken, V1Client } from '../support/v1-client.ts';
 
 const BALANCE = 90;
 /** At the sampled counts a few; all of them in the full run. */
-const SAMPLED: readonly CrashPoint[] = [
-  'provision.refund_written',
-  'volume.ensured',
-  'credit.written',
-];
+const SAMPLED: readonly CrashPoint[] = ['provision.refund_written', 'volume.ensured', 'credit.written'];
 const KEY = { 'idempotency-key': 'crash-test' };
 const DEPLOY = {
   product: 'vps',
