@@ -17,6 +17,8 @@ import { cpuPerRequest, type Peer, type Shot, startPeer } from './load.ts';
 
 const ROUNDS = 5;
 const PER_ROUND = 6_000;
+/** Enough that the service and not its callers is what is waited for. */
+const CALLERS = 64;
 const SERVERS = 25;
 
 interface Ground {
@@ -122,14 +124,15 @@ async function measure(peers: { bare: Peer; alone: Peer; shared: Peer }, ground:
 /** The median over rounds of what theirs costs ÷ what ours costs. */
 async function ratio(ours: [Peer, Shot], theirs: [Peer, Shot]): Promise<number> {
   const ratios: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  // The first round warms both.
+  for (let round = 0; round <= ROUNDS; round++) {
     const costs = [
       await cpuPerRequest(...theirs, PER_ROUND),
       await cpuPerRequest(...ours, PER_ROUND),
     ] as const;
     if (process.env.BENCH_VERBOSE)
       process.stderr.write(`${costs.map((cost) => cost.toFixed(0)).join(' / ')} µs\n`);
-    ratios.push(costs[0] / costs[1]);
+    if (round > 0) ratios.push(costs[0] / costs[1]);
   }
   return median(ratios);
 }
