@@ -17,8 +17,6 @@ import { cpuPerRequest, type Peer, type Shot, startPeer } from './load.ts';
 
 const ROUNDS = 5;
 const PER_ROUND = 6_000;
-/** Enough that the service and not its callers is what is waited for. */
-const CALLERS = 64;
 const SERVERS = 25;
 
 interface Ground {
