@@ -196,6 +196,22 @@ export const SWITCHES = {
     default: true,
     about: 'credit confirmed top-ups; off = the kill-switch is on: payments are confirmed but held',
   },
+  deploys: {
+    default: true,
+    about: 'sell servers; off: POST /servers and the deploy form are refused as in maintenance',
+  },
+  renewals: {
+    default: true,
+    about: 'bill by the calendar; off: nothing is charged, suspended, resumed, warned or destroyed by date',
+  },
+  webhooks: {
+    default: true,
+    about: 'send to webhooks; off: events are kept and queued, nothing is sent',
+  },
+  mail: {
+    default: true,
+    about: 'send mail; off: mails are queued, nothing is sent',
+  },
 } as const satisfies Record<string, { default: boolean; about: string }>;
 
 export type SwitchName = keyof typeof SWITCHES;
