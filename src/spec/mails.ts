@@ -1,0 +1,127 @@
+/**
+ * Every mail that is sent to customers, with what its template needs. Times are UTC; money is in cents of US dollars; a `path` is one
+ * of the panel's, the base URL is put before it when the mail is written. `data` is kept sealed, so a path may hold a token.
+ */
+export interface MailData {
+  /** Once per server and cycle: its end is near and the balance cannot pay all that renews until then. */
+  low_balance: {
+    readonly server: string;
+    readonly months: number;
+    readonly paidUntil: Date;
+    /** What this server's next cycle costs. */
+    readonly priceCents: bigint;
+    /** What all servers that renew within the warning's window cost together. */
+    readonly neededCents: bigint;
+    readonly balanceCents: bigint;
+  };
+  server_suspended: {
+    readonly server: string;
+    readonly reason: SuspensionReason;
+    readonly suspendedAt: Date;
+    readonly months: number;
+    /** What the next cycle costs. */
+    readonly priceCents: bigint;
+    readonly balanceCents: bigint;
+    /** The end of the grace period; null where the server is not destroyed by the calendar. */
+    readonly destroyAt: Date | null;
+  };
+  /** 7, 3 and 1 days before the end of the grace period. */
+  destruction_warning: {
+    readonly server: string;
+    readonly reason: SuspensionReason;
+    readonly days: number;
+    readonly destroyAt: Date;
+    readonly months: number;
+    readonly priceCents: bigint;
+    readonly balanceCents: bigint;
+  };
+  /** By the calendar, after the grace period: whoever destroys a server himself needs no mail. */
+  server_destroyed: {
+    readonly server: string;
+    readonly reason: SuspensionReason;
+    readonly suspendedAt: Date;
+    readonly destroyedAt: Date;
+  };
+  /** One mail names all of the customer's servers that the new price is for. */
+  price_change: {
+    readonly plan: string;
+    readonly oldMonthCents: bigint;
+    readonly newMonthCents: bigint;
+    /** Cycles that begin from then on cost the new price. */
+    readonly from: Date;
+    readonly servers: readonly {
+      readonly server: string;
+      readonly months: number;
+      readonly oldCycleCents: bigint;
+      readonly newCycleCents: bigint;
+      /** When this server pays the new price for the first time. */
+      readonly renewsAt: Date;
+    }[];
+  };
+  /** The receiver answered 410. */
+  webhook_paused: { readonly webhook: string; readonly url: string; readonly pausedAt: Date };
+  topup_credited: {
+    /** The shown id. */
+    readonly topup: string;
+    readonly coin: string;
+    readonly creditedCents: bigint;
+    readonly bonusCents: bigint;
+    readonly balanceCents: bigint;
+    readonly creditedAt: Date;
+  };
+  /** Country only, `XX` when unknown: addresses are kept nowhere. */
+  new_sign_in: { readonly signedInAt: Date; readonly country: string };
+  confirm_address: { readonly path: string; readonly expiresAt: Date };
+  /** To the address that was the account's until now; `undo` where a link takes the change back. */
+  address_changed: {
+    readonly changedAt: Date;
+    readonly undo: { readonly path: string; readonly expiresAt: Date } | null;
+  };
+  reset_password: {
+    readonly path: string;
+    readonly requestedAt: Date;
+    readonly expiresAt: Date;
+    readonly country: string;
+  };
+  /** To the address that the account had: give it as `to`. */
+  account_deleted: { readonly deletedAt: Date };
+}
+
+export type MailKind = keyof MailData;
+export type SuspensionReason = 'balance' | 'not_renewed' | 'operator';
+
+interface MailRow<Data> {
+  readonly when: string;
+  /** From when on it says nothing true or useful any more and is not sent; left out: it keeps. */
+  readonly staleAt?: (data: Data) => Date;
+  /** Sent although the customer is gone. */
+  readonly outlivesCustomer?: true;
+}
+
+export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
+  low_balance: {
+    when: 'a cycle ends within 7 days and the balance cannot pay what renews',
+    staleAt: (data) => data.paidUntil,
+  },
+  server_suspended: { when: 'a server was suspended' },
+  destruction_warning: {
+    when: '7, 3 and 1 days before a suspended server is destroyed',
+    staleAt: (data) => data.destroyAt,
+  },
+  server_destroyed: { when: 'a suspended server was destroyed after the grace period' },
+  price_change: { when: 'the operator announced another price for a plan' },
+  webhook_paused: { when: 'a webhook was paused because its receiver answered 410' },
+  topup_credited: { when: 'a payment was credited' },
+  new_sign_in: { when: 'somebody signed in to the account' },
+  confirm_address: {
+    when: 'an e-mail address is to be confirmed',
+    staleAt: (data) => data.expiresAt,
+  },
+  address_changed: { when: 'the e-mail address of the account was changed' },
+  reset_password: {
+    when: 'somebody asked for a new password',
+    staleAt: (data) => data.expiresAt,
+  },
+  account_deleted: { when: 'the account was deleted', outlivesCustomer: true },
+};
+export const MAIL_KINDS = Object.keys(MAILS) as readonly MailKind[];
