@@ -1,6 +1,8 @@
 /** `switch`, `switch NAME on|off`. */
 import { Argument, type Command } from 'commander';
-import { isOn, turn } from '../domain/switches/switch.ts';
+import { readSwitches, type SwitchState, turn } from '../domain/switches/switch.ts';
+import { Refusal } from '../kernel/refusal.ts';
+import { sessionTime } from '../kernel/time.ts';
 import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../spec/settings.ts';
 import type { OperatorContext } from './context.ts';
 
@@ -10,20 +12,36 @@ function words(name: SwitchName, on: boolean): string {
   return on ? 'topup-credit on (the kill-switch is off)' : 'topup-credit off (the kill-switch is on)';
 }
 
+function line({ name, on, since, reason }: SwitchState): string {
+  // That it stands as it always does needs no date.
+  const when = on || since === null ? '' : ` since ${sessionTime(since)} UTC`;
+  const why = on || reason === null ? '' : ` (${reason})`;
+  return `${words(name, on)}${when}${why}: ${SWITCHES[name].about}`;
+}
+
+const NOTHING_TURNED = 'a reason goes with turning a switch: skerryd switch NAME on|off --reason …';
+
 export function addSwitch(program: Command, { doors, terminal }: OperatorContext): void {
   program
     .command('switch')
     .addArgument(new Argument('[name]').choices(SWITCH_NAMES))
     .addArgument(new Argument('[state]').choices(['on', 'off']))
+    .option('--reason <text>', 'one line, shown in the list; of deploys, customers who are refused read it')
     .description('print every switch, or turn one; a running service follows at once')
-    .action(async (name: SwitchName | undefined, state: 'on' | 'off' | undefined) => {
-      const { service } = await doors.service();
-      if (name !== undefined && state !== undefined) {
-        const changed = await turn(service, name, state === 'on');
-        return terminal.out(`${words(name, state === 'on')}${changed ? '' : ' (as before)'}`);
-      }
-      for (const each of name === undefined ? SWITCH_NAMES : [name]) {
-        terminal.out(`${words(each, await isOn(service.db, each))}: ${SWITCHES[each].about}`);
-      }
-    });
+    .action(
+      async (
+        name: SwitchName | undefined,
+        state: 'on' | 'off' | undefined,
+        { reason }: { reason?: string },
+      ) => {
+        if (reason !== undefined && state === undefined) throw new Refusal(NOTHING_TURNED);
+        const { service } = await doors.service();
+        if (name !== undefined && state !== undefined) {
+          const changed = await turn(service, name, state === 'on', reason ?? null);
+          return terminal.out(`${words(name, state === 'on')}${changed ? '' : ' (as before)'}`);
+        }
+        const all = await readSwitches(service);
+        for (const each of all) if (name === undefined || each.name === name) terminal.out(line(each));
+      },
+    );
 }

@@ -1,5 +1,6 @@
-/** Maintenance windows and policies: few rows, read whole. Every change raises `service.rules_version`. */
+/** Maintenance windows, policies and switches: few rows, read whole. Every change raises `service.rules_version`. */
 import type { Sql } from '../kernel/sql.ts';
+import { listSwitches, type SwitchRow } from './switches.ts';
 
 export interface WindowRow {
   readonly id: string;
@@ -26,12 +27,15 @@ export interface RulesRow {
   readonly windows: readonly WindowRow[];
   /** Oldest first. */
   readonly policies: readonly PolicyRow[];
+  /** Those that were ever touched. */
+  readonly switches: readonly SwitchRow[];
 }
 
 export async function readRules(tx: Sql): Promise<RulesRow> {
   // The version comes first: what changes in between is newer than it says, and is read again.
   const version = await readRulesVersion(tx);
-  return { version, windows: await listWindows(tx), policies: await listPolicies(tx) };
+  const [windows, policies] = [await listWindows(tx), await listPolicies(tx)];
+  return { version, windows, policies, switches: await listSwitches(tx) };
 }
 
 export async function readRulesVersion(tx: Sql): Promise<bigint> {

@@ -207,8 +207,28 @@ describe('switch', () => {
       await ok('switch', 'topup-credit', 'off'),
       'topup-credit off (the kill-switch is on) (as before)',
     );
-    assert.match(await ok('switch', 'topup-credit'), /^topup-credit off \(the kill-switch is on\): /);
+    assert.match(
+      await ok('switch', 'topup-credit'),
+      /^topup-credit off \(the kill-switch is on\) since \d{4}-\d\d-\d\d [0-9:]+ UTC: /,
+    );
     assert.equal(await ok('switch', 'topup-credit', 'on'), 'topup-credit on (the kill-switch is off)');
+  });
+
+  it('lists all of them with their reasons, and audits each turn', async () => {
+    const before = (await desk.ground.audited()).length;
+    assert.deepEqual(
+      (await ok('switch')).split('\n').map((line) => line.slice(0, line.indexOf(' '))),
+      ['topup-credit', 'deploys', 'renewals', 'webhooks', 'mail'],
+    );
+    assert.equal(await ok('switch', 'mail', 'off', '--reason', 'relay is down'), 'mail off');
+    assert.match(await ok('switch', 'mail'), /^mail off since .* UTC \(relay is down\): send mail; /);
+    assert.equal(await ok('switch', 'mail', 'off', '--reason', 'relay is down'), 'mail off (as before)');
+    assert.equal(await ok('switch', 'mail', 'off', '--reason', 'relay moves'), 'mail off');
+    assert.equal(await ok('switch', 'mail', 'on'), 'mail on');
+    assert.match(await ok('switch', 'mail'), /^mail on: /);
+    assert.deepEqual(await auditedSince(before), ['switch.set', 'switch.set', 'switch.set']);
+    assert.match(await fails(1, 'switch', 'mail', '--reason', 'why'), /goes with turning a switch/);
+    assert.match(await fails(1, 'switch', 'mail', 'off', '--reason', 'a\nb'), /one line/);
   });
 });
 

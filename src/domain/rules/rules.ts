@@ -1,10 +1,11 @@
 /**
- * What the operator closed: for a time (maintenance, 503) or by order (policy, 451). Both surfaces ask before they
+ * What the operator closed: for a time (maintenance, 503), by a switch (503, too) or by order (policy, 451). Both surfaces ask before they
  * look at anything else of a request; a session operation asks under the name of the REST operation that does the same.
  */
 import { fail } from '../../kernel/fail.ts';
 import { rfc3339, SECOND_MS } from '../../kernel/time.ts';
 import type { Operation } from '../../spec/operations.ts';
+import { SWITCHES, type SwitchName } from '../../spec/settings.ts';
 import {
   type PolicyRow,
   type RulesRow,
@@ -58,18 +59,42 @@ export function blockFor(rules: Pick<Rules, 'policies'>, requested: Requested): 
   return policy ? { order: policy.order_text } : null;
 }
 
-/** Refuses with `maintenance` {retry_after_s} while a window is open over the operation. */
-export function requireOpen(rules: Pick<Rules, 'windows'>, operation: Operation | null, now: Date): void {
-  const maintenance = maintenanceFor(rules, operation, now);
-  if (!maintenance) return;
-  const { reason, endsAt } = maintenance;
-  const retry_after_s = Math.ceil((endsAt.getTime() - now.getTime()) / SECOND_MS);
-  const why = reason === null ? '' : ` (${reason})`;
-  fail(
-    'maintenance',
-    { retry_after_s },
-    `Closed for maintenance until ${rfc3339(endsAt)}${why}; try again then.`,
-  );
+/** The switch that is off and closes the operation, null when there is none. */
+export function switchFor(
+  rules: Pick<Rules, 'switches'>,
+  operation: Operation | null,
+): { reason: string | null } | null {
+  const closes = (name: SwitchName): readonly (string | null)[] => SWITCHES[name].closes;
+  return rules.switches.find(({ name, on_ }) => !on_ && closes(name).includes(operation)) ?? null;
+}
+
+/** Nobody knows when a switch is turned on again. */
+const SWITCH_RETRY_S = 600;
+
+/** Refuses with `maintenance` {retry_after_s} while a window is open over the operation, or a switch closes it. */
+export function requireOpen(
+  rules: Pick<Rules, 'windows' | 'switches'>,
+  operation: Operation | null,
+  now: Date,
+): void {
+  const window = maintenanceFor(rules, operation, now);
+  if (window) {
+    const retry_after_s = Math.ceil((window.endsAt.getTime() - now.getTime()) / SECOND_MS);
+    const why = whyText(window.reason);
+    fail(
+      'maintenance',
+      { retry_after_s },
+      `Closed for maintenance until ${rfc3339(window.endsAt)}${why}; try again then.`,
+    );
+  }
+  const off = switchFor(rules, operation);
+  if (!off) return;
+  const message = `The operator has closed this for now${whyText(off.reason)}; try again later.`;
+  fail('maintenance', { retry_after_s: SWITCH_RETRY_S }, message);
+}
+
+function whyText(reason: string | null): string {
+  return reason === null ? '' : ` (${reason})`;
 }
 
 /** Refuses with `jurisdictional_block`, naming the order, when a policy forbids the request. */

@@ -9,7 +9,7 @@ const at = (minutes: number) => new Date(NOON.getTime() + minutes * 60_000);
 
 function windows(...rows: Partial<WindowRow>[]) {
   const full = { id: 'a', operation: null, starts_at: NOON, ends_at: at(10), reason: null };
-  return { windows: rows.map((row) => ({ ...full, ...row })) };
+  return { windows: rows.map((row) => ({ ...full, ...row })), switches: [] };
 }
 
 function policies(...rows: Partial<PolicyRow>[]) {
@@ -54,6 +54,23 @@ test('of several open windows the one that ends last says until when', () => {
     refusal(() => requireOpen(rules, 'servers.get', at(30))),
     null,
   );
+});
+
+test('a switch that is off closes what it is about, with its reason and without an end', () => {
+  const off = { name: 'deploys', on_: false, reason: 'storage', changed_at: NOON } as const;
+  const rules = { windows: [], switches: [off] };
+  assert.deepEqual(
+    refusal(() => requireOpen(rules, 'servers.create', NOON)),
+    {
+      code: 'maintenance',
+      extras: { retry_after_s: 600 },
+      message: 'The operator has closed this for now (storage); try again later.',
+    },
+  );
+  requireOpen(rules, 'servers.list', NOON);
+  requireOpen(rules, null, NOON);
+  requireOpen({ windows: [], switches: [{ ...off, on_: true }] }, 'servers.create', NOON);
+  requireOpen({ windows: [], switches: [{ ...off, name: 'mail' }] }, 'servers.create', NOON);
 });
 
 test('a policy without country and region blocks its operation for everybody, and no other', () => {
