@@ -5,6 +5,8 @@ import type { BucketRules } from '../domain/tokens/buckets.ts';
 import { sandboxRoutes } from '../http/sandbox/routes.ts';
 import { buildHttp } from '../http/server.ts';
 import type { HttpSettings } from '../http/settings.ts';
+import { parseProxies } from '../kernel/proxies.ts';
+import { Refusal } from '../kernel/refusal.ts';
 import { readClockOffset, WAKE_CHANNEL } from '../store/clock.ts';
 import { type ConnectionSettings, isUnavailable } from '../store/db.ts';
 import type { Duty } from '../workers/duty.ts';
@@ -82,8 +84,10 @@ export async function startService(
   };
   try {
     await listenForOthers(opened, runner);
+    if (roles.has('api') && config.SKERRY_GEO_FILE !== null) await requireCountries(opened);
     const url = roles.has('api') ? await listen(config, http, sharedPort) : null;
     if (roles.has('worker')) runner.start();
+    if (roles.has('api')) loadCountries(opened);
     return { opened, http, runner, url, stop };
   } catch (error) {
     await stop();
@@ -125,9 +129,11 @@ function door(
   const { service, db } = opened;
   return buildHttp({
     service,
+    geo: opened.geo,
     requestLog: opened.requestLog,
     settings: {
       baseUrl: config.SKERRY_BASE_URL,
+      trustedProxies: parseProxies(config.SKERRY_TRUSTED_PROXIES),
       signupsPerHour: config.SKERRY_SIGNUPS_PER_HOUR,
       signinFailuresPerHour: config.SKERRY_SIGNIN_FAILURES_PER_HOUR,
       tokenFailuresPerHour: config.SKERRY_TOKEN_FAILURES_PER_HOUR,
@@ -163,6 +169,22 @@ async function listen(config: Config, http: FastifyInstance, sharedPort: boolean
   const address = http.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : config.SKERRY_PORT;
   return baseUrl({ ...config, SKERRY_BASE_URL: null }, port);
+}
+
+/** The operator's own file: what it blocks by country must not be let through because of a typing error. */
+async function requireCountries({ geo }: Opened): Promise<void> {
+  try {
+    await geo.load();
+  } catch {
+    throw new Refusal(
+      'SKERRY_GEO_FILE: there is no .mmdb file of countries that can be read; unset it for our own',
+    );
+  }
+}
+
+/** Not before it listens: until it is read, a look-up reads it. */
+function loadCountries({ geo, log }: Opened): void {
+  geo.load().catch((error: unknown) => log.error({ err: error }, 'countries of addresses are not known'));
 }
 
 /** Other processes' commits wake our workers. */

@@ -9,6 +9,7 @@ import { Simnet } from '../drivers/chain/simnet/driver.ts';
 import { SimulatorControl } from '../drivers/compute/simulator/control.ts';
 import { SimulatedCompute } from '../drivers/compute/simulator/driver.ts';
 import { SqlFaults } from '../drivers/faults.ts';
+import { MmdbGeo } from '../drivers/geo/mmdb.ts';
 import { FixedRates } from '../drivers/rates/fixed.ts';
 import { OffsetClock } from '../kernel/clock.ts';
 import { armCrashPoint } from '../kernel/crash.ts';
@@ -42,6 +43,7 @@ export interface Opened {
   readonly db: OpenDatabase;
   readonly clock: OffsetClock;
   readonly simulation: Simulation;
+  readonly geo: MmdbGeo;
   readonly log: Logger;
   readonly requestLog: Logger;
   /** Whom `service.wake()` wakes in this process. */
@@ -109,6 +111,7 @@ export async function openService(
       db,
       clock,
       simulation: simulation.controls,
+      geo: new MmdbGeo({ file: config.SKERRY_GEO_FILE }),
       log,
       requestLog,
       onWake: wakes.onWake,

@@ -2,6 +2,7 @@
 import { newId, showId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { Action } from '../spec/actions.ts';
+import { UNKNOWN_COUNTRY } from '../spec/countries.ts';
 import { EVENTS, type EventType } from '../spec/events.ts';
 import { insertAudit } from '../store/audit.ts';
 import { insertEvent } from '../store/events.ts';
@@ -55,6 +56,6 @@ export function systemActor(now: Date): Actor {
     sessionId: null,
     tokenId: null,
     requestId: showId('request', newId(now)),
-    ipCountry: 'XX',
+    ipCountry: UNKNOWN_COUNTRY,
   };
 }

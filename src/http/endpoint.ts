@@ -12,11 +12,12 @@ import { Failure, fail } from '../kernel/fail.ts';
 import type { Action } from '../spec/actions.ts';
 import type { FailureCode } from '../spec/errors.ts';
 import type { Operation as RestOperation } from '../spec/operations.ts';
+import { addressOf, countryOf } from './caller.ts';
 import { cookieOf } from './cookie.ts';
 import { csrfFits, givenCsrf, isCrossSite } from './csrf.ts';
 import { type Form, type FormBody, field } from './form.ts';
 import { recordRefusal } from './refusals.ts';
-import { type Edge, UNKNOWN_COUNTRY } from './settings.ts';
+import type { Edge } from './settings.ts';
 
 /** One request that was let in. */
 export interface Call {
@@ -77,7 +78,7 @@ export function registerPost(scope: FastifyInstance, edge: Edge, endpoint: PostE
     const body: FormBody = request.body ?? new Map<string, string>();
     const identity = await identify(edge.service, cookieOf(request));
     const operation = operationOf(endpoint, body);
-    const visit = visitOf(identity, request);
+    const visit = visitOf(edge, identity, request);
     try {
       const form = admit(edge, endpoint, { request, body, identity });
       if (!operation) fail('bad_action');
@@ -142,7 +143,8 @@ async function counting(call: Call, operation: Operation, account: string): Prom
   const { edge, request } = call;
   const { counted } = operation;
   if (!counted) return await operation.run(call);
-  const retryAfterS = edge[counted].take(request.ip);
+  const address = addressOf(request);
+  const retryAfterS = edge[counted].take(address);
   if (retryAfterS > 0) fail('rate_limited', { retry_after_s: retryAfterS });
   let code: FailureCode | undefined = 'internal';
   try {
@@ -154,7 +156,7 @@ async function counting(call: Call, operation: Operation, account: string): Prom
     if (error instanceof Failure) code = error.code;
     throw error;
   } finally {
-    if (!COUNTS[counted](code)) edge[counted].giveBack(request.ip);
+    if (!COUNTS[counted](code)) edge[counted].giveBack(address);
   }
 }
 
@@ -172,13 +174,13 @@ async function guessing(call: Call, operation: Operation, account: string): Prom
   }
 }
 
-function visitOf(identity: Identity, request: FastifyRequest): Visit {
+function visitOf(edge: Edge, identity: Identity, request: FastifyRequest): Visit {
   const actor = {
     customerId: identity.session?.customerId ?? null,
     sessionId: identity.session?.id ?? null,
     tokenId: null,
     requestId: request.id,
-    ipCountry: UNKNOWN_COUNTRY,
+    ipCountry: countryOf(edge.geo, addressOf(request)),
   };
   return { visitor: identity.visitor ?? '', actor };
 }

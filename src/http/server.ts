@@ -7,6 +7,7 @@ import { MemoryBuckets } from '../domain/tokens/buckets.ts';
 import { Failure, fail, InvalidRequest } from '../kernel/fail.ts';
 import { newId, showId } from '../kernel/ids.ts';
 import type { Logger } from '../kernel/logger.ts';
+import type { Geo } from '../ports/geo.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { AttemptLimiter } from './attempts.ts';
 import { refuseSocket, takeOddRequests } from './below-router.ts';
@@ -26,6 +27,7 @@ import { answerUnreadablePath, registerV1 } from './v1/surface.ts';
 export interface HttpOptions {
   readonly service: Service;
   readonly settings: HttpSettings;
+  readonly geo: Geo;
   /** Of a body from its first byte to its last, except an upload's; a minute when left out. */
   readonly bodyTimeoutMs?: number;
   /** Where each request has its line; the service's log when left out. */
@@ -52,6 +54,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
   const edge: Edge = {
     service,
     settings,
+    geo: options.geo,
     signups: new AttemptLimiter(settings.signupsPerHour),
     failures: new AttemptLimiter(settings.signinFailuresPerHour),
     delays: new AccountDelays({ on: settings.signinFailuresPerHour > 0 }),
@@ -65,6 +68,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     // While we stop, what still arrives on an open connection is served and the connection closed after it.
     return503OnClosing: false,
     bodyLimit: LIMITS.formBodyMaxBytes,
+    trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
     routerOptions: { maxParamLength: PATH_PART_MAX_CHARS },
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {

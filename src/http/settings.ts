@@ -1,15 +1,15 @@
 import type { Service } from '../domain/context.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
+import type { Geo } from '../ports/geo.ts';
 import type { AttemptLimiter } from './attempts.ts';
 import type { AccountDelays } from './delays.ts';
 import type { CurrentRules } from './rules.ts';
 
-/** The contract's word for a country that is not known; nobody's is looked up yet. */
-export const UNKNOWN_COUNTRY = 'XX';
-
 export interface HttpSettings {
   /** How customers reach the service; null: as the Host header says. `https:` makes the cookie Secure. */
   readonly baseUrl: string | null;
+  /** Addresses and CIDR blocks of the reverse proxies whose X-Forwarded-* headers are believed. */
+  readonly trustedProxies: readonly string[];
   /** Sign-ups an hour from one address; 0: no limit. */
   readonly signupsPerHour: number;
   /** Wrong passwords and recovery codes an hour from one address; 0: no limit. */
@@ -26,6 +26,7 @@ export interface HttpSettings {
 export interface Edge {
   readonly service: Service;
   readonly settings: HttpSettings;
+  readonly geo: Geo;
   readonly signups: AttemptLimiter;
   readonly failures: AttemptLimiter;
   readonly delays: AccountDelays;

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { SETTINGS, type SettingName } from '../spec/settings.ts';
 import { CRASH_POINTS } from './crash.ts';
 import { nearest } from './nearest.ts';
+import { parseProxies } from './proxies.ts';
 import { parseQuotas } from './quotas.ts';
 import { Refusal } from './refusal.ts';
 import { KeyRing } from './secrets.ts';
@@ -60,14 +61,8 @@ const PARTICULAR: Partial<Record<SettingName, (text: string) => string | undefin
       return 'give id:base64 of 32 random bytes, several separated by commas, newest first';
     }
   },
-  SKERRY_QUOTAS: (text) => {
-    try {
-      parseQuotas(text);
-      return undefined;
-    } catch (error) {
-      return (error as Error).message;
-    }
-  },
+  SKERRY_QUOTAS: (text) => refusalOf(parseQuotas, text),
+  SKERRY_TRUSTED_PROXIES: (text) => refusalOf(parseProxies, text),
   SKERRY_CRASH_AT: (text) => {
     if (CRASH_POINTS.some((point) => point === text)) return undefined;
     const meant = nearest(text, CRASH_POINTS);
@@ -76,6 +71,15 @@ const PARTICULAR: Partial<Record<SettingName, (text: string) => string | undefin
       : 'there is no such crash point; unset it';
   },
 };
+
+function refusalOf(parse: (text: string) => unknown, text: string): string | undefined {
+  try {
+    parse(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 /** The address without its trailing slash, or undefined when it is not a bare http(s) origin. */
 function webAddress(text: string): string | undefined {

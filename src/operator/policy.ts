@@ -2,17 +2,11 @@
 import type { Command } from 'commander';
 import { blockByPolicy, listPolicies, unblockByPolicy } from '../domain/rules/policies.ts';
 import { showId } from '../kernel/ids.ts';
-import { Refusal } from '../kernel/refusal.ts';
 import { sessionTime } from '../kernel/time.ts';
 import type { Operation } from '../spec/operations.ts';
 import type { OperatorContext } from './context.ts';
 import { readOperation } from './operation.ts';
 import { table } from './table.ts';
-
-/** It would block nobody, and look as if it did. */
-const NO_COUNTRIES =
-  'a policy cannot be about a country yet: this version does not know where a caller is from. Leave --country out ' +
-  'to refuse the operation to everybody';
 
 interface BlockOptions {
   readonly operation: Operation;
@@ -26,17 +20,24 @@ export function addPolicy(program: Command, { doors, terminal }: OperatorContext
   policy
     .command('block')
     .requiredOption('--operation <name>', 'such as volumes.create', readOperation)
-    .option('--country <code>', 'not yet: where a caller is from is not known')
+    .option('--country <code>', 'only callers from there: ISO 3166-1, such as DE; XX is an unknown one')
     .option('--region <code>', 'only what is for this region; with servers.create and volumes.create')
     .requiredOption('--order <text>', 'which order it follows; the refused customer reads it')
     .description('answer 451 from now on')
     .action(async ({ operation, country, region, order }: BlockOptions) => {
-      if (country !== undefined) throw new Refusal(NO_COUNTRIES);
       const { service } = await doors.service();
-      const id = await blockByPolicy(service, { operation, country: null, region: region ?? null, order });
-      terminal.out(
-        `${id}: ${operation} is refused ${region === undefined ? 'to everybody' : `for ${region}`}`,
-      );
+      const wanted = {
+        operation,
+        country: country?.toUpperCase() ?? null,
+        region: region ?? null,
+        order,
+      };
+      const id = await blockByPolicy(service, wanted);
+      const whom = [
+        ...(wanted.country === null ? [] : [`to callers from ${wanted.country}`]),
+        ...(wanted.region === null ? [] : [`for ${wanted.region}`]),
+      ];
+      terminal.out(`${id}: ${operation} is refused ${whom.join(' ') || 'to everybody'}`);
     });
   policy
     .command('list')

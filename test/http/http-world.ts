@@ -18,6 +18,7 @@ import { OffsetClock } from '../../src/kernel/clock.ts';
 import { PasswordHasher } from '../../src/kernel/passwords.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { Database } from '../../src/kernel/sql.ts';
+import type { Geo } from '../../src/ports/geo.ts';
 import { COIN_CODES } from '../../src/spec/coins.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import { isUnavailable, type OpenDatabase } from '../../src/store/db.ts';
@@ -61,6 +62,8 @@ export interface HttpWorld {
 
 export interface HttpWorldOptions {
   readonly settings?: Partial<HttpSettings>;
+  /** Where addresses belong; nowhere when left out. */
+  readonly geo?: Geo;
   readonly catalogue?: boolean;
   readonly passwordQueue?: number;
   readonly ready?: () => Promise<boolean>;
@@ -87,7 +90,8 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
   };
   const app = buildHttp({
     service,
-    settings: { baseUrl: null, ...limits, isUnavailable, ...options.settings },
+    settings: { baseUrl: null, trustedProxies: [], ...limits, isUnavailable, ...options.settings },
+    geo: options.geo ?? { countryOf: () => null },
     ready: options.ready ?? (async () => true),
     ...(options.bodyTimeoutMs === undefined ? {} : { bodyTimeoutMs: options.bodyTimeoutMs }),
   });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
-import { blockByPolicy } from '../../src/domain/rules/policies.ts';
 import { readRules } from '../../src/store/rules.ts';
 import { insertStamp } from '../../src/store/service.ts';
 import { type Desk, openDesk } from './desk.ts';
@@ -106,23 +105,19 @@ test('a policy about a region is only for operations that ask for one', async ()
   assert.match(await ok(...block('--operation', 'plans.list')), /is refused to everybody$/);
 });
 
-test('a policy about a country is refused while nobody’s country is known, and blocks nobody', async () => {
-  const { versions } = await changes(async () => {
-    for (const country of ['DE', 'XX', 'nonsense']) {
-      const line = await fails(
-        1,
-        ...['policy', 'block', '--operation', 'topups.create', '--order', 'Order 19', '--country', country],
-      );
-      assert.match(line, /cannot be about a country yet/);
+test('a policy about a country takes its code in any case, and XX for the unknown one, but no word that is none', async () => {
+  const block = ['policy', 'block', '--operation', 'topups.create', '--order', 'Order 19', '--country'];
+  const { versions, audited } = await changes(async () => {
+    assert.match(await ok(...block, 'de'), /^pol_\w+: topups\.create is refused to callers from DE$/);
+    assert.match(await ok(...block, 'XX'), /is refused to callers from XX$/);
+    for (const country of ['nonsense', 'ZZ', 'EU', 'D', '']) {
+      assert.match(await fails(1, ...block, country), /two capital letters/);
     }
   });
-  assert.equal(versions, 0n);
-});
-
-test('the verb behind it knows countries: they are listed and spelled as ISO 3166-1 does', async () => {
-  const wanted = { operation: 'topups.create', region: null, order: 'Order 20' } as const;
-  const { service } = desk.ground;
-  await assert.rejects(blockByPolicy(service, { ...wanted, country: 'de' }), /two capital letters/);
-  const id = await blockByPolicy(service, { ...wanted, country: 'DE' });
-  assert.match(await ok('policy', 'list'), new RegExp(`${id} +topups\\.create +DE +any +.* Order 20$`));
+  assert.equal(versions, 2n);
+  assert.deepEqual(audited, ['policy.block', 'policy.block']);
+  assert.match(
+    await ok('policy', 'list'),
+    /topups\.create +DE +any +.* Order 19\n.*topups\.create +XX +any +/,
+  );
 });

@@ -1,6 +1,7 @@
 /** Policies: orders that close an operation, to everybody or to one country or region. */
 import { newId, readId, showId } from '../../kernel/ids.ts';
 import { Refusal } from '../../kernel/refusal.ts';
+import { isCountry, UNKNOWN_COUNTRY } from '../../spec/countries.ts';
 import { type Operation, REGIONAL_OPERATIONS } from '../../spec/operations.ts';
 import {
   deletePolicy,
@@ -29,8 +30,10 @@ export interface NewPolicy {
 /** Blocks an operation from now on; gives the policy's shown id. */
 export async function blockByPolicy(service: Parts, wanted: NewPolicy): Promise<string> {
   const order = requireLine('order', wanted.order);
-  if (wanted.country !== null && !/^[A-Z]{2}$/.test(wanted.country)) {
-    throw new Refusal('the country is two capital letters of ISO 3166-1, such as DE; XX is an unknown one');
+  if (wanted.country !== null && wanted.country !== UNKNOWN_COUNTRY && !isCountry(wanted.country)) {
+    throw new Refusal(
+      'the country is a code of ISO 3166-1 in two capital letters, such as DE; XX is an unknown one',
+    );
   }
   if (wanted.region !== null && !(REGIONAL_OPERATIONS as readonly string[]).includes(wanted.operation)) {
     throw new Refusal(

@@ -8,7 +8,8 @@ import { type Buckets, type Identified, identifyBearer } from '../../domain/toke
 import { fail, InvalidRequest } from '../../kernel/fail.ts';
 import { scopeCovers } from '../../spec/scopes.ts';
 import type { AttemptLimiter } from '../attempts.ts';
-import { type Edge, UNKNOWN_COUNTRY } from '../settings.ts';
+import { addressOf, countryOf } from '../caller.ts';
+import type { Edge } from '../settings.ts';
 import { rateHeaders } from './rate-headers.ts';
 import type { Route, TokenActor } from './route.ts';
 
@@ -42,7 +43,7 @@ export async function admit(
   const identified = await identifyBearer(edge.service, token ?? '', { buckets: edge.buckets, bucket });
   const { draw } = identified;
   if (draw) reply.headers(rateHeaders(edge.buckets.rules[bucket], draw));
-  request.bearer = actorOf(identified, request);
+  request.bearer = actorOf(edge, identified, request);
   const rules = await edge.rules.read(identified.rulesVersion);
   request.rules = rules;
   requireOpen(rules, route?.id ?? null, edge.service.clock.now());
@@ -68,18 +69,24 @@ export async function admit(
 
 /** Refuses by a policy; `region` is the one that the body names, when it is read. */
 export function requireLawful(route: Route, { rules, bearer }: FastifyRequest, region: string | null): void {
-  if (rules && bearer) requireAllowed(rules, { operation: route.id, country: bearer.ipCountry, region });
+  // Without any, nobody need know where the caller is.
+  if (!rules || !bearer || rules.policies.length === 0) return;
+  requireAllowed(rules, { operation: route.id, country: bearer.ipCountry, region });
 }
 
-function actorOf({ bearer }: Identified, request: FastifyRequest): TokenActor | null {
+function actorOf(edge: V1Edge, { bearer }: Identified, request: FastifyRequest): TokenActor | null {
   if (!bearer) return null;
+  // Now: a connection that has ended has none. Where it belongs is looked up when somebody asks, which few reads do.
+  const address = addressOf(request);
   return {
     customerId: bearer.customerId,
     sessionId: null,
     tokenId: bearer.tokenId,
     scope: bearer.scope,
     requestId: request.id,
-    ipCountry: UNKNOWN_COUNTRY,
+    get ipCountry() {
+      return countryOf(edge.geo, address);
+    },
   };
 }
 
@@ -90,7 +97,7 @@ function refuseToken(
   reply: FastifyReply,
   token: string | undefined,
 ): never {
-  const retryAfterS = edge.tokenFailures.take(request.ip);
+  const retryAfterS = edge.tokenFailures.take(addressOf(request));
   if (retryAfterS > 0)
     fail('rate_limited', { retry_after_s: retryAfterS }, 'Too many failed tokens; wait and try again.');
   reply.header('www-authenticate', 'Bearer');

@@ -9,6 +9,7 @@ import type { ReceivedUpload } from '../../domain/images/upload.ts';
 import { type Failure, InvalidRequest, invalid } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
+import { isSecure } from '../caller.ts';
 import { failureOf } from '../errors.ts';
 import { type Refusal, recordRefusal, writeRefusal } from '../refusals.ts';
 import { admit, requireLawful, type V1Edge } from './admit.ts';
@@ -160,7 +161,8 @@ function readCall(
     body: undefined,
     page: route.list ? readPageRequest(raw, route.list, { keys, place }) : NO_PAGE,
     within,
-    baseUrl: edge.settings.baseUrl ?? `http://${request.headers.host ?? 'localhost'}`,
+    baseUrl:
+      edge.settings.baseUrl ?? `http${isSecure(request) ? 's' : ''}://${request.headers.host ?? 'localhost'}`,
   };
 }
 
