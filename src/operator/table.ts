@@ -15,3 +15,8 @@ export function table(rows: readonly (readonly string[])[]): string[] {
 export function counted(count: number | bigint, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 || count === 1n ? one : many}`;
 }
+
+/** What is known of one thing, a fact a line; those that are null are left out. */
+export function facts(rows: readonly (readonly [name: string, value: string | null])[]): string[] {
+  return table(rows.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
+}
