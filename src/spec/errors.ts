@@ -86,6 +86,10 @@ export const FAILURES = {
     field: 'email',
     message: 'There is already an account with this e-mail address.',
   },
+  bad_link: { session: 400, v1: 'invalid_request', message: 'This link is not valid; ask for a new one.' },
+  bad_openpgp_key: { session: 200, v1: 'invalid_request', message: 'This is no OpenPGP public key.' },
+  servers_left: { session: 200, v1: 'conflict_state', message: 'The account still has servers.' },
+  payments_left: { session: 200, v1: 'conflict_state', message: 'A payment is still on its way.' },
   bad_action: {
     session: 400,
     v1: 'invalid_request',

@@ -11,6 +11,14 @@ export const LIMITS = {
   passwordMinChars: 12,
   passwordMaxChars: 256,
   emailMaxChars: 254,
+  /** How long links in mails live: to confirm an address, to set a new password, to take a change of address back. */
+  confirmLinkDays: 3,
+  resetLinkHours: 2,
+  undoLinkDays: 7,
+  /** Mails with a link in an hour, asked for by one account or sent to one address. */
+  linkMailsPerHour: 5,
+  /** Mails in an hour that tell one customer of a sign-in. */
+  signInMailsPerHour: 10,
   nameMaxChars: 63,
   labelPairsMax: 32,
   labelValueMaxChars: 255,
@@ -38,6 +46,13 @@ export const LIMITS = {
   metricsDays: 30,
   auditDays: 90,
   deliveryLogDays: 7,
+  /** How long the event stream can be replayed. */
+  eventDays: 30,
+  /** Open event streams of one customer, and of all, in one process. */
+  eventStreamsPerCustomer: 10,
+  eventStreamsMax: 2_000,
+  /** A stream says at least this often that it is there. */
+  eventHeartbeatS: 15,
   webhookUrlMaxChars: 2_048,
   /** Deliveries of one subscription that wait to be sent for the first time; pings and replays beyond them are 409. */
   webhookPendingMax: 20,

@@ -9,6 +9,15 @@ export const PANEL_PATHS = {
   servers: '/servers',
 } as const;
 
+/** Where links in mails lead. They set the visitor's cookie, because each page holds a form. */
+export const LINK_PATHS = { confirm: '/confirm', reset: '/reset' } as const;
+export type LinkPath = (typeof LINK_PATHS)[keyof typeof LINK_PATHS];
+
+/** A link's path, to be put behind the base URL. */
+export function linkPath(path: LinkPath, token: string): string {
+  return `${path}?token=${token}`;
+}
+
 /** The top-up page with the missing amount filled in, in US dollars with two decimals. */
 export function topupPath(amountUsd: string): string {
   return `${PANEL_PATHS.topup}?amount=${amountUsd}`;
