@@ -1,5 +1,6 @@
 /** The pages of a customer's servers. A server of somebody else is not found, like one that never was. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { closedFor } from '../domain/rules/rules.ts';
 import { findOwnServer, listOwnServers } from '../domain/servers/find.ts';
 import { serverObject } from '../domain/servers/object.ts';
 import { identify } from '../domain/sessions/identify.ts';
@@ -21,7 +22,8 @@ export function registerServerPages(scope: FastifyInstance, edge: Edge): void {
     const customerId = await customerOf(request);
     if (customerId === null) return sendPage(reply, signInFirstPage('Servers'));
     const servers = await listOwnServers(edge.service, customerId);
-    return sendPage(reply, serverListPage(servers.map(view)));
+    const closed = closedFor(await edge.rules.read(), 'servers.create', edge.service.clock.now());
+    return sendPage(reply, serverListPage(servers.map(view), closed?.message ?? null));
   });
 
   const one = `${PANEL_PATHS.servers}/:no(^[1-9]\\d{0,15}$)`;

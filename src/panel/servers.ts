@@ -15,7 +15,8 @@ export interface ServerView {
   readonly paidUntil: string;
 }
 
-export function serverListPage(servers: readonly ServerView[]): string {
+/** `closed` says why no server can be ordered now; null when one can. */
+export function serverListPage(servers: readonly ServerView[], closed: string | null): string {
   const rows = servers.map(
     (server) => html`<tr><td><a href="${server.path}">${server.name}</a></td><td>${server.status}</td>
 <td>${server.region}</td><td>${server.ipv4 ?? '—'}</td></tr>
@@ -26,7 +27,7 @@ export function serverListPage(servers: readonly ServerView[]): string {
   return page(
     'Servers',
     html`${servers.length > 0 ? table : html`<p>You have no servers yet.</p>`}
-<p class="soft">POST /deploy-api.php orders one.</p>
+${closed ? html`<p>No new servers now. ${closed}</p>` : html`<p class="soft">POST /deploy-api.php orders one.</p>`}
 `,
   );
 }

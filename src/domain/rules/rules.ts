@@ -59,17 +59,40 @@ export function blockFor(rules: Pick<Rules, 'policies'>, requested: Requested): 
   return policy ? { order: policy.order_text } : null;
 }
 
-/** The switch that is off and closes the operation, null when there is none. */
-export function switchFor(
-  rules: Pick<Rules, 'switches'>,
-  operation: Operation | null,
-): { reason: string | null } | null {
-  const closes = (name: SwitchName): readonly (string | null)[] => SWITCHES[name].closes;
-  return rules.switches.find(({ name, on_ }) => !on_ && closes(name).includes(operation)) ?? null;
+/** What keeps an operation closed for now, in words for customers. */
+export interface Closed {
+  readonly message: string;
+  /** When to come back. */
+  readonly retryAfterS: number;
 }
 
 /** Nobody knows when a switch is turned on again. */
 const SWITCH_RETRY_S = 600;
+
+/** Why the operation is closed, by a window or by a switch; null while it is open. */
+export function closedFor(
+  rules: Pick<Rules, 'windows' | 'switches'>,
+  operation: Operation | null,
+  now: Date,
+): Closed | null {
+  const window = maintenanceFor(rules, operation, now);
+  if (window) {
+    const until = `${rfc3339(window.endsAt)}${inBrackets(window.reason)}`;
+    return {
+      message: `Closed for maintenance until ${until}; try again then.`,
+      retryAfterS: Math.ceil((window.endsAt.getTime() - now.getTime()) / SECOND_MS),
+    };
+  }
+  const closes = (name: SwitchName): readonly (string | null)[] => SWITCHES[name].closes;
+  const off = rules.switches.find(({ name, on_ }) => !on_ && closes(name).includes(operation));
+  if (!off) return null;
+  const message = `The operator has closed this for now${inBrackets(off.reason)}; try again later.`;
+  return { message, retryAfterS: SWITCH_RETRY_S };
+}
+
+function inBrackets(reason: string | null): string {
+  return reason === null ? '' : ` (${reason})`;
+}
 
 /** Refuses with `maintenance` {retry_after_s} while a window is open over the operation, or a switch closes it. */
 export function requireOpen(
@@ -77,24 +100,8 @@ export function requireOpen(
   operation: Operation | null,
   now: Date,
 ): void {
-  const window = maintenanceFor(rules, operation, now);
-  if (window) {
-    const retry_after_s = Math.ceil((window.endsAt.getTime() - now.getTime()) / SECOND_MS);
-    const why = whyText(window.reason);
-    fail(
-      'maintenance',
-      { retry_after_s },
-      `Closed for maintenance until ${rfc3339(window.endsAt)}${why}; try again then.`,
-    );
-  }
-  const off = switchFor(rules, operation);
-  if (!off) return;
-  const message = `The operator has closed this for now${whyText(off.reason)}; try again later.`;
-  fail('maintenance', { retry_after_s: SWITCH_RETRY_S }, message);
-}
-
-function whyText(reason: string | null): string {
-  return reason === null ? '' : ` (${reason})`;
+  const closed = closedFor(rules, operation, now);
+  if (closed) fail('maintenance', { retry_after_s: closed.retryAfterS }, closed.message);
 }
 
 /** Refuses with `jurisdictional_block`, naming the order, when a policy forbids the request. */
