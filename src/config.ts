@@ -97,6 +97,12 @@ function textOf(name: SettingName, found: Found, mode: 'sandbox' | 'live'): stri
 
 /** Rules between settings. */
 function checkTogether(config: Config): void {
+  if ((config.SKERRY_SMTP_URL === null) !== (config.SKERRY_MAIL_FROM === null)) {
+    const missing = config.SKERRY_SMTP_URL === null ? 'SKERRY_SMTP_URL' : 'SKERRY_MAIL_FROM';
+    throw new ConfigError(
+      `${missing}: SKERRY_SMTP_URL and SKERRY_MAIL_FROM go together; set both or neither`,
+    );
+  }
   if (config.SKERRY_MODE === 'live') {
     if (config.DATABASE_URL === null) {
       throw new ConfigError('DATABASE_URL: a live service needs a PostgreSQL of its own; give postgres://…');

@@ -28,6 +28,7 @@ export function sandboxControl(opened: Opened, runner: Runner): SandboxControl {
     reorg: (input) => refusing(simulation.chains.reorg(input)),
     setRate: ({ coin, usd }) => refusing(simulation.rates.set(coin, usd)),
     setFault: (input) => refusing(simulation.faults.set(input)),
+    readMails: async (to) => ({ mails: await simulation.mails.read(to) }),
     settle: async () => {
       await settle(runner);
     },

@@ -71,21 +71,25 @@ export async function startService(
   const rates = { shared: sharedRates ?? (sharedPort || config.DATABASE_URL !== null), ...ratesOf(config) };
   const http = door(config, opened, runner, { sharedPort, rates });
   const stop = async () => {
-    const cut = setTimeout(() => http.server.closeAllConnections(), DRAIN_MS);
+    const cut = setTimeout(() => {
+      http.server.closeAllConnections();
+      opened.service.mailer?.close();
+    }, DRAIN_MS);
     // A kept-alive connection whose request was answered after the stop began would wait for the next one.
     const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
     // Told first, so that a request that waits for work to settle is answered.
     const rested = runner.stop();
     await http.close();
-    clearTimeout(cut);
     clearInterval(sweep);
     await rested;
+    clearTimeout(cut);
     await opened.close();
   };
   try {
     await listenForOthers(opened, runner);
     if (roles.has('api') && config.SKERRY_GEO_FILE !== null) await requireCountries(opened);
     const url = roles.has('api') ? await listen(config, http, sharedPort) : null;
+    if (url !== null) opened.listensAt(url);
     if (roles.has('worker')) runner.start();
     if (roles.has('api')) loadCountries(opened);
     return { opened, http, runner, url, stop };

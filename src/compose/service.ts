@@ -1,6 +1,6 @@
 /** Puts the service together: database, keys, clock, and behind each port the driver that the mode calls for. */
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import { baseUrl, type Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { openStamp } from '../domain/stamp/open.ts';
 import { DiskBlobs } from '../drivers/blobs/disk.ts';
@@ -10,6 +10,8 @@ import { SimulatorControl } from '../drivers/compute/simulator/control.ts';
 import { SimulatedCompute } from '../drivers/compute/simulator/driver.ts';
 import { SqlFaults } from '../drivers/faults.ts';
 import { MmdbGeo } from '../drivers/geo/mmdb.ts';
+import { MailOutbox } from '../drivers/mail/outbox.ts';
+import { SmtpMailer } from '../drivers/mail/smtp.ts';
 import { FixedRates } from '../drivers/rates/fixed.ts';
 import { OffsetClock } from '../kernel/clock.ts';
 import { armCrashPoint } from '../kernel/crash.ts';
@@ -17,6 +19,9 @@ import { createLoggers, type Logger } from '../kernel/logger.ts';
 import { PasswordHasher } from '../kernel/passwords.ts';
 import { parseQuotas } from '../kernel/quotas.ts';
 import { Refusal } from '../kernel/refusal.ts';
+import type { KeyRing } from '../kernel/secrets.ts';
+import { parseSender, parseSmtpUrl } from '../kernel/smtp-url.ts';
+import type { Mailer } from '../ports/mail.ts';
 import { COIN_CODES } from '../spec/coins.ts';
 import { notifyWorkers } from '../store/clock.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
@@ -36,6 +41,7 @@ export interface Simulation {
   readonly compute: SimulatorControl;
   readonly rates: FixedRates;
   readonly faults: SqlFaults;
+  readonly mails: MailOutbox;
 }
 
 export interface Opened {
@@ -48,6 +54,8 @@ export interface Opened {
   readonly requestLog: Logger;
   /** Whom `service.wake()` wakes in this process. */
   onWake(rise: () => void): void;
+  /** Where it listens, which a free port tells only then. */
+  listensAt(url: string): void;
   close(): Promise<void>;
 }
 
@@ -83,8 +91,9 @@ export async function openService(
       dataDir: config.SKERRY_DATA_DIR,
     });
     const clock = new OffsetClock(clockOffsetMs);
-    const simulation = simulate(config, outside, clock);
+    const simulation = simulate(config, outside, clock, keys);
     const wakes = waking(db);
+    const place = { url: baseUrl(config) };
     reads = await openPipelined(db);
     const service: Service = {
       db,
@@ -97,9 +106,13 @@ export async function openService(
       blobs: new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') }),
       settings: {
         mode: config.SKERRY_MODE,
+        get baseUrl() {
+          return place.url;
+        },
         tokenPrefix: config.SKERRY_TOKEN_PREFIX,
         rateLockMinutes: config.SKERRY_RATE_LOCK_MINUTES,
         addressRestDays: config.SKERRY_ADDRESS_REST_DAYS,
+        graceDays: config.SKERRY_GRACE_DAYS,
         shutdownDeadlineS: config.SKERRY_SHUTDOWN_DEADLINE_S,
         webhookAllowLoopback: config.SKERRY_WEBHOOK_ALLOW_LOOPBACK,
         quotas: parseQuotas(config.SKERRY_QUOTAS),
@@ -115,6 +128,9 @@ export async function openService(
       log,
       requestLog,
       onWake: wakes.onWake,
+      listensAt: (url) => {
+        place.url = config.SKERRY_BASE_URL ?? url;
+      },
       close,
     };
   } catch (error) {
@@ -127,21 +143,31 @@ function simulate(
   config: Config,
   db: OpenDatabase,
   clock: OffsetClock,
-): { drivers: Pick<Service, 'compute' | 'chains' | 'rates'>; controls: Simulation } {
+  keys: KeyRing,
+): { drivers: Pick<Service, 'compute' | 'chains' | 'rates' | 'mailer'>; controls: Simulation } {
   const faults = new SqlFaults(db);
   const blockS = config.SKERRY_SIM_BLOCK_S;
   const rates = new FixedRates({ db, faults });
   const chains = COIN_CODES.map((coin) => [coin, new Simnet({ coin, db, clock, faults, blockS })] as const);
   const compute = new SimulatedCompute({ db, clock, faults, installS: config.SKERRY_SIM_INSTALL_S });
+  const mails = new MailOutbox({ db, keys, faults, server: mailServer(config) });
   return {
-    drivers: { compute, chains: new Map(chains), rates },
+    drivers: { compute, chains: new Map(chains), rates, mailer: mails },
     controls: {
       chains: new SimnetControl({ db, clock, blockS }),
       compute: new SimulatorControl({ db, clock }),
       rates,
       faults,
+      mails,
     },
   };
+}
+
+/** Null without settings for one. Both were checked when they were read. */
+function mailServer(config: Config): Mailer | null {
+  const server = parseSmtpUrl(config.SKERRY_SMTP_URL ?? '');
+  const from = parseSender(config.SKERRY_MAIL_FROM ?? '');
+  return server && from ? new SmtpMailer({ server, from }) : null;
 }
 
 /** Wakes this process at once and the others by one notification for many wakes. */

@@ -8,6 +8,7 @@ import type { Database, Sql } from '../kernel/sql.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { ChainDriver } from '../ports/chain.ts';
 import type { ComputeDriver } from '../ports/compute.ts';
+import type { Mailer } from '../ports/mail.ts';
 import type { Rates } from '../ports/rates.ts';
 import type { CoinCode } from '../spec/coins.ts';
 
@@ -23,6 +24,8 @@ export interface Service {
   readonly rates: Rates;
   /** Files of customers: their own images. */
   readonly blobs: Blobs;
+  /** Null: this service sends no mail, and offers nothing that needs one. */
+  readonly mailer: Mailer | null;
   readonly log: Logger;
   readonly settings: ServiceSettings;
   /** Hurries the workers of all processes; called after a commit that made work. Polling is the guarantee. */
@@ -31,9 +34,13 @@ export interface Service {
 
 export interface ServiceSettings {
   readonly mode: 'sandbox' | 'live';
+  /** How customers reach the panel, without a slash at the end: what links in mails begin with. */
+  readonly baseUrl: string;
   readonly tokenPrefix: string;
   readonly rateLockMinutes: number;
   readonly addressRestDays: number;
+  /** How long a suspended server waits for its customer before it is destroyed. */
+  readonly graceDays: number;
   /** How long a guest has to shut down before it is switched off. */
   readonly shutdownDeadlineS: number;
   /** For tests: webhooks may lead to this machine. */

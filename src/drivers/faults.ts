@@ -2,6 +2,7 @@
 import type { Database } from '../kernel/sql.ts';
 import type { ChainDriver } from '../ports/chain.ts';
 import type { ComputeDriver } from '../ports/compute.ts';
+import type { Mailer } from '../ports/mail.ts';
 import type { Rates } from '../ports/rates.ts';
 
 export interface Faults {
@@ -40,6 +41,7 @@ export const FAULTS: Readonly<Record<string, readonly string[]>> = {
   }),
   chain: verbs<ChainDriver>({ allocate: true, poll: true, recheck: true, health: true }),
   rates: verbs<Rates>({ usdPerCoin: true, eurPerUsd: true }),
+  mail: verbs<Pick<Mailer, 'send'>>({ send: true }),
 };
 
 /** The fault asked for does not exist. `field` is the word that is wrong, `allowed` what it may be. */

@@ -23,6 +23,7 @@ export const ID_PREFIXES = {
   request: 'req_',
   session: 'sess_',
   policy: 'pol_',
+  mail: 'mail_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -7,6 +7,7 @@ import { parseProxies } from './proxies.ts';
 import { parseQuotas } from './quotas.ts';
 import { Refusal } from './refusal.ts';
 import { KeyRing } from './secrets.ts';
+import { parseSender, parseSmtpUrl } from './smtp-url.ts';
 
 /** A setting is wrong; the message is one line that names it and says how to mend it. */
 export class ConfigError extends Refusal {
@@ -61,6 +62,12 @@ const PARTICULAR: Partial<Record<SettingName, (text: string) => string | undefin
       return 'give id:base64 of 32 random bytes, several separated by commas, newest first';
     }
   },
+  SKERRY_SMTP_URL: (text) =>
+    parseSmtpUrl(text)
+      ? undefined
+      : 'give smtp://user:password@host:587 or smtps://user:password@host:465, with % and @ in them encoded',
+  SKERRY_MAIL_FROM: (text) =>
+    parseSender(text) ? undefined : 'give an e-mail address, or Name <name@host.example>',
   SKERRY_QUOTAS: (text) => refusalOf(parseQuotas, text),
   SKERRY_TRUSTED_PROXIES: (text) => refusalOf(parseProxies, text),
   SKERRY_CRASH_AT: (text) => {

@@ -147,6 +147,13 @@ export const SETTINGS = {
     max: 365,
     about: 'days an address rests after a server had it',
   },
+  SKERRY_GRACE_DAYS: {
+    type: 'whole',
+    default: '14',
+    min: 1,
+    max: 365,
+    about: 'days that a suspended server waits for its customer before it is destroyed',
+  },
   SKERRY_SHUTDOWN_DEADLINE_S: {
     type: 'whole',
     default: '60',
@@ -164,6 +171,17 @@ export const SETTINGS = {
     type: 'text',
     default: null,
     about: 'certificates that webhook receivers on this machine are checked against; see the setting above',
+  },
+  SKERRY_SMTP_URL: {
+    type: 'secret',
+    default: null,
+    about:
+      'mail server, smtp://user:password@host:587 or smtps://…; unset: a sandbox keeps mails to itself, a live service sends none',
+  },
+  SKERRY_MAIL_FROM: {
+    type: 'text',
+    default: null,
+    about: 'whom mails come from: Skerry <no-reply@skerry.example>; goes with SKERRY_SMTP_URL',
   },
   SKERRY_QUOTAS: {
     type: 'text',

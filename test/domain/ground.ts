@@ -26,9 +26,11 @@ export async function openGround(): Promise<Ground> {
   const clock = new OffsetClock();
   const settings = {
     mode: 'sandbox',
+    baseUrl: 'http://panel.test',
     tokenPrefix: 'skerry',
     rateLockMinutes: 60,
     addressRestDays: 7,
+    graceDays: 14,
     shutdownDeadlineS: 60,
     webhookAllowLoopback: false,
     quotas: QUOTAS,

@@ -59,10 +59,10 @@ describe('faults on demand', () => {
   });
 
   it('an unknown driver or operation is named, with what it may be', async () => {
-    for (const driver of ['mail', '', '__proto__', 'constructor']) {
+    for (const driver of ['dns', '', '__proto__', 'constructor']) {
       await assert.rejects(faults.set({ driver, operation: 'ensure', times: 1 }), (error) => {
         assert.ok(error instanceof UnknownFault);
-        assert.deepEqual([error.field, error.allowed], ['driver', ['compute', 'chain', 'rates']]);
+        assert.deepEqual([error.field, error.allowed], ['driver', ['compute', 'chain', 'rates', 'mail']]);
         return true;
       });
     }

@@ -11,6 +11,7 @@ import { DiskBlobs } from '../../src/drivers/blobs/disk.ts';
 import { Simnet } from '../../src/drivers/chain/simnet/driver.ts';
 import { SimulatedCompute } from '../../src/drivers/compute/simulator/driver.ts';
 import { SqlFaults } from '../../src/drivers/faults.ts';
+import { MailOutbox } from '../../src/drivers/mail/outbox.ts';
 import { FixedRates } from '../../src/drivers/rates/fixed.ts';
 import { buildHttp } from '../../src/http/server.ts';
 import type { HttpSettings } from '../../src/http/settings.ts';
@@ -172,6 +173,7 @@ function parts(db: OpenDatabase, clock: OffsetClock, log: string[]): Omit<Servic
     },
   });
   const faults = new SqlFaults(db);
+  const keys = new KeyRing(KeyRing.generate());
   const chains = COIN_CODES.map(
     (coin) => [coin, new Simnet({ coin, db, clock, faults, blockS: 0 })] as const,
   );
@@ -179,17 +181,20 @@ function parts(db: OpenDatabase, clock: OffsetClock, log: string[]): Omit<Servic
     db,
     reads: db,
     clock,
-    keys: new KeyRing(KeyRing.generate()),
+    keys,
     log: pino({ base: null }, stream),
     compute: new SimulatedCompute({ db, clock, faults, installS: 0 }),
     chains: new Map(chains),
     rates: new FixedRates({ db }),
     blobs: new DiskBlobs({ folder: scratchFolder(), reserveBytes: 0 }),
+    mailer: new MailOutbox({ db, keys, faults }),
     settings: {
       mode: 'sandbox',
+      baseUrl: 'http://panel.test',
       tokenPrefix: 'skerry',
       rateLockMinutes: 60,
       addressRestDays: 7,
+      graceDays: 14,
       shutdownDeadlineS: 60,
       webhookAllowLoopback: false,
       quotas: QUOTAS,

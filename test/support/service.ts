@@ -7,6 +7,7 @@ import { DiskBlobs } from '../../src/drivers/blobs/disk.ts';
 import { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
 import { SimulatedCompute } from '../../src/drivers/compute/simulator/driver.ts';
 import { SqlFaults } from '../../src/drivers/faults.ts';
+import { MailOutbox } from '../../src/drivers/mail/outbox.ts';
 import { FixedRates } from '../../src/drivers/rates/fixed.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { PasswordHasher } from '../../src/kernel/passwords.ts';
@@ -51,22 +52,26 @@ export async function testService(options: { poolSize?: number; keys?: string } 
   const faults = new SqlFaults(outside);
   const simulator = new SimulatorControl({ db: outside, clock });
   const log = createLogger('silent');
+  const keys = new KeyRing(options.keys ?? KeyRing.generate());
   const service: Service = {
     db,
     reads: db,
     clock,
     log,
-    keys: new KeyRing(options.keys ?? KeyRing.generate()),
+    keys,
     passwords: new PasswordHasher({ queueMax: 8 }),
     compute: new SimulatedCompute({ db: outside, clock, faults, installS: INSTALL_S }),
     chains: new Map(),
     rates: new FixedRates({ db: outside }),
     blobs: new DiskBlobs({ folder: blobsFolder, reserveBytes: 0 }),
+    mailer: new MailOutbox({ db: outside, keys, faults }),
     settings: {
       mode: 'sandbox',
+      baseUrl: 'http://panel.test',
       tokenPrefix: 'skerry',
       rateLockMinutes: 60,
       addressRestDays: 7,
+      graceDays: 14,
       shutdownDeadlineS: 60,
       webhookAllowLoopback: false,
       quotas: QUOTAS,

@@ -6,6 +6,10 @@ export interface SandboxControl {
   setRate(input: { coin: string; usd: string }): Promise<void>;
   /** Arms a fault of a simulated driver; `times` 0 clears it. */
   setFault(input: { driver: string; operation: string; times: number }): Promise<void>;
+  /** What customers were mailed, oldest first: the newest 100, of one address when it is given. */
+  readMails(
+    to: string | null,
+  ): Promise<{ mails: readonly { readonly to: string; readonly subject: string; readonly text: string }[] }>;
   /** Moves the clock due date by due date, the work of each to rest, and returns the time it is then. */
   advanceClock(ms: number): Promise<Date>;
   /** Waits until no due work is left. */

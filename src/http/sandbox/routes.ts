@@ -4,6 +4,7 @@ import { Failure, fail } from '../../kernel/fail.ts';
 import { isPrintable } from '../../kernel/printable.ts';
 import { rfc3339 } from '../../kernel/time.ts';
 import { FAILURES } from '../../spec/errors.ts';
+import { LIMITS } from '../../spec/limits.ts';
 import { isCrossSite } from '../csrf.ts';
 import type { SandboxControl } from './control.ts';
 
@@ -95,16 +96,23 @@ export function sandboxRoutes(scope: FastifyInstance, control: SandboxControl): 
       return { ok: true, ...(await act(control, parse(request.body, fields))) };
     });
   }
+  scope.get('/sandbox/mails', async (request) => {
+    const query = known(request.query as Body, ['to'], 'query');
+    return { ok: true, ...(await control.readMails(query.to === undefined ? null : address(query, 'to'))) };
+  });
 }
 
 function parse(payload: unknown, fields: readonly string[]): Body {
-  const body = jsonObject(payload);
-  // A typo must not silently do nothing.
-  const unknown = Object.keys(body).find((name) => !fields.includes(name));
+  return known(jsonObject(payload), fields, 'body');
+}
+
+/** A typo must not silently do nothing. */
+function known(given: Body, fields: readonly string[], where: 'body' | 'query'): Body {
+  const unknown = Object.keys(given).find((name) => !fields.includes(name));
   if (unknown !== undefined) {
-    fail('bad_request', { field: unknown.slice(0, 64) }, 'The body has a field that is not known here.');
+    fail('bad_request', { field: unknown.slice(0, 64) }, `The ${where} has a field that is not known here.`);
   }
-  return body;
+  return given;
 }
 
 function jsonObject(payload: unknown): Body {
@@ -126,6 +134,12 @@ function text(body: Body, field: string): string {
   const value = body[field];
   const fits = typeof value === 'string' && value.length > 0 && value.length <= 200 && isPrintable(value);
   return fits ? value : bad(field, 'a text of 1 to 200 printable characters');
+}
+
+function address(query: Body, field: string): string {
+  const value = query[field];
+  const fits = typeof value === 'string' && isPrintable(value) && value.length <= LIMITS.emailMaxChars;
+  return fits && value.includes('@') ? value : bad(field, 'an e-mail address');
 }
 
 function number(body: Body, field: string, min: number, max: number): number {

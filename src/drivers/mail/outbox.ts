@@ -1,0 +1,70 @@
+/**
+ * The sandbox's letter box: every mail that a customer would have received, for whoever tries the service out. It knows a
+ * mail by its id, so one that is sent again is there once. What it keeps is sealed, because mails hold links.
+ */
+import { readId } from '../../kernel/ids.ts';
+import type { KeyRing } from '../../kernel/secrets.ts';
+import type { Database } from '../../kernel/sql.ts';
+import type { Mailer, MailOutcome, OutgoingMail } from '../../ports/mail.ts';
+import type { Faults } from '../faults.ts';
+
+/** A mail as the letter box shows it. */
+export interface ReceivedMail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+const SEAL = 'sandbox mail';
+/** The box holds this many, and a reader sees this many at once. */
+const KEPT_MAX = 10_000;
+const SHOWN_MAX = 100;
+
+export class MailOutbox implements Mailer {
+  readonly #db: Database;
+  readonly #keys: KeyRing;
+  readonly #faults: Faults;
+  readonly #server: Mailer | null;
+
+  /** With a `server`, mails go there, and what it has taken is in the letter box too. */
+  constructor(options: { db: Database; keys: KeyRing; faults: Faults; server?: Mailer | null }) {
+    this.#db = options.db;
+    this.#keys = options.keys;
+    this.#faults = options.faults;
+    this.#server = options.server ?? null;
+  }
+
+  async send(mail: OutgoingMail, handOver: () => Promise<boolean>): Promise<MailOutcome> {
+    if (await this.#faults.take('mail', 'send')) return { outcome: 'unreachable', detail: 'simulated fault' };
+    const outcome = await this.#server?.send(mail, handOver);
+    if (outcome && outcome.outcome !== 'sent') return outcome;
+    await this.#keep(mail);
+    return { outcome: 'sent' };
+  }
+
+  close(): void {
+    this.#server?.close();
+  }
+
+  /** The newest mails, to one address when it is given; oldest first. */
+  async read(to: string | null): Promise<ReceivedMail[]> {
+    const rows = await this.#db.rows<{ mail_sealed: string }>(
+      to === null
+        ? 'select mail_sealed from sim.mails order by no desc limit $1'
+        : 'select mail_sealed from sim.mails where to_key = $2 order by no desc limit $1',
+      to === null ? [SHOWN_MAX] : [SHOWN_MAX, to.toLowerCase()],
+    );
+    return rows
+      .map((row) => JSON.parse(this.#keys.open(SEAL, row.mail_sealed).toString()) as ReceivedMail)
+      .reverse();
+  }
+
+  async #keep({ id, to, subject, text }: OutgoingMail): Promise<void> {
+    const sealed = this.#keys.seal(SEAL, JSON.stringify({ to, subject, text } satisfies ReceivedMail));
+    await this.#db.run(
+      `insert into sim.mails (id, to_key, mail_sealed) values ($1, $2, $3) on conflict (id) do nothing`,
+      [readId('mail', id), to.toLowerCase(), sealed],
+    );
+    await this.#db.run(`delete from sim.mails where no <= (select max(no) from sim.mails) - $1`, [KEPT_MAX]);
+  }
+}

@@ -1,0 +1,53 @@
+/** Where the mail server is, from `smtp://user:password@host:587` or `smtps://user:password@host:465`. */
+export interface SmtpServer {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte; otherwise it begins by STARTTLS, without which nothing is sent. */
+  readonly secure: boolean;
+  /** On this machine, in plain text. */
+  readonly loopback: boolean;
+  readonly login: { readonly user: string; readonly password: string } | null;
+}
+
+/** Undefined when it is no such address. */
+export function parseSmtpUrl(text: string): SmtpServer | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const secure = url?.protocol === 'smtps:';
+  if (!url || (!secure && url.protocol !== 'smtp:') || url.hostname === '') return undefined;
+  if (!/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '') return undefined;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const [user, password] = [decoded(url.username), decoded(url.password)];
+  if (user === undefined || password === undefined || (user === '') !== (password === '')) return undefined;
+  return {
+    host,
+    port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
+    secure,
+    loopback: host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host),
+    login: user === '' ? null : { user, password },
+  };
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Who mails come from. */
+export interface Sender {
+  /** Empty where only an address was given. */
+  readonly name: string;
+  readonly address: string;
+  readonly domain: string;
+}
+
+/** `Skerry <no-reply@skerry.example>` or the address alone; undefined when it is neither. */
+export function parseSender(text: string): Sender | undefined {
+  const match = /^(?:([^<>"\\\p{C}]{0,100}?)\s*<([^<>]+)>|([^<>]+))$/u.exec(text.trim());
+  const address = match?.[2] ?? match?.[3] ?? '';
+  const domain = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@([a-z0-9-]+(?:\.[a-z0-9-]+)*)$/i.exec(address)?.[1];
+  if (!match || domain === undefined || address.length > 254) return undefined;
+  return { name: match[1] ?? '', address, domain };
+}
