@@ -54,7 +54,7 @@ export const LIMITS = {
   /** A stream says at least this often that it is there. */
   eventHeartbeatS: 15,
   webhookUrlMaxChars: 2_048,
-  /** Deliveries of one subscription that wait to be sent for the first time; pings and replays beyond them are 409. */
+  /** Pings and replays of one subscription that wait to be sent for the first time; more of them are 409. */
   webhookPendingMax: 20,
   webhookAttemptsMax: 6,
   webhookTimeoutMs: 10_000,
@@ -62,6 +62,8 @@ export const LIMITS = {
   clockSkewS: 30,
   deprecatedImageDays: 90,
   lowBalanceDays: 7,
+  /** An announced price holds for cycles that begin this long after the announcement. */
+  priceNoticeDays: 30,
   tokenLastUsedRefreshS: 60,
   ipv4PoolWarning: 50,
   sessionIdleHours: 24,
@@ -94,6 +96,9 @@ export const QUOTAS = {
   rdnsPerServer: 64,
   openTopups: 20,
 } as const;
+
+/** Days before a suspended server is destroyed on which its customer is warned; those that fit into the grace period. */
+export const DESTRUCTION_WARNING_DAYS = [7, 3, 1] as const;
 
 /** SPEC "What the service does" 6: months of a cycle → discount in per cent. */
 export const CYCLE_DISCOUNT_PERCENT = { 1: 0, 3: 25, 6: 35, 12: 50 } as const;

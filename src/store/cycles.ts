@@ -1,5 +1,6 @@
 /** The prepaid cycles of a server. */
 import type { Sql } from '../kernel/sql.ts';
+import { WINDOW_SQL } from './billing.ts';
 
 /** How many cycles were charged for the server; the next one's fact is `cycle:<id>:<this + 1>`. */
 export async function countCycles(tx: Sql, serverId: string): Promise<number> {
@@ -11,14 +12,23 @@ export async function countCycles(tx: Sql, serverId: string): Promise<number> {
   return row?.last ?? 0;
 }
 
+/** A cycle that was paid: the calendar looks at the server when its window begins. */
 export async function setPaidUntil(
   tx: Sql,
-  change: { id: string; paidUntil: Date; anchorDay: number; now: Date },
+  change: {
+    readonly id: string;
+    readonly paidUntil: Date;
+    readonly anchorDay: number;
+    readonly monthCents: bigint;
+    readonly cycleCents: bigint;
+    readonly now: Date;
+  },
 ): Promise<void> {
-  await tx.run(`update servers set paid_until = $2, anchor_day = $3, updated_at = $4 where id = $1`, [
-    change.id,
-    change.paidUntil,
-    change.anchorDay,
-    change.now,
-  ]);
+  await tx.run(
+    `update servers
+        set paid_until = $2::timestamptz, anchor_day = $3, updated_at = $4, price_cents_month = $5, price_cents_cycle = $6,
+            bill_at = $2::timestamptz - ${WINDOW_SQL}, awaiting_since = null
+      where id = $1`,
+    [change.id, change.paidUntil, change.anchorDay, change.now, change.monthCents, change.cycleCents],
+  );
 }

@@ -9,7 +9,9 @@ export type OperationKind =
   | 'reboot'
   | 'rescue'
   | 'rebuild'
-  | 'restore';
+  | 'restore'
+  /** Switches the machine of a server off that was suspended. */
+  | 'suspend';
 
 export type OperationStep =
   | 'ensure'
@@ -154,6 +156,7 @@ export async function releaseAllLeases(tx: Sql): Promise<void> {
   await tx.run(`update operations set lease_id = null, leased_until = null where lease_id is not null`);
   await tx.run(`update tasks set lease_id = null, leased_until = null where lease_id is not null`);
   await tx.run(`update coins set lease_id = null, leased_until = null where lease_id is not null`);
+  await tx.run(`update webhook_queues set lease_id = null, leased_until = null where lease_id is not null`);
 }
 
 /** Moves an operation on and lets go of it; false when the lease was lost, and with it the right to write. */

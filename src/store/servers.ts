@@ -3,6 +3,7 @@ import { readId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { ServerStatus, SuspendedReason } from '../spec/states.ts';
+import { WINDOW_SQL } from './billing.ts';
 import { type Page, type PageSource, readPage } from './page.ts';
 
 export interface ServerRow {
@@ -30,6 +31,11 @@ export interface ServerRow {
   readonly price_cents_month: bigint;
   readonly price_cents_cycle: bigint;
   readonly paid_until: Date;
+  /** While it is suspended: since when, and as what it resumes. */
+  readonly suspended_at: Date | null;
+  readonly resume_to: 'running' | 'stopped' | null;
+  /** Since when a legal hold is on it: it is never destroyed. */
+  readonly held_at: Date | null;
   readonly first_run_at: Date | null;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -40,8 +46,8 @@ export interface ServerRow {
 
 const COLUMNS = `s.id, s.public_no, s.customer_id, s.name, s.status, s.suspended_reason, s.plan_id, s.region_id,
   s.image_id, i.type as image_type, s.host_id, s.machine_id, s.ram_mb, s.disk_gb, s.ssh_keys, s.tags, s.labels, s.rdns,
-  s.billing_months, s.auto_renew, s.price_cents_month, s.price_cents_cycle, s.paid_until, s.first_run_at,
-  s.created_at, s.updated_at, host(a.addr) as ipv4, host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix`;
+  s.billing_months, s.auto_renew, s.price_cents_month, s.price_cents_cycle, s.paid_until, s.suspended_at,
+  s.resume_to, s.held_at, s.first_run_at, s.created_at, s.updated_at, host(a.addr) as ipv4, host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix`;
 const FROM = `servers s
   join images i on i.id = s.image_id
   left join ipv4_addresses a on a.server_id = s.id
@@ -138,19 +144,25 @@ export async function lockOwnServer(tx: Sql, customerId: string, id: string): Pr
   );
 }
 
-/** Only the way into `suspended` has a reason, and a statement of its own. */
+/** Only the way into `suspended` has a reason, and a statement of its own: store/billing.ts. */
 export async function setServerStatus(
   tx: Sql,
   change: { id: string; status: Exclude<ServerStatus, 'suspended'>; now: Date },
 ): Promise<void> {
-  await tx.run(`update servers set status = $2, suspended_reason = null, updated_at = $3 where id = $1`, [
-    change.id,
-    change.status,
-    change.now,
-  ]);
+  await tx.run(
+    `update servers
+        set status = $2, updated_at = $3, suspended_reason = null, suspended_at = null, resume_to = null,
+            destroy_at = null, warned_days = null, awaiting_since = null,
+            bill_at = case when $2 = 'destroying' then null else bill_at end
+      where id = $1`,
+    [change.id, change.status, change.now],
+  );
 }
 
-/** An install is done: its secrets go. `onNewDisk`: it was made on the next disk generation. */
+/**
+ * An install is done: its secrets go. `onNewDisk`: it was made on the next disk generation. From its first run on the
+ * calendar looks at the server.
+ */
 export async function setServerInstalled(
   tx: Sql,
   change: { id: string; onNewDisk: boolean; now: Date },
@@ -159,6 +171,7 @@ export async function setServerInstalled(
     `update servers
         set status = 'running', first_run_at = coalesce(first_run_at, $2), updated_at = $2,
             generation = generation + case when $3 then 1 else 0 end,
+            bill_at = coalesce(bill_at, paid_until - ${WINDOW_SQL}),
             root_password_sealed = null, user_data_sealed = null
       where id = $1`,
     [change.id, change.now, change.onNewDisk],

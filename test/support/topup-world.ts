@@ -75,6 +75,7 @@ export class TopupWorld {
         tokenPrefix: 'skerry',
         rateLockMinutes: 60,
         addressRestDays: 7,
+        graceDays: 14,
         shutdownDeadlineS: 60,
         webhookAllowLoopback: false,
         quotas: QUOTAS,

@@ -1,4 +1,4 @@
-/** Charging a further cycle of a server, at the price of its deploy. */
+/** Charging a further cycle of a server: its ledger entry, the event, and the day until which it is paid. */
 import { balanceTooLow } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { addMonths } from '../../kernel/time.ts';
@@ -8,35 +8,47 @@ import type { ServerRow } from '../../store/servers.ts';
 import { ledgerEntryObject } from '../ledger/object.ts';
 import { charge } from '../ledger/transfer.ts';
 import { recordEvent } from '../record.ts';
-import { cycleDescription } from './price.ts';
+import { type CyclePrice, cycleDescription, priceFrom } from './price.ts';
 
 /**
  * The next cycle begins now, and its day is the server's day from now on. The caller holds the server's lock. Refuses
- * with `insufficient_balance`.
+ * with `insufficient_balance`. Returns until when it is paid.
  */
-export async function chargeCycleFromNow(tx: Sql, server: ServerRow, now: Date): Promise<void> {
-  const { customer_id: customerId, price_cents_cycle: price } = server;
-  const have = (await lockBalance(tx, customerId)) ?? 0n;
-  if (have < price) balanceTooLow(have, price);
+export async function chargeCycleFromNow(tx: Sql, server: ServerRow, now: Date): Promise<Date> {
+  const price = await priceFrom(tx, server, now);
+  const have = (await lockBalance(tx, server.customer_id)) ?? 0n;
+  if (have < price.cycleCents) balanceTooLow(have, price.cycleCents);
+  return await chargeCycle(tx, server, { from: now, anchorDay: now.getUTCDate(), price }, now);
+}
+
+/** The cycle that begins `from`. The caller holds the locks of the server and of the balance, which suffices. */
+export async function chargeCycle(
+  tx: Sql,
+  server: ServerRow,
+  next: { readonly from: Date; readonly anchorDay: number; readonly price: CyclePrice },
+  now: Date,
+): Promise<Date> {
+  const { id, customer_id: customerId } = server;
   const description = cycleDescription(server);
-  const cycle = (await countCycles(tx, server.id)) + 1;
-  const resource = { kind: 'server', id: server.id } as const;
+  const cycle = (await countCycles(tx, id)) + 1;
+  const resource = { kind: 'server', id } as const;
   const entry = await charge(
     tx,
     {
       customerId,
       account: 'revenue',
-      amountCents: price,
+      amountCents: next.price.cycleCents,
       type: 'charge',
       resource,
       description,
-      fact: `cycle:${server.id}:${cycle}`,
+      fact: `cycle:${id}:${cycle}`,
     },
     now,
   );
-  const anchorDay = now.getUTCDate();
-  const paidUntil = addMonths(now, server.billing_months, anchorDay);
-  await setPaidUntil(tx, { id: server.id, paidUntil, anchorDay, now });
+  const { anchorDay } = next;
+  const paidUntil = addMonths(next.from, server.billing_months, anchorDay);
+  await setPaidUntil(tx, { id, paidUntil, anchorDay, ...next.price, now });
   const object = ledgerEntryObject({ ...entry, type: 'charge', resource, description, createdAt: now });
   await recordEvent(tx, { customerId, type: 'billing.charged', object }, now);
+  return paidUntil;
 }

@@ -1,9 +1,18 @@
 /** The end of an operation: its row goes, the server's status moves as the table says, and the event tells of it. */
 import { type CrashPoint, crashPoint } from '../../kernel/crash.ts';
 import { showId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { addMonths } from '../../kernel/time.ts';
 import { move, SERVER_TRANSITIONS, type ServerStatus } from '../../spec/states.ts';
+import { setPaidUntil } from '../../store/cycles.ts';
 import { finishOperation, type OperationKind, type OperationRow } from '../../store/operations.ts';
-import { findServer, lockServer, setServerInstalled, setServerStatus } from '../../store/servers.ts';
+import {
+  findServer,
+  lockServer,
+  type ServerRow,
+  setServerInstalled,
+  setServerStatus,
+} from '../../store/servers.ts';
 import type { Service } from '../context.ts';
 import { releaseImage } from '../images/release.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
@@ -21,7 +30,6 @@ const TRIGGERS = {
   reboot: 'reboot',
   rescue: 'rescue',
 } as const;
-type Completing = keyof typeof TRIGGERS;
 
 const INSTALLS: readonly OperationKind[] = ['provision', 'rebuild', 'restore'];
 
@@ -29,6 +37,8 @@ const INSTALLS: readonly OperationKind[] = ['provision', 'rebuild', 'restore'];
 export async function complete(service: Service, operation: OperationRow): Promise<void> {
   const { kind } = operation;
   if (kind === 'destroy') throw new Error('a removal is recorded where it ends');
+  // The server has been suspended all along.
+  if (kind === 'suspend') return await endQuietly(service, operation);
   const now = service.clock.now();
   await service.db.transaction(async (tx) => {
     const server = await lockServer(tx, operation.server_id);
@@ -39,6 +49,7 @@ export async function complete(service: Service, operation: OperationRow): Promi
       await releaseImage(tx, reinstallPayload(service, operation).imageId, now);
     }
     if (INSTALLS.includes(kind)) {
+      if (kind === 'provision' && server.paid_until <= now) await beginCycleAnew(tx, server, now);
       await setServerInstalled(tx, { id: server.id, onNewDisk: kind !== 'provision', now });
     } else {
       // Also where the status stays: a reboot is a change that `updated_at` shows.
@@ -57,6 +68,25 @@ export async function complete(service: Service, operation: OperationRow): Promi
   crashPoint(pointOf(kind, 'provision.running_recorded', 'operation.ended'));
 }
 
+/** A server that could not run as long as its first cycle lasted has that cycle from its first run on. */
+async function beginCycleAnew(tx: Sql, server: ServerRow, now: Date): Promise<void> {
+  const anchorDay = now.getUTCDate();
+  await setPaidUntil(tx, {
+    id: server.id,
+    paidUntil: addMonths(now, server.billing_months, anchorDay),
+    anchorDay,
+    monthCents: server.price_cents_month,
+    cycleCents: server.price_cents_cycle,
+    now,
+  });
+}
+
+/** Nothing changes for the customer. */
+async function endQuietly(service: Service, operation: OperationRow): Promise<void> {
+  if (!(await finishOperation(service.db, operation))) lostLease();
+  crashPoint('operation.ended');
+}
+
 /**
  * The driver refuses for good, or has no such machine: the operation is over and nothing came of it. A server that was
  * paid to resume is no longer suspended, so that nobody pays twice for another try.
@@ -64,6 +94,7 @@ export async function complete(service: Service, operation: OperationRow): Promi
 export async function fallThrough(service: Service, operation: OperationRow, reason: string): Promise<void> {
   const { kind } = operation;
   if (kind === 'provision' || kind === 'destroy') throw new Error(`a ${kind} does not fall through`);
+  if (kind === 'suspend') return await endQuietly(service, operation);
   const now = service.clock.now();
   await service.db.transaction(async (tx) => {
     const server = await lockServer(tx, operation.server_id);
@@ -90,7 +121,10 @@ export async function fallThrough(service: Service, operation: OperationRow, rea
   service.log.error({ ...shownOperation(operation), kind, reason }, 'operation was given up');
 }
 
-function trigger(kind: Completing, status: ServerStatus): (typeof TRIGGERS)[Completing] | 'resume_running' {
+function trigger(
+  kind: keyof typeof TRIGGERS,
+  status: ServerStatus,
+): (typeof TRIGGERS)[keyof typeof TRIGGERS] | 'resume_running' {
   return kind === 'start' && status === 'suspended' ? 'resume_running' : TRIGGERS[kind];
 }
 

@@ -1,6 +1,6 @@
 /** Destroying a server, whatever it does now. */
 import { crashPoint } from '../../kernel/crash.ts';
-import { notFound } from '../../kernel/fail.ts';
+import { fail, notFound } from '../../kernel/fail.ts';
 import { newId, readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Server } from '../../spec/schemas/server.ts';
@@ -26,6 +26,7 @@ export async function destroyServer(
     const server = (await lockOwnServer(tx, actor.customerId, id)) ?? notFound('server');
     requireCan(server, 'destroy');
     const now = service.clock.now();
+    refuseHeld(server);
     if (server.status !== 'destroying') await beginRemoval(tx, server, now);
     const object = serverObject((await findServer(tx, id)) ?? server);
     await recordAudit(tx, { actor, action: 'server.destroy', resource: object.id }, now);
@@ -37,8 +38,21 @@ export async function destroyServer(
   return answer;
 }
 
-/** In the caller's transaction, which holds the server's lock. What is done to the server now is taken over. */
-async function beginRemoval(tx: Sql, server: ServerRow, now: Date): Promise<void> {
+/** Not even its customer may destroy it: what it holds is wanted by law. */
+function refuseHeld(server: ServerRow): void {
+  if (server.held_at === null) return;
+  fail(
+    'jurisdictional_block',
+    {},
+    'Refused for legal reasons: this server is under a legal hold and cannot be destroyed. Contact the operator.',
+  );
+}
+
+/**
+ * In the caller's transaction, which holds the server's lock and found no legal hold; the audit row is the caller's. What
+ * is done to the server now is taken over.
+ */
+export async function beginRemoval(tx: Sql, server: ServerRow, now: Date): Promise<void> {
   await lockBalance(tx, server.customer_id);
   if (server.first_run_at === null) {
     await refundFirstCycle(tx, server, 'was destroyed before it first ran', now);

@@ -23,7 +23,7 @@ export interface Asked {
   readonly actor: CustomerActor;
   /** `srv_…` as it came. */
   readonly shownId: string;
-  readonly action: Exclude<OperationKind, 'provision' | 'destroy'>;
+  readonly action: Exclude<OperationKind, 'provision' | 'destroy' | 'suspend'>;
   readonly within: Within | undefined;
 }
 

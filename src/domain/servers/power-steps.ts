@@ -6,6 +6,7 @@
  *   hard reboot   reset ─→ wait_on                              (one that is off is switched on)
  *   start         wait_on
  *   rescue        enter_rescue ─→ wait_on
+ *   suspend       like stop, and never given up while the machine is there
  *
  * A host that is silent is waited for: the machine is there and nowhere else. A driver that refuses ends the operation.
  */
@@ -78,7 +79,8 @@ async function whetherOff(
 ): Promise<void> {
   switch (seen?.state) {
     case 'stopped':
-      if (operation.kind === 'stop') return await complete(service, operation);
+      if (operation.kind === 'stop' || operation.kind === 'suspend')
+        return await complete(service, operation);
       return await advance(service.db, service, operation, { step: 'wait_on' });
     case 'running':
     case 'installing': {
@@ -139,7 +141,10 @@ async function goOn(
   next: StepResult,
 ): Promise<void> {
   crashPoint('operation.asked');
-  if (fault?.fault === 'refused') return await fallThrough(service, operation, fault.message);
+  if (fault?.fault === 'refused') {
+    if (operation.kind === 'suspend') return await insist(service, operation, fault);
+    return await fallThrough(service, operation, fault.message);
+  }
   await advance(
     service.db,
     service,
@@ -147,4 +152,13 @@ async function goOn(
     fault ? { ...soonAgain(service, operation), fault: fault.message } : next,
   );
   crashPoint('operation.recorded');
+}
+
+/** A server that is suspended must not go on for free: what the driver refuses is tried again, with its power off next. */
+async function insist(service: Service, operation: OperationRow, fault: Fault): Promise<void> {
+  await advance(service.db, service, operation, {
+    ...soonAgain(service, operation),
+    step: 'wait_off',
+    fault: fault.message,
+  });
 }

@@ -1,6 +1,8 @@
 /** What a cycle costs (DECISIONS "Discount"), and what it is called on the ledger. */
 import { mulDiv } from '../../kernel/money.ts';
+import type { Sql } from '../../kernel/sql.ts';
 import { CYCLE_DISCOUNT_PERCENT, type CycleMonths } from '../../spec/limits.ts';
+import { findAnnouncedPrice } from '../../store/price-changes.ts';
 import type { ServerRow } from '../../store/servers.ts';
 
 /** Months × monthly price × (100 − discount)/100, rounded half up to the cent. */
@@ -15,4 +17,26 @@ export function cycleDescription(
 ): string {
   const months = server.billing_months;
   return `${server.plan_id} in ${server.region_id}, ${months} month${months === 1 ? '' : 's'}`;
+}
+
+export interface CyclePrice {
+  readonly monthCents: bigint;
+  readonly cycleCents: bigint;
+}
+
+/** What a cycle of the server costs that begins `from`: the price of its deploy, unless another was announced in time. */
+export async function priceFrom(tx: Sql, server: ServerRow, from: Date): Promise<CyclePrice> {
+  const { plan_id: planId, created_at: createdAt } = server;
+  return announcedPrice(server, await findAnnouncedPrice(tx, { planId, createdAt, from }));
+}
+
+/** The same where the announced price of a month, if any, is known. */
+export function announcedPrice(
+  server: Pick<ServerRow, 'billing_months' | 'price_cents_month' | 'price_cents_cycle'>,
+  monthCents: bigint | null | undefined,
+): CyclePrice {
+  if (monthCents == null || monthCents === server.price_cents_month) {
+    return { monthCents: server.price_cents_month, cycleCents: server.price_cents_cycle };
+  }
+  return { monthCents, cycleCents: cyclePriceCents(monthCents, server.billing_months as CycleMonths) };
 }

@@ -69,6 +69,7 @@ export const SERVERS: readonly Invariant[] = [
       where case when o.kind = 'provision' then s.status not in ('provisioning', 'installing')
                  when o.kind in ('rebuild', 'restore') then s.status <> 'installing'
                  when o.kind in ('stop', 'reboot', 'rescue') then s.status <> 'running'
+                 when o.kind = 'suspend' then s.status <> 'suspended'
                  when o.kind = 'start' then s.status not in ('stopped', 'suspended')
                  when o.kind = 'destroy' then s.status <> 'destroying'
                  else s.status in ('provisioning', 'installing', 'destroying') end`,

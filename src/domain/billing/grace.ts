@@ -1,0 +1,33 @@
+/** The grace period: how long a suspended server waits, and when its customer is warned. */
+import { DAY_MS } from '../../kernel/time.ts';
+import { DESTRUCTION_WARNING_DAYS } from '../../spec/limits.ts';
+
+/** It counts from the suspension, or from the end of what was paid, if that is later. */
+export function graceEnd(
+  server: { readonly suspendedAt: Date; readonly paidUntil: Date },
+  graceDays: number,
+): Date {
+  const from = Math.max(server.suspendedAt.getTime(), server.paidUntil.getTime());
+  return new Date(from + graceDays * DAY_MS);
+}
+
+/** A suspended server's end, and the last warning that was sent of it. */
+export interface Grace {
+  readonly suspendedAt: Date;
+  readonly destroyAt: Date;
+  readonly warnedDays: number | null;
+}
+
+/** Warnings still to be sent, earliest first: those that fit between the suspension and the end. */
+export function warningsLeft({ suspendedAt, destroyAt, warnedDays }: Grace): number[] {
+  const graceMs = destroyAt.getTime() - suspendedAt.getTime();
+  return DESTRUCTION_WARNING_DAYS.filter(
+    (days) => days * DAY_MS <= graceMs && (warnedDays === null || days < warnedDays),
+  );
+}
+
+/** When the calendar looks at it next: at the next warning, or at the end. */
+export function nextGraceLook(grace: Grace): Date {
+  const [days = 0] = warningsLeft(grace);
+  return new Date(grace.destroyAt.getTime() - days * DAY_MS);
+}

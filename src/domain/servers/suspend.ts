@@ -1,0 +1,72 @@
+/** Suspending a server: at once for its customer; its machine is switched off by an operation. */
+import { newId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { move, SERVER_TRANSITIONS, type SuspendedReason } from '../../spec/states.ts';
+import { setSuspended, setSuspendedReason } from '../../store/billing.ts';
+import { readBalance } from '../../store/ledger.ts';
+import { insertOperation } from '../../store/operations.ts';
+import { findServer, type ServerRow } from '../../store/servers.ts';
+import { graceEnd, nextGraceLook } from '../billing/grace.ts';
+import type { Service } from '../context.ts';
+import { enqueueMail } from '../mail/enqueue.ts';
+import { recordEvent } from '../record.ts';
+import { serverObject } from './object.ts';
+import { priceFrom } from './price.ts';
+
+/**
+ * In the caller's transaction, which holds the server's lock and found no operation under way; the audit row is the
+ * caller's. The server runs or is stopped: it becomes `suspended` with its event and its mail, and when it ran its guest
+ * is asked to shut down, with the usual deadline. One that is suspended already has another reason from then on, and
+ * nothing is sent.
+ */
+export async function suspendServer(
+  tx: Sql,
+  service: Pick<Service, 'settings' | 'keys'>,
+  server: ServerRow,
+  reason: SuspendedReason,
+  now: Date,
+): Promise<void> {
+  const { id, status, customer_id: customerId, paid_until: paidUntil } = server;
+  if (status === 'suspended') return await setSuspendedReason(tx, { id, reason, now });
+  if (status !== 'running' && status !== 'stopped')
+    throw new Error(`a server that is ${status} is not suspended`);
+  const { event } = move(SERVER_TRANSITIONS, status, 'suspend');
+  const destroyAt = graceEnd({ suspendedAt: now, paidUntil }, service.settings.graceDays);
+  const billAt = nextGraceLook({ suspendedAt: now, destroyAt, warnedDays: null });
+  await setSuspended(tx, { id, reason, resumeTo: status, destroyAt, billAt, now });
+  const suspended = (await findServer(tx, id)) ?? server;
+  await recordEvent(tx, { customerId, type: event, object: serverObject(suspended) }, now);
+  if (status === 'running') {
+    await insertOperation(tx, {
+      id: newId(now),
+      server_id: id,
+      kind: 'suspend',
+      step: 'shut_down',
+      payload_sealed: null,
+      snapshot_id: null,
+      now,
+    });
+  }
+  await tellSuspended(tx, service, suspended, { reason, destroyAt }, now);
+}
+
+async function tellSuspended(
+  tx: Sql,
+  service: Pick<Service, 'keys'>,
+  server: ServerRow,
+  { reason, destroyAt }: { reason: SuspendedReason; destroyAt: Date },
+  now: Date,
+): Promise<void> {
+  const { customer_id: customerId } = server;
+  const data = {
+    server: server.name,
+    reason,
+    suspendedAt: now,
+    months: server.billing_months,
+    priceCents: (await priceFrom(tx, server, now)).cycleCents,
+    balanceCents: await readBalance(tx, customerId),
+    destroyAt: server.held_at === null ? destroyAt : null,
+  };
+  const cause = `suspended:${server.id}:${now.toISOString()}`;
+  await enqueueMail(tx, { customerId, kind: 'server_suspended', cause, data }, now, service.keys);
+}

@@ -1,0 +1,64 @@
+/** Servers as the calendar sees them: when it looks at each, and what it writes. */
+import type { Sql } from '../kernel/sql.ts';
+import { LIMITS } from '../spec/limits.ts';
+import type { SuspendedReason } from '../spec/states.ts';
+
+/** Suspends a server that was none. The caller holds its lock. */
+export async function setSuspended(
+  tx: Sql,
+  change: {
+    readonly id: string;
+    readonly reason: SuspendedReason;
+    readonly resumeTo: 'running' | 'stopped';
+    readonly destroyAt: Date;
+    readonly billAt: Date;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.run(
+    `update servers
+        set status = 'suspended', suspended_reason = $2, suspended_at = $3, resume_to = $4, destroy_at = $5,
+            warned_days = null, awaiting_since = null, bill_at = $6, updated_at = $3
+      where id = $1`,
+    [change.id, change.reason, change.now, change.resumeTo, change.destroyAt, change.billAt],
+  );
+}
+
+/** Another reason for a server that is suspended already. */
+export async function setSuspendedReason(
+  tx: Sql,
+  change: { readonly id: string; readonly reason: SuspendedReason; readonly now: Date },
+): Promise<void> {
+  await tx.run(`update servers set suspended_reason = $2, updated_at = $3 where id = $1`, [
+    change.id,
+    change.reason,
+    change.now,
+  ]);
+}
+
+/** A suspension that the operator lifted and that is not paid for begins anew, and is looked at at once. */
+export async function setSuspendedAnew(
+  tx: Sql,
+  change: {
+    readonly id: string;
+    readonly reason: 'balance' | 'not_renewed';
+    readonly destroyAt: Date;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.run(
+    `update servers
+        set suspended_reason = $2, suspended_at = $3, destroy_at = $4, warned_days = null, bill_at = $3,
+            updated_at = $3
+      where id = $1`,
+    [change.id, change.reason, change.now, change.destroyAt],
+  );
+}
+
+/** The next moment at which the calendar looks at the server. */
+export async function setBillAt(tx: Sql, id: string, billAt: Date | null): Promise<void> {
+  await tx.run(`update servers set bill_at = $2 where id = $1`, [id, billAt]);
+}
+
+/** Days before the end of a cycle, as an interval of SQL: then the calendar looks whether the balance pays the next one. */
+export const WINDOW_SQL = `interval '${LIMITS.lowBalanceDays} days'`;
