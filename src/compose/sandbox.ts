@@ -5,8 +5,10 @@ import { moveClock, notifyWorkers } from '../store/clock.ts';
 import type { Runner } from '../workers/runner.ts';
 import type { Opened } from './service.ts';
 
-/** How long a sandbox call may wait for the work it caused. */
+/** How long a sandbox call may wait for the work it caused, at one moment of the clock. */
 const SETTLE_MAX_MS = 60_000;
+/** How long moving the clock may take in all: receivers that never answer cost a time-out for each attempt. */
+const ADVANCE_MAX_MS = 240_000;
 
 export function sandboxControl(opened: Opened, runner: Runner): SandboxControl {
   const { simulation, service } = opened;
@@ -32,36 +34,55 @@ export function sandboxControl(opened: Opened, runner: Runner): SandboxControl {
     settle: async () => {
       await settle(runner);
     },
-    advanceClock: serialized((ms: number) => advanceClock(opened, runner, ms)),
+    advanceClock: serialized((ms: number) => runner.alone(() => advanceClock(opened, runner, ms))),
   };
 }
 
 async function settle(runner: Runner): Promise<void> {
-  if (!(await runner.settle(SETTLE_MAX_MS)))
-    fail('maintenance', { retry_after_s: 5 }, 'Work is still under way.');
+  if (!(await runner.settle(SETTLE_MAX_MS))) stillUnderWay();
 }
 
-/** Due date by due date: a year passes as it would have, not in one leap over everything that was due in it. */
+/**
+ * Due date by due date, the work of each to rest before the next: a year passes as it would have, not in one leap over
+ * everything that was due in it. What is in flight to somebody outside (a webhook, a mail) is waited for, so that
+ * what follows from its answer is planned from the time at which it was sent.
+ */
 async function advanceClock(opened: Opened, runner: Runner, ms: number): Promise<Date> {
   const { clock, db } = opened;
-  const deadline = Date.now() + SETTLE_MAX_MS;
   const target = clock.now().getTime() + ms;
+  const deadline = Date.now() + ADVANCE_MAX_MS;
   const jump = async (to: number): Promise<void> => {
     const by = to - clock.now().getTime();
     if (by <= 0) return;
     clock.offsetMs = await moveClock(db, by);
     await notifyWorkers(db);
   };
-  for (;;) {
-    if (!(await runner.runDue(deadline)))
-      fail('maintenance', { retry_after_s: 5 }, 'Work is still under way.');
-    const next = await runner.nextDue();
-    if (next === null || next.getTime() >= target) break;
-    await jump(next.getTime());
+  for (let stood = 0; ; ) {
+    const due = await restHere(runner, deadline);
+    if (due === null || due >= target) break;
+    // Somebody else holds what is due there.
+    if (due === stood) await runner.pause();
+    stood = due;
+    await jump(due);
   }
   await jump(target);
   await settle(runner);
   return clock.now();
+}
+
+/** Runs what is due now to rest; when the next work is due, or null. */
+async function restHere(runner: Runner, deadline: number): Promise<number | null> {
+  const until = Math.min(Date.now() + SETTLE_MAX_MS, deadline);
+  while (Date.now() < until && (await runner.runDue(until, { passing: true }))) {
+    const { due, inFlight } = await runner.ahead();
+    if (!inFlight) return due?.getTime() ?? null;
+    await runner.pause();
+  }
+  return stillUnderWay();
+}
+
+function stillUnderWay(): never {
+  return fail('maintenance', { retry_after_s: 5 }, 'Work is still under way.');
 }
 
 /** One call at a time, in order: two leaps at once would each measure from the other's middle. */

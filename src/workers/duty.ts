@@ -5,6 +5,13 @@ export interface Duty {
   run(): Promise<number>;
   /** When work falls due next on the business clock, or null when none is planned. */
   nextDue(): Promise<Date | null>;
+  /**
+   * Nothing that happens later hangs on it and nobody waits for it: a clock that is moved through due dates does it where
+   * it arrives, not at each of them.
+   */
+  readonly housekeeping?: true;
+  /** What it is `busy` with is answered in real time, by somebody outside: a clock that is moved waits for that at each due date. */
+  readonly holdsClock?: true;
   /** Whether something is under way that will finish by itself within seconds, such as an install. */
   busy(): Promise<boolean>;
 }

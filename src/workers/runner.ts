@@ -1,7 +1,7 @@
 /**
  * Runs the duties: each in a loop of its own, as soon as it is woken and at the latest after the poll interval. Polling
  * is the guarantee; waking is the hurry. `settle` runs everything to rest for whoever needs to know that nothing
- * is left (the sandbox, tests).
+ * is left (the sandbox, tests); `alone` and `runDue` are for whoever moves the clock.
  */
 import type { Logger } from '../kernel/logger.ts';
 import type { Duty } from './duty.ts';
@@ -16,6 +16,8 @@ export class Runner {
   #loops: Promise<void>[] = [];
   #sleepers = new Set<() => void>();
   #wakes = 0;
+  /** For how many the loops stand still. */
+  #held = 0;
   #stopped = false;
 
   constructor(options: { duties: readonly Duty[]; pollMs: number; log: Logger }) {
@@ -42,6 +44,20 @@ export class Runner {
     this.#sleepers.clear();
   }
 
+  /**
+   * While `work` lasts the loops of this process stand still, so that what is done meanwhile is done by its rounds, and
+   * once. It must run the duties itself.
+   */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    this.#held += 1;
+    try {
+      return await work();
+    } finally {
+      this.#held -= 1;
+      this.wake();
+    }
+  }
+
   /** Runs all due work until none is left and nothing is under way, `withinMs` at most or until `stop`; says whether it rests. */
   async settle(withinMs: number): Promise<boolean> {
     const deadline = Date.now() + withinMs;
@@ -49,20 +65,34 @@ export class Runner {
       if (await this.runDue(deadline)) {
         const busy = await Promise.all(this.#duties.map((duty) => duty.busy()));
         if (!busy.includes(true)) return true;
-        await this.#sleep(BUSY_LOOK_MS);
+        await this.pause();
       }
     }
     return false;
   }
 
-  /** Runs what is due now until a whole round finds nothing; false when the deadline came first. */
-  async runDue(deadline: number): Promise<boolean> {
-    while (Date.now() < deadline && !this.#stopped) {
-      let did = 0;
-      for (const duty of this.#duties) did += await this.#once(duty);
-      if (did === 0) return true;
+  /**
+   * Runs what is due now until each duty has found nothing since the last one found something; false when the
+   * deadline came first. `passing`: without housekeeping.
+   */
+  async runDue(deadline: number, { passing = false } = {}): Promise<boolean> {
+    const duties = passing ? this.#duties.filter((duty) => !duty.housekeeping) : this.#duties;
+    let resting = 0;
+    while (resting < duties.length) {
+      for (const duty of duties) {
+        if (Date.now() >= deadline || this.#stopped) return false;
+        resting = (await this.#once(duty)) === 0 ? resting + 1 : 0;
+        if (resting === duties.length) break;
+      }
     }
-    return false;
+    return true;
+  }
+
+  /** Once nothing is due: the earliest planned work, or null, and whether something is in flight that holds the clock. */
+  async ahead(): Promise<{ readonly due: Date | null; readonly inFlight: boolean }> {
+    const holders = this.#duties.filter((duty) => duty.holdsClock);
+    const [due, ...busy] = await Promise.all([this.nextDue(), ...holders.map((duty) => duty.busy())]);
+    return { due, inFlight: busy.includes(true) };
   }
 
   /** The earliest planned work, or null. */
@@ -72,8 +102,17 @@ export class Runner {
     return times.length > 0 ? new Date(Math.min(...times)) : null;
   }
 
+  /** Lets what is under way get on for a moment. */
+  async pause(): Promise<void> {
+    await this.#sleep(BUSY_LOOK_MS);
+  }
+
   async #loop(duty: Duty): Promise<void> {
     while (!this.#stopped) {
+      if (this.#held > 0) {
+        await this.#sleep(this.#pollMs);
+        continue;
+      }
       const wakes = this.#wakes;
       const did = await this.#once(duty);
       // What it was woken for while it looked may have come too late for this look.

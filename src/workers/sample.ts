@@ -9,6 +9,7 @@ const BATCH = 25;
 export function sampleDuty(service: Service): Duty {
   return {
     name: 'sample',
+    housekeeping: true,
     run: () => sampleServers(service, BATCH),
     nextDue: async () => null,
     busy: async () => false,

@@ -11,6 +11,8 @@ const SOON_MS = 10_000;
 /** A duty with so many pieces of work, whose runs can be watched and held. */
 class Watched implements Duty {
   readonly name = 'watched';
+  housekeeping?: true;
+  holdsClock?: true;
   work = 0;
   runs = 0;
   atOnce = 0;
@@ -222,6 +224,66 @@ describe('settling', { timeout: 20_000 }, () => {
     const duty = new Watched();
     duty.fails = true;
     assert.equal(await runnerOf([duty]).settle(SOON_MS), true);
+  });
+});
+
+describe('moving a clock through due dates', { timeout: 20_000 }, () => {
+  it('asks each duty once more after the last piece of work, and none oftener', async () => {
+    const duties = Array.from({ length: 5 }, () => new Watched());
+    const [, second, , fourth] = duties as [Watched, Watched, Watched, Watched];
+    second.work = 1;
+    fourth.work = 1;
+    assert.equal(await runnerOf(duties).runDue(Date.now() + SOON_MS), true);
+    assert.deepEqual(
+      duties.map((duty) => duty.runs),
+      [2, 2, 2, 2, 1],
+    );
+  });
+
+  it('leaves housekeeping for where it arrives', async () => {
+    const [work, keeping] = [new Watched(), new Watched()];
+    keeping.housekeeping = true;
+    keeping.work = 2;
+    const runner = runnerOf([work, keeping]);
+    assert.equal(await runner.runDue(Date.now() + SOON_MS, { passing: true }), true);
+    assert.deepEqual([work.runs, keeping.runs], [1, 0]);
+    assert.equal(await runner.settle(SOON_MS), true);
+    assert.equal(keeping.work, 0);
+  });
+
+  it('sees what is in flight only where that holds the clock', async () => {
+    const [sending, installing] = [new Watched(), new Watched()];
+    sending.holdsClock = true;
+    installing.under = true;
+    installing.due = new Date('2030-01-31');
+    const runner = runnerOf([sending, installing]);
+    assert.deepEqual(await runner.ahead(), { due: installing.due, inFlight: false });
+    sending.under = true;
+    assert.deepEqual(await runner.ahead(), { due: installing.due, inFlight: true });
+  });
+
+  it('keeps the loops still meanwhile, and wakes them afterwards', async () => {
+    const duty = new Watched();
+    const runner = runnerOf([duty]);
+    runner.start();
+    await turns();
+    const { runs } = duty;
+    await runner.alone(async () => {
+      duty.work = 2;
+      runner.wake();
+      await turns();
+      assert.equal(duty.runs, runs);
+    });
+    await turns();
+    assert.equal(duty.work, 0);
+    await assert.rejects(
+      runner.alone(async () => assert.fail('as asked')),
+      /as asked/,
+    );
+    duty.work = 1;
+    runner.wake();
+    await turns();
+    assert.equal(duty.work, 0);
   });
 });
 
