@@ -1,6 +1,7 @@
 /** The running service: the HTTP door, the workers, and how both stop. */
 import type { FastifyInstance, FastifyListenOptions as ListenOptions } from 'fastify';
 import { baseUrl, type Config } from '../config.ts';
+import { EventStreams } from '../domain/events/streams.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
 import { sandboxRoutes } from '../http/sandbox/routes.ts';
 import { buildHttp } from '../http/server.ts';
@@ -69,7 +70,8 @@ export async function startService(
   });
   // Only the embedded database is sure to have one service; behind another there may be many.
   const rates = { shared: sharedRates ?? (sharedPort || config.DATABASE_URL !== null), ...ratesOf(config) };
-  const http = door(config, opened, runner, { sharedPort, rates });
+  const streams = new EventStreams(opened.service);
+  const http = door(config, opened, runner, { sharedPort, rates, streams });
   const stop = async () => {
     const cut = setTimeout(() => {
       http.server.closeAllConnections();
@@ -86,7 +88,10 @@ export async function startService(
     await opened.close();
   };
   try {
-    await listenForOthers(opened, runner);
+    await listenForOthers(opened, () => {
+      runner.wake();
+      streams.wake();
+    });
     if (roles.has('api') && config.SKERRY_GEO_FILE !== null) await requireCountries(opened);
     const url = roles.has('api') ? await listen(config, http, sharedPort) : null;
     if (url !== null) opened.listensAt(url);
@@ -128,13 +133,18 @@ function door(
   config: Config,
   opened: Opened,
   runner: Runner,
-  { sharedPort, rates }: { sharedPort: boolean; rates: HttpSettings['rates'] },
+  {
+    sharedPort,
+    rates,
+    streams,
+  }: { sharedPort: boolean; rates: HttpSettings['rates']; streams: EventStreams },
 ): FastifyInstance {
   const { service, db } = opened;
   return buildHttp({
     service,
     geo: opened.geo,
     requestLog: opened.requestLog,
+    streams,
     settings: {
       baseUrl: config.SKERRY_BASE_URL,
       trustedProxies: parseProxies(config.SKERRY_TRUSTED_PROXIES),
@@ -191,13 +201,13 @@ function loadCountries({ geo, log }: Opened): void {
   geo.load().catch((error: unknown) => log.error({ err: error }, 'countries of addresses are not known'));
 }
 
-/** Other processes' commits wake our workers. */
-async function listenForOthers(opened: Opened, runner: Runner): Promise<void> {
-  opened.onWake(() => runner.wake());
+/** Other processes' commits wake our workers and the event streams, as our own do. */
+async function listenForOthers(opened: Opened, wake: () => void): Promise<void> {
+  opened.onWake(wake);
   await opened.db.listen(WAKE_CHANNEL, () => {
     readClock(opened)
       .catch(() => undefined)
-      .finally(() => runner.wake());
+      .finally(wake);
   });
 }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import fastifyCookie from '@fastify/cookie';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Service } from '../domain/context.ts';
+import { EventStreams } from '../domain/events/streams.ts';
 import { MemoryBuckets } from '../domain/tokens/buckets.ts';
 import { Failure, fail, InvalidRequest } from '../kernel/fail.ts';
 import { newId, showId } from '../kernel/ids.ts';
@@ -36,6 +37,8 @@ export interface HttpOptions {
   readonly ready: () => Promise<boolean>;
   /** Awaited before each request, once it has its id. */
   readonly beforeRequest?: () => Promise<void>;
+  /** Which are woken with the workers; our own, which only poll, when left out. */
+  readonly streams?: EventStreams;
   /** Registers the sandbox's control endpoints; absent on a live database. */
   readonly sandbox?: (scope: FastifyInstance) => void;
 }
@@ -60,7 +63,8 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     delays: new AccountDelays({ on: settings.signinFailuresPerHour > 0 }),
     rules: new CurrentRules(service),
   };
-  const v1 = v1Edge(edge);
+  const streams = options.streams ?? new EventStreams(service);
+  const v1 = v1Edge(edge, streams);
   const newRequestId = () => showId('request', newId(service.clock.now()));
   const below = { newRequestId, log: service.log };
   const app = fastify({
@@ -95,6 +99,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
   takeOddRequests(app.server, below);
   const endConsoles = takeUpgrades(app.server, { edge, newRequestId, beforeRequest });
   app.addHook('preClose', endConsoles);
+  app.addHook('preClose', () => streams.close());
   addHooks(app, options.requestLog ?? service.log, options.bodyTimeoutMs ?? BODY_TIMEOUT_MS);
   if (beforeRequest) app.addHook('onRequest', beforeRequest);
   // Each surface says which bodies it reads; at a path that does not exist none is.
@@ -119,12 +124,13 @@ declare module 'fastify' {
   }
 }
 
-function v1Edge(edge: Edge): V1Edge {
+function v1Edge(edge: Edge, streams: EventStreams): V1Edge {
   const { rates, tokenFailuresPerHour } = edge.settings;
   return {
     ...edge,
     buckets: { rules: rates, memory: rates.shared ? null : new MemoryBuckets() },
     tokenFailures: new AttemptLimiter(tokenFailuresPerHour),
+    streams,
   };
 }
 

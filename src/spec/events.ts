@@ -1,3 +1,5 @@
+import type { Scope } from './scopes.ts';
+
 /**
  * Every event, with the key its object has in `data` (SPEC "Events"; DECISIONS "`data` keys").
  * A beta or additive event says so.
@@ -29,6 +31,11 @@ export const EVENTS = {
   'token.revoked': { key: 'api_token', when: 'an API token was revoked' },
   'firewall.applied': { key: 'firewall_group', when: 'a firewall group was attached to a server' },
 } as const satisfies Record<string, { key: string; when: string; additive?: true }>;
+
+/** What the event stream shows it to: what is about money needs the scope that the billing endpoints need. */
+export function scopeOfEvent(type: string): Scope {
+  return /^(?:billing|topup)\./.test(type) ? 'billing' : 'read';
+}
 
 export type EventType = keyof typeof EVENTS;
 export const EVENT_TYPES = Object.keys(EVENTS) as readonly EventType[];

@@ -63,6 +63,7 @@ export const OPERATIONS = [
   'deliveries.replay',
   'audit_events.list',
   'audit_events.get',
+  'events.stream',
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
 

@@ -6,7 +6,7 @@ import { ROUTES } from '../../src/http/v1/routes.ts';
 
 interface Response {
   readonly $ref?: string;
-  readonly content?: { readonly 'application/json'?: { readonly schema: { readonly $ref?: string } } };
+  readonly content?: Readonly<Record<string, { readonly schema: { readonly $ref?: string } }>>;
 }
 type Operation = { readonly responses: Readonly<Record<string, Response>> };
 interface Document {
@@ -42,9 +42,12 @@ export function assertContract(
   }
   const response = operation.responses[String(answer.status)];
   assert.ok(response, `not in the document: ${where}`);
-  const schema = response.content?.['application/json']?.schema;
+  const type = answer.headers.get('content-type')?.split(';')[0] ?? '';
+  const isJson = type === 'application/json';
+  const schema = response.content?.[type]?.schema;
+  if (response.content) assert.ok(schema, `a type that is not in the document: ${type} ${where}`);
   if (response.$ref) assertEnvelope(where, answer);
-  else if (schema) assertSchema(where, schema, JSON.parse(answer.text));
+  else if (schema) assertSchema(where, schema, isJson ? JSON.parse(answer.text) : answer.text);
   else assert.equal(answer.text, '', where);
 }
 

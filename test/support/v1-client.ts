@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import type { Scope } from '../../src/spec/scopes.ts';
 import { assertContract } from './contract.ts';
+import { inject, isStream } from './inject.ts';
 import { PASSWORD, type SessionClient } from './session-client.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds, and fails where it is not there.
@@ -12,7 +13,7 @@ export interface V1Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The answer's JSON; null for an empty one. */
+  /** The answer's JSON; null for an empty one and for one that stays open. */
   readonly body: Body;
 }
 
@@ -44,18 +45,19 @@ export class V1Client {
     return new V1Client(async ({ method, path, headers, body }) => {
       const init = { method, headers, ...(body === undefined ? {} : { body }) };
       const response = await fetch(new URL(path, baseUrl), init);
-      return { status: response.status, headers: response.headers, text: await response.text() };
+      const { status, headers: given } = response;
+      return {
+        status,
+        headers: given,
+        text: isStream(given) ? await beginning(response) : await response.text(),
+      };
     }, token);
   }
 
   static into(app: FastifyInstance, token: string | null): V1Client {
     return new V1Client(async ({ method, path, headers, body }) => {
       const payload = body === undefined ? {} : { payload: body };
-      const response = await app.inject({ method, url: path, headers, ...payload } as InjectOptions);
-      const given = Object.entries(response.headers).flatMap(([name, value]) =>
-        [value].flat().map((one): [string, string] => [name, String(one)]),
-      );
-      return { status: response.statusCode, headers: new Headers(given), text: response.body };
+      return await inject(app, { method, url: path, headers, ...payload } as InjectOptions);
     }, token);
   }
 
@@ -96,8 +98,17 @@ export class V1Client {
     };
     const answer = await this.#send({ method, path: `/v1${path}`, headers, body });
     assertContract(method, `/v1${path}`, answer);
-    return { ...answer, body: answer.text === '' ? null : JSON.parse(answer.text) };
+    const isJson = answer.text !== '' && !isStream(answer.headers);
+    return { ...answer, body: isJson ? JSON.parse(answer.text) : null };
   }
+}
+
+/** What an answer that stays open begins with; then it is left. */
+async function beginning(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return Buffer.from(first?.value ?? []).toString('utf8');
 }
 
 /** Makes a token of this scope on the session surface; its plaintext. */

@@ -3,6 +3,7 @@
  * scope, then the law. The rest (idempotency, shape, lookup, state, meaning) comes once its body is read.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { EventStreams } from '../../domain/events/streams.ts';
 import { type Rules, requireAllowed, requireOpen } from '../../domain/rules/rules.ts';
 import { type Buckets, type Identified, identifyBearer } from '../../domain/tokens/identify-bearer.ts';
 import { fail, InvalidRequest } from '../../kernel/fail.ts';
@@ -18,6 +19,7 @@ export interface V1Edge extends Edge {
   readonly buckets: Buckets;
   /** Failed authentication, per address. */
   readonly tokenFailures: AttemptLimiter;
+  readonly streams: EventStreams;
 }
 
 declare module 'fastify' {

@@ -6,6 +6,7 @@ import type { TSchema } from 'typebox';
 import { V1_ERRORS, V1_ISSUES, type V1Error } from '../../spec/errors.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { ListRules } from '../../spec/lists.ts';
+import { EVENT_SCHEMAS, streamContent, WEBHOOKS } from './openapi-events.ts';
 import { replySchema } from './pipeline.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -35,6 +36,7 @@ export function openApi(routes: readonly Route[]): Json {
     security: [{ token: [] }],
     tags: tagsOf(routes),
     paths,
+    webhooks: WEBHOOKS,
     components: {
       securitySchemes: {
         token: {
@@ -43,7 +45,7 @@ export function openApi(routes: readonly Route[]): Json {
           description: 'An API token: `<prefix>_live_` and 52 characters.',
         },
       },
-      schemas: { Error: ERROR },
+      schemas: { Error: ERROR, ...EVENT_SCHEMAS },
       parameters: parametersOf(routes),
       headers: HEADERS,
       responses: Object.fromEntries(
@@ -228,8 +230,13 @@ function listParameters(rules: ListRules): Json[] {
 }
 
 function headerParameters(route: Route): Json[] {
+  const own = Object.entries(route.stream?.headers.properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'header',
+    schema: schema as Json,
+  }));
   const names = [...(route.method === 'POST' ? ['IdempotencyKey'] : []), ...(route.beta ? ['Beta'] : [])];
-  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+  return [...own, ...names.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
 
 function bodyOf(route: Route): Json {
@@ -244,6 +251,7 @@ function bodyOf(route: Route): Json {
 function success(route: Route): Json {
   const names = route.method === 'POST' ? [...ALWAYS, 'Idempotent-Replayed'] : ALWAYS;
   const headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  if (route.stream) return { description: 'It stays open.', headers, content: streamContent(route.stream) };
   const schema = replySchema(route);
   const content = schema === null ? {} : { content: { 'application/json': { schema } } };
   return { description: route.status === 204 ? 'Done.' : 'The answer.', headers, ...content };

@@ -15,10 +15,11 @@ import { type Refusal, recordRefusal, writeRefusal } from '../refusals.ts';
 import { admit, requireLawful, type V1Edge } from './admit.ts';
 import { v1Answer } from './answer-error.ts';
 import { makeCursor } from './cursor.ts';
+import { sendFeed } from './feed.ts';
 import { receiveUpload, uploadBody } from './multipart.ts';
 import { type Check, checker } from './problems.ts';
-import { queryReader, type RawQuery, readPageRequest } from './query.ts';
-import type { Call, ListPage, Route, TokenActor } from './route.ts';
+import { headerReader, queryReader, type RawQuery, readPageRequest } from './query.ts';
+import type { Call, Feed, ListPage, Route, StreamCall, StreamRules, TokenActor } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -31,12 +32,12 @@ const NOTHING = Type.Object({}, { additionalProperties: false });
 const NO_PAGE: PageRequest = { filter: {}, sort: '', descending: false, after: null, size: 0 };
 
 export function registerRoute(scope: FastifyInstance, edge: V1Edge, route: Route): void {
-  const serve = server(edge, route);
+  const serve = route.stream ? streamer(edge, route, route.stream) : server(edge, route);
   scope.route({
     method: route.method,
     url: route.path.replace(/\{(\w+)\}/g, ':$1'),
     config: { v1: route, ...(route.multipart ? { slowBody: true } : {}) },
-    schema: { response: { [route.status]: replySchema(route) ?? {} } },
+    schema: { response: { [route.status]: (route.stream ? null : replySchema(route)) ?? {} } },
     handler: async (request, reply) => {
       await serve(request, reply);
       return reply;
@@ -55,7 +56,9 @@ export function replySchema(route: Route): TSchema | null {
   });
 }
 
-function server(edge: V1Edge, route: Route): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+type Serve = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+function server(edge: V1Edge, route: Route): Serve {
   const readQuery = queryReader(route.query);
   const checkBody = checker(route.body ?? NOTHING);
   async function serve(
@@ -89,8 +92,7 @@ function server(edge: V1Edge, route: Route): (request: FastifyRequest, reply: Fa
     );
   }
   return async (request, reply) => {
-    const actor = request.bearer;
-    if (!actor) throw new Error('a request was let in without a bearer');
+    const actor = actorOf(request);
     // Before hours are spent on receiving it.
     if (route.multipart) readQuery(request.query as RawQuery);
     const upload = route.multipart ? await receiveUpload(request, edge.service, actor) : undefined;
@@ -99,6 +101,21 @@ function server(edge: V1Edge, route: Route): (request: FastifyRequest, reply: Fa
     if (served.replayed) reply.headers({ 'idempotent-replayed': 'true', 'x-request-id': served.requestId });
     reply.code(status).send(status === route.status && route.reply === null ? undefined : body);
   };
+}
+
+function streamer(edge: V1Edge, route: Route, { headers }: StreamRules): Serve {
+  const readQuery = queryReader(route.query);
+  const readHeaders = headerReader(headers);
+  return async (request, reply) => {
+    const call = readCall(edge, route, request, { actor: actorOf(request), within: undefined, readQuery });
+    const streamCall: StreamCall = { ...call, headers: readHeaders(request.headers), streams: edge.streams };
+    sendFeed((await route.run(streamCall)) as Feed, request, reply);
+  };
+}
+
+function actorOf({ bearer }: FastifyRequest): TokenActor {
+  if (!bearer) throw new Error('a request was let in without a bearer');
+  return bearer;
 }
 
 function onceRequest(route: Route, request: FastifyRequest, actor: TokenActor, body: unknown) {

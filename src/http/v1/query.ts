@@ -1,4 +1,5 @@
 /** Queries are as strict as bodies: an unknown key, a key given twice or a wrong word is refused by its name. */
+import type { IncomingHttpHeaders } from 'node:http';
 import { type TObject, Type } from 'typebox';
 import { type ErrorItem, invalid } from '../../kernel/fail.ts';
 import type { KeyRing } from '../../kernel/secrets.ts';
@@ -30,6 +31,19 @@ export function queryReader(schema: TObject = NO_QUERY): QueryReader {
     const items = check(query);
     if (items.length > 0) invalid(items);
     return query;
+  };
+}
+
+/** Reads the headers that a route takes, by the same rules; one that is empty says nothing. */
+export function headerReader(schema: TObject): (headers: IncomingHttpHeaders) => Record<string, unknown> {
+  const read = queryReader(schema);
+  const names = Object.keys(schema.properties);
+  return (headers) => {
+    const sent = names.flatMap((name) => {
+      const text = headers[name.toLowerCase()];
+      return text === undefined || text === '' ? [] : [[name, text] as const];
+    });
+    return read(Object.fromEntries(sent));
   };
 }
 

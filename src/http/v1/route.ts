@@ -4,6 +4,7 @@
  */
 import type { Static, TObject, TSchema } from 'typebox';
 import type { CustomerActor, Service } from '../../domain/context.ts';
+import type { EventStreams } from '../../domain/events/streams.ts';
 import type { Within } from '../../domain/idempotency.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
 import type { Action } from '../../spec/actions.ts';
@@ -37,6 +38,19 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly baseUrl: string;
 }
 
+/** A request for an answer that stays open. */
+export interface StreamCall<Query = unknown, Headers = unknown> extends Call<unknown, Query> {
+  readonly headers: Headers;
+  readonly streams: EventStreams;
+}
+
+/** Server-sent events, as texts that are written as they come. */
+export interface Feed {
+  readonly texts: AsyncIterable<string>;
+  /** The caller has left, or takes nothing any more. */
+  end(): void;
+}
+
 interface RouteRow {
   /** `<resources>.<verb>`: the operation's name in the document, in maintenance windows and in policies. */
   readonly id: Operation;
@@ -66,9 +80,18 @@ export interface Route extends RouteRow {
   readonly body?: TObject;
   readonly query?: TObject;
   readonly list?: ListRules;
-  /** The shape of the answer (of one item, for a list); null: 204. */
+  readonly stream?: StreamRules;
+  /** The shape of the answer (of one item, for a list; of one message's data, for a stream); null: 204. */
   readonly reply: TSchema | null;
   readonly run: (call: Call) => Promise<unknown>;
+}
+
+/** What is said of a stream beside what is said of every route. */
+export interface StreamRules {
+  /** Headers that it takes, by the names that callers write. */
+  readonly headers: TObject;
+  /** Some of it as it is on the wire, for the document. */
+  readonly example: string;
 }
 
 /** Types a route's handler by its schemas. Bodies and queries are objects with `additionalProperties: false`. */
@@ -91,6 +114,21 @@ export function listRoute<Item extends TSchema>(
     readonly list: ListRules;
     readonly reply: Item;
     readonly run: (call: Call) => Promise<ListPage<Static<Item>>>;
+  },
+): Route {
+  return { ...row, method: 'GET', status: 200 } as unknown as Route;
+}
+
+/**
+ * The route of a stream (`text/event-stream`). It is let in and checked like any other, and a refusal looks the same; then
+ * it stays open until one side ends it.
+ */
+export function streamRoute<Query extends TObject, Headers extends TObject>(
+  row: Omit<RouteRow, 'method' | 'status'> & {
+    readonly query: Query;
+    readonly stream: Omit<StreamRules, 'headers'> & { readonly headers: Headers };
+    readonly reply: TSchema;
+    readonly run: (call: StreamCall<Static<Query>, Static<Headers>>) => Promise<Feed>;
   },
 ): Route {
   return { ...row, method: 'GET', status: 200 } as unknown as Route;

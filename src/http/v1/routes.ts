@@ -2,6 +2,7 @@
 import { AUDIT_ROUTES } from './audit.ts';
 import { BILLING_ROUTES } from './billing.ts';
 import { CONSOLE_ROUTES } from './console.ts';
+import { EVENT_ROUTES } from './events.ts';
 import { FIREWALL_ROUTES } from './firewall.ts';
 import { IMAGE_UPLOAD_ROUTES } from './image-upload.ts';
 import { IMAGE_ROUTES } from './images.ts';
@@ -33,4 +34,5 @@ export const ROUTES: readonly Route[] = [
   ...FIREWALL_ROUTES,
   ...WEBHOOK_ROUTES,
   ...AUDIT_ROUTES,
+  ...EVENT_ROUTES,
 ];

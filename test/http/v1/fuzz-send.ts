@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type Agent, request as httpRequest } from 'node:http';
 import type { InjectOptions } from 'fastify';
 import { assertContract } from '../../support/contract.ts';
+import { inject, isStream } from '../../support/inject.ts';
 import type { World } from '../../support/world.ts';
 import type { Estate } from './fuzz-estate.ts';
 import type { Wish } from './fuzz-requests.ts';
@@ -35,10 +36,11 @@ export async function trial(world: World, agent: Agent, estate: Estate, wish: Wi
   assert.match(answer.headers.get('x-request-id') ?? '', /^req_[a-z2-7]{26}$/, where);
   if (wish.method === 'HEAD' || answer.status === 204) assert.equal(answer.text, '', where);
   else assertContract(sent.method, sent.path, answer);
-  if (answer.text !== '') assert.match(answer.headers.get('content-type') ?? '', /^application\/json/, where);
+  const type = answer.headers.get('content-type') ?? '';
+  if (answer.text !== '') assert.match(type, /^(?:application\/json|text\/event-stream)/, where);
   if (answer.status >= 400) assert.ok(!answer.text.includes(MARK), `says back what was sent: ${where}`);
   if (wish.method !== 'OPTIONS') assertLetIn(wish, answer, where);
-  if (answer.status < 300) remember(estate, wish, sent, answer);
+  if (answer.status < 300 && !isStream(answer.headers)) remember(estate, wish, sent, answer);
   return answer.status;
 }
 
@@ -75,11 +77,7 @@ function remember(estate: Estate, wish: Wish, { path }: Sent, { text }: Answer):
 async function into(world: World, { method, path, headers, body }: Sent): Promise<Answer> {
   const payload = body === undefined ? {} : { payload: body };
   const options = { method, url: path, headers: Object.fromEntries(headers), ...payload } as InjectOptions;
-  const response = await world.http.inject(options);
-  const given = Object.entries(response.headers).flatMap(([name, value]) =>
-    [value].flat().map((one): [string, string] => [name, String(one)]),
-  );
-  return { status: response.statusCode, headers: new Headers(given), text: response.body };
+  return await inject(world.http, options);
 }
 
 async function overNetwork(
@@ -94,16 +92,20 @@ async function overNetwork(
     const request = httpRequest({ port, method, path, agent, headers: all.flat() });
     request.on('error', reject).on('response', (response) => {
       const chunks: Buffer[] = [];
+      const headers = new Headers(pairsOf(response.rawHeaders));
+      const done = () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers,
+          text: Buffer.concat(chunks).toString('utf8'),
+        });
       response
-        .on('data', (chunk: Buffer) => chunks.push(chunk))
-        .on('error', reject)
-        .on('end', () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: new Headers(pairsOf(response.rawHeaders)),
-            text: Buffer.concat(chunks).toString('utf8'),
-          }),
-        );
+        .on('data', (chunk: Buffer) => {
+          chunks.push(chunk);
+          if (isStream(headers)) request.destroy();
+        })
+        .on('error', (error) => (isStream(headers) ? done() : reject(error)))
+        .on('end', done);
     });
     request.end(body);
   });

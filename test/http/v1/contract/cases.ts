@@ -167,4 +167,6 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     places: [inFilter('resource', 'server')],
   }),
   'audit_events.get': ({ auditEvent }) => at('audit', auditEvent),
+
+  'events.stream': () => NOTHING,
 };

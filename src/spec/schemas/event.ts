@@ -1,0 +1,41 @@
+/** The event envelope (SPEC "Event envelope"): the body of a webhook's delivery, and with `seq` a message of the stream. */
+import { type Static, Type } from 'typebox';
+import { ApiToken } from './api-token.ts';
+import { Balance } from './balance.ts';
+import { DELIVERED_TYPES } from './delivery.ts';
+import { FirewallGroup } from './firewall.ts';
+import { LedgerEntry } from './ledger-entry.ts';
+import { Id, oneOf, Time } from './parts.ts';
+import { Server } from './server.ts';
+import { Snapshot } from './snapshot.ts';
+import { Topup } from './topup.ts';
+import { Volume } from './volume.ts';
+import { Webhook } from './webhook.ts';
+
+export const Event = Type.Object({
+  id: Id('evt_'),
+  object: Type.Literal('event'),
+  type: oneOf(DELIVERED_TYPES),
+  created_at: Time,
+  data: Type.Object(
+    {
+      server: Type.Optional(Server),
+      snapshot: Type.Optional(Snapshot),
+      volume: Type.Optional(Volume),
+      topup: Type.Optional(Topup),
+      api_token: Type.Optional(ApiToken),
+      firewall_group: Type.Optional(FirewallGroup),
+      ledger_entry: Type.Optional(LedgerEntry),
+      balance: Type.Optional(Balance),
+      webhook: Type.Optional(Webhook),
+    },
+    { description: 'The full object as it was then, under its name.' },
+  ),
+  seq: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'In messages of the event stream: the number of the event in your account, without gaps.',
+    }),
+  ),
+});
+export type Event = Static<typeof Event>;
