@@ -12,7 +12,9 @@ import { readClockOffset, WAKE_CHANNEL } from '../store/clock.ts';
 import { type ConnectionSettings, isUnavailable } from '../store/db.ts';
 import type { Duty } from '../workers/duty.ts';
 import { expireTopupsDuty } from '../workers/expire-topups.ts';
+import { mailDuty } from '../workers/mail.ts';
 import { operateDuty } from '../workers/operate.ts';
+import { retainDuty } from '../workers/retain.ts';
 import { Runner } from '../workers/runner.ts';
 import { sampleDuty } from '../workers/sample.ts';
 import { tasksDuty } from '../workers/tasks.ts';
@@ -126,6 +128,8 @@ function duties(opened: Opened): Duty[] {
     operateDuty(service),
     tasksDuty(service),
     sampleDuty(service),
+    mailDuty(service),
+    retainDuty(service),
   ];
 }
 

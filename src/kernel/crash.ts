@@ -54,6 +54,17 @@ export const CRASH_POINTS = [
   'upload.on_disk',
   'upload.image_written',
   'upload.image_committed',
+  'account.leaving_written',
+  'account.leaving',
+  'account.belongings_removed',
+  'account.forgotten_written',
+  'account.forgotten',
+  // Mails are claimed; nothing is sent.
+  'mail.claimed',
+  // Over SMTP only: the row says `sending`, and the server has nothing of the text. It is never sent again.
+  'mail.handed_over',
+  // The mailer has it, and the row does not say so. The letter box knows it again; over SMTP it is not sent again.
+  'mail.sent',
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 

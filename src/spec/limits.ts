@@ -11,6 +11,8 @@ export const LIMITS = {
   passwordMinChars: 12,
   passwordMaxChars: 256,
   emailMaxChars: 254,
+  /** An armored key; others' signatures make them long. */
+  openPgpKeyMaxBytes: 64 * 1024,
   /** How long links in mails live: to confirm an address, to set a new password, to take a change of address back. */
   confirmLinkDays: 3,
   resetLinkHours: 2,
@@ -48,6 +50,10 @@ export const LIMITS = {
   deliveryLogDays: 7,
   /** How long the event stream can be replayed. */
   eventDays: 30,
+  /** A mail that was sent is remembered, without its text, so that nothing is mailed twice for one cause. */
+  mailDays: 30,
+  /** For so long it is said of a link in a mail that it was used or is over; afterwards it is unknown. */
+  mailLinkRememberedDays: 7,
   /** Open event streams of one customer, and of all, in one process. */
   eventStreamsPerCustomer: 10,
   eventStreamsMax: 2_000,

@@ -6,6 +6,7 @@
 import type { Service } from '../domain/context.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
+import { claimMails, extendMailLease, type MailRow, releaseMailLease } from '../store/mails.ts';
 import { claimOperations, extendLease, type OperationRow, releaseLease } from '../store/operations.ts';
 import { claimTasks, extendTaskLease, releaseTaskLease, type TaskRow } from '../store/tasks.ts';
 
@@ -26,6 +27,8 @@ const OPERATIONS: Queue<OperationRow> = {
 };
 const TASKS: Queue<TaskRow> = { claim: claimTasks, extend: extendTaskLease, release: releaseTaskLease };
 
+const MAILS: Queue<MailRow> = { claim: claimMails, extend: extendMailLease, release: releaseMailLease };
+
 type Work<Row> = (rows: Row[]) => Promise<void>;
 
 /** Claims up to `limit` due operations and works on them; returns how many there were. */
@@ -36,6 +39,11 @@ export function claimed(service: Service, limit: number, work: Work<OperationRow
 /** The same for tasks. */
 export function claimedTasks(service: Service, limit: number, work: Work<TaskRow>): Promise<number> {
   return claimedOf(TASKS, service, limit, work);
+}
+
+/** The same for mails. */
+export function claimedMails(service: Service, limit: number, work: Work<MailRow>): Promise<number> {
+  return claimedOf(MAILS, service, limit, work);
 }
 
 async function claimedOf<Row>(

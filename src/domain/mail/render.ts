@@ -1,0 +1,41 @@
+/** Each kind of mail has its template. */
+import type { MailData, MailKind } from '../../spec/mails.ts';
+import { layOut, type Rendered } from './layout.ts';
+import { accountDeleted } from './templates/account-deleted.ts';
+import { addressChanged } from './templates/address-changed.ts';
+import { confirmAddress } from './templates/confirm-address.ts';
+import { destructionWarning } from './templates/destruction-warning.ts';
+import { keyUnusable } from './templates/key-unusable.ts';
+import { lowBalance } from './templates/low-balance.ts';
+import { newSignIn } from './templates/new-sign-in.ts';
+import { priceChange } from './templates/price-change.ts';
+import { resetPassword } from './templates/reset-password.ts';
+import { serverDestroyed } from './templates/server-destroyed.ts';
+import { serverSuspended } from './templates/server-suspended.ts';
+import { topupCredited } from './templates/topup-credited.ts';
+import { webhookPaused } from './templates/webhook-paused.ts';
+import type { Panel, Written } from './templates/words.ts';
+
+const TEMPLATES: { readonly [Kind in MailKind]: (data: MailData[Kind], panel: Panel) => Written } = {
+  low_balance: lowBalance,
+  server_suspended: serverSuspended,
+  destruction_warning: destructionWarning,
+  server_destroyed: serverDestroyed,
+  price_change: priceChange,
+  webhook_paused: webhookPaused,
+  topup_credited: topupCredited,
+  new_sign_in: newSignIn,
+  confirm_address: confirmAddress,
+  address_changed: addressChanged,
+  reset_password: resetPassword,
+  account_deleted: accountDeleted,
+};
+
+export function renderMail<Kind extends MailKind>(kind: Kind, data: MailData[Kind], panel: Panel): Rendered {
+  return layOut(TEMPLATES[kind](data, panel), panel);
+}
+
+/** What goes out instead of a mail that was to be encrypted and cannot be. */
+export function renderNotice(panel: Panel): Rendered {
+  return layOut(keyUnusable(panel), panel);
+}

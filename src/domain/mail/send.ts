@@ -1,0 +1,114 @@
+/**
+ * Sending one mail. The rule is at most once from the moment it is given away, and again and again before that.
+ *
+ * A holder notes `sending` before the mailer passes the first byte that could lead to a delivery (`handOver`). Who claims a
+ * row and finds that note knows that its holder died or was cut off in between, and cannot know whether the mail arrived:
+ * it is not sent again, and counted as `unknown`. Every other failure is a sure one. The mail then waits, from a minute to
+ * a day on the business clock, and what was refused for good (5xx) is over.
+ *
+ * A business transaction never hears of any of this.
+ */
+import { crashPoint } from '../../kernel/crash.ts';
+import { showId } from '../../kernel/ids.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
+import type { MailOutcome } from '../../ports/mail.ts';
+import { MAILS } from '../../spec/mails.ts';
+import {
+  delayMail,
+  findMailReceiver,
+  finishMail,
+  hurryMails,
+  type MailFault,
+  type MailRow,
+  markMailSending,
+} from '../../store/mails.ts';
+import type { Service } from '../context.ts';
+import { type Receiver, writeMail } from './write.ts';
+
+/** Waits after the first, second, … failure in a row; the last one from then on. */
+const WAITS_MINUTES = [1, 5, 15, 60, 4 * 60, 12 * 60, 24 * 60] as const;
+/** So often the same mail is put off by a server that takes others: some five days. Then it has failed. */
+const DEFERRALS_MAX = 10;
+
+/** Takes a claimed mail as far as it gets now. */
+export async function sendMail(service: Service, mail: MailRow): Promise<void> {
+  if (mail.status === 'sending') {
+    await end(service, mail, 'unknown');
+    return;
+  }
+  const { mailer } = service;
+  const now = service.clock.now();
+  const receiver = await receiverOf(service, mail);
+  if (!mailer || !receiver) return await end(service, mail, 'dropped');
+  if (mail.stale_at !== null && mail.stale_at <= now) return await end(service, mail, 'stale');
+  const outgoing = await writeMail(service, mail, receiver).catch((error: unknown) => {
+    service.log.error({ err: error, ...shown(mail) }, 'a mail could not be written');
+    return null;
+  });
+  if (!outgoing) return await putOff(service, mail, 'unrenderable');
+  const outcome = await mailer.send(outgoing, async () => {
+    const ours = await markMailSending(service.db, mail);
+    if (ours) crashPoint('mail.handed_over');
+    return ours;
+  });
+  if (outcome.outcome === 'sent') crashPoint('mail.sent');
+  await record(service, mail, outcome);
+}
+
+async function receiverOf(service: Service, mail: MailRow): Promise<Receiver | undefined> {
+  const customer = await findMailReceiver(service.db, mail.customer_id);
+  const to = mail.to_address;
+  if (customer) return { address: to ?? customer.email, openPgpKey: customer.openpgp_key };
+  return MAILS[mail.kind].outlivesCustomer && to !== null ? { address: to, openPgpKey: null } : undefined;
+}
+
+async function record(service: Service, mail: MailRow, outcome: MailOutcome): Promise<void> {
+  switch (outcome.outcome) {
+    case 'taken':
+      return;
+    case 'sent':
+      await end(service, mail, 'sent');
+      // The server was away and is back.
+      if (mail.fault === 'unreachable') await hurryMails(service.db, service.clock.now());
+      return;
+    case 'unknown':
+      return await end(service, mail, 'unknown', undefined, outcome.detail);
+    case 'refused':
+      return await end(service, mail, 'failed', 'refused', outcome.detail);
+    default:
+      return await putOff(service, mail, outcome.outcome, outcome.detail);
+  }
+}
+
+async function putOff(service: Service, mail: MailRow, fault: MailFault, detail?: string): Promise<void> {
+  const attempts = mail.fault === fault ? mail.attempts + 1 : 1;
+  if (fault !== 'unreachable' && attempts >= DEFERRALS_MAX) {
+    return await end(service, mail, 'failed', fault, detail);
+  }
+  service.log.warn({ ...shown(mail), fault, detail, attempts }, 'a mail is put off');
+  const minutes = WAITS_MINUTES[Math.min(attempts, WAITS_MINUTES.length) - 1] ?? 1;
+  const dueAt = new Date(service.clock.now().getTime() + minutes * MINUTE_MS);
+  await delayMail(service.db, mail, { dueAt, attempts, fault });
+}
+
+async function end(
+  service: Service,
+  mail: MailRow,
+  status: 'sent' | 'failed' | 'unknown' | 'stale' | 'dropped',
+  fault?: MailFault,
+  detail?: string,
+): Promise<void> {
+  if (status !== 'sent' && status !== 'dropped') {
+    service.log.warn({ ...shown(mail), status, fault, detail }, 'a mail was not sent, or perhaps not');
+  }
+  await finishMail(service.db, mail, {
+    status,
+    ...(fault === undefined ? {} : { fault }),
+    ...(status === 'sent' ? { sentAt: service.clock.now() } : {}),
+  });
+}
+
+/** For the log: nothing that says whom it is for. */
+function shown(mail: MailRow): { mail: string; kind: string } {
+  return { mail: showId('mail', mail.id), kind: mail.kind };
+}

@@ -1,0 +1,39 @@
+/** From a row of the queue to the mail that leaves the house: rendered, and encrypted where the customer gave a key. */
+import { showId } from '../../kernel/ids.ts';
+import type { OutgoingMail } from '../../ports/mail.ts';
+import type { MailKind } from '../../spec/mails.ts';
+import type { MailRow } from '../../store/mails.ts';
+import type { Service } from '../context.ts';
+import { readMailData } from './data.ts';
+import { MAIL_SEAL } from './enqueue.ts';
+import type { Rendered } from './layout.ts';
+import { encryptMail } from './openpgp.ts';
+import { renderMail, renderNotice } from './render.ts';
+
+/** Says nothing of what the mail is about: subjects are not encrypted. */
+const SUBJECT_OF_ENCRYPTED = 'A message about your account';
+
+export interface Receiver {
+  readonly address: string;
+  /** Armored; null: mails go out as plain text. */
+  readonly openPgpKey: string | null;
+}
+
+export async function writeMail(
+  service: Pick<Service, 'keys' | 'settings'>,
+  mail: MailRow,
+  receiver: Receiver,
+): Promise<OutgoingMail> {
+  const opened = service.keys.open(MAIL_SEAL, mail.data_sealed).toString();
+  const rendered = renderFrom(mail.kind, opened, service.settings.baseUrl);
+  const head = { id: showId('mail', mail.id), to: receiver.address };
+  if (receiver.openPgpKey === null) return { ...head, ...rendered, encrypted: false };
+  const text = await encryptMail(rendered, receiver.openPgpKey);
+  // A key that served when it was given may serve no more. What was to be secret is not sent in the clear then.
+  if (text === undefined) return { ...head, ...renderNotice(service.settings), encrypted: false };
+  return { ...head, subject: SUBJECT_OF_ENCRYPTED, text, encrypted: true };
+}
+
+function renderFrom<Kind extends MailKind>(kind: Kind, opened: string, baseUrl: string): Rendered {
+  return renderMail(kind, readMailData(kind, opened), { baseUrl });
+}

@@ -1,0 +1,245 @@
+/** The queue of mails: sent once, put off when nobody takes it, and never in doubt sent again. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Service } from '../../src/domain/context.ts';
+import { enqueueMail, type NewMail } from '../../src/domain/mail/enqueue.ts';
+import { turn } from '../../src/domain/switches/switch.ts';
+import { newId, newPublicNo } from '../../src/kernel/ids.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
+import type { Mailer, MailOutcome, OutgoingMail } from '../../src/ports/mail.ts';
+import { insertCustomer } from '../../src/store/customers.ts';
+import { mailDuty } from '../../src/workers/mail.ts';
+import { type TestService, testService } from '../support/service.ts';
+
+/** Answers as it is told, and otherwise takes everything. */
+class ScriptedMailer implements Mailer {
+  readonly received: OutgoingMail[] = [];
+  answers: ((handOver: () => Promise<boolean>) => Promise<MailOutcome>)[] = [];
+  async send(mail: OutgoingMail, handOver: () => Promise<boolean>): Promise<MailOutcome> {
+    const answer = this.answers.shift();
+    if (answer) return await answer(handOver);
+    if (!(await handOver())) return { outcome: 'taken' };
+    this.received.push(mail);
+    return { outcome: 'sent' };
+  }
+  close(): void {}
+}
+
+const failing = (outcome: 'unreachable' | 'deferred' | 'refused') => async () => ({
+  outcome,
+  detail: 'as told',
+});
+
+describe('mails', () => {
+  let world: TestService;
+  let mailer: ScriptedMailer;
+  let service: Service;
+  let customerId: string;
+  const email = () => `${customerId}@example.org`;
+
+  before(async () => {
+    world = await testService();
+  });
+  after(() => world.close());
+  beforeEach(async () => {
+    await world.db.run('delete from mails');
+    mailer = new ScriptedMailer();
+    service = { ...world.service, mailer };
+    customerId = await newCustomer();
+  });
+
+  async function newCustomer(): Promise<string> {
+    const id = newId(world.clock.now());
+    await insertCustomer(world.db, {
+      id,
+      publicNo: newPublicNo(),
+      email: `${id}@example.org`,
+      emailKey: `${id}@example.org`,
+      passwordHash: '',
+      recoveryDigest: Buffer.alloc(32),
+      createdAt: world.clock.now(),
+    });
+    return id;
+  }
+
+  function signIn(cause: string = randomUUID()): NewMail {
+    const data = { signedInAt: world.clock.now(), country: 'IS' };
+    return { customerId, kind: 'new_sign_in', cause, data };
+  }
+
+  async function queue(mail: NewMail = signIn()): Promise<void> {
+    await world.db.transaction((tx) => enqueueMail(tx, mail, world.clock.now(), world.service.keys));
+  }
+
+  const run = () => mailDuty(service).run();
+  const rows = () =>
+    world.db.rows<Record<string, unknown>>(
+      'select status, fault, attempts, due_at, data_sealed, to_address, sent_at from mails order by created_at, id',
+    );
+  const statuses = async () => (await rows()).map((row) => row.status);
+
+  it('a mail is sent once for its cause, and then neither text nor address is kept', async () => {
+    await queue(signIn('one'));
+    await queue(signIn('one'));
+    assert.equal(await run(), 1);
+    assert.equal(await run(), 0);
+    await queue(signIn('one'));
+    assert.equal(await run(), 0);
+    assert.deepEqual(
+      mailer.received.map(({ to, subject }) => [to, subject]),
+      [[email(), 'New sign-in to your account']],
+    );
+    assert.match(String(mailer.received[0]?.text), /from\s+Iceland/);
+    assert.match(String(mailer.received[0]?.text), /http:\/\/panel\.test\/account/);
+    const [row] = await rows();
+    assert.deepEqual(
+      [row?.status, row?.data_sealed, row?.to_address, row?.due_at],
+      ['sent', null, null, null],
+    );
+    assert.deepEqual(row?.sent_at, world.clock.now());
+  });
+
+  it('a mail that is queued in a transaction that fails is none', async () => {
+    const failed = world.db.transaction(async (tx) => {
+      await enqueueMail(tx, signIn(), world.clock.now(), world.service.keys);
+      throw new Error('no');
+    });
+    await assert.rejects(failed);
+    assert.equal(await run(), 0);
+  });
+
+  it('what could surely not be sent is sent later, after waits that grow to a day', async () => {
+    await queue();
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 9; attempt++) {
+      mailer.answers.push(failing('unreachable'));
+      assert.equal(await run(), 1);
+      const due = await mailDuty(service).nextDue();
+      assert.ok(due);
+      waits.push((due.getTime() - world.clock.now().getTime()) / MINUTE_MS);
+      world.clock.moveTo(due);
+    }
+    assert.deepEqual(waits, [1, 5, 15, 60, 240, 720, 1440, 1440, 1440]);
+    assert.equal(await run(), 1);
+    assert.equal(mailer.received.length, 1);
+  });
+
+  it('when the server is back, what waited for it does not wait on', async () => {
+    for (let mails = 0; mails < 3; mails++) await queue();
+    mailer.answers.push(...Array.from({ length: 3 }, () => failing('unreachable')));
+    assert.equal(await run(), 3);
+    world.clock.moveTo(new Date(world.clock.now().getTime() + MINUTE_MS));
+    mailer.answers.push(failing('unreachable'), failing('unreachable'));
+    assert.equal(await run(), 3);
+    assert.equal(await run(), 2);
+    assert.deepEqual(await statuses(), ['sent', 'sent', 'sent']);
+  });
+
+  it('what is refused for good is over, and so is what is deferred for days', async () => {
+    mailer.answers.push(failing('refused'));
+    await queue();
+    await run();
+    assert.deepEqual(await statuses(), ['failed']);
+    await queue();
+    let attempts = 0;
+    for (let due = await mailDuty(service).nextDue(); due; due = await mailDuty(service).nextDue()) {
+      if (due > world.clock.now()) world.clock.moveTo(due);
+      mailer.answers.push(failing('deferred'));
+      attempts += await run();
+    }
+    assert.equal(attempts, 10);
+    assert.deepEqual(await statuses(), ['failed', 'failed']);
+    assert.deepEqual(mailer.received, []);
+  });
+
+  it('what was given away without an answer is never sent again', async () => {
+    await queue();
+    mailer.answers.push(async (handOver) => {
+      assert.equal(await handOver(), true);
+      return { outcome: 'unknown', detail: 'no answer' };
+    });
+    await run();
+    // Another holder died in the middle.
+    await queue();
+    await world.db.run(`update mails set status = 'sending' where status = 'queued'`);
+    assert.equal(await run(), 1);
+    assert.deepEqual([await statuses(), mailer.received], [['unknown', 'unknown'], []]);
+  });
+
+  it('a holder who lost the lease gives nothing away', async () => {
+    await queue();
+    const slow = mailDuty({ ...service, mailer });
+    mailer.answers.push(async (handOver) => {
+      // Its lease ends while it connects, and another one sends the mail.
+      await world.db.run(`update mails set leased_until = now() - interval '1 s'`);
+      assert.equal(await mailDuty(service).run(), 1);
+      return (await handOver()) ? { outcome: 'sent' } : { outcome: 'taken' };
+    });
+    await slow.run();
+    assert.equal(mailer.received.length, 1);
+    assert.deepEqual(await statuses(), ['sent']);
+  });
+
+  it('several workers at once send each mail once', async () => {
+    for (let mails = 0; mails < 20; mails++) await queue();
+    const workers = Array.from({ length: 4 }, () => mailDuty(service));
+    for (let done = 1; done > 0; ) {
+      const counts = await Promise.all(workers.map((worker) => worker.run()));
+      done = counts.reduce((sum, count) => sum + count, 0);
+    }
+    assert.equal(mailer.received.length, 20);
+    assert.equal(new Set(mailer.received.map(({ id }) => id)).size, 20);
+  });
+
+  it('while the switch is off, mails are queued and nothing is planned', async () => {
+    await turn(service, 'mail', false);
+    await queue();
+    const duty = mailDuty(service);
+    assert.deepEqual([await duty.run(), await duty.nextDue(), await duty.busy()], [0, null, false]);
+    await turn(service, 'mail', true);
+    assert.equal(await duty.busy(), true);
+    assert.equal(await duty.run(), 1);
+    assert.equal(mailer.received.length, 1);
+  });
+
+  it('a link that has ended is not mailed any more, other mails are', async () => {
+    const expiresAt = new Date(world.clock.now().getTime() + HOUR_MS);
+    const data = { path: '/reset?token=1', requestedAt: world.clock.now(), expiresAt, country: 'XX' };
+    await queue({ customerId, kind: 'reset_password', cause: randomUUID(), data });
+    await queue();
+    world.clock.moveTo(new Date(world.clock.now().getTime() + 3 * DAY_MS));
+    await run();
+    assert.deepEqual((await statuses()).sort(), ['sent', 'stale']);
+    assert.equal(mailer.received[0]?.subject, 'New sign-in to your account');
+  });
+
+  it('a customer who is gone is not mailed, but for the mail that says so', async () => {
+    await world.db.run('update customers set deleting_at = now(), deleted_at = now() where id = $1', [
+      customerId,
+    ]);
+    await queue();
+    const data = { deletedAt: world.clock.now() };
+    await queue({ customerId, kind: 'account_deleted', cause: randomUUID(), data, to: 'old@example.org' });
+    await run();
+    assert.deepEqual((await statuses()).sort(), ['dropped', 'sent']);
+    assert.deepEqual(
+      mailer.received.map(({ to }) => to),
+      ['old@example.org'],
+    );
+  });
+
+  it('a mail that cannot be read stays for a while, and the others are sent', async () => {
+    await queue();
+    await world.db.run(`update mails set data_sealed = 'k1.broken'`);
+    await queue();
+    await run();
+    assert.deepEqual((await statuses()).sort(), ['queued', 'sent']);
+  });
+
+  it('a service without a mailer drops what it cannot send', async () => {
+    await queue();
+    await mailDuty({ ...service, mailer: null }).run();
+    assert.deepEqual(await statuses(), ['dropped']);
+  });
+});
