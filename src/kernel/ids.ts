@@ -24,6 +24,7 @@ export const ID_PREFIXES = {
   session: 'sess_',
   policy: 'pol_',
   mail: 'mail_',
+  customer: 'cus_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 
@@ -45,6 +46,18 @@ export function newId(now: Date): string {
   ahead.copy(bytes, 6, used, used + RANDOM_BYTES);
   used += RANDOM_BYTES;
   return uuidText(bytes);
+}
+
+/** Not above any id of that millisecond, and above all that are older. */
+export function firstIdAt(time: Date): string {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(Math.max(time.getTime(), 0), 0, 6);
+  return uuidText(bytes);
+}
+
+/** When it was made, to the millisecond. */
+export function timeOfId(uuid: string): Date {
+  return new Date(Number.parseInt(uuid.replace('-', '').slice(0, 12), 16));
 }
 
 /** Lower-case base32 (RFC 4648) without padding. */
