@@ -17,6 +17,8 @@ export interface MailData {
   server_suspended: {
     readonly server: string;
     readonly reason: SuspensionReason;
+    /** What the operator wrote to the customer, where it was he. */
+    readonly note?: string;
     readonly suspendedAt: Date;
     readonly months: number;
     /** What the next cycle costs. */

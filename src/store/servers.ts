@@ -36,6 +36,8 @@ export interface ServerRow {
   readonly resume_to: 'running' | 'stopped' | null;
   /** Since when a legal hold is on it: it is never destroyed. */
   readonly held_at: Date | null;
+  /** Since when the operator wants it frozen. */
+  readonly frozen_at: Date | null;
   readonly first_run_at: Date | null;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -44,22 +46,23 @@ export interface ServerRow {
   readonly ipv6_prefix: string | null;
 }
 
-const COLUMNS = `s.id, s.public_no, s.customer_id, s.name, s.status, s.suspended_reason, s.plan_id, s.region_id,
+export const SERVER_COLUMNS = `s.id, s.public_no, s.customer_id, s.name, s.status, s.suspended_reason, s.plan_id, s.region_id,
   s.image_id, i.type as image_type, s.host_id, s.machine_id, s.ram_mb, s.disk_gb, s.ssh_keys, s.tags, s.labels, s.rdns,
   s.billing_months, s.auto_renew, s.price_cents_month, s.price_cents_cycle, s.paid_until, s.suspended_at,
-  s.resume_to, s.held_at, s.first_run_at, s.created_at, s.updated_at, host(a.addr) as ipv4, host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix`;
-const FROM = `servers s
+  s.resume_to, s.held_at, s.frozen_at, s.first_run_at, s.created_at, s.updated_at, host(a.addr) as ipv4,
+  host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix`;
+export const SERVER_FROM = `servers s
   join images i on i.id = s.image_id
   left join ipv4_addresses a on a.server_id = s.id
   left join ipv6_prefixes p on p.server_id = s.id`;
 
 export async function findServer(tx: Sql, id: string): Promise<ServerRow | undefined> {
-  return await tx.row<ServerRow>(`select ${COLUMNS} from ${FROM} where s.id = $1`, [id]);
+  return await tx.row<ServerRow>(`select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1`, [id]);
 }
 
 /** The customer's own server: another's is not told apart from none. */
 export async function findServerOf(tx: Sql, customerId: string, id: string): Promise<ServerRow | undefined> {
-  return await tx.row<ServerRow>(`select ${COLUMNS} from ${FROM} where s.id = $1 and s.customer_id = $2`, [
+  return await tx.row<ServerRow>(`select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 and s.customer_id = $2`, [
     id,
     customerId,
   ]);
@@ -80,7 +83,7 @@ const ONE_BY_ONE = `servers s
   left join lateral (select prefix from ipv6_prefixes where server_id = s.id limit 1) p on true`;
 
 const PAGES = {
-  columns: COLUMNS,
+  columns: SERVER_COLUMNS,
   from: ONE_BY_ONE,
   where: 's.customer_id = ?',
   id: { column: 's.id', type: 'uuid' },
@@ -110,7 +113,7 @@ export async function pageOfServers(
 /** A server with the name of its region, for pages. */
 export type NamedServerRow = ServerRow & { readonly region_name: string };
 
-const NAMED = `select ${COLUMNS}, g.name as region_name from ${FROM} join regions g on g.id = s.region_id`;
+const NAMED = `select ${SERVER_COLUMNS}, g.name as region_name from ${SERVER_FROM} join regions g on g.id = s.region_id`;
 
 export async function findServerByNo(
   tx: Sql,
@@ -133,13 +136,13 @@ export async function listServers(tx: Sql, customerId: string, limit: number): P
 
 /** Locks the server: the first lock in the order server, customer, host, address. */
 export async function lockServer(tx: Sql, id: string): Promise<ServerRow | undefined> {
-  return await tx.row<ServerRow>(`select ${COLUMNS} from ${FROM} where s.id = $1 for update of s`, [id]);
+  return await tx.row<ServerRow>(`select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 for update of s`, [id]);
 }
 
 /** The same for the customer's own server: another's is not told apart from none. */
 export async function lockOwnServer(tx: Sql, customerId: string, id: string): Promise<ServerRow | undefined> {
   return await tx.row<ServerRow>(
-    `select ${COLUMNS} from ${FROM} where s.id = $1 and s.customer_id = $2 for update of s`,
+    `select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 and s.customer_id = $2 for update of s`,
     [id, customerId],
   );
 }

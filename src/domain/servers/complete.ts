@@ -16,6 +16,7 @@ import {
 import type { Service } from '../context.ts';
 import { releaseImage } from '../images/release.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
+import { awaitsFreeze, carryOutFreeze } from './carry-out-freeze.ts';
 import { serverObject } from './object.ts';
 import { reinstallPayload } from './payload.ts';
 import { lostLease, shownOperation } from './step.ts';
@@ -63,6 +64,7 @@ export async function complete(service: Service, operation: OperationRow): Promi
       const resource = showId('server', done.id);
       await recordAudit(tx, { actor: systemActor(now), action: 'server.run', resource, customerId }, now);
     }
+    if (awaitsFreeze(done)) await carryOutFreeze(tx, service, done.id, now);
     crashPoint(pointOf(kind, 'provision.running_written', 'operation.end_written'));
   });
   crashPoint(pointOf(kind, 'provision.running_recorded', 'operation.ended'));
@@ -81,9 +83,16 @@ async function beginCycleAnew(tx: Sql, server: ServerRow, now: Date): Promise<vo
   });
 }
 
-/** Nothing changes for the customer. */
+/** Nothing changes for the customer, unless the operator has released the server meanwhile. */
 async function endQuietly(service: Service, operation: OperationRow): Promise<void> {
-  if (!(await finishOperation(service.db, operation))) lostLease();
+  const now = service.clock.now();
+  await service.db.transaction(async (tx) => {
+    const server = await lockServer(tx, operation.server_id);
+    if (!server) return;
+    if (!(await finishOperation(tx, operation))) lostLease();
+    if (awaitsFreeze(server)) await carryOutFreeze(tx, service, server.id, now);
+    crashPoint('operation.end_written');
+  });
   crashPoint('operation.ended');
 }
 
@@ -115,6 +124,7 @@ export async function fallThrough(service: Service, operation: OperationRow, rea
       },
       now,
     );
+    await carryOutFreeze(tx, service, server.id, now);
     crashPoint('operation.end_written');
   });
   crashPoint('operation.ended');

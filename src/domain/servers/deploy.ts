@@ -169,6 +169,7 @@ function prepare(
     suspended_at: null,
     resume_to: null,
     held_at: null,
+    frozen_at: null,
     first_run_at: null,
     created_at: now,
     updated_at: now,

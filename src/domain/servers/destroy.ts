@@ -1,6 +1,6 @@
 /** Destroying a server, whatever it does now. */
 import { crashPoint } from '../../kernel/crash.ts';
-import { fail, notFound } from '../../kernel/fail.ts';
+import { notFound } from '../../kernel/fail.ts';
 import { newId, readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Server } from '../../spec/schemas/server.ts';
@@ -10,6 +10,7 @@ import { replaceByRemoval } from '../../store/operations.ts';
 import { findServer, lockOwnServer, type ServerRow, setServerStatus } from '../../store/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
+import { requireNotHeld } from './held.ts';
 import { letGo } from './let-go.ts';
 import { requireCan } from './lock-for.ts';
 import { serverObject } from './object.ts';
@@ -26,7 +27,7 @@ export async function destroyServer(
     const server = (await lockOwnServer(tx, actor.customerId, id)) ?? notFound('server');
     requireCan(server, 'destroy');
     const now = service.clock.now();
-    refuseHeld(server);
+    await requireNotHeld(tx, server, 'destroy');
     if (server.status !== 'destroying') await beginRemoval(tx, server, now);
     const object = serverObject((await findServer(tx, id)) ?? server);
     await recordAudit(tx, { actor, action: 'server.destroy', resource: object.id }, now);
@@ -36,16 +37,6 @@ export async function destroyServer(
   crashPoint('destroy.begun');
   service.wake();
   return answer;
-}
-
-/** Not even its customer may destroy it: what it holds is wanted by law. */
-function refuseHeld(server: ServerRow): void {
-  if (server.held_at === null) return;
-  fail(
-    'jurisdictional_block',
-    {},
-    'Refused for legal reasons: this server is under a legal hold and cannot be destroyed. Contact the operator.',
-  );
 }
 
 /**

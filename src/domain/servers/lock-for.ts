@@ -5,10 +5,12 @@ import type { Sql } from '../../kernel/sql.ts';
 import { can, type ServerAction, whyNot } from '../../spec/states.ts';
 import { hasOperation } from '../../store/operations.ts';
 import { lockOwnServer, type ServerRow } from '../../store/servers.ts';
+import { requireNotHeld } from './held.ts';
 
 /**
  * Locks the customer's server by its shown id. Refuses with `not_found` (unknown, malformed, another customer's) and
- * with `conflict_state` when its status forbids the action or another operation is under way.
+ * with `conflict_state` when its status forbids the action or another operation is under way; with
+ * `jurisdictional_block` when a legal hold does.
  */
 export async function lockServerFor(
   tx: Sql,
@@ -19,6 +21,7 @@ export async function lockServerFor(
   const id = readId('server', shownId) ?? notFound('server');
   const server = (await lockOwnServer(tx, customerId, id)) ?? notFound('server');
   requireCan(server, action);
+  await requireNotHeld(tx, server, action);
   if (await hasOperation(tx, id)) {
     fail('conflict_state', {}, 'Another operation on this server is under way; try again when it is done.');
   }

@@ -22,6 +22,7 @@ import type { Service } from '../context.ts';
 import { releaseImage } from '../images/release.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { ask, type Fault } from './ask.ts';
+import { carryOutFreeze } from './carry-out-freeze.ts';
 import { complete } from './complete.ts';
 import { LOOK_EVERY_MS, lookAt } from './look.ts';
 import { machineSpec } from './machine-spec.ts';
@@ -132,6 +133,7 @@ async function recordBack(service: Service, operation: OperationRow): Promise<vo
       },
       now,
     );
+    await carryOutFreeze(tx, service, server.id, now);
     crashPoint('operation.end_written');
   });
   crashPoint('operation.ended');

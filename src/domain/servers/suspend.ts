@@ -5,6 +5,7 @@ import { move, SERVER_TRANSITIONS, type SuspendedReason } from '../../spec/state
 import { setSuspended, setSuspendedReason } from '../../store/billing.ts';
 import { readBalance } from '../../store/ledger.ts';
 import { insertOperation } from '../../store/operations.ts';
+import { findServerLevers } from '../../store/server-levers.ts';
 import { findServer, type ServerRow } from '../../store/servers.ts';
 import { graceEnd, nextGraceLook } from '../billing/grace.ts';
 import type { Service } from '../context.ts';
@@ -50,7 +51,8 @@ export async function suspendServer(
   await tellSuspended(tx, service, suspended, { reason, destroyAt }, now);
 }
 
-async function tellSuspended(
+/** Mails that it is suspended, why and until when its customer has time. */
+export async function tellSuspended(
   tx: Sql,
   service: Pick<Service, 'keys'>,
   server: ServerRow,
@@ -58,9 +60,12 @@ async function tellSuspended(
   now: Date,
 ): Promise<void> {
   const { customer_id: customerId } = server;
+  const levers = reason === 'operator' ? await findServerLevers(tx, server.id) : undefined;
+  const note = levers?.freeze_reason;
   const data = {
     server: server.name,
     reason,
+    ...(note ? { note } : {}),
     suspendedAt: now,
     months: server.billing_months,
     priceCents: (await priceFrom(tx, server, now)).cycleCents,
