@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { loadCatalogue } from '../../src/domain/catalogue/load.ts';
 import type { Service } from '../../src/domain/context.ts';
+import type { EventStreams } from '../../src/domain/events/streams.ts';
 import { credit } from '../../src/domain/ledger/transfer.ts';
 import { DiskBlobs } from '../../src/drivers/blobs/disk.ts';
 import { Simnet } from '../../src/drivers/chain/simnet/driver.ts';
@@ -69,6 +70,7 @@ export interface HttpWorldOptions {
   readonly passwordQueue?: number;
   readonly ready?: () => Promise<boolean>;
   readonly bodyTimeoutMs?: number;
+  readonly streams?: (service: Service) => EventStreams;
 }
 
 export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<HttpWorld> {
@@ -94,6 +96,7 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
     settings: { baseUrl: null, trustedProxies: [], ...limits, isUnavailable, ...options.settings },
     geo: options.geo ?? { countryOf: () => null },
     ready: options.ready ?? (async () => true),
+    ...(options.streams ? { streams: options.streams(service) } : {}),
     ...(options.bodyTimeoutMs === undefined ? {} : { bodyTimeoutMs: options.bodyTimeoutMs }),
   });
   await app.ready();
