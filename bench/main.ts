@@ -9,6 +9,7 @@ import { benchDeploy } from './deploy.ts';
 import type { Figure } from './figure.ts';
 import { benchLists } from './lists.ts';
 import { benchRest } from './rest.ts';
+import { benchRetain } from './retain.ts';
 import { benchServe } from './serve.ts';
 import { benchStart } from './start.ts';
 import { benchUpload } from './upload.ts';
@@ -18,7 +19,7 @@ const folder = await mkdtemp(join(tmpdir(), 'skerry-bench-'));
 await chmod(folder, 0o755);
 let missed = 0;
 try {
-  for (const bench of [benchStart, benchServe, benchDeploy, benchRest, benchUpload, benchLists]) {
+  for (const bench of [benchStart, benchServe, benchDeploy, benchRest, benchUpload, benchLists, benchRetain]) {
     for (const figure of await bench(folder)) report(figure);
   }
 } finally {
