@@ -1,6 +1,8 @@
 /** Who carries out which task. */
 import type { TaskKind } from '../store/tasks.ts';
 import type { Service } from './context.ts';
+import { takeDownAccount } from './customers/deletion/take-down.ts';
+import { answerResetRequest } from './customers/request-reset.ts';
 import { applyFilter } from './firewall/apply.ts';
 import { removeImageBlob } from './images/remove-blob.ts';
 import { ensureSnapshot } from './snapshots/ensure.ts';
@@ -20,4 +22,6 @@ export const TASKS: Readonly<Record<TaskKind, TaskHandler>> = {
   snapshot: ensureSnapshot,
   filter: applyFilter,
   image_remove: removeImageBlob,
+  reset_request: answerResetRequest,
+  account_delete: takeDownAccount,
 };

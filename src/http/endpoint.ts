@@ -30,13 +30,15 @@ export interface Call {
   customer(): CustomerActor;
 }
 
+type Counted = 'signups' | 'failures' | 'mailings';
+
 export interface Operation {
   /** What the audit log calls it; null: it changes nothing. */
   readonly audit: Action | null;
   /** The REST operation that does the same: maintenance windows and policies name that one. */
   readonly rest?: RestOperation;
-  /** Counted per address: sign-ups, or wrong passwords and recovery codes. */
-  readonly counted?: 'signups' | 'failures';
+  /** Counted per address: sign-ups, wrong passwords and recovery codes, or what a stranger has mailed. */
+  readonly counted?: Counted;
   readonly run: (call: Call) => Promise<object>;
 }
 
@@ -133,9 +135,10 @@ function refuseFrozen(endpoint: PostEndpoint, operation: Operation, identity: Id
 }
 
 /** Which outcomes count: the refusal's code, or undefined when it went well. A taken address is a thing to fish for. */
-const COUNTS: Readonly<Record<'signups' | 'failures', (code: FailureCode | undefined) => boolean>> = {
+const COUNTS: Readonly<Record<Counted, (code: FailureCode | undefined) => boolean>> = {
   signups: (code) => code === undefined || code === 'email_taken',
-  failures: (code) => code === 'bad_credentials',
+  failures: (code) => code === 'bad_credentials' || code === 'email_taken',
+  mailings: (code) => code === undefined,
 };
 
 /** Runs the operation within the limit of the caller's address: counted before, so that a burst cannot slip through. */
@@ -174,7 +177,8 @@ async function guessing(call: Call, operation: Operation, account: string): Prom
   }
 }
 
-function visitOf(edge: Edge, identity: Identity, request: FastifyRequest): Visit {
+/** Who is at the door, for a verb that may let him in. */
+export function visitOf(edge: Edge, identity: Identity, request: FastifyRequest): Visit {
   const actor = {
     customerId: identity.session?.customerId ?? null,
     sessionId: identity.session?.id ?? null,

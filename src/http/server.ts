@@ -17,6 +17,7 @@ import { isConsoleUpgrade, takeUpgrades } from './console/upgrade.ts';
 import { AccountDelays } from './delays.ts';
 import { answerError, failureBody } from './errors.ts';
 import { letGo } from './let-go.ts';
+import { registerLinkPages } from './link-pages.ts';
 import { registerPages } from './pages.ts';
 import { CurrentRules } from './rules.ts';
 import { sendNotFoundPage } from './send-page.ts';
@@ -60,6 +61,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     geo: options.geo,
     signups: new AttemptLimiter(settings.signupsPerHour),
     failures: new AttemptLimiter(settings.signinFailuresPerHour),
+    mailings: new AttemptLimiter(settings.signinFailuresPerHour),
     delays: new AccountDelays({ on: settings.signinFailuresPerHour > 0 }),
     rules: new CurrentRules(service),
   };
@@ -110,6 +112,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
   app.register(async (scope) => registerSessionSurface(scope, edge));
   app.register(async (scope) => registerV1(scope, v1), { prefix: '/v1' });
   app.register(async (scope) => registerPages(scope, edge));
+  app.register(async (scope) => registerLinkPages(scope, edge));
   app.register(async (scope) => registerConsolePages(scope, edge));
   app.register(async (scope) => registerHealth(scope, options.ready));
   const { sandbox } = options;

@@ -29,6 +29,8 @@ export interface Edge {
   readonly geo: Geo;
   readonly signups: AttemptLimiter;
   readonly failures: AttemptLimiter;
+  /** Mails that strangers ask for; as many an hour as there may be failures. */
+  readonly mailings: AttemptLimiter;
   readonly delays: AccountDelays;
   readonly rules: CurrentRules;
 }

@@ -49,6 +49,16 @@ export const CRASH_POINTS = [
   'snapshot.asked',
   'snapshot.recorded',
   'snapshot.removed',
+  // Numbers and queued deliveries are written, and not committed; are committed.
+  'fanout.written',
+  'fanout.committed',
+  // Subscriptions are leased, nothing is sent; a receiver has answered, nothing is written; what it answered is written, and
+  // not committed; is committed; a 410 has paused the subscription, not committed.
+  'deliver.claimed',
+  'deliver.answered',
+  'deliver.written',
+  'deliver.recorded',
+  'deliver.paused_written',
   'upload.begun',
   'upload.received',
   'upload.on_disk',

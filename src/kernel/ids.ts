@@ -23,6 +23,7 @@ export const ID_PREFIXES = {
   request: 'req_',
   session: 'sess_',
   policy: 'pol_',
+  priceChange: 'prc_',
   mail: 'mail_',
   customer: 'cus_',
 } as const;

@@ -78,8 +78,8 @@ export const LIMITS = {
   sessionsMax: 50,
   /** One JSON body of the REST surface: 64 KiB of user data take 88 as Base64. */
   jsonBodyMaxBytes: 256 * 1024,
-  /** One form body of the session surface; its largest real one is far below. */
-  formBodyMaxBytes: 16 * 1024,
+  /** One form body of the session surface: an OpenPGP key of 64 KiB takes some 80, written as a form. */
+  formBodyMaxBytes: 96 * 1024,
 } as const;
 
 /** Counts per customer; 422 / `limit_reached` with `limit` beyond them. The operator sets others by SKERRY_QUOTAS. */

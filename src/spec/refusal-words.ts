@@ -50,6 +50,7 @@ export const NOT_FOUND = {
   delivery: 'There is no such delivery in the log of a webhook of your account.',
   audit: 'There is no such event in the audit log of your account, or it is no longer kept.',
   topup: 'There is no such top-up in your account.',
+  session: 'There is no such session of your account.',
   plan: 'There is no such plan; GET /v1/plans lists those there are.',
   region: 'There is no such region; GET /v1/regions lists those there are.',
 } as const;

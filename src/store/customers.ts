@@ -4,12 +4,17 @@ export interface CustomerRow {
   readonly id: string;
   readonly public_no: bigint;
   readonly email: string;
+  readonly email_key: string;
+  readonly email_confirmed_at: Date | null;
   readonly password_hash: string;
   readonly recovery_digest: Buffer | null;
   readonly frozen_at: Date | null;
+  /** Deletion has begun: nobody is let in any more. */
+  readonly deleting_at: Date | null;
 }
 
-const COLUMNS = 'id, public_no, email, password_hash, recovery_digest, frozen_at';
+const COLUMNS =
+  'id, public_no, email, email_key, email_confirmed_at, password_hash, recovery_digest, frozen_at, deleting_at';
 
 /** Makes the customer and the balance of 0; false when the e-mail has an account already. */
 export async function insertCustomer(
@@ -55,6 +60,51 @@ export async function updatePassword(tx: Sql, id: string, passwordHash: string):
 
 export async function updateRecovery(tx: Sql, id: string, recoveryDigest: Buffer): Promise<void> {
   await tx.run(`update customers set recovery_digest = $2 where id = $1`, [id, recoveryDigest]);
+}
+
+/** Writes the address, and since when its mailbox is known to be the customer's; null: not known. */
+export async function updateEmail(
+  tx: Sql,
+  id: string,
+  email: { readonly address: string; readonly key: string; readonly confirmedAt: Date | null },
+): Promise<void> {
+  await tx.run(`update customers set email = $2, email_key = $3, email_confirmed_at = $4 where id = $1`, [
+    id,
+    email.address,
+    email.key,
+    email.confirmedAt,
+  ]);
+}
+
+/** Writes the armored key and its fingerprint; null for both removes it. */
+export async function updateOpenPgpKey(
+  tx: Sql,
+  id: string,
+  key: { readonly armored: string; readonly fingerprint: string } | null,
+): Promise<void> {
+  await tx.run(`update customers set openpgp_key = $2, openpgp_fingerprint = $3 where id = $1`, [
+    id,
+    key?.armored ?? null,
+    key?.fingerprint ?? null,
+  ]);
+}
+
+export interface OwnAccountRow {
+  readonly public_no: bigint;
+  readonly email: string;
+  readonly email_confirmed_at: Date | null;
+  readonly openpgp_fingerprint: string | null;
+  readonly balance_cents: bigint;
+  readonly created_at: Date;
+}
+
+/** The account as its owner sees it. */
+export async function readOwnAccount(tx: Sql, id: string): Promise<OwnAccountRow | undefined> {
+  return await tx.row<OwnAccountRow>(
+    `select c.public_no, c.email, c.email_confirmed_at, c.openpgp_fingerprint, b.balance_cents, c.created_at
+       from customers c join balances b on b.customer_id = c.id where c.id = $1`,
+    [id],
+  );
 }
 
 /** What the session probe shows. */

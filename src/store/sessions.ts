@@ -69,3 +69,27 @@ export async function trimSessions(
     [customerId, living.createdAfter, living.seenAfter, keep],
   );
 }
+
+export interface OwnSessionRow {
+  readonly id: string;
+  readonly created_at: Date;
+  readonly seen_at: Date;
+}
+
+/** The customer's living sessions, newest first; how many there are is bounded when one is opened. */
+export async function listSessions(
+  tx: Sql,
+  customerId: string,
+  living: LivingSince,
+): Promise<OwnSessionRow[]> {
+  return await tx.rows<OwnSessionRow>(
+    `select id, created_at, seen_at from sessions
+      where customer_id = $1 and created_at > $2 and seen_at > $3 order by created_at desc, id desc`,
+    [customerId, living.createdAfter, living.seenAfter],
+  );
+}
+
+/** False when the customer has no such session. */
+export async function deleteOwnSession(tx: Sql, customerId: string, id: string): Promise<boolean> {
+  return (await tx.run(`delete from sessions where id = $1 and customer_id = $2`, [id, customerId])) === 1;
+}

@@ -4,8 +4,11 @@
  */
 import type { Sql } from '../kernel/sql.ts';
 
-/** What a task is about; `subject` is the id of the volume, the snapshot, the server (`filter`) or the image. */
-export type TaskKind = 'volume' | 'snapshot' | 'filter' | 'image_remove';
+/**
+ * What a task is about; `subject` is the id of the volume, the snapshot, the server (`filter`), the image, the request for a new
+ * password, or the customer whose account is being deleted.
+ */
+export type TaskKind = 'volume' | 'snapshot' | 'filter' | 'image_remove' | 'reset_request' | 'account_delete';
 
 export interface TaskRow {
   readonly kind: TaskKind;

@@ -28,6 +28,8 @@ const SUBJECTS: Record<TaskKind, IdKind> = {
   snapshot: 'snapshot',
   filter: 'server',
   image_remove: 'customImage',
+  reset_request: 'request',
+  account_delete: 'customer',
 };
 
 export function tasksDuty(service: Service): Duty {

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { GET_ENDPOINTS, POST_ENDPOINTS } from '../../src/http/session/endpoints.ts';
 import { FAILURES } from '../../src/spec/errors.ts';
+import { LIMITS } from '../../src/spec/limits.ts';
 import { RUNS } from '../support/runs.ts';
 import { type Answer, PASSWORD, type SessionClient } from '../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
@@ -167,7 +168,7 @@ describe('bad input', () => {
     assert.equal((await bad(`_token=${customer.csrf}&_token=${customer.csrf}`)).field, '_token');
     await bad('plan=%ff');
     await bad('plan=%00');
-    await bad(`plan=${'x'.repeat(17_000)}`);
+    await bad(`plan=${'x'.repeat(LIMITS.formBodyMaxBytes)}`);
     await bad('{"plan":"s1"}', { 'content-type': 'application/json' });
     await bad('plan=s1', { 'content-type': 'text/plain' });
   });

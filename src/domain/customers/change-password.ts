@@ -1,5 +1,6 @@
 import { fail } from '../../kernel/fail.ts';
 import { lockCustomer, updatePassword } from '../../store/customers.ts';
+import { dropLinks } from '../../store/mail-links.ts';
 import { deleteSessionsOf } from '../../store/sessions.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
@@ -20,6 +21,8 @@ export async function changePassword(
     if (current?.password_hash !== checked) fail('bad_credentials');
     await updatePassword(tx, actor.customerId, passwordHash);
     await deleteSessionsOf(tx, actor.customerId, actor.sessionId);
+    // Whoever asked for something by mail with the old password gets it no more.
+    await dropLinks(tx, actor.customerId, ['change', 'reset']);
     await recordAudit(tx, { actor, action: 'customer.change_password', resource: null }, service.clock.now());
   });
 }

@@ -1,9 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import { fail } from '../../kernel/fail.ts';
 import { findCustomerByEmail, lockCustomer, updatePassword, updateRecovery } from '../../store/customers.ts';
+import { dropLinks } from '../../store/mail-links.ts';
 import { deleteSessionsOf } from '../../store/sessions.ts';
 import type { Service } from '../context.ts';
 import { openSession, type Visit } from '../sessions/open.ts';
+import { tellOfSignIn } from '../sessions/tell.ts';
 import { parseEmail } from './email.ts';
 import { requireNewPassword } from './password.ts';
 import { newRecoveryCode, recoveryDigest } from './recovery-code.ts';
@@ -31,21 +33,23 @@ export async function recover(
   const customer = await findCustomerByEmail(service.db, parseEmail(form.email)?.key ?? '');
   const fits = timingSafeEqual(given, customer?.recovery_digest ?? NO_DIGEST);
   if (!customer || !fits) fail('bad_credentials');
+  if (customer.deleting_at) fail('bad_credentials');
   if (customer.frozen_at) fail('account_frozen');
   const passwordHash = await service.passwords.hash(form.password);
   const next = newRecoveryCode();
-  return await service.db.transaction(async (tx) => {
+  const signedUp = await service.db.transaction(async (tx) => {
     const current = await lockCustomer(tx, customer.id);
-    if (!current?.recovery_digest?.equals(given)) fail('bad_credentials');
+    if (!current?.recovery_digest?.equals(given) || current.deleting_at) fail('bad_credentials');
+    const now = service.clock.now();
     await updatePassword(tx, customer.id, passwordHash);
     await updateRecovery(tx, customer.id, next.digest);
     await deleteSessionsOf(tx, customer.id, null);
-    const opened = await openSession(
-      tx,
-      visit,
-      { id: customer.id, action: 'customer.recover' },
-      service.clock.now(),
-    );
+    // Whoever asked for something by mail with the old password gets it no more.
+    await dropLinks(tx, customer.id, ['change', 'reset']);
+    const opened = await openSession(tx, visit, { id: customer.id, action: 'customer.recover' }, now);
+    await tellOfSignIn(tx, service, { customerId: customer.id, ...opened }, now);
     return { ...opened, recoveryCode: next.text };
   });
+  service.wake();
+  return signedUp;
 }

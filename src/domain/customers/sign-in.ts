@@ -2,6 +2,7 @@ import { fail } from '../../kernel/fail.ts';
 import { findCustomerByEmail, lockCustomer } from '../../store/customers.ts';
 import type { Service } from '../context.ts';
 import { type Opened, openSession, type Visit } from '../sessions/open.ts';
+import { tellOfSignIn } from '../sessions/tell.ts';
 import { parseEmail } from './email.ts';
 
 /** Signs in; `bad_credentials` takes the same work whether the e-mail has an account or not. */
@@ -13,10 +14,15 @@ export async function signIn(
   const customer = await findCustomerByEmail(service.db, parseEmail(form.email)?.key ?? '');
   const fits = await service.passwords.verify(form.password, customer?.password_hash ?? null);
   if (!customer || !fits) fail('bad_credentials');
-  return await service.db.transaction(async (tx) => {
+  const opened = await service.db.transaction(async (tx) => {
     // A password changed while this one was being checked has ended all sessions: no new one may slip past it.
     const current = await lockCustomer(tx, customer.id);
-    if (current?.password_hash !== customer.password_hash) fail('bad_credentials');
-    return await openSession(tx, visit, { id: customer.id, action: 'customer.sign_in' }, service.clock.now());
+    if (current?.password_hash !== customer.password_hash || current.deleting_at) fail('bad_credentials');
+    const now = service.clock.now();
+    const session = await openSession(tx, visit, { id: customer.id, action: 'customer.sign_in' }, now);
+    await tellOfSignIn(tx, service, { customerId: customer.id, ...session }, now);
+    return session;
   });
+  service.wake();
+  return opened;
 }

@@ -1,9 +1,11 @@
 import { fail } from '../../kernel/fail.ts';
 import { newId, newPublicNo } from '../../kernel/ids.ts';
 import { insertCustomer } from '../../store/customers.ts';
+import { isKeptForOwner } from '../../store/mail-links.ts';
 import type { Service } from '../context.ts';
 import { type Opened, openSession, type Visit } from '../sessions/open.ts';
 import { requireEmail } from './email.ts';
+import { mailConfirmation } from './mail-confirmation.ts';
 import { requireNewPassword } from './password.ts';
 import { newRecoveryCode } from './recovery-code.ts';
 
@@ -22,8 +24,10 @@ export async function signUp(
   requireNewPassword(form.password, form.passwordConfirm);
   const passwordHash = await service.passwords.hash(form.password);
   const recovery = newRecoveryCode();
-  return await service.db.transaction(async (tx) => {
+  const signedUp = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
+    // The owner who lost this address to somebody may still take it back.
+    if (await isKeptForOwner(tx, email.key, null, now)) fail('email_taken');
     const id = newId(now);
     const made = await insertCustomer(tx, {
       id,
@@ -36,6 +40,9 @@ export async function signUp(
     });
     if (!made) fail('email_taken');
     const opened = await openSession(tx, visit, { id, action: 'customer.sign_up' }, now);
+    await mailConfirmation(tx, service, { customerId: id, purpose: 'confirm', email }, now);
     return { ...opened, recoveryCode: recovery.text };
   });
+  service.wake();
+  return signedUp;
 }

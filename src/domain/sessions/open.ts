@@ -15,9 +15,12 @@ export interface Visit {
   readonly actor: Actor;
 }
 
-/** The cookie to answer with; shown to nobody else and stored nowhere. */
 export interface Opened {
+  /** To answer with; shown to nobody else and stored nowhere. */
   readonly cookie: string;
+  readonly sessionId: string;
+  /** ISO 3166 code of where it was opened from. */
+  readonly country: string;
 }
 
 /**
@@ -37,5 +40,5 @@ export async function openSession(
   await trimSessions(tx, customer.id, LIMITS.sessionsMax, livingSince(now));
   const actor = { ...visit.actor, customerId: customer.id, sessionId: id };
   await recordAudit(tx, { actor, action: customer.action, resource: showId('session', id) }, now);
-  return { cookie: cookie.text };
+  return { cookie: cookie.text, sessionId: id, country: visit.actor.ipCountry };
 }

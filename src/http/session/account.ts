@@ -1,10 +1,11 @@
-/** POST /account-api.php: the password and the API tokens. */
+/** POST /account-api.php: the password, the API tokens, and the account itself (own-account.ts). */
 import { changePassword } from '../../domain/customers/change-password.ts';
 import { createToken } from '../../domain/tokens/create-token.ts';
 import { listTokens } from '../../domain/tokens/list-tokens.ts';
 import { revokeToken } from '../../domain/tokens/revoke-token.ts';
 import type { Operation, PostEndpoint } from '../endpoint.ts';
 import { field } from '../form.ts';
+import { OWN_ACCOUNT } from './own-account.ts';
 
 const password: Operation = {
   audit: 'customer.change_password',
@@ -56,6 +57,7 @@ export const account: PostEndpoint = {
     ['create_token', create],
     ['list_tokens', list],
     ['revoke_token', revoke],
+    ...OWN_ACCOUNT,
   ]),
-  plainRefusals: ['bad_credentials', 'weak_password'],
+  plainRefusals: ['bad_credentials', 'weak_password', 'bad_email', 'email_taken'],
 };

@@ -1,5 +1,8 @@
-/** POST /auth-api.php: sign up, sign in, sign out, recover. */
+/** POST /auth-api.php: sign up, sign in, sign out, recover, and what the links in mails do. */
+import { confirmAddress } from '../../domain/customers/confirm-address.ts';
 import { recover } from '../../domain/customers/recover.ts';
+import { requestReset } from '../../domain/customers/request-reset.ts';
+import { resetPassword } from '../../domain/customers/reset-password.ts';
 import { signIn } from '../../domain/customers/sign-in.ts';
 import { type SignedUp, signUp } from '../../domain/customers/sign-up.ts';
 import { signOut } from '../../domain/sessions/sign-out.ts';
@@ -60,6 +63,38 @@ const recovery: Operation = {
   },
 };
 
+/** The same answer, and the same work, whether there is such an account or not. */
+const resetRequest: Operation = {
+  audit: null,
+  counted: 'mailings',
+  run: async ({ edge, visit, form }) => {
+    await requestReset(edge.service, visit.actor, field(form, 'email'));
+    return { ok: true };
+  },
+};
+
+const reset: Operation = {
+  audit: 'customer.reset_password',
+  run: async (call) => {
+    const { form } = call;
+    const opened = await resetPassword(call.edge.service, call.visit, {
+      token: field(form, 'token'),
+      password: field(form, 'password'),
+      passwordConfirm: field(form, 'password_confirm'),
+    });
+    setCookie(call.edge.settings, call.reply, opened.cookie);
+    return { ok: true, redirect: PANEL_PATHS.account };
+  },
+};
+
+const confirmation: Operation = {
+  audit: 'customer.confirm_address',
+  run: async ({ edge, visit, form }) => {
+    const email = await confirmAddress(edge.service, visit.actor, field(form, 'token'));
+    return { ok: true, email };
+  },
+};
+
 /** The cookie of the new session, and the recovery code, shown this once. */
 function letIn(call: Call, signedUp: SignedUp): object {
   setCookie(call.edge.settings, call.reply, signedUp.cookie);
@@ -80,5 +115,8 @@ export const auth: PostEndpoint = {
     ['logout', out],
     ['sign_out', out],
     ['recover', recovery],
+    ['request_reset', resetRequest],
+    ['reset', reset],
+    ['confirm', confirmation],
   ]),
 };

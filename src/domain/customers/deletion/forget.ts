@@ -1,0 +1,40 @@
+import { crashPoint } from '../../../kernel/crash.ts';
+import type { Sql } from '../../../kernel/sql.ts';
+import { forgetPerson, isStanding, lockLeaving } from '../../../store/account-deletion.ts';
+import { lockBalance } from '../../../store/ledger.ts';
+import type { Service } from '../../context.ts';
+import { charge } from '../../ledger/transfer.ts';
+import { enqueueMail } from '../../mail/enqueue.ts';
+import { recordAudit, systemActor } from '../../record.ts';
+
+/**
+ * The end of an account that nothing stands of any more: its balance is forfeited, the person goes from its row, and the last mail
+ * says so. False when something has come up meanwhile.
+ */
+export async function forgetCustomer(service: Service, customerId: string): Promise<boolean> {
+  const forgotten = await service.db.transaction(async (tx) => {
+    const leaving = await lockLeaving(tx, customerId);
+    if (!leaving || leaving.frozen_at !== null || leaving.deleted_at !== null) return false;
+    if (await isStanding(tx, customerId)) return false;
+    const now = service.clock.now();
+    await forfeit(tx, customerId, now);
+    await forgetPerson(tx, customerId, now);
+    const mail = { customerId, kind: 'account_deleted', cause: `account:${customerId}` } as const;
+    await enqueueMail(tx, { ...mail, to: leaving.email, data: { deletedAt: now } }, now, service.keys);
+    const entry = { actor: systemActor(now), action: 'customer.delete', resource: null, customerId } as const;
+    await recordAudit(tx, entry, now);
+    crashPoint('account.forgotten_written');
+    return true;
+  });
+  if (forgotten) crashPoint('account.forgotten');
+  return forgotten;
+}
+
+/** A debt, which only a reversal can have made, stays in the books. */
+async function forfeit(tx: Sql, customerId: string, now: Date): Promise<void> {
+  const amountCents = (await lockBalance(tx, customerId)) ?? 0n;
+  if (amountCents <= 0n) return;
+  const movement = { customerId, account: 'adjustments', amountCents, type: 'adjustment' } as const;
+  const description = 'Forfeited with the deleted account';
+  await charge(tx, { ...movement, description, fact: `forfeit:${customerId}` }, now);
+}

@@ -1,0 +1,27 @@
+import { fail } from '../../kernel/fail.ts';
+import { lockCustomer, updateOpenPgpKey } from '../../store/customers.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { checkOpenPgpKey } from '../mail/openpgp.ts';
+import { recordAudit } from '../record.ts';
+import { checkPassword } from './check-password.ts';
+
+/**
+ * Sets the public key that mails to the customer are encrypted to from now on; an empty one removes it. Returns its fingerprint.
+ * Refuses: `bad_openpgp_key bad_credentials`.
+ */
+export async function setOpenPgpKey(
+  service: Service,
+  actor: CustomerActor,
+  form: { readonly currentPassword: string; readonly armored: string },
+): Promise<string | null> {
+  const checked = await checkPassword(service, actor, form.currentPassword);
+  const key = form.armored.trim() === '' ? null : await checkOpenPgpKey(form.armored);
+  await service.db.transaction(async (tx) => {
+    const customer = await lockCustomer(tx, actor.customerId);
+    if (customer?.password_hash !== checked) fail('bad_credentials');
+    await updateOpenPgpKey(tx, actor.customerId, key);
+    const entry = { actor, action: 'customer.set_openpgp_key', resource: null } as const;
+    await recordAudit(tx, entry, service.clock.now());
+  });
+  return key?.fingerprint ?? null;
+}

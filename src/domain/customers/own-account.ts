@@ -1,0 +1,33 @@
+import { fail } from '../../kernel/fail.ts';
+import { centsNumber } from '../../kernel/money.ts';
+import { sessionTime } from '../../kernel/time.ts';
+import { readOwnAccount } from '../../store/customers.ts';
+import { findPendingEmail } from '../../store/mail-links.ts';
+import type { CustomerActor, Service } from '../context.ts';
+
+/** An account as its owner sees it; times as the session surface writes them. */
+export interface OwnAccount {
+  readonly id: number;
+  readonly email: string;
+  readonly email_confirmed: boolean;
+  /** The address that the account has once its link is used; null: no change is asked for. */
+  readonly pending_email: string | null;
+  /** Of the OpenPGP key that mails are encrypted to, in upper-case hex. */
+  readonly openpgp_fingerprint: string | null;
+  /** US dollars. */
+  readonly balance: number;
+  readonly created_at: string;
+}
+
+export async function getOwnAccount(service: Service, { customerId }: CustomerActor): Promise<OwnAccount> {
+  const row = (await readOwnAccount(service.db, customerId)) ?? fail('auth_required');
+  return {
+    id: Number(row.public_no),
+    email: row.email,
+    email_confirmed: row.email_confirmed_at !== null,
+    pending_email: (await findPendingEmail(service.db, customerId, service.clock.now())) ?? null,
+    openpgp_fingerprint: row.openpgp_fingerprint,
+    balance: centsNumber(row.balance_cents),
+    created_at: sessionTime(row.created_at),
+  };
+}

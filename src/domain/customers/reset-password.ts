@@ -1,0 +1,88 @@
+/**
+ * A new password by a link from a mail. An `undo` link, which goes to an address that the account had, also makes that address
+ * the account's again and makes what was mailed since worthless.
+ */
+import { fail } from '../../kernel/fail.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
+import { findCustomer, updateEmail, updatePassword } from '../../store/customers.ts';
+import { dropLinks, dropLinksSince, markLinkUsed } from '../../store/mail-links.ts';
+import { deleteSessionsOf } from '../../store/sessions.ts';
+import type { Service } from '../context.ts';
+import { type Opened, openSession, type Visit } from '../sessions/open.ts';
+import { tellOfSignIn } from '../sessions/tell.ts';
+import { refuseTaken, requireFree } from './address.ts';
+import { actorOfLink, badLink, type HeldLink, holdLink, lookAtLink, requireFresh } from './links.ts';
+import { requireNewPassword } from './password.ts';
+
+/** Within this time a form that was sent twice is answered twice alike. */
+const TWICE_MS = MINUTE_MS;
+
+interface ResetForm {
+  readonly token: string;
+  readonly password: string;
+  readonly passwordConfirm: string;
+}
+
+/**
+ * Sets the password, ends all sessions and signs in. The recovery code stays as it is: it was not used. Refuses:
+ * `weak_password password_mismatch`, then `bad_link account_frozen`, and `email_taken` where an address cannot be had back.
+ */
+export async function resetPassword(service: Service, visit: Visit, form: ResetForm): Promise<Opened> {
+  requireNewPassword(form.password, form.passwordConfirm);
+  const { passwordHash, isSet } = await prepare(service, form);
+  const opened = await refuseTaken(() =>
+    service.db.transaction(async (tx) => {
+      const held = await holdLink(tx, 'reset', form.token);
+      const now = service.clock.now();
+      const { id, password_hash: current, frozen_at: frozenAt } = held.customer;
+      if (!isSet || current !== passwordHash) requireFresh(held.link, now);
+      if (frozenAt) fail('account_frozen');
+      if (!isSet) await carryOut(tx, held, passwordHash, now);
+      const action = held.link.purpose === 'undo' ? 'customer.undo_email' : 'customer.reset_password';
+      const by = { ...visit, actor: actorOfLink(visit.actor, id) };
+      const session = await openSession(tx, by, { id, action }, now);
+      await tellOfSignIn(tx, service, { customerId: id, ...session }, now);
+      return session;
+    }),
+  );
+  service.wake();
+  return opened;
+}
+
+/** The hash of the password; `isSet` where this link set this very one a moment ago. Looks before it hashes, which is dear. */
+async function prepare(
+  service: Service,
+  { token, password }: ResetForm,
+): Promise<{ readonly passwordHash: string; readonly isSet: boolean }> {
+  const link = (await lookAtLink(service, 'reset', token)) ?? badLink('unknown');
+  const now = service.clock.now();
+  if (link.used_at !== null && now.getTime() - link.used_at.getTime() <= TWICE_MS) {
+    const passwordHash = (await findCustomer(service.db, link.customer_id))?.password_hash ?? null;
+    if ((await service.passwords.verify(password, passwordHash)) && passwordHash !== null)
+      return { passwordHash, isSet: true };
+  }
+  requireFresh(link, now);
+  return { passwordHash: await service.passwords.hash(password), isSet: false };
+}
+
+async function carryOut(
+  tx: Sql,
+  { link, customer }: HeldLink,
+  passwordHash: string,
+  now: Date,
+): Promise<void> {
+  const { id } = customer;
+  if (link.purpose === 'undo') {
+    await requireFree(tx, link.email_key, id, now);
+    await dropLinksSince(tx, id, link.created_at, link.digest);
+    await updateEmail(tx, id, { address: link.email, key: link.email_key, confirmedAt: now });
+  } else if (customer.email_confirmed_at === null) {
+    // The link came from the mailbox.
+    await updateEmail(tx, id, { address: customer.email, key: customer.email_key, confirmedAt: now });
+  }
+  await updatePassword(tx, id, passwordHash);
+  await deleteSessionsOf(tx, id, null);
+  await markLinkUsed(tx, link.digest, now);
+  await dropLinks(tx, id, ['change', 'reset']);
+}

@@ -1,0 +1,16 @@
+import { notFound } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import { deleteOwnSession } from '../../store/sessions.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { recordAudit } from '../record.ts';
+
+/** Ends one of the customer's sessions; true when it was the actor's own. Refuses with `not_found`. */
+export async function endSession(service: Service, actor: CustomerActor, shownId: string): Promise<boolean> {
+  const id = readId('session', shownId) ?? notFound('session');
+  await service.db.transaction(async (tx) => {
+    if (!(await deleteOwnSession(tx, actor.customerId, id))) notFound('session');
+    const entry = { actor, action: 'customer.end_session', resource: shownId } as const;
+    await recordAudit(tx, entry, service.clock.now());
+  });
+  return id === actor.sessionId;
+}

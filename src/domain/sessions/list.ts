@@ -1,0 +1,26 @@
+import { showId } from '../../kernel/ids.ts';
+import { sessionTime } from '../../kernel/time.ts';
+import { listSessions as listRows } from '../../store/sessions.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { livingSince } from './identify.ts';
+
+/** A session as its customer sees it; times as the session surface writes them. */
+export interface SessionView {
+  readonly id: string;
+  readonly created_at: string;
+  /** Refreshed at most once a minute. */
+  readonly last_seen_at: string;
+  /** Whether it is the one that asks. */
+  readonly current: boolean;
+}
+
+/** The customer's living sessions, newest first. */
+export async function listSessions(service: Service, actor: CustomerActor): Promise<SessionView[]> {
+  const rows = await listRows(service.db, actor.customerId, livingSince(service.clock.now()));
+  return rows.map((row) => ({
+    id: showId('session', row.id),
+    created_at: sessionTime(row.created_at),
+    last_seen_at: sessionTime(row.seen_at),
+    current: row.id === actor.sessionId,
+  }));
+}

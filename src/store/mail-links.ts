@@ -1,0 +1,137 @@
+/** Links in mails: one use each, of the token nothing but a digest. */
+import type { Sql } from '../kernel/sql.ts';
+import type { MailKind } from '../spec/mails.ts';
+
+/** What a link does: `src/store/migrations/0017_accounts.sql`. */
+export type LinkPurpose = 'confirm' | 'change' | 'reset' | 'undo';
+
+export interface MailLinkRow {
+  readonly digest: Buffer;
+  readonly customer_id: string;
+  readonly purpose: LinkPurpose;
+  /** The address that it was made for. */
+  readonly email: string;
+  readonly email_key: string;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly used_at: Date | null;
+}
+
+const COLUMNS = 'digest, customer_id, purpose, email, email_key, created_at, expires_at, used_at';
+const SWEPT_AT_ONCE = 100;
+
+/** Keeps the link, and removes some that were over before `forgetBefore`. */
+export async function insertMailLink(
+  tx: Sql,
+  row: Omit<MailLinkRow, 'used_at'>,
+  forgetBefore: Date,
+): Promise<void> {
+  await tx.run(
+    `with swept as (
+       delete from mail_links where digest in (
+         select digest from mail_links where expires_at <= $8
+          order by expires_at limit ${SWEPT_AT_ONCE} for update skip locked))
+     insert into mail_links (digest, customer_id, purpose, email, email_key, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      row.digest,
+      row.customer_id,
+      row.purpose,
+      row.email,
+      row.email_key,
+      row.created_at,
+      row.expires_at,
+      forgetBefore,
+    ],
+  );
+}
+
+export async function findMailLink(tx: Sql, digest: Buffer): Promise<MailLinkRow | undefined> {
+  return await tx.row<MailLinkRow>(`select ${COLUMNS} from mail_links where digest = $1`, [digest]);
+}
+
+export async function markLinkUsed(tx: Sql, digest: Buffer, now: Date): Promise<void> {
+  await tx.run(`update mail_links set used_at = $2 where digest = $1`, [digest, now]);
+}
+
+/** Makes the customer's unused links of these purposes worthless. */
+export async function dropLinks(
+  tx: Sql,
+  customerId: string,
+  purposes: readonly LinkPurpose[],
+): Promise<void> {
+  await tx.run(
+    `delete from mail_links where customer_id = $1 and purpose = any($2::text[]) and used_at is null`,
+    [customerId, purposes],
+  );
+}
+
+/** Makes everything worthless that was mailed for the customer since `since`, but for one link. */
+export async function dropLinksSince(
+  tx: Sql,
+  customerId: string,
+  since: Date,
+  except: Buffer,
+): Promise<void> {
+  await tx.run(`delete from mail_links where customer_id = $1 and created_at >= $2 and digest <> $3`, [
+    customerId,
+    since,
+    except,
+  ]);
+}
+
+/** When the links of the last while were made that one account asked for, or that went to one address; oldest first. */
+export async function recentLinks(
+  tx: Sql,
+  whose: { readonly customerId: string; readonly emailKey: string },
+  since: Date,
+): Promise<{ readonly of_account: Date[]; readonly to_address: Date[] }> {
+  const made = (column: string, value: string) =>
+    `array(select created_at from mail_links
+            where ${column} = ${value} and created_at > $3 and purpose <> 'undo' order by created_at)`;
+  const row = await tx.row<{ of_account: Date[]; to_address: Date[] }>(
+    `select ${made('customer_id', '$1')} as of_account, ${made('email_key', '$2')} as to_address`,
+    [whose.customerId, whose.emailKey, since],
+  );
+  return row ?? { of_account: [], to_address: [] };
+}
+
+/** Whether another account's owner may still take the change away from this address back. */
+export async function isKeptForOwner(
+  tx: Sql,
+  emailKey: string,
+  customerId: string | null,
+  now: Date,
+): Promise<boolean> {
+  const row = await tx.row(
+    `select from mail_links where email_key = $1 and purpose = 'undo' and used_at is null and expires_at > $3
+        and customer_id is distinct from $2 limit 1`,
+    [emailKey, customerId, now],
+  );
+  return row !== undefined;
+}
+
+/** The address that the account is to have once its link is used. */
+export async function findPendingEmail(tx: Sql, customerId: string, now: Date): Promise<string | undefined> {
+  const row = await tx.row<{ email: string }>(
+    `select email from mail_links
+      where customer_id = $1 and purpose = 'change' and used_at is null and expires_at > $2
+      order by created_at desc limit 1`,
+    [customerId, now],
+  );
+  return row?.email;
+}
+
+/** Mails of one kind that the customer was sent since then; counts to `most` and no further. */
+export async function countMailsSince(
+  tx: Sql,
+  mails: { readonly customerId: string; readonly kind: MailKind; readonly since: Date },
+  most: number,
+): Promise<number> {
+  const row = await tx.row<{ count: bigint }>(
+    `select count(*) from (
+       select from mails where customer_id = $1 and created_at > $3 and kind = $2 limit $4) as sent`,
+    [mails.customerId, mails.kind, mails.since, most],
+  );
+  return Number(row?.count ?? 0n);
+}

@@ -1,0 +1,32 @@
+/** Requests for a new password, until a worker has looked whose they are. */
+import type { Sql } from '../kernel/sql.ts';
+
+export interface ResetRequestRow {
+  readonly id: string;
+  readonly email_sealed: string;
+  readonly ip_country: string;
+  readonly requested_at: Date;
+}
+
+/** False when `most` wait already. */
+export async function insertResetRequest(tx: Sql, row: ResetRequestRow, most: number): Promise<boolean> {
+  const made = await tx.run(
+    `insert into reset_requests (id, email_sealed, ip_country, requested_at)
+     select $1, $2, $3, $4
+      where (select count(*) from (select from reset_requests limit $5) as waiting) < $5`,
+    [row.id, row.email_sealed, row.ip_country, row.requested_at, most],
+  );
+  return made === 1;
+}
+
+export async function findResetRequest(tx: Sql, id: string): Promise<ResetRequestRow | undefined> {
+  return await tx.row<ResetRequestRow>(
+    `select id, email_sealed, ip_country, requested_at from reset_requests where id = $1`,
+    [id],
+  );
+}
+
+/** False when another one has answered it. */
+export async function deleteResetRequest(tx: Sql, id: string): Promise<boolean> {
+  return (await tx.run(`delete from reset_requests where id = $1`, [id])) === 1;
+}
