@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { closedFor } from '../domain/rules/rules.ts';
 import { findOwnServer, listOwnServers } from '../domain/servers/find.ts';
+import { notesOnServer } from '../domain/servers/notes.ts';
 import { serverObject } from '../domain/servers/object.ts';
 import { identify } from '../domain/sessions/identify.ts';
 import { Failure } from '../kernel/fail.ts';
@@ -23,7 +24,13 @@ export function registerServerPages(scope: FastifyInstance, edge: Edge): void {
     if (customerId === null) return sendPage(reply, signInFirstPage('Servers'));
     const servers = await listOwnServers(edge.service, customerId);
     const closed = closedFor(await edge.rules.read(), 'servers.create', edge.service.clock.now());
-    return sendPage(reply, serverListPage(servers.map(view), closed?.message ?? null));
+    return sendPage(
+      reply,
+      serverListPage(
+        servers.map((server) => view(server)),
+        closed?.message ?? null,
+      ),
+    );
   });
 
   const one = `${PANEL_PATHS.servers}/:no(^[1-9]\\d{0,15}$)`;
@@ -32,7 +39,7 @@ export function registerServerPages(scope: FastifyInstance, edge: Edge): void {
     if (customerId === null) return sendPage(reply, signInFirstPage('Your server'));
     try {
       const server = await findOwnServer(edge.service, customerId, BigInt(request.params.no));
-      return sendPage(reply, serverPage(view(server)));
+      return sendPage(reply, serverPage(view(server, await notesOnServer(edge.service, server))));
     } catch (error) {
       if (error instanceof Failure && error.code === 'not_found') return sendNotFoundPage(reply);
       throw error;
@@ -40,7 +47,7 @@ export function registerServerPages(scope: FastifyInstance, edge: Edge): void {
   });
 }
 
-function view(row: Row): ServerView {
+function view(row: Row, notes: readonly string[] = []): ServerView {
   const { name, status, plan, ipv4, ipv6 } = serverObject(row);
   return {
     path: serverPath(row.public_no),
@@ -51,5 +58,6 @@ function view(row: Row): ServerView {
     ipv4: ipv4?.address ?? null,
     ipv6: ipv6?.address ?? null,
     paidUntil: sessionTime(row.paid_until),
+    notes,
   };
 }

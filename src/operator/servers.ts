@@ -6,7 +6,7 @@ import type { OperatorContext } from './context.ts';
 import { wholeAboveZero } from './options.ts';
 import { addServerLevers } from './server-levers.ts';
 import { serverColumns, serverFacts } from './server-text.ts';
-import { counted, facts, table } from './table.ts';
+import { facts, table, tellMore } from './table.ts';
 
 const LIMIT = 100;
 
@@ -38,8 +38,7 @@ export function addServers(program: Command, { doors, terminal }: OperatorContex
         '',
       ];
       for (const line of table([heading, ...found.map(serverColumns)])) terminal.out(line);
-      if (more)
-        terminal.err(`there are more than ${counted(found.length, 'server')}: --limit shows more of them`);
+      if (more) terminal.err(tellMore(found.length, 'server'));
     });
   servers
     .command('show')

@@ -16,6 +16,11 @@ export function counted(count: number | bigint, one: string, many = `${one}s`): 
   return `${count} ${count === 1 || count === 1n ? one : many}`;
 }
 
+/** Said beside a list that does not show all there is. */
+export function tellMore(shown: number, one: string): string {
+  return `there are more than ${counted(shown, one)}: --limit shows more of them`;
+}
+
 /** What is known of one thing, a fact a line; those that are null are left out. */
 export function facts(rows: readonly (readonly [name: string, value: string | null])[]): string[] {
   return table(rows.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));

@@ -1,47 +1,102 @@
-/** `topups held`, `topups release`, `topups refund`: payments that came while the kill-switch was on. */
-import type { Command } from 'commander';
+/** `topups list`, `topups show`; `topups held`, `release`, `refund`: payments that came while the kill-switch was on. */
+import { type Command, Option } from 'commander';
 import { systemActor } from '../domain/record.ts';
-import { refundTopup, releaseTopup } from '../domain/topups/held.ts';
-import { centsText, formatUnits } from '../kernel/money.ts';
-import { Refusal } from '../kernel/refusal.ts';
+import { findTopupForOperator, listTopupsForOperator, type TopupQuery } from '../domain/topups/desk.ts';
+import { type Resolved, refundTopup, releaseTopup } from '../domain/topups/held.ts';
+import { centsText } from '../kernel/money.ts';
 import { sessionTime } from '../kernel/time.ts';
-import { coin } from '../spec/coins.ts';
-import { findTopupIdByRef, listHeldTopups } from '../store/held-topups.ts';
+import { COIN_CODES } from '../spec/coins.ts';
+import { TOPUP_STATUSES } from '../spec/states.ts';
+import { listHeldTopups } from '../store/held-topups.ts';
 import type { OperatorContext } from './context.ts';
-import { table } from './table.ts';
+import { wholeAboveZero } from './options.ts';
+import { facts, table, tellMore } from './table.ts';
+import { coinText, paymentColumns, TOPUP_HEADING, topupColumns, topupFacts } from './topup-text.ts';
 
-export function addTopups(program: Command, { doors, terminal }: OperatorContext): void {
-  const topups = program.command('topups').description('payments that the kill-switch held back');
+const LIMIT = 100;
+const NAME = 'an order_ref, top_…, the address to be paid, or a transaction that paid';
+
+export function addTopups(program: Command, context: OperatorContext): void {
+  const topups = program
+    .command('topups')
+    .description('customers’ top-ups, and what the kill-switch held back');
+  addLooks(topups, context);
+  addDecisions(topups, context);
+}
+
+function addLooks(topups: Command, { doors, terminal }: OperatorContext): void {
+  topups
+    .command('list')
+    .option('--customer <email>', 'only this customer’s')
+    .addOption(new Option('--status <word>', 'only in this status').choices(TOPUP_STATUSES))
+    .addOption(new Option('--coin <code>', 'only in this coin').choices(COIN_CODES))
+    .option('--limit <count>', `how many, default ${LIMIT}`, wholeAboveZero, LIMIT)
+    .description('print top-ups, newest first')
+    .action(async (query: TopupQuery) => {
+      const { service } = await doors.service();
+      const found = await listTopupsForOperator(service, query);
+      for (const line of table([TOPUP_HEADING, ...found.topups.map(topupColumns)])) terminal.out(line);
+      if (found.more) terminal.err(tellMore(found.topups.length, 'top-up'));
+    });
+  topups
+    .command('show')
+    .argument('<name>', NAME)
+    .description('print all about one top-up and what paid it')
+    .action(async (name: string) => {
+      const { service } = await doors.service();
+      const { topup, payments, notes } = await findTopupForOperator(service, name);
+      for (const line of facts(topupFacts(topup))) terminal.out(line);
+      const rows = payments.map((payment) => paymentColumns(payment, notes.get(payment.key)));
+      terminal.out('');
+      const heading = ['paid', 'state', 'confirmations', 'seen (UTC)', 'what became of it', 'transaction'];
+      for (const line of table([heading, ...rows])) terminal.out(line);
+    });
   topups
     .command('held')
-    .description('print top-ups with held payments')
+    .description('print top-ups with held payments, oldest first')
     .action(async () => {
       const { service } = await doors.service();
       const rows = (await listHeldTopups(service.db)).map((row) => [
         row.order_ref,
         row.email,
-        `${formatUnits(BigInt(row.held_units), coin(row.coin).decimals)} ${row.coin}`,
+        coinText(row.held_units, row.coin),
         sessionTime(row.created_at),
       ]);
       for (const line of table([['order_ref', 'customer', 'held', 'made (UTC)'], ...rows]))
         terminal.out(line);
     });
-  for (const [verb, resolve, about] of [
-    ['release', releaseTopup, 'credit the held payments of a top-up'],
-    ['refund', refundTopup, 'note that held payments were sent back: they are never credited'],
-  ] as const) {
-    topups
-      .command(verb)
-      .argument('<order_ref>')
-      .description(about)
-      .action(async (orderRef: string) => {
-        const { service } = await doors.service();
-        const id = await findTopupIdByRef(service.db, orderRef);
-        if (id === undefined) throw new Refusal('there is no top-up with this order_ref');
-        const topup = await resolve(service, systemActor(service.clock.now()), id);
-        terminal.out(
-          `${verb === 'release' ? 'released' : 'refunded'}: the top-up is ${topup.status}, credited ${centsText(topup.credited_cents)} USD`,
-        );
-      });
-  }
+}
+
+function addDecisions(topups: Command, { doors, terminal }: OperatorContext): void {
+  topups
+    .command('release')
+    .argument('<order_ref>', `or ${NAME.slice(NAME.indexOf('top_'))}`)
+    .description('credit the held payments of a top-up')
+    .action(async (name: string) => {
+      const { service } = await doors.service();
+      const { topup } = await findTopupForOperator(service, name);
+      const released = await releaseTopup(service, systemActor(service.clock.now()), topup.id);
+      terminal.out(`released ${decided(released)}; ${creditText(released)}`);
+    });
+  topups
+    .command('refund')
+    .argument('<order_ref>', `or ${NAME.slice(NAME.indexOf('top_'))}`)
+    .option('--note <text>', 'kept with it, such as the transaction that sent the coins back')
+    .description('note that held payments were sent back: they are never credited')
+    .action(async (name: string, { note }: { note?: string }) => {
+      const { service } = await doors.service();
+      const { topup } = await findTopupForOperator(service, name);
+      const actor = systemActor(service.clock.now());
+      const refunded = await refundTopup(service, actor, topup.id, note ?? null);
+      terminal.out(`noted as sent back: ${decided(refunded)}; ${creditText(refunded)}`);
+    });
+}
+
+function decided({ resolvedUnits, coin }: Resolved): string {
+  return coinText(resolvedUnits, coin);
+}
+
+function creditText({ status, credited_cents, bonus_paid_cents }: Resolved): string {
+  const bonus = bonus_paid_cents > 0n ? ` and a bonus of ${centsText(bonus_paid_cents)} USD` : '';
+  return `the top-up is ${status}, ${centsText(credited_cents)} USD${bonus} of it on the balance`;
 }

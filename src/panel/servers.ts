@@ -13,6 +13,8 @@ export interface ServerView {
   readonly ipv4: string | null;
   readonly ipv6: string | null;
   readonly paidUntil: string;
+  /** Why it is suspended and what to do about it; what the operator wrote about it. None when it is as usual. */
+  readonly notes: readonly string[];
 }
 
 /** `closed` says why no server can be ordered now; null when one can. */
@@ -48,7 +50,7 @@ export function serverPage(server: ServerView): string {
   const installing = ['provisioning', 'installing'].includes(server.status);
   return page(
     server.name,
-    html`<table><tbody>${rows}</tbody></table>
+    html`${server.notes.map((note) => html`<p>${note}</p>\n`)}<table><tbody>${rows}</tbody></table>
 ${installing && html`<p class="soft">An install takes a minute or two. Load this page again to see how far it is.</p>`}
 `,
   );

@@ -100,7 +100,7 @@ const WHY_SUSPENDED: Record<SuspendedReason, string> = {
   not_renewed:
     'The server is suspended: its cycle ended and was not to be renewed. Start it to pay another cycle and resume.',
   operator:
-    'The server is held by the operator: until it is released it can only be looked at and destroyed. Contact the ' +
+    'The operator has frozen the server: until it is released it can only be looked at and destroyed. Contact the ' +
     'operator.',
 };
 

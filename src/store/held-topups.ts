@@ -21,8 +21,3 @@ export async function listHeldTopups(tx: Sql): Promise<HeldTopupRow[]> {
       group by p.id, c.id order by p.created_at, p.id`,
   );
 }
-
-export async function findTopupIdByRef(tx: Sql, orderRef: string): Promise<string | undefined> {
-  const row = await tx.row<{ id: string }>('select id from topups where order_ref = $1', [orderRef]);
-  return row?.id;
-}

@@ -10,8 +10,8 @@ before(async () => {
 });
 after(() => world.close());
 
-/** What a command said that must succeed; typed in another process than the one that serves, for all that matters. */
-async function ok(...argv: string[]): Promise<string> {
+/** As typed in another process than the one that serves, for all that matters. */
+async function run(argv: readonly string[]): Promise<{ code: number; said: string }> {
   const lines: string[] = [];
   const say = (line: string) => void lines.push(line);
   const { service, db } = world.opened;
@@ -21,8 +21,19 @@ async function ok(...argv: string[]): Promise<string> {
     service: async () => ({ service, register: async () => undefined }),
   };
   const code = await runOperator(argv, doors, undefined, { out: say, err: say, ask: null });
-  assert.equal(code, 0, lines.join('\n'));
-  return lines.join('\n');
+  return { code, said: lines.join('\n') };
+}
+
+async function ok(...argv: string[]): Promise<string> {
+  const { code, said } = await run(argv);
+  assert.equal(code, 0, said);
+  return said;
+}
+
+async function fails(why: string, ...argv: string[]): Promise<void> {
+  const { code, said } = await run(argv);
+  assert.equal(code, 1, said);
+  assert.ok(said.includes(why), said);
 }
 
 test('a payment that the kill-switch held is released or refunded by its order_ref', async () => {
@@ -34,12 +45,28 @@ test('a payment that the kill-switch held is released or refunded by its order_r
   assert.equal(await balance(), 0);
   const held = await ok('topups', 'held');
   assert.match(held, new RegExp(`\n${released}  ${customer.email}  [0-9.]+ LTC  `));
-  assert.equal(
+  const list = await ok('topups', 'list', '--customer', customer.email, '--coin', 'LTC');
+  assert.match(
+    list,
+    new RegExp(`\n${released}  .*  confirming +40.00 USD .*LTC +0.00 USD .* LTC held$`, 'm'),
+  );
+  const show = await ok('topups', 'show', released);
+  const [, address = ''] = /^address +(\S+)$/m.exec(show) ?? [];
+  const [, txid = ''] = /LTC {2}final .* held {2,}(\S+)$/m.exec(show) ?? [];
+  assert.equal(await ok('topups', 'show', address), show);
+  assert.equal(await ok('topups', 'show', txid), show);
+  assert.match(
     await ok('topups', 'release', released),
-    'released: the top-up is credited, credited 40.00 USD',
+    /^released [0-9.]+ LTC; the top-up is credited, 40\.00 USD of it on the balance$/,
   );
   assert.equal(await balance(), 40);
-  assert.match(await ok('topups', 'refund', refunded), /^refunded: .* credited 0\.00 USD$/);
+  assert.match(
+    await ok('topups', 'refund', refunded, '--note', 'sent back in 4f5e'),
+    /^noted as sent back: [0-9.]+ LTC; .* 0\.00 USD of it on the balance$/,
+  );
+  assert.match(await ok('topups', 'show', refunded), / {2}sent back, noted .*: sent back in 4f5e {2}/);
+  assert.match(await ok('topups', 'list', '--limit', '1'), /LTC sent back\nthere are more than 1 top-up: /);
+  await fails('Nothing is held', 'topups', 'refund', refunded);
   assert.equal(await balance(), 40);
   assert.equal((await ok('topups', 'held')).split('\n').length, 1);
   assert.match(await ok('verify'), /(\d+) of \1 invariants hold$/);
@@ -63,4 +90,71 @@ test('deploys off refuses new servers on both surfaces and says why, and nothing
   assert.equal((await customer.post('/deploy-api.php', form)).body.error, 'insufficient_balance');
   assertRefused(await api.post('/servers', {}), 400, 'invalid_request');
   assert.doesNotMatch((await customer.get('/servers')).text, /No new servers/);
+});
+
+test('a server is found, frozen, held and released, and its customer sees why', async () => {
+  const customer = await world.customer();
+  await world.give(customer, 5_000n);
+  const api = V1Client.over(world.url, await apiToken(customer));
+  const form = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 } as const;
+  const { body } = await customer.post('/deploy-api.php', {
+    ...form,
+    root_password: 'correct horse battery',
+  });
+  await world.settle();
+  const [server] = (await api.get('/servers')).body.data;
+  const panel = async () => (await customer.get(`/servers/${body.server_id}`)).text;
+  const { id, ipv4, ipv6 } = server;
+  const line = new RegExp(
+    `\n${id}  ${customer.email}  .*  running +s1 +par +par-\\d +${ipv4.address} .*$`,
+    'm',
+  );
+  assert.match(await ok('servers', 'list', '--customer', customer.email, '--status', 'running'), line);
+  for (const name of [id, ipv4.address, ipv6.address, `${ipv6.address}ff`]) {
+    assert.match(await ok('servers', 'show', name), new RegExp(`^server +${id}\n`));
+  }
+  await fails('no such server', 'servers', 'show', 'srv_x');
+  await fails('no server has this address', 'servers', 'show', '192.0.2.7');
+  await fails('no such host', 'servers', 'list', '--host', 'nowhere');
+
+  assert.match(
+    await ok('servers', 'freeze', id, '--reason', 'Report 7: it sends spam.'),
+    /is frozen; suspended \(operator\) until its suspend is done$/,
+  );
+  await world.settle();
+  assert.match(await ok('servers', 'freeze', id, '--reason', 'Report 7: it sends spam.'), /\(as before\)$/);
+  assert.match(await ok('servers', 'list', '--frozen'), new RegExp(`\n${id} .*  frozen$`, 'm'));
+  assert.equal((await api.get(`/servers/${id}`)).body.suspended_reason, 'operator');
+  assertRefused(await api.post(`/servers/${id}/start`), 409, 'conflict_state');
+  assert.match(await panel(), /The operator writes: Report 7: it sends spam\./);
+
+  assert.match(
+    await ok('servers', 'hold', id, '--order', 'Order 17/2026'),
+    /is frozen and under a legal hold; suspended/,
+  );
+  const refused = await api.delete(`/servers/${id}`);
+  assertRefused(refused, 451, 'jurisdictional_block');
+  assert.match(refused.body.error.message, /Order 17\/2026$/);
+  assert.match(await panel(), /legal hold and cannot be destroyed: Order 17\/2026/);
+  assert.match(await ok('servers', 'show', id), /\nlegal hold +Order 17\/2026$/m);
+  await fails('--freeze, --hold or both', 'servers', 'release', id);
+  await ok('servers', 'release', id, '--freeze');
+  await world.settle();
+  assert.match(await ok('servers', 'release', id), /^srv_\S+ is neither frozen nor held; running$/);
+  assert.doesNotMatch(await panel(), /operator|legal hold/);
+
+  const events = (await api.get('/audit/events?page_size=100')).body.data as Record<string, unknown>[];
+  assert.deepEqual(
+    events
+      .filter((event) => /freeze|hold|release|destroy/.test(String(event.action)))
+      .map((event) => [event.action, event.result, event.actor_token === null, event.resource === id]),
+    [
+      ['server.release', 'ok', true, true],
+      ['server.release', 'ok', true, true],
+      ['server.destroy', 'denied', false, true],
+      ['server.hold', 'ok', true, true],
+      ['server.freeze', 'ok', true, true],
+    ],
+  );
+  assert.match(await ok('verify'), /(\d+) of \1 invariants hold$/);
 });

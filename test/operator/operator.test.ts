@@ -235,6 +235,6 @@ describe('switch', () => {
 describe('topups', () => {
   it('that are unknown are refused', async () => {
     assert.equal(await ok('topups', 'held'), 'order_ref  customer  held  made (UTC)');
-    assert.match(await fails(1, 'topups', 'release', 'x'), /no top-up with this order_ref/);
+    assert.match(await fails(1, 'topups', 'release', 'x'), /there is no such top-up/);
   });
 });

@@ -67,7 +67,7 @@ export async function attachVolume(
 
 /**
  * Detaches an attached volume. Refuses with `not_found`, and with `conflict_state` when it is detached already or its server is
- * held by the operator.
+ * frozen by the operator.
  */
 export async function detachVolume(
   service: Service,

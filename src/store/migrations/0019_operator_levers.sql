@@ -10,3 +10,7 @@ alter table servers
 -- The operator looks for them among all.
 create index servers_frozen on servers (id) where frozen_at is not null;
 create index servers_on_order on servers (id) where hold_order is not null;
+
+-- What the operator keeps of a refund, such as the transaction that sent the coins back.
+alter table deposits add column refund_note text;
+create index topups_held on topups (created_at, id) where credit_held;

@@ -1,0 +1,17 @@
+/** What the customer is told of a server that is not as usual. */
+import { whyNot } from '../../spec/states.ts';
+import { findServerLevers } from '../../store/server-levers.ts';
+import type { ServerRow } from '../../store/servers.ts';
+import type { Service } from '../context.ts';
+
+/** Why it is suspended and what to do about it, what the operator wrote, the order that holds it: sentences, or none. */
+export async function notesOnServer(service: Pick<Service, 'db'>, server: ServerRow): Promise<string[]> {
+  const { id, status, suspended_reason: suspendedReason, frozen_at, held_at } = server;
+  const notes = status === 'suspended' ? [whyNot({ status, suspendedReason }, 'stop')] : [];
+  if (frozen_at === null && held_at === null) return notes;
+  const levers = await findServerLevers(service.db, id);
+  if (levers?.freeze_reason) notes.push(`The operator writes: ${levers.freeze_reason}`);
+  if (levers?.hold_order)
+    notes.push(`It is under a legal hold and cannot be destroyed: ${levers.hold_order}`);
+  return notes;
+}
