@@ -92,6 +92,7 @@ describe('an id of another customer', () => {
       if (CASES[route.id](own).places.some((place) => place.in === 'filter')) {
         assert.ok(answer.body.data.length > 0, `${route.id} finds nothing of the caller’s own`);
       }
+      await assertAudited(route, answer);
       if (route.method !== 'GET') await world.settle();
     }
   });
@@ -99,6 +100,24 @@ describe('an id of another customer', () => {
   it('leaves all that the other customer has as it was, and nothing in his logs', async () => {
     assert.deepEqual(await foreignTraces(), untouched);
   });
+
+  /** One row for what changes something, of whoever asked, and none for what only reads. */
+  async function assertAudited(route: Route, { headers, body }: V1Answer): Promise<void> {
+    const rows = await world.opened.db.rows<Record<string, string | null>>(
+      `select action, result, resource, actor_token, actor_session, ip_country, customer_id from audit_events
+        where request_id = $1`,
+      [headers.get('x-request-id')],
+    );
+    if (!route.audit) return assert.deepEqual(rows, [], route.id);
+    assert.equal(rows.length, 1, route.id);
+    const [row = {}] = rows;
+    const { action, result, actor_session, ip_country } = row;
+    assert.deepEqual([action, result, actor_session, ip_country], [route.audit, 'ok', null, 'XX'], route.id);
+    assert.ok(row.actor_token && row.customer_id, route.id);
+    // What was made, or what the path names.
+    const about = [body?.id, ...Object.values(CASES[route.id](own).params)];
+    assert.ok(about.includes(row.resource), `${route.id}: ${row.resource}`);
+  }
 
   /** Answered like a missing one, or where the table says so refused for what it is. */
   async function assertWrong(
