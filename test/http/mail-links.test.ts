@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { DAY_MS, HOUR_MS } from '../../src/kernel/time.ts';
+import { LIMITS } from '../../src/spec/limits.ts';
+import { tasksDuty } from '../../src/workers/tasks.ts';
+import { mailed, mailedPath, tokenOf } from '../support/mailed.ts';
+import { type Answer, PASSWORD, type SessionClient } from '../support/session-client.ts';
+import { type HttpWorld, startHttpWorld } from './http-world.ts';
+
+const NEW = 'an altogether new one';
+
+describe('links in mails', () => {
+  let world: HttpWorld;
+  before(async () => {
+    world = await startHttpWorld();
+  });
+  after(() => world.close());
+
+  const later = (ms: number) => {
+    world.clock.offsetMs += ms;
+  };
+  const own = (client: SessionClient, fields: Record<string, string>) =>
+    client.post('/account-api.php', { current_password: PASSWORD, ...fields });
+  const account = async (client: SessionClient) => (await own(client, { action: 'get_account' })).body;
+  const confirmPath = (address: string) => mailedPath(world.service, 'confirm_address', address);
+  const resetPath = (address: string) => mailedPath(world.service, 'reset_password', address);
+
+  /** Opens the link in a browser without scripts and sends its form. */
+  async function use(
+    browser: SessionClient,
+    path: string,
+    typed: Record<string, string> = {},
+  ): Promise<Answer> {
+    const { text } = await browser.get(path);
+    const fields = [...text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)];
+    const hidden = Object.fromEntries(fields.map(([, name, value]) => [name ?? '', value ?? '']));
+    return await browser.post(path.split('?')[0] ?? '', { ...hidden, ...typed }, { token: null });
+  }
+
+  async function askReset(email: string): Promise<Answer> {
+    const answer = await world.visitor().post('/auth-api.php', { action: 'request_reset', email });
+    await tasksDuty(world.service).run();
+    return answer;
+  }
+
+  const reset = (client: SessionClient, path: string, password = NEW) =>
+    client.post('/auth-api.php', {
+      action: 'reset',
+      token: tokenOf(path),
+      password,
+      password_confirm: password,
+    });
+
+  it('a sign-up mails one that confirms the address when its form is sent, not when it is opened', async () => {
+    const client = await world.customer();
+    const path = await confirmPath(client.email);
+    const page = await world.visitor().get(path);
+    assert.equal(page.status, 200);
+    assert.ok(page.text.includes(client.email) && !/<script|\son\w+=/.test(page.text));
+    assert.equal((await account(client)).email_confirmed, false);
+    for (const browser of [world.visitor(), world.visitor(), client]) {
+      const answer = await use(browser, path);
+      assert.equal(answer.status, 200, 'a second click says the same');
+      assert.match(answer.text, /is confirmed/);
+    }
+    assert.equal((await account(client)).email_confirmed, true);
+    const audits = (await world.audits(client)).filter((line) => line.includes('confirm_address'));
+    assert.deepEqual(audits, ['customer.confirm_address ok']);
+  });
+
+  it('no link is kept in a readable form', async () => {
+    const client = await world.customer();
+    const token = tokenOf(await confirmPath(client.email));
+    for (const table of ['mails', 'mail_links', 'reset_requests']) {
+      const rows = await world.db.rows<{ line: string }>(`select t::text as line from ${table} t`);
+      assert.ok(!rows.some(({ line }) => line.includes(token)), table);
+    }
+  });
+
+  it('a link to confirm lives three days, and another may be had a few times an hour', async () => {
+    const client = await world.customer();
+    const old = await confirmPath(client.email);
+    for (let sent = 1; sent < LIMITS.linkMailsPerHour; sent++) {
+      assert.equal((await own(client, { action: 'resend_confirmation' })).body.mailed, true);
+    }
+    const refused = await own(client, { action: 'resend_confirmation' });
+    assert.deepEqual([refused.status, refused.body.error], [429, 'rate_limited']);
+    assert.ok(Number(refused.body.retry_after_s) > 0);
+    later(3 * DAY_MS);
+    await client.signIn();
+    const over = await use(world.visitor(), old);
+    assert.equal(over.status, 400);
+    assert.match(over.text, /too old/);
+    await own(client, { action: 'resend_confirmation' });
+    assert.equal((await use(world.visitor(), await confirmPath(client.email))).status, 200);
+    assert.equal((await own(client, { action: 'resend_confirmation' })).body.mailed, false);
+  });
+
+  it('asking for a new password is answered alike for any address, and only the account is mailed', async () => {
+    const { email } = await world.customer();
+    const nobody = 'nobody@example.org';
+    const [known, unknown] = [await askReset(email), await askReset(nobody)];
+    assert.deepEqual([known.status, known.text], [200, unknown.text]);
+    assert.deepEqual(known.body, { ok: true });
+    assert.equal((await mailed(world.service, 'reset_password', email)).length, 1);
+    assert.equal((await mailed(world.service, 'reset_password', nobody)).length, 0);
+    for (let asked = 0; asked < 10; asked++) assert.deepEqual((await askReset(email)).body, { ok: true });
+    // The mail of the sign-up counts, too.
+    assert.equal((await mailed(world.service, 'reset_password', email)).length, LIMITS.linkMailsPerHour - 1);
+    const bad = await askReset('nonsense');
+    assert.deepEqual([bad.status, bad.body.error], [400, 'bad_email']);
+    const left = await world.db.rows('select from reset_requests');
+    assert.equal(left.length, 0);
+  });
+
+  it('a reset sets the password, ends all sessions, signs in, and leaves the recovery code', async () => {
+    const client = await world.customer();
+    await askReset(client.email);
+    const path = await resetPath(client.email);
+    const browser = world.visitor();
+    const weak = await reset(browser, path, 'short');
+    assert.deepEqual([weak.status, weak.body.error], [400, 'weak_password']);
+    assert.deepEqual((await reset(browser, path)).body, { ok: true, redirect: '/account' });
+    assert.equal((await browser.get('/me.php')).body.email, client.email);
+    assert.equal((await client.get('/me.php')).body.logged_in, false);
+    assert.equal((await client.signIn()).body.error, 'bad_credentials');
+    assert.equal((await client.signIn(client.email, NEW)).body.ok, true);
+    assert.equal((await account(client)).email_confirmed, true, 'the link came from the mailbox');
+    const recovered = await client.post('/auth-api.php', {
+      action: 'recover',
+      email: client.email,
+      recovery_code: client.recoveryCode,
+      password: PASSWORD,
+      password_confirm: PASSWORD,
+    });
+    assert.equal(recovered.body.ok, true);
+  });
+
+  it('a link for a new password works once, for two hours, and says what is wrong with it', async () => {
+    const client = await world.customer();
+    await askReset(client.email);
+    const path = await resetPath(client.email);
+    await reset(world.visitor(), path);
+    const cases: [string, string][] = [
+      [path, 'used'],
+      ['/reset?token=nothing', 'unknown'],
+      [await confirmPath(client.email), 'unknown'],
+    ];
+    for (const [wrong, reason] of cases) {
+      const { status, body } = await reset(world.visitor(), wrong, 'yet another password');
+      assert.deepEqual([status, body.error, body.field, body.reason], [400, 'bad_link', 'token', reason]);
+    }
+    await askReset(client.email);
+    const late = await resetPath(client.email);
+    later(2 * HOUR_MS);
+    assert.equal((await reset(world.visitor(), late)).body.reason, 'expired');
+  });
+
+  it('its page works without scripts, twice when it is clicked twice', async () => {
+    const client = await world.customer();
+    const asking = world.visitor();
+    assert.match((await asking.get('/reset')).text, /Mail me a link/);
+    assert.match((await use(asking, '/reset', { email: client.email })).text, /Look into your mailbox/);
+    await tasksDuty(world.service).run();
+    const path = await resetPath(client.email);
+    const typed = { password: NEW, password_confirm: NEW };
+    for (const browser of [world.visitor(), world.visitor()]) {
+      assert.equal((await use(browser, path, typed)).status, 200);
+      assert.equal((await browser.get('/me.php')).body.email, client.email);
+    }
+    const other = { password: PASSWORD, password_confirm: PASSWORD };
+    assert.match((await use(world.visitor(), path, other)).text, /used before/);
+    const wrong = await use(world.visitor(), '/reset?token=nothing');
+    assert.match((await world.visitor().get('/reset?token=nothing')).text, /not valid/);
+    assert.equal(wrong.status, 403, 'there was no form');
+  });
+
+  it('a form that is not one of ours, or comes from another site, is refused', async () => {
+    const client = await world.customer();
+    const token = tokenOf(await confirmPath(client.email));
+    const forged = await world.visitor().post('/confirm', { token }, { token: 'f'.repeat(64) });
+    assert.equal(forged.status, 403);
+    assert.match(forged.headers.get('content-type') ?? '', /^text\/html/);
+    const elsewhere = { headers: { origin: 'https://evil.example' } };
+    assert.equal((await client.post('/confirm', { token }, elsewhere)).status, 403);
+    assert.equal((await account(client)).email_confirmed, false);
+  });
+
+  it('another address is the account’s once its link is used, and the old one may take it back for a week', async () => {
+    const client = await world.customer();
+    const old = client.email;
+    const fresh = `new-${old}`;
+    const wrong = await own(client, { action: 'change_email', email: fresh, current_password: 'not it' });
+    assert.deepEqual([wrong.status, wrong.body.error], [200, 'bad_credentials']);
+    const asked = (await own(client, { action: 'change_email', email: fresh })).body;
+    assert.deepEqual(asked, { ok: true, email: old, pending_email: fresh });
+    assert.deepEqual([(await account(client)).email, (await account(client)).pending_email], [old, fresh]);
+    assert.equal((await world.visitor().signIn(fresh)).body.error, 'bad_credentials');
+    const path = await confirmPath(fresh);
+    assert.match((await world.visitor().get(path)).text, new RegExp(fresh));
+    for (let click = 0; click < 2; click++) assert.equal((await use(world.visitor(), path)).status, 200);
+    assert.equal((await client.get('/me.php')).body.email, fresh);
+    assert.equal((await client.signIn(old)).body.error, 'bad_credentials');
+
+    const thief = world.visitor();
+    assert.equal((await thief.signUp({ email: old })).body.error, 'email_taken', 'kept for its owner');
+    const [told] = await mailed(world.service, 'address_changed', old);
+    const undo = told?.data.undo?.path ?? '';
+    const owner = world.visitor();
+    assert.match((await owner.get(undo)).text, /Take your account back/);
+    assert.equal((await use(owner, undo, { password: NEW, password_confirm: NEW })).status, 200);
+    assert.equal((await owner.get('/me.php')).body.email, old);
+    assert.equal((await client.get('/me.php')).body.logged_in, false);
+    assert.equal((await client.signIn(old, PASSWORD)).body.error, 'bad_credentials');
+    assert.equal((await world.visitor().signUp({ email: fresh })).body.ok, true);
+  });
+
+  it('a change to a taken address is refused, and one that was overtaken changes nothing', async () => {
+    const [one, two] = [await world.customer(), await world.customer()];
+    const taken = await own(one, { action: 'change_email', email: two.email.toUpperCase() });
+    assert.deepEqual([taken.status, taken.body.error], [200, 'email_taken']);
+    assert.equal((await own(one, { action: 'change_email', email: 'x' })).body.error, 'bad_email');
+    const wanted = `wanted-${one.email}`;
+    await own(one, { action: 'change_email', email: wanted });
+    const path = await confirmPath(wanted);
+    await world.visitor().signUp({ email: wanted });
+    const overtaken = await use(world.visitor(), path);
+    assert.equal(overtaken.status, 400);
+    assert.match(overtaken.text, /already an account/);
+    assert.equal((await account(one)).email, one.email);
+  });
+
+  it('a new password makes what was asked for with the old one worthless', async () => {
+    const client = await world.customer();
+    const wanted = `wanted-${client.email}`;
+    await own(client, { action: 'change_email', email: wanted });
+    await askReset(client.email);
+    const [change, again] = [await confirmPath(wanted), await resetPath(client.email)];
+    await own(client, { action: 'change_password', new_password: NEW });
+    assert.equal((await world.visitor().get(change)).status, 404);
+    assert.equal((await reset(world.visitor(), again)).body.reason, 'unknown');
+  });
+
+  it('a frozen account neither changes its address nor gets in by mail', async () => {
+    const client = await world.customer();
+    await askReset(client.email);
+    const path = await resetPath(client.email);
+    await world.db.run('update customers set frozen_at = now() where email = $1', [client.email]);
+    assert.equal((await reset(world.visitor(), path)).body.error, 'account_frozen');
+    assert.match((await use(world.visitor(), await confirmPath(client.email))).text, /frozen/);
+    assert.equal(
+      (await own(client, { action: 'change_email', email: 'a@b.example' })).body.error,
+      'account_frozen',
+    );
+  });
+
+  it('without mail an address changes at once, and nobody is promised a link', async () => {
+    const mute = { ...world.service, mailer: null };
+    const { requestReset } = await import('../../src/domain/customers/request-reset.ts');
+    const { changeEmail } = await import('../../src/domain/customers/change-email.ts');
+    const client = await world.customer();
+    const customerId = await world.customerId(client);
+    const actor = { customerId, sessionId: null, tokenId: null, requestId: 'req_test', ipCountry: 'XX' };
+    await assert.rejects(requestReset(mute, actor, client.email), { code: 'unavailable' });
+    const email = `now-${client.email}`;
+    const change = await changeEmail(mute, actor, { currentPassword: PASSWORD, email });
+    assert.deepEqual(change, { email, pendingEmail: null });
+  });
+});
