@@ -32,6 +32,7 @@ export function retainDuty(service: Service): Duty {
   }
   return {
     name: 'retain',
+    housekeeping: true,
     run: async () => {
       if (place === null) {
         const real = performance.now();
