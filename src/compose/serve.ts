@@ -8,12 +8,16 @@ import { buildHttp } from '../http/server.ts';
 import type { HttpSettings } from '../http/settings.ts';
 import { parseProxies } from '../kernel/proxies.ts';
 import { Refusal } from '../kernel/refusal.ts';
+import type { WebhookSender } from '../ports/webhooks.ts';
 import { readClockOffset, WAKE_CHANNEL } from '../store/clock.ts';
 import { type ConnectionSettings, isUnavailable } from '../store/db.ts';
+import { deliverDuty } from '../workers/deliver.ts';
 import type { Duty } from '../workers/duty.ts';
 import { expireTopupsDuty } from '../workers/expire-topups.ts';
+import { fanOutDuty } from '../workers/fan-out.ts';
 import { mailDuty } from '../workers/mail.ts';
 import { operateDuty } from '../workers/operate.ts';
+import { renewDuty } from '../workers/renew.ts';
 import { retainDuty } from '../workers/retain.ts';
 import { Runner } from '../workers/runner.ts';
 import { sampleDuty } from '../workers/sample.ts';
@@ -22,6 +26,7 @@ import { watchDuty } from '../workers/watch.ts';
 import { listenRefusal } from './listen.ts';
 import { sandboxControl } from './sandbox.ts';
 import { type Opened, openService } from './service.ts';
+import { webhookSender } from './webhooks.ts';
 
 export type Role = 'api' | 'worker';
 
@@ -64,9 +69,10 @@ export async function startService(
   connection: ConnectionSettings,
   { roles = BOTH, sharedPort = false, sharedRates }: StartOptions = {},
 ): Promise<Running> {
+  const sender = webhookSender(config);
   const opened = await openService(config, connection);
   const runner = new Runner({
-    duties: duties(opened),
+    duties: duties(opened, sender),
     pollMs: config.SKERRY_WORKER_POLL_MS,
     log: opened.log,
   });
@@ -106,7 +112,7 @@ export async function startService(
   }
 }
 
-function duties(opened: Opened): Duty[] {
+function duties(opened: Opened, sender: WebhookSender): Duty[] {
   const { service, simulation } = opened;
   const blocks: Duty = {
     name: 'simulated blocks',
@@ -125,9 +131,13 @@ function duties(opened: Opened): Duty[] {
     blocks,
     watchDuty(service),
     expireTopupsDuty(service),
+    // After the chains were read: what was paid is known before somebody is suspended.
+    renewDuty(service),
     operateDuty(service),
     tasksDuty(service),
     sampleDuty(service),
+    fanOutDuty(service),
+    deliverDuty(service, sender),
     mailDuty(service),
     retainDuty(service),
   ];

@@ -33,13 +33,21 @@ export async function recordAudit(tx: Sql, entry: AuditEntry, now: Date): Promis
   });
 }
 
-/** `object` is the full object as it is now, in the REST contract's form, without secrets. */
+/**
+ * `object` is the full object as it is now, in the REST contract's form, without secrets; `beside` are further ones, by
+ * their keys in `data`.
+ */
 export async function recordEvent(
   tx: Sql,
-  event: { readonly customerId: string; readonly type: EventType; readonly object: object },
+  event: {
+    readonly customerId: string;
+    readonly type: EventType;
+    readonly object: object;
+    readonly beside?: Readonly<Record<string, object>>;
+  },
   now: Date,
 ): Promise<void> {
-  const data = { [EVENTS[event.type].key]: event.object };
+  const data = { [EVENTS[event.type].key]: event.object, ...event.beside };
   await insertEvent(tx, {
     id: newId(now),
     customerId: event.customerId,

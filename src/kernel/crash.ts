@@ -59,6 +59,15 @@ export const CRASH_POINTS = [
   'deliver.written',
   'deliver.recorded',
   'deliver.paused_written',
+  // A cycle is charged and its event written, not committed; is committed.
+  'renew.written',
+  'renew.committed',
+  // A server is suspended with its event, mail and operation; one that could be paid is charged and resumes; one whose
+  // grace period ended is given to its removal: none of it committed. One of these is.
+  'suspend.written',
+  'suspend.resume_written',
+  'suspend.destroy_written',
+  'suspend.committed',
   'upload.begun',
   'upload.received',
   'upload.on_disk',

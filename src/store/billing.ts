@@ -36,12 +36,12 @@ export async function setSuspendedReason(
   ]);
 }
 
-/** A suspension that the operator lifted and that is not paid for begins anew, and is looked at at once. */
+/** A suspension begins anew, with a grace period of its own, and is looked at at once: the operator lifted something. */
 export async function setSuspendedAnew(
   tx: Sql,
   change: {
     readonly id: string;
-    readonly reason: 'balance' | 'not_renewed';
+    readonly reason: SuspendedReason;
     readonly destroyAt: Date;
     readonly now: Date;
   },

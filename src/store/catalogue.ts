@@ -103,6 +103,15 @@ export async function findInstallableImage(
   );
 }
 
+/** The plan's price of a month in cents, sold or retired. */
+export async function findPlanPrice(tx: Sql, id: string): Promise<bigint | undefined> {
+  const row = await tx.row<{ price_cents_month: bigint }>(
+    'select price_cents_month from plans where id = $1',
+    [id],
+  );
+  return row?.price_cents_month;
+}
+
 export async function saveRegion(tx: Sql, row: RegionRow): Promise<void> {
   await tx.run(
     `insert into regions (${REGION}) values ($1, $2, $3, $4, $5, $6, $7)

@@ -22,6 +22,8 @@ export interface ClaimedCoin {
   readonly leaseId: string;
   readonly cursor: string | null;
   readonly failures: number;
+  /** Up to when its chain was read whole, on the business clock. */
+  readonly readAt: Date | null;
 }
 
 /**
@@ -43,7 +45,7 @@ export async function claimCoins(
            and (retry_at is null or retry_at <= clock_timestamp())
            and exists (select 1 from topups where topups.coin = coins.code)
          order by code for no key update)
-     returning coins.code, coins.lease_id as "leaseId", cursor, failures`,
+     returning coins.code, coins.lease_id as "leaseId", cursor, failures, read_at as "readAt"`,
     [[...claim.leases.keys()], [...claim.leases.values()], claim.leaseMs],
   );
 }
@@ -65,16 +67,16 @@ export async function holdsCoin(tx: Sql, coin: CoinCode, leaseId: string): Promi
   return row !== undefined;
 }
 
-/** Keeps how far the chain was read and forgets its failures; false when the lease is another's by now. */
+/** Keeps how far the chain was read, and that all until `readAt` was, and forgets its failures; false when the lease is another's by now. */
 export async function saveCursor(
   sql: Sql,
   coin: CoinCode,
   leaseId: string,
-  cursor: string,
+  read: { readonly cursor: string; readonly readAt: Date },
 ): Promise<boolean> {
   const saved = await sql.run(
-    `update coins set cursor = $3, failures = 0, retry_at = null where code = $1 and lease_id = $2`,
-    [coin, leaseId, cursor],
+    `update coins set cursor = $3, read_at = $4, failures = 0, retry_at = null where code = $1 and lease_id = $2`,
+    [coin, leaseId, read.cursor, read.readAt],
   );
   return saved > 0;
 }
@@ -115,4 +117,27 @@ export async function countLeasedElsewhere(sql: Sql, leaseIds: readonly string[]
 /** Whether the last attempt to read some coin failed: it is tried again. */
 export async function hasFailedCoins(sql: Sql): Promise<boolean> {
   return (await sql.row(`select 1 from coins where failures > 0 limit 1`)) !== undefined;
+}
+
+/**
+ * Those of these coins that the customer has an invoice in, made after `invoicesAfter`, and whose chain was not read
+ * whole since `since`.
+ */
+export async function coinsUnread(
+  tx: Sql,
+  wanted: {
+    readonly customerId: string;
+    readonly coins: readonly CoinCode[];
+    readonly since: Date;
+    readonly invoicesAfter: Date;
+  },
+): Promise<CoinCode[]> {
+  const rows = await tx.rows<{ code: CoinCode }>(
+    `select code from coins
+      where code = any($1) and (read_at is null or read_at < $2)
+        and exists (select from topups where customer_id = $3 and coin = coins.code and created_at > $4)
+      order by code`,
+    [wanted.coins, wanted.since, wanted.customerId, wanted.invoicesAfter],
+  );
+  return rows.map((row) => row.code);
 }

@@ -96,7 +96,7 @@ place as materialized (
      and exists (select from plan_regions where plan_id = $5 and region_id = $6)
      and exists (select from customers where id = $3 and frozen_at is null)),
 debit as (
-  update balances set balance_cents = balance_cents - $17, servers = servers + 1
+  update balances set balance_cents = balance_cents - $17, servers = servers + 1, moved = true, debited = true
    where customer_id = $3 and balance_cents >= $17 and servers < $23 and exists (select from place)
   returning balance_cents),
 take4 as (

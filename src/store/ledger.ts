@@ -33,7 +33,7 @@ export async function insertTransfer(
   const delta = row.credit_account === row.customer_id ? row.amount_cents : -row.amount_cents;
   const booked = await tx.row<{ balance_after_cents: bigint }>(
     `with moved as (
-       update balances set balance_cents = balance_cents + $13
+       update balances set balance_cents = balance_cents + $13, moved = true, debited = debited or $13 < 0
         where customer_id = $5 and ($13 > 0 or $14 or balance_cents + $13 >= 0)
        returning balance_cents)
      insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,

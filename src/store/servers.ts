@@ -62,10 +62,10 @@ export async function findServer(tx: Sql, id: string): Promise<ServerRow | undef
 
 /** The customer's own server: another's is not told apart from none. */
 export async function findServerOf(tx: Sql, customerId: string, id: string): Promise<ServerRow | undefined> {
-  return await tx.row<ServerRow>(`select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 and s.customer_id = $2`, [
-    id,
-    customerId,
-  ]);
+  return await tx.row<ServerRow>(
+    `select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 and s.customer_id = $2`,
+    [id, customerId],
+  );
 }
 
 /** The image that a shown id names: with the other prefix it is another one, which is not there. */
@@ -136,7 +136,10 @@ export async function listServers(tx: Sql, customerId: string, limit: number): P
 
 /** Locks the server: the first lock in the order server, customer, host, address. */
 export async function lockServer(tx: Sql, id: string): Promise<ServerRow | undefined> {
-  return await tx.row<ServerRow>(`select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 for update of s`, [id]);
+  return await tx.row<ServerRow>(
+    `select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 for update of s`,
+    [id],
+  );
 }
 
 /** The same for the customer's own server: another's is not told apart from none. */

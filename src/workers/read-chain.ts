@@ -2,11 +2,14 @@
 import type { Service } from '../domain/context.ts';
 import { applyObservations, LeaseLost } from '../domain/topups/observations.ts';
 import { crashPoint } from '../kernel/crash.ts';
+import { SECOND_MS } from '../kernel/time.ts';
 import type { Observation } from '../ports/chain.ts';
 import { type ClaimedCoin, saveCursor } from '../store/coins.ts';
 import { unfinishedKeys } from '../store/deposits.ts';
 
 const RECHECK_BATCH = 200;
+/** How old the note may be that a chain was read: a server whose cycle ended waits as long, and an idle chain is noted as often. */
+const NOTED_EVERY_MS = 10 * SECOND_MS;
 
 /**
  * Reads a coin under its lease; returns how many invoices changed. Throws LeaseLost once the lease is another's, and
@@ -16,6 +19,7 @@ export async function readChain(service: Service, coin: ClaimedCoin, timeoutMs: 
   const { leaseId } = coin;
   const driver = service.chains.get(coin.code);
   if (!driver) return 0;
+  const readAt = service.clock.now();
   const { cursor, observations } = await answerOf(driver.poll({ cursor: coin.cursor }), timeoutMs);
   crashPoint('credit.polled');
   let changed = await applyObservations(service, coin.code, observations, leaseId);
@@ -24,8 +28,9 @@ export async function readChain(service: Service, coin: ClaimedCoin, timeoutMs: 
     const rechecked = await answerOf(driver.recheck(keys), timeoutMs);
     changed += await applyObservations(service, coin.code, rechecked, leaseId);
   }
-  if (moved || coin.failures > 0) {
-    if (!(await saveCursor(service.db, coin.code, leaseId, cursor))) throw new LeaseLost();
+  const noted = coin.readAt !== null && readAt.getTime() - coin.readAt.getTime() < NOTED_EVERY_MS;
+  if (moved || coin.failures > 0 || !noted) {
+    if (!(await saveCursor(service.db, coin.code, leaseId, { cursor, readAt }))) throw new LeaseLost();
     crashPoint('credit.cursor_saved');
   }
   return changed;

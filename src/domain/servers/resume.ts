@@ -1,8 +1,10 @@
 /** The end of a suspension: the server is again what it was before. */
 import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import { DAY_MS } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
 import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
-import { setSuspendedAnew } from '../../store/billing.ts';
+import { setBillAt, setSuspendedAnew } from '../../store/billing.ts';
 import { insertOperation } from '../../store/operations.ts';
 import { type ServerRow, setServerStatus } from '../../store/servers.ts';
 import { graceEnd } from '../billing/grace.ts';
@@ -26,6 +28,8 @@ export async function resumeServer(
     const destroyAt = graceEnd({ suspendedAt: now, paidUntil }, service.settings.graceDays);
     return await setSuspendedAnew(tx, { id, reason, destroyAt, now });
   }
+  // Its window may have opened meanwhile.
+  await setBillAt(tx, id, new Date(paidUntil.getTime() - LIMITS.lowBalanceDays * DAY_MS));
   if (server.resume_to === 'stopped') {
     const { to } = move(SERVER_TRANSITIONS, server.status, 'resume_stopped');
     return await setServerStatus(tx, { id, status: to, now });

@@ -1,0 +1,76 @@
+/** What the calendar does with a server whose turn it is; each look says when the next one is. */
+
+import { crashPoint } from '../../kernel/crash.ts';
+import { showId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { DAY_MS } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import { setBillAt } from '../../store/billing.ts';
+import { type BillRow, holdCalendar, lockFirstDue } from '../../store/calendar.ts';
+import { isUnavailable } from '../../store/db.ts';
+import type { Service } from '../context.ts';
+import { endCycle } from './end-cycle.ts';
+import { tellIfLow } from './low-balance.ts';
+import type { Outcome } from './outcome.ts';
+import { lookAtSuspended } from './suspended.ts';
+
+/** A server that cannot be billed (a fault in its data) has its turn again so much later. */
+const PUT_OFF_MS = DAY_MS / 24;
+
+/**
+ * Bills the customer's server that is due and whose turn it is, in one transaction. One that fails is put off and the
+ * operator told: the others have their turn.
+ */
+export async function billFirstDue(
+  service: Service,
+  customerId: string,
+): Promise<Outcome | 'none' | 'elsewhere'> {
+  let id: string | undefined;
+  try {
+    const outcome = await service.db.transaction(async (tx) => {
+      if (!(await holdCalendar(tx, customerId))) return 'elsewhere';
+      const now = service.clock.now();
+      const server = await lockFirstDue(tx, customerId, now);
+      id = server?.id;
+      return server ? await billServer(tx, service, server, now) : 'none';
+    });
+    if (outcome === 'renewed') crashPoint('renew.committed');
+    else if (outcome !== 'none' && outcome !== 'elsewhere' && outcome !== 'looked')
+      crashPoint('suspend.committed');
+    return outcome;
+  } catch (error) {
+    if (id === undefined || isUnavailable(error)) throw error;
+    service.log.error(
+      { err: error, server: showId('server', id) },
+      'server could not be billed and is put off',
+    );
+    await setBillAt(service.db, id, new Date(service.clock.now().getTime() + PUT_OFF_MS));
+    return 'looked';
+  }
+}
+
+async function billServer(tx: Sql, service: Service, server: BillRow, now: Date): Promise<Outcome> {
+  const { status } = server;
+  if (status === 'suspended') return await lookAtSuspended(tx, service, server, now);
+  if (status === 'destroying' || server.first_run_at === null) {
+    // One that has not run has had nothing yet: its first run begins its calendar.
+    await setBillAt(tx, server.id, null);
+    return 'looked';
+  }
+  if (server.paid_until <= now) return await endCycle(tx, service, server, now);
+  return await lookAhead(tx, service, server, now);
+}
+
+/** Before the end of its cycle: in the window before it, whether the balance pays what renews. */
+async function lookAhead(tx: Sql, service: Service, server: BillRow, now: Date): Promise<Outcome> {
+  const { id, paid_until: paidUntil } = server;
+  const windowFrom = new Date(paidUntil.getTime() - LIMITS.lowBalanceDays * DAY_MS);
+  if (now < windowFrom) {
+    await setBillAt(tx, id, windowFrom);
+    return 'looked';
+  }
+  const told = server.low_notified_for?.getTime() === paidUntil.getTime();
+  if (server.auto_renew && !told) await tellIfLow(tx, service, server.customer_id, [server], now);
+  await setBillAt(tx, id, paidUntil);
+  return 'looked';
+}

@@ -1,0 +1,74 @@
+/**
+ * What hangs on a balance that moved: servers that wait for it resume, in their turn, each as soon as the balance suffices for
+ * it; and after a debit the customer is told of what it cannot renew any more.
+ */
+import { crashPoint } from '../../kernel/crash.ts';
+import { showId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import {
+  hasDueCycle,
+  holdCalendar,
+  lockConcerned,
+  lockMoved,
+  setLookedAt,
+  takeMoved,
+} from '../../store/calendar.ts';
+import { isUnavailable } from '../../store/db.ts';
+import type { Service } from '../context.ts';
+import { abreast } from './abreast.ts';
+import { tellIfLow } from './low-balance.ts';
+import { resumeIfPaid } from './suspended.ts';
+
+/** Looks at up to `limit` balances that moved; returns how many there were that something hangs on. */
+export async function settleMoved(service: Service, limit: number): Promise<number> {
+  const now = service.clock.now();
+  const customers = await service.db.transaction((tx) => takeMoved(tx, now, limit));
+  return await abreast(customers, (customerId) => settleCustomer(service, customerId));
+}
+
+/** One customer's. A server that fails is left out and the operator told; it has its turn with the next movement. */
+async function settleCustomer(service: Service, customerId: string): Promise<number> {
+  const failed = new Set<string>();
+  for (;;) {
+    const at: { server: string | null } = { server: null };
+    try {
+      const did = await service.db.transaction((tx) => settle(tx, service, { customerId, failed, at }));
+      crashPoint('suspend.committed');
+      return did;
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      const shown = at.server && showId('server', at.server);
+      service.log.error({ err: error, server: shown }, 'a movement of a balance could not be followed');
+      if (at.server === null || failed.has(at.server)) {
+        // Nothing would come of trying the same again: the next movement, or the next due date, looks again.
+        await setLookedAt(service.db, customerId);
+        return 1;
+      }
+      failed.add(at.server);
+    }
+  }
+}
+
+async function settle(
+  tx: Sql,
+  service: Service,
+  look: { customerId: string; failed: ReadonlySet<string>; at: { server: string | null } },
+): Promise<number> {
+  const { customerId, failed, at } = look;
+  if (!(await holdCalendar(tx, customerId))) return 1;
+  const now = service.clock.now();
+  // A server that runs goes before one that is to run again.
+  if (await hasDueCycle(tx, customerId, now)) return 0;
+  const { waiting, renewing } = await lockConcerned(tx, customerId, now);
+  const balance = await lockMoved(tx, customerId);
+  let debited = balance?.debited ?? false;
+  for (const server of waiting) {
+    if (failed.has(server.id)) continue;
+    at.server = server.id;
+    if ((await resumeIfPaid(tx, service, server, now)) === 'resumed') debited = true;
+  }
+  at.server = null;
+  if (debited) await tellIfLow(tx, service, customerId, renewing, now);
+  await setLookedAt(tx, customerId);
+  return 1;
+}

@@ -1,0 +1,171 @@
+/** A service whose calendar is passed due date by due date, with chains that a test scripts. */
+import assert from 'node:assert/strict';
+import type { CustomerActor, Service } from '../../../src/domain/context.ts';
+import { credit } from '../../../src/domain/ledger/transfer.ts';
+import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
+import { newId, showId } from '../../../src/kernel/ids.ts';
+import { DAY_MS } from '../../../src/kernel/time.ts';
+import type { CoinCode } from '../../../src/spec/coins.ts';
+import { readBalance } from '../../../src/store/ledger.ts';
+import { findServer, type ServerRow } from '../../../src/store/servers.ts';
+import { operateDuty } from '../../../src/workers/operate.ts';
+import { renewDuty } from '../../../src/workers/renew.ts';
+import { Runner } from '../../../src/workers/runner.ts';
+import { watchDuty } from '../../../src/workers/watch.ts';
+import { ScriptedChain } from '../../support/scripted-chain.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { S1 } from '../../support/stock.ts';
+
+const PATIENCE_MS = 30_000;
+
+export class CalendarWorld {
+  readonly world: TestService;
+  readonly service: Service;
+  readonly chain: ScriptedChain;
+  readonly #runner: Runner;
+
+  private constructor(world: TestService) {
+    this.world = world;
+    this.chain = new ScriptedChain('BTC', world.clock);
+    this.service = { ...world.service, chains: new Map<CoinCode, ScriptedChain>([['BTC', this.chain]]) };
+    const quick = { retryFirstMs: 1, retryMostMs: 2 };
+    const duties = [watchDuty(this.service, quick), renewDuty(this.service), operateDuty(this.service)];
+    this.#runner = new Runner({ duties, pollMs: 500, log: world.service.log });
+  }
+
+  static async open(): Promise<CalendarWorld> {
+    const world = await testService();
+    const { stock } = world;
+    await stock.offer(['par'], [S1, { ...S1, id: 's2', price_cents_month: 2_000n }]);
+    await stock.hosts([200]);
+    await stock.addresses(200, 200);
+    return new CalendarWorld(world);
+  }
+
+  async customer(cents = 0n): Promise<CustomerActor> {
+    return await this.world.stock.customer(cents);
+  }
+
+  async pay(actor: CustomerActor, amountCents: bigint): Promise<void> {
+    const { db, clock } = this.world;
+    const now = clock.now();
+    const fact = `gift:${newId(now)}`;
+    const gift = { customerId: actor.customerId, amountCents, fact, description: 'a gift' };
+    await credit(db, { ...gift, account: 'adjustments', type: 'adjustment' }, now);
+  }
+
+  /** A server that runs: its id. The install takes its seconds. */
+  async running(actor: CustomerActor, wanted: Partial<DeployOrder> = {}): Promise<string> {
+    const id = await this.ordered(actor, wanted);
+    await this.pass(10_000);
+    return id;
+  }
+
+  async ordered(actor: CustomerActor, wanted: Partial<DeployOrder> = {}): Promise<string> {
+    return (await deploy(this.service, actor, this.world.stock.order(wanted))).server.id;
+  }
+
+  get now(): Date {
+    return this.world.clock.now();
+  }
+
+  /** Passes to this moment, due date by due date. */
+  async passTo(target: Date): Promise<void> {
+    const { clock } = this.world;
+    for (;;) {
+      await this.work();
+      const next = await this.#runner.nextDue();
+      if (next === null || next >= target) break;
+      if (next > clock.now()) clock.moveTo(next);
+    }
+    if (target > clock.now()) clock.moveTo(target);
+    await this.work();
+  }
+
+  async pass(ms: number): Promise<void> {
+    await this.passTo(new Date(this.now.getTime() + ms));
+  }
+
+  async passDays(days: number): Promise<void> {
+    await this.pass(days * DAY_MS);
+  }
+
+  /** As if nobody had been there in between. */
+  leapTo(target: Date): void {
+    this.world.clock.moveTo(target);
+  }
+
+  /** What is due now, until nothing is. */
+  async work(): Promise<void> {
+    assert.ok(await this.#runner.runDue(Date.now() + PATIENCE_MS), 'the work does not come to rest');
+  }
+
+  async server(id: string): Promise<ServerRow> {
+    const server = await findServer(this.world.db, id);
+    assert.ok(server, 'the server is gone');
+    return server;
+  }
+
+  /** `running`, `suspended balance`, `gone`. */
+  async status(id: string): Promise<string> {
+    const server = await findServer(this.world.db, id);
+    if (!server) return 'gone';
+    return [server.status, server.suspended_reason].filter((word) => word !== null).join(' ');
+  }
+
+  async machine(id: string): Promise<string | undefined> {
+    return (await this.world.simulator.machines()).find((each) => each.id === id)?.state;
+  }
+
+  async balance(actor: CustomerActor): Promise<bigint> {
+    return await readBalance(this.world.db, actor.customerId);
+  }
+
+  /** The server's charges in cents, in order. */
+  async charges(id: string): Promise<number[]> {
+    const rows = await this.world.db.rows<{ cents: bigint }>(
+      `select amount_cents as cents from transfers where resource_id = $1 and type = 'charge'
+        order by split_part(fact, ':', 3)::int`,
+      [id],
+    );
+    return rows.map((row) => Number(row.cents));
+  }
+
+  /** Types of events about the server, in order; of billing ones too. */
+  async events(id: string, like = '%'): Promise<string[]> {
+    const shown = showId('server', id);
+    const rows = await this.world.db.rows<{ type: string }>(
+      `select type from events
+        where type like $2
+          and (data -> 'server' ->> 'id' = $1 or data -> 'ledger_entry' ->> 'resource' = $1)
+        order by created_at, ctid`,
+      [shown, like],
+    );
+    return rows.map((row) => row.type);
+  }
+
+  /** Kinds of the customer's mails, in order; of warnings with their days. */
+  async mails(actor: CustomerActor): Promise<string[]> {
+    const rows = await this.world.db.rows<{ kind: string; cause: string }>(
+      'select kind, cause from mails where customer_id = $1 order by created_at, id',
+      [actor.customerId],
+    );
+    return rows.map(({ kind, cause }) =>
+      kind === 'destruction_warning' ? `${kind} ${cause.split(':').at(-1)}` : kind,
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.world.close();
+  }
+}
+
+/** A time in UTC: `2030-02-28 12:00`. */
+export function at(text: string): Date {
+  return new Date(`${text.replace(' ', 'T')}:00Z`);
+}
+
+/** A day as it is read: `2030-02-28`. */
+export function day(time: Date): string {
+  return time.toISOString().slice(0, 10);
+}

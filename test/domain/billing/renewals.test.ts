@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sweepCalendar } from '../../../src/domain/billing/sweep.ts';
+import { rebootServer } from '../../../src/domain/servers/power.ts';
+import { patchServer } from '../../../src/domain/servers/update.ts';
+import { showId } from '../../../src/kernel/ids.ts';
+import { at, CalendarWorld, day } from './calendar-world.ts';
+
+let world: CalendarWorld;
+before(async () => {
+  world = await CalendarWorld.open();
+});
+after(() => world.close());
+
+/** The ends of a server's cycles, as they come. */
+async function ends(id: string, count: number): Promise<string[]> {
+  const days = [];
+  for (let i = 0; i < count; i++) {
+    const { paid_until: paidUntil } = await world.server(id);
+    days.push(day(paidUntil));
+    await world.passTo(paidUntil);
+  }
+  return days;
+}
+
+test('a server of January 31 keeps its day over short months, and one of February 29 over years', async () => {
+  assert.equal(day(world.now), '2030-01-31');
+  const actor = await world.customer(100_000n);
+  const id = await world.running(actor);
+  const quarterly = await world.running(actor, { billingMonths: 3 });
+  const half = await world.running(actor, { billingMonths: 6 });
+  assert.deepEqual(await ends(id, 5), ['2030-02-28', '2030-03-31', '2030-04-30', '2030-05-31', '2030-06-30']);
+  assert.equal(day((await world.server(quarterly)).paid_until), '2030-07-31');
+  assert.equal(day((await world.server(half)).paid_until), '2030-07-31');
+  assert.deepEqual(await world.charges(id), [500, 500, 500, 500, 500, 500]);
+  assert.deepEqual(await world.charges(quarterly), [1125, 1125]);
+  assert.deepEqual((await world.events(id)).slice(2, 5), [
+    'server.running',
+    'billing.charged',
+    'billing.charged',
+  ]);
+  await world.passTo(at('2032-02-29 12:00'));
+  const leap = await world.running(actor, { billingMonths: 12 });
+  assert.deepEqual(await ends(leap, 4), ['2033-02-28', '2034-02-28', '2035-02-28', '2036-02-29']);
+  await world.world.sound();
+});
+
+test('what a service that was down missed is renewed cycle by cycle, also by two at once and again', async () => {
+  const actor = await world.customer(3_000n);
+  const [first, second] = [await world.running(actor), await world.running(actor)];
+  const { paid_until: end } = await world.server(first);
+  world.leapTo(new Date(end.getTime() + 65 * 86_400_000));
+  await Promise.all([1, 2, 3, 4].map(() => sweepCalendar(world.service)));
+  await world.work();
+  assert.deepEqual(await world.charges(first), [500, 500, 500]);
+  assert.deepEqual(await world.charges(second), [500, 500, 500]);
+  assert.equal(await world.balance(actor), 0n);
+  assert.deepEqual(
+    [await world.status(first), await world.status(second)],
+    ['suspended balance', 'suspended balance'],
+  );
+  await world.world.sound();
+});
+
+test('several due at once: by the end of the cycle, then by age, each that the balance pays', async () => {
+  const actor = await world.customer(500n + 2_000n + 500n + 500n + 1_100n);
+  const old = await world.running(actor);
+  const dear = await world.running(actor, { plan: { ...PLAN_S2 } });
+  const young = await world.running(actor);
+  const youngest = await world.running(actor);
+  const { db } = world.world;
+  const { paid_until: end } = await world.server(youngest);
+  // The youngest one's cycle ends first, the others' at once.
+  await db.run(`update servers set paid_until = $2, bill_at = $2 where id = any($1)`, [
+    [old, dear, young],
+    end,
+  ]);
+  const earlier = new Date(end.getTime() - 3_600_000);
+  await db.run(`update servers set paid_until = $2, bill_at = $2 where id = $1`, [youngest, earlier]);
+  world.leapTo(end);
+  await world.work();
+  assert.deepEqual(await Promise.all([youngest, old, dear, young].map((id) => world.status(id))), [
+    'running',
+    'running',
+    'suspended balance',
+    'suspended balance',
+  ]);
+  assert.equal(await world.balance(actor), 100n);
+});
+
+const PLAN_S2 = { id: 's2', category: 'vps', ram_mb: 1024, disk_gb: 10, price_cents_month: 2_000n } as const;
+
+test('auto_renew counts as it stands when the cycle ends', async () => {
+  const actor = await world.customer(5_000n);
+  const [off, back] = [await world.running(actor), await world.running(actor)];
+  const patch = (id: string, auto_renew: boolean) =>
+    patchServer(world.service, actor, showId('server', id), { auto_renew });
+  await patch(off, false);
+  await patch(back, false);
+  await world.passDays(20);
+  await patch(back, true);
+  await world.passDays(15);
+  assert.equal(await world.status(off), 'suspended not_renewed');
+  assert.equal(await world.status(back), 'running');
+  await patch(off, true);
+  await world.passDays(1);
+  assert.equal(await world.status(off), 'suspended not_renewed');
+  assert.deepEqual(await world.charges(off), [500]);
+});
+
+test('a server that is being rebooted is renewed; it is suspended only when that has ended', async () => {
+  const actor = await world.customer(1_500n);
+  const [paid, poor] = [await world.running(actor), await world.running(actor)];
+  const { paid_until: end } = await world.server(poor);
+  await world.passTo(new Date(end.getTime() - 1_000));
+  for (const id of [paid, poor]) {
+    // A guest that ignores it: a minute passes.
+    await world.world.simulator.setDeaf(id, true);
+    await rebootServer(world.service, actor, showId('server', id), { hard: false });
+  }
+  await world.passTo(end);
+  assert.deepEqual(await world.charges(paid), [500, 500]);
+  assert.equal(await world.status(poor), 'running');
+  await world.pass(600_000);
+  assert.deepEqual([await world.status(paid), await world.status(poor)], ['running', 'suspended balance']);
+  assert.deepEqual((await world.events(poor)).slice(-2), ['server.rebooted', 'server.suspended']);
+});
+
+test('a first cycle that ended before the server ran begins with its first run', async () => {
+  const actor = await world.customer(500n);
+  const id = await world.ordered(actor);
+  await world.world.db.run(`update servers set paid_until = $2 where id = $1`, [id, world.now]);
+  await world.pass(10_000);
+  const server = await world.server(id);
+  assert.equal(server.status, 'running');
+  assert.ok(server.paid_until.getTime() > world.now.getTime() + 27 * 86_400_000);
+  assert.deepEqual(await world.charges(id), [500]);
+});
+
+test('a server whose data is at fault is put off, and the others of its customer have their turn', async () => {
+  const actor = await world.customer(2_000n);
+  const [faulty, well] = [await world.running(actor), await world.running(actor)];
+  const { paid_until: end } = await world.server(faulty);
+  const booked = `insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, description, fact,
+                     balance_after_cents, created_at)
+     select gen_random_uuid(), gen_random_uuid(), $2, 1, $2, 'adjustment', 'a fault', $1, 0, now()`;
+  await world.world.db.run(booked, [`cycle:${faulty}:2`, actor.customerId]);
+  await world.passTo(new Date(end.getTime() + 60_000));
+  assert.deepEqual(await world.charges(faulty), [500]);
+  assert.deepEqual(await world.charges(well), [500, 500]);
+  assert.equal(await world.status(faulty), 'running');
+});
