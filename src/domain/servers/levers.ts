@@ -1,8 +1,11 @@
 /** What freeze, hold and release have in common: one commit that writes what is wanted and begins to carry it out. */
 import { Refusal } from '../../kernel/refusal.ts';
+import type { Sql } from '../../kernel/sql.ts';
 import type { Action } from '../../spec/actions.ts';
+import { setSuspendedAnew } from '../../store/billing.ts';
 import { findServerLevers, type ServerLevers, setServerLevers } from '../../store/server-levers.ts';
-import { lockServer } from '../../store/servers.ts';
+import { lockServer, type ServerRow } from '../../store/servers.ts';
+import { graceEnd } from '../billing/grace.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { carryOutFreeze } from './carry-out-freeze.ts';
@@ -26,9 +29,18 @@ export async function pull(
     await setServerLevers(tx, id, levers);
     const { customer_id: customerId } = server;
     await recordAudit(tx, { actor: systemActor(now), action, resource: shownId, customerId }, now);
+    if (before.held_at !== null && levers.held_at === null) await beginGrace(tx, service, server, now);
     await carryOutFreeze(tx, service, id, now);
     return true;
   });
   if (changed) service.wake();
   return changed;
+}
+
+/** While it was held nobody was told of an end: whoever is suspended has the whole grace period, and its warnings, now. */
+async function beginGrace(tx: Sql, service: Service, server: ServerRow, now: Date): Promise<void> {
+  const { id, suspended_reason: reason, paid_until: paidUntil } = server;
+  if (reason === null) return;
+  const destroyAt = graceEnd({ suspendedAt: now, paidUntil }, service.settings.graceDays);
+  await setSuspendedAnew(tx, { id, reason, destroyAt, now });
 }
