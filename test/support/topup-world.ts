@@ -5,6 +5,7 @@ import { createTopup } from '../../src/domain/topups/create.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { newId, newPublicNo, showId } from '../../src/kernel/ids.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
+import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import type { Topup } from '../../src/spec/schemas/topup.ts';
@@ -69,6 +70,7 @@ export class TopupWorld {
       clock: this.clock,
       chains: this.chains,
       rates: { usdPerCoin: async (coin: CoinCode) => this.#rate(coin), eurPerUsd: async () => '0.9' },
+      keys: new KeyRing(KeyRing.generate()),
       log: createLogger('silent'),
       settings: {
         mode: 'sandbox',

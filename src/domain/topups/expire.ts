@@ -45,7 +45,15 @@ async function expireTopup(service: Service, id: string): Promise<boolean> {
     const now = service.clock.now();
     const deposits = await depositsOf(tx, id);
     const mayCredit = await isOn(tx, 'topup-credit');
-    await settle(tx, { topup, deposits, before: deposits, mayCredit, actor: systemActor(now), now });
+    await settle(tx, {
+      topup,
+      deposits,
+      before: deposits,
+      mayCredit,
+      actor: systemActor(now),
+      now,
+      keys: service.keys,
+    });
     return true;
   });
 }

@@ -98,7 +98,15 @@ async function applyNews(service: Service, news: News, leaseId: string | null): 
     if (deposits.every((deposit, i) => deposit === before[i])) return false;
     crashPoint('credit.observation_written');
     const mayCredit = await isOn(tx, 'topup-credit');
-    await settle(tx, { topup, deposits, before, mayCredit, actor: systemActor(now), now });
+    await settle(tx, {
+      topup,
+      deposits,
+      before,
+      mayCredit,
+      actor: systemActor(now),
+      now,
+      keys: service.keys,
+    });
     return true;
   });
   crashPoint('credit.committed');

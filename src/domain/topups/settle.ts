@@ -16,7 +16,9 @@
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { showId } from '../../kernel/ids.ts';
+import type { KeyRing } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import { isLeaving } from '../../store/account-deletion.ts';
 import { type DepositRow, saveDeposit } from '../../store/deposits.ts';
 import { type TopupRow, updateTopup } from '../../store/topups.ts';
 import type { Actor } from '../context.ts';
@@ -26,6 +28,7 @@ import { isConfirmed, stands } from './deposit.ts';
 import { topupObject } from './object.ts';
 import { requiredConfirmations, worthCents } from './pricing.ts';
 import { hasArrived, isPresent, topupMoves, topupStatus } from './status.ts';
+import { tellOfCredit } from './tell.ts';
 
 export interface Settlement {
   /** Locked in this transaction. */
@@ -37,11 +40,16 @@ export interface Settlement {
   readonly mayCredit: boolean;
   readonly actor: Actor;
   readonly now: Date;
+  /** What the mail about a credit is sealed with. */
+  readonly keys: KeyRing;
 }
 
-/** Brings ledger, status, events and audit of one invoice in line with its payments; returns its new row. */
+/** Brings ledger, status, events, audit and mail of one invoice in line with its payments; returns its new row. */
 export async function settle(tx: Sql, settlement: Settlement): Promise<TopupRow> {
-  const { topup, deposits, mayCredit, now } = settlement;
+  const { topup, deposits, now } = settlement;
+  // What comes for an account that is being deleted, or was, is held: there is nobody to spend it.
+  const gone = await isLeaving(tx, topup.customer_id);
+  const mayCredit = settlement.mayCredit && !gone;
   const required = requiredConfirmations(topup, deposits.filter(hasArrived));
   const booked = await bookCredits(tx, topup, { ...judge(settlement, required), mayCredit }, now);
   for (const deposit of booked.changed) await saveDeposit(tx, deposit);
@@ -49,7 +57,10 @@ export async function settle(tx: Sql, settlement: Settlement): Promise<TopupRow>
   const settled = deposits.map((deposit) => changed.get(deposit.key) ?? deposit);
   const after = topupAfter(settlement, settled, booked, required);
   await updateTopup(tx, after);
-  await record(tx, settlement, after, settled, booked);
+  await record(tx, settlement, after, settled, { ...booked, told: !gone });
+  if (booked.credited) {
+    await tellOfCredit(tx, settlement.keys, { before: topup, after, changed: booked.changed }, now);
+  }
   if (booked.credited) crashPoint('credit.written');
   return after;
 }
@@ -108,7 +119,7 @@ async function record(
   { topup, actor, now }: Settlement,
   after: TopupRow,
   deposits: readonly DepositRow[],
-  { credited, reversed }: Booked,
+  { credited, reversed, told }: Booked & { readonly told: boolean },
 ): Promise<void> {
   const { customer_id: customerId } = topup;
   const entry = { actor, resource: showId('topup', topup.id), customerId };
@@ -117,7 +128,7 @@ async function record(
   const txids = deposits.filter(isPresent).map((deposit) => deposit.txid);
   for (const { to, event } of topupMoves(topup.status, after.status, credited || reversed)) {
     if (to === 'expired') await recordAudit(tx, { ...entry, action: 'topup.expire' }, now);
-    if (!event || (to === 'expired' && topup.cancelled_at)) continue;
+    if (!told || !event || (to === 'expired' && topup.cancelled_at)) continue;
     const object = topupObject(to === after.status ? after : onTheWay(topup, after), txids);
     await recordEvent(tx, { customerId, type: event, object }, now);
   }

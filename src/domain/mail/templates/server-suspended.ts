@@ -1,6 +1,8 @@
 import type { MailData } from '../../../spec/mails.ts';
 import { months, type Panel, said, serversLink, topupLink, usd, utc, type Written } from './words.ts';
 
+const NOTE_MAX_CHARS = 500;
+
 type Data = MailData['server_suspended'];
 
 export function serverSuspended(data: Data, panel: Panel): Written {
@@ -10,6 +12,7 @@ export function serverSuspended(data: Data, panel: Panel): Written {
     paragraphs: [
       `Your server ${server} was suspended at ${utc(data.suspendedAt)}: ${because(data)} It is switched off. Its disk and ` +
         'its addresses are kept.',
+      ...(data.note ? [`The operator writes: ${said(data.note, NOTE_MAX_CHARS)}`] : []),
       ...howToResume(data, panel),
       ...(data.destroyAt === null
         ? []
