@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { POST_ENDPOINTS } from '../../src/http/session/endpoints.ts';
 import { showId } from '../../src/kernel/ids.ts';
 import { PASSWORD } from '../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
+
+/** Actions that change nothing, or nothing of the caller's: `request_reset` is asked for by somebody who cannot sign in. */
+const UNAUDITED = ['list_tokens', 'get_account', 'get', 'list_sessions', 'request_reset'];
 
 const TOPUP = { action: 'create', amount: 50, coin: 'LTC' };
 
@@ -72,6 +76,19 @@ describe('the audit log', () => {
     assert.equal(token?.actor_session, signUp?.actor_session);
     assert.equal(signUp?.resource, showId('session', signUp?.actor_session ?? ''));
     assert.ok(!client.cookie?.includes(String(signUp?.resource).slice('sess_'.length)));
+  });
+
+  it('has a row for every operation of the session surface, refused ones too, and for no other', async () => {
+    for (const { path, operations } of POST_ENDPOINTS) {
+      const named = 'run' in operations ? [['', operations] as const] : [...operations];
+      for (const [action, operation] of named) {
+        const client = await world.customer();
+        await client.post(path, { action }, { token: 'wrong' });
+        const rows = (await world.audits(client)).slice(1);
+        assert.equal(operation.audit === null, UNAUDITED.includes(action), `${path} ${action}`);
+        assert.deepEqual(rows, operation.audit === null ? [] : [`${operation.audit} denied`], action);
+      }
+    }
   });
 
   it('says denied of a frozen customer', async () => {

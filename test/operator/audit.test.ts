@@ -1,0 +1,188 @@
+/** Every command of the operator that changes something leaves its row in the audit log: a new one is in here, or fails. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { runOperator } from '../../src/operator/run.ts';
+import type { Action } from '../../src/spec/actions.ts';
+import { scratchFolder } from '../support/folder.ts';
+import type { SessionClient } from '../support/session-client.ts';
+import { apiToken, V1Client } from '../support/v1-client.ts';
+import { startWorld, topUp, type World } from '../support/world.ts';
+
+let world: World;
+let customer: SessionClient;
+let serverId: string;
+let held: readonly string[];
+let address: string;
+before(async () => {
+  world = await startWorld();
+  customer = await world.customer();
+  await world.give(customer, 5_000n);
+  const api = V1Client.over(world.url, await apiToken(customer));
+  const order = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
+  await customer.post('/deploy-api.php', { ...order, root_password: 'correct horse battery' });
+  await world.settle();
+  const [server] = (await api.get('/servers')).body.data;
+  serverId = server.id;
+  const { db } = world.opened;
+  const free = await db.row<{ addr: string }>(
+    'select host(addr) as addr from ipv4_addresses where server_id is null limit 1',
+  );
+  address = free?.addr ?? '';
+  await db.run(`insert into switches (name, on_, changed_at) values ('topup-credit', false, now())`);
+  held = [await topUp(world, customer, 40), await topUp(world, customer, 50)];
+});
+after(() => world.close());
+
+interface Change {
+  readonly args: () => readonly string[];
+  readonly audits: Action;
+  /** Whose log has it; the operator's alone when left out. */
+  readonly of?: 'customer';
+}
+
+/** `reads`: it changes nothing that the log is about. In an order in which each can be carried out. */
+const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
+  // The database keeps itself which files were run.
+  migrate: 'reads',
+  verify: 'reads',
+  config: 'reads',
+  'catalogue show': 'reads',
+  'catalogue load': { args: () => [editedCatalogue()], audits: 'catalogue.load' },
+  'hosts list': 'reads',
+  'hosts add': {
+    args: () => ['h9', '--region', 'par', '--cpu', '8', '--ram-mb', '4096', '--disk-gb', '100'],
+    audits: 'host.add',
+  },
+  'hosts drain': { args: () => ['h9'], audits: 'host.drain' },
+  'hosts undrain': { args: () => ['h9'], audits: 'host.undrain' },
+  'machines list': 'reads',
+  'machines add': { args: () => ['m9', '--region', 'buh', '--plan', 'r3'], audits: 'machine.add' },
+  'ips list': 'reads',
+  'ips add': { args: () => ['--region', 'par', '--block', '203.0.113.0/29'], audits: 'ips.add' },
+  'ips block': { args: () => [address], audits: 'ips.block' },
+  'ips unblock': { args: () => [address], audits: 'ips.unblock' },
+  credit: {
+    args: () => [customer.email, '5', '--reason', 'an apology'],
+    audits: 'customer.credit',
+    of: 'customer',
+  },
+  'customers freeze': { args: () => [customer.email], audits: 'customer.freeze', of: 'customer' },
+  'customers unfreeze': { args: () => [customer.email], audits: 'customer.unfreeze', of: 'customer' },
+  'servers list': 'reads',
+  'servers show': 'reads',
+  'servers freeze': {
+    args: () => [serverId, '--reason', 'Report 7'],
+    audits: 'server.freeze',
+    of: 'customer',
+  },
+  'servers hold': { args: () => [serverId, '--order', 'Order 17'], audits: 'server.hold', of: 'customer' },
+  'servers release': {
+    args: () => [serverId, '--freeze', '--hold'],
+    audits: 'server.release',
+    of: 'customer',
+  },
+  'topups list': 'reads',
+  'topups show': 'reads',
+  'topups held': 'reads',
+  'topups release': { args: () => [held[0] ?? ''], audits: 'topup.credit', of: 'customer' },
+  'topups refund': { args: () => [held[1] ?? ''], audits: 'topup.refund', of: 'customer' },
+  'prices list': 'reads',
+  'prices announce': { args: () => ['--plan', 's1', '--usd-month', '8.00'], audits: 'price.announce' },
+  'prices cancel': { args: () => [madeBy('prices announce')], audits: 'price.cancel' },
+  switch: { args: () => ['topup-credit', 'on'], audits: 'switch.set' },
+  'maintenance list': 'reads',
+  'maintenance start': {
+    args: () => ['--minutes', '5', '--operation', 'servers.create'],
+    audits: 'maintenance.start',
+  },
+  'maintenance end': { args: () => [], audits: 'maintenance.end' },
+  'policy list': 'reads',
+  'policy block': {
+    args: () => ['--operation', 'volumes.create', '--order', 'Order 9'],
+    audits: 'policy.block',
+  },
+  'policy unblock': { args: () => [madeBy('policy block')], audits: 'policy.unblock' },
+};
+
+const said = new Map<string, string>();
+
+/** The id that the command's line began with. */
+function madeBy(command: string): string {
+  return said.get(command)?.split(':')[0] ?? '';
+}
+
+function editedCatalogue(): string {
+  const text = readFileSync(new URL('../../catalogue/sandbox.yaml', import.meta.url), 'utf8');
+  const folder = scratchFolder();
+  mkdirSync(folder);
+  const file = join(folder, 'catalogue.yaml');
+  writeFileSync(file, text.replace('AMD EPYC 9354P', 'AMD EPYC 9555P'));
+  return file;
+}
+
+async function run(argv: readonly string[]): Promise<{ code: number; said: string }> {
+  const lines: string[] = [];
+  const say = (line: string) => void lines.push(line);
+  const { service, db } = world.opened;
+  const doors = {
+    settings: () => [],
+    database: async () => db,
+    service: async () => ({ service, register: async () => undefined }),
+  };
+  const terminal = { out: say, err: say, ask: async () => true };
+  const code = await runOperator(argv, doors, undefined, terminal);
+  return { code, said: lines.join('\n') };
+}
+
+/** Every command with its words, as the help of each names them. */
+async function commands(words: readonly string[] = []): Promise<string[]> {
+  const { said: help } = await run([...words, '--help']);
+  const list = help.split('Commands:')[1] ?? '';
+  const names = [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name ?? '');
+  const inner = names.filter((name) => name !== 'help').map((name) => [...words, name]);
+  if (inner.length === 0) return [words.join(' ')];
+  return (await Promise.all(inner.map(commands))).flat();
+}
+
+interface Row {
+  readonly id: string;
+  readonly action: string;
+  readonly result: string;
+  readonly actors: number;
+  readonly ip_country: string;
+  readonly customers: number;
+}
+
+async function rows(): Promise<Row[]> {
+  return await world.opened.db.rows<Row>(
+    `select id, action, result, num_nonnulls(actor_token, actor_session) as actors, ip_country,
+            num_nonnulls(customer_id) as customers from audit_events`,
+  );
+}
+
+test('every command says what it writes into the audit log', async () => {
+  assert.deepEqual((await commands()).sort(), Object.keys(COMMANDS).sort());
+});
+
+test('each leaves one row, in its customer’s log where it is about one, with nobody as its actor', async () => {
+  let known = new Set((await rows()).map(({ id }) => id));
+  for (const [command, change] of Object.entries(COMMANDS)) {
+    if (change === 'reads') continue;
+    const ran = await run([...command.split(' '), ...change.args()]);
+    assert.equal(ran.code, 0, `${command}: ${ran.said}`);
+    said.set(command, ran.said);
+    const all = await rows();
+    const made = all.filter(({ id }) => !known.has(id));
+    known = new Set(all.map(({ id }) => id));
+    // What a worker did meanwhile is another action.
+    const [row, ...more] = made.filter(({ action }) => action === change.audits);
+    assert.deepEqual(
+      [row?.result, row?.actors, row?.ip_country, row?.customers, more.length],
+      ['ok', 0, 'XX', change.of === 'customer' ? 1 : 0, 0],
+      `${command}: ${made.map(({ action }) => action)}`,
+    );
+    if (command.startsWith('servers ')) await world.settle();
+  }
+});
