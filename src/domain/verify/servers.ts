@@ -1,8 +1,22 @@
 /** Servers: what they cost, and the work on them. */
+import { LIMITS } from '../../spec/limits.ts';
 import { type Invariant, shownIdSql } from './invariant.ts';
 
 const SHOWN = shownIdSql('srv_', 's.id');
 const CREATED = `e.type = 'server.created' and e.data -> 'server' ->> 'id'`;
+
+/**
+ * Since when each customer's events are all there: ever since while none of those that were numbered is missing, else for
+ * nearly as long as they are kept.
+ */
+const KEPT = `(
+  select c.id as customer_id,
+         case when coalesce(n.last_seq, 0) = (select count(*) from events e
+                                               where e.customer_id = c.id and e.seq is not null)
+              then '-infinity'::timestamptz
+              else (select clock_timestamp() + clock_offset_ms * interval '1 ms' - interval '${LIMITS.eventDays - 1} days'
+                      from service) end as since
+    from customers c left join event_counters n on n.customer_id = c.id) as kept`;
 
 export const SERVERS: readonly Invariant[] = [
   {
@@ -20,11 +34,16 @@ export const SERVERS: readonly Invariant[] = [
   },
   {
     name: 'no charge without a server',
-    proves: 'every charge is for a server that is there, or that was created and is gone',
+    proves: 'every charge is for a server that is there, or that was charged for its first cycle and is gone',
     checks: `transfers where type = 'charge'`,
     broken: `select t.id from transfers t
       where t.type = 'charge'
         and not exists (select from servers s where s.id = t.resource_id and s.customer_id = t.customer_id)
+        and not exists (select from transfers f where f.customer_id = t.customer_id and f.type = 'charge'
+                         and f.fact = 'cycle:' || t.resource_id || ':1')
+      union all
+      select t.id from transfers t join ${KEPT} on kept.customer_id = t.customer_id
+      where t.type = 'charge' and t.created_at >= kept.since and t.fact = 'cycle:' || t.resource_id || ':1'
         and not exists (select from events e where e.customer_id = t.customer_id
                          and ${CREATED} = ${shownIdSql('srv_', 't.resource_id')})`,
   },
@@ -44,21 +63,24 @@ export const SERVERS: readonly Invariant[] = [
     name: 'servers were announced',
     proves: 'every server has its server.created event',
     checks: 'servers',
-    broken: `select s.id from servers s
-      where not exists (select from events e where e.customer_id = s.customer_id and ${CREATED} = ${SHOWN})`,
+    broken: `select s.id from servers s join ${KEPT} on kept.customer_id = s.customer_id
+      where s.created_at >= kept.since
+        and not exists (select from events e where e.customer_id = s.customer_id and ${CREATED} = ${SHOWN})`,
   },
   {
     name: 'creations and charges were announced together',
     proves: 'every server.created has a billing.charged, and there is one for each charge',
     checks: `events where type in ('server.created', 'billing.charged')`,
-    broken: `select e.id from events e
-      where e.type = 'server.created'
+    broken: `select e.id from events e join ${KEPT} on kept.customer_id = e.customer_id
+      where e.type = 'server.created' and e.created_at >= kept.since
         and not exists (select from events c where c.customer_id = e.customer_id and c.type = 'billing.charged'
                          and c.data -> 'ledger_entry' ->> 'resource' = e.data -> 'server' ->> 'id')
       union all
       select customer_id from (
-        select customer_id, 1 as n from transfers where type = 'charge'
-        union all select customer_id, -1 from events where type = 'billing.charged') as pair
+        select customer_id, created_at, 1 as n from transfers where type = 'charge'
+        union all select customer_id, created_at, -1 from events where type = 'billing.charged') as pair
+        join ${KEPT} using (customer_id)
+       where created_at >= since
       group by customer_id having sum(n) <> 0`,
   },
   {

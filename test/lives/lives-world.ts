@@ -1,0 +1,75 @@
+/** Worlds for lives: customers with a token and a key, one after the other, in a service whose clock goes on from life to life. */
+import assert from 'node:assert/strict';
+import { checkInvariants } from '../../src/domain/verify/verify.ts';
+import { apiToken, V1Client } from '../support/v1-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { Life } from './model.ts';
+import { Real } from './real.ts';
+import { COINS } from './rules.ts';
+
+const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
+/** Then a fresh database: its clock is decades ahead, and it holds what they left. */
+const LIVES_A_WORLD = 25;
+/** What everyone begins with: enough for a few small servers. */
+const FIRST_CENTS = 6_000n;
+const SETTINGS = {
+  SKERRY_RATE_CAPACITY: '1000000',
+  SKERRY_RATE_REFILL_PER_S: '1000000',
+  SKERRY_PROVISION_RATE_CAPACITY: '1000000',
+  SKERRY_PROVISION_RATE_REFILL_PER_S: '1000000',
+  SKERRY_SIM_INSTALL_S: '2',
+};
+
+export interface Lives {
+  begin(): Promise<{ model: Life; real: Real }>;
+  close(): Promise<void>;
+}
+
+export async function startLives(): Promise<Lives> {
+  let world: World | undefined;
+  let begun = 0;
+  const close = async () => {
+    if (world === undefined) return;
+    const findings = await checkInvariants(world.opened.db);
+    const broken = findings.filter((finding) => finding.broken > 0n);
+    await world.close();
+    world = undefined;
+    assert.deepEqual(broken, []);
+  };
+  return {
+    close,
+    begin: async () => {
+      if (begun++ % LIVES_A_WORLD === 0) await close();
+      world ??= await startWorld(SETTINGS);
+      const real = await beginLife(world);
+      const model = new Life(world.opened.clock.now().getTime());
+      for (const [coin, { usd }] of Object.entries(COINS)) await real.sandbox('rates', { coin, usd });
+      await real.give(FIRST_CENTS);
+      model.gift(FIRST_CENTS);
+      await real.pass(model);
+      return { model, real };
+    },
+  };
+}
+
+export async function beginLife(world: World): Promise<Real> {
+  const customer = await world.customer();
+  const token = await apiToken(customer);
+  const api = V1Client.into(world.http, token);
+  const image = (await api.get('/images?family=debian')).body.data.find(
+    (one: { version: string }) => one.version === '13',
+  );
+  const key = await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY });
+  assert.equal(key.status, 201, key.text);
+  return new Real(world, customer, { token, imageId: image.id, keyId: key.body.id });
+}
+
+/** The customer destroys what he has left, so that the next life begins with an empty house; then all is compared. */
+export async function endLife(model: Life, real: Real): Promise<void> {
+  for (const server of model.alive) {
+    assert.equal((await real.api.delete(`/servers/${server.id}`)).status, 202);
+    model.destroy(server);
+  }
+  await real.pass(model);
+  await real.compareWhole(model);
+}

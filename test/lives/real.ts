@@ -1,0 +1,225 @@
+/** The same life in the real service: one customer over the REST surface and the sandbox's controls, compared with the model. */
+import assert from 'node:assert/strict';
+import type { SessionClient } from '../support/session-client.ts';
+import { type Body, V1Client } from '../support/v1-client.ts';
+import type { World } from '../support/world.ts';
+import type { Life, ModelServer } from './model.ts';
+import * as rules from './rules.ts';
+
+/** Work that a step began is over by then; and how near to a due moment, or to midnight, no step may end. */
+const STEP_MS = 120_000;
+const NEAR_MS = 60_000;
+const LOOK_MS = 25 * rules.DAY_MS;
+/** How far a cycle that begins "now" may be from where the model has it. */
+const SLACK_MS = 60_000;
+
+export class Real {
+  readonly api: V1Client;
+  readonly imageId: string;
+  readonly keyId: string;
+  readonly #world: World;
+  readonly #customer: SessionClient;
+  #compared = 0;
+  #lastSeq = 0n;
+  readonly #events = new Map<string, string[]>();
+  readonly #mails = new Map<string, string>();
+
+  constructor(world: World, customer: SessionClient, its: { token: string; imageId: string; keyId: string }) {
+    this.#world = world;
+    this.#customer = customer;
+    this.api = V1Client.into(world.http, its.token);
+    this.imageId = its.imageId;
+    this.keyId = its.keyId;
+  }
+
+  async give(cents: bigint): Promise<void> {
+    await this.#world.give(this.#customer, cents);
+  }
+
+  async sandbox(name: string, body: object): Promise<Body> {
+    const answer = await this.#world.http.inject({
+      method: 'POST',
+      url: `/sandbox/${name}`,
+      payload: JSON.stringify(body),
+    });
+    assert.equal(answer.statusCode, 200, `/sandbox/${name}: ${answer.body}`);
+    return answer.json();
+  }
+
+  /** Lets at least `ms` pass in both, so much more that nothing is about to fall due or just has. */
+  async pass(life: Life, ms = 0): Promise<void> {
+    let left = Math.max(ms, STEP_MS);
+    // Events and mails are kept for a month: they are looked at more often than that.
+    for (; left > LOOK_MS; left -= LOOK_MS) await this.#passOnce(life, LOOK_MS);
+    await this.#passOnce(life, left);
+  }
+
+  async #passOnce(life: Life, ms: number): Promise<void> {
+    const to = advanceAbout(life, life.now + ms);
+    const { now } = await this.sandbox('clock', { advance_s: (to - this.#clock()) / 1_000 });
+    life.now = Math.max(Date.parse(now), to);
+    await this.compare(life);
+  }
+
+  #clock(): number {
+    return this.#world.opened.clock.now().getTime();
+  }
+
+  /** Balance, servers and what is new on the ledger are as the model has them. */
+  async compare(life: Life): Promise<void> {
+    const [balance, servers] = [
+      await this.api.get('/billing/balance'),
+      await this.api.get('/servers?page_size=100'),
+    ];
+    const shown = new Map<string, Body>(servers.body.data.map((server: Body) => [server.id, server]));
+    for (const server of life.alive) takeOver(server, shown.get(server.id));
+    const seen = [...shown.values()].map(serverFields);
+    assert.deepEqual(seen.sort(byId), life.alive.map(modelFields).sort(byId));
+    assert.deepEqual(balanceFields(balance.body), modelBalance(life));
+    const added = life.ledger.slice(this.#compared);
+    if (added.length > 0) {
+      assert.deepEqual((await this.#newest(added.length)).sort(), added.sort());
+      this.#compared = life.ledger.length;
+    }
+    await this.#collect();
+  }
+
+  async #newest(count: number): Promise<string[]> {
+    const page = await this.api.get(`/billing/ledger?page_size=${Math.min(count, 100)}`);
+    return page.body.data.map((entry: Body) => `${entry.type} ${cents(entry.amount_usd)} ${entry.resource}`);
+  }
+
+  /** At the end: events, mails and invoices are those of the model, too. */
+  async compareWhole(life: Life): Promise<void> {
+    assert.deepEqual(sorted(this.#events), sorted(life.events));
+    assert.deepEqual(counted([...this.#mails.values()]), counted(life.mails));
+    for (const topup of life.topups) {
+      const { body } = await this.api.get(`/billing/topup/${topup.id}`);
+      assert.deepEqual(
+        [body.status, cents(body.credited_usd), topup.credited > 0n ? cents(body.bonus_usd) : 0n],
+        [topup.status, topup.credited, topup.bonus],
+      );
+    }
+  }
+
+  /** Keeps the events and mails that are new; those of a server's money belong to the server. */
+  async #collect(): Promise<void> {
+    const { db } = this.#world.opened;
+    const events = await db.rows<{ seq: bigint; type: string; data: Body }>(
+      `select e.seq, e.type, e.data from events e join customers c on c.id = e.customer_id
+        where c.email = $1 and (e.seq is null or e.seq > $2) order by e.seq`,
+      [this.#customer.email, this.#lastSeq],
+    );
+    for (const { seq, type, data } of events) {
+      this.#lastSeq += 1n;
+      assert.equal(seq, this.#lastSeq, 'numbered without a gap');
+      if (type.startsWith('token.')) continue;
+      const thing = data.server?.id ?? data.topup?.id ?? data.ledger_entry?.resource;
+      this.#events.set(thing, [...(this.#events.get(thing) ?? []), type]);
+    }
+    const mails = await db.rows<{ id: string; kind: string; status: string }>(
+      `select m.id, m.kind, m.status from mails m join customers c on c.id = m.customer_id where c.email = $1`,
+      [this.#customer.email],
+    );
+    for (const { id, kind, status } of mails) {
+      assert.equal(status, 'sent', kind);
+      if (!/confirm_address|new_sign_in/.test(kind)) this.#mails.set(id, kind);
+    }
+  }
+}
+
+/** Moves the model to about `to`, and so much further that nothing is about to fall due, nor has just; returns where. */
+function advanceAbout(life: Life, to: number): number {
+  const next = Math.min(...life.dueTimes());
+  if (next <= to - NEAR_MS) {
+    // What falls due on the way makes new due moments.
+    life.advanceTo(next);
+    return advanceAbout(life, to);
+  }
+  const edge = [...life.dueTimes(), nearestMidnight(to)].find((at) => Math.abs(at - to) < NEAR_MS);
+  if (edge !== undefined) return advanceAbout(life, edge + NEAR_MS);
+  life.advanceTo(to);
+  return to;
+}
+
+/** A cycle that began with something that happened: its end is near where the model has it, and exact from now on. */
+function takeOver(server: ModelServer, shown: Body): void {
+  if (!server.near || !shown) return;
+  const paidUntil = Date.parse(shown.paid_until);
+  assert.ok(Math.abs(paidUntil - server.paidUntil) <= SLACK_MS, `${shown.paid_until} is no cycle from then`);
+  server.paidUntil = paidUntil;
+  server.near = false;
+}
+
+function serverFields(shown: Body) {
+  const { id, status, suspended_reason: reason, auto_renew: autoRenew, billing_months: months } = shown;
+  return {
+    id,
+    status,
+    reason,
+    autoRenew,
+    months,
+    price: cents(shown.price_usd_cycle),
+    paidUntil: shown.paid_until,
+  };
+}
+
+function modelFields(server: ModelServer) {
+  const { id, status, reason, autoRenew, months, price } = server;
+  return { id, status, reason, autoRenew, months, price, paidUntil: second(server.paidUntil) };
+}
+
+function balanceFields(shown: Body) {
+  return {
+    usd: cents(shown.usd),
+    running: shown.active_servers,
+    until: shown.runway_until,
+    low: shown.low_balance_at,
+  };
+}
+
+function modelBalance(life: Life) {
+  const running = life.alive.filter(({ status }) => status === 'running');
+  const until = running.length > 0 ? Math.min(...running.map(({ paidUntil }) => paidUntil)) : null;
+  return {
+    usd: life.balance,
+    running: running.length,
+    until: until && second(until).slice(0, 10),
+    low: until && second(until - rules.LOW_DAYS * rules.DAY_MS),
+  };
+}
+
+function second(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 19)}Z`;
+}
+
+function cents(usd: number): bigint {
+  return BigInt(Math.round(usd * 100));
+}
+
+function nearestMidnight(time: number): number {
+  return Math.round(time / rules.DAY_MS) * rules.DAY_MS;
+}
+
+function byId(a: { id: string }, b: { id: string }): number {
+  return a.id < b.id ? -1 : 1;
+}
+
+/** Kinds alone: what a mail's cause is called is nobody's business. */
+function counted(mails: readonly string[]): [string, number][] {
+  const kinds = Object.groupBy(mails, (mail) => mail.split(' ')[0] ?? '');
+  return Object.entries(kinds)
+    .map(([kind, all]): [string, number] => [kind, all?.length ?? 0])
+    .sort();
+}
+
+/** Events of one moment come in either order: the order that matters is that of the states. */
+function sorted(events: ReadonlyMap<string, readonly string[]>): [string, string[]][] {
+  const billing = (type: string) => type.startsWith('billing.');
+  return [...events]
+    .map(([thing, types]): [string, string[]] => [
+      thing,
+      [...types.filter((type) => !billing(type)), ...types.filter(billing).sort()],
+    ])
+    .sort();
+}
