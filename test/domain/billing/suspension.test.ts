@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { freezeServer } from '../../../src/domain/servers/freeze.ts';
+import { startServer, stopServer } from '../../../src/domain/servers/power.ts';
+import { releaseServer } from '../../../src/domain/servers/release.ts';
+import { createTopup } from '../../../src/domain/topups/create.ts';
+import { showId } from '../../../src/kernel/ids.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
+import { findTopupByRef } from '../../../src/store/topups.ts';
+import { CalendarWorld } from './calendar-world.ts';
+
+let world: CalendarWorld;
+before(async () => {
+  world = await CalendarWorld.open();
+});
+after(() => world.close());
+
+const shown = (id: string) => showId('server', id);
+
+/** A customer whose only money went into one server, which is suspended by now; the end of its cycle. */
+async function suspended(): Promise<{ actor: CustomerActor; id: string; end: Date }> {
+  const actor = await world.customer(500n);
+  const id = await world.running(actor);
+  const { paid_until: end } = await world.server(id);
+  await world.passTo(end);
+  assert.equal(await world.status(id), 'suspended balance');
+  return { actor, id, end };
+}
+
+test('a balance that is short suspends: at once for its customer, and the machine is switched off', async () => {
+  const { actor, id, end } = await suspended();
+  await world.pass(90_000);
+  assert.equal(await world.machine(id), 'stopped');
+  assert.deepEqual((await world.events(id)).slice(-2), ['billing.low_balance', 'server.suspended']);
+  assert.deepEqual(await world.mails(actor), ['low_balance', 'server_suspended']);
+  await world.pay(actor, 499n);
+  await world.pass(1_000);
+  assert.equal(await world.status(id), 'suspended balance');
+  await world.pay(actor, 1n);
+  await world.pass(5_000);
+  assert.equal(await world.status(id), 'running');
+  assert.equal(await world.machine(id), 'running');
+  assert.deepEqual((await world.events(id)).slice(-2), ['billing.charged', 'server.running']);
+  const { paid_until: next } = await world.server(id);
+  assert.ok(next.getTime() - end.getTime() > 28 * DAY_MS && next > end);
+  await world.world.sound();
+});
+
+test('who paid resumes, oldest first, each as soon as the balance suffices; a stopped one stays stopped', async () => {
+  const actor = await world.customer(2_000n);
+  const [old, halted, young] = [
+    await world.running(actor),
+    await world.running(actor),
+    await world.running(actor),
+  ];
+  await stopServer(world.service, actor, shown(halted));
+  await world.pass(60_000);
+  await drain(actor);
+  const { paid_until: end } = await world.server(young);
+  await world.passTo(new Date(end.getTime() + 120_000));
+  assert.deepEqual(await Promise.all([old, halted, young].map((id) => world.status(id))), [
+    'suspended balance',
+    'suspended balance',
+    'suspended balance',
+  ]);
+  const before = (await world.events(halted)).length;
+  await world.pay(actor, 1_000n);
+  await world.pass(10_000);
+  assert.deepEqual(await Promise.all([old, halted, young].map((id) => world.status(id))), [
+    'running',
+    'stopped',
+    'suspended balance',
+  ]);
+  assert.deepEqual((await world.events(halted)).slice(before), ['billing.charged']);
+  await world.world.sound();
+});
+
+/** Spends what is left. */
+async function drain(actor: CustomerActor): Promise<void> {
+  while ((await world.balance(actor)) >= 500n) await world.ordered(actor, { autoRenew: false });
+  await world.pass(10_000);
+}
+
+test('one that was not to be renewed resumes only when it is started, which pays a cycle', async () => {
+  const actor = await world.customer(1_000n);
+  const id = await world.running(actor, { autoRenew: false });
+  await world.passTo(new Date((await world.server(id)).paid_until.getTime() + DAY_MS));
+  assert.equal(await world.status(id), 'suspended not_renewed');
+  assert.deepEqual(await world.mails(actor), ['server_suspended']);
+  await startServer(world.service, actor, shown(id));
+  await world.pass(10_000);
+  assert.equal(await world.status(id), 'running');
+  assert.deepEqual((await world.events(id)).slice(-2), ['billing.charged', 'server.running']);
+});
+
+const WARNED = ['destruction_warning 7', 'destruction_warning 3', 'destruction_warning 1'];
+
+test('the grace period warns 7, 3 and 1 days before its end, and ends with the server', async () => {
+  const { actor, id, end } = await suspended();
+  await world.passTo(new Date(end.getTime() + 14 * DAY_MS - HOUR_MS));
+  assert.deepEqual(await world.mails(actor), ['low_balance', 'server_suspended', ...WARNED]);
+  assert.equal(await world.status(id), 'suspended balance');
+  await world.pass(HOUR_MS + 10_000);
+  assert.equal(await world.status(id), 'gone');
+  assert.deepEqual((await world.mails(actor)).slice(-1), ['server_destroyed']);
+  assert.deepEqual((await world.events(id)).slice(-1), ['server.destroyed']);
+  await world.world.sound();
+});
+
+test('a service that was down for all of it still warns, a day before', async () => {
+  const { actor, id, end } = await suspended();
+  world.leapTo(new Date(end.getTime() + 40 * DAY_MS));
+  await world.pass(DAY_MS - 60_000);
+  assert.equal(await world.status(id), 'suspended balance');
+  assert.deepEqual((await world.mails(actor)).slice(2), ['destruction_warning 1']);
+  await world.pass(120_000);
+  assert.equal(await world.status(id), 'gone');
+});
+
+test('a server under a legal hold outlives every grace period, and has one when the hold is lifted', async () => {
+  const { actor, id } = await suspended();
+  await world.world.db.run(`update servers set held_at = $2, hold_order = 'order 7' where id = $1`, [
+    id,
+    world.now,
+  ]);
+  await world.passDays(30);
+  assert.equal(await world.status(id), 'suspended balance');
+  assert.deepEqual((await world.mails(actor)).slice(2), []);
+  await releaseServer(world.service, shown(id), { freeze: false, hold: true });
+  await world.passDays(13);
+  assert.equal(await world.status(id), 'suspended balance');
+  await world.passDays(2);
+  assert.equal(await world.status(id), 'gone');
+  assert.deepEqual((await world.mails(actor)).slice(-4), [...WARNED, 'server_destroyed']);
+});
+
+test('what the operator froze is not charged; released, it is what it was while paid, else its next cycle is due', async () => {
+  const actor = await world.customer(5_000n);
+  const [soon, late] = [await world.running(actor), await world.running(actor)];
+  for (const id of [soon, late]) await freezeServer(world.service, shown(id), 'spam');
+  await world.passDays(5);
+  assert.equal(await world.status(soon), 'suspended operator');
+  await releaseServer(world.service, shown(soon), { freeze: true, hold: false });
+  await world.passDays(35);
+  assert.equal(await world.status(soon), 'running');
+  assert.deepEqual(await world.charges(soon), [500, 500]);
+  assert.equal(await world.status(late), 'suspended operator');
+  assert.deepEqual(await world.charges(late), [500]);
+  await releaseServer(world.service, shown(late), { freeze: true, hold: false });
+  await world.pass(10_000);
+  assert.equal(await world.status(late), 'running');
+  assert.deepEqual(await world.charges(late), [500, 500]);
+  await world.world.sound();
+});
+
+test('a payment that was on its chain while the service was down renews the server', async () => {
+  const { id, pay, end } = await invoiced();
+  await world.passTo(new Date(end.getTime() - HOUR_MS));
+  world.leapTo(new Date(end.getTime() - 1_000));
+  pay();
+  world.leapTo(new Date(end.getTime() + 3 * DAY_MS));
+  world.chain.mine(50);
+  world.chain.failures.poll = 3;
+  await world.pass(60_000);
+  assert.equal(await world.status(id), 'running');
+  assert.deepEqual(await world.charges(id), [500, 500]);
+});
+
+test('a chain that stays silent delays a suspension for a day', async () => {
+  const { id, end } = await invoiced();
+  await world.passTo(new Date(end.getTime() - HOUR_MS));
+  world.leapTo(new Date(end.getTime() + 5 * DAY_MS));
+  await world.passBlind(23 * HOUR_MS);
+  assert.equal(await world.status(id), 'running');
+  await world.passBlind(2 * HOUR_MS);
+  assert.equal(await world.status(id), 'suspended balance');
+});
+
+async function invoiced(): Promise<{ id: string; pay: () => void; end: Date }> {
+  const actor = await world.customer(500n);
+  const id = await world.running(actor);
+  const { paid_until: end } = await world.server(id);
+  await world.passTo(new Date(end.getTime() - 2 * HOUR_MS));
+  const { order_ref: ref } = await createTopup(world.service, actor, { coin: 'BTC', amountCents: 3_000n });
+  const topup = await findTopupByRef(world.world.db, actor.customerId, ref);
+  assert.ok(topup);
+  return { id, end, pay: () => world.chain.pay(topup.deposit_address, topup.deposit_units) };
+}
