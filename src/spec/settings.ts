@@ -164,13 +164,20 @@ export const SETTINGS = {
   SKERRY_WEBHOOK_ALLOW_LOOPBACK: {
     type: 'bool',
     default: 'false',
-    about:
-      'let webhooks lead to this machine, for tests; this version takes subscriptions and delivers nothing yet',
+    about: 'let webhooks lead to this machine, 127.0.0.0/8 and ::1; for tests',
   },
   SKERRY_WEBHOOK_CA_FILE: {
     type: 'text',
     default: null,
-    about: 'certificates that webhook receivers on this machine are checked against; see the setting above',
+    about:
+      'certificates, a PEM file, that webhook receivers may have been signed by beside the public ones; for tests',
+  },
+  SKERRY_WEBHOOK_TIMEOUT_MS: {
+    type: 'whole',
+    default: '10000',
+    min: 50,
+    max: 10000,
+    about: 'milliseconds that a webhook receiver has to answer; SPEC: 10 s',
   },
   SKERRY_SMTP_URL: {
     type: 'secret',

@@ -4,6 +4,7 @@ import type { PageRequest } from '../spec/lists.ts';
 import type { DELIVERED_TYPES } from '../spec/schemas/delivery.ts';
 import type { DeliveryStatus } from '../spec/states.ts';
 import { type Page, readPage } from './page.ts';
+import { makeQueueDue, reviseQueue } from './webhook-queues.ts';
 
 export interface DeliveryRow {
   /** Of this attempt. */
@@ -34,12 +35,12 @@ export type QueuedDelivery = Pick<
   'id' | 'webhook_id' | 'customer_id' | 'event_id' | 'event_type' | 'event_data' | 'created_at'
 >;
 
-/** Queues a delivery's first attempt, due at once; its id is the delivery's, too. */
+/** Queues a delivery that the customer asked for: its first attempt, due at once, whose id is the delivery's, too. */
 export async function queueDelivery(tx: Sql, row: QueuedDelivery): Promise<DeliveryRow> {
   const [queued] = await tx.rows<DeliveryRow>(
     `insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, event_data, attempt,
-                             status, next_attempt_at, due_at, created_at)
-     values ($1, $1, $2, $3, $4, $5, $6, 1, 'pending', $7, $7, $7) returning ${COLUMNS}`,
+                             status, next_attempt_at, due_at, created_at, on_request)
+     values ($1, $1, $2, $3, $4, $5, $6, 1, 'pending', $7, $7, $7, true) returning ${COLUMNS}`,
     [
       row.id,
       row.webhook_id,
@@ -51,11 +52,16 @@ export async function queueDelivery(tx: Sql, row: QueuedDelivery): Promise<Deliv
     ],
   );
   if (!queued) throw new Error('a queued delivery came back without its row');
+  await makeQueueDue(tx, row.webhook_id, row.created_at);
   return queued;
 }
 
-/** Takes back what is not sent yet: a pending attempt is cancelled, a failed one has no next. */
+/**
+ * Takes back what is not sent yet: a pending attempt is cancelled, a failed one has no next. What is on its way to the
+ * receiver is taken back like the rest; its outcome is not written any more.
+ */
 export async function cancelDeliveries(tx: Sql, customerId: string, webhookId: string): Promise<void> {
+  await reviseQueue(tx, webhookId);
   await tx.run(
     `update deliveries
         set status = case status when 'pending' then 'cancelled' else status end, due_at = null, next_attempt_at = null
@@ -106,5 +112,60 @@ export async function findDelivery(
       where delivery_id = $1 and webhook_id = $2 and customer_id = $3 and created_at >= $4
       order by attempt limit 1`,
     [deliveryId, log.webhookId, log.customerId, log.since],
+  );
+}
+
+/** What became of an attempt. Times are business time. */
+export interface AttemptResult {
+  /** The row that was due. */
+  readonly id: string;
+  /** The id of the new attempt's row; null where the row that was due is that of this attempt. */
+  readonly retryId: string | null;
+  readonly status: 'delivered' | 'failed';
+  readonly httpStatus: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+  readonly attemptedAt: Date;
+  readonly nextAttemptAt: Date | null;
+}
+
+/**
+ * Writes attempts that were made. One that was taken back meanwhile stays so. The caller holds the subscriptions' queues,
+ * and their leases.
+ */
+export async function recordAttempts(tx: Sql, results: readonly AttemptResult[]): Promise<void> {
+  await tx.run(
+    `with result as materialized (
+       select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::int[], $7::timestamptz[],
+                            $8::timestamptz[])
+         as r (id, retry_id, status, http_status, error, duration_ms, attempted_at, next_attempt_at)),
+     made as (
+       update deliveries d
+          set status = r.status, http_status = r.http_status, error = r.error, duration_ms = r.duration_ms,
+              attempted_at = r.attempted_at, next_attempt_at = r.next_attempt_at, due_at = r.next_attempt_at
+         from result r
+        where d.id = r.id and r.retry_id is null and d.status = 'pending'),
+     tried_again as (
+       update deliveries d set due_at = null, next_attempt_at = null
+         from result r
+        where d.id = r.id and r.retry_id is not null and d.due_at is not null
+       returning d.delivery_id, d.webhook_id, d.customer_id, d.event_id, d.event_type, d.event_data, d.attempt,
+                 d.on_request, r.retry_id, r.status as outcome, r.http_status as answered, r.error as fault,
+                 r.duration_ms as took_ms, r.attempted_at as tried_at, r.next_attempt_at as again_at)
+     insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, event_data, attempt, status,
+                             http_status, error, duration_ms, attempted_at, next_attempt_at, due_at, created_at, on_request)
+     select retry_id, delivery_id, webhook_id, customer_id, event_id, event_type, event_data, attempt + 1, outcome,
+            answered, fault, took_ms, tried_at, again_at, again_at, tried_at, on_request
+       from tried_again`,
+    [
+      results.map((result) => result.id),
+      results.map((result) => result.retryId),
+      results.map((result) => result.status),
+      results.map((result) => result.httpStatus),
+      results.map((result) => result.error),
+      results.map((result) => result.durationMs),
+      results.map((result) => result.attemptedAt),
+      results.map((result) => result.nextAttemptAt),
+    ],
   );
 }

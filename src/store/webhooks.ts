@@ -33,6 +33,7 @@ export async function insertWebhook(
       row.secret_sealed,
     ],
   );
+  await tx.run('insert into webhook_queues (webhook_id) values ($1)', [row.id]);
 }
 
 /** Counts to `limit` and no further. */
@@ -80,8 +81,8 @@ export async function lockWebhook(tx: Sql, customerId: string, id: string): Prom
   );
 }
 
-/** How many deliveries to it wait for their first attempt; counts to `limit` and no further. */
-export async function countPending(
+/** How many pings and replays of it wait for their first attempt; counts to `limit` and no further. */
+export async function countRequested(
   tx: Sql,
   customerId: string,
   webhookId: string,
@@ -89,7 +90,7 @@ export async function countPending(
 ): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
     `select count(*) from (select 1 from deliveries
-      where webhook_id = $1 and customer_id = $2 and status = 'pending' limit $3) as waiting`,
+      where webhook_id = $1 and customer_id = $2 and on_request and status = 'pending' limit $3) as waiting`,
     [webhookId, customerId, limit],
   );
   return Number(row?.count ?? 0n);

@@ -14,4 +14,10 @@ export interface Duty {
   readonly holdsClock?: true;
   /** Whether something is under way that will finish by itself within seconds, such as an install. */
   busy(): Promise<boolean>;
+  /** It has something to do once other duties have done something: it looks then, too. */
+  readonly follows?: true;
+  /** There may be more to do: told while a run may be waiting for something else. */
+  wake?(): void;
+  /** The service stops: ends, within a few seconds, what goes on beside the runs. */
+  stop?(): Promise<void>;
 }

@@ -14,8 +14,11 @@ export class Runner {
   readonly #log: Logger;
   readonly #underWay = new Map<Duty, Promise<number>>();
   #loops: Promise<void>[] = [];
-  #sleepers = new Set<() => void>();
+  /** Who sleeps, and for which duty: its loop, or null for a caller of `settle`. */
+  readonly #sleepers = new Map<() => void, Duty | null>();
   #wakes = 0;
+  /** How often a duty has done something that others may follow. */
+  #deeds = 0;
   /** For how many the loops stand still. */
   #held = 0;
   #stopped = false;
@@ -34,14 +37,14 @@ export class Runner {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.wake();
-    await Promise.all(this.#loops);
+    await Promise.all([...this.#loops, ...this.#duties.map((duty) => duty.stop?.())]);
     await Promise.allSettled(this.#underWay.values());
   }
 
   wake(): void {
     this.#wakes += 1;
-    for (const rise of this.#sleepers) rise();
-    this.#sleepers.clear();
+    for (const rise of [...this.#sleepers.keys()]) rise();
+    for (const duty of this.#duties) duty.wake?.();
   }
 
   /**
@@ -113,11 +116,21 @@ export class Runner {
         await this.#sleep(this.#pollMs);
         continue;
       }
-      const wakes = this.#wakes;
+      const seen = this.#newsFor(duty);
       const did = await this.#once(duty);
+      if (did > 0 && !duty.follows) this.#tellFollowers();
       // What it was woken for while it looked may have come too late for this look.
-      if (did === 0 && wakes === this.#wakes && !this.#stopped) await this.#sleep(this.#pollMs);
+      if (did === 0 && seen === this.#newsFor(duty) && !this.#stopped) await this.#sleep(this.#pollMs, duty);
     }
+  }
+
+  #newsFor(duty: Duty): number {
+    return this.#wakes + (duty.follows ? this.#deeds : 0);
+  }
+
+  #tellFollowers(): void {
+    this.#deeds += 1;
+    for (const [rise, duty] of [...this.#sleepers]) if (duty?.follows) rise();
   }
 
   /** One run, never two of the same duty at a time in this process; a failure is logged and counts as rest. */
@@ -135,7 +148,7 @@ export class Runner {
     }
   }
 
-  async #sleep(ms: number): Promise<void> {
+  async #sleep(ms: number, duty: Duty | null = null): Promise<void> {
     await new Promise<void>((resolve) => {
       const rise = () => {
         clearTimeout(timer);
@@ -143,7 +156,7 @@ export class Runner {
         resolve();
       };
       const timer = setTimeout(rise, ms);
-      this.#sleepers.add(rise);
+      this.#sleepers.set(rise, duty);
     });
   }
 }

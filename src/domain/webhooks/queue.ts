@@ -7,7 +7,7 @@ import { LIMITS } from '../../spec/limits.ts';
 import type { Findable } from '../../spec/refusal-words.ts';
 import type { Delivery } from '../../spec/schemas/delivery.ts';
 import { findDelivery, type QueuedDelivery, queueDelivery } from '../../store/deliveries.ts';
-import { countPending, lockWebhook, type WebhookRow } from '../../store/webhooks.ts';
+import { countRequested, lockWebhook, type WebhookRow } from '../../store/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { Within } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
@@ -98,10 +98,11 @@ function requireActive(webhook: WebhookRow): void {
 /** Whoever asks faster than his endpoint answers would fill the queue without end. */
 async function requireQueueRoom(tx: Sql, customerId: string, webhookId: string): Promise<void> {
   const most = LIMITS.webhookPendingMax;
-  if ((await countPending(tx, customerId, webhookId, most)) < most) return;
+  if ((await countRequested(tx, customerId, webhookId, most)) < most) return;
   fail(
     'conflict_state',
     {},
-    `${most} deliveries wait to be sent to this webhook; try again when some have been, or set active to false to cancel them.`,
+    `${most} pings and replays wait to be sent to this webhook; try again when some have been, or set active to false to ` +
+      'cancel all that waits.',
   );
 }

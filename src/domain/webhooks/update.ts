@@ -2,6 +2,7 @@ import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { UpdateWebhook, Webhook } from '../../spec/schemas/webhook.ts';
 import { cancelDeliveries } from '../../store/deliveries.ts';
+import { reviseQueue } from '../../store/webhook-queues.ts';
 import { lockWebhook, updateWebhook as updateRow, type WebhookRow } from '../../store/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
@@ -28,6 +29,7 @@ export async function updateWebhook(
     };
     await updateRow(tx, customerId, row);
     if (!row.active) await cancelDeliveries(tx, customerId, id);
+    else if (row.url !== current.url) await reviseQueue(tx, id);
     const webhook = webhookObject(row);
     const now = service.clock.now();
     await recordAudit(tx, { actor, action: 'webhook.update', resource: webhook.id }, now);

@@ -1,0 +1,41 @@
+/**
+ * From the outbox to the queues. Events are written by whoever changed something, without a number and without a thought of
+ * subscriptions; what is committed is numbered here and queued, in one transaction: killed anywhere, an event has either
+ * both or neither.
+ */
+import { crashPoint } from '../../kernel/crash.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { fanOut, hasUnnumberedEvents, holdFanOut, lockQueues, readUnnumbered } from '../../store/fan-out.ts';
+import type { Service } from '../context.ts';
+
+const EVENTS_MAX = 500;
+/** In one transaction, so that the locks of subscriptions are not held for long; one event may be queued for more. */
+const DELIVERIES_MAX = 2_000;
+
+/** Numbers and queues the oldest events that are not; returns how many they were. 0: there are none. */
+export async function fanOutEvents(service: Pick<Service, 'db' | 'clock'>): Promise<number> {
+  // Whoever has nothing to do does not wait for whoever has.
+  if (!(await hasUnnumberedEvents(service.db))) return 0;
+  const done = await service.db.transaction(async (tx) => {
+    await holdFanOut(tx);
+    const ids = await nextEvents(tx);
+    if (ids.length > 0) await fanOut(tx, ids, service.clock.now());
+    crashPoint('fanout.written');
+    return ids.length;
+  });
+  crashPoint('fanout.committed');
+  return done;
+}
+
+/** The oldest events, as many as are queued for no more than so many subscriptions together. */
+async function nextEvents(tx: Sql): Promise<string[]> {
+  const events = await readUnnumbered(tx, EVENTS_MAX);
+  const subscriptions = await lockQueues(tx, [...new Set(events.map((event) => event.customer_id))]);
+  let room = DELIVERIES_MAX;
+  const fit = events.findIndex(({ customer_id }) => {
+    const full = room <= 0;
+    room -= subscriptions.get(customer_id) ?? 0;
+    return full;
+  });
+  return events.slice(0, fit < 0 ? undefined : fit).map((event) => event.id);
+}

@@ -1,0 +1,45 @@
+/** What is posted to a receiver (SPEC "Event envelope", "Delivery and signature"). */
+import { createHmac } from 'node:crypto';
+import { showId } from '../../kernel/ids.ts';
+import { rfc3339, SECOND_MS } from '../../kernel/time.ts';
+import type { WebhookRequest } from '../../ports/webhooks.ts';
+
+export interface Deliverable {
+  readonly delivery_id: string;
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly happened_at: Date;
+  /** The event's `data` as JSON text. */
+  readonly data: string;
+}
+
+/** `at` is real time: a receiver compares it with his own clock. `secret` is the whole `whsec_…`. */
+export function webhookRequest(
+  to: { readonly url: string; readonly secret: string },
+  delivery: Deliverable,
+  at: Date,
+): WebhookRequest {
+  const body = envelope(delivery);
+  return {
+    url: to.url,
+    headers: {
+      'Content-Type': 'application/json',
+      'User-Agent': 'skerry-webhooks',
+      'X-Service-Delivery-Id': showId('delivery', delivery.delivery_id),
+      'X-Service-Signature': signature(to.secret, Math.floor(at.getTime() / SECOND_MS), body),
+    },
+    body,
+  };
+}
+
+/** The data goes out as it was stored, so that every attempt and every replay says the same, to the byte. */
+function envelope({ event_id, event_type, happened_at, data }: Deliverable): string {
+  const created_at = rfc3339(happened_at);
+  const head = { id: showId('event', event_id), object: 'event', type: event_type, created_at };
+  return `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;
+}
+
+export function signature(secret: string, unixSeconds: number, body: string): string {
+  const v1 = createHmac('sha256', secret).update(`${unixSeconds}.${body}`).digest('hex');
+  return `t=${unixSeconds},v1=${v1}`;
+}

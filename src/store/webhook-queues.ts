@@ -1,0 +1,165 @@
+/**
+ * The queues of subscriptions: one row each, which is what a sender leases. Deliveries have no lease of their own: whoever
+ * holds the subscription's row sends what is due to it, so how many go out at once is his own count, and an endpoint
+ * that does not answer keeps nothing but its own row.
+ *
+ * `due_at` is not later than that of the earliest delivery. Whoever queues one, takes them back, or lets go of the row has locked
+ * it, and reads deliveries in a statement that begins after that: so nobody sets it later than what another has just queued.
+ */
+import type { Sql } from '../kernel/sql.ts';
+
+export interface QueueClaim {
+  readonly leaseId: string;
+  readonly leaseS: number;
+  /** Business time. */
+  readonly now: Date;
+  /** How many are taken at most of those that answer in good time, and of those that do not. */
+  readonly quick: number;
+  readonly slow: number;
+}
+
+export interface HeldQueue {
+  readonly webhook_id: string;
+  readonly customer_id: string;
+  readonly url: string;
+  readonly active: boolean;
+  readonly secret_sealed: string;
+  readonly slow: boolean;
+  readonly revision: bigint;
+}
+
+/** Leases queues that are due, the longest due first. */
+export async function claimQueues(tx: Sql, claim: QueueClaim): Promise<HeldQueue[]> {
+  return await tx.rows<HeldQueue>(
+    `with due as materialized (
+       select picked.webhook_id
+         from (values (false, $3::int), (true, $4::int)) as lane (slow, room)
+        cross join lateral (
+          select webhook_id from webhook_queues
+           where slow = lane.slow and due_at <= $1 and (leased_until is null or leased_until <= clock_timestamp())
+           order by due_at limit lane.room for update skip locked) as picked)
+     update webhook_queues q
+        set lease_id = $2, leased_until = clock_timestamp() + make_interval(secs => $5)
+       from due join webhooks w on w.id = due.webhook_id
+      where q.webhook_id = due.webhook_id
+     returning q.webhook_id, w.customer_id, w.url, w.active, w.secret_sealed, q.slow, q.revision`,
+    [claim.now, claim.leaseId, claim.quick, claim.slow, claim.leaseS],
+  );
+}
+
+export interface DueDelivery {
+  /** Of the attempt that waits, or of the failed one whose retry it is time for. */
+  readonly id: string;
+  readonly delivery_id: string;
+  readonly webhook_id: string;
+  readonly event_id: string;
+  readonly event_type: string;
+  /** The last attempt that has a row; `status` says whether it was made. */
+  readonly attempt: number;
+  readonly status: 'pending' | 'failed';
+  /** Null where it is no row of events: a ping's. */
+  readonly happened_at: Date | null;
+  /** The event's `data` as JSON text; null where the event is gone. */
+  readonly data: string | null;
+}
+
+/** What is due to these subscriptions, so much of each at most; what the customer asked for himself comes first. */
+export async function readDue(
+  tx: Sql,
+  queues: readonly { readonly webhook_id: string; readonly most: number }[],
+  now: Date,
+): Promise<DueDelivery[]> {
+  return await tx.rows<DueDelivery>(
+    `select d.id, d.delivery_id, q.webhook_id, d.event_id, d.event_type, d.attempt, d.status,
+            e.created_at as happened_at, coalesce(d.event_data, e.data)::text as data
+       from unnest($1::uuid[], $2::int[]) as q (webhook_id, most)
+      cross join lateral (
+        (select * from deliveries
+          where webhook_id = q.webhook_id and on_request and status = 'pending' and due_at <= $3
+          order by due_at limit q.most)
+        union all
+        (select * from deliveries
+          where webhook_id = q.webhook_id and due_at <= $3 and not (on_request and status = 'pending')
+          order by due_at limit q.most)
+        limit q.most) as d
+       left join events e on e.id = d.event_id`,
+    [queues.map((queue) => queue.webhook_id), queues.map((queue) => queue.most), now],
+  );
+}
+
+/** Whether something is to be sent now, held or not. */
+export async function hasDueQueues(tx: Sql, now: Date): Promise<boolean> {
+  const row = await tx.row<{ found: boolean }>(
+    `select exists (select from webhook_queues where not slow and due_at <= $1)
+         or exists (select from webhook_queues where slow and due_at <= $1) as found`,
+    [now],
+  );
+  return row?.found ?? false;
+}
+
+/** When the next one is due, held or not. */
+export async function nextQueueDue(tx: Sql): Promise<Date | null> {
+  const row = await tx.row<{ due_at: Date | null }>(
+    `select least((select min(due_at) from webhook_queues where not slow and due_at is not null),
+                  (select min(due_at) from webhook_queues where slow and due_at is not null)) as due_at`,
+  );
+  return row?.due_at ?? null;
+}
+
+export async function extendQueues(tx: Sql, leaseIds: readonly string[], leaseS: number): Promise<void> {
+  await tx.run(
+    `update webhook_queues set leased_until = clock_timestamp() + make_interval(secs => $2)
+      where lease_id = any($1::uuid[])`,
+    [leaseIds, leaseS],
+  );
+}
+
+export interface QueueLease {
+  readonly webhookId: string;
+  readonly leaseId: string;
+}
+
+/** Locks those whose lease is still the given one; returns their revisions by subscription. */
+export async function lockHeld(tx: Sql, leases: readonly QueueLease[]): Promise<Map<string, bigint>> {
+  const rows = await tx.rows<{ webhook_id: string; revision: bigint }>(
+    `select q.webhook_id, q.revision
+       from unnest($1::uuid[], $2::uuid[]) as l (webhook_id, lease_id)
+       join webhook_queues q on q.webhook_id = l.webhook_id and q.lease_id = l.lease_id
+      order by q.webhook_id for no key update of q`,
+    [leases.map((lease) => lease.webhookId), leases.map((lease) => lease.leaseId)],
+  );
+  return new Map(rows.map((row) => [row.webhook_id, row.revision]));
+}
+
+export interface LetGo {
+  readonly webhookId: string;
+  readonly slow: boolean;
+}
+
+/** Ends leases. Who has more to be sent now goes to the end of the line. The caller holds the rows' locks. */
+export async function releaseQueues(tx: Sql, queues: readonly LetGo[], now: Date): Promise<void> {
+  await tx.run(
+    `update webhook_queues q
+        set lease_id = null, leased_until = null, slow = l.slow,
+            due_at = case when l.first_due is not null then greatest(l.first_due, $3) end
+       from (select one.webhook_id, one.slow,
+                    (select min(due_at) from deliveries d
+                      where d.webhook_id = one.webhook_id and d.due_at is not null) as first_due
+               from unnest($1::uuid[], $2::bool[]) as one (webhook_id, slow)) as l
+      where q.webhook_id = l.webhook_id`,
+    [queues.map((queue) => queue.webhookId), queues.map((queue) => queue.slow), now],
+  );
+}
+
+/** Something was queued: it is due now. */
+export async function makeQueueDue(tx: Sql, webhookId: string, now: Date): Promise<void> {
+  await tx.run('update webhook_queues set due_at = least(due_at, $2) where webhook_id = $1', [
+    webhookId,
+    now,
+  ]);
+}
+
+/** Tells the holder that what it has read of the subscription holds no longer. */
+export async function reviseQueue(tx: Sql, webhookId: string): Promise<void> {
+  await tx.run('update webhook_queues set revision = revision + 1 where webhook_id = $1', [webhookId]);
+}

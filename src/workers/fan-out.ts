@@ -1,0 +1,20 @@
+/** Numbers events that were committed and queues them for webhooks. */
+import type { Service } from '../domain/context.ts';
+import { fanOutEvents } from '../domain/events/fan-out.ts';
+import { hasUnnumberedEvents } from '../store/fan-out.ts';
+import type { Duty } from './duty.ts';
+
+export function fanOutDuty(service: Service): Duty {
+  return {
+    name: 'fan-out',
+    follows: true,
+    run: async () => {
+      const events = await fanOutEvents(service);
+      // Those who send, and those who stream, of all processes.
+      if (events > 0) service.wake();
+      return events;
+    },
+    nextDue: async () => null,
+    busy: () => hasUnnumberedEvents(service.db),
+  };
+}

@@ -1,0 +1,85 @@
+/** Customers with webhooks that lead to a receiver on this machine, and the duties that bring events there. */
+import assert from 'node:assert/strict';
+import type { CustomerActor, Service } from '../../src/domain/context.ts';
+import { recordEvent } from '../../src/domain/record.ts';
+import { createWebhook } from '../../src/domain/webhooks/create.ts';
+import { listDeliveries } from '../../src/domain/webhooks/log.ts';
+import { HttpsSender } from '../../src/drivers/webhooks/https.ts';
+import { readId } from '../../src/kernel/ids.ts';
+import { createLogger } from '../../src/kernel/logger.ts';
+import type { EventType } from '../../src/spec/events.ts';
+import type { Delivery } from '../../src/spec/schemas/delivery.ts';
+import type { CreatedWebhook, CreateWebhook } from '../../src/spec/schemas/webhook.ts';
+import { deliverDuty } from '../../src/workers/deliver.ts';
+import { fanOutDuty } from '../../src/workers/fan-out.ts';
+import { Runner } from '../../src/workers/runner.ts';
+import { Receiver } from '../support/receiver.ts';
+import { type TestService, testService } from '../support/service.ts';
+
+const REST_MAX_MS = 30_000;
+
+export interface WebhookWorld {
+  readonly ground: TestService;
+  readonly service: Service;
+  readonly receiver: Receiver;
+  readonly runner: Runner;
+  /** The duties of another process on the same database. */
+  another(): Runner;
+  customer(): Promise<CustomerActor>;
+  webhook(actor: CustomerActor, url: string, more?: Partial<CreateWebhook>): Promise<CreatedWebhook>;
+  publish(actor: CustomerActor, count?: number, type?: EventType): Promise<void>;
+  /** Lets all that is due now be sent. */
+  settle(): Promise<void>;
+  log(actor: CustomerActor, webhook: { readonly id: string }): Promise<Delivery[]>;
+  close(): Promise<void>;
+}
+
+export async function webhookWorld({ timeoutMs = 250, poolSize = 8 } = {}): Promise<WebhookWorld> {
+  const ground = await testService({ poolSize });
+  const receiver = await Receiver.start();
+  const settings = { ...ground.service.settings, webhookAllowLoopback: true };
+  let runner: Runner;
+  const service: Service = { ...ground.service, settings, wake: () => runner.wake() };
+  const runners: Runner[] = [];
+  const start = (): Runner => {
+    const ca = receiver.authority.cert;
+    const sender = new HttpsSender({ timeoutMs, allowLoopback: true, ca });
+    const duties = [fanOutDuty(service), deliverDuty(service, sender, { stopMs: 300 })];
+    const started = new Runner({ duties, pollMs: 50, log: createLogger('silent') });
+    runners.push(started);
+    return started;
+  };
+  runner = start();
+  const world: WebhookWorld = {
+    ground,
+    service,
+    receiver,
+    runner,
+    another: start,
+    customer: () => ground.stock.customer(),
+    webhook: (actor, url, more = {}) => createWebhook(service, actor, { url, events: ['*'], ...more }),
+    publish: async ({ customerId }, count = 1, type = 'server.running') => {
+      const now = ground.clock.now();
+      for (let n = 0; n < count; n++) {
+        await recordEvent(ground.db, { customerId, type, object: { id: 'srv_x', n } }, now);
+      }
+    },
+    settle: async () => {
+      assert.ok(await runner.settle(REST_MAX_MS), 'webhooks do not come to rest');
+    },
+    log: async (actor, webhook) => {
+      const page = { filter: {}, sort: 'created_at', descending: false, after: null, size: 1_000 };
+      return (await listDeliveries(service, actor, webhook.id, page)).items;
+    },
+    close: async () => {
+      for (const one of runners) await one.stop();
+      await receiver.stop();
+      await ground.close();
+    },
+  };
+  return world;
+}
+
+export function stored(webhook: { readonly id: string }): string {
+  return readId('webhook', webhook.id) ?? assert.fail('no id of a webhook');
+}
