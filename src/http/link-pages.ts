@@ -9,7 +9,7 @@ import { lookAtLink } from '../domain/customers/links.ts';
 import { requestReset } from '../domain/customers/request-reset.ts';
 import { resetPassword } from '../domain/customers/reset-password.ts';
 import { csrfValue, newVisitor } from '../domain/sessions/cookie.ts';
-import { identify } from '../domain/sessions/identify.ts';
+import { type Identity, identify } from '../domain/sessions/identify.ts';
 import type { Visit } from '../domain/sessions/open.ts';
 import { Failure, fail } from '../kernel/fail.ts';
 import {
@@ -22,6 +22,7 @@ import {
   resetDonePage,
   resetPage,
 } from '../panel/links.ts';
+import type { Action } from '../spec/actions.ts';
 import { LINK_PATHS } from '../spec/paths.ts';
 import { addressOf } from './caller.ts';
 import { cookieOf, setCookie } from './cookie.ts';
@@ -29,6 +30,7 @@ import { csrfFits, givenCsrf, isCrossSite } from './csrf.ts';
 import { visitOf } from './endpoint.ts';
 import { answerError } from './errors.ts';
 import { type Form, type FormBody, field, queryOf, readForm } from './form.ts';
+import { recordRefusal } from './refusals.ts';
 import { sendPage } from './send-page.ts';
 import type { Edge } from './settings.ts';
 
@@ -65,10 +67,10 @@ export function registerLinkPages(scope: FastifyInstance, edge: Edge): void {
     const formerEmail = link.purpose === 'undo' ? link.email : null;
     return sendPage(reply, resetPage({ csrf, token, formerEmail }));
   });
-  takePost(scope, edge, LINK_PATHS.confirm, async ({ form, visit }) =>
+  takePost(scope, edge, LINK_PATHS.confirm, 'customer.confirm_address', async ({ form, visit }) =>
     confirmedPage(await confirmAddress(edge.service, visit.actor, field(form, 'token'))),
   );
-  takePost(scope, edge, LINK_PATHS.reset, (post) =>
+  takePost(scope, edge, LINK_PATHS.reset, 'customer.reset_password', (post) =>
     field(post.form, 'token') === '' ? ask(edge, post) : reset(edge, post),
   );
 }
@@ -83,22 +85,34 @@ async function greet(edge: Edge, request: FastifyRequest, reply: FastifyReply): 
   return csrfValue(edge.service.keys, visitor);
 }
 
+/** `action`: what the audit log calls it where somebody who is signed in is refused. */
 function takePost(
   scope: FastifyInstance,
   edge: Edge,
   path: string,
+  action: Action,
   answer: (post: Post) => Promise<string>,
 ): void {
   scope.post<{ Body: FormBody | undefined }>(path, async (request, reply) => {
     const body: FormBody = request.body ?? new Map<string, string>();
     const identity = await identify(edge.service, cookieOf(request));
-    if (isCrossSite(request.headers, edge.settings.baseUrl)) fail('invalid_csrf', {}, STALE_FORM);
-    const given = givenCsrf(request.headers, body);
-    if (!csrfFits(edge.service.keys, identity.visitor, given)) fail('invalid_csrf', {}, STALE_FORM);
-    if (body instanceof Failure) throw body;
     const visit = visitOf(edge, identity, request);
-    return sendPage(reply, await answer({ form: body, visit, request, reply }));
+    try {
+      const form = requireOwnForm(edge, identity, request, body);
+      return sendPage(reply, await answer({ form, visit, request, reply }));
+    } catch (error) {
+      await recordRefusal(edge.service, { actor: visit.actor, action, error });
+      throw error;
+    }
   });
+}
+
+function requireOwnForm(edge: Edge, identity: Identity, request: FastifyRequest, body: FormBody): Form {
+  if (isCrossSite(request.headers, edge.settings.baseUrl)) fail('invalid_csrf', {}, STALE_FORM);
+  const given = givenCsrf(request.headers, body);
+  if (!csrfFits(edge.service.keys, identity.visitor, given)) fail('invalid_csrf', {}, STALE_FORM);
+  if (body instanceof Failure) throw body;
+  return body;
 }
 
 const STALE_FORM =

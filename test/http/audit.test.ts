@@ -91,6 +91,16 @@ describe('the audit log', () => {
     }
   });
 
+  it('has the pages behind links, where somebody who is signed in is refused', async () => {
+    const client = await world.customer();
+    await client.post('/reset', { token: 'x', password: PASSWORD, password_confirm: PASSWORD });
+    await client.post('/confirm', { token: 'x' }, { token: 'wrong' });
+    assert.deepEqual((await world.audits(client)).slice(1), [
+      'customer.reset_password error',
+      'customer.confirm_address denied',
+    ]);
+  });
+
   it('says denied of a frozen customer', async () => {
     const client = await world.customer();
     await world.db.run('update customers set frozen_at = now() where email = $1', [client.email]);
