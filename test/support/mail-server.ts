@@ -1,0 +1,88 @@
+/** A real SMTP server on this machine that does as it is told. */
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+
+type Stage = 'connect' | 'login' | 'sender' | 'receiver' | 'text';
+/** A reply by its code, silence, or the end of the connection. */
+export type Trouble = number | 'silence' | 'hang up';
+
+export interface Received {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly user: string | null;
+  readonly secure: boolean;
+  /** As it came over the wire, lines ending in CRLF. */
+  readonly message: string;
+}
+
+export interface MailServer {
+  readonly port: number;
+  readonly received: Received[];
+  /** What happens at a stage from now on; after the text of a mail it comes when the server has it. */
+  readonly trouble: Partial<Record<Stage, Trouble>>;
+  close(): Promise<void>;
+}
+
+export async function startMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
+  const received: Received[] = [];
+  const trouble: MailServer['trouble'] = {};
+  const reply = (stage: Stage, session: { id: string }, done: (error?: Error | null) => void): void => {
+    const what = trouble[stage];
+    if (what === undefined) done();
+    else if (what === 'hang up') hangUp(session.id);
+    else if (what !== 'silence') done(Object.assign(new Error('as told'), { responseCode: what }));
+  };
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: options.key === undefined ? ['STARTTLS'] : [],
+    logger: false,
+    onConnect: (session, done) => reply('connect', session, done),
+    onAuth: (auth, session, done) => {
+      reply('login', session, (error) => (error ? done(error) : done(null, { user: auth.username })));
+    },
+    onMailFrom: (_address, session, done) => reply('sender', session, done),
+    onRcptTo: (_address, session, done) => reply('receiver', session, done),
+    onData: (stream, session, done) => {
+      void text(stream).then((message) => {
+        const { mailFrom, rcptTo } = session.envelope;
+        if (typeof trouble.text !== 'number') {
+          received.push({
+            from: mailFrom ? mailFrom.address : '',
+            to: rcptTo.map(({ address }) => address),
+            user: session.user ?? null,
+            secure: session.secure,
+            message,
+          });
+        }
+        reply('text', session, done);
+      }, done);
+    },
+    ...options,
+  });
+  const hangUp = (id: string): void => {
+    for (const connection of server.connections) {
+      const { session, _socket: socket } = connection as unknown as {
+        session: { id: string };
+        _socket: { destroy(): void };
+      };
+      if (session.id === id) socket.destroy();
+    }
+  };
+  server.on('error', () => undefined);
+  const listening = server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => listening.once('listening', resolve));
+  return {
+    port: (listening.address() as AddressInfo).port,
+    received,
+    trouble,
+    close: async () => {
+      for (const { _socket: socket } of server.connections as unknown as Set<{
+        _socket: { destroy(): void };
+      }>) {
+        socket.destroy();
+      }
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
