@@ -21,7 +21,7 @@ const SETTINGS = {
 };
 
 export interface Lives {
-  begin(): Promise<{ model: Life; real: Real }>;
+  begin(lengthMs: number): Promise<{ model: Life; real: Real }>;
   close(): Promise<void>;
 }
 
@@ -38,11 +38,11 @@ export async function startLives(): Promise<Lives> {
   };
   return {
     close,
-    begin: async () => {
+    begin: async (lengthMs) => {
       if (begun++ % LIVES_A_WORLD === 0) await close();
       world ??= await startWorld(SETTINGS);
       const real = await beginLife(world);
-      const model = new Life(world.opened.clock.now().getTime());
+      const model = new Life(world.opened.clock.now().getTime(), lengthMs);
       for (const [coin, { usd }] of Object.entries(COINS)) await real.sandbox('rates', { coin, usd });
       await real.give(FIRST_CENTS);
       model.gift(FIRST_CENTS);

@@ -42,6 +42,9 @@ export interface ModelTopup {
   bonus: bigint;
 }
 
+/** A payment in a block by then has the locked rate. */
+const LOCKED_LONGER_MS = 3 * rules.HOUR_MS;
+
 interface Due {
   readonly at: number;
   readonly order: number;
@@ -50,6 +53,8 @@ interface Due {
 
 export class Life {
   now: number;
+  /** Nothing is begun from then on. */
+  readonly end: number;
   balance = 0n;
   readonly servers: ModelServer[] = [];
   readonly topups: ModelTopup[] = [];
@@ -61,8 +66,9 @@ export class Life {
   /** `kind thing`. */
   readonly mails: string[] = [];
 
-  constructor(now: number) {
+  constructor(now: number, lengthMs: number) {
     this.now = now;
+    this.end = now + lengthMs;
   }
 
   get alive(): ModelServer[] {
@@ -141,7 +147,7 @@ export class Life {
 
   /** Paid and confirmed now. */
   pay(topup: ModelTopup, units: bigint): void {
-    if (this.now <= topup.expiresAt + 3 * rules.HOUR_MS) topup.unitsInTime += units;
+    if (this.now <= topup.expiresAt + LOCKED_LONGER_MS) topup.unitsInTime += units;
     else topup.lateCents += rules.worthOf(units, topup.coin, this.rateOf(topup.coin));
     const inTime = topup.unitsInTime;
     const asAsked = inTime <= topup.units && inTime * 1000n >= topup.units * 995n;
@@ -177,9 +183,14 @@ export class Life {
     this.now = target;
   }
 
-  /** Moments near which a step must not end: what happens then is under way. */
+  /** When something happens by itself next. */
   dueTimes(): number[] {
     return this.#dues().map(({ at }) => at);
+  }
+
+  /** Moments near which nothing must be done: it would be chance on which side of them it is. */
+  edges(): number[] {
+    return [...this.dueTimes(), ...this.topups.map(({ expiresAt }) => expiresAt + LOCKED_LONGER_MS)];
   }
 
   #next(): Due | undefined {

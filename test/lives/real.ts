@@ -136,7 +136,7 @@ function advanceAbout(life: Life, to: number): number {
     life.advanceTo(next);
     return advanceAbout(life, to);
   }
-  const edge = [...life.dueTimes(), nearestMidnight(to)].find((at) => Math.abs(at - to) < NEAR_MS);
+  const edge = [...life.edges(), nearestMidnight(to)].find((at) => Math.abs(at - to) < NEAR_MS);
   if (edge !== undefined) return advanceAbout(life, edge + NEAR_MS);
   life.advanceTo(to);
   return to;
