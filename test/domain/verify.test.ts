@@ -100,6 +100,19 @@ const BREAKS: Record<string, readonly string[]> = {
     `update servers set root_password_sealed = 'sealed' where status = 'running'`,
     `update servers set first_run_at = null where status = 'running'`,
   ],
+  'the calendar knows every server': [
+    `update servers set bill_at = null where status = 'running'`,
+    `update servers set first_run_at = null where status = 'running'`,
+  ],
+  'cycles end in time': [
+    `update servers set paid_until = now() - interval '3 days' where status = 'running'`,
+    `update servers set bill_at = paid_until + interval '3 days' where status = 'running'`,
+  ],
+  'suspended servers can resume or end': [
+    `update servers set status = 'suspended', suspended_reason = 'balance' where status = 'running'`,
+    `update servers set suspended_at = now() where status = 'running'`,
+  ],
+  'held servers stay': [`update servers set held_at = now(), hold_order = 'one', status = 'destroying'`],
   'held addresses have a server': [
     `delete from servers`,
     `update ipv6_prefixes set server_id = gen_random_uuid() where server_id is not null and region_id = 'par'`,

@@ -1,6 +1,7 @@
 /** `skerryd verify`: asks the database for anything that breaks what must always hold. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { Service } from '../context.ts';
+import { CALENDAR } from './calendar.ts';
 import { FIREWALL } from './firewall.ts';
 import type { Invariant } from './invariant.ts';
 import { INVENTORY } from './inventory.ts';
@@ -14,6 +15,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...MONEY,
   ...TOPUPS,
   ...SERVERS,
+  ...CALENDAR,
   ...INVENTORY,
   ...VOLUMES,
   ...FIREWALL,

@@ -53,10 +53,11 @@ async function stopped(): Promise<void> {
 }
 
 async function suspend(reason: string): Promise<void> {
-  await world.db.run(`update servers set status = 'suspended', suspended_reason = $2 where id = $1`, [
-    id,
-    reason,
-  ]);
+  await world.db.run(
+    `update servers set status = 'suspended', suspended_reason = $2, suspended_at = $3, resume_to = 'running',
+            destroy_at = $3::timestamptz + interval '14 days' where id = $1`,
+    [id, reason, world.clock.now()],
+  );
   await world.service.compute.power(id, 'off');
 }
 

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { patchServer } from '../../../src/domain/servers/update.ts';
+import { showId } from '../../../src/kernel/ids.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
+import { CalendarWorld } from './calendar-world.ts';
+
+let world: CalendarWorld;
+before(async () => {
+  world = await CalendarWorld.open();
+});
+after(() => world.close());
+
+const low = (id: string) => world.events(id, 'billing.low_balance');
+
+async function toWindow(id: string): Promise<Date> {
+  const { paid_until: end } = await world.server(id);
+  const from = new Date(end.getTime() - 7 * DAY_MS);
+  await world.passTo(new Date(from.getTime() - HOUR_MS));
+  assert.deepEqual(await low(id), []);
+  await world.passTo(new Date(from.getTime() + HOUR_MS));
+  return end;
+}
+
+async function two(cents: bigint): Promise<{ actor: CustomerActor; first: string; second: string }> {
+  const actor = await world.customer(1_000n + cents);
+  const first = await world.running(actor);
+  const second = await world.running(actor);
+  return { actor, first, second };
+}
+
+test('it is told at the start of the window, once a cycle, with the balance and the server', async () => {
+  const actor = await world.customer(500n + 499n);
+  const id = await world.running(actor);
+  await toWindow(id);
+  assert.equal((await low(id)).length, 1);
+  const event = await world.world.db.row<{ data: Record<string, Record<string, unknown>> }>(
+    `select data from events where type = 'billing.low_balance' and customer_id = $1`,
+    [actor.customerId],
+  );
+  assert.deepEqual(Object.keys(event?.data ?? {}).sort(), ['balance', 'server']);
+  assert.equal(event?.data.balance?.usd, 4.99);
+  assert.equal(event?.data.server?.id, showId('server', id));
+  await world.pay(actor, 100n);
+  await world.ordered(await world.customer(500n));
+  await world.passDays(6);
+  assert.equal((await low(id)).length, 1);
+  await world.passDays(2);
+  assert.equal((await low(id)).length, 1);
+  // The next cycle.
+  await toNextWindow(id);
+  assert.equal((await low(id)).length, 2);
+  assert.deepEqual(await world.mails(actor), ['low_balance', 'low_balance']);
+});
+
+async function toNextWindow(id: string): Promise<void> {
+  const { paid_until: end } = await world.server(id);
+  await world.passTo(new Date(end.getTime() - 6 * DAY_MS));
+}
+
+test('all that renews in the window is what the balance has to pay; the other one is told after a debit', async () => {
+  const { actor, first, second } = await two(999n);
+  await toWindow(second);
+  assert.deepEqual([(await low(first)).length, (await low(second)).length], [0, 1]);
+  await world.passDays(2);
+  await world.pay(actor, 600n);
+  await world.pass(1_000);
+  assert.deepEqual([(await low(first)).length, (await low(second)).length], [0, 1]);
+  const gone = await world.ordered(actor);
+  await world.pass(1_000);
+  assert.deepEqual([(await low(first)).length, (await low(second)).length], [0, 1]);
+  await world.ordered(actor);
+  await world.pass(1_000);
+  assert.deepEqual(
+    [(await low(first)).length, (await low(second)).length, (await low(gone)).length],
+    [1, 1, 0],
+  );
+});
+
+test('what is not to be renewed is not counted, and never told of', async () => {
+  const { actor, first, second } = await two(500n);
+  await patchServer(world.service, actor, showId('server', first), { auto_renew: false });
+  await toWindow(second);
+  await world.passDays(6);
+  assert.deepEqual([(await low(first)).length, (await low(second)).length], [0, 0]);
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { announcePrice, cancelPrice, listPrices } from '../../../src/domain/billing/prices.ts';
+import { sweepCalendar } from '../../../src/domain/billing/sweep.ts';
+import { patchServer } from '../../../src/domain/servers/update.ts';
+import { showId } from '../../../src/kernel/ids.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
+import { refusal } from '../ground.ts';
+import { CalendarWorld } from './calendar-world.ts';
+
+let world: CalendarWorld;
+before(async () => {
+  world = await CalendarWorld.open();
+});
+after(() => world.close());
+
+const announce = (usdMonth: string, at?: Date) =>
+  announcePrice(world.service, { plan: 's1', usdMonth, ...(at ? { at: at.toISOString() } : {}) });
+
+test('a new price holds for cycles that begin 30 days after it was announced, and not before', async () => {
+  const actor = await world.customer(10_000n);
+  const other = await world.customer(10_000n);
+  const soon = await world.running(actor);
+  const early = await world.ordered(other, { autoRenew: false });
+  await world.passDays(2);
+  const { paid_until: end } = await world.server(soon);
+  // 26 days before the next renewal: that one is at the old price.
+  const { effectiveAt, id } = await announce('12.50');
+  assert.equal(effectiveAt.getTime(), world.now.getTime() + 30 * DAY_MS);
+  const later = await world.running(actor);
+  await Promise.all([1, 2].map(() => sweepCalendar(world.service)));
+  await world.work();
+  assert.deepEqual(await world.mails(actor), ['price_change']);
+  assert.deepEqual(await world.mails(other), []);
+  await world.passTo(new Date(end.getTime() + HOUR_MS));
+  assert.deepEqual(await world.charges(soon), [500, 500]);
+  assert.equal(await refusal(cancelPrice(world.service, 'prc_none')), NONE);
+  await world.passDays(62);
+  assert.deepEqual(await world.charges(soon), [500, 500, 1250, 1250]);
+  assert.equal((await world.server(soon)).price_cents_cycle, 1_250n);
+  // Whoever ordered later pays what the catalogue said then.
+  assert.deepEqual(await world.charges(later), [500, 500, 500]);
+  assert.equal(await world.status(early), 'gone');
+  assert.deepEqual(await world.mails(actor), ['price_change']);
+  assert.match(await refusal(cancelPrice(world.service, id)), /counts since/);
+  await world.world.sound();
+});
+
+const NONE = 'there is no such announcement: skerryd prices list shows their ids';
+
+test('a cancelled price never counts; what is wrong with an announcement is said', async () => {
+  const actor = await world.customer(10_000n);
+  const id = await world.running(actor, { billingMonths: 3 });
+  const at = new Date(world.now.getTime() + 40 * DAY_MS);
+  const cancelled = await announce('99', at);
+  assert.match(await refusal(announce('98', at)), /is announced for/);
+  await cancelPrice(world.service, cancelled.id);
+  await world.pass(1_000);
+  assert.match(await refusal(cancelPrice(world.service, cancelled.id)), /cancelled before/);
+  await announce('4', at);
+  assert.match(await refusal(announce('0')), /above 0/);
+  assert.match(await refusal(announce('1.005')), /two decimals/);
+  assert.match(await refusal(announce('5', new Date(world.now.getTime() + 29 * DAY_MS))), /at least 30 days/);
+  assert.match(await refusal(announcePrice(world.service, { plan: 'x9', usdMonth: '5' })), /no plan x9/);
+  assert.deepEqual(
+    (await listPrices(world.service)).map((row) => row.state),
+    ['announced', 'cancelled', 'in force'],
+  );
+  await world.passTo(new Date((await world.server(id)).paid_until.getTime() + HOUR_MS));
+  assert.deepEqual(await world.charges(id), [1125, 900]);
+});
+
+test('a server that resumes pays the price of that moment, and the warning counts with it', async () => {
+  const actor = await world.customer(500n + 400n);
+  const id = await world.running(actor);
+  await announce('4.50');
+  await world.passDays(24);
+  assert.equal((await world.events(id, 'billing.low_balance')).length, 1);
+  await world.passDays(8);
+  assert.equal(await world.status(id), 'suspended balance');
+  await world.pay(actor, 50n);
+  await world.pass(10_000);
+  assert.deepEqual([await world.status(id), await world.charges(id)], ['running', [500, 450]]);
+  await patchServer(world.service, actor, showId('server', id), { auto_renew: false });
+});
