@@ -1,11 +1,13 @@
-/** `credit`, `customers freeze`, `customers unfreeze`. */
+/** `credit`, `customers freeze`, `customers unfreeze`; the rest of `customers` is in customer-data.ts. */
 import type { Command } from 'commander';
 import { creditCustomer } from '../domain/customers/credit.ts';
 import { freezeCustomer } from '../domain/customers/freeze.ts';
 import { centsText } from '../kernel/money.ts';
 import type { OperatorContext } from './context.ts';
+import { addCustomerData } from './customer-data.ts';
 
-export function addCustomers(program: Command, { doors, terminal }: OperatorContext): void {
+export function addCustomers(program: Command, context: OperatorContext): void {
+  const { doors, terminal } = context;
   program
     .command('credit')
     .argument('<email>')
@@ -34,4 +36,5 @@ export function addCustomers(program: Command, { doors, terminal }: OperatorCont
         terminal.out(`the account is ${frozen ? 'frozen' : 'not frozen'}${changed ? '' : ' (as before)'}`);
       });
   }
+  addCustomerData(customers, context);
 }

@@ -7,11 +7,12 @@ const CREATED = `e.type = 'server.created' and e.data -> 'server' ->> 'id'`;
 
 /**
  * Since when each customer's events are all there: ever since while none of those that were numbered is missing, else for
- * nearly as long as they are kept.
+ * nearly as long as they are kept. Of a customer who is leaving, none need be there.
  */
 const KEPT = `(
   select c.id as customer_id,
-         case when coalesce(n.last_seq, 0) = (select count(*) from events e
+         case when c.deleting_at is not null then 'infinity'::timestamptz
+              when coalesce(n.last_seq, 0) = (select count(*) from events e
                                                where e.customer_id = c.id and e.seq is not null)
               then '-infinity'::timestamptz
               else (select clock_timestamp() + clock_offset_ms * interval '1 ms' - interval '${LIMITS.eventDays - 1} days'

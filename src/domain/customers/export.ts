@@ -1,0 +1,56 @@
+/** `skerryd customers export`: one JSON document of all that is stored about a customer, written as it is read. */
+import { type IdKind, showId } from '../../kernel/ids.ts';
+import { rfc3339 } from '../../kernel/time.ts';
+import { EXPORT_SECTIONS, type ExportSection, readSection } from '../../store/customer-export.ts';
+import type { Service } from '../context.ts';
+import { recordAudit, systemActor } from '../record.ts';
+import { requireCustomer } from './by-email.ts';
+
+/**
+ * Writes the document piece by piece, a line a row. All of it is of one moment, and of bounded memory however much there is. Its
+ * audit row is the first thing that is done: it tells of exports that broke off, too.
+ */
+export async function exportCustomer(
+  service: Pick<Service, 'db' | 'clock'>,
+  email: string,
+  write: (text: string) => Promise<void>,
+): Promise<void> {
+  const now = service.clock.now();
+  const customerId = await service.db.transaction(async (tx) => {
+    const { id } = await requireCustomer(tx, email);
+    const entry = {
+      actor: systemActor(now),
+      action: 'customer.export',
+      resource: null,
+      customerId: id,
+    } as const;
+    await recordAudit(tx, entry, now);
+    return id;
+  });
+  await service.db.transaction(async (tx) => {
+    await tx.run('set transaction isolation level repeatable read read only');
+    await write(`{"object":"customer_export","exported_at":"${rfc3339(now)}"`);
+    for (const section of EXPORT_SECTIONS) {
+      let rows = 0;
+      await write(`,\n"${section.name}":[`);
+      await readSection(tx, section, customerId, async (row) => {
+        await write(`${rows === 0 ? '' : ','}\n${JSON.stringify(shown(section, row))}`);
+        rows += 1;
+      });
+      await write(rows === 0 ? ']' : '\n]');
+    }
+    await write('}\n');
+  });
+}
+
+/** The row with its ids as the customer knows them. */
+function shown({ ids }: ExportSection, row: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(row).map(([name, value]) => [name, withIds(ids[name], value)]);
+  return Object.fromEntries(entries);
+}
+
+function withIds(kind: IdKind | undefined, value: unknown): unknown {
+  if (kind === undefined) return value;
+  if (Array.isArray(value)) return value.map((each) => withIds(kind, each));
+  return typeof value === 'string' ? showId(kind, value) : value;
+}
