@@ -15,6 +15,7 @@ import { addMaintenance } from './maintenance.ts';
 import { addPolicy } from './policy.ts';
 import { addPrices } from './prices.ts';
 import { addServers } from './servers.ts';
+import { addStatus } from './status.ts';
 import { addSwitch } from './switch.ts';
 import { addTopups } from './topups.ts';
 
@@ -49,7 +50,8 @@ function buildProgram(context: OperatorContext, more: MoreCommands): Command {
     })
     .exitOverride();
   more(program);
-  for (const add of [addDatabase, addCatalogue, addHosts, addMachines, addIps]) add(program, context);
+  for (const add of [addStatus, addDatabase, addCatalogue, addHosts, addMachines, addIps])
+    add(program, context);
   for (const add of [addCustomers, addServers, addTopups, addPrices, addSwitch, addMaintenance, addPolicy])
     add(program, context);
   inherit(program);

@@ -9,12 +9,12 @@ export function statusText({ status, suspended_reason }: DeskServerRow): string 
   return suspended_reason === null ? status : `${status} (${suspended_reason})`;
 }
 
-/** `frozen; running until its reboot is done`, `under a legal hold; running`, `neither frozen nor held; suspended (balance)`. */
+/** `frozen; running, reboot under way`, `under a legal hold; running`, `neither frozen nor held; suspended (balance)`. */
 export function leversText(row: DeskServerRow): string {
   const levers = [row.frozen_at !== null && 'frozen', row.hold_order !== null && 'under a legal hold'];
   const on = levers.filter((lever) => lever !== false);
-  const until = row.operation === null ? '' : ` until its ${row.operation} is done`;
-  return `${on.length > 0 ? on.join(' and ') : 'neither frozen nor held'}; ${statusText(row)}${until}`;
+  const underWay = row.operation === null ? '' : `, ${row.operation} under way`;
+  return `${on.length > 0 ? on.join(' and ') : 'neither frozen nor held'}; ${statusText(row)}${underWay}`;
 }
 
 export function serverColumns(row: DeskServerRow): string[] {

@@ -119,7 +119,7 @@ test('a server is found, frozen, held and released, and its customer sees why', 
 
   assert.match(
     await ok('servers', 'freeze', id, '--reason', 'Report 7: it sends spam.'),
-    /is frozen; suspended \(operator\) until its suspend is done$/,
+    /is frozen; suspended \(operator\), suspend under way$/,
   );
   await world.settle();
   assert.match(await ok('servers', 'freeze', id, '--reason', 'Report 7: it sends spam.'), /\(as before\)$/);

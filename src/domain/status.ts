@@ -1,0 +1,149 @@
+/** How the service stands: what an operator looks at first, and what he should look at next. */
+import { showId } from '../kernel/ids.ts';
+import { MINUTE_MS, sessionTime } from '../kernel/time.ts';
+import { LIMITS } from '../spec/limits.ts';
+import { countPool } from '../store/addresses.ts';
+import {
+  type Counts,
+  countFailingTasks,
+  countServers,
+  countWork,
+  listStuck,
+  listUnread,
+  type StuckRow,
+} from '../store/status.ts';
+import type { Service } from './context.ts';
+import { listMaintenance } from './rules/maintenance.ts';
+import { listPolicies } from './rules/policies.ts';
+import { readSwitches, type SwitchState } from './switches/switch.ts';
+
+export interface Finding {
+  /** `look`: something does not get on; `note`: the operator wanted it so, or wants to know. */
+  readonly level: 'ok' | 'note' | 'look';
+  readonly what: string;
+  readonly says: string;
+}
+
+/** Work that was due before that has waited too long; an operation that takes longer does not get on. */
+const LATE_MS = 10 * MINUTE_MS;
+const LONG_MS = 30 * MINUTE_MS;
+const FAILED_OFTEN = 10;
+const STUCK_SHOWN = 10;
+
+type Parts = Pick<Service, 'db' | 'clock'>;
+
+export async function readStatus(service: Parts): Promise<Finding[]> {
+  const { db, clock } = service;
+  const now = clock.now().getTime();
+  const counts = await countWork(db, new Date(now - LATE_MS));
+  const switches = await readSwitches(service);
+  if (!counts) return [];
+  const since = new Date(now - LONG_MS);
+  const stuck = await listStuck(db, { attempts: FAILED_OFTEN, since, limit: STUCK_SHOWN });
+  return [
+    await servers(service),
+    ...operations(counts, stuck),
+    ...(await tasksAndChains(service)),
+    ...queues(counts, switches),
+    ...(await addresses(service)),
+    ...levers(counts, switches),
+    ...(await rules(service)),
+  ];
+}
+
+async function servers({ db }: Parts): Promise<Finding> {
+  const rows = await countServers(db);
+  const all = rows.reduce((sum, row) => sum + row.n, 0n);
+  const each = rows.map((row) => `${row.n} ${row.status}`).join(', ');
+  return { level: 'ok', what: 'servers', says: rows.length === 0 ? 'none' : `${all}: ${each}` };
+}
+
+function operations({ operations: n }: Counts, stuck: readonly StuckRow[]): Finding[] {
+  const what = 'operations';
+  const each = stuck.map((row): Finding => {
+    const where = row.host === null ? '' : ` on ${row.host}`;
+    const fault = row.last_fault === null ? '' : `: ${row.last_fault}`;
+    const tries = row.attempts > 0 ? `, ${row.attempts} tries failed` : '';
+    const begun = `since ${sessionTime(row.created_at)} UTC`;
+    const says = `${showId('server', row.server_id)} ${row.kind} at ${row.step}${where} ${begun}${tries}${fault}`;
+    return { level: 'look', what, says };
+  });
+  return each.length > 0 ? each : [{ level: 'ok', what, says: `${n} under way` }];
+}
+
+async function tasksAndChains({ db }: Parts): Promise<Finding[]> {
+  const tasks = (await countFailingTasks(db, FAILED_OFTEN)).map(
+    ({ kind, n }): Finding => ({
+      level: 'look',
+      what: 'tasks',
+      says: `${n} of kind ${kind} fail again and again`,
+    }),
+  );
+  const chains = (await listUnread(db, FAILED_OFTEN)).map(({ code, failures, read_at }): Finding => {
+    const until = read_at === null ? 'never read' : `read up to ${sessionTime(read_at)} UTC`;
+    return { level: 'look', what: 'chains', says: `${code}: ${failures} polls failed in a row, ${until}` };
+  });
+  return [...tasks, ...chains];
+}
+
+/** What waits longer than it should; of what is switched off nothing is late. */
+function queues(counts: Counts, switches: readonly SwitchState[]): Finding[] {
+  const isOn = (name: string) => switches.some((each) => each.name === name && each.on);
+  const late = (what: string, n: bigint, says: string, on = true): Finding[] =>
+    on && n > 0n ? [{ level: 'look', what, says: `${n} ${says}` }] : [];
+  return [
+    ...late('calendar', counts.late_servers, 'servers are due and not looked at', isOn('renewals')),
+    ...late('events', counts.late_events, 'wait to be numbered'),
+    ...late('webhooks', counts.late_webhooks, 'subscriptions are due and not sent to', isOn('webhooks')),
+    ...late('mail', counts.late_mails, 'are due and not sent', isOn('mail')),
+    ...late('mail', counts.faulty_mails, 'could not be sent yet', isOn('mail')),
+  ];
+}
+
+async function addresses({ db, clock }: Parts): Promise<Finding[]> {
+  const low = (await countPool(db, clock.now())).filter(
+    (row) => row.family === 4 && row.free < LIMITS.ipv4PoolWarning,
+  );
+  return low.map((row) => ({
+    level: 'look',
+    what: 'addresses',
+    says: `${row.free} free in ${row.region_id}`,
+  }));
+}
+
+function levers(counts: Counts, switches: readonly SwitchState[]): Finding[] {
+  const off = switches.filter(({ on }) => !on);
+  const turned = off.map(({ name, since, reason }): Finding => {
+    const why = reason === null ? '' : ` (${reason})`;
+    return {
+      level: 'note',
+      what: 'switch',
+      says: `${name} is off${since ? ` since ${sessionTime(since)} UTC` : ''}${why}`,
+    };
+  });
+  const note = (what: string, n: bigint, says: string): Finding[] =>
+    n > 0n ? [{ level: 'note', what, says: `${n} ${says}` }] : [];
+  return [
+    ...turned,
+    ...(off.some(({ name }) => name === 'mail') ? note('mail', counts.waiting_mails, 'wait') : []),
+    ...note('servers', counts.frozen_servers, 'frozen'),
+    ...note('servers', counts.held_servers, 'under a legal hold'),
+    ...note('customers', counts.frozen_customers, 'frozen'),
+    ...note('top-ups', counts.held_topups, 'with held payments'),
+  ];
+}
+
+async function rules(service: Parts): Promise<Finding[]> {
+  const windows = (await listMaintenance(service)).map((row): Finding => {
+    const until = `until ${sessionTime(row.ends_at)} UTC`;
+    return {
+      level: 'note',
+      what: 'maintenance',
+      says: `${row.operation ?? 'every operation'} is closed ${until}`,
+    };
+  });
+  const policies = (await listPolicies(service)).length;
+  const blocks: Finding[] =
+    policies > 0 ? [{ level: 'note', what: 'policies', says: `${policies} in force` }] : [];
+  return [...windows, ...blocks];
+}
