@@ -3,6 +3,9 @@ import MimeNode from 'nodemailer/lib/mime-node';
 import type { Sender } from '../../kernel/smtp-url.ts';
 import type { OutgoingMail } from '../../ports/mail.ts';
 
+/** The parts of an encrypted mail are text already; the library would encode them once more. */
+const SEVEN_BIT = { 'content-transfer-encoding': '7bit' };
+
 /** Headers are encoded and folded by the library, which lets no line end of theirs through. */
 export async function messageBytes(mail: OutgoingMail, from: Sender, date: Date): Promise<Buffer> {
   const root = mail.encrypted ? encryptedNode(mail.text) : plainNode(mail.text);
@@ -19,18 +22,19 @@ export async function messageBytes(mail: OutgoingMail, from: Sender, date: Date)
 }
 
 function plainNode(text: string): MimeNode {
-  return new MimeNode('text/plain; charset=utf-8').setContent(text);
+  return new MimeNode('text/plain; charset=utf-8').setContent(lines(text));
 }
 
 function encryptedNode(armored: string): MimeNode {
   const root = new MimeNode('multipart/encrypted; protocol="application/pgp-encrypted"');
-  root.createChild('application/pgp-encrypted').setContent('Version: 1\n');
+  root.createChild('application/pgp-encrypted').setHeader(SEVEN_BIT).setContent('Version: 1\r\n');
   root
     .createChild('application/octet-stream; name="encrypted.asc"')
-    .setHeader({
-      'content-disposition': 'inline; filename="encrypted.asc"',
-      'content-transfer-encoding': '7bit',
-    })
-    .setContent(armored);
+    .setHeader({ ...SEVEN_BIT, 'content-disposition': 'inline; filename="encrypted.asc"' })
+    .setContent(lines(armored));
   return root;
+}
+
+function lines(text: string): string {
+  return text.replace(/\r?\n/g, '\r\n');
 }

@@ -1,0 +1,170 @@
+/** OpenPGP: which keys are taken, and that a mail can be read again by whoever has the private key. */
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import * as openpgp from 'openpgp';
+import { enqueueMail } from '../../../src/domain/mail/enqueue.ts';
+import { checkOpenPgpKey, encryptMail } from '../../../src/domain/mail/openpgp.ts';
+import { messageBytes } from '../../../src/drivers/mail/message.ts';
+import { MailOutbox } from '../../../src/drivers/mail/outbox.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import { newId, newPublicNo } from '../../../src/kernel/ids.ts';
+import { parseSender } from '../../../src/kernel/smtp-url.ts';
+import { insertCustomer } from '../../../src/store/customers.ts';
+import { mailDuty } from '../../../src/workers/mail.ts';
+import { testService } from '../../support/service.ts';
+
+const MAIL = { subject: 'Größe', text: 'Two lines,\none of them with Ünïcode.\n' };
+const YEAR_S = 365 * 86_400;
+
+type Options = Omit<openpgp.KeyOptions, 'userIDs' | 'format'>;
+interface Pair {
+  readonly privateKey: string;
+  readonly publicKey: string;
+  readonly revocationCertificate: string;
+}
+
+async function generate(options: Options = {}): Promise<Pair> {
+  const made = await openpgp.generateKey({
+    userIDs: [{ name: 'Ann', email: 'ann@example.org' }],
+    ...options,
+  });
+  return made as unknown as Pair;
+}
+
+/** What is wrong with a key. */
+async function problem(armored: string): Promise<string> {
+  try {
+    await checkOpenPgpKey(armored);
+  } catch (error) {
+    assert.ok(error instanceof Failure);
+    assert.deepEqual([error.code, error.extras], ['bad_openpgp_key', { field: 'openpgp_key' }]);
+    return error.message;
+  }
+  return assert.fail('the key was taken');
+}
+
+async function decrypt(armored: string, pair: Pair): Promise<string> {
+  const message = await openpgp.readMessage({ armoredMessage: armored });
+  const decryptionKeys = await openpgp.readPrivateKey({ armoredKey: pair.privateKey });
+  const { data } = await openpgp.decrypt({ message, decryptionKeys, format: 'binary' });
+  return Buffer.from(data).toString();
+}
+
+describe('OpenPGP', () => {
+  let pair: Pair;
+  before(async () => {
+    pair = await generate();
+  });
+
+  it('a key is taken, and kept without what stood around it', async () => {
+    const key = await checkOpenPgpKey(pair.publicKey.replace('-----\n\n', '-----\nComment: hello\n\n'));
+    assert.match(key.fingerprint, /^[0-9A-F]{40}$/);
+    assert.equal(key.expiresAt, null);
+    assert.doesNotMatch(key.armored, /hello/);
+    assert.equal((await checkOpenPgpKey(key.armored)).fingerprint, key.fingerprint);
+    const ending = await checkOpenPgpKey((await generate({ keyExpirationTime: YEAR_S })).publicKey);
+    assert.ok(
+      ending.expiresAt && Math.abs(ending.expiresAt.getTime() - Date.now() - YEAR_S * 1_000) < 60_000,
+    );
+  });
+
+  it('what cannot be encrypted to is refused, and why', async () => {
+    const past = { date: new Date(Date.now() - 2 * YEAR_S * 1_000), keyExpirationTime: YEAR_S };
+    const { publicKey: revoked } = await openpgp.revokeKey({
+      key: await openpgp.readKey({ armoredKey: pair.publicKey }),
+      revocationCertificate: pair.revocationCertificate,
+      format: 'armored',
+    });
+    const deadPart = await generate({ subkeys: [{ sign: true }] });
+    for (const [key, why] of [
+      ['', /begins with -----BEGIN PGP/],
+      ['-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n-----END PGP PUBLIC KEY BLOCK-----', /no armored/],
+      [pair.publicKey.slice(0, 300), /no armored/],
+      [await encryptMail(MAIL, pair.publicKey), /no armored/],
+      [pair.privateKey, /private/],
+      [revoked, /revoked/],
+      [(await generate(past)).publicKey, /expired on \d{4}-\d\d-\d\d/],
+      [deadPart.publicKey, /Nothing can be encrypted/],
+      [`${pair.publicKey}${'x'.repeat(64 * 1024)}`, /64 KiB/],
+    ] as const) {
+      assert.match(await problem(String(key)), why);
+    }
+  });
+
+  it('a mail is readable with the private key, true subject included, and with nothing else', async () => {
+    const armored = await encryptMail(MAIL, pair.publicKey);
+    assert.ok(armored);
+    assert.doesNotMatch(armored, /Ünïcode|Gr/);
+    const part = await decrypt(armored, pair);
+    const [head = '', ...body] = part.split('\r\n\r\n');
+    assert.match(head, /^Content-Type: text\/plain; charset=utf-8; protected-headers="v1"\r\n/);
+    assert.match(
+      head,
+      new RegExp(`^Subject: =\\?UTF-8\\?B\\?${Buffer.from(MAIL.subject).toString('base64')}\\?=$`, 'm'),
+    );
+    assert.equal(body.join('\r\n\r\n').replaceAll('\r\n', '\n'), MAIL.text);
+  });
+
+  it('it travels as PGP/MIME, whole', async () => {
+    const armored = (await encryptMail(MAIL, pair.publicKey)) ?? '';
+    const from = parseSender('a@b.example');
+    assert.ok(from);
+    const mail = {
+      id: 'mail_a',
+      to: 'ann@example.org',
+      subject: 'A message',
+      text: armored,
+      encrypted: true,
+    };
+    const bytes = (await messageBytes(mail, from, new Date())).toString();
+    const boundary =
+      /^Content-Type: multipart\/encrypted;\s+protocol="application\/pgp-encrypted";\s+boundary="([^"]+)"/m.exec(
+        bytes,
+      )?.[1];
+    assert.ok(boundary, bytes);
+    const [, control = '', content = '', end] = bytes.split(`--${boundary}`);
+    assert.match(control, /^\r\nContent-Type: application\/pgp-encrypted\r\n[\s\S]*\r\n\r\nVersion: 1\r\n/);
+    assert.match(content, /Content-Type: application\/octet-stream; name="?encrypted\.asc"?\r\n/);
+    assert.match(content, /Content-Disposition: inline; filename="?encrypted\.asc"?\r\n/);
+    assert.match(String(end), /^--\r\n/);
+    const arrived = content.slice(content.indexOf('-----BEGIN'));
+    assert.match(await decrypt(arrived, pair), /Two lines,/);
+  });
+
+  it('a customer with a key is mailed ciphertext, and nothing but a notice once the key has expired', async () => {
+    const world = await testService();
+    const { service, db, clock } = world;
+    const id = newId(clock.now());
+    const email = 'Ann@Example.org';
+    const digest = Buffer.alloc(32);
+    const account = { id, publicNo: newPublicNo(), email, emailKey: email.toLowerCase() };
+    await insertCustomer(db, {
+      ...account,
+      passwordHash: '',
+      recoveryDigest: digest,
+      createdAt: clock.now(),
+    });
+    const give = (key: string) =>
+      db.run(`update customers set openpgp_key = $2, openpgp_fingerprint = 'F' where id = $1`, [id, key]);
+    const mail = async (cause: string) => {
+      const data = { signedInAt: clock.now(), country: 'IS' };
+      await enqueueMail(db, { customerId: id, kind: 'new_sign_in', cause, data }, clock.now(), service.keys);
+      await mailDuty(service).run();
+    };
+    await give(pair.publicKey);
+    await mail('one');
+    await give((await generate({ date: new Date(Date.now() - 100_000), keyExpirationTime: 10 })).publicKey);
+    await mail('two');
+    assert.ok(service.mailer instanceof MailOutbox);
+    const [secret, notice, ...others] = await service.mailer.read('ann@example.ORG');
+    assert.ok(secret && notice && others.length === 0);
+    assert.deepEqual([secret.to, secret.subject], [email, 'A message about your account']);
+    assert.match(
+      await decrypt(secret.text, pair),
+      /^Subject: New sign-in to your account\r\n[\s\S]*Iceland/m,
+    );
+    assert.match(notice.text, /could not encrypt|can no longer be used/);
+    assert.doesNotMatch(notice.subject + notice.text, /Iceland|sign-in/);
+    await world.close();
+  });
+});
