@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { generateKey } from 'openpgp';
+import { LIMITS } from '../../src/spec/limits.ts';
+import { mailed } from '../support/mailed.ts';
+import { PASSWORD, type SessionClient } from '../support/session-client.ts';
+import { type HttpWorld, startHttpWorld } from './http-world.ts';
+
+interface Listed {
+  readonly id: string;
+  readonly created_at: string;
+  readonly last_seen_at: string;
+  readonly current: boolean;
+}
+
+describe('the account itself, over /account-api.php', () => {
+  let world: HttpWorld;
+  before(async () => {
+    world = await startHttpWorld();
+  });
+  after(() => world.close());
+
+  const own = (client: SessionClient, fields: Record<string, string>) =>
+    client.post('/account-api.php', { current_password: PASSWORD, ...fields });
+  const list = async (client: SessionClient) =>
+    (await own(client, { action: 'list_sessions' })).body.sessions as Listed[];
+
+  it('shows itself to its owner', async () => {
+    const client = await world.customer();
+    const { body } = await own(client, { action: 'get_account' });
+    assert.match(String(body.created_at), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+    assert.deepEqual(body, {
+      ok: true,
+      id: (await client.get('/me.php')).body.id,
+      email: client.email,
+      email_confirmed: false,
+      pending_email: null,
+      openpgp_fingerprint: null,
+      balance: 0,
+      created_at: body.created_at,
+    });
+    assert.equal((await world.visitor().post('/account-api.php', { action: 'get_account' })).status, 401);
+  });
+
+  it('lists its sessions and ends them, another customer’s never', async () => {
+    const client = await world.customer();
+    const other = world.visitor();
+    await other.signIn(client.email);
+    const sessions = await list(client);
+    assert.deepEqual(
+      sessions.map(({ current }) => current),
+      [false, true],
+    );
+    for (const { id, created_at, last_seen_at } of sessions) {
+      assert.match(id, /^sess_[a-z2-7]{26}$/);
+      assert.match(`${created_at},${last_seen_at}`, /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,?){2}$/);
+    }
+    const stranger = await world.customer();
+    for (const id of [sessions[0]?.id ?? '', 'sess_nothing', '']) {
+      const refused = await own(stranger, { action: 'end_session', id });
+      assert.deepEqual([refused.status, refused.body.error], [404, 'not_found']);
+    }
+    assert.deepEqual((await own(client, { action: 'end_session', id: sessions[0]?.id ?? '' })).body, {
+      ok: true,
+    });
+    assert.equal((await other.get('/me.php')).body.logged_in, false);
+    assert.equal((await list(client)).length, 1);
+    assert.deepEqual((await own(client, { action: 'end_session', id: sessions[1]?.id ?? '' })).body, {
+      ok: true,
+    });
+    assert.equal((await client.get('/me.php')).body.logged_in, false);
+    assert.equal((await world.audits(client)).filter((line) => line === 'customer.end_session ok').length, 2);
+  });
+
+  it('is mailed of a sign-in, but not of the sign-up, and not without end', async () => {
+    const client = await world.customer();
+    assert.equal((await mailed(world.service, 'new_sign_in', client.email)).length, 0);
+    await client.signIn();
+    const mails = await mailed(world.service, 'new_sign_in', client.email);
+    assert.deepEqual(
+      mails.map(({ data }) => data.country),
+      ['XX'],
+    );
+    await world.db.run(
+      `insert into mails (id, customer_id, kind, cause, data_sealed, due_at, created_at)
+       select gen_random_uuid(), customer_id, kind, cause || n, data_sealed, due_at, created_at
+         from mails, generate_series(2, $1::int) n where kind = 'new_sign_in'`,
+      [LIMITS.signInMailsPerHour],
+    );
+    await client.signIn();
+    const after = await mailed(world.service, 'new_sign_in', client.email);
+    assert.equal(after.length, LIMITS.signInMailsPerHour);
+  });
+
+  it('takes an OpenPGP key, says whose it is, and lets it go', async () => {
+    const client = await world.customer();
+    const { publicKey, privateKey } = await generateKey({ userIDs: [{ name: 'me' }] });
+    for (const openpgp_key of ['not a key', privateKey, 'x'.repeat(70_000)]) {
+      const refused = await own(client, { action: 'set_openpgp_key', openpgp_key });
+      assert.deepEqual([refused.status, refused.body.error], [200, 'bad_openpgp_key']);
+      assert.equal(refused.body.field, 'openpgp_key');
+    }
+    const wrong = { action: 'set_openpgp_key', openpgp_key: publicKey, current_password: 'not it' };
+    assert.equal((await own(client, wrong)).body.error, 'bad_credentials');
+    const set = (await own(client, { action: 'set_openpgp_key', openpgp_key: publicKey })).body;
+    assert.match(String(set.openpgp_fingerprint), /^[0-9A-F]{40,64}$/);
+    const shown = async () => (await own(client, { action: 'get_account' })).body.openpgp_fingerprint;
+    assert.equal(await shown(), set.openpgp_fingerprint);
+    assert.equal(
+      (await own(client, { action: 'set_openpgp_key', openpgp_key: '' })).body.openpgp_fingerprint,
+      null,
+    );
+    assert.equal(await shown(), null);
+  });
+
+  it('is deleted at once when nothing stands in the way, and its address may sign up anew', async () => {
+    const client = await world.customer();
+    await world.give(client, 1234n);
+    assert.equal(
+      (await own(client, { action: 'delete_account', current_password: 'no' })).body.error,
+      'bad_credentials',
+    );
+    const answer = await own(client, { action: 'delete_account' });
+    assert.deepEqual(answer.body, { ok: true, completed: true, forfeited_usd: 12.34 });
+    assert.equal((await client.signIn()).body.error, 'bad_credentials');
+    assert.equal((await client.signUp()).body.ok, true);
+    assert.equal((await client.get('/me.php')).body.balance, 0);
+  });
+});
