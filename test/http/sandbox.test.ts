@@ -183,6 +183,39 @@ describe('the sandbox', () => {
       }
     });
   }
+  it('shows what was mailed, sealed where it is kept', async () => {
+    const customer = await world.customer();
+    const read = async (query: string) => {
+      const answer = await world.http.inject({ url: `/sandbox/mails${query}` });
+      return { status: answer.statusCode, body: answer.json<{ mails: { to: string; subject: string }[] }>() };
+    };
+    await customer.signOut();
+    await customer.signIn();
+    await world.settle();
+    const to = encodeURIComponent(customer.email.toUpperCase());
+    const { status, body } = await read(`?to=${to}`);
+    assert.equal(status, 200);
+    const signIns = body.mails.filter((mail) => mail.subject === 'New sign-in to your account');
+    assert.deepEqual(
+      signIns.map((mail) => [mail.to, Object.keys(mail)]),
+      [[customer.email, ['to', 'subject', 'text']]],
+    );
+    assert.deepEqual((await read('')).body.mails.at(-1), body.mails.at(-1));
+    assert.deepEqual((await read('?to=nobody%40example.org')).body, { ok: true, mails: [] });
+    const kept = await world.opened.db.rows(`select mail_sealed from sim.mails`);
+    assert.doesNotMatch(JSON.stringify(kept), /New sign-in/);
+    for (const [query, field] of [
+      ['?to=', 'to'],
+      ['?to=a%0Ab%40c', 'to'],
+      ['?to=a@b&to=c@d', 'to'],
+      [`?to=${'a'.repeat(300)}@b`, 'to'],
+      ['?too=a@b', 'too'],
+    ]) {
+      const refused = await world.http.inject({ url: `/sandbox/mails${query}` });
+      assert.deepEqual([refused.statusCode, refused.json<{ field: string }>().field], [400, field], query);
+    }
+  });
+
   it('takes a part of a second as time', async () => {
     for (const advance_s of [0.0005, 5e-324, 1.0004]) {
       assert.equal((await post('clock', JSON.stringify({ advance_s }))).status, 200);
