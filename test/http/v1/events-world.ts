@@ -100,7 +100,8 @@ export class StreamClient {
   }
 
   async close(): Promise<void> {
-    await this.#reader.cancel();
+    // One that was cut says so once more.
+    await this.#reader.cancel().catch(() => undefined);
   }
 }
 

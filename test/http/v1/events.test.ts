@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { follow, Refused } from '../../../docs/samples/events/follow.ts';
 import { EventStreams } from '../../../src/domain/events/streams.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
-import { RUNS } from '../../support/runs.ts';
+import { FULL, RUNS } from '../../support/runs.ts';
 import { assertRefused, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 import { listen, type Message, publish, StreamClient, type Subscriber, subscriber } from './events-world.ts';
@@ -229,6 +230,24 @@ describe('the event stream', () => {
     world.outage.error = null;
     await say(other, 'server.stopped');
     assert.deepEqual(typesOf(await client.messages(1)), ['1 server.stopped']);
+  });
+
+  it('is followed by the client that the guide shows, which says what it is refused', async () => {
+    const other = await subscriber(world);
+    const base = new URL(url).origin;
+    await say(other, 'server.created', 'billing.charged');
+    const events = follow(base, other.billing, '0');
+    const next = async () => ((await events.next()).value as { seq: number }).seq;
+    assert.deepEqual([await next(), await next()], [1, 2]);
+    if (FULL) {
+      const third = next();
+      world.app.server.closeAllConnections();
+      await say(other, 'server.running');
+      assert.equal(await third, 3);
+    }
+    await events.return(undefined);
+    await assert.rejects(follow(base, other.billing, '9').next(), Refused);
+    await assert.rejects(follow(base, 'nonsense').next(), /unauthenticated/);
   });
 
   it('ends when the service stops, at once and with a word', async () => {

@@ -1,0 +1,183 @@
+/** The guide to events: what it shows is what there is, and what it shows works. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { verify } from '../../docs/samples/webhooks/receive.ts';
+import { EVENTS } from '../../src/spec/events.ts';
+import { FULL } from '../support/runs.ts';
+import { deliveries, missing, type Receiver, SAMPLES, SECRET, signed, startReceiver } from './receivers.ts';
+
+const GUIDE = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
+const sample = (path: string) => readFileSync(join(SAMPLES, path), 'utf8');
+
+describe('the guide to events', () => {
+  it('shows the samples as they are', () => {
+    for (const [language, path] of [
+      ['ts', 'webhooks/receive.ts'],
+      ['python', 'webhooks/receive.py'],
+      ['go', 'webhooks/receive.go'],
+      ['sh', 'webhooks/verify.sh'],
+      ['ts', 'events/follow.ts'],
+    ] as const) {
+      assert.ok(
+        GUIDE.includes(`\`\`\`${language}\n${sample(path)}\`\`\`\n`),
+        `${path} reads otherwise in the guide`,
+      );
+    }
+  });
+
+  it('lists every event with the name of its object', () => {
+    const rows = [...GUIDE.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \| `([a-z_]+)` \|/gm)].map(([, type, key]) => [
+      type,
+      key,
+    ]);
+    assert.deepEqual(
+      rows,
+      Object.entries(EVENTS).map(([type, { key }]) => [type, key]),
+    );
+  });
+});
+
+/** Made by hand with openssl; nothing here may change. */
+const GOLDEN = {
+  secret: 'whsec_2vj3kq5x7m4n6p8r2t4v6x8z2b4d6f8h2k4m6p8r2t4v6x8z2b4d',
+  t: 1_769_860_800,
+  body: '{"id":"evt_aaaqk3m7qzb5x2l6v4t7n8wyja","object":"event","type":"ping","created_at":"2026-01-31T12:00:00Z","data":{"webhook":{"note":"✓ é"}}}',
+  v1: 'ebec99da3fbfd592991270537a35ac92b32fa04bd6a0d4e3202b99cbdbb68569',
+};
+
+describe('a signature that was made by hand', () => {
+  const header = `t=${GOLDEN.t},v1=${GOLDEN.v1}`;
+  const body = Buffer.from(GOLDEN.body);
+
+  it('is what is signed here, too', () => {
+    assert.equal(signed(GOLDEN.secret, GOLDEN.t, body), GOLDEN.v1);
+  });
+  it('is genuine to TypeScript, for 300 seconds either way and no longer', () => {
+    for (const [offsetMs, genuine] of [
+      [0, true],
+      [300_999, true],
+      [301_000, false],
+      [-300_000, true],
+      [-300_001, false],
+    ] as const) {
+      assert.equal(
+        verify(GOLDEN.secret, header, body, GOLDEN.t * 1_000 + offsetMs),
+        genuine,
+        String(offsetMs),
+      );
+    }
+  });
+  it('is genuine to Python, as long', { skip: missing('python3', '--version') }, () => {
+    const code = `import json, sys
+sys.path.insert(0, sys.argv[1])
+from receive import verify
+g = json.load(sys.stdin)
+print([verify(g["secret"], sys.argv[2], g["body"].encode(), g["t"] + s) for s in (0, 300, 301, -300, -301)])`;
+    const args = ['-B', '-c', code, join(SAMPLES, 'webhooks'), header];
+    const { stdout, stderr } = spawnSync('python3', args, { input: JSON.stringify(GOLDEN) });
+    assert.equal(stdout.toString(), '[True, True, False, True, False]\n', stderr.toString());
+  });
+  it('is genuine to the shell, as long', { skip: missing('openssl', 'version') }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'skerry-clock-'));
+    try {
+      for (const [offsetS, genuine] of [
+        [300, true],
+        [301, false],
+        [-300, true],
+        [-301, false],
+      ] as const) {
+        writeFileSync(join(folder, 'date'), `#!/bin/sh\necho ${GOLDEN.t + offsetS}\n`);
+        chmodSync(join(folder, 'date'), 0o755);
+        const env = { PATH: `${folder}:${process.env.PATH}`, WEBHOOK_SECRET: GOLDEN.secret };
+        assert.equal(await verifiedByShell(env, header, GOLDEN.body), genuine, String(offsetS));
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+async function verifiedByShell(env: Record<string, string>, header: string, body: string): Promise<boolean> {
+  const child = spawn('sh', [join(SAMPLES, 'webhooks/verify.sh'), header], {
+    env,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  let complaints = '';
+  child.stderr.on('data', (chunk) => {
+    complaints += chunk;
+  });
+  // One that is refused by its header is not read.
+  child.stdin.on('error', () => undefined).end(body);
+  const [code] = await once(child, 'exit');
+  assert.equal(complaints, '');
+  return code === 0;
+}
+
+const go = missing('go', 'version');
+const RECEIVERS = [
+  {
+    language: 'TypeScript',
+    skip: false,
+    command: () => [process.execPath, join(SAMPLES, 'webhooks/receive.ts')],
+  },
+  {
+    language: 'Python',
+    skip: missing('python3', '--version'),
+    command: () => ['python3', join(SAMPLES, 'webhooks/receive.py')],
+  },
+  // Compiling it takes longer than all the rest.
+  { language: 'Go', skip: go || (!FULL && 'npm run test:full has it'), command: compiled },
+] as const;
+
+const build = mkdtempSync(join(tmpdir(), 'skerry-go-'));
+after(() => rmSync(build, { recursive: true, force: true }));
+
+function compiled(): string[] {
+  const program = join(build, 'receive');
+  cpSync(join(SAMPLES, 'webhooks/receive.go'), join(build, 'receive.go'));
+  const env = {
+    ...process.env,
+    GO111MODULE: 'off',
+    GOFLAGS: '',
+    GOCACHE: join(build, 'cache'),
+    GOPATH: build,
+  };
+  const made = spawnSync('go', ['build', '-o', program, 'receive.go'], { cwd: build, env });
+  assert.equal(made.status, 0, made.stderr.toString());
+  return [program];
+}
+
+for (const { language, skip, command } of RECEIVERS) {
+  it(`the receiver in ${language} takes what is genuine, once, and nothing else`, { skip }, async () => {
+    const receiver: Receiver = await startReceiver(command(), { WEBHOOK_SECRET: SECRET });
+    try {
+      for (const { what, header, body, genuine } of deliveries()) {
+        const headers = { 'content-type': 'application/json', 'x-service-signature': header };
+        const response = await fetch(receiver.url, { method: 'POST', body, headers });
+        assert.equal(response.status, genuine ? 204 : 400, what);
+      }
+      const unsigned = await fetch(receiver.url, { method: 'POST', body: '{}' });
+      assert.equal(unsigned.status, 400);
+      assert.deepEqual(receiver.lines(), ['evt_1 server.running', 'evt_2 server.running']);
+    } finally {
+      await receiver.stop();
+    }
+  });
+}
+
+it('the script takes what is genuine and nothing else', { skip: missing('openssl', 'version') }, async () => {
+  const env = { PATH: process.env.PATH ?? '', WEBHOOK_SECRET: SECRET };
+  const verdicts = await Promise.all(
+    deliveries().map(async ({ what, header, body, genuine }) => [
+      what,
+      await verifiedByShell(env, header, body),
+      genuine,
+    ]),
+  );
+  for (const [what, verdict, genuine] of verdicts) assert.equal(verdict, genuine, String(what));
+});
