@@ -14,6 +14,7 @@ export const ACTIONS = [
   'customer.set_openpgp_key',
   'customer.end_session',
   'customer.delete',
+  'customer.forget',
   'customer.export',
   'customer.credit',
   'customer.freeze',

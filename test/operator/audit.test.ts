@@ -12,12 +12,14 @@ import { startWorld, topUp, type World } from '../support/world.ts';
 
 let world: World;
 let customer: SessionClient;
+let leaver: SessionClient;
 let serverId: string;
 let held: readonly string[];
 let address: string;
 before(async () => {
   world = await startWorld();
   customer = await world.customer();
+  leaver = await world.customer();
   await world.give(customer, 5_000n);
   const api = V1Client.over(world.url, await apiToken(customer));
   const order = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
@@ -70,6 +72,9 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   },
   'customers freeze': { args: () => [customer.email], audits: 'customer.freeze', of: 'customer' },
   'customers unfreeze': { args: () => [customer.email], audits: 'customer.unfreeze', of: 'customer' },
+  'customers show': 'reads',
+  'customers export': { args: () => [leaver.email], audits: 'customer.export', of: 'customer' },
+  'customers delete': { args: () => [leaver.email, '--yes'], audits: 'customer.delete', of: 'customer' },
   'servers list': 'reads',
   'servers show': 'reads',
   'servers freeze': {

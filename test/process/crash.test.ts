@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { CRASH_POINTS, type CrashPoint } from '../../src/kernel/crash.ts';
 import { killLeftovers, type Serving, skerryd, startServing } from '../support/process.ts';
-import { SessionClient } from '../support/session-client.ts';
+import { PASSWORD, SessionClient } from '../support/session-client.ts';
 import { apiToken, V1Client } from '../support/v1-client.ts';
+import { environment, killedWithin, sandbox } from './crash-world.ts';
 
 const BALANCE = 90;
 /** At the sampled counts a few; all of them in the full run. */
@@ -25,6 +26,7 @@ const DEPLOY = {
   root_password: 'a root password',
 };
 
+const LEAVE = { action: 'delete_account', current_password: PASSWORD };
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
 
 interface Scene {
@@ -170,6 +172,22 @@ const SCENARIOS: readonly Scenario[] = [
       assert.equal(await balance(customer), BALANCE + 50);
     },
   },
+  {
+    points: (point) => point.startsWith('account.'),
+    lead: async ({ customer }) => {
+      await customer.post('/account-api.php', LEAVE);
+    },
+    finish: async ({ url, customer }) => {
+      // Where it died before the commit, nothing has begun.
+      const again = await customer.post('/account-api.php', LEAVE);
+      assert.ok(again.body.ok === true || again.body.error === 'auth_required', again.text);
+      await sandbox(url, 'clock', { advance_s: 300 });
+      assert.equal((await customer.get('/me.php')).body.logged_in, false);
+      const { body } = await customer.get('/sandbox/mails');
+      const last = (body.mails as { subject: string }[]).filter(({ subject }) => /deleted/.test(subject));
+      assert.equal(last.length, 1, 'the last mail, once');
+    },
+  },
 ];
 
 describe('a process killed with -9', () => {
@@ -196,8 +214,9 @@ describe('a process killed with -9', () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   });
 
-  // Uploads have a test of their own, which looks at the files.
-  const every = CRASH_POINTS.filter((point) => !point.startsWith('upload.'));
+  // Uploads, the calendar, events and mail have tests of their own.
+  const elsewhere = /^(upload|renew|suspend|fanout|deliver|mail|account)\./;
+  const every = CRASH_POINTS.filter((point) => !elsewhere.test(point));
   const points = process.env.SKERRY_TEST_FULL ? every : SAMPLED;
   for (const point of points) {
     it(`at ${point}: the work completes once`, async () => {
@@ -221,28 +240,11 @@ describe('a process killed with -9', () => {
   }
 });
 
-function environment(dataDir: string): Record<string, string> {
-  return {
-    SKERRY_DATA_DIR: dataDir,
-    SKERRY_LOG_LEVEL: 'warn',
-    SKERRY_SIM_BLOCK_S: '0',
-    SKERRY_SIM_INSTALL_S: '0.3',
-  };
-}
-
 function scene(serving: Serving, kept: { cookie: string; csrf: string }): Scene {
   const customer = SessionClient.over(serving.url);
   customer.cookie = kept.cookie;
   customer.csrf = kept.csrf;
   return { url: serving.url, customer };
-}
-
-/** How the armed process ended; it has 20 seconds to reach its point by itself. */
-async function killedWithin(serving: Serving): Promise<{ signal: NodeJS.Signals | null }> {
-  const timer = setTimeout(() => process.kill(serving.pid, 'SIGTERM'), 20_000);
-  const end = await serving.ended;
-  clearTimeout(timer);
-  return end;
 }
 
 async function pay({ url, customer }: Scene, ref: string, coin: string): Promise<void> {
@@ -280,9 +282,4 @@ async function giveUpData(scene: Scene, api: V1Client): Promise<void> {
 
 async function balance(customer: SessionClient): Promise<number> {
   return Number((await customer.get('/me.php')).body.balance);
-}
-
-async function sandbox(url: string, name: string, body: object = {}): Promise<void> {
-  const response = await fetch(`${url}/sandbox/${name}`, { method: 'POST', body: JSON.stringify(body) });
-  assert.equal(response.status, 200, await response.text());
 }

@@ -21,7 +21,7 @@ export async function forgetCustomer(service: Service, customerId: string): Prom
     await forgetPerson(tx, customerId, now);
     const mail = { customerId, kind: 'account_deleted', cause: `account:${customerId}` } as const;
     await enqueueMail(tx, { ...mail, to: leaving.email, data: { deletedAt: now } }, now, service.keys);
-    const entry = { actor: systemActor(now), action: 'customer.delete', resource: null, customerId } as const;
+    const entry = { actor: systemActor(now), action: 'customer.forget', resource: null, customerId } as const;
     await recordAudit(tx, entry, now);
     crashPoint('account.forgotten_written');
     return true;
