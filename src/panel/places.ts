@@ -1,5 +1,5 @@
 /** The panel's addresses that have no forms yet: each says what will be found there and what works today. */
-import { PANEL_PATHS } from '../spec/paths.ts';
+import { LINK_PATHS, PANEL_PATHS } from '../spec/paths.ts';
 import { html } from './html.ts';
 import { page } from './layout.ts';
 
@@ -8,15 +8,17 @@ interface Place {
   readonly title: string;
   readonly later: string;
   readonly today: string;
+  /** What has a form already. */
+  readonly link?: { readonly path: string; readonly text: string };
 }
 
 export const PLACES: readonly Place[] = [
   {
     path: PANEL_PATHS.account,
     title: 'Your account',
-    later: 'Your password, your sessions and your API tokens.',
+    later: 'Your password, your address, your sessions and your API tokens.',
     today:
-      'POST /account-api.php with action change_password, create_token, list_tokens or revoke_token. GET /me.php says who is signed in.',
+      'POST /account-api.php with action get_account, change_password, change_email, resend_confirmation, set_openpgp_key, list_sessions, end_session, create_token, list_tokens, revoke_token or delete_account. GET /me.php says who is signed in.',
   },
   {
     path: PANEL_PATHS.signIn,
@@ -24,6 +26,7 @@ export const PLACES: readonly Place[] = [
     later: 'A form for e-mail and password.',
     today:
       'POST /auth-api.php with action signin, email and password; or action recover with email, recovery_code, password and password_confirm.',
+    link: { path: LINK_PATHS.reset, text: 'Forgot your password?' },
   },
   {
     path: PANEL_PATHS.signUp,
@@ -48,6 +51,7 @@ export function placePage(place: Place): string {
     html`
 <p>${place.later}</p>
 <p class="soft">This page has no forms yet. What works today: ${place.today}</p>
+${place.link && html`<p><a href="${place.link.path}">${place.link.text}</a></p>`}
 `,
   );
 }
