@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { Command, CommanderError } from 'commander';
 import { Failure } from '../kernel/fail.ts';
 import { Refusal } from '../kernel/refusal.ts';
+import { addAudit } from './audit.ts';
 import { addCatalogue } from './catalogue.ts';
 import { FoundWrong, type OperatorContext, type OperatorDoors, type Terminal } from './context.ts';
 import { addCustomers } from './customers.ts';
@@ -50,7 +51,7 @@ function buildProgram(context: OperatorContext, more: MoreCommands): Command {
     })
     .exitOverride();
   more(program);
-  for (const add of [addStatus, addDatabase, addCatalogue, addHosts, addMachines, addIps])
+  for (const add of [addStatus, addAudit, addDatabase, addCatalogue, addHosts, addMachines, addIps])
     add(program, context);
   for (const add of [addCustomers, addServers, addTopups, addPrices, addSwitch, addMaintenance, addPolicy])
     add(program, context);

@@ -17,8 +17,8 @@ export function counted(count: number | bigint, one: string, many = `${one}s`): 
 }
 
 /** Said beside a list that does not show all there is. */
-export function tellMore(shown: number, one: string): string {
-  return `there are more than ${counted(shown, one)}: --limit shows more of them`;
+export function tellMore(shown: number, one: string, many?: string): string {
+  return `there are more than ${counted(shown, one, many)}: --limit shows more of them`;
 }
 
 /** What is known of one thing, a fact a line; those that are null are left out. */

@@ -157,4 +157,22 @@ test('a server is found, frozen, held and released, and its customer sees why', 
     ],
   );
   assert.match(await ok('verify'), /(\d+) of \1 invariants hold$/);
+
+  const log = await ok('audit', '--resource', id, '--action', 'server.hold');
+  assert.match(log, new RegExp(`\n\\S+ \\S+  server.hold  ${id}  ok +${customer.email} +XX +req_\\S+$`));
+  assert.match(await ok('audit', '--unasked', '--limit', '1'), / {2}server\..*\nthere are more than 1 entry/);
+  assert.doesNotMatch(await ok('audit', '--unasked', '--customer', customer.email), /sign_up|tok_/);
+});
+
+test('status names what is switched off, and what does not get on', async () => {
+  await ok('switch', 'mail', 'off', '--reason', 'the relay moves');
+  const well = await ok('status');
+  assert.match(well, /^ok +servers +\d+: /);
+  assert.match(well, /^note +switch +mail is off since .* UTC \(the relay moves\)$/m);
+  await ok('switch', 'mail', 'on');
+  const { db } = world.opened;
+  await db.run(`update coins set failures = 12 where code = 'LTC'`);
+  const { code, said } = await run(['status']);
+  assert.equal(code, 1);
+  assert.match(said, /^LOOK +chains +LTC: 12 polls failed in a row, read up to /m);
 });
