@@ -104,6 +104,9 @@ function checkTogether(config: Config): void {
     );
   }
   if (config.SKERRY_MODE === 'live') {
+    if (config.SKERRY_SMTP_URL !== null && config.SKERRY_BASE_URL === null) {
+      throw new ConfigError('SKERRY_BASE_URL: mails hold links; say how customers reach the service');
+    }
     if (config.DATABASE_URL === null) {
       throw new ConfigError('DATABASE_URL: a live service needs a PostgreSQL of its own; give postgres://…');
     }

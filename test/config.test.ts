@@ -76,6 +76,13 @@ for (const [name, values] of Object.entries({
     '127.0.0.1;::1',
     '*',
   ],
+  SKERRY_SMTP_URL: [
+    'mail.example.org:587',
+    'http://mail.example.org',
+    'smtp://ann@mail.example.org',
+    'smtp://a/b',
+  ],
+  SKERRY_MAIL_FROM: ['Skerry', 'a@b.example, c@d.example', 'Skerry\nBcc: <a@b.example>'],
   SKERRY_SANDBOX_PUBLIC: ['yes', '1', 'TRUE'],
   SKERRY_TOKEN_PREFIX: ['Skerry', 'a_b', '1a', 'a'.repeat(21)],
   SKERRY_LOG_LEVEL: ['loud'],
@@ -115,6 +122,15 @@ test('the base URL follows the port that was taken, and brackets an IPv6 address
 
 test('a live service needs a database of its own', () => {
   assert.match(refusal({ SKERRY_MODE: 'live' }), /^DATABASE_URL: /);
+});
+
+test('a mail server goes with a sender, and in a live service with an address for links', () => {
+  const mail = { SKERRY_SMTP_URL: 'smtp://mail.example', SKERRY_MAIL_FROM: 'Skerry <a@b.example>' };
+  loadConfig(mail);
+  loadConfig({ ...LIVE, ...mail, SKERRY_BASE_URL: 'https://panel.example' });
+  assert.match(refusal({ SKERRY_SMTP_URL: mail.SKERRY_SMTP_URL }), /^SKERRY_MAIL_FROM: /);
+  assert.match(refusal({ SKERRY_MAIL_FROM: mail.SKERRY_MAIL_FROM }), /^SKERRY_SMTP_URL: /);
+  assert.match(refusal({ ...LIVE, ...mail }), /^SKERRY_BASE_URL: /);
 });
 
 test('only a sandbox can be told to crash', () => {

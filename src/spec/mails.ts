@@ -96,6 +96,8 @@ interface MailRow<Data> {
   readonly when: string;
   /** From when on it says nothing true or useful any more and is not sent; left out: it keeps. */
   readonly staleAt?: (data: Data) => Date;
+  /** Somebody waits for it: it is sent before others. */
+  readonly urgent?: true;
   /** Sent although the customer is gone. */
   readonly outlivesCustomer?: true;
 }
@@ -117,11 +119,13 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
   new_sign_in: { when: 'somebody signed in to the account' },
   confirm_address: {
     when: 'an e-mail address is to be confirmed',
+    urgent: true,
     staleAt: (data) => data.expiresAt,
   },
   address_changed: { when: 'the e-mail address of the account was changed' },
   reset_password: {
     when: 'somebody asked for a new password',
+    urgent: true,
     staleAt: (data) => data.expiresAt,
   },
   account_deleted: { when: 'the account was deleted', outlivesCustomer: true },

@@ -30,6 +30,7 @@ export async function insertMail(
     readonly customerId: string;
     readonly kind: MailKind;
     readonly cause: string;
+    readonly urgent: boolean;
     readonly dataSealed: string;
     readonly toAddress: string | null;
     readonly staleAt: Date | null;
@@ -37,8 +38,8 @@ export async function insertMail(
   },
 ): Promise<void> {
   await tx.run(
-    `insert into mails (id, customer_id, kind, cause, data_sealed, to_address, stale_at, due_at, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+    `insert into mails (id, customer_id, kind, cause, urgent, data_sealed, to_address, stale_at, due_at, created_at)
+     values ($1, $2, $3, $4, $9, $5, $6, $7, $8, $8)
      on conflict (kind, cause) do nothing`,
     [
       mail.id,
@@ -49,22 +50,26 @@ export async function insertMail(
       mail.toAddress,
       mail.staleAt,
       mail.now,
+      mail.urgent,
     ],
   );
 }
 
-/** Leases due mails, most overdue first. The lease ends by itself: the database's clock counts. */
+const FREE = 'due_at <= $1 and (leased_until is null or leased_until < clock_timestamp())';
+
+/** Leases due mails: urgent ones first, then the most overdue. The lease ends by itself: the database's clock counts. */
 export async function claimMails(
   tx: Sql,
   claim: { leaseId: string; now: Date; leaseS: number; limit: number },
 ): Promise<MailRow[]> {
   return await tx.rows<MailRow>(
-    `with due as (
-       select id from mails
-        where due_at <= $1 and (leased_until is null or leased_until < clock_timestamp())
-        order by due_at limit $2 for update skip locked)
+    `with urgent as (
+       select id from mails where urgent and ${FREE} order by due_at limit $2 for update skip locked
+     ), others as (
+       select id from mails where not urgent and ${FREE}
+        order by due_at limit (select $2 - count(*) from urgent) for update skip locked)
      update mails m set lease_id = $3, leased_until = clock_timestamp() + make_interval(secs => $4)
-       from due where m.id = due.id
+       from (select id from urgent union all select id from others) due where m.id = due.id
      returning m.id, m.customer_id, m.kind, m.data_sealed, m.to_address, m.status, m.stale_at, m.attempts, m.fault,
        m.lease_id, m.created_at`,
     [claim.now, claim.limit, claim.leaseId, claim.leaseS],
@@ -154,15 +159,6 @@ export async function mailsUnderWay(tx: Sql, now: Date): Promise<boolean> {
     [now],
   );
   return row?.found ?? false;
-}
-
-/** Forgets up to `limit` finished mails that are older than `before`; returns how many. Their causes may mail again. */
-export async function deleteOldMails(tx: Sql, before: Date, limit: number): Promise<number> {
-  return await tx.run(
-    `delete from mails where id in (
-       select id from mails where due_at is null and created_at < $1 order by created_at limit $2)`,
-    [before, limit],
-  );
 }
 
 /** Where mails to a customer go, and the key they are encrypted to. Undefined once the customer is gone or going. */

@@ -192,6 +192,17 @@ describe('mails', () => {
     assert.equal(new Set(mailer.received.map(({ id }) => id)).size, 20);
   });
 
+  it('a link that somebody waits for goes before all others', async () => {
+    for (let mails = 0; mails < 9; mails++) await queue();
+    const expiresAt = new Date(world.clock.now().getTime() + HOUR_MS);
+    await queue({ customerId, kind: 'confirm_address', cause: 'c', data: { path: '/confirm', expiresAt } });
+    const counts: number[] = [];
+    while (counts.at(-1) !== 0) counts.push(await run());
+    assert.deepEqual(counts, [4, 4, 2, 0]);
+    const place = mailer.received.findIndex(({ subject }) => subject === 'Confirm your e-mail address');
+    assert.ok(place < 4, `at place ${place}`);
+  });
+
   it('while the switch is off, mails are queued and nothing is planned', async () => {
     await turn(service, 'mail', false);
     await queue();

@@ -31,6 +31,7 @@ export async function enqueueMail(tx: Sql, mail: NewMail, now: Date, keys: KeyRi
     customerId: mail.customerId,
     kind: mail.kind,
     cause: mail.cause,
+    urgent: MAILS[mail.kind].urgent ?? false,
     dataSealed: keys.seal(MAIL_SEAL, writeMailData(mail.data)),
     toAddress: mail.to ?? null,
     staleAt: staleAt(mail),

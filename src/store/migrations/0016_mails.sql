@@ -8,6 +8,8 @@ create table mails (
   kind text not null,
   -- What happened, once for each kind: `low:<server>:<end of the cycle>`.
   cause text not null,
+  -- Somebody sits before a screen and waits for it: it is sent before others.
+  urgent bool not null,
   -- What the template needs, sealed: it may hold a link that lets its reader in.
   data_sealed text,
   -- Where it goes when not to the customer's own address.
@@ -31,6 +33,7 @@ create table mails (
   check (due_at is null or data_sealed is not null)
 ) with (fillfactor = 70);
 create index mails_due on mails (due_at) where due_at is not null;
+create index mails_urgent on mails (due_at) where due_at is not null and urgent;
 create index mails_by_lease on mails (lease_id) where lease_id is not null;
 create index mails_by_customer on mails (customer_id, created_at desc, id desc);
 create index mails_by_age on mails (created_at) where due_at is null;
