@@ -9,7 +9,7 @@ create table mails (
   -- What happened, once for each kind: `low:<server>:<end of the cycle>`.
   cause text not null,
   -- Somebody sits before a screen and waits for it: it is sent before others.
-  urgent bool not null,
+  urgent bool not null default false,
   -- What the template needs, sealed: it may hold a link that lets its reader in.
   data_sealed text,
   -- Where it goes when not to the customer's own address.
