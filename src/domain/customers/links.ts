@@ -27,7 +27,7 @@ const KINDS: Record<LinkPurpose, { readonly path: keyof typeof LINK_PATHS; reado
   undo: { path: 'reset', lifeMs: LIMITS.undoLinkDays * DAY_MS },
 };
 /** For so long it is said of a link that it was used or is over; afterwards it is unknown. */
-const REMEMBERED_MS = 7 * DAY_MS;
+const REMEMBERED_MS = LIMITS.mailLinkRememberedDays * DAY_MS;
 
 export interface MadeLink {
   /** With the token: it goes into a mail and nowhere else. */
