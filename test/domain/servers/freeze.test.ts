@@ -187,6 +187,24 @@ describe('a freeze that comes while something is done to the server', () => {
     assert.deepEqual(await told(), ['server.rebooted']);
   });
 
+  it('wins against what is asked and done at the same moment', async () => {
+    const { service } = world;
+    const { actor } = region;
+    const asked = [
+      () => stopServer(service, actor, shown),
+      () => startServer(service, actor, shown),
+      () => rebuildServer(service, actor, shown, {}),
+    ];
+    for (const ask of asked) {
+      await Promise.allSettled([ask(), freeze(), region.work()]);
+      await world.rest();
+      assert.equal(await state(), 'suspended (operator), stopped');
+      await Promise.all([release(), region.work()]);
+      await world.rest();
+      assert.match(await state(), /^(running, running|stopped, stopped)$/);
+    }
+  });
+
   it('comes too late for one that is being destroyed', async () => {
     await destroyServer(world.service, region.actor, shown);
     assert.match(await refusal(freeze()), /being destroyed/);
