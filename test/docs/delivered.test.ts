@@ -1,0 +1,74 @@
+/** One and the same event: delivered by the service to the receivers that the guide shows, and on the stream. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { follow } from '../../docs/samples/events/follow.ts';
+import { apiToken, V1Client } from '../support/v1-client.ts';
+import { startWorld } from '../support/world.ts';
+import { missing, SAMPLES, startReceiver } from './receivers.ts';
+
+const COMMANDS = [
+  [process.execPath, join(SAMPLES, 'webhooks/receive.ts')],
+  ['python3', '-B', join(SAMPLES, 'webhooks/receive.py')],
+];
+
+/** As the guide makes it: a key and a certificate for this machine. */
+function certificate(folder: string): { TLS_CERT: string; TLS_KEY: string } {
+  const [TLS_KEY, TLS_CERT] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
+  const files = ['-keyout', TLS_KEY, '-out', TLS_CERT];
+  const made = spawnSync('openssl', [
+    ...['req', '-x509', ...curve, '-nodes', '-days', '30', '-subj', '/CN=localhost', '-addext', names],
+    ...files,
+  ]);
+  assert.equal(made.status, 0, made.stderr.toString());
+  return { TLS_CERT, TLS_KEY };
+}
+
+const skip = missing('openssl', 'version') || missing('python3', '--version');
+
+it('an event comes to receivers and on the stream, the same in each', { skip }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skerry-tls-'));
+  const tls = certificate(folder);
+  const world = await startWorld({
+    SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true',
+    SKERRY_WEBHOOK_CA_FILE: tls.TLS_CERT,
+    SKERRY_RATE_CAPACITY: '1000',
+  });
+  const receivers = [];
+  try {
+    const token = await apiToken(await world.customer());
+    const api = V1Client.over(world.url, token);
+    // What has happened so far is sent to nobody.
+    await world.settle();
+    // The receiver needs the secret and the subscription the receiver's URL: one begins elsewhere.
+    for (const command of COMMANDS) {
+      const { body: webhook } = await api.post('/webhooks', {
+        url: 'https://hooks.invalid/',
+        events: ['*'],
+        active: false,
+      });
+      const receiver = await startReceiver(command, { ...tls, WEBHOOK_SECRET: webhook.secret });
+      receivers.push(receiver);
+      const patched = await api.patch(`/webhooks/${webhook.id}`, { url: receiver.url, active: true });
+      assert.equal(patched.status, 200);
+    }
+    const events = follow(world.url, token, '0');
+    assert.equal((await events.next()).value.type, 'token.created');
+    const name = 'naïve ✓ "one"';
+    assert.equal((await api.post('/account/tokens', { name, scope: 'read' })).status, 201);
+    const { value: event } = await events.next();
+    assert.deepEqual([event.seq, event.data.api_token.name], [2, name]);
+    await events.return(undefined);
+    await world.settle();
+    for (const receiver of receivers) assert.deepEqual(receiver.lines(), [`${event.id} token.created`]);
+  } finally {
+    await Promise.all(receivers.map((receiver) => receiver.stop()));
+    await world.close();
+    rmSync(folder, { recursive: true });
+  }
+});
