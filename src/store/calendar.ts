@@ -38,12 +38,15 @@ export interface CalendarWork {
   readonly untold: boolean;
 }
 
-/** One look at all that the calendar may have to do now. */
+/**
+ * One look at all that the calendar may have to do now. Each asks for the first in the order of its index: whether there
+ * is any, a planner that expects many would look for in the table, from one end to the other when there is none.
+ */
 export async function findCalendarWork(sql: Sql, now: Date): Promise<CalendarWork | undefined> {
   return await sql.row<CalendarWork>(
     `select (select on_ from switches where name = 'renewals') as on,
-            exists (select from servers where bill_at <= $1) as due,
-            exists (select from balances where moved) as moved,
+            coalesce((select bill_at from servers where bill_at is not null order by bill_at limit 1) <= $1, false) as due,
+            (select customer_id from balances where moved order by customer_id limit 1) is not null as moved,
             exists (select from price_changes where told_at is null and cancelled_at is null) as untold`,
     [now],
   );
@@ -57,15 +60,20 @@ export async function nextBillAt(sql: Sql): Promise<Date | null> {
   return row?.bill_at ?? null;
 }
 
-/** Customers of the servers that are due, the most overdue first; `limit` servers are looked at. */
-export async function dueCustomers(sql: Sql, now: Date, limit: number): Promise<string[]> {
-  const rows = await sql.rows<{ customer_id: string }>(
-    `select customer_id from (
-       select customer_id, bill_at from servers where bill_at <= $1 order by bill_at limit $2) as due
+/** A batch is small against the tables, and the planner can see it. */
+const BATCH = 256;
+
+/** Customers of a batch of servers that are due, the most overdue first, and how many of them are theirs. */
+export async function dueCustomers(
+  sql: Sql,
+  now: Date,
+): Promise<{ readonly customerId: string; readonly servers: number }[]> {
+  return await sql.rows(
+    `select customer_id as "customerId", count(*)::int as servers from (
+       select customer_id, bill_at from servers where bill_at <= $1 order by bill_at limit ${BATCH}) as due
       group by customer_id order by min(bill_at), customer_id`,
-    [now, limit],
+    [now],
   );
-  return rows.map((row) => row.customer_id);
 }
 
 /** One holder at a time for each customer, until `tx` ends: what is due at once has an order. False: another has it. */
@@ -103,17 +111,19 @@ export async function renewingUntil(tx: Sql, customerId: string, until: Date): P
 }
 
 /**
- * Locks up to `limit` balances that moved since the calendar looked, and forgets it of those whose customers have nothing
+ * Locks a batch of balances that moved since the calendar looked, and forgets it of those whose customers have nothing
  * that hangs on it: no server that waits for the balance, and after a debit none that renews within the window. Returns
- * the customers of the others. Whatever is suspended at the same time has locked its balance before, or waits for us.
+ * how many there were, and the customers of the others. Whatever is suspended at the same time has locked its balance before, or waits for us.
  */
-export async function takeMoved(tx: Sql, now: Date, limit: number): Promise<string[]> {
+export async function takeMoved(
+  tx: Sql,
+  now: Date,
+): Promise<{ readonly taken: number; readonly concerned: readonly string[] }> {
   const locked = await tx.rows<{ customer_id: string }>(
-    `select customer_id from balances where moved limit $1 for update skip locked`,
-    [limit],
+    `select customer_id from balances where moved order by customer_id limit ${BATCH} for update skip locked`,
   );
   const ids = locked.map((row) => row.customer_id);
-  if (ids.length === 0) return [];
+  if (ids.length === 0) return { taken: 0, concerned: [] };
   const rows = await tx.rows<{ customer_id: string }>(
     `with quiet as (
        update balances b set moved = false, debited = false
@@ -126,7 +136,7 @@ export async function takeMoved(tx: Sql, now: Date, limit: number): Promise<stri
       where id not in (select customer_id from quiet)`,
     [ids, now],
   );
-  return rows.map((row) => row.customer_id);
+  return { taken: ids.length, concerned: rows.map((row) => row.customer_id) };
 }
 
 /** Whether the end of a cycle is due for a server of the customer: that has its turn before what waits for the balance. */

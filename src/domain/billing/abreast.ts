@@ -6,7 +6,11 @@ export async function abreast<T>(items: readonly T[], work: (item: T) => Promise
   const left = [...items];
   let did = 0;
   async function worker(): Promise<void> {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) did += await work(item);
+    for (let item = left.shift(); item !== undefined; item = left.shift()) {
+      // Not `+= await`: that would add to what was there before the wait.
+      const count = await work(item);
+      did += count;
+    }
   }
   const ended = await Promise.allSettled(Array.from({ length: ABREAST }, worker));
   for (const end of ended) if (end.status === 'rejected') throw end.reason;

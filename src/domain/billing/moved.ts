@@ -19,11 +19,12 @@ import { abreast } from './abreast.ts';
 import { tellIfLow } from './low-balance.ts';
 import { resumeIfPaid } from './suspended.ts';
 
-/** Looks at up to `limit` balances that moved; returns how many there were that something hangs on. */
-export async function settleMoved(service: Service, limit: number): Promise<number> {
+/** Looks at a batch of balances that moved; returns how much there was. */
+export async function settleMoved(service: Service): Promise<number> {
   const now = service.clock.now();
-  const customers = await service.db.transaction((tx) => takeMoved(tx, now, limit));
-  return await abreast(customers, (customerId) => settleCustomer(service, customerId));
+  const { taken, concerned } = await service.db.transaction((tx) => takeMoved(tx, now));
+  const did = await abreast(concerned, (customerId) => settleCustomer(service, customerId));
+  return taken - concerned.length + did;
 }
 
 /** One customer's. A server that fails is left out and the operator told; it has its turn with the next movement. */

@@ -18,18 +18,13 @@ import { billFirstDue } from './due.ts';
 import { settleMoved } from './moved.ts';
 import { tellPrices } from './tell-prices.ts';
 
-const DUE_BATCH = 256;
-const MOVED_BATCH = 256;
-/** Servers of one customer in a row; the others wait meanwhile. */
-const IN_A_ROW = 64;
-
 /** Does one bounded batch of what is due now; returns how much there was, 0 when nothing is left. One statement when there is nothing. */
 export async function sweepCalendar(service: Service): Promise<number> {
   const work = await findCalendarWork(service.db, service.clock.now());
   if (!work || !(work.on ?? SWITCHES.renewals.default)) return 0;
   let did = 0;
   if (work.due) did += await billDue(service);
-  if (work.moved) did += await settleMoved(service, MOVED_BATCH);
+  if (work.moved) did += await settleMoved(service);
   if (work.untold) did += await tellPrices(service);
   if (did > 0) service.wake();
   return did;
@@ -41,17 +36,18 @@ export async function nextCalendarDue(service: Pick<Service, 'db'>): Promise<Dat
 }
 
 async function billDue(service: Service): Promise<number> {
-  const customers = await dueCustomers(service.db, service.clock.now(), DUE_BATCH);
-  return await abreast(customers, (customerId) => billCustomer(service, customerId));
+  const customers = await dueCustomers(service.db, service.clock.now());
+  return await abreast(customers, (customer) => billCustomer(service, customer));
 }
 
-async function billCustomer(service: Service, customerId: string): Promise<number> {
-  let did = 0;
-  while (did < IN_A_ROW) {
+async function billCustomer(
+  service: Service,
+  { customerId, servers }: { readonly customerId: string; readonly servers: number },
+): Promise<number> {
+  for (let did = 0; did < servers; did++) {
     const outcome = await billFirstDue(service, customerId);
-    if (outcome === 'none') break;
-    did += 1;
-    if (outcome === 'elsewhere') break;
+    if (outcome === 'none') return did;
+    if (outcome === 'elsewhere') return did + 1;
   }
-  return did;
+  return servers;
 }
