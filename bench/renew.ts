@@ -1,0 +1,140 @@
+/**
+ * What billing by the calendar costs: CPU of the process and of the database for each server that is due, out of a backlog of
+ * a thousand and of a hundred thousand, and the time of a look that finds nothing; all with a million servers.
+ */
+import { join } from 'node:path';
+import { type Opened, openService } from '../src/compose/service.ts';
+import { loadConfig } from '../src/config.ts';
+import { sweepCalendar } from '../src/domain/billing/sweep.ts';
+import { DAY_MS } from '../src/kernel/time.ts';
+import { startEmbedded } from '../src/store/embedded/index.ts';
+import { renewDuty } from '../src/workers/renew.ts';
+import { type Figure, median } from './figure.ts';
+import { backendMicros } from './load.ts';
+
+const SERVERS = 1_000_000;
+const SERVERS_A_CUSTOMER = 4;
+const FEW = 1_000;
+const MANY = 100_000;
+const ROUNDS = 3;
+const LOOKS = 50;
+/** Servers `i` to `j` are due since a while, as many seconds apart as they are. */
+const DUE = `update servers set paid_until = $1::timestamptz - ($3::int - public_no) * interval '1 ms',
+                    bill_at = $1::timestamptz - ($3::int - public_no) * interval '1 ms'
+              where public_no > $2::int and public_no <= $3::int`;
+
+export async function benchRenew(folder: string): Promise<Figure[]> {
+  const dataDir = join(folder, 'renew');
+  const database = await startEmbedded({ dataDir });
+  const config = loadConfig({ SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'error' });
+  try {
+    const opened = await openService(config, database.connection, { mayMigrate: true });
+    try {
+      await lay(opened);
+      return await measure(opened);
+    } finally {
+      await opened.close();
+    }
+  } finally {
+    await database.stop();
+  }
+}
+
+async function measure(opened: Opened): Promise<Figure[]> {
+  const idleMs = await lookAtNothing(opened);
+  const few: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    await fallDue(opened, round * FEW, (round + 1) * FEW);
+    few.push(await cpuPerServer(opened, FEW));
+  }
+  const many: number[] = [];
+  await fallDue(opened, SERVERS - MANY, SERVERS);
+  for (let round = 0; round < ROUNDS; round++) many.push(await cpuPerServer(opened, FEW));
+  return [
+    {
+      name: 'calendar: a server out of 100 k due ÷ out of 1 k, CPU',
+      ...{ value: median(many) / median(few), unit: '×', heldTo: 1.2, goal: 1.1, bound: 'max' },
+    },
+    {
+      name: 'calendar: a look that finds nothing in 1 M servers',
+      ...{ value: idleMs, unit: 'ms', heldTo: 10, goal: 3, bound: 'max' },
+    },
+    {
+      name: 'calendar: a renewal, CPU of process and database',
+      ...{ value: median(few) / 1_000, unit: 'ms', heldTo: 20, goal: 8, bound: 'max' },
+    },
+  ];
+}
+
+/** The median of a run of the duty and its question for the next date. */
+async function lookAtNothing({ service }: Opened): Promise<number> {
+  const duty = renewDuty(service);
+  const times: number[] = [];
+  for (let look = 0; look < LOOKS; look++) {
+    const begun = performance.now();
+    if ((await duty.run()) !== 0) throw new Error('something is due');
+    await duty.nextDue();
+    times.push(performance.now() - begun);
+  }
+  return median(times);
+}
+
+async function fallDue({ db, clock }: Opened, from: number, to: number): Promise<void> {
+  await db.run(DUE, [new Date(clock.now().getTime() - DAY_MS), from, to]);
+  await db.run('vacuum analyze servers');
+}
+
+/** Microseconds of both for each of about `count` servers, and for what their charges make of the balances. */
+async function cpuPerServer({ service, db }: Opened, count: number): Promise<number> {
+  const charges = async () =>
+    Number((await db.row<{ n: bigint }>(`select count(*) as n from transfers where type = 'charge'`))?.n);
+  const charged = await charges();
+  const database = await backendMicros(db);
+  const cpu = process.cpuUsage();
+  for (let done = 0; done < count; done = (await charges()) - charged) {
+    if ((await sweepCalendar(service)) === 0) throw new Error(`only ${done} servers were due`);
+  }
+  const { user, system } = process.cpuUsage(cpu);
+  const micros = user + system + (await backendMicros(db)) - database;
+  return micros / ((await charges()) - charged);
+}
+
+/** Customers who can pay, and their servers, which have run for a while and are paid for another. */
+async function lay({ db }: Opened): Promise<void> {
+  const customers = SERVERS / SERVERS_A_CUSTOMER;
+  await db.transaction(async (tx) => {
+    // Rows are laid without looking for those that they refer to: there are too many.
+    await tx.run('set local session_replication_role = replica');
+    await tx.run('set local statement_timeout = 0');
+    await tx.run(
+      `insert into customers (id, public_no, email, email_key, password_hash, created_at)
+       select ${customerAt('c')}, c + 1, c || '@example.org', c, '', now() from generate_series(0, $1::int - 1) as c`,
+      [customers],
+    );
+    await tx.run(
+      `insert into balances (customer_id, balance_cents, servers)
+       select ${customerAt('c')}, 1000000000, $2 from generate_series(0, $1::int - 1) as c`,
+      [customers, SERVERS_A_CUSTOMER],
+    );
+    await tx.run(`insert into regions values ('aaa', 'aaa', 'aaa', 'FR', 'aaa')`);
+    await tx.run(`insert into plans values ('s1', 'vps', 1, 'bench', 1024, 10, 1, 500, true)`);
+    const image = `'b0000000-0000-0000-0000-000000000000'::uuid`;
+    await tx.run(
+      `insert into images values (${image}, 'official', 'debian', '13', null, '{amd64}', 1, true, now())`,
+    );
+    await tx.run(
+      `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
+                            billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, bill_at,
+                            auto_renew, first_run_at, created_at, updated_at)
+       select new_id(now()), i, ${customerAt(`(i % ${customers})`)}, 'n' || i, 'running', 's1', 'aaa', ${image}, 1024, 10,
+              1, 500, 500, 15, at, at - interval '7 days', true, now(), now(), now()
+         from (select i, now() + interval '8 days' + i * interval '1 second' as at from generate_series(1, $1::int) as i) as laid`,
+      [SERVERS],
+    );
+  });
+  await db.run('vacuum analyze');
+}
+
+function customerAt(c: string): string {
+  return `('c' || lpad(to_hex(${c}), 31, '0'))::uuid`;
+}
