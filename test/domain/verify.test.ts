@@ -113,6 +113,9 @@ const BREAKS: Record<string, readonly string[]> = {
     `update servers set suspended_at = now() where status = 'running'`,
   ],
   'held servers stay': [`update servers set held_at = now(), hold_order = 'one', status = 'destroying'`],
+  'frozen servers stand still': [
+    `update servers set frozen_at = now(), freeze_reason = 'one' where status = 'running'`,
+  ],
   'held addresses have a server': [
     `delete from servers`,
     `update ipv6_prefixes set server_id = gen_random_uuid() where server_id is not null and region_id = 'par'`,

@@ -16,7 +16,7 @@ export async function pull(
   service: Service,
   shownId: string,
   action: Action,
-  change: (levers: ServerLevers, now: Date) => ServerLevers | null,
+  change: (levers: ServerLevers, now: Date, server: ServerRow) => ServerLevers | null,
 ): Promise<boolean> {
   const id = requireServerId(shownId);
   const changed = await service.db.transaction(async (tx) => {
@@ -24,7 +24,7 @@ export async function pull(
     const before = (await findServerLevers(tx, id)) ?? noServer();
     if (server.status === 'destroying') throw new Refusal('the server is being destroyed: it is too late');
     const now = service.clock.now();
-    const levers = change(before, now);
+    const levers = change(before, now, server);
     if (levers === null) return false;
     await setServerLevers(tx, id, levers);
     const { customer_id: customerId } = server;

@@ -41,4 +41,13 @@ export const CALENDAR: readonly Invariant[] = [
     checks: 'servers',
     broken: `select id from servers where held_at is not null and status = 'destroying'`,
   },
+  {
+    name: 'frozen servers stand still',
+    proves: 'a server that the operator froze is suspended for that reason as soon as nothing is done to it',
+    checks: 'servers',
+    broken: `select id from servers s
+      where frozen_at is not null and status in ('running', 'stopped', 'suspended')
+        and suspended_reason is distinct from 'operator'
+        and not exists (select from operations o where o.server_id = s.id)`,
+  },
 ];

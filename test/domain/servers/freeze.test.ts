@@ -160,6 +160,7 @@ describe('a freeze that comes while something is done to the server', () => {
     shown = showId('server', id);
     await freeze();
     assert.match(await state(), /^provisioning/);
+    assert.match(await refusal(hold()), /has not run yet/);
     await world.rest();
     assert.equal(await state(), 'suspended (operator), stopped');
     await release();
