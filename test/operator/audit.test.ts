@@ -49,6 +49,8 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   // The database keeps itself which files were run.
   migrate: 'reads',
   verify: 'reads',
+  status: 'reads',
+  audit: 'reads',
   config: 'reads',
   'catalogue show': 'reads',
   'catalogue load': { args: () => [editedCatalogue()], audits: 'catalogue.load' },
