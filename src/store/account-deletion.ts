@@ -203,7 +203,11 @@ export async function deleteRecords(tx: Sql, customerId: string, limit: number):
       [customerId, limit],
     );
   }
-  await tx.run('delete from event_counters where customer_id = $1', [customerId]);
+  // While one numbered event is left, the next one must not be given a number that is taken.
+  await tx.run(
+    `delete from event_counters where customer_id = $1 and not exists (select from events where customer_id = $1)`,
+    [customerId],
+  );
   return gone;
 }
 
