@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { benchDeploy } from './deploy.ts';
 import type { Figure } from './figure.ts';
 import { benchLists } from './lists.ts';
+import { benchLives } from './lives.ts';
+import { benchRenew } from './renew.ts';
 import { benchRest } from './rest.ts';
 import { benchRetain } from './retain.ts';
 import { benchServe } from './serve.ts';
@@ -19,7 +21,17 @@ const folder = await mkdtemp(join(tmpdir(), 'skerry-bench-'));
 await chmod(folder, 0o755);
 let missed = 0;
 try {
-  for (const bench of [benchStart, benchServe, benchDeploy, benchRest, benchUpload, benchLists, benchRetain]) {
+  for (const bench of [
+    benchStart,
+    benchServe,
+    benchDeploy,
+    benchRest,
+    benchUpload,
+    benchLists,
+    benchRetain,
+    benchRenew,
+    benchLives,
+  ]) {
     for (const figure of await bench(folder)) report(figure);
   }
 } finally {
