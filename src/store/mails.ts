@@ -62,6 +62,7 @@ export async function claimMails(
   tx: Sql,
   claim: { leaseId: string; now: Date; leaseS: number; limit: number },
 ): Promise<MailRow[]> {
+  // An array, not a join: the planner cannot tell how few the computed limit leaves, and would join by reading the whole table.
   return await tx.rows<MailRow>(
     `with urgent as (
        select id from mails where urgent and ${FREE} order by due_at limit $2 for update skip locked
@@ -69,7 +70,7 @@ export async function claimMails(
        select id from mails where not urgent and ${FREE}
         order by due_at limit (select $2 - count(*) from urgent) for update skip locked)
      update mails m set lease_id = $3, leased_until = clock_timestamp() + make_interval(secs => $4)
-       from (select id from urgent union all select id from others) due where m.id = due.id
+      where m.id = any (array(select id from urgent union all select id from others))
      returning m.id, m.customer_id, m.kind, m.data_sealed, m.to_address, m.status, m.stale_at, m.attempts, m.fault,
        m.lease_id, m.created_at`,
     [claim.now, claim.limit, claim.leaseId, claim.leaseS],
@@ -151,14 +152,12 @@ export async function nextMailDue(tx: Sql): Promise<Date | null> {
 
 /** Whether a mail is held by somebody, or due. */
 export async function mailsUnderWay(tx: Sql, now: Date): Promise<boolean> {
-  const row = await tx.row<{ found: boolean }>(
-    `select exists (
-       select from mails where due_at <= $1
-       union all
-       select from mails where lease_id is not null and leased_until > clock_timestamp()) as found`,
-    [now],
+  const due = await nextMailDue(tx);
+  if (due !== null && due <= now) return true;
+  const row = await tx.row<{ held: boolean }>(
+    `select exists (select from mails where lease_id is not null and leased_until > clock_timestamp()) as held`,
   );
-  return row?.found ?? false;
+  return row?.held ?? false;
 }
 
 /** Where mails to a customer go, and the key they are encrypted to. Undefined once the customer is gone or going. */

@@ -16,8 +16,9 @@ export interface ReceivedMail {
 }
 
 const SEAL = 'sandbox mail';
-/** The box holds this many, and a reader sees this many at once. */
-const KEPT_MAX = 10_000;
+/** The box holds about this many, and a reader sees this many at once. */
+const KEPT_MAX = 10_000n;
+const TIDIED_EACH = 100n;
 const SHOWN_MAX = 100;
 
 export class MailOutbox implements Mailer {
@@ -61,10 +62,11 @@ export class MailOutbox implements Mailer {
 
   async #keep({ id, to, subject, text }: OutgoingMail): Promise<void> {
     const sealed = this.#keys.seal(SEAL, JSON.stringify({ to, subject, text } satisfies ReceivedMail));
-    await this.#db.run(
-      `insert into sim.mails (id, to_key, mail_sealed) values ($1, $2, $3) on conflict (id) do nothing`,
+    const kept = await this.#db.row<{ no: bigint }>(
+      `insert into sim.mails (id, to_key, mail_sealed) values ($1, $2, $3) on conflict (id) do nothing returning no`,
       [readId('mail', id), to.toLowerCase(), sealed],
     );
-    await this.#db.run(`delete from sim.mails where no <= (select max(no) from sim.mails) - $1`, [KEPT_MAX]);
+    if (!kept || kept.no % TIDIED_EACH !== 0n) return;
+    await this.#db.run('delete from sim.mails where no <= $1', [kept.no - KEPT_MAX]);
   }
 }
