@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readCatalogue } from '../../src/domain/catalogue/read.ts';
+import { Refusal } from '../../src/kernel/refusal.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { SETTINGS, SWITCH_NAMES } from '../../src/spec/settings.ts';
 
@@ -42,6 +43,35 @@ test('the guide shows every command', async () => {
   const missing = all.flat().filter((command) => !GUIDE.includes(`npx skerryd ${command}`));
   assert.deepEqual(missing, []);
 });
+
+test('every command of the guide is understood as it is written there', async () => {
+  const lines = [...GUIDE.matchAll(/^npx skerryd (.*)$/gm)].map((match) => match[1] ?? '');
+  assert.ok(lines.length > 40, `${lines.length} commands`);
+  const refused: string[] = [];
+  for (const line of lines) {
+    const argv = words(line);
+    // The composition root brings it.
+    if (argv[0] === 'serve') continue;
+    const doors = {
+      settings: () => [],
+      database: () => Promise.reject(new Refusal('opened')),
+      service: () => Promise.reject(new Refusal('opened')),
+    };
+    let said = '';
+    const say = (text: string) => {
+      said += text;
+    };
+    const code = await runOperator(argv, doors, undefined, { out: say, err: say, ask: null });
+    if (code === 2) refused.push(`${line}: ${said}`);
+  }
+  assert.deepEqual(refused, []);
+});
+
+/** As a shell splits them: quotes hold together, a `#` begins a comment. */
+function words(line: string): string[] {
+  const found = line.matchAll(/'([^']*)'|(#.*$)|(\S+)/g);
+  return [...found].flatMap(([, quoted, comment, plain]) => (comment ? [] : [quoted ?? plain ?? '']));
+}
 
 test('the catalogue file that the guide shows can be loaded', () => {
   const example = /```yaml\n(.*?)```/s.exec(GUIDE)?.[1] ?? '';
