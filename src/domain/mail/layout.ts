@@ -15,9 +15,7 @@ export function layOut({ subject, paragraphs }: Written, panel: Panel): Rendered
 }
 
 function footer({ baseUrl }: Panel): string {
-  const why = wrap(
-    'You get this mail because you have an account there. We mail only when something happens to it.',
-  );
+  const why = wrap('This mail is about an account there. We mail only when something happens to it.');
   // The line that mail programs take for the beginning of a signature.
   return `-- \n${baseUrl}/\n${why}`;
 }
