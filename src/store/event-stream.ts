@@ -48,18 +48,28 @@ export async function findEventEdges(sql: Sql, customerId: string, after: bigint
 
 export interface ReaderRow {
   readonly token_id: string;
+  /** Not revoked, not expired, and its customer is there. */
+  readonly lives: boolean;
   /** Of the token's customer. */
   readonly last_seq: bigint;
 }
 
-/** How far the customers of these tokens have come. A token that is revoked or has expired is left out. */
-export async function watchReaders(sql: Sql, tokenIds: readonly string[], now: Date): Promise<ReaderRow[]> {
+/**
+ * How far the customers of these tokens have come, with the number that is known of each: only those that have come further,
+ * and those that have come to their end.
+ */
+export async function watchReaders(
+  sql: Sql,
+  known: ReadonlyMap<string, bigint>,
+  now: Date,
+): Promise<ReaderRow[]> {
   return await sql.rows<ReaderRow>(
-    `select t.id as token_id, coalesce(e.last_seq, 0) as last_seq
-       from api_tokens t
-       join customers c on c.id = t.customer_id and c.deleting_at is null
+    `select k.token_id, t.id is not null as lives, coalesce(e.last_seq, 0) as last_seq
+       from unnest($1::uuid[], $2::bigint[]) as k (token_id, last_seq)
+       left join (api_tokens t join customers c on c.id = t.customer_id and c.deleting_at is null)
+         on t.id = k.token_id and (t.expires_at is null or t.expires_at > $3)
        left join event_counters e on e.customer_id = t.customer_id
-      where t.id = any($1::uuid[]) and (t.expires_at is null or t.expires_at > $2)`,
-    [tokenIds, now],
+      where t.id is null or e.last_seq > k.last_seq`,
+    [[...known.keys()], [...known.values()], now],
   );
 }

@@ -56,6 +56,11 @@ export class EventStream {
     return this.#position;
   }
 
+  /** The number of the last event that is known of. */
+  get last(): bigint {
+    return this.#last;
+  }
+
   get over(): StreamEnd | null {
     return this.#over;
   }

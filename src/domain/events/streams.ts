@@ -148,19 +148,17 @@ export class EventStreams {
   /** While the database is away nothing is numbered and nothing revoked either; the next look asks it again. */
   async #look(): Promise<void> {
     const streams = [...this.#streams];
-    const tokenIds = [...new Set(streams.map(({ reader }) => reader.tokenId))];
-    const { db, clock, log } = this.#service;
     try {
-      const rows = await watchReaders(db, tokenIds, clock.now());
-      const last = new Map(rows.map((row) => [row.token_id, row.last_seq]));
+      const news = await watchReaders(this.#service.db, knownOf(streams), this.#service.clock.now());
+      const byToken = new Map(news.map((row) => [row.token_id, row]));
       for (const stream of streams) {
-        const seq = last.get(stream.reader.tokenId);
-        if (seq === undefined) stream.end('revoked');
-        else stream.reach(seq);
+        const row = byToken.get(stream.reader.tokenId);
+        if (row?.lives === false) stream.end('revoked');
+        else if (row) stream.reach(row.last_seq);
       }
       this.#away = false;
     } catch (error) {
-      if (!this.#away) log.warn({ err: error }, 'open event streams cannot be looked at');
+      if (!this.#away) this.#service.log.warn({ err: error }, 'open event streams cannot be looked at');
       this.#away = true;
     }
   }
@@ -177,6 +175,16 @@ export class EventStreams {
       };
     });
   }
+}
+
+/** The last number that is known to all streams of a token. */
+function knownOf(streams: readonly EventStream[]): ReadonlyMap<string, bigint> {
+  const known = new Map<string, bigint>();
+  for (const { reader, last } of streams) {
+    const other = known.get(reader.tokenId);
+    if (other === undefined || last < other) known.set(reader.tokenId, last);
+  }
+  return known;
 }
 
 /** The place where what follows is neither lost nor still to come. */
