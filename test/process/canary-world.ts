@@ -1,0 +1,143 @@
+/** A real service that is used with secrets of a test, and a search of everything that it keeps and writes. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDatabase } from '../../src/store/db.ts';
+import { findEmbedded } from '../../src/store/embedded/index.ts';
+import { Canaries, dump } from '../support/canaries.ts';
+import { startMailServer } from '../support/mail-server.ts';
+import { killLeftovers, startServing } from '../support/process.ts';
+import { Receiver } from '../support/receiver.ts';
+import { SessionClient } from '../support/session-client.ts';
+import { type Body, V1Client } from '../support/v1-client.ts';
+
+/** Where requests come from: by a trusted proxy, or straight from an address of this machine that is none. */
+export interface From {
+  readonly forwarded?: string;
+  readonly socket?: string;
+}
+export const BY_PROXY_V4 = { forwarded: '193.0.6.139' };
+export const BY_PROXY_V6 = { forwarded: '2001:67c:2e8:22::c100:68b' };
+export const STRAIGHT = { socket: '127.77.88.99' };
+
+export type CanaryWorld = Awaited<ReturnType<typeof startCanaryWorld>>;
+
+export async function startCanaryWorld() {
+  const canaries = new Canaries();
+  const folder = await mkdtemp(join(tmpdir(), 'skerry-canary-'));
+  // Root's database runs as another user, who must be able to pass through.
+  await chmod(folder, 0o755);
+  const [receiver, mailServer] = await Promise.all([Receiver.start(), startMailServer()]);
+  const caFile = join(folder, 'ca.pem');
+  writeFileSync(caFile, receiver.authority.cert);
+  const mailPassword = canaries.add('the mail server’s password', 'Mailer_Pw_5512-canary');
+  const serving = await startServing({
+    SKERRY_DATA_DIR: join(folder, 'data'),
+    SKERRY_LOG_LEVEL: 'trace',
+    SKERRY_SIM_BLOCK_S: '0',
+    SKERRY_SIM_INSTALL_S: '1.5',
+    SKERRY_TRUSTED_PROXIES: '127.0.0.1',
+    SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true',
+    SKERRY_WEBHOOK_CA_FILE: caFile,
+    SKERRY_RATE_CAPACITY: '1000',
+    SKERRY_SMTP_URL: `smtp://mailer:${mailPassword}@127.0.0.1:${mailServer.port}`,
+    SKERRY_MAIL_FROM: 'Skerry <no-reply@skerry.example>',
+  });
+  canaries.add('an address, v4', BY_PROXY_V4.forwarded);
+  canaries.add('an address, v6', BY_PROXY_V6.forwarded);
+  canaries.add('an address, v6 in full', '2001:067c:02e8:0022:0000:0000:c100:068b');
+  canaries.add('an address, straight', STRAIGHT.socket);
+
+  /** Sends as from there; every cookie and CSRF value that comes back is a canary. */
+  const sender =
+    (from: From) =>
+    async (sent: {
+      method: string;
+      path: string;
+      headers: Record<string, string>;
+      body?: string | undefined;
+    }) => {
+      const url = new URL(sent.path, serving.url);
+      const headers = {
+        ...sent.headers,
+        ...(from.forwarded === undefined ? {} : { 'x-forwarded-for': from.forwarded }),
+        // Without it, chunked: an empty body on GET is none.
+        ...(sent.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(sent.body)) }),
+      };
+      const { method } = sent;
+      const asked = request(url, { method, headers, ...(from.socket ? { localAddress: from.socket } : {}) });
+      asked.end(sent.body);
+      const [response] = await once(asked, 'response');
+      const parts: Buffer[] = [];
+      for await (const part of response) parts.push(part as Buffer);
+      const text = Buffer.concat(parts).toString();
+      const given = Object.entries(response.headers).flatMap(([name, value]) =>
+        [value].flat().map((one): [string, string] => [name, String(one)]),
+      );
+      for (const [name, value] of given) {
+        const cookie = name === 'set-cookie' ? /^PHPSESSID=([^;]+)/.exec(value)?.[1] : undefined;
+        if (cookie) canaries.add('a cookie', cookie);
+      }
+      const csrf = /"csrf":"([0-9a-f]{64})"/.exec(text)?.[1];
+      if (csrf) canaries.add('a CSRF value', csrf);
+      return { status: response.statusCode ?? 0, headers: new Headers(given), text };
+    };
+
+  const visitor = (from: From) =>
+    new SessionClient(sender(from) as ConstructorParameters<typeof SessionClient>[0]);
+  const client = (from: From, token: string) =>
+    new V1Client(sender(from) as ConstructorParameters<typeof V1Client>[0], token);
+  const key = (name: string) => canaries.add(`the key of the ${name}`, `idempotency-canary-${name}-81`);
+
+  async function sandbox(name: string, body: object = {}): Promise<Body> {
+    const response = await fetch(`${serving.url}/sandbox/${name}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    assert.equal(response.status, 200, `${name}: ${text}`);
+    return JSON.parse(text);
+  }
+
+  /** The newest link that was mailed to an address. */
+  async function mailedLink(address: string, path: string): Promise<string> {
+    await sandbox('settle');
+    const response = await fetch(`${serving.url}/sandbox/mails?to=${encodeURIComponent(address)}`);
+    const { mails } = (await response.json()) as { mails: { text: string }[] };
+    const links = mails.flatMap(({ text }) => [...text.matchAll(/\/(confirm|reset)\?token=([\w-]+)/g)]);
+    const [, , token] =
+      links.filter(([, kind]) => kind === path).at(-1) ?? assert.fail(`no ${path} was mailed`);
+    return canaries.add(`a ${path} link`, token ?? '');
+  }
+
+  async function searched(place: string): Promise<string> {
+    const connection = await findEmbedded({ dataDir: join(folder, 'data') });
+    const db = openDatabase(connection ?? assert.fail('no database'), { poolSize: 1 });
+    try {
+      const text = await dump(db);
+      assert.deepEqual(canaries.foundIn(text, 'database'), [], place);
+      return text;
+    } finally {
+      await db.close();
+    }
+  }
+
+  const close = async () => {
+    killLeftovers();
+    await Promise.all([receiver.stop(), mailServer.close()]);
+    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
+  };
+  const tools = { visitor, client, key, sandbox, mailedLink, searched, close };
+  return { canaries, folder, serving, receiver, ...tools };
+}
+
+/** The body of an answer that must be a good one. */
+export async function works(answer: Promise<{ status: number; text: string; body: Body }>): Promise<Body> {
+  const { status, text, body } = await answer;
+  assert.ok(status < 300 && body?.ok !== false, text);
+  return body;
+}
