@@ -12,7 +12,7 @@ after(() => world.close());
 
 async function mails() {
   const rows = await world.db.rows<{ data_sealed: string }>(
-    `select data_sealed from mails where kind = 'topup_credited' order by created_at, id`,
+    `select data_sealed from mails where kind = 'topup_credited' order by ctid`,
   );
   return rows.map(({ data_sealed }) => {
     const data = readMailData('topup_credited', world.service.keys.open(MAIL_SEAL, data_sealed).toString());
