@@ -4,8 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { Reader, type Response } from 'mmdb-lib';
+import type { Reader, Response } from 'mmdb-lib';
 import type { Geo } from '../../ports/geo.ts';
 import { isCountry } from '../../spec/countries.ts';
 
@@ -30,7 +31,7 @@ export class MmdbGeo implements Geo {
 
   /** Reads the file, so that no caller waits for it. Throws when it cannot be read or is none of the kind. */
   async load(): Promise<void> {
-    this.#reader ??= new Reader(await readFile(this.#file));
+    this.#reader ??= readerOf(await readFile(this.#file));
   }
 
   countryOf(address: string): string | null {
@@ -47,10 +48,16 @@ export class MmdbGeo implements Geo {
 
   #read(): void {
     try {
-      this.#reader = new Reader(readFileSync(this.#file));
+      this.#reader = readerOf(readFileSync(this.#file));
     } catch {
       // Whoever calls `load` hears why.
       this.#reader = null;
     }
   }
+}
+
+/** Not before it is needed, either: every command would wait for it. Throws where the file is none of the kind. */
+function readerOf(file: Buffer): Reader<Response> {
+  const mmdb = createRequire(import.meta.url)('mmdb-lib') as typeof import('mmdb-lib');
+  return new mmdb.Reader(file);
 }
