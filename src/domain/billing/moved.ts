@@ -33,8 +33,10 @@ async function settleCustomer(service: Service, customerId: string): Promise<num
   for (;;) {
     const at: { server: string | null } = { server: null };
     try {
-      const did = await service.db.transaction((tx) => settle(tx, service, { customerId, failed, at }));
-      crashPoint('suspend.committed');
+      const { did, resumed } = await service.db.transaction((tx) =>
+        settle(tx, service, { customerId, failed, at }),
+      );
+      if (resumed) crashPoint('suspend.committed');
       return did;
     } catch (error) {
       if (isUnavailable(error)) throw error;
@@ -54,22 +56,22 @@ async function settle(
   tx: Sql,
   service: Service,
   look: { customerId: string; failed: ReadonlySet<string>; at: { server: string | null } },
-): Promise<number> {
+): Promise<{ readonly did: number; readonly resumed: boolean }> {
   const { customerId, failed, at } = look;
-  if (!(await holdCalendar(tx, customerId))) return 1;
+  if (!(await holdCalendar(tx, customerId))) return { did: 1, resumed: false };
   const now = service.clock.now();
   // A server that runs goes before one that is to run again.
-  if (await hasDueCycle(tx, customerId, now)) return 0;
+  if (await hasDueCycle(tx, customerId, now)) return { did: 0, resumed: false };
   const { waiting, renewing } = await lockConcerned(tx, customerId, now);
   const balance = await lockMoved(tx, customerId);
-  let debited = balance?.debited ?? false;
+  let resumed = false;
   for (const server of waiting) {
     if (failed.has(server.id)) continue;
     at.server = server.id;
-    if ((await resumeIfPaid(tx, service, server, now)) === 'resumed') debited = true;
+    if ((await resumeIfPaid(tx, service, server, now)) === 'resumed') resumed = true;
   }
   at.server = null;
-  if (debited) await tellIfLow(tx, service, customerId, renewing, now);
+  if (resumed || balance?.debited) await tellIfLow(tx, service, customerId, renewing, now);
   await setLookedAt(tx, customerId);
-  return 1;
+  return { did: 1, resumed };
 }

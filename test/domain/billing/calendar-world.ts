@@ -22,15 +22,24 @@ export class CalendarWorld {
   readonly world: TestService;
   readonly service: Service;
   readonly chain: ScriptedChain;
-  readonly #runner: Runner;
+  /** Whether somebody reads the chain. */
+  watching = false;
+  readonly #blind: Runner;
+  readonly #sighted: Runner;
 
   private constructor(world: TestService) {
     this.world = world;
     this.chain = new ScriptedChain('BTC', world.clock);
-    this.service = { ...world.service, chains: new Map<CoinCode, ScriptedChain>([['BTC', this.chain]]) };
-    const quick = { retryFirstMs: 1, retryMostMs: 2 };
-    const duties = [watchDuty(this.service, quick), renewDuty(this.service), operateDuty(this.service)];
-    this.#runner = new Runner({ duties, pollMs: 500, log: world.service.log });
+    this.service = {
+      ...world.service,
+      chains: new Map<CoinCode, ScriptedChain>([['BTC', this.chain]]),
+      settings: { ...world.service.settings, shutdownDeadlineS: 10 },
+    };
+    const watch = watchDuty(this.service, { retryFirstMs: 1, retryMostMs: 2 });
+    const duties = [renewDuty(this.service), operateDuty(this.service)];
+    const { log } = world.service;
+    this.#blind = new Runner({ duties, pollMs: 500, log });
+    this.#sighted = new Runner({ duties: [watch, ...duties], pollMs: 500, log });
   }
 
   static async open(): Promise<CalendarWorld> {
@@ -70,23 +79,16 @@ export class CalendarWorld {
   }
 
   /** Passes to this moment, due date by due date. */
-  async passTo(target: Date, runner = this.#runner): Promise<void> {
+  async passTo(target: Date): Promise<void> {
     const { clock } = this.world;
     for (;;) {
-      await this.work(runner);
-      const next = await runner.nextDue();
+      await this.work();
+      const next = await this.#blind.nextDue();
       if (next === null || next >= target) break;
       if (next > clock.now()) clock.moveTo(next);
     }
     if (target > clock.now()) clock.moveTo(target);
-    await this.work(runner);
-  }
-
-  /** The same with chains that nobody can read. */
-  async passBlind(ms: number): Promise<void> {
-    const duties = [renewDuty(this.service), operateDuty(this.service)];
-    const runner = new Runner({ duties, pollMs: 500, log: this.world.service.log });
-    await this.passTo(new Date(this.now.getTime() + ms), runner);
+    await this.work();
   }
 
   async pass(ms: number): Promise<void> {
@@ -103,7 +105,8 @@ export class CalendarWorld {
   }
 
   /** What is due now, until nothing is. */
-  async work(runner = this.#runner): Promise<void> {
+  async work(): Promise<void> {
+    const runner = this.watching ? this.#sighted : this.#blind;
     assert.ok(await runner.runDue(Date.now() + PATIENCE_MS), 'the work does not come to rest');
   }
 
