@@ -36,12 +36,25 @@ const ODD_HEADERS: readonly Pair[] = [
   ['x-latin', '\u00e9\u00ff'],
 ];
 
+const PLACES = ['0', '1', '7', '-1', '1.5', 'x', '', '9'.repeat(30), '1, 2', MARK];
+
+/** What an endpoint in beta wants, and where a stream is to go on. */
+const BETA: fc.Arbitrary<Pair[]> = mostly(
+  2,
+  fc.constant<Pair[]>([['x-service-beta', 'true']]),
+  fc.constantFrom(...PLACES).map((place): Pair[] => [
+    ['x-service-beta', 'true'],
+    ['last-event-id', place],
+  ]),
+);
+
 /** Keys that come again, and whatever else a client, a proxy or an attacker adds. */
-export function headersOf(method: string): fc.Arbitrary<Pair[]> {
+export function headersOf(method: string, beta: boolean): fc.Arbitrary<Pair[]> {
   const key = KEY.map((value): Pair[] => [['idempotency-key', value]]);
   const twice = key.map((pairs) => [...pairs, ...pairs]);
   const none = fc.constant<Pair[]>([]);
   const keys = method === 'POST' ? fc.oneof(none, key, mostly(9, none, twice)) : mostly(20, none, key);
   const odd = mostly(4, none, fc.array(fc.constantFrom(...ODD_HEADERS), { minLength: 1, maxLength: 2 }));
-  return fc.tuple(keys, odd).map(([one, two]) => [...one, ...two]);
+  const wanted = beta ? mostly(19, BETA, none) : none;
+  return fc.tuple(keys, odd, wanted).map((pairs) => pairs.flat());
 }

@@ -32,6 +32,7 @@ interface Parameter {
 }
 interface Operation {
   readonly operationId: string;
+  readonly 'x-beta'?: true;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Bodies };
 }
@@ -169,6 +170,7 @@ function asQuery(pairs: readonly string[]): string {
 
 function wordsFor(name: string): string[] {
   if (name === 'page_size') return ['1', '2', '25', '100', '0', '101'];
+  if (name === 'after') return ['0', '1', '3', '-1', '999999999', '1e3'];
   if (name === 'cursor') return ['@@cursor:0@@', '@@cursor:1@@', '@@cursor:2@@', 'x.y'];
   if (/from|to/.test(name)) return ['2026-01-01T00:00:00Z', '2099-01-01T00:00:00%2B02:00', '2026-01-01'];
   if (/server|attached|resource/.test(name))
@@ -206,7 +208,7 @@ function wishOf(row: Row): fc.Arbitrary<Wish> {
       method: mostly(24, fc.constant(row.method), fc.constantFrom(...OTHER_METHODS)),
       path: pathOf(row),
       query: queryOf(row),
-      headers: headersOf(row.method),
+      headers: headersOf(row.method, row.operation['x-beta'] === true),
       content: contentOf(row.method, row.operation.requestBody?.content),
       token: TOKEN_WORDS,
       network: mostly(7, fc.constant(false), fc.constant(true)),
