@@ -157,6 +157,7 @@ export async function releaseAllLeases(tx: Sql): Promise<void> {
   await tx.run(`update tasks set lease_id = null, leased_until = null where lease_id is not null`);
   await tx.run(`update coins set lease_id = null, leased_until = null where lease_id is not null`);
   await tx.run(`update webhook_queues set lease_id = null, leased_until = null where lease_id is not null`);
+  await tx.run(`update mails set lease_id = null, leased_until = null where lease_id is not null`);
 }
 
 /** Moves an operation on and lets go of it; false when the lease was lost, and with it the right to write. */

@@ -1,0 +1,28 @@
+/** What tests of killed processes have in common. */
+import assert from 'node:assert/strict';
+import type { Serving } from '../support/process.ts';
+
+export function environment(dataDir: string): Record<string, string> {
+  return {
+    SKERRY_DATA_DIR: dataDir,
+    SKERRY_LOG_LEVEL: 'warn',
+    SKERRY_SIM_BLOCK_S: '0',
+    SKERRY_SIM_INSTALL_S: '0.3',
+  };
+}
+
+/** How the armed process ended; it has 20 seconds to reach its point by itself. */
+export async function killedWithin(serving: Serving): Promise<{ signal: NodeJS.Signals | null }> {
+  const timer = setTimeout(() => process.kill(serving.pid, 'SIGTERM'), 20_000);
+  const end = await serving.ended;
+  clearTimeout(timer);
+  return end;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds, and fails where it is not there.
+export async function sandbox(url: string, name: string, body: object = {}): Promise<any> {
+  const response = await fetch(`${url}/sandbox/${name}`, { method: 'POST', body: JSON.stringify(body) });
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  return JSON.parse(text);
+}
