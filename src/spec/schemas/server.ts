@@ -63,10 +63,21 @@ export const Server = Type.Object({
   tags: Type.Array(Type.String()),
   labels: Type.Record(Type.String(), Type.String()),
   billing_months: Type.Integer(),
-  auto_renew: Type.Boolean(),
-  paid_until: Time,
-  price_usd_cycle: Usd,
-  suspended_reason: nullable(oneOf(SUSPENDED_REASONS)),
+  auto_renew: Type.Boolean({ description: 'Whether the next cycle is charged when this one ends.' }),
+  paid_until: { ...Time, description: 'The end of the present cycle.' },
+  price_usd_cycle: {
+    ...Usd,
+    description:
+      'What the present cycle cost. The next one costs the same, unless another price was announced 30 days before.',
+  },
+  suspended_reason: nullable(
+    oneOf(SUSPENDED_REASONS, {
+      description:
+        '`balance`: the next cycle could not be paid; it resumes by itself as soon as the balance suffices. `not_renewed`: ' +
+        'it was not to be renewed; it resumes when it is started. `operator`: the operator holds it. What stays ' +
+        'suspended is destroyed after a grace period, of which mails warn.',
+    }),
+  ),
   created_at: Time,
   updated_at: Time,
 });
