@@ -49,7 +49,12 @@ const order = fc.record({
   autoRenew: fc.constantFrom(true, true, true, true, true, false),
 });
 
-async function deploy(life: Life, real: Real, what: typeof order extends fc.Arbitrary<infer T> ? T : never) {
+/** Orders a server, or is refused, as the model says. */
+export async function deploy(
+  life: Life,
+  real: Real,
+  what: typeof order extends fc.Arbitrary<infer T> ? T : never,
+) {
   const answer = await real.api.post('/servers', {
     ...{ name: 'a-server', plan: what.plan, region: 'par', image: real.imageId, ssh_keys: [real.keyId] },
     ...{ billing_months: what.months, auto_renew: what.autoRenew },

@@ -22,6 +22,8 @@ const SETTINGS = {
 
 export interface Lives {
   begin(lengthMs: number): Promise<{ model: Life; real: Real }>;
+  /** Counts how often the service takes a connection, which it does for each statement or transaction, until it is called. */
+  countStatements(): () => number;
   close(): Promise<void>;
 }
 
@@ -38,6 +40,18 @@ export async function startLives(): Promise<Lives> {
   };
   return {
     close,
+    countStatements: () => {
+      const pool = world?.opened.db.pool;
+      let count = 0;
+      const taken = () => {
+        count += 1;
+      };
+      pool?.on('acquire', taken);
+      return () => {
+        pool?.off('acquire', taken);
+        return count;
+      };
+    },
     begin: async (lengthMs) => {
       if (begun++ % LIVES_A_WORLD === 0) await close();
       world ??= await startWorld(SETTINGS);

@@ -6,7 +6,7 @@ import { addMonths, DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
 import { FULL } from '../../support/runs.ts';
 import { CalendarWorld } from './calendar-world.ts';
 
-const RUNS = FULL ? 60 : 2;
+const RUNS = FULL ? 60 : 1;
 const MONTH_CENTS = 500n;
 const MONEY = 10_000_000n;
 
