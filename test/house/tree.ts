@@ -12,7 +12,7 @@ const MADE = /(?:^|\/)(?:node_modules|data|coverage|\.git)(?:\/|$)/;
 
 /** Every TypeScript file of the project. */
 export function sources(): Tree {
-  return readTree(['src', 'test', 'bench', 'scripts'], /\.ts$/);
+  return readTree(['src', 'test', 'bench', 'scripts', 'docs'], /\.ts$/);
 }
 
 /** The files under `starts` (folders or files; one that is missing is empty) whose path matches `wanted`. */
