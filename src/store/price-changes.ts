@@ -94,25 +94,24 @@ export interface PricedServerRow {
   readonly price_cents_cycle: bigint;
 }
 
+/** How many customers are told at once; the planner can see that it is few. */
+export const TOLD_AT_ONCE = 100;
+
 /**
- * The servers of the next `customers` customers who are to be told: of this plan, older than the announcement, at another price, and
- * to be renewed. In the order of the customers' ids.
+ * The servers of the next customers who are to be told: of this plan, older than the announcement, at another price, and to be
+ * renewed. In the order of the customers' ids.
  */
-export async function serversToTell(
-  tx: Sql,
-  change: PriceChangeRow,
-  customers: number,
-): Promise<PricedServerRow[]> {
+export async function serversToTell(tx: Sql, change: PriceChangeRow): Promise<PricedServerRow[]> {
   const about = `plan_id = $1 and auto_renew and status <> 'destroying' and created_at < $2 and price_cents_month <> $3`;
   return await tx.rows<PricedServerRow>(
     `with next as (
        select distinct customer_id from servers
         where ${about} and customer_id > coalesce($4, '00000000-0000-0000-0000-000000000000'::uuid)
-        order by customer_id limit $5)
+        order by customer_id limit ${TOLD_AT_ONCE})
      select customer_id, name, billing_months, anchor_day, paid_until, price_cents_month, price_cents_cycle
        from servers where ${about} and customer_id in (select customer_id from next)
       order by customer_id, created_at, id`,
-    [change.plan_id, change.announced_at, change.price_cents_month, change.told_up_to, customers],
+    [change.plan_id, change.announced_at, change.price_cents_month, change.told_up_to],
   );
 }
 

@@ -3,7 +3,7 @@
 import { crashPoint } from '../../kernel/crash.ts';
 import { showId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { DAY_MS } from '../../kernel/time.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { setBillAt } from '../../store/billing.ts';
 import { type BillRow, holdCalendar, lockFirstDue } from '../../store/calendar.ts';
@@ -15,7 +15,7 @@ import type { Outcome } from './outcome.ts';
 import { lookAtSuspended } from './suspended.ts';
 
 /** A server that cannot be billed (a fault in its data) has its turn again so much later. */
-const PUT_OFF_MS = DAY_MS / 24;
+const PUT_OFF_MS = HOUR_MS;
 
 /**
  * Bills the customer's server that is due and whose turn it is, in one transaction. One that fails is put off and the

@@ -7,12 +7,11 @@ import {
   type PricedServerRow,
   serversToTell,
   setTold,
+  TOLD_AT_ONCE,
 } from '../../store/price-changes.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { announcedPrice } from '../servers/price.ts';
-
-const CUSTOMERS_AT_ONCE = 100;
 
 /** One batch of one announcement; returns how much was done, 0 when everybody knows. */
 export async function tellPrices(service: Service): Promise<number> {
@@ -20,11 +19,11 @@ export async function tellPrices(service: Service): Promise<number> {
     const change = await lockUntoldPrice(tx);
     if (!change) return 0;
     const now = service.clock.now();
-    const customers = byCustomer(await serversToTell(tx, change, CUSTOMERS_AT_ONCE));
+    const customers = byCustomer(await serversToTell(tx, change));
     for (const [customerId, servers] of customers)
       await tell(tx, service, change, { customerId, servers }, now);
     const upTo = [...customers.keys()].at(-1) ?? null;
-    await setTold(tx, change.id, { upTo, at: customers.size < CUSTOMERS_AT_ONCE ? now : null });
+    await setTold(tx, change.id, { upTo, at: customers.size < TOLD_AT_ONCE ? now : null });
     return 1 + customers.size;
   });
 }
