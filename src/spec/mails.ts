@@ -10,7 +10,7 @@ export interface MailData {
     readonly paidUntil: Date;
     /** What this server's next cycle costs. */
     readonly priceCents: bigint;
-    /** What all servers that renew within the warning's window cost together. */
+    /** What all servers that renew until this one's cycle ends cost together. */
     readonly neededCents: bigint;
     readonly balanceCents: bigint;
   };

@@ -97,13 +97,13 @@ export async function lockFirstDue(tx: Sql, customerId: string, now: Date): Prom
 /** What a cycle costs that begins when the present one ends. */
 export type RenewingRow = Pick<
   BillRow,
-  'id' | 'billing_months' | 'price_cents_month' | 'price_cents_cycle' | 'announced_cents_month'
+  'id' | 'billing_months' | 'price_cents_month' | 'price_cents_cycle' | 'paid_until' | 'announced_cents_month'
 >;
 
 /** The customer's servers that renew until then. */
 export async function renewingUntil(tx: Sql, customerId: string, until: Date): Promise<RenewingRow[]> {
   return await tx.rows<RenewingRow>(
-    `select s.id, s.billing_months, s.price_cents_month, s.price_cents_cycle,
+    `select s.id, s.billing_months, s.price_cents_month, s.price_cents_cycle, s.paid_until,
             ${announced('s.paid_until')} as announced_cents_month
        from servers s where s.customer_id = $1 and ${RENEWING} and s.paid_until <= $2`,
     [customerId, until],

@@ -213,13 +213,13 @@ function counted(mails: readonly string[]): [string, number][] {
     .sort();
 }
 
-/** Events of one moment come in either order: the order that matters is that of the states. */
+/** Events of one moment come in either order: charges are put last, and those of an invoice by name. */
 function sorted(events: ReadonlyMap<string, readonly string[]>): [string, string[]][] {
-  const billing = (type: string) => type.startsWith('billing.');
+  const movable = (type: string) => /^(billing|topup)\./.test(type);
   return [...events]
     .map(([thing, types]): [string, string[]] => [
       thing,
-      [...types.filter((type) => !billing(type)), ...types.filter(billing).sort()],
+      [...types.filter((type) => !movable(type)), ...types.filter(movable).sort()],
     ])
     .sort();
 }

@@ -1,8 +1,6 @@
 /** `billing.low_balance`: once for each server and cycle, while there is time to top up. */
 import type { Sql } from '../../kernel/sql.ts';
-import { DAY_MS } from '../../kernel/time.ts';
-import { LIMITS } from '../../spec/limits.ts';
-import { type BillRow, renewingUntil, setLowNotified } from '../../store/calendar.ts';
+import { type BillRow, type RenewingRow, renewingUntil, setLowNotified } from '../../store/calendar.ts';
 import { readBalance } from '../../store/ledger.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
@@ -13,7 +11,7 @@ import { balanceObject } from './balance.ts';
 
 /**
  * Tells of each of these servers of the customer, whose locks the caller holds, when the balance cannot pay all that
- * renews within the window from now. Returns how many were told of.
+ * renews until the end of its own cycle: what ends later is paid later, and says so for itself. Returns how many were told of.
  */
 export async function tellIfLow(
   tx: Sql,
@@ -23,14 +21,15 @@ export async function tellIfLow(
   now: Date,
 ): Promise<number> {
   if (servers.length === 0) return 0;
-  const until = new Date(now.getTime() + LIMITS.lowBalanceDays * DAY_MS);
-  const neededCents = (await renewingUntil(tx, customerId, until))
-    .map((row) => announcedPrice(row, row.announced_cents_month).cycleCents)
-    .reduce((sum, cents) => sum + cents, 0n);
+  const last = Math.max(...servers.map((server) => server.paid_until.getTime()));
+  const renewing = await renewingUntil(tx, customerId, new Date(last));
   const balanceCents = await readBalance(tx, customerId);
-  if (balanceCents >= neededCents) return 0;
+  const low = servers
+    .map((server) => ({ server, neededCents: neededUntil(server.paid_until, renewing) }))
+    .filter(({ neededCents }) => balanceCents < neededCents);
+  if (low.length === 0) return 0;
   const object = await balanceObject(tx, customerId, now);
-  for (const server of servers) {
+  for (const { server, neededCents } of low) {
     const beside = { server: serverObject(server) };
     await recordEvent(tx, { customerId, type: 'billing.low_balance', object, beside }, now);
     const { id, paid_until: paidUntil } = server;
@@ -46,5 +45,11 @@ export async function tellIfLow(
     await enqueueMail(tx, { customerId, kind: 'low_balance', cause, data }, now, service.keys);
     await setLowNotified(tx, id, paidUntil);
   }
-  return servers.length;
+  return low.length;
+}
+
+function neededUntil(end: Date, renewing: readonly RenewingRow[]): bigint {
+  return renewing
+    .filter((row) => row.paid_until <= end)
+    .reduce((sum, row) => sum + announcedPrice(row, row.announced_cents_month).cycleCents, 0n);
 }
