@@ -150,7 +150,7 @@ function give(text: string, centsOf: (life: Readonly<Life>) => bigint): Command 
 
 /** What the server lacks that has waited longest for its cycle, or the next one that will be charged. */
 function lack(life: Readonly<Life>): bigint {
-  const waiting = life.alive.find(({ reason }) => reason === 'balance');
+  const waiting = life.waiting()[0];
   const next = life.alive.toSorted((a, b) => a.paidUntil - b.paidUntil)[0];
   return ((waiting ?? next)?.price ?? 0n) - life.balance;
 }

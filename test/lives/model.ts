@@ -259,11 +259,17 @@ export class Life {
     this.mails.push(`server_destroyed ${server.id}`);
   }
 
-  /** Oldest first: what can be paid resumes, with a cycle from now. */
+  /** Who waits for the balance: those that have waited longest come first, then the oldest. */
+  waiting(): ModelServer[] {
+    const waiting = this.alive.filter(({ reason }) => reason === 'balance');
+    return waiting.sort((a, b) => a.paidUntil - b.paidUntil);
+  }
+
+  /** In that order what can be paid resumes, with a cycle from now. */
   #afterCredit(): void {
     let resumed = false;
-    for (const server of this.alive) {
-      if (server.reason !== 'balance' || this.balance < server.price) continue;
+    for (const server of this.waiting()) {
+      if (this.balance < server.price) continue;
       this.#fromNow(server, server.resumeTo);
       resumed = true;
     }
