@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { Sql } from '../src/kernel/sql.ts';
 
 export interface Peer {
   readonly url: string;
@@ -78,6 +79,12 @@ function once(
     });
     sent.on('error', reject).end(body);
   });
+}
+
+/** CPU microseconds that all processes of the database have used. */
+export async function backendMicros(db: Sql): Promise<number> {
+  const rows = await db.rows<{ pid: number }>('select pid from pg_stat_activity where pid is not null');
+  return rows.reduce((sum, { pid }) => sum + cpuMicros(pid), 0);
 }
 
 /** User and system time of a process; the kernel counts in ticks of 10 ms. */

@@ -5,6 +5,9 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { benchDeliver } from './deliver.ts';
+import { benchClaim } from './deliver-claim.ts';
+import { benchFanOutLatency } from './deliver-latency.ts';
 import { benchDeploy } from './deploy.ts';
 import type { Figure } from './figure.ts';
 import { benchLists } from './lists.ts';
@@ -31,6 +34,9 @@ try {
     benchRetain,
     benchRenew,
     benchLives,
+    benchDeliver,
+    benchClaim,
+    benchFanOutLatency,
   ]) {
     for (const figure of await bench(folder)) report(figure);
   }

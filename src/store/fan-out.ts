@@ -20,25 +20,42 @@ export async function hasUnnumberedEvents(tx: Sql): Promise<boolean> {
   return row?.found ?? false;
 }
 
+export interface UnnumberedEvent {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly type: string;
+}
+
 /** The oldest events without a number. */
-export async function readUnnumbered(
-  tx: Sql,
-  limit: number,
-): Promise<{ readonly id: string; readonly customer_id: string }[]> {
-  return await tx.rows(
-    'select id, customer_id from events where seq is null order by created_at, id limit $1',
+export async function readUnnumbered(tx: Sql, limit: number): Promise<UnnumberedEvent[]> {
+  return await tx.rows<UnnumberedEvent>(
+    'select id, customer_id, type from events where seq is null order by created_at, id limit $1',
     [limit],
   );
 }
 
+/** Raises the customers' counters by so much each; returns how far each has come. */
+export async function raiseCounters(
+  tx: Sql,
+  counts: ReadonlyMap<string, number>,
+): Promise<Map<string, bigint>> {
+  const rows = await tx.rows<{ customer_id: string; last_seq: bigint }>(
+    `insert into event_counters as c (customer_id, last_seq) select * from unnest($1::uuid[], $2::bigint[])
+     on conflict (customer_id) do update set last_seq = c.last_seq + excluded.last_seq
+     returning customer_id, last_seq`,
+    [[...counts.keys()], [...counts.values()]],
+  );
+  return new Map(rows.map((row) => [row.customer_id, row.last_seq]));
+}
+
 /**
- * Locks the queues of these customers' active subscriptions, so that none is paused, and none is let go by its sender,
- * until what is queued now can be seen. Returns how many each customer has; one who has none is left out.
+ * Locks the queues of these customers' subscriptions, so that none is paused, and none is let go by its sender, until what is
+ * queued now can be seen. Returns how many each customer has; one who has none is left out.
  */
 export async function lockQueues(tx: Sql, customerIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await tx.rows<{ customer_id: string }>(
     `select w.customer_id from webhook_queues q join webhooks w on w.id = q.webhook_id
-      where w.customer_id = any($1::uuid[]) and w.active order by q.webhook_id for no key update of q`,
+      where w.customer_id = any($1::uuid[]) order by q.webhook_id for no key update of q`,
     [customerIds],
   );
   const counts = new Map<string, number>();
@@ -46,38 +63,36 @@ export async function lockQueues(tx: Sql, customerIds: readonly string[]): Promi
   return counts;
 }
 
-/**
- * Numbers these events and queues a first attempt of each for every active subscription that wants its type. Returns how many
- * were queued.
- */
-export async function fanOut(tx: Sql, eventIds: readonly string[], now: Date): Promise<number> {
-  const row = await tx.row<{ queued: bigint }>(
+/** Numbers these events and queues a first attempt of each for every active subscription that wants its type. */
+export async function fanOut(
+  tx: Sql,
+  events: readonly (UnnumberedEvent & { readonly seq: bigint })[],
+  now: Date,
+): Promise<void> {
+  await tx.run(
     `with batch as materialized (
-       select id, customer_id, type, row_number() over (partition by customer_id order by created_at, id) as place
-         from events where id = any($1::uuid[]) and seq is null),
-     sizes as (select customer_id, count(*) as size from batch group by customer_id),
-     counters as (
-       insert into event_counters as c (customer_id, last_seq) select customer_id, size from sizes
-       on conflict (customer_id) do update set last_seq = c.last_seq + excluded.last_seq
-       returning customer_id, last_seq),
+       select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[]) as e (id, customer_id, type, seq)),
      numbered as (
-       update events e set seq = c.last_seq - s.size + b.place
-         from batch b join counters c using (customer_id) join sizes s using (customer_id)
-        where e.id = b.id),
+       update events e set seq = b.seq from batch b where e.id = b.id),
      wanted as (
-       select new_id($2) as id, w.id as webhook_id, b.customer_id, b.id as event_id, b.type
+       select new_id($5) as id, w.id as webhook_id, b.customer_id, b.id as event_id, b.type
          from batch b join webhooks w on w.customer_id = b.customer_id
-        where w.active and (w.events @> array['*'] or w.events @> array[b.type])),
+        where w.active and (w.events @> array['*'] or w.events @> array[b.type])
+        -- Neighbours in the indexes are written one after another.
+        order by w.id),
      queued as (
        insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, attempt, status,
                                next_attempt_at, due_at, created_at)
-       select id, id, webhook_id, customer_id, event_id, type, 1, 'pending', $2, $2, $2 from wanted
-       returning webhook_id),
-     due as (
-       update webhook_queues q set due_at = least(q.due_at, $2)
-        where q.webhook_id in (select webhook_id from queued))
-     select count(*) as queued from queued`,
-    [eventIds, now],
+       select id, id, webhook_id, customer_id, event_id, type, 1, 'pending', $5, $5, $5 from wanted
+       returning webhook_id)
+     update webhook_queues set due_at = $5
+      where webhook_id = any(array(select distinct webhook_id from queued)) and (due_at is null or due_at > $5)`,
+    [
+      events.map((event) => event.id),
+      events.map((event) => event.customer_id),
+      events.map((event) => event.type),
+      events.map((event) => event.seq),
+      now,
+    ],
   );
-  return Number(row?.queued ?? 0n);
 }

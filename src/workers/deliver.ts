@@ -15,7 +15,9 @@ import { cancelWaiting, recordGone, recordTurns } from '../domain/webhooks/recor
 import { webhookRequest } from '../domain/webhooks/request.ts';
 import { crashPoint } from '../kernel/crash.ts';
 import { showId, timeOfId } from '../kernel/ids.ts';
+import type { Sql } from '../kernel/sql.ts';
 import type { WebhookAnswer, WebhookSender } from '../ports/webhooks.ts';
+import { type EventContent, readEventContents } from '../store/events.ts';
 import {
   claimQueues,
   type DueDelivery,
@@ -37,8 +39,9 @@ const SLOW_BATCH = 8;
 
 const LEASE_S = 15;
 const HEARTBEAT_MS = 4_000;
-/** How long results wait for others, to be written together. */
+/** How long results wait for others, to be written together; where turns are few, there is nothing to wait for. */
 const GATHER_MS = 5;
+const FEW = 8;
 /** How long a run waits for the turns that are under way. */
 const PATIENCE_MS = 500;
 /** After a fault of our own: no sockets left, no database. */
@@ -136,9 +139,16 @@ class Deliverer {
     const queues = await claimQueues(db, { leaseId, leaseS: LEASE_S, now, quick, slow });
     if (queues.length === 0) return;
     crashPoint('deliver.claimed');
-    const due = await this.#read(queues, now);
+    for (const held of queues) if (!held.active) await cancelWaiting(this.#service, held);
+    const active = queues.filter((held) => held.active);
+    const wanted = active.map(({ webhook_id, slow }) => ({
+      webhook_id,
+      most: slow ? SLOW_BATCH : QUICK_BATCH,
+    }));
+    const due = await readDue(db, wanted, now);
+    const contents = await contentsOf(db, [...due.values()].flat());
     for (const held of queues) {
-      const turn = this.#turn(held, leaseId, due.get(held.webhook_id) ?? []);
+      const turn = this.#turn(held, leaseId, due.get(held.webhook_id) ?? [], contents);
       this.#turns.add(turn);
       turn.advance();
     }
@@ -153,28 +163,14 @@ class Deliverer {
     return { quick: Math.max(0, QUICK_MAX - quick - beyond), slow: Math.max(0, SLOW_MAX - slow) };
   }
 
-  async #read(queues: readonly HeldQueue[], now: Date): Promise<Map<string, DueDelivery[]>> {
-    const due = new Map<string, DueDelivery[]>();
-    for (const held of queues) if (!held.active) await cancelWaiting(this.#service, held);
-    const wanted = queues
-      .filter((held) => held.active)
-      .map(({ webhook_id, slow }) => ({ webhook_id, most: slow ? SLOW_BATCH : QUICK_BATCH }));
-    for (const delivery of await readDue(this.#service.db, wanted, now)) {
-      const known = due.get(delivery.webhook_id);
-      if (known) known.push(delivery);
-      else due.set(delivery.webhook_id, [delivery]);
-    }
-    return due;
-  }
-
-  #turn(held: HeldQueue, leaseId: string, deliveries: readonly DueDelivery[]): Turn {
+  #turn(held: HeldQueue, leaseId: string, deliveries: readonly DueDelivery[], contents: Contents): Turn {
     const secret = deliveries.length > 0 ? this.#secretOf(held) : null;
     return new Turn({
       held,
       leaseId,
       deliveries,
       clock: this.#service.clock,
-      send: (delivery) => this.#send(held, secret, delivery),
+      send: (delivery) => this.#send(held, secret, delivery, contents.get(delivery.event_id)),
       onChange: () => this.#write(),
       onOwnFault: (error) => this.#rest(error),
     });
@@ -190,12 +186,15 @@ class Deliverer {
     }
   }
 
-  async #send(held: HeldQueue, secret: string | null, due: DueDelivery): Promise<WebhookAnswer | null> {
+  async #send(
+    { url }: HeldQueue,
+    secret: string | null,
+    due: DueDelivery,
+    content: EventContent | undefined,
+  ): Promise<WebhookAnswer | null> {
     if (secret === null) return { fault: 'failed' };
-    if (due.data === null) return null;
-    const happened_at = due.happened_at ?? timeOfId(due.event_id);
-    const deliverable = { ...due, happened_at, data: due.data };
-    return await this.#sender.send(webhookRequest({ url: held.url, secret }, deliverable, new Date()));
+    if (!content) return null;
+    return await this.#sender.send(webhookRequest({ url, secret }, due, content, new Date()));
   }
 
   #rest(error: unknown): void {
@@ -226,7 +225,7 @@ class Deliverer {
 
   async #writeAll(): Promise<void> {
     for (;;) {
-      await pause(GATHER_MS);
+      await pause(this.#turns.size < FEW ? 0 : GATHER_MS);
       const turns = [...this.#turns].filter((turn) => turn.hasNews);
       if (turns.length === 0) return;
       try {
@@ -267,9 +266,22 @@ class Deliverer {
 
   #extend(): void {
     if (this.#turns.size === 0) return;
-    const leases = [...new Set([...this.#turns].map((turn) => turn.lease.leaseId))];
+    const leases = [...this.#turns].map((turn) => turn.lease);
     extendQueues(this.#service.db, leases, LEASE_S).catch((error: unknown) => {
       this.#service.log.warn({ err: error }, 'a lease could not be extended');
     });
   }
+}
+
+type Contents = ReadonlyMap<string, EventContent>;
+
+/** Of their events: a ping brings its own. */
+async function contentsOf(sql: Sql, deliveries: readonly DueDelivery[]): Promise<Contents> {
+  const pings = deliveries.filter(({ event_data }) => event_data !== null);
+  const ids = deliveries.filter(({ event_data }) => event_data === null).map(({ event_id }) => event_id);
+  const contents = await readEventContents(sql, [...new Set(ids)]);
+  for (const { event_id, event_data } of pings) {
+    contents.set(event_id, { happenedMs: timeOfId(event_id).getTime(), data: event_data ?? '{}' });
+  }
+  return contents;
 }

@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { turn } from '../../src/domain/switches/switch.ts';
 import { deleteWebhook } from '../../src/domain/webhooks/delete.ts';
-import { findWebhook } from '../../src/domain/webhooks/find.ts';
-import { replayDelivery, testWebhook } from '../../src/domain/webhooks/queue.ts';
-import { updateWebhook } from '../../src/domain/webhooks/update.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
-import type { Delivery } from '../../src/spec/schemas/delivery.ts';
-import { answer, drip, hang, type Received, reset } from '../support/receiver.ts';
-import { stored, type WebhookWorld, webhookWorld } from './webhook-world.ts';
+import { answer, drip, hang, reset } from '../support/receiver.ts';
+import { assertSigned, eventId, lines, type WebhookWorld, webhookWorld } from './webhook-world.ts';
 
 let world: WebhookWorld;
 let paths = 0;
@@ -20,16 +15,6 @@ before(async () => {
 after(() => world.close());
 
 const freshPath = () => `/hook-${paths++}`;
-const eventId = (one: Received): string => JSON.parse(one.body).id;
-const lines = (log: readonly Delivery[]) =>
-  log.map(({ attempt, status, http_status, error }) => [attempt, status, http_status ?? error]);
-
-function assertSigned(one: Received, secret: string): void {
-  const [, t = '', v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(one.headers['x-service-signature'])) ?? [];
-  assert.ok(Math.abs(Number(t) - Date.now() / 1_000) < 10, `t is ${t}`);
-  assert.equal(v1, createHmac('sha256', secret).update(`${t}.${one.body}`).digest('hex'));
-}
-
 describe('an event', () => {
   it('goes out signed, as the envelope, to whoever wants its type', async () => {
     const actor = await world.customer();
@@ -129,156 +114,6 @@ describe('an event', () => {
       await deleteWebhook(world.service, actor, hook.id);
     }
     assert.equal(world.receiver.to('/elsewhere').length, 0);
-  });
-});
-
-describe('a subscription', () => {
-  it('that answers 410 is paused, what waits is cancelled and the owner is told', async () => {
-    const actor = await world.customer();
-    const path = freshPath();
-    let hits = 0;
-    // One that fails and waits for its second attempt, then 410 for whatever comes.
-    const hook = await world.webhook(
-      actor,
-      world.receiver.url(path, (response) => response.writeHead(hits++ === 0 ? 500 : 410).end()),
-    );
-    await world.publish(actor);
-    await world.settle();
-    await world.publish(actor, 12);
-    await world.settle();
-    const { active } = await findWebhook(world.service, actor, hook.id);
-    assert.equal(active, false);
-    const log = await world.log(actor, hook);
-    assert.equal(log.length, 13);
-    const gone = log.filter(({ http_status }) => http_status === 410).length;
-    assert.ok(gone >= 1 && gone <= 4 && hits === gone + 1, `${gone} were answered 410`);
-    assert.equal(log.filter(({ status }) => status === 'cancelled').length, 12 - gone);
-    assert.ok(log.every(({ next_attempt_at }) => next_attempt_at === null));
-    await world.publish(actor, 3);
-    await world.settle();
-    assert.equal((await world.log(actor, hook)).length, 13);
-    const mails = await world.ground.db.rows('select kind from mails where customer_id = $1', [
-      actor.customerId,
-    ]);
-    assert.deepEqual(mails, [{ kind: 'webhook_paused' }]);
-    assert.equal(await world.runner.nextDue(), null);
-  });
-
-  it('that is paused or deleted while it is sent to gets no more', async () => {
-    const actor = await world.customer();
-    for (const end of [
-      (id: string) => updateWebhook(world.service, actor, id, { active: false }),
-      (id: string) => deleteWebhook(world.service, actor, id),
-    ]) {
-      const path = freshPath();
-      const open: (() => void)[] = [];
-      const hook = await world.webhook(
-        actor,
-        world.receiver.url(path, (response) => open.push(() => response.end())),
-      );
-      await world.publish(actor, 60);
-      const settled = world.settle();
-      await world.receiver.count(path, 4);
-      await end(hook.id);
-      for (const answerNow of open) answerNow();
-      await settled;
-      assert.equal(world.receiver.to(path).length, 4);
-      const rows = await world.ground.db.rows<{ status: string }>(
-        'select status from deliveries where webhook_id = $1',
-        [stored(hook)],
-      );
-      assert.deepEqual([...new Set(rows.map(({ status }) => status))], ['cancelled']);
-      await world.publish(actor);
-      await world.settle();
-      assert.equal(world.receiver.to(path).length, 4);
-    }
-  });
-
-  it('is sent to at its new URL once it has one', async () => {
-    const actor = await world.customer();
-    const [old, next] = [freshPath(), freshPath()];
-    const hook = await world.webhook(actor, world.receiver.url(old, answer(503)));
-    await world.publish(actor);
-    await world.settle();
-    await updateWebhook(world.service, actor, hook.id, { url: world.receiver.url(next) });
-    world.ground.clock.advanceS(60);
-    await world.settle();
-    assert.deepEqual([world.receiver.to(old).length, world.receiver.to(next).length], [1, 1]);
-    assert.deepEqual(lines(await world.log(actor, hook)), [
-      [1, 'failed', 503],
-      [2, 'delivered', 200],
-    ]);
-  });
-
-  it('is pinged once whatever it wants, before its backlog, and an event is replayed under a new id', async () => {
-    const actor = await world.customer();
-    const path = freshPath();
-    let up = false;
-    const hook = await world.webhook(
-      actor,
-      world.receiver.url(path, (response) => response.writeHead(up ? 200 : 500).end()),
-      { events: ['server.running'] },
-    );
-    const first = await testWebhook(world.service, actor, hook.id);
-    await world.settle();
-    assert.deepEqual(lines(await world.log(actor, hook)), [[1, 'failed', 500]]);
-    assert.equal(await world.runner.nextDue(), null);
-    await world.publish(actor, 30);
-    const waiting = await Promise.all([0, 1].map(() => testWebhook(world.service, actor, hook.id)));
-    up = true;
-    await world.settle();
-    const [failed, ...sent] = world.receiver.to(path);
-    assert.equal(failed?.headers['x-service-delivery-id'], first.id);
-    assert.deepEqual(
-      new Set(sent.slice(0, 2).map((one) => one.headers['x-service-delivery-id'])),
-      new Set(waiting.map(({ id }) => id)),
-    );
-    const ping = JSON.parse(failed?.body ?? '');
-    const { secret, ...shown } = hook;
-    assert.deepEqual([ping.type, ping.data, ping.created_at], ['ping', { webhook: shown }, first.created_at]);
-    const event = sent.find((one) => JSON.parse(one.body).type === 'server.running');
-    assert.ok(event);
-    const delivery = String(event.headers['x-service-delivery-id']);
-    const replay = await replayDelivery(world.service, actor, { webhook: hook.id, delivery });
-    await world.settle();
-    const again = world.receiver.to(path).at(-1);
-    assert.ok(again);
-    assert.deepEqual([again.body, eventId(again)], [event.body, replay.event]);
-    assert.equal(again.headers['x-service-delivery-id'], replay.id);
-    assert.notEqual(replay.id, delivery);
-  });
-
-  it('gets at most four at once, and one that hangs delays no other', async () => {
-    const [dead, path] = [freshPath(), freshPath()];
-    const hanging = await Promise.all(
-      Array.from({ length: 10 }, async () => {
-        const actor = await world.customer();
-        return [actor, await world.webhook(actor, world.receiver.url(dead, hang))] as const;
-      }),
-    );
-    const actor = await world.customer();
-    const hook = await world.webhook(
-      actor,
-      world.receiver.url(path, (response) => setTimeout(() => response.end(), 2)),
-    );
-    for (const [customer] of hanging) await world.publish(customer, 6);
-    await world.publish(actor, 100);
-    const settled = world.settle();
-    await world.receiver.count(path, 100);
-    // The time-out of the first that hang is not even over.
-    const [first] = world.receiver.to(dead);
-    const last = world.receiver.to(path).at(-1);
-    assert.ok(first && last);
-    await settled;
-    assert.equal(world.receiver.most.get(path), 4);
-    assert.equal((await world.log(actor, hook)).filter(({ status }) => status === 'delivered').length, 100);
-    for (const [customer, one] of hanging) {
-      assert.deepEqual(
-        lines(await world.log(customer, one)),
-        Array.from({ length: 6 }, () => [1, 'failed', 'timeout']),
-      );
-      await deleteWebhook(world.service, customer, one.id);
-    }
   });
 });
 

@@ -1,5 +1,6 @@
 /** Customers with webhooks that lead to a receiver on this machine, and the duties that bring events there. */
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
 import { recordEvent } from '../../src/domain/record.ts';
 import { createWebhook } from '../../src/domain/webhooks/create.ts';
@@ -13,7 +14,7 @@ import type { CreatedWebhook, CreateWebhook } from '../../src/spec/schemas/webho
 import { deliverDuty } from '../../src/workers/deliver.ts';
 import { fanOutDuty } from '../../src/workers/fan-out.ts';
 import { Runner } from '../../src/workers/runner.ts';
-import { Receiver } from '../support/receiver.ts';
+import { type Received, Receiver } from '../support/receiver.ts';
 import { type TestService, testService } from '../support/service.ts';
 
 const REST_MAX_MS = 30_000;
@@ -82,4 +83,15 @@ export async function webhookWorld({ timeoutMs = 250, poolSize = 8 } = {}): Prom
 
 export function stored(webhook: { readonly id: string }): string {
   return readId('webhook', webhook.id) ?? assert.fail('no id of a webhook');
+}
+
+export const eventId = (one: Received): string => JSON.parse(one.body).id;
+/** Of each attempt: number, status, and what was answered or why nothing was. */
+export const lines = (log: readonly Delivery[]) =>
+  log.map(({ attempt, status, http_status, error }) => [attempt, status, http_status ?? error]);
+
+export function assertSigned(one: Received, secret: string): void {
+  const [, t = '', v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(one.headers['x-service-signature'])) ?? [];
+  assert.ok(Math.abs(Number(t) - Date.now() / 1_000) < 10, `t is ${t}`);
+  assert.equal(v1, createHmac('sha256', secret).update(`${t}.${one.body}`).digest('hex'));
 }

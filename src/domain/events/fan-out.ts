@@ -5,12 +5,20 @@
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { fanOut, hasUnnumberedEvents, holdFanOut, lockQueues, readUnnumbered } from '../../store/fan-out.ts';
+import {
+  fanOut,
+  hasUnnumberedEvents,
+  holdFanOut,
+  lockQueues,
+  raiseCounters,
+  readUnnumbered,
+  type UnnumberedEvent,
+} from '../../store/fan-out.ts';
 import type { Service } from '../context.ts';
 
 const EVENTS_MAX = 500;
 /** In one transaction, so that the locks of subscriptions are not held for long; one event may be queued for more. */
-const DELIVERIES_MAX = 2_000;
+const DELIVERIES_MAX = 5_000;
 
 /** Numbers and queues the oldest events that are not; returns how many they were. 0: there are none. */
 export async function fanOutEvents(service: Pick<Service, 'db' | 'clock'>): Promise<number> {
@@ -18,17 +26,17 @@ export async function fanOutEvents(service: Pick<Service, 'db' | 'clock'>): Prom
   if (!(await hasUnnumberedEvents(service.db))) return 0;
   const done = await service.db.transaction(async (tx) => {
     await holdFanOut(tx);
-    const ids = await nextEvents(tx);
-    if (ids.length > 0) await fanOut(tx, ids, service.clock.now());
+    const events = await nextEvents(tx);
+    if (events.length > 0) await fanOut(tx, await numbered(tx, events), service.clock.now());
     crashPoint('fanout.written');
-    return ids.length;
+    return events.length;
   });
   crashPoint('fanout.committed');
   return done;
 }
 
 /** The oldest events, as many as are queued for no more than so many subscriptions together. */
-async function nextEvents(tx: Sql): Promise<string[]> {
+async function nextEvents(tx: Sql): Promise<UnnumberedEvent[]> {
   const events = await readUnnumbered(tx, EVENTS_MAX);
   const subscriptions = await lockQueues(tx, [...new Set(events.map((event) => event.customer_id))]);
   let room = DELIVERIES_MAX;
@@ -37,5 +45,17 @@ async function nextEvents(tx: Sql): Promise<string[]> {
     room -= subscriptions.get(customer_id) ?? 0;
     return full;
   });
-  return events.slice(0, fit < 0 ? undefined : fit).map((event) => event.id);
+  return fit < 0 ? events : events.slice(0, fit);
+}
+
+async function numbered(tx: Sql, events: readonly UnnumberedEvent[]) {
+  const counts = new Map<string, number>();
+  for (const { customer_id } of events) counts.set(customer_id, (counts.get(customer_id) ?? 0) + 1);
+  const last = await raiseCounters(tx, counts);
+  const next = new Map([...counts].map(([id, count]) => [id, (last.get(id) ?? 0n) - BigInt(count)]));
+  return events.map((event) => {
+    const seq = (next.get(event.customer_id) ?? 0n) + 1n;
+    next.set(event.customer_id, seq);
+    return { ...event, seq };
+  });
 }

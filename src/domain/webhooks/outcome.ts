@@ -11,8 +11,8 @@ const WAITS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 5 * HOUR_MS, 24 * HO
 const GONE = 410;
 
 /** Which attempt it is time for: the row that waits is that of the attempt itself, or that of a failed one before it. */
-export function attemptOf(due: Pick<DueDelivery, 'attempt' | 'status'>): number {
-  return due.status === 'pending' ? due.attempt : due.attempt + 1;
+export function attemptOf(due: Pick<DueDelivery, 'attempt' | 'pending'>): number {
+  return due.pending ? due.attempt : due.attempt + 1;
 }
 
 export function isGone(answer: WebhookAnswer | null): boolean {
@@ -30,7 +30,7 @@ export function outcome(
   const wait = answer === null || delivered ? undefined : waitAfter(due);
   return {
     id: due.id,
-    retryId: due.status === 'pending' ? null : newId(took.attemptedAt),
+    retryId: due.pending ? null : newId(took.attemptedAt),
     status: delivered ? 'delivered' : 'failed',
     httpStatus: status,
     error: answer === null ? 'event no longer kept' : 'fault' in answer ? answer.fault : null,

@@ -3,23 +3,17 @@ import { createHmac } from 'node:crypto';
 import { showId } from '../../kernel/ids.ts';
 import { rfc3339, SECOND_MS } from '../../kernel/time.ts';
 import type { WebhookRequest } from '../../ports/webhooks.ts';
-
-export interface Deliverable {
-  readonly delivery_id: string;
-  readonly event_id: string;
-  readonly event_type: string;
-  readonly happened_at: Date;
-  /** The event's `data` as JSON text. */
-  readonly data: string;
-}
+import type { EventContent } from '../../store/events.ts';
+import type { DueDelivery } from '../../store/webhook-queues.ts';
 
 /** `at` is real time: a receiver compares it with his own clock. `secret` is the whole `whsec_…`. */
 export function webhookRequest(
   to: { readonly url: string; readonly secret: string },
-  delivery: Deliverable,
+  delivery: Pick<DueDelivery, 'delivery_id' | 'event_id' | 'event_type'>,
+  content: EventContent,
   at: Date,
 ): WebhookRequest {
-  const body = envelope(delivery);
+  const body = envelope(delivery, content);
   return {
     url: to.url,
     headers: {
@@ -33,8 +27,11 @@ export function webhookRequest(
 }
 
 /** The data goes out as it was stored, so that every attempt and every replay says the same, to the byte. */
-function envelope({ event_id, event_type, happened_at, data }: Deliverable): string {
-  const created_at = rfc3339(happened_at);
+function envelope(
+  { event_id, event_type }: Pick<DueDelivery, 'event_id' | 'event_type'>,
+  { happenedMs, data }: EventContent,
+): string {
+  const created_at = rfc3339(new Date(happenedMs));
   const head = { id: showId('event', event_id), object: 'event', type: event_type, created_at };
   return `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;
 }

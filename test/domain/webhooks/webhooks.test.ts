@@ -258,7 +258,7 @@ describe('deliveries', () => {
         : replayDelivery(service, actor, { webhook: webhook.id, delivery: first.id });
     const tries = await Promise.allSettled(Array.from({ length: most + 3 }, (_, n) => ask(n)));
     assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, most - 1);
-    await assert.rejects(ask(0), { code: 'conflict_state', message: /^20 deliveries wait/ });
+    await assert.rejects(ask(0), { code: 'conflict_state', message: /^20 pings and replays wait/ });
     await testWebhook(service, actor, (await create()).id);
     await ground.db.run(
       `update deliveries set status = 'delivered', due_at = null where webhook_id = $1 and delivery_id = $2`,

@@ -1,0 +1,158 @@
+/**
+ * Claiming due work, against pg-boss in the same database with the same batch; and what fan-out costs as subscriptions
+ * grow. Time on one connection: the database is what is measured.
+ */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { PgBoss } from 'pg-boss';
+import { outcome } from '../src/domain/webhooks/outcome.ts';
+import { recordTurns } from '../src/domain/webhooks/record.ts';
+import { KeyRing } from '../src/kernel/secrets.ts';
+import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
+import { startEmbedded } from '../src/store/embedded/index.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { claimQueues, readDue } from '../src/store/webhook-queues.ts';
+import { fanOutAll, layCustomers, writeEvents } from './deliver-ground.ts';
+import { type Figure, median } from './figure.ts';
+
+const ROWS = 50_000;
+const BATCH = 500;
+const URL = 'https://127.0.0.1:1/';
+
+type Connection = {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+};
+
+export async function benchClaim(folder: string): Promise<Figure[]> {
+  const database = await startEmbedded({ dataDir: join(folder, 'claim') });
+  const db = openDatabase(database.connection, { poolSize: 2 });
+  try {
+    await migrate(db);
+    const figures: Figure[] = [];
+    // What is leased is a subscription: the dearest case is that each has no more than one row to send.
+    for (const { each, heldTo, goal } of [
+      { each: 50, heldTo: 2, goal: 4 },
+      { each: 1, heldTo: 0.8, goal: 2 },
+    ]) {
+      const name = `claiming ${ROWS} due, ${each} of a subscription ÷ pg-boss`;
+      const value = await againstBoss(db, database.connection, each);
+      figures.push({ name, value, unit: '×', heldTo, goal, bound: 'min' });
+    }
+    figures.push(await fanOutGrowth(db));
+    return figures;
+  } finally {
+    await db.close();
+    await database.stop();
+  }
+}
+
+/** How many times as fast a batch is leased and read; batch by batch in turns. That it is done with is not counted. */
+async function againstBoss(db: OpenDatabase, connection: Connection, each: number): Promise<number> {
+  const boss = new PgBoss({ ...connection, max: 2, supervise: false, schedule: false });
+  await boss.start();
+  const queue = `deliveries-${each}`;
+  await boss.createQueue(queue);
+  for (let n = 0; n < ROWS; n += 5_000) {
+    const jobs = Array.from({ length: 5_000 }, () => ({ data: job() }));
+    await boss.insert(queue, jobs);
+  }
+  await layQueued(db, ROWS / each, each);
+  const [theirs, ours]: [number[], number[]] = [[], []];
+  for (let n = 0; n < ROWS / BATCH; n++) {
+    theirs.push(await claimByBoss(boss, queue));
+    ours.push(await claimOurs(db, each));
+  }
+  await boss.stop({ graceful: false });
+  if (process.env.BENCH_VERBOSE) {
+    process.stderr.write(
+      `${BATCH} rows: pg-boss ${median(theirs).toFixed(2)} ms, ours ${median(ours).toFixed(2)} ms\n`,
+    );
+  }
+  return median(theirs) / median(ours);
+}
+
+/** What a row of deliveries says. */
+function job(): object {
+  const [delivery, webhook, event] = [randomUUID(), randomUUID(), randomUUID()];
+  return { delivery, webhook, event, type: 'server.running', attempt: 1 };
+}
+
+async function claimByBoss(boss: PgBoss, queue: string): Promise<number> {
+  const began = performance.now();
+  const jobs = await boss.fetch(queue, { batchSize: BATCH });
+  const took = performance.now() - began;
+  if (jobs.length !== BATCH) throw new Error(`pg-boss gave ${jobs.length}`);
+  await boss.complete(
+    queue,
+    jobs.map(({ id }) => id),
+  );
+  return took;
+}
+
+async function claimOurs(db: OpenDatabase, each: number): Promise<number> {
+  const now = new Date();
+  const leaseId = randomUUID();
+  const began = performance.now();
+  const queues = await claimQueues(db, { leaseId, leaseS: 60, now, quick: BATCH / each, slow: 0 });
+  const wanted = queues.map(({ webhook_id }) => ({ webhook_id, most: each }));
+  const read = await readDue(db, wanted, now);
+  const took = performance.now() - began;
+  const due = [...read.values()].flat();
+  if (due.length !== BATCH) throw new Error(`ours gave ${due.length}`);
+  const attempt = { attemptedAt: now, endedAt: now, durationMs: 1 };
+  const results = due.map((one) => outcome(one, { status: 200 }, attempt));
+  const reports = queues.map(({ webhook_id: webhookId }, n) => {
+    return { webhookId, leaseId, results: n === 0 ? results : [], over: true, slow: false };
+  });
+  await recordTurns({ db, clock: { now: () => now } }, reports);
+  return took;
+}
+
+async function layQueued(db: OpenDatabase, subscriptions: number, each: number): Promise<void> {
+  await empty(db);
+  const keys = new KeyRing(KeyRing.generate());
+  const customers = await layCustomers(db, { customers: subscriptions, each: 1, url: URL, keys });
+  await writeEvents(db, customers, each);
+  await fanOutAll(db);
+  await db.run('vacuum analyze');
+}
+
+async function empty(db: OpenDatabase): Promise<void> {
+  await db.run('truncate customers, events, deliveries, event_counters cascade');
+}
+
+/** What a delivery costs with a thousand subscriptions ÷ with a quarter of them. */
+async function fanOutGrowth(db: OpenDatabase): Promise<Figure> {
+  const [few, many]: [number[], number[]] = [[], []];
+  for (let round = 0; round < 9; round++) {
+    few.push(await fanOutCost(db, 250));
+    many.push(await fanOutCost(db, 1_000));
+  }
+  if (process.env.BENCH_VERBOSE) {
+    process.stderr.write(`fan-out: ${median(few).toFixed(1)} and ${median(many).toFixed(1)} µs a delivery\n`);
+  }
+  return {
+    name: 'fan-out to 1,000 subscriptions ÷ to 250, each delivery',
+    value: median(many) / median(few),
+    unit: '×',
+    heldTo: 1.15,
+    goal: 1.05,
+    bound: 'max',
+  };
+}
+
+/** Microseconds for each delivery queued. */
+async function fanOutCost(db: OpenDatabase, subscriptions: number): Promise<number> {
+  const events = 5;
+  await empty(db);
+  const keys = new KeyRing(KeyRing.generate());
+  const customers = await layCustomers(db, { customers: 1, each: subscriptions, url: URL, keys });
+  await writeEvents(db, customers, events);
+  await db.run('vacuum analyze events, webhooks, webhook_queues');
+  const began = performance.now();
+  await fanOutAll(db);
+  return ((performance.now() - began) * 1_000) / (events * subscriptions);
+}

@@ -1,0 +1,109 @@
+/**
+ * What a webhook costs: from the queue to the record, against a loop that signs and posts the same with undici to the same
+ * receiver. CPU of the sending process, and with that of the database.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openDatabase } from '../src/store/db.ts';
+import { startEmbedded } from '../src/store/embedded/index.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { makeAuthority } from '../test/support/certificates.ts';
+import { type Figure, median } from './figure.ts';
+import { startPeer } from './load.ts';
+
+const WARM = 2;
+const ROUNDS = 7;
+
+interface Cost {
+  readonly own: number;
+  readonly database: number;
+  readonly ms: number;
+}
+
+export async function benchDeliver(folder: string): Promise<Figure[]> {
+  const database = await startEmbedded({ dataDir: join(folder, 'deliver') });
+  const db = openDatabase(database.connection, { poolSize: 2 });
+  const files = writeCertificates(folder);
+  const receiver = await startPeer('./deliver-receiver.ts', [files.cert, files.key]);
+  const senders: ChildProcess[] = [];
+  try {
+    await migrate(db);
+    const start = async (manner: string) => {
+      const sender = await startSender([manner, receiver.url, files.ca, JSON.stringify(database.connection)]);
+      senders.push(sender);
+      return sender;
+    };
+    const [bare, ours] = [await start('bare'), await start('ours')];
+    return await measure(bare, ours);
+  } finally {
+    for (const sender of senders) sender.kill();
+    await receiver.stop();
+    await db.close();
+    await database.stop();
+  }
+}
+
+async function measure(bare: ChildProcess, ours: ChildProcess): Promise<Figure[]> {
+  const own: number[] = [];
+  const whole: number[] = [];
+  for (let n = 0; n < WARM + ROUNDS; n++) {
+    const [theirs, mine] = [await round(bare), await round(ours)];
+    if (process.env.BENCH_VERBOSE) {
+      const shown = [theirs.own, theirs.ms, mine.own, mine.database, mine.ms].map((one) => one.toFixed(0));
+      process.stderr.write(
+        `bare ${shown[0]} µs ${shown[1]} ms; ours ${shown[2]} + ${shown[3]} µs ${shown[4]} ms\n`,
+      );
+    }
+    if (n < WARM) continue;
+    own.push(theirs.own / mine.own);
+    whole.push(theirs.own / (mine.own + mine.database));
+  }
+  const unit = '×';
+  const bound = 'min';
+  return [
+    { name: 'delivery ÷ bare signed POST', value: median(own), unit, heldTo: 0.65, goal: 0.8, bound },
+    {
+      name: 'delivery, with the database ÷ bare',
+      value: median(whole),
+      unit,
+      heldTo: 0.5,
+      goal: 0.65,
+      bound,
+    },
+  ];
+}
+
+export function writeCertificates(folder: string): { ca: string; cert: string; key: string } {
+  const authority = makeAuthority();
+  const own = authority.issue(['127.0.0.1']);
+  const files = { ca: join(folder, 'ca.pem'), cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
+  writeFileSync(files.ca, authority.cert);
+  writeFileSync(files.cert, own.cert);
+  writeFileSync(files.key, own.key);
+  return files;
+}
+
+async function startSender(args: readonly string[]): Promise<ChildProcess> {
+  const child = fork(fileURLToPath(new URL('./deliver-sender.ts', import.meta.url)), args);
+  await answerOf(child);
+  return child;
+}
+
+async function round(sender: ChildProcess): Promise<Cost> {
+  const answered = answerOf(sender);
+  sender.send('go');
+  return (await answered) as Cost;
+}
+
+function answerOf(child: ChildProcess): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const ended = () => reject(new Error('a sender ended before it answered'));
+    child.once('exit', ended);
+    child.once('message', (message) => {
+      child.off('exit', ended);
+      resolve(message);
+    });
+  });
+}
