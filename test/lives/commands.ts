@@ -1,9 +1,10 @@
 /** What may happen in a life: each command does the same to the model and to the service. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Life, ModelServer, ModelTopup } from './model.ts';
+import type { Life } from './model.ts';
 import type { Real } from './real.ts';
 import * as rules from './rules.ts';
+import type { ModelServer, ModelTopup } from './things.ts';
 
 const SERVERS_MOST = 6;
 const INVOICES_OPEN_MOST = 15;

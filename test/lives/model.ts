@@ -4,43 +4,7 @@
  * the service once they were found near enough.
  */
 import * as rules from './rules.ts';
-
-export type Status = 'running' | 'stopped' | 'suspended' | 'gone';
-
-export interface ModelServer {
-  readonly id: string;
-  readonly price: bigint;
-  readonly months: rules.Months;
-  autoRenew: boolean;
-  anchor: number;
-  paidUntil: number;
-  /** `paidUntil` came from the moment at which something happened, which the model knows only nearly. */
-  near: boolean;
-  status: Status;
-  reason: 'balance' | 'not_renewed' | null;
-  resumeTo: 'running' | 'stopped';
-  suspendedAt: number;
-  /** Ends of the cycles whose window began, and of which the customer was told. */
-  windowOf: number;
-  toldOf: number;
-  /** Days of the last warning. */
-  warned: number;
-}
-
-export interface ModelTopup {
-  readonly id: string;
-  readonly coin: rules.Coin;
-  readonly address: string;
-  readonly asked: bigint;
-  readonly units: bigint;
-  readonly usd: string;
-  readonly expiresAt: number;
-  status: 'pending' | 'credited' | 'expired';
-  unitsInTime: bigint;
-  lateCents: bigint;
-  credited: bigint;
-  bonus: bigint;
-}
+import type { ModelServer, ModelTopup } from './things.ts';
 
 /** A payment in a block by then has the locked rate. */
 const LOCKED_LONGER_MS = 3 * rules.HOUR_MS;

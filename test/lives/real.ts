@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import type { SessionClient } from '../support/session-client.ts';
 import { type Body, V1Client } from '../support/v1-client.ts';
 import type { World } from '../support/world.ts';
-import type { Life, ModelServer } from './model.ts';
+import type { Life } from './model.ts';
 import * as rules from './rules.ts';
+import type { ModelServer } from './things.ts';
 
 /** Work that a step began is over by then; and how near to a due moment, or to midnight, no step may end. */
 const STEP_MS = 120_000;
