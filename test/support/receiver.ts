@@ -37,6 +37,8 @@ export const drip =
 export class Receiver {
   readonly authority: Authority;
   readonly received: Received[] = [];
+  /** Off where more comes than is worth remembering. */
+  remembers = true;
   readonly #behaviours = new Map<string, Behaviour>();
   readonly #waiting = new Set<() => void>();
   /** Requests under way, and the most there ever were, by path. */
@@ -52,9 +54,10 @@ export class Receiver {
   static async start(
     authority = makeAuthority(),
     names = ['localhost', '127.0.0.1', '::1'],
+    options: { readonly expired?: boolean } = {},
   ): Promise<Receiver> {
     const receiver = new Receiver(authority);
-    const { cert, key } = authority.issue(names);
+    const { cert, key } = authority.issue(names, options);
     const server = createServer({ cert, key }, (request, response) => receiver.#take(request, response));
     // Who hangs up in the middle, or does not like the certificate, is no failure of a test.
     server.on('tlsClientError', () => undefined);
@@ -67,9 +70,9 @@ export class Receiver {
     return receiver;
   }
 
-  /** The URL of a path, answered 200 unless a behaviour is given. */
-  url(path: string, behaviour: Behaviour = answer(200)): string {
-    this.#behaviours.set(path, behaviour);
+  /** The URL of a path, which is answered 200 until it is given another behaviour. */
+  url(path: string, behaviour?: Behaviour): string {
+    if (behaviour || !this.#behaviours.has(path)) this.#behaviours.set(path, behaviour ?? answer(200));
     return `https://127.0.0.1:${this.#port}${path}`;
   }
 
@@ -101,7 +104,7 @@ export class Receiver {
     request.on('end', () => {
       const body = Buffer.concat(parts).toString();
       const received = { path, headers: request.headers, body, atMs: performance.now() };
-      this.received.push(received);
+      if (this.remembers) this.received.push(received);
       for (const rise of this.#waiting) rise();
       this.#waiting.clear();
       (this.#behaviours.get(path) ?? answer(404))(response, received);

@@ -187,7 +187,7 @@ describe('deliveries', () => {
       const [finished, given] = await Promise.all(hooks.map((hook) => stopping.log(actor, hook)));
       assert.deepEqual(lines(finished ?? []), [[1, 'delivered', 200]]);
       assert.deepEqual(lines(given ?? []), [[1, 'pending', null]]);
-      stopping.receiver.url(dead);
+      stopping.receiver.url(dead, answer(200));
       await stopping.another().settle(10_000);
       const [again] = await Promise.all([stopping.log(actor, hooks[1] ?? { id: '' })]);
       assert.deepEqual(lines(again), [[1, 'delivered', 200]]);

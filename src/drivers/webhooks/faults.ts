@@ -37,8 +37,8 @@ const CODES: Readonly<Record<string, SendFault>> = {
 const TLS_CODE =
   /^ERR_TLS_|^ERR_SSL_|^ERR_OSSL_|CERT|^DEPTH_ZERO|^SELF_SIGNED|^UNABLE_TO_|^HOSTNAME_MISMATCH|^INVALID_CA|^INVALID_PURPOSE|^PATH_LENGTH/;
 
-/** This machine has no more sockets, or no memory: it says nothing about the receiver. */
-const OWN = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+/** This machine has no more sockets or no memory, or we are closing: it says nothing about the receiver. */
+const OWN = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
 export function isOwnFault(error: Error): boolean {
   return error instanceof SenderClosed || OWN.has(codeOf(error));

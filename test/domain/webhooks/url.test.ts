@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requireWebhookUrl } from '../../../src/domain/webhooks/url.ts';
 import { InvalidRequest } from '../../../src/kernel/fail.ts';
+import { LOOPBACK, PRIVATE } from '../../support/hostile-urls.ts';
 
 /** The issue by which a URL is refused, null when it is taken. */
 function issueOf(url: string, allowLoopback = false): string | null {
@@ -19,103 +20,6 @@ function issueOf(url: string, allowLoopback = false): string | null {
     return error.items[0]?.issue ?? '';
   }
 }
-
-const LOOPBACK = [
-  ...[
-    'https://localhost/',
-    'https://LOCALHOST:8443/x',
-    'https://localhost./',
-    'https://a.localhost/',
-    'https://a.b.localhost.',
-  ],
-  ...[
-    'https://localhost.localdomain',
-    'https://ip6-localhost/',
-    'https://ip6-loopback/',
-    'https://loc%61lhost/',
-  ],
-  ...[
-    'https://127.0.0.1',
-    'https://127.0.0.1.',
-    'https://127.0.0.1:8443/x?y=z',
-    'https://127.1',
-    'https://127.0.1',
-  ],
-  ...[
-    'https://2130706433/',
-    'https://0x7f000001/',
-    'https://0x7f.0.0.1',
-    'https://0177.0.0.1',
-    'https://017700000001',
-  ],
-  ...[
-    'https://127.0.0.01',
-    'https://0x7f.1',
-    'https://127%2e0%2e0%2e1/',
-    'https://１２７.0.0.1/',
-    'https://127。0。0。1/',
-  ],
-  ...[
-    'https://①②⑦.⓪.⓪.①/',
-    'https://127.255.255.254',
-    'https://[::1]/',
-    'https://[0:0:0:0:0:0:0:1]:8443',
-    'https://[0::0001]',
-  ],
-];
-
-const PRIVATE = [
-  ...['https://10.0.0.1', 'https://10.1', 'https://167772161', 'https://0xa.0.0.1', 'https://012.0.0.1'],
-  ...[
-    'https://172.16.0.1',
-    'https://192.168.1.1',
-    'https://3232235777',
-    'https://0xc0a80101',
-    'https://100.64.0.1',
-  ],
-  ...[
-    'https://169.254.169.254/latest/meta-data/',
-    'https://2852039166/',
-    'https://0xa9fea9fe',
-    'https://0251.0376.0251.0376',
-  ],
-  ...[
-    'https://0.0.0.0',
-    'https://0',
-    'https://0x0',
-    'https://224.0.0.1',
-    'https://255.255.255.255',
-    'https://240.0.0.1',
-  ],
-  ...[
-    'https://192.0.2.1',
-    'https://198.51.100.1',
-    'https://203.0.113.1',
-    'https://198.18.0.1',
-    'https://192.0.0.192',
-  ],
-  ...[
-    'https://[::]',
-    'https://[::ffff:127.0.0.1]',
-    'https://[::ffff:7f00:1]',
-    'https://[::ffff:8.8.8.8]',
-    'https://[::10.0.0.1]',
-  ],
-  ...[
-    'https://[64:ff9b::7f00:1]',
-    'https://[64:ff9b::10.0.0.1]',
-    'https://[64:ff9b:1::1]',
-    'https://[2002:7f00:1::]',
-  ],
-  ...[
-    'https://[2001:0:53aa:64c::1]',
-    'https://[fe80::1]',
-    'https://[fc00::1]',
-    'https://[fd00:ec2::254]',
-    'https://[ff02::1]',
-  ],
-  ...['https://[2001:db8::1]', 'https://[::ffff:0:7f00:1]', 'https://[fec0::1]', 'https://[3fff::1]'],
-];
 
 const USER_INFO = [
   ...[

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LIMITS } from '../../src/spec/limits.ts';
+import { answer, type Behaviour, drip, hang, type Received, reset } from '../support/receiver.ts';
+import { FULL } from '../support/runs.ts';
+import { type WebhookWorld, webhookWorld } from './webhook-world.ts';
+
+const EVENTS = FULL ? 100_000 : 120;
+/** Customers for each kind of receiver, and the part of all events that they get, in hundredths. */
+const CUSTOMERS = FULL ? 20 : 1;
+const TIMEOUT_MS = FULL ? 200 : 120;
+const KINDS = {
+  takes: { part: 50, behaviour: answer(200) },
+  fails: { part: 10, behaviour: answer(500) },
+  gone: { part: 10, behaviour: answer(410) },
+  hangs: { part: 5, behaviour: hang },
+  resets: { part: 10, behaviour: reset },
+  drips: { part: 5, behaviour: drip('head') },
+  recovers: { part: 10, behaviour: answer(200) },
+} satisfies Record<string, { part: number; behaviour: Behaviour }>;
+type Kind = keyof typeof KINDS;
+
+/** What a receiver saw: how often each delivery, and which event it was. */
+class Ledger {
+  readonly times = new Map<string, number>();
+  readonly events = new Map<string, string>();
+
+  take({ headers, body }: Received): number {
+    const delivery = String(headers['x-service-delivery-id']);
+    const event = /"id":"(evt_[a-z2-7]{26})"/.exec(body)?.[1] ?? '';
+    assert.equal(this.events.get(delivery) ?? event, event);
+    this.events.set(delivery, event);
+    const times = (this.times.get(delivery) ?? 0) + 1;
+    this.times.set(delivery, times);
+    return times;
+  }
+}
+
+async function layOut(world: WebhookWorld, ledger: Ledger): Promise<Map<Kind, string[]>> {
+  const customers = new Map<Kind, string[]>();
+  for (const kind of Object.keys(KINDS) as Kind[]) {
+    const { behaviour } = KINDS[kind];
+    const ids = [];
+    for (let n = 0; n < CUSTOMERS; n++) {
+      const actor = await world.customer();
+      const url = world.receiver.url(`/${kind}-${n}`, (response, received) => {
+        const times = ledger.take(received);
+        // Twice it fails before it takes what it is given.
+        if (kind === 'recovers' && times < 3) answer(503)(response, received);
+        else behaviour(response, received);
+      });
+      await world.webhook(actor, url);
+      ids.push(actor.customerId);
+    }
+    customers.set(kind, ids);
+  }
+  return customers;
+}
+
+async function publishAll(world: WebhookWorld, customers: ReadonlyMap<Kind, string[]>): Promise<void> {
+  for (const [kind, ids] of customers) {
+    await world.ground.db.run(
+      `insert into events (id, customer_id, type, data, created_at)
+       select new_id($2), c.id, 'server.running', '{"server": {"id": "srv_x"}}', $2
+         from unnest($1::uuid[]) as c (id), generate_series(1, $3)`,
+      [ids, world.ground.clock.now(), (EVENTS * KINDS[kind].part) / 100 / CUSTOMERS],
+    );
+  }
+}
+
+test('every event to every kind of receiver is delivered, given up or cancelled, under one id', async () => {
+  const world = await webhookWorld({ timeoutMs: TIMEOUT_MS });
+  try {
+    world.receiver.remembers = false;
+    const ledger = new Ledger();
+    const customers = await layOut(world, ledger);
+    await publishAll(world, customers);
+    const { clock } = world.ground;
+    for (;;) {
+      assert.ok(await world.runner.settle(FULL ? 900_000 : 30_000), 'webhooks do not come to rest');
+      const due = await world.runner.nextDue();
+      if (due === null) break;
+      clock.moveTo(due);
+    }
+    const rows = await world.ground.db.rows<{ kind: Kind; outcome: string; attempts: number; count: number }>(
+      `with last as (
+         select distinct on (delivery_id) customer_id, delivery_id, status, http_status, attempt
+           from deliveries order by delivery_id, attempt desc)
+       select k.kind, l.attempt as attempts, count(*)::int as count,
+              case when l.status = 'failed' and l.http_status = 410 then 'gone' else l.status end as outcome
+         from last l join unnest($1::uuid[], $2::text[]) as k (customer_id, kind) using (customer_id)
+        group by 1, 2, 4`,
+      [[...customers.values()].flat(), [...customers].flatMap(([kind, ids]) => ids.map(() => kind))],
+    );
+    const total = (kind: Kind, outcome: string, least = 1) =>
+      rows
+        .filter((row) => row.kind === kind && row.outcome === outcome && row.attempts >= least)
+        .reduce((sum, { count }) => sum + count, 0);
+    const published = (kind: Kind) => (EVENTS * KINDS[kind].part) / 100;
+    assert.equal(
+      rows.reduce((sum, { count }) => sum + count, 0),
+      EVENTS,
+    );
+    const most = LIMITS.webhookAttemptsMax;
+    // On a busy machine one may have been too late, and been tried again.
+    assert.equal(total('takes', 'delivered'), published('takes'));
+    assert.equal(total('recovers', 'delivered', 3), published('recovers'));
+    for (const kind of ['fails', 'hangs', 'resets', 'drips'] as const) {
+      assert.equal(total(kind, 'failed', most), published(kind), kind);
+    }
+    const gone = total('gone', 'gone');
+    assert.ok(gone >= CUSTOMERS && gone <= 4 * CUSTOMERS, `${gone} were answered 410`);
+    assert.equal(total('gone', 'cancelled'), published('gone') - gone);
+    // What was sent is what is in the log, no more often, and each delivery is of an event of its own.
+    const cancelled = published('gone') - gone;
+    assert.equal(ledger.times.size, EVENTS - cancelled);
+    assert.equal(new Set(ledger.events.values()).size, ledger.times.size);
+    assert.ok(Math.max(...new Set(ledger.times.values())) <= most);
+  } finally {
+    await world.close();
+  }
+});
