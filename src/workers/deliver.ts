@@ -34,7 +34,7 @@ import { Turn } from './turn.ts';
 const QUICK_MAX = 128;
 const SLOW_MAX = 512;
 /** Deliveries of one turn. */
-const QUICK_BATCH = 64;
+const QUICK_BATCH = 32;
 const SLOW_BATCH = 8;
 
 const LEASE_S = 15;
@@ -200,7 +200,9 @@ class Deliverer {
   #rest(error: unknown): void {
     if (this.#stopping) return;
     this.#restUntilMs = performance.now() + FAULT_PAUSE_MS;
-    this.#service.log.warn({ err: error }, 'webhooks could not be sent');
+    // Its text may name the address that was to be connected to.
+    const { code = 'unknown' } = error as { code?: unknown };
+    this.#service.log.warn({ code }, 'webhooks could not be sent');
   }
 
   /** Resolves when a turn has ended, when more may be due, or when its patience is over. */

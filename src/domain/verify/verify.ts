@@ -10,6 +10,7 @@ import { RECORDS } from './records.ts';
 import { SERVERS } from './servers.ts';
 import { TOPUPS } from './topups.ts';
 import { VOLUMES } from './volumes.ts';
+import { WEBHOOKS } from './webhooks.ts';
 
 export const INVARIANTS: readonly Invariant[] = [
   ...MONEY,
@@ -19,6 +20,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...INVENTORY,
   ...VOLUMES,
   ...FIREWALL,
+  ...WEBHOOKS,
   ...RECORDS,
 ];
 

@@ -94,7 +94,8 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#timer = setTimeout(() => this.#late(), timeoutMs);
+    // What has come while this process was busy with something else has come in time: it is read first.
+    this.#timer = setTimeout(() => setImmediate(() => this.#unanswered()), timeoutMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -131,6 +132,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     const error = new SenderClosed();
     if (!this.#over) this.#fail(error);
     this.#controller?.abort(error);
+  }
+
+  #unanswered(): void {
+    if (this.#status === undefined) this.#late();
   }
 
   /** Time is up, or the body goes on and on. */
