@@ -13,7 +13,6 @@ class Watched implements Duty {
   readonly name = 'watched';
   housekeeping?: true;
   holdsClock?: true;
-  follows?: true;
   work = 0;
   runs = 0;
   atOnce = 0;
@@ -135,34 +134,6 @@ describe('a runner that was started', { timeout: 20_000 }, () => {
     await turns();
     assert.equal(quick.work, 0);
     resolve();
-  });
-
-  it('has a duty that follows others look when one of them has done something', async () => {
-    const [first, follower, third] = [new Watched(), new Watched(), new Watched()];
-    follower.follows = true;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    first.held = promise;
-    first.work = 1;
-    runnerOf([first, follower, third]).start();
-    await turns();
-    follower.work = 1;
-    third.work = 1;
-    resolve();
-    await turns();
-    assert.deepEqual([first.work, follower.work, third.work], [0, 0, 1]);
-  });
-
-  it('tells its duties when it is woken and when it stops', async () => {
-    const told: string[] = [];
-    const duty = Object.assign(new Watched(), {
-      wake: () => void told.push('wake'),
-      stop: async () => void told.push('stop'),
-    });
-    const runner = runnerOf([duty]);
-    runner.start();
-    runner.wake();
-    await runner.stop();
-    assert.deepEqual(told, ['wake', 'wake', 'stop']);
   });
 
   it('never runs a duty twice at a time, whoever asks', async () => {
