@@ -17,6 +17,8 @@ export const LIMITS = {
   confirmLinkDays: 3,
   resetLinkHours: 2,
   undoLinkDays: 7,
+  /** A change of address is told in the clear where the OpenPGP key is younger: whoever took the account over may have set it. */
+  openPgpKeyTrustedDays: 14,
   /** Mails with a link in an hour, asked for by one account or sent to one address. */
   linkMailsPerHour: 5,
   /** Mails in an hour that tell one customer of a sign-in. */

@@ -74,7 +74,7 @@ export interface MailData {
   /** Country only, `XX` when unknown: addresses are kept nowhere. */
   new_sign_in: { readonly signedInAt: Date; readonly country: string };
   confirm_address: { readonly path: string; readonly expiresAt: Date };
-  /** To the address that was the account's until now; `undo` where a link takes the change back. */
+  /** To the address that was the account's until now; `undo` null where the change was itself the taking back of another. */
   address_changed: {
     readonly changedAt: Date;
     readonly undo: { readonly path: string; readonly expiresAt: Date } | null;
@@ -100,6 +100,8 @@ interface MailRow<Data> {
   readonly urgent?: true;
   /** Sent although the customer is gone. */
   readonly outlivesCustomer?: true;
+  /** It has to be read by whoever the account was taken from: in the clear where the key is new, or can no longer be used. */
+  readonly mustBeRead?: true;
 }
 
 export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
@@ -122,7 +124,7 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
     urgent: true,
     staleAt: (data) => data.expiresAt,
   },
-  address_changed: { when: 'the e-mail address of the account was changed' },
+  address_changed: { when: 'the e-mail address of the account was changed', mustBeRead: true },
   reset_password: {
     when: 'somebody asked for a new password',
     urgent: true,

@@ -216,7 +216,8 @@ export async function forgetPerson(tx: Sql, customerId: string, now: Date): Prom
   await tx.run(
     `update customers
         set email = 'deleted', email_key = 'deleted:' || id, email_confirmed_at = null, password_hash = '',
-            recovery_digest = null, openpgp_key = null, openpgp_fingerprint = null, deleted_at = $2
+            recovery_digest = null, openpgp_key = null, openpgp_fingerprint = null, openpgp_since = null,
+            deleted_at = $2
       where id = $1`,
     [customerId, now],
   );

@@ -17,8 +17,8 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'account',
     ids: { id: 'customer' },
-    rows: `select c.id, public_no, email, email_confirmed_at, openpgp_key, openpgp_fingerprint, frozen_at, deleting_at,
-             c.created_at, balance_cents from customers c join balances b on b.customer_id = c.id where c.id = $1`,
+    rows: `select c.id, public_no, email, email_confirmed_at, openpgp_key, openpgp_fingerprint, openpgp_since, frozen_at,
+             deleting_at, c.created_at, balance_cents from customers c join balances b on b.customer_id = c.id where c.id = $1`,
   },
   {
     name: 'sessions',

@@ -76,17 +76,30 @@ export async function updateEmail(
   ]);
 }
 
-/** Writes the armored key and its fingerprint; null for both removes it. */
+/** Writes the key that counts from now on; null removes it. The same key anew, with another end say, is as old as it was. */
 export async function updateOpenPgpKey(
   tx: Sql,
   id: string,
   key: { readonly armored: string; readonly fingerprint: string } | null,
+  now: Date,
 ): Promise<void> {
-  await tx.run(`update customers set openpgp_key = $2, openpgp_fingerprint = $3 where id = $1`, [
-    id,
-    key?.armored ?? null,
-    key?.fingerprint ?? null,
-  ]);
+  await tx.run(
+    `update customers
+        set openpgp_key = $2, openpgp_fingerprint = $3,
+            openpgp_since = case when $3::text is null then null
+                                 when openpgp_fingerprint = $3 then openpgp_since else $4::timestamptz end
+      where id = $1`,
+    [id, key?.armored ?? null, key?.fingerprint ?? null, now],
+  );
+}
+
+/** Removes the key when it counts only since then. */
+export async function dropOpenPgpKeySince(tx: Sql, id: string, since: Date): Promise<void> {
+  await tx.run(
+    `update customers set openpgp_key = null, openpgp_fingerprint = null, openpgp_since = null
+      where id = $1 and openpgp_since > $2`,
+    [id, since],
+  );
 }
 
 export interface OwnAccountRow {

@@ -46,22 +46,26 @@ export async function insertMailLink(
   );
 }
 
+/** Undefined when there is none, or when it was dropped. */
 export async function findMailLink(tx: Sql, digest: Buffer): Promise<MailLinkRow | undefined> {
-  return await tx.row<MailLinkRow>(`select ${COLUMNS} from mail_links where digest = $1`, [digest]);
+  return await tx.row<MailLinkRow>(`select ${COLUMNS} from mail_links where digest = $1 and not dropped`, [
+    digest,
+  ]);
 }
 
 export async function markLinkUsed(tx: Sql, digest: Buffer, now: Date): Promise<void> {
   await tx.run(`update mail_links set used_at = $2 where digest = $1`, [digest, now]);
 }
 
-/** Makes the customer's unused links of these purposes worthless. */
+/** Makes the customer's unused links of these purposes worthless. Their rows stay: that they were mailed counts for an hour. */
 export async function dropLinks(
   tx: Sql,
   customerId: string,
   purposes: readonly LinkPurpose[],
 ): Promise<void> {
   await tx.run(
-    `delete from mail_links where customer_id = $1 and purpose = any($2::text[]) and used_at is null`,
+    `update mail_links set dropped = true
+      where customer_id = $1 and purpose = any($2::text[]) and used_at is null and not dropped`,
     [customerId, purposes],
   );
 }
@@ -73,11 +77,11 @@ export async function dropLinksSince(
   since: Date,
   except: Buffer,
 ): Promise<void> {
-  await tx.run(`delete from mail_links where customer_id = $1 and created_at >= $2 and digest <> $3`, [
-    customerId,
-    since,
-    except,
-  ]);
+  await tx.run(
+    `update mail_links set dropped = true
+      where customer_id = $1 and created_at >= $2 and digest <> $3 and not dropped`,
+    [customerId, since, except],
+  );
 }
 
 /** When the links of the last while were made that one account asked for, or that went to one address; oldest first. */
@@ -104,8 +108,8 @@ export async function isKeptForOwner(
   now: Date,
 ): Promise<boolean> {
   const row = await tx.row(
-    `select from mail_links where email_key = $1 and purpose = 'undo' and used_at is null and expires_at > $3
-        and customer_id is distinct from $2 limit 1`,
+    `select from mail_links where email_key = $1 and purpose = 'undo' and used_at is null and not dropped
+        and expires_at > $3 and customer_id is distinct from $2 limit 1`,
     [emailKey, customerId, now],
   );
   return row !== undefined;
@@ -115,7 +119,7 @@ export async function isKeptForOwner(
 export async function findPendingEmail(tx: Sql, customerId: string, now: Date): Promise<string | undefined> {
   const row = await tx.row<{ email: string }>(
     `select email from mail_links
-      where customer_id = $1 and purpose = 'change' and used_at is null and expires_at > $2
+      where customer_id = $1 and purpose = 'change' and used_at is null and not dropped and expires_at > $2
       order by created_at desc limit 1`,
     [customerId, now],
   );

@@ -160,12 +160,16 @@ export async function mailsUnderWay(tx: Sql, now: Date): Promise<boolean> {
   return row?.held ?? false;
 }
 
+export interface MailReceiverRow {
+  readonly email: string;
+  readonly openpgp_key: string | null;
+  readonly openpgp_since: Date | null;
+}
+
 /** Where mails to a customer go, and the key they are encrypted to. Undefined once the customer is gone or going. */
-export async function findMailReceiver(
-  tx: Sql,
-  customerId: string,
-): Promise<{ readonly email: string; readonly openpgp_key: string | null } | undefined> {
-  return await tx.row(`select email, openpgp_key from customers where id = $1 and deleting_at is null`, [
-    customerId,
-  ]);
+export async function findMailReceiver(tx: Sql, customerId: string): Promise<MailReceiverRow | undefined> {
+  return await tx.row<MailReceiverRow>(
+    `select email, openpgp_key, openpgp_since from customers where id = $1 and deleting_at is null`,
+    [customerId],
+  );
 }

@@ -6,6 +6,7 @@ import { tasksDuty } from '../../src/workers/tasks.ts';
 import { mailed, mailedPath, tokenOf } from '../support/mailed.ts';
 import { type Answer, PASSWORD, type SessionClient } from '../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { account, own, use } from './link-world.ts';
 
 const NEW = 'an altogether new one';
 
@@ -19,23 +20,8 @@ describe('links in mails', () => {
   const later = (ms: number) => {
     world.clock.offsetMs += ms;
   };
-  const own = (client: SessionClient, fields: Record<string, string>) =>
-    client.post('/account-api.php', { current_password: PASSWORD, ...fields });
-  const account = async (client: SessionClient) => (await own(client, { action: 'get_account' })).body;
   const confirmPath = (address: string) => mailedPath(world.service, 'confirm_address', address);
   const resetPath = (address: string) => mailedPath(world.service, 'reset_password', address);
-
-  /** Opens the link in a browser without scripts and sends its form. */
-  async function use(
-    browser: SessionClient,
-    path: string,
-    typed: Record<string, string> = {},
-  ): Promise<Answer> {
-    const { text } = await browser.get(path);
-    const fields = [...text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)];
-    const hidden = Object.fromEntries(fields.map(([, name, value]) => [name ?? '', value ?? '']));
-    return await browser.post(path.split('?')[0] ?? '', { ...hidden, ...typed }, { token: null });
-  }
 
   async function askReset(email: string): Promise<Answer> {
     const answer = await world.visitor().post('/auth-api.php', { action: 'request_reset', email });
@@ -186,50 +172,6 @@ describe('links in mails', () => {
     assert.equal((await account(client)).email_confirmed, false);
   });
 
-  it('another address is the account’s once its link is used, and the old one may take it back for a week', async () => {
-    const client = await world.customer();
-    const old = client.email;
-    const fresh = `new-${old}`;
-    const wrong = await own(client, { action: 'change_email', email: fresh, current_password: 'not it' });
-    assert.deepEqual([wrong.status, wrong.body.error], [200, 'bad_credentials']);
-    const asked = (await own(client, { action: 'change_email', email: fresh })).body;
-    assert.deepEqual(asked, { ok: true, email: old, pending_email: fresh });
-    assert.deepEqual([(await account(client)).email, (await account(client)).pending_email], [old, fresh]);
-    assert.equal((await world.visitor().signIn(fresh)).body.error, 'bad_credentials');
-    const path = await confirmPath(fresh);
-    assert.match((await world.visitor().get(path)).text, new RegExp(fresh));
-    for (let click = 0; click < 2; click++) assert.equal((await use(world.visitor(), path)).status, 200);
-    assert.equal((await client.get('/me.php')).body.email, fresh);
-    assert.equal((await client.signIn(old)).body.error, 'bad_credentials');
-
-    const thief = world.visitor();
-    assert.equal((await thief.signUp({ email: old })).body.error, 'email_taken', 'kept for its owner');
-    const [told] = await mailed(world.service, 'address_changed', old);
-    const undo = told?.data.undo?.path ?? '';
-    const owner = world.visitor();
-    assert.match((await owner.get(undo)).text, /Take your account back/);
-    assert.equal((await use(owner, undo, { password: NEW, password_confirm: NEW })).status, 200);
-    assert.equal((await owner.get('/me.php')).body.email, old);
-    assert.equal((await client.get('/me.php')).body.logged_in, false);
-    assert.equal((await client.signIn(old, PASSWORD)).body.error, 'bad_credentials');
-    assert.equal((await world.visitor().signUp({ email: fresh })).body.ok, true);
-  });
-
-  it('a change to a taken address is refused, and one that was overtaken changes nothing', async () => {
-    const [one, two] = [await world.customer(), await world.customer()];
-    const taken = await own(one, { action: 'change_email', email: two.email.toUpperCase() });
-    assert.deepEqual([taken.status, taken.body.error], [200, 'email_taken']);
-    assert.equal((await own(one, { action: 'change_email', email: 'x' })).body.error, 'bad_email');
-    const wanted = `wanted-${one.email}`;
-    await own(one, { action: 'change_email', email: wanted });
-    const path = await confirmPath(wanted);
-    await world.visitor().signUp({ email: wanted });
-    const overtaken = await use(world.visitor(), path);
-    assert.equal(overtaken.status, 400);
-    assert.match(overtaken.text, /already an account/);
-    assert.equal((await account(one)).email, one.email);
-  });
-
   it('a new password makes what was asked for with the old one worthless', async () => {
     const client = await world.customer();
     const wanted = `wanted-${client.email}`;
@@ -252,18 +194,5 @@ describe('links in mails', () => {
       (await own(client, { action: 'change_email', email: 'a@b.example' })).body.error,
       'account_frozen',
     );
-  });
-
-  it('without mail an address changes at once, and nobody is promised a link', async () => {
-    const mute = { ...world.service, mailer: null };
-    const { requestReset } = await import('../../src/domain/customers/request-reset.ts');
-    const { changeEmail } = await import('../../src/domain/customers/change-email.ts');
-    const client = await world.customer();
-    const customerId = await world.customerId(client);
-    const actor = { customerId, sessionId: null, tokenId: null, requestId: 'req_test', ipCountry: 'XX' };
-    await assert.rejects(requestReset(mute, actor, client.email), { code: 'unavailable' });
-    const email = `now-${client.email}`;
-    const change = await changeEmail(mute, actor, { currentPassword: PASSWORD, email });
-    assert.deepEqual(change, { email, pendingEmail: null });
   });
 });

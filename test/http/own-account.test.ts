@@ -3,8 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { generateKey } from 'openpgp';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { mailed } from '../support/mailed.ts';
-import { PASSWORD, type SessionClient } from '../support/session-client.ts';
+import type { SessionClient } from '../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { account, own } from './link-world.ts';
 
 interface Listed {
   readonly id: string;
@@ -20,8 +21,6 @@ describe('the account itself, over /account-api.php', () => {
   });
   after(() => world.close());
 
-  const own = (client: SessionClient, fields: Record<string, string>) =>
-    client.post('/account-api.php', { current_password: PASSWORD, ...fields });
   const list = async (client: SessionClient) =>
     (await own(client, { action: 'list_sessions' })).body.sessions as Listed[];
 
@@ -104,7 +103,7 @@ describe('the account itself, over /account-api.php', () => {
     assert.equal((await own(client, wrong)).body.error, 'bad_credentials');
     const set = (await own(client, { action: 'set_openpgp_key', openpgp_key: publicKey })).body;
     assert.match(String(set.openpgp_fingerprint), /^[0-9A-F]{40,64}$/);
-    const shown = async () => (await own(client, { action: 'get_account' })).body.openpgp_fingerprint;
+    const shown = async () => (await account(client)).openpgp_fingerprint;
     assert.equal(await shown(), set.openpgp_fingerprint);
     assert.equal(
       (await own(client, { action: 'set_openpgp_key', openpgp_key: '' })).body.openpgp_fingerprint,

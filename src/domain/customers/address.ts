@@ -1,13 +1,24 @@
 /** The address of an account: whose it may become, and how it does. */
 import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { type CustomerRow, findCustomerByEmail, updateEmail } from '../../store/customers.ts';
+import { DAY_MS } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import type { MailData } from '../../spec/mails.ts';
+import {
+  type CustomerRow,
+  dropOpenPgpKeySince,
+  findCustomerByEmail,
+  updateEmail,
+} from '../../store/customers.ts';
 import { brokenConstraint } from '../../store/db.ts';
-import { dropLinks, isKeptForOwner } from '../../store/mail-links.ts';
+import { dropLinks, dropLinksSince, isKeptForOwner } from '../../store/mail-links.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import type { Email } from './email.ts';
-import { makeLink } from './links.ts';
+import { type HeldLink, makeLink } from './links.ts';
+
+/** A key that came shortly before a change that is taken back is taken for a part of it. */
+const KEY_TRUSTED_MS = LIMITS.openPgpKeyTrustedDays * DAY_MS;
 
 /** Refuses with `email_taken` what is another account's, or may still be taken back by its owner. */
 export async function requireFree(
@@ -21,7 +32,10 @@ export async function requireFree(
   if (await isKeptForOwner(tx, emailKey, customerId, now)) fail('email_taken');
 }
 
-/** Makes it the account's address and tells the old one. The caller holds the customer's lock, and calls `refuseTaken`. */
+/**
+ * Makes it the account's address and tells the old one, which may take it back. The caller holds the customer's lock, and calls
+ * `refuseTaken`.
+ */
 export async function moveTo(
   tx: Sql,
   service: Service,
@@ -36,8 +50,44 @@ export async function moveTo(
   await dropLinks(tx, customerId, ['confirm', 'reset']);
   const old = { address: customer.email, key: customer.email_key };
   const { cause, ...undo } = await makeLink(tx, { customerId, purpose: 'undo', email: old }, now);
+  await tellFormer(tx, service, customer, { cause, undo }, now);
+}
+
+/**
+ * Gives the account the address that an `undo` link was made for, and makes worthless what has come since. The other
+ * address is told: who uses the link may be whoever has the old mailbox, and not its owner.
+ */
+export async function moveBack(
+  tx: Sql,
+  service: Service,
+  { link, customer }: HeldLink,
+  now: Date,
+): Promise<void> {
+  const { id } = customer;
+  await requireFree(tx, link.email_key, id, now);
+  await dropLinksSince(tx, id, link.created_at, link.digest);
+  await updateEmail(tx, id, { address: link.email, key: link.email_key, confirmedAt: now });
+  await dropOpenPgpKeySince(tx, id, new Date(link.created_at.getTime() - KEY_TRUSTED_MS));
+  if (customer.email_key === link.email_key) return;
+  await tellFormer(
+    tx,
+    service,
+    customer,
+    { cause: `undone:${link.digest.toString('hex')}`, undo: null },
+    now,
+  );
+}
+
+async function tellFormer(
+  tx: Sql,
+  service: Service,
+  former: CustomerRow,
+  change: { readonly cause: string; readonly undo: MailData['address_changed']['undo'] },
+  now: Date,
+): Promise<void> {
+  const { cause, undo } = change;
   const data = { changedAt: now, undo };
-  const mail = { customerId, kind: 'address_changed', cause, data, to: old.address } as const;
+  const mail = { customerId: former.id, kind: 'address_changed', cause, data, to: former.email } as const;
   await enqueueMail(tx, mail, now, service.keys);
 }
 

@@ -19,9 +19,9 @@ export async function setOpenPgpKey(
   await service.db.transaction(async (tx) => {
     const customer = await lockCustomer(tx, actor.customerId);
     if (customer?.password_hash !== checked) fail('bad_credentials');
-    await updateOpenPgpKey(tx, actor.customerId, key);
-    const entry = { actor, action: 'customer.set_openpgp_key', resource: null } as const;
-    await recordAudit(tx, entry, service.clock.now());
+    const now = service.clock.now();
+    await updateOpenPgpKey(tx, actor.customerId, key, now);
+    await recordAudit(tx, { actor, action: 'customer.set_openpgp_key', resource: null }, now);
   });
   return key?.fingerprint ?? null;
 }

@@ -6,12 +6,12 @@ import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { findCustomer, updateEmail, updatePassword } from '../../store/customers.ts';
-import { dropLinks, dropLinksSince, markLinkUsed } from '../../store/mail-links.ts';
+import { dropLinks, markLinkUsed } from '../../store/mail-links.ts';
 import { deleteSessionsOf } from '../../store/sessions.ts';
 import type { Service } from '../context.ts';
 import { type Opened, openSession, type Visit } from '../sessions/open.ts';
 import { tellOfSignIn } from '../sessions/tell.ts';
-import { refuseTaken, requireFree } from './address.ts';
+import { moveBack, refuseTaken } from './address.ts';
 import { actorOfLink, badLink, type HeldLink, holdLink, lookAtLink, requireFresh } from './links.ts';
 import { requireNewPassword } from './password.ts';
 
@@ -38,7 +38,7 @@ export async function resetPassword(service: Service, visit: Visit, form: ResetF
       const { id, password_hash: current, frozen_at: frozenAt } = held.customer;
       if (!isSet || current !== passwordHash) requireFresh(held.link, now);
       if (frozenAt) fail('account_frozen');
-      if (!isSet) await carryOut(tx, held, passwordHash, now);
+      if (!isSet) await carryOut(tx, service, held, passwordHash, now);
       const action = held.link.purpose === 'undo' ? 'customer.undo_email' : 'customer.reset_password';
       const by = { ...visit, actor: actorOfLink(visit.actor, id) };
       const session = await openSession(tx, by, { id, action }, now);
@@ -68,15 +68,15 @@ async function prepare(
 
 async function carryOut(
   tx: Sql,
-  { link, customer }: HeldLink,
+  service: Service,
+  held: HeldLink,
   passwordHash: string,
   now: Date,
 ): Promise<void> {
+  const { link, customer } = held;
   const { id } = customer;
   if (link.purpose === 'undo') {
-    await requireFree(tx, link.email_key, id, now);
-    await dropLinksSince(tx, id, link.created_at, link.digest);
-    await updateEmail(tx, id, { address: link.email, key: link.email_key, confirmedAt: now });
+    await moveBack(tx, service, held, now);
   } else if (customer.email_confirmed_at === null) {
     // The link came from the mailbox.
     await updateEmail(tx, id, { address: customer.email, key: customer.email_key, confirmedAt: now });

@@ -10,8 +10,9 @@
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { showId } from '../../kernel/ids.ts';
-import { MINUTE_MS } from '../../kernel/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
 import type { MailOutcome } from '../../ports/mail.ts';
+import { LIMITS } from '../../spec/limits.ts';
 import { MAILS } from '../../spec/mails.ts';
 import {
   delayMail,
@@ -19,6 +20,7 @@ import {
   finishMail,
   hurryMails,
   type MailFault,
+  type MailReceiverRow,
   type MailRow,
   markMailSending,
 } from '../../store/mails.ts';
@@ -58,8 +60,15 @@ export async function sendMail(service: Service, mail: MailRow): Promise<void> {
 async function receiverOf(service: Service, mail: MailRow): Promise<Receiver | undefined> {
   const customer = await findMailReceiver(service.db, mail.customer_id);
   const to = mail.to_address;
-  if (customer) return { address: to ?? customer.email, openPgpKey: customer.openpgp_key };
+  if (customer) return { address: to ?? customer.email, openPgpKey: keyFor(mail, customer) };
   return MAILS[mail.kind].outlivesCustomer && to !== null ? { address: to, openPgpKey: null } : undefined;
+}
+
+/** A thief who has the password can set a key of his own before he does what the owner must hear of. */
+function keyFor(mail: MailRow, { openpgp_key: key, openpgp_since: since }: MailReceiverRow): string | null {
+  const trustedMs = mail.created_at.getTime() - LIMITS.openPgpKeyTrustedDays * DAY_MS;
+  const isNew = since !== null && since.getTime() > trustedMs;
+  return MAILS[mail.kind].mustBeRead && isNew ? null : key;
 }
 
 async function record(service: Service, mail: MailRow, outcome: MailOutcome): Promise<void> {

@@ -1,7 +1,7 @@
 /** From a row of the queue to the mail that leaves the house: rendered, and encrypted where the customer gave a key. */
 import { showId } from '../../kernel/ids.ts';
 import type { OutgoingMail } from '../../ports/mail.ts';
-import type { MailKind } from '../../spec/mails.ts';
+import { MAILS, type MailKind } from '../../spec/mails.ts';
 import type { MailRow } from '../../store/mails.ts';
 import type { Service } from '../context.ts';
 import { readMailData } from './data.ts';
@@ -29,8 +29,11 @@ export async function writeMail(
   const head = { id: showId('mail', mail.id), to: receiver.address };
   if (receiver.openPgpKey === null) return { ...head, ...rendered, encrypted: false };
   const text = await encryptMail(rendered, receiver.openPgpKey);
-  // A key that served when it was given may serve no more. What was to be secret is not sent in the clear then.
-  if (text === undefined) return { ...head, ...renderNotice(service.settings), encrypted: false };
+  if (text === undefined) {
+    // A key that served when it was given may serve no more. What was to be secret is not sent in the clear then.
+    const plain = MAILS[mail.kind].mustBeRead ? rendered : renderNotice(service.settings);
+    return { ...head, ...plain, encrypted: false };
+  }
   return { ...head, subject: SUBJECT_OF_ENCRYPTED, text, encrypted: true };
 }
 

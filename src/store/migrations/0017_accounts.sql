@@ -5,11 +5,13 @@ alter table customers
   -- The armored public key that mails to the customer are encrypted to, and its fingerprint in upper-case hex.
   add column openpgp_key text,
   add column openpgp_fingerprint text,
+  -- Since when it has been this key.
+  add column openpgp_since timestamptz,
   -- Deletion has begun: nobody signs in any more, and what the customer has is taken down step by step.
   add column deleting_at timestamptz,
   -- It is done. The row stays, without a person in it, because the books name its id.
   add column deleted_at timestamptz,
-  add constraint customers_openpgp check ((openpgp_key is null) = (openpgp_fingerprint is null)),
+  add constraint customers_openpgp check (num_nonnulls(openpgp_key, openpgp_fingerprint, openpgp_since) in (0, 3)),
   add constraint customers_deletion check (deleted_at is null or deleting_at is not null);
 
 -- Links in mails, each for one use. `confirm` proves the account's present address, `change` makes another one the
@@ -24,7 +26,9 @@ create table mail_links (
   email_key text not null,
   created_at timestamptz not null,
   expires_at timestamptz not null,
-  used_at timestamptz
+  used_at timestamptz,
+  -- It leads nowhere any more. That it was mailed still counts.
+  dropped bool not null default false
 );
 create index mail_links_by_customer on mail_links (customer_id, created_at);
 -- How much was mailed to one address, whoever asked; and which addresses an owner may still take back.

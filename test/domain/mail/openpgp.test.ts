@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import * as openpgp from 'openpgp';
-import { enqueueMail } from '../../../src/domain/mail/enqueue.ts';
+import { enqueueMail, type NewMail } from '../../../src/domain/mail/enqueue.ts';
 import { checkOpenPgpKey, encryptMail } from '../../../src/domain/mail/openpgp.ts';
 import { messageBytes } from '../../../src/drivers/mail/message.ts';
 import { MailOutbox } from '../../../src/drivers/mail/outbox.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { newId, newPublicNo } from '../../../src/kernel/ids.ts';
 import { parseSender } from '../../../src/kernel/smtp-url.ts';
-import { insertCustomer } from '../../../src/store/customers.ts';
+import { LIMITS } from '../../../src/spec/limits.ts';
+import { insertCustomer, updateOpenPgpKey } from '../../../src/store/customers.ts';
 import { mailDuty } from '../../../src/workers/mail.ts';
 import { testService } from '../../support/service.ts';
 
@@ -94,7 +95,7 @@ describe('OpenPGP', () => {
   it('a mail is readable with the private key, true subject included, and with nothing else', async () => {
     const armored = await encryptMail(MAIL, pair.publicKey);
     assert.ok(armored);
-    assert.doesNotMatch(armored, /Ünïcode|Gr/);
+    assert.doesNotMatch(armored, /Ünïcode|Größe|Two lines/);
     const part = await decrypt(armored, pair);
     const [head = '', ...body] = part.split('\r\n\r\n');
     assert.match(head, /^Content-Type: text\/plain; charset=utf-8; protected-headers="v1"\r\n/);
@@ -131,7 +132,7 @@ describe('OpenPGP', () => {
     assert.match(await decrypt(arrived, pair), /Two lines,/);
   });
 
-  it('a customer with a key is mailed ciphertext, and nothing but a notice once the key has expired', async () => {
+  it('a customer with a key is mailed ciphertext, and a notice once it has expired; a change of address is told in any case', async () => {
     const world = await testService();
     const { service, db, clock } = world;
     const id = newId(clock.now());
@@ -144,20 +145,40 @@ describe('OpenPGP', () => {
       recoveryDigest: digest,
       createdAt: clock.now(),
     });
-    const give = (key: string) =>
-      db.run(`update customers set openpgp_key = $2, openpgp_fingerprint = 'F' where id = $1`, [id, key]);
-    const mail = async (cause: string) => {
-      const data = { signedInAt: clock.now(), country: 'IS' };
-      await enqueueMail(db, { customerId: id, kind: 'new_sign_in', cause, data }, clock.now(), service.keys);
+    const give = (armored: string, fingerprint: string) =>
+      updateOpenPgpKey(db, id, { armored, fingerprint }, clock.now());
+    const send = async (mail: NewMail) => {
+      await enqueueMail(db, mail, clock.now(), service.keys);
       await mailDuty(service).run();
     };
-    await give(pair.publicKey);
-    await mail('one');
-    await give((await generate({ date: new Date(Date.now() - 100_000), keyExpirationTime: 10 })).publicKey);
-    await mail('two');
+    const signIn = (cause: string) => {
+      const data = { signedInAt: clock.now(), country: 'IS' };
+      return send({ customerId: id, kind: 'new_sign_in', cause, data });
+    };
+    const change = (cause: string) => {
+      const data = { changedAt: clock.now(), undo: { path: '/undo', expiresAt: clock.now() } };
+      return send({ customerId: id, kind: 'address_changed', cause, data, to: 'former@example.org' });
+    };
+    await give(pair.publicKey, 'F');
+    await signIn('one');
+    await change('young');
+    clock.advanceS(LIMITS.openPgpKeyTrustedDays * 86_400);
+    await give(pair.publicKey, 'F');
+    await change('trusted');
+    const old = await generate({ date: new Date(Date.now() - 100_000), keyExpirationTime: 10 });
+    await give(old.publicKey, 'G');
+    await signIn('two');
+    clock.advanceS(LIMITS.openPgpKeyTrustedDays * 86_400);
+    await change('expired');
     assert.ok(service.mailer instanceof MailOutbox);
     const [secret, notice, ...others] = await service.mailer.read('ann@example.ORG');
     assert.ok(secret && notice && others.length === 0);
+    const told = (await service.mailer.read('former@example.org')).map(({ text }) => text.includes('/undo'));
+    assert.deepEqual(
+      told,
+      [true, false, true],
+      'in the clear while the key is new, and when it serves no more',
+    );
     assert.deepEqual([secret.to, secret.subject], [email, 'A message about your account']);
     assert.match(
       await decrypt(secret.text, pair),

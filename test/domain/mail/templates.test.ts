@@ -134,6 +134,15 @@ describe('mails', () => {
     assert.doesNotMatch(said, /top up|destroyed/i);
   });
 
+  it('a change of address that was taken back says where the account is now', () => {
+    const { text } = render('address_changed', { changedAt: NOW, undo: null });
+    assert.match(
+      text.replaceAll('\n', ' '),
+      /to the one that it had before[\s\S]*your recovery code and the address/,
+    );
+    assert.doesNotMatch(text, /works once/);
+  });
+
   it('what is bound to a time says when it goes stale', () => {
     const data = sample('web-1');
     const stale = MAIL_KINDS.filter((kind) => MAILS[kind].staleAt !== undefined);

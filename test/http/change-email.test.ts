@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { DAY_MS } from '../../src/kernel/time.ts';
+import { LIMITS } from '../../src/spec/limits.ts';
+import { updateOpenPgpKey } from '../../src/store/customers.ts';
+import { mailed, mailedPath } from '../support/mailed.ts';
+import { PASSWORD } from '../support/session-client.ts';
+import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { account, own, use } from './link-world.ts';
+
+const NEW = 'an altogether new one';
+
+describe('another address', () => {
+  let world: HttpWorld;
+  before(async () => {
+    world = await startHttpWorld();
+  });
+  after(() => world.close());
+
+  const confirmPath = (address: string) => mailedPath(world.service, 'confirm_address', address);
+
+  it('is the account’s once its link is used, and the old one may take it back for a week', async () => {
+    const client = await world.customer();
+    const old = client.email;
+    const fresh = `new-${old}`;
+    const wrong = await own(client, { action: 'change_email', email: fresh, current_password: 'not it' });
+    assert.deepEqual([wrong.status, wrong.body.error], [200, 'bad_credentials']);
+    const asked = (await own(client, { action: 'change_email', email: fresh })).body;
+    assert.deepEqual(asked, { ok: true, email: old, pending_email: fresh });
+    assert.deepEqual([(await account(client)).email, (await account(client)).pending_email], [old, fresh]);
+    assert.equal((await world.visitor().signIn(fresh)).body.error, 'bad_credentials');
+    const path = await confirmPath(fresh);
+    assert.match((await world.visitor().get(path)).text, new RegExp(fresh));
+    for (let click = 0; click < 2; click++) assert.equal((await use(world.visitor(), path)).status, 200);
+    assert.equal((await client.get('/me.php')).body.email, fresh);
+    assert.equal((await client.signIn(old)).body.error, 'bad_credentials');
+
+    const thief = world.visitor();
+    assert.equal((await thief.signUp({ email: old })).body.error, 'email_taken', 'kept for its owner');
+    const [told] = await mailed(world.service, 'address_changed', old);
+    const undo = told?.data.undo?.path ?? '';
+    const owner = world.visitor();
+    assert.match((await owner.get(undo)).text, /Take your account back/);
+    assert.equal((await use(owner, undo, { password: NEW, password_confirm: NEW })).status, 200);
+    assert.equal((await owner.get('/me.php')).body.email, old);
+    assert.equal((await client.get('/me.php')).body.logged_in, false);
+    assert.equal((await client.signIn(old, PASSWORD)).body.error, 'bad_credentials');
+    assert.equal((await world.visitor().signUp({ email: fresh })).body.ok, true);
+    const [displaced, ...more] = await mailed(world.service, 'address_changed', fresh);
+    assert.deepEqual(
+      [displaced?.data.undo, more.length],
+      [null, 0],
+      'the other one is told, and that is the end',
+    );
+  });
+
+  it('what a thief has set goes with his address: his key and the changes he has asked for', async () => {
+    const client = await world.customer();
+    const { email } = client;
+    const set = async (fingerprint: string) =>
+      updateOpenPgpKey(
+        world.db,
+        await world.customerId(client),
+        { armored: 'key', fingerprint },
+        world.clock.now(),
+      );
+    await set('his');
+    await own(client, { action: 'change_email', email: `thief-${email}` });
+    await use(world.visitor(), await confirmPath(`thief-${email}`));
+    await own(client, { action: 'change_email', email: `again-${email}` });
+    const [told] = await mailed(world.service, 'address_changed', email);
+    const owner = world.visitor();
+    await use(owner, told?.data.undo?.path ?? '', { password: NEW, password_confirm: NEW });
+    const { email: now, pending_email, openpgp_fingerprint } = await account(owner);
+    assert.deepEqual([now, pending_email, openpgp_fingerprint], [email, null, null]);
+    assert.equal((await world.visitor().get(await confirmPath(`again-${email}`))).status, 404);
+    // One that was there long before is the owner's.
+    await set('own');
+    world.clock.offsetMs += LIMITS.openPgpKeyTrustedDays * DAY_MS;
+    await client.signIn(email, NEW);
+    const fields = { action: 'change_email', email: `moved-${email}`, current_password: NEW };
+    await client.post('/account-api.php', fields);
+    await use(world.visitor(), await confirmPath(`moved-${email}`));
+    const second = (await mailed(world.service, 'address_changed', email)).at(-1);
+    await use(owner, second?.data.undo?.path ?? '', { password: NEW, password_confirm: NEW });
+    assert.equal((await account(owner)).openpgp_fingerprint, 'own');
+  });
+
+  it('changes that were given up count among the mails of an hour', async () => {
+    const client = await world.customer();
+    const answers: unknown[] = [];
+    for (let asked = 0; asked < LIMITS.linkMailsPerHour; asked++) {
+      const answer = await own(client, { action: 'change_email', email: `${asked}-${client.email}` });
+      answers.push(answer.body.error ?? 'ok');
+    }
+    // The mail of the sign-up counts, too.
+    assert.deepEqual(answers, [...Array(LIMITS.linkMailsPerHour - 1).fill('ok'), 'rate_limited']);
+    assert.equal((await account(client)).pending_email, `${LIMITS.linkMailsPerHour - 2}-${client.email}`);
+  });
+
+  it('a change to a taken address is refused, and one that was overtaken changes nothing', async () => {
+    const [one, two] = [await world.customer(), await world.customer()];
+    const taken = await own(one, { action: 'change_email', email: two.email.toUpperCase() });
+    assert.deepEqual([taken.status, taken.body.error], [200, 'email_taken']);
+    assert.equal((await own(one, { action: 'change_email', email: 'x' })).body.error, 'bad_email');
+    const wanted = `wanted-${one.email}`;
+    await own(one, { action: 'change_email', email: wanted });
+    const path = await confirmPath(wanted);
+    await world.visitor().signUp({ email: wanted });
+    const overtaken = await use(world.visitor(), path);
+    assert.equal(overtaken.status, 400);
+    assert.match(overtaken.text, /already an account/);
+    assert.equal((await account(one)).email, one.email);
+  });
+
+  it('without mail an address changes at once, and nobody is promised a link', async () => {
+    const mute = { ...world.service, mailer: null };
+    const { requestReset } = await import('../../src/domain/customers/request-reset.ts');
+    const { changeEmail } = await import('../../src/domain/customers/change-email.ts');
+    const client = await world.customer();
+    const customerId = await world.customerId(client);
+    const actor = { customerId, sessionId: null, tokenId: null, requestId: 'req_test', ipCountry: 'XX' };
+    await assert.rejects(requestReset(mute, actor, client.email), { code: 'unavailable' });
+    const email = `now-${client.email}`;
+    const change = await changeEmail(mute, actor, { currentPassword: PASSWORD, email });
+    assert.deepEqual(change, { email, pendingEmail: null });
+  });
+});
