@@ -11,6 +11,8 @@ export interface Received {
   readonly from: string;
   readonly to: readonly string[];
   readonly user: string | null;
+  /** Addresses came in other letters than ASCII's (SMTPUTF8), which many servers do not take. */
+  readonly extended: boolean;
   readonly secure: boolean;
   /** As it came over the wire, lines ending in CRLF. */
   readonly message: string;
@@ -46,11 +48,13 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
     onData: (stream, session, done) => {
       void text(stream).then((message) => {
         const { mailFrom, rcptTo } = session.envelope;
+        const args = mailFrom ? mailFrom.args : false;
         if (typeof trouble.text !== 'number') {
           received.push({
             from: mailFrom ? mailFrom.address : '',
             to: rcptTo.map(({ address }) => address),
             user: session.user ?? null,
+            extended: args !== false && 'SMTPUTF8' in args,
             secure: session.secure,
             message,
           });

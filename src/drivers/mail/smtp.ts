@@ -4,6 +4,7 @@
  * answer of the server tells; a connection that breaks or stays silent leaves the outcome unknown.
  */
 import { Readable } from 'node:stream';
+import { domainToASCII } from 'node:url';
 import type SmtpConnection from 'nodemailer/lib/smtp-connection';
 import type { Sender, SmtpServer } from '../../kernel/smtp-url.ts';
 import type { Mailer, MailOutcome, OutgoingMail } from '../../ports/mail.ts';
@@ -75,7 +76,7 @@ export class SmtpMailer implements Mailer {
         await Promise.race([broken, step((done) => connection.login({ credentials: { user, pass } }, done))]);
       }
       const text = Readable.from(afterHandOver(bytes, handOver), { objectMode: false });
-      const envelope = { from: from.address, to: [mail.to], size: bytes.length };
+      const envelope = { from: from.address, to: [onTheWire(mail.to)], size: bytes.length };
       await Promise.race([broken, step((done) => connection.send(envelope, text, done))]);
       connection.quit();
     } finally {
@@ -107,6 +108,13 @@ export class SmtpMailer implements Mailer {
 async function* afterHandOver(bytes: Buffer, handOver: () => Promise<void>): AsyncGenerator<Buffer> {
   await handOver();
   yield bytes;
+}
+
+/** A domain of other letters in the form that every server takes; the part before it has none, and asks for SMTPUTF8. */
+function onTheWire(address: string): string {
+  const at = address.lastIndexOf('@');
+  const domain = domainToASCII(address.slice(at + 1));
+  return domain === '' ? address : `${address.slice(0, at)}@${domain}`;
 }
 
 function step(start: (done: (error?: Error | null) => void) => void): Promise<void> {

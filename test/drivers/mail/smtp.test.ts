@@ -24,9 +24,13 @@ function mailer(port: number, more: Partial<SmtpServer> = {}, ca?: string): Smtp
 }
 
 /** What was told, and whether the mail was handed over first. */
-async function send(through: SmtpMailer, handOver = true): Promise<[MailOutcome['outcome'], boolean]> {
+async function send(
+  through: SmtpMailer,
+  handOver = true,
+  mail = MAIL,
+): Promise<[MailOutcome['outcome'], boolean]> {
   let handed = false;
-  const { outcome } = await through.send(MAIL, async () => {
+  const { outcome } = await through.send(mail, async () => {
     handed = true;
     return handOver;
   });
@@ -60,6 +64,15 @@ describe('SMTP', () => {
       .replaceAll('=\r\n', '')
       .replace(/(?:=[0-9A-F]{2})+/g, (codes) => decodeURIComponent(codes.replaceAll('=', '%')));
     assert.equal(text.replaceAll('\r\n', '\n').trimEnd(), MAIL.text.trimEnd());
+  });
+
+  it('a domain of other letters is named as every server knows it', async () => {
+    const mail = { ...MAIL, to: 'ann@bücher.example' };
+    assert.deepEqual(await send(mailer(server.port), true, mail), ['sent', true]);
+    const [arrived] = server.received;
+    // The server shows the name as people write it.
+    assert.deepEqual([arrived?.to, arrived?.extended], [['ann@bücher.example'], false]);
+    assert.match(arrived?.message ?? '', /^To: ann@xn--bcher-kva\.example\r$/m);
   });
 
   it('nothing is sent that may not be handed over', async () => {
