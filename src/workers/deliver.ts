@@ -31,7 +31,7 @@ import type { Duty } from './duty.ts';
 import { Turn } from './turn.ts';
 
 /** Turns of subscriptions that answer in good time, and of those that do not. */
-const QUICK_MAX = 128;
+const QUICK_MAX = 256;
 const SLOW_MAX = 512;
 /** Deliveries of one turn. */
 const QUICK_BATCH = 32;
@@ -220,21 +220,24 @@ class Deliverer {
 
   /** Begins to write, unless it is being done: then what is new goes with the next transaction. */
   #write(): void {
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
+    this.#writing ??= this.#writeAll();
   }
 
   async #writeAll(): Promise<void> {
     for (;;) {
       await pause(this.#turns.size < FEW ? 0 : GATHER_MS);
       const turns = [...this.#turns].filter((turn) => turn.hasNews);
-      if (turns.length === 0) return;
+      if (turns.length === 0) {
+        // Here and not a moment later: what is new after this look begins to be written again.
+        this.#writing = undefined;
+        return;
+      }
       try {
         await this.#record(turns);
       } catch (error) {
         this.#service.log.warn({ err: error }, 'what became of webhooks could not be written');
-        if (this.#stopping) return this.#turns.clear();
+        // Their leases end by themselves.
+        if (this.#stopping) this.#turns.clear();
         await pause(FAULT_PAUSE_MS);
       }
     }

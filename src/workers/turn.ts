@@ -14,9 +14,9 @@ import type { DueDelivery, HeldQueue, QueueLease } from '../store/webhook-queues
 /** At once to one endpoint (DECISIONS "Outbox"): under way, or answered and not written yet. */
 const AT_ONCE_MAX = 4;
 /** Whoever takes longer waits among his like the next time, and gives others his place now. */
-const SLOW_MS = 1_000;
+const SLOW_MS = 500;
 /** Nothing new is begun later than this, so that others have their turn. */
-const TURN_MS = 5_000;
+const TURN_MS = 2_000;
 
 export interface TurnParts {
   readonly held: HeldQueue;
