@@ -18,7 +18,7 @@ export const LIMITS = {
   resetLinkHours: 2,
   undoLinkDays: 7,
   /** A change of address is told in the clear where the OpenPGP key is younger: whoever took the account over may have set it. */
-  openPgpKeyTrustedDays: 14,
+  openPgpKeyTrustedDays: 7,
   /** Mails with a link in an hour, asked for by one account or sent to one address. */
   linkMailsPerHour: 5,
   /** Mails in an hour that tell one customer of a sign-in. */
