@@ -10,14 +10,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
 import { isOn } from '../domain/switches/switch.ts';
-import { WEBHOOK_SECRET } from '../domain/webhooks/create.ts';
 import { cancelWaiting, recordGone, recordTurns } from '../domain/webhooks/record.ts';
-import { webhookRequest } from '../domain/webhooks/request.ts';
+import { type EventContents, eventContents, sendingTo } from '../domain/webhooks/send.ts';
 import { crashPoint } from '../kernel/crash.ts';
-import { showId, timeOfId } from '../kernel/ids.ts';
-import type { Sql } from '../kernel/sql.ts';
-import type { WebhookAnswer, WebhookSender } from '../ports/webhooks.ts';
-import { type EventContent, readEventContents } from '../store/events.ts';
+import type { WebhookSender } from '../ports/webhooks.ts';
 import {
   claimQueues,
   type DueDelivery,
@@ -146,7 +142,7 @@ class Deliverer {
       most: slow ? SLOW_BATCH : QUICK_BATCH,
     }));
     const due = await readDue(db, wanted, now);
-    const contents = await contentsOf(db, [...due.values()].flat());
+    const contents = await eventContents(db, [...due.values()].flat());
     for (const held of queues) {
       const turn = this.#turn(held, leaseId, due.get(held.webhook_id) ?? [], contents);
       this.#turns.add(turn);
@@ -163,38 +159,16 @@ class Deliverer {
     return { quick: Math.max(0, QUICK_MAX - quick - beyond), slow: Math.max(0, SLOW_MAX - slow) };
   }
 
-  #turn(held: HeldQueue, leaseId: string, deliveries: readonly DueDelivery[], contents: Contents): Turn {
-    const secret = deliveries.length > 0 ? this.#secretOf(held) : null;
+  #turn(held: HeldQueue, leaseId: string, deliveries: readonly DueDelivery[], contents: EventContents): Turn {
     return new Turn({
       held,
       leaseId,
       deliveries,
       clock: this.#service.clock,
-      send: (delivery) => this.#send(held, secret, delivery, contents.get(delivery.event_id)),
+      send: sendingTo(this.#service, this.#sender, held, contents),
       onChange: () => this.#write(),
       onOwnFault: (error) => this.#rest(error),
     });
-  }
-
-  #secretOf(held: HeldQueue): string | null {
-    try {
-      return this.#service.keys.open(WEBHOOK_SECRET, held.secret_sealed).toString();
-    } catch (error) {
-      const webhook = showId('webhook', held.webhook_id);
-      this.#service.log.error({ err: error, webhook }, 'the secret of a webhook cannot be opened');
-      return null;
-    }
-  }
-
-  async #send(
-    { url }: HeldQueue,
-    secret: string | null,
-    due: DueDelivery,
-    content: EventContent | undefined,
-  ): Promise<WebhookAnswer | null> {
-    if (secret === null) return { fault: 'failed' };
-    if (!content) return null;
-    return await this.#sender.send(webhookRequest({ url, secret }, due, content, new Date()));
   }
 
   #rest(error: unknown): void {
@@ -276,17 +250,4 @@ class Deliverer {
       this.#service.log.warn({ err: error }, 'a lease could not be extended');
     });
   }
-}
-
-type Contents = ReadonlyMap<string, EventContent>;
-
-/** Of their events: a ping brings its own. */
-async function contentsOf(sql: Sql, deliveries: readonly DueDelivery[]): Promise<Contents> {
-  const pings = deliveries.filter(({ event_data }) => event_data !== null);
-  const ids = deliveries.filter(({ event_data }) => event_data === null).map(({ event_id }) => event_id);
-  const contents = await readEventContents(sql, [...new Set(ids)]);
-  for (const { event_id, event_data } of pings) {
-    contents.set(event_id, { happenedMs: timeOfId(event_id).getTime(), data: event_data ?? '{}' });
-  }
-  return contents;
 }
