@@ -31,6 +31,7 @@ export const ACTIONS = [
   'server.run',
   'server.fail',
   'server.destroy',
+  'server.remove',
   'server.renew',
   'server.suspend',
   'server.resume',

@@ -32,7 +32,7 @@ export async function removeMachine(service: Service, operation: OperationRow): 
     const { customer_id: customerId } = server;
     await recordEvent(tx, { customerId, type: event, object: serverObject(server) }, now);
     const resource = showId('server', server.id);
-    await recordAudit(tx, { actor: systemActor(now), action: 'server.destroy', resource, customerId }, now);
+    await recordAudit(tx, { actor: systemActor(now), action: 'server.remove', resource, customerId }, now);
     await deleteServer(tx, server.id);
     await releaseImage(tx, server.image_id, now);
   });

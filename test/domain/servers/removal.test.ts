@@ -39,7 +39,7 @@ describe('a server that no host can make', () => {
     const id = await region.order();
     await world.rest();
     assert.deepEqual(await region.events(), ['server.created', 'billing.charged', 'server.destroyed']);
-    assert.deepEqual(await region.audited(), ['server.create ok', 'server.destroy ok', 'server.fail error']);
+    assert.deepEqual(await region.audited(), ['server.create ok', 'server.fail error', 'server.remove ok']);
     const last = await world.db.row<{ data: { server: Record<string, unknown> } }>(
       `select data from events where customer_id = $1 and type = 'server.destroyed'`,
       [region.customerId],
