@@ -54,14 +54,19 @@ const SAYS: Record<MailKind, readonly string[]> = {
       'balance is USD 12.34',
       'USD 20.00 in all',
     ],
-    ...['USD 7.66 are missing', 'https://panel.example/topup?amount=7.66'],
+    ...[
+      'USD 7.66 are missing',
+      'top up USD 30.00 or more (the smallest top-up) before',
+      'https://panel.example/topup?amount=30.00',
+    ],
   ],
   server_suspended: [
     'Suspended: web-1',
     ...[
       'at 2026-03-01 12:30 UTC',
       'USD -0.50 could not pay',
-      'topup?amount=11.75',
+      'top up USD 30.00 or more (the smallest top-up). It resumes',
+      'topup?amount=30.00',
       'at 2026-03-08 12:30 UTC, it is destroyed',
     ],
   ],
@@ -132,6 +137,12 @@ describe('mails', () => {
     assert.match(said, /The operator writes: abuse case 17 Bcc: x/);
     assert.match(said, /Only the operator can lift this/);
     assert.doesNotMatch(said, /top up|destroyed/i);
+  });
+
+  it('where more is missing than the smallest top-up, that is what to top up', () => {
+    const data = { ...sample('web-1').destruction_warning, reason: 'balance' as const, priceCents: 3_200n };
+    const { text } = render('destruction_warning', data);
+    assert.match(text.replaceAll('\n', ' '), /top up USD 32\.50 or more\. It resumes.*topup\?amount=32\.50/);
   });
 
   it('a change of address that was taken back says where the account is now', () => {

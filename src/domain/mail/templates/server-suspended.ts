@@ -1,5 +1,15 @@
 import type { MailData } from '../../../spec/mails.ts';
-import { months, type Panel, said, serversLink, topupLink, usd, utc, type Written } from './words.ts';
+import {
+  months,
+  type Panel,
+  said,
+  serversLink,
+  topupLink,
+  topupSum,
+  usd,
+  utc,
+  type Written,
+} from './words.ts';
 
 const NOTE_MAX_CHARS = 500;
 
@@ -44,9 +54,10 @@ export function howToResume(
       serversLink(panel),
     ];
   }
+  const missingCents = data.priceCents - data.balanceCents;
   return [
-    'To have it back, top up. It resumes by itself as soon as the balance suffices, with a new cycle of ' +
+    `To have it back, top up ${topupSum(missingCents)}. It resumes by itself as soon as the balance suffices, with a new cycle of ` +
       `${months(data.months)} at ${usd(data.priceCents)} from then on:`,
-    topupLink(panel, data.priceCents - data.balanceCents),
+    topupLink(panel, missingCents),
   ];
 }

@@ -1,5 +1,6 @@
 /** The words of mails: how amounts, times and names of customers' things are written. */
 import { centsText } from '../../../kernel/money.ts';
+import { LIMITS } from '../../../spec/limits.ts';
 import { PANEL_PATHS, topupPath } from '../../../spec/paths.ts';
 
 /** A mail before it is laid out. Each paragraph is wrapped; a line that is a link never is. */
@@ -55,9 +56,19 @@ export function link(panel: Panel, path: string): string {
   return panel.baseUrl + path;
 }
 
-/** The top-up page with what is missing filled in. */
+/** What to top up when so much is missing, as words: never less than can be topped up. */
+export function topupSum(missingCents: bigint): string {
+  const least = missingCents < LIMITS.topupMinCents ? ' (the smallest top-up)' : '';
+  return `${usd(topupCents(missingCents))} or more${least}`;
+}
+
+/** The top-up page with that sum filled in. */
 export function topupLink(panel: Panel, missingCents: bigint): string {
-  return link(panel, missingCents > 0n ? topupPath(centsText(missingCents)) : PANEL_PATHS.topup);
+  return link(panel, topupPath(centsText(topupCents(missingCents))));
+}
+
+function topupCents(missingCents: bigint): bigint {
+  return missingCents < LIMITS.topupMinCents ? LIMITS.topupMinCents : missingCents;
 }
 
 export function accountLink(panel: Panel): string {
