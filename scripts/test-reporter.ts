@@ -6,12 +6,16 @@ import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
+/** The reason of those that `test/support/runs.ts` leaves out: how many there are is enough. */
+const LEFT_TO_FULL = 'npm run test:full has it';
+
 type Data<Type extends TestEvent['type']> = Extract<TestEvent, { type: Type }>['data'];
 
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const printed = new Map<string, string>();
   const failed = new Set<string>();
   const skipped: string[] = [];
+  let leftToFull = 0;
   const closing: string[] = [];
   const times = new Map<string, number>();
   for await (const { type, data } of events) {
@@ -26,7 +30,8 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       failed.add(entryFile(data));
       yield failure(data);
     } else if (type === 'test:pass' && data.skip !== undefined) {
-      skipped.push(`﹣ ${data.name} (${place(data)})${data.skip === true ? '' : `: ${data.skip}`}\n`);
+      if (data.skip === LEFT_TO_FULL) leftToFull += 1;
+      else skipped.push(`﹣ ${data.name} (${place(data)})${data.skip === true ? '' : `: ${data.skip}`}\n`);
     } else if (type === 'test:diagnostic' && data.file === undefined) {
       closing.push(`ℹ ${data.message}\n`);
     } else if (type === 'test:interrupted') {
@@ -39,6 +44,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     if (text) yield `\n${shown(file)} printed:\n${indented(text)}\n`;
   }
   if (skipped.length > 0) yield `\nskipped:\n${skipped.join('')}\n`;
+  if (leftToFull > 0) yield `\n${leftToFull} tests or suites take long: npm run test:full has them\n`;
   yield closing.join('');
 }
 

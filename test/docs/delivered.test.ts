@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { follow } from '../../docs/samples/events/follow.ts';
+import { IN_FULL } from '../support/runs.ts';
 import { apiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld } from '../support/world.ts';
 import { missing, SAMPLES, startReceiver } from './receivers.ts';
@@ -29,7 +30,7 @@ function certificate(folder: string): { TLS_CERT: string; TLS_KEY: string } {
   return { TLS_CERT, TLS_KEY };
 }
 
-const skip = missing('openssl', 'version') || missing('python3', '--version');
+const skip = missing('openssl', 'version') || missing('python3', '--version') || IN_FULL.skip;
 
 it('an event comes to receivers and on the stream, the same in each', { skip }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'skerry-tls-'));

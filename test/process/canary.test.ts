@@ -8,10 +8,11 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Canaries, spellingsOf } from '../support/canaries.ts';
+import { IN_FULL } from '../support/runs.ts';
 import { makeMistakes, useAccount, useRest, useServers } from './canary-uses.ts';
 import { type CanaryWorld, startCanaryWorld } from './canary-world.ts';
 
-describe('a service that was used in every way', () => {
+describe('a service that was used in every way', IN_FULL, () => {
   let world: CanaryWorld;
   before(async () => {
     world = await startCanaryWorld();

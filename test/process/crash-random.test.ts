@@ -13,7 +13,7 @@ import { openDatabase } from '../../src/store/db.ts';
 import { startEmbedded } from '../../src/store/embedded/index.ts';
 import { killLeftovers, skerryd, startServing } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
-import { FULL } from '../support/runs.ts';
+import { IN_FULL } from '../support/runs.ts';
 import { V1Client } from '../support/v1-client.ts';
 import { type Base, DAY_S, HOOK, makeBase, settingsFor } from './crash-time-world.ts';
 import { sandbox } from './crash-world.ts';
@@ -72,9 +72,7 @@ const lives = fc.array(
   { minLength: KILLS, maxLength: KILLS },
 );
 
-describe('a busy service that is killed at any moment', {
-  skip: FULL ? false : 'only in the full run',
-}, () => {
+describe('a busy service that is killed at any moment', IN_FULL, () => {
   let folder = '';
   let receiver: Receiver;
   before(async () => {

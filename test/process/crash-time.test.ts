@@ -7,11 +7,11 @@ import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { CRASH_POINTS, type CrashPoint } from '../../src/kernel/crash.ts';
+import { CRASH_POINTS } from '../../src/kernel/crash.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { killLeftovers, type Serving, skerryd, startServing } from '../support/process.ts';
 import { answer, Receiver } from '../support/receiver.ts';
-import { FULL } from '../support/runs.ts';
+import { IN_FULL } from '../support/runs.ts';
 import { PASSWORD, SessionClient } from '../support/session-client.ts';
 import { V1Client } from '../support/v1-client.ts';
 import {
@@ -28,8 +28,6 @@ import {
 import { killedWithin, sandbox } from './crash-world.ts';
 
 const POINTS = /^(renew|suspend|fanout|deliver|mail|account)\./;
-/** At the sampled counts one that the others lead to; all of them in the full run. */
-const SAMPLED: readonly CrashPoint[] = ['deliver.answered'];
 
 interface Scenario {
   readonly points: RegExp;
@@ -160,7 +158,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-describe('a process killed with -9 while time passes', () => {
+describe('a process killed with -9 while time passes', IN_FULL, () => {
   let folder = '';
   let receiver: Receiver;
   let mailServer: MailServer;
@@ -199,7 +197,7 @@ describe('a process killed with -9 while time passes', () => {
   }
 
   const every = CRASH_POINTS.filter((point) => POINTS.test(point));
-  for (const point of FULL ? every : SAMPLED) {
+  for (const point of every) {
     it(`at ${point}: nothing is lost, and nothing happens twice`, async () => {
       const scenario = SCENARIOS.find(({ points }) => points.test(point));
       assert.ok(scenario, 'every point has a scenario');

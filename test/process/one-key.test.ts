@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../http/v1/upload-world.ts';
-import { FULL } from '../support/runs.ts';
+import { IN_FULL } from '../support/runs.ts';
 import type { V1Answer, V1Client } from '../support/v1-client.ts';
 import { type ProcessWorld, startProcesses } from './process-world.ts';
 
@@ -16,9 +16,8 @@ const KILL_STEP_MS = 15;
 const PATIENCE_MS = 20_000;
 
 /** Starting the processes alone takes longer than a sample of it is worth; in one process, npm test has it. */
-const skip = !FULL && 'npm run test:full has it';
 
-describe('requests with one Idempotency-Key at two processes', { skip }, () => {
+describe('requests with one Idempotency-Key at two processes', IN_FULL, () => {
   let world: ProcessWorld;
   let api: V1Client;
   let order: object;

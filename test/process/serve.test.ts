@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createScratch } from '../support/database.ts';
 import { killLeftovers, skerryd, startServing } from '../support/process.ts';
+import { IN_FULL } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/skerryd', import.meta.url));
@@ -38,17 +39,21 @@ describe('skerryd serve', () => {
     assert.equal(end.stderr, '');
   });
 
-  it('ends with 0 on SIGTERM while a request is under way and a connection is kept open', async () => {
-    const serving = await startServing(quiet('plain'));
-    const idle = await fetch(`${serving.url}/healthz`);
-    await idle.text();
-    const client = SessionClient.over(serving.url);
-    await client.fetchCsrf();
-    const underWay = client.signUp();
-    const [answer, end] = await Promise.all([underWay.catch(() => undefined), serving.stop('SIGTERM')]);
-    assert.equal(end.code, 0, end.stderr);
-    assert.ok(answer === undefined || answer.body.ok === true, 'answered in full or not taken');
-  });
+  it(
+    'ends with 0 on SIGTERM while a request is under way and a connection is kept open',
+    IN_FULL,
+    async () => {
+      const serving = await startServing(quiet('plain'));
+      const idle = await fetch(`${serving.url}/healthz`);
+      await idle.text();
+      const client = SessionClient.over(serving.url);
+      await client.fetchCsrf();
+      const underWay = client.signUp();
+      const [answer, end] = await Promise.all([underWay.catch(() => undefined), serving.stop('SIGTERM')]);
+      assert.equal(end.code, 0, end.stderr);
+      assert.ok(answer === undefined || answer.body.ok === true, 'answered in full or not taken');
+    },
+  );
 
   it('refuses a second start on the same folder in one clear line', async () => {
     const first = await startServing(quiet('plain'));
@@ -82,7 +87,7 @@ describe('skerryd serve', () => {
     assert.equal((await second.stop()).code, 0);
   });
 
-  it('serves again after its database crashed, and lost nothing that it acknowledged', async () => {
+  it('serves again after its database crashed, and lost nothing that it acknowledged', IN_FULL, async () => {
     const serving = await startServing(quiet('crashed'));
     const client = SessionClient.over(serving.url);
     await client.signUp();
@@ -117,7 +122,7 @@ describe('skerryd serve', () => {
     assert.equal((await serving.stop()).code, 0);
   });
 
-  it('shares the work among processes that it replaces when one dies', async () => {
+  it('shares the work among processes that it replaces when one dies', IN_FULL, async () => {
     const serving = await startServing(quiet('many'), ['--processes', '2']);
     const client = SessionClient.over(serving.url);
     await client.signUp();
@@ -141,7 +146,7 @@ describe('skerryd serve', () => {
     assert.equal(end.code, 0, end.stderr);
   });
 
-  it('moves the clock for all its processes', async () => {
+  it('moves the clock for all its processes', IN_FULL, async () => {
     const serving = await startServing(quiet('many'), ['--processes', '3']);
     const client = SessionClient.over(serving.url);
     await client.signUp();
@@ -165,7 +170,7 @@ describe('skerryd serve', () => {
     assert.match(end.stderr, /SKERRY_DB_POOL/);
   });
 
-  it('ends at once when it is told to stop while a sandbox call waits for work', async () => {
+  it('ends at once when it is told to stop while a sandbox call waits for work', IN_FULL, async () => {
     const serving = await startServing({
       ...quiet('waits'),
       SKERRY_SIM_INSTALL_S: '600',
@@ -205,7 +210,7 @@ describe('skerryd serve', () => {
     await assert.rejects(stat(join(folder, 'mistyped', 'secret.key')));
   });
 
-  it('runs on a database given by DATABASE_URL, which it leaves running', async () => {
+  it('runs on a database given by DATABASE_URL, which it leaves running', IN_FULL, async () => {
     const scratch = await createScratch({ empty: true });
     const { host, port, user, database, password } = scratch.connection;
     const login = password ? `${user}:${encodeURIComponent(password)}` : user;

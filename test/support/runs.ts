@@ -3,3 +3,6 @@ export const RUNS = Number(process.env.SKERRY_TEST_RUNS ?? 15);
 
 /** Whether counts that the contract names are to be full: `npm run test:full`. */
 export const FULL = process.env.SKERRY_TEST_FULL === '1';
+
+/** Of a test that takes long, because it starts processes say: `it(name, IN_FULL, …)`. The reporter counts those left out. */
+export const IN_FULL = { skip: FULL ? false : 'npm run test:full has it' } as const;

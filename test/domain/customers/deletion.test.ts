@@ -7,6 +7,7 @@ import { takeDownAccount } from '../../../src/domain/customers/deletion/take-dow
 import { verify } from '../../../src/domain/verify/verify.ts';
 import { runOperator } from '../../../src/operator/run.ts';
 import { makeEstate, NO_RATES } from '../../http/v1/contract/estate.ts';
+import { IN_FULL } from '../../support/runs.ts';
 import { PASSWORD, type SessionClient } from '../../support/session-client.ts';
 import { startWorld, topUp, type World } from '../../support/world.ts';
 
@@ -76,7 +77,7 @@ describe('deleting an account', () => {
     return ((await response.json()) as { mails: { subject: string; text: string }[] }).mails;
   };
 
-  it('takes down one of everything, and leaves the books without a name', async () => {
+  it('takes down one of everything, and leaves the books without a name', IN_FULL, async () => {
     const client = world.visitor();
     await client.signUp();
     const estate = await makeEstate({ ...world, customer: async () => client });
