@@ -22,7 +22,7 @@ import { recordAudit, systemActor } from '../record.ts';
 /** As the catalogue's file bounds it. */
 const PRICE_MAX_CENTS = 9_999_999_99n;
 /** Further ahead than this is a slip of the keyboard. */
-const AHEAD_MAX_DAYS = 730;
+export const AHEAD_MAX_DAYS = 730;
 const LIST_LIMIT = 200;
 
 export interface Announced {
@@ -71,7 +71,10 @@ function readMoment(text: string | undefined, now: Date): Date {
   const earliest = new Date(now.getTime() + LIMITS.priceNoticeDays * DAY_MS);
   if (text === undefined) return earliest;
   const at = parseRfc3339(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
-  if (!at) throw new Refusal('--at is a day such as 2031-05-01, or a time such as 2031-05-01T00:00:00Z');
+  if (!at) {
+    const day = rfc3339(new Date(earliest.getTime() + DAY_MS)).slice(0, 10);
+    throw new Refusal(`--at is a day such as ${day}, or a time such as ${day}T00:00:00Z`);
+  }
   if (at < earliest) {
     throw new Refusal(
       `a price is announced at least ${LIMITS.priceNoticeDays} days ahead: the earliest is ${rfc3339(earliest)}`,
