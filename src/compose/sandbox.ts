@@ -5,10 +5,8 @@ import { moveClock, notifyWorkers } from '../store/clock.ts';
 import type { Runner } from '../workers/runner.ts';
 import type { Opened } from './service.ts';
 
-/** How long a sandbox call may wait for the work it caused, at one moment of the clock. */
-const SETTLE_MAX_MS = 60_000;
-/** How long moving the clock may take in all: receivers that never answer cost a time-out for each attempt. */
-const ADVANCE_MAX_MS = 240_000;
+/** How long a sandbox call may wait for the work it caused: receivers that never answer cost a time-out for each attempt. */
+const WAIT_MAX_MS = 240_000;
 
 export function sandboxControl(opened: Opened, runner: Runner): SandboxControl {
   const { simulation, service } = opened;
@@ -32,14 +30,14 @@ export function sandboxControl(opened: Opened, runner: Runner): SandboxControl {
     setFault: (input) => refusing(simulation.faults.set(input)),
     readMails: async (to) => ({ mails: await simulation.mails.read(to) }),
     settle: async () => {
-      await settle(runner);
+      await settle(runner, Date.now() + WAIT_MAX_MS);
     },
     advanceClock: serialized((ms: number) => runner.alone(() => advanceClock(opened, runner, ms))),
   };
 }
 
-async function settle(runner: Runner): Promise<void> {
-  if (!(await runner.settle(SETTLE_MAX_MS))) stillUnderWay();
+async function settle(runner: Runner, deadline: number): Promise<void> {
+  if (!(await runner.settle(deadline - Date.now()))) await stillUnderWay(runner);
 }
 
 /**
@@ -50,7 +48,7 @@ async function settle(runner: Runner): Promise<void> {
 async function advanceClock(opened: Opened, runner: Runner, ms: number): Promise<Date> {
   const { clock, db } = opened;
   const target = clock.now().getTime() + ms;
-  const deadline = Date.now() + ADVANCE_MAX_MS;
+  const deadline = Date.now() + WAIT_MAX_MS;
   const jump = async (to: number): Promise<void> => {
     const by = to - clock.now().getTime();
     if (by <= 0) return;
@@ -66,23 +64,24 @@ async function advanceClock(opened: Opened, runner: Runner, ms: number): Promise
     await jump(due);
   }
   await jump(target);
-  await settle(runner);
+  await settle(runner, deadline);
   return clock.now();
 }
 
 /** Runs what is due now to rest; when the next work is due, or null. */
 async function restHere(runner: Runner, deadline: number): Promise<number | null> {
-  const until = Math.min(Date.now() + SETTLE_MAX_MS, deadline);
-  while (Date.now() < until && (await runner.runDue(until, { passing: true }))) {
+  while (Date.now() < deadline && (await runner.runDue(deadline, { passing: true }))) {
     const { due, inFlight } = await runner.ahead();
     if (!inFlight) return due?.getTime() ?? null;
     await runner.pause();
   }
-  return stillUnderWay();
+  return await stillUnderWay(runner);
 }
 
-function stillUnderWay(): never {
-  return fail('maintenance', { retry_after_s: 5 }, 'Work is still under way.');
+async function stillUnderWay(runner: Runner): Promise<never> {
+  const names = await runner.busyNames();
+  const which = names.length > 0 ? `: ${names.join(', ')}` : '';
+  return fail('maintenance', { retry_after_s: 5 }, `Work is still under way${which}.`);
 }
 
 /** One call at a time, in order: two leaps at once would each measure from the other's middle. */

@@ -74,6 +74,14 @@ export class Runner {
     return false;
   }
 
+  /** Names of the duties that are being run, or wait for something that ends by itself; one that cannot say is one of them. */
+  async busyNames(): Promise<string[]> {
+    const busy = await Promise.all(
+      this.#duties.map(async (duty) => this.#underWay.has(duty) || (await duty.busy().catch(() => true))),
+    );
+    return this.#duties.filter((_, index) => busy[index]).map((duty) => duty.name);
+  }
+
   /**
    * Runs what is due now until each duty has found nothing since the last one found something; false when the
    * deadline came first. `passing`: without housekeeping.

@@ -213,7 +213,9 @@ describe('settling', { timeout: 20_000 }, () => {
   it('says so when the time is up', async () => {
     const busy = new Watched();
     busy.under = true;
-    assert.equal(await runnerOf([busy]).settle(60), false);
+    const runner = runnerOf([new Watched(), Object.assign(busy, { name: 'the busy one' })]);
+    assert.equal(await runner.settle(60), false);
+    assert.deepEqual(await runner.busyNames(), ['the busy one']);
     const endless = new Watched();
     endless.work = Number.POSITIVE_INFINITY;
     assert.equal(await runnerOf([endless]).settle(20), false);
