@@ -49,7 +49,10 @@ export function headerReader(schema: TObject): (headers: IncomingHttpHeaders) =>
 
 function coerce(text: string, type: string | undefined): unknown {
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
-  if ((type === 'integer' || type === 'number') && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if ((type === 'integer' || type === 'number') && /^-?\d+$/.test(text)) {
+    // One with more digits than are held exactly is beyond every bound: as the largest it is, too.
+    return Math.min(Math.max(Number(text), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+  }
   return text;
 }
 
@@ -113,7 +116,7 @@ function filterProblem(
     return { field: name, issue: 'invalid_value', allowed: rule.allowed };
   }
   if (rule?.type === 'time') {
-    return parseRfc3339(text) ? null : { field: name, issue: 'invalid_format' };
+    return parseRfc3339(text) ? null : { field: name, issue: 'invalid_format', format: 'date-time' };
   }
   if (text.length > FILTER_MAX_CHARS) return { field: name, issue: 'max_length', max: FILTER_MAX_CHARS };
   return isStorable(text) ? null : { field: name, issue: 'invalid_format' };

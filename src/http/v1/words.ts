@@ -10,6 +10,7 @@ const WORDS: Record<V1Issue, (item: ErrorItem) => string> = {
   invalid_type: ({ expected }) => (expected ? `must be of type ${expected}` : 'has the wrong type'),
   invalid_format: ({ pattern, format }) => {
     if (pattern) return `must match ${pattern}`;
+    if (format === 'date-time') return 'must be an RFC 3339 time, such as 2026-01-31T00:00:00Z';
     return format ? `must be a ${format}` : 'has the wrong form';
   },
   invalid_value: ({ allowed }) =>

@@ -75,5 +75,10 @@ describe('REST audit events', () => {
     for (const query of ['from=yesterday', 'to=2030-02-30T00:00:00Z', 'sort=action']) {
       assertRefused(await api.get(`/audit/events?${query}`), 400, 'invalid_request');
     }
+    const words = await api.get('/audit/events?from=yesterday');
+    assert.deepEqual(words.body.error.errors, [
+      { field: 'from', issue: 'invalid_format', format: 'date-time' },
+    ]);
+    assert.equal(words.body.error.message, 'from must be an RFC 3339 time, such as 2026-01-31T00:00:00Z.');
   });
 });
