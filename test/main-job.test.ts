@@ -47,17 +47,13 @@ describe('the main job', () => {
       type: string;
       data: Record<string, Record<string, unknown>>;
     }>(
-      `select type, data from events where customer_id = (select id from customers where email = $1) order by created_at, id`,
+      `select type, data from events where customer_id = (select id from customers where email = $1) order by place`,
       [customer.email],
     );
-    const types = events.map((event) => event.type).sort();
-    assert.deepEqual(types, [
-      'billing.charged',
-      'server.created',
-      'server.running',
-      'topup.confirmed',
-      'topup.pending',
-    ]);
+    assert.deepEqual(
+      events.map((event) => event.type),
+      ['topup.pending', 'topup.confirmed', 'server.created', 'billing.charged', 'server.running'],
+    );
     const created = events.find((event) => event.type === 'server.created')?.data.server;
     assert.equal(created?.status, 'provisioning');
     assert.equal(created?.ipv4, null);

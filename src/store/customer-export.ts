@@ -128,7 +128,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'events',
     ids: { id: 'event' },
-    rows: 'select id, seq, type, data, created_at from events where customer_id = $1 order by created_at, id',
+    rows: 'select id, seq, type, data, created_at from events where customer_id = $1 order by place',
   },
   {
     name: 'mails',

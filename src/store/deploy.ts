@@ -133,14 +133,15 @@ audited as (
   insert into audit_events (id, customer_id, action, resource, actor_token, actor_session, request_id, ip_country,
                             result, created_at)
   select $28, $3, 'server.create', $29, $30, $31, $32, $38, 'ok', $22 from debit),
-created as (
+announced as (
   insert into events (id, customer_id, type, data, created_at)
-  select $33, $3, 'server.created', $34, $22 from debit),
-charged as (
-  insert into events (id, customer_id, type, data, created_at)
-  select $35, $3, 'billing.charged',
-         jsonb_set($36, '{ledger_entry,balance_after_usd}', to_jsonb(round(balance_cents / 100.0, 2))), $22
-    from debit)
+  select event.id, $3, event.type, event.data, $22
+    from debit cross join lateral (values
+      (1, $33, 'server.created', $34),
+      (2, $35, 'billing.charged',
+       jsonb_set($36, '{ledger_entry,balance_after_usd}', to_jsonb(round(balance_cents / 100.0, 2))))
+    ) as event (turn, id, type, data)
+   order by event.turn)
 select balance_cents as balance_after_cents,
        case when exists (select from take_machine) or exists (select from take_host) then 0
             else deploy_conflict() end as conflict

@@ -214,13 +214,6 @@ function counted(mails: readonly string[]): [string, number][] {
     .sort();
 }
 
-/** Events of one moment come in either order: charges are put last, and those of an invoice by name. */
-function sorted(events: ReadonlyMap<string, readonly string[]>): [string, string[]][] {
-  const movable = (type: string) => /^(billing|topup)\./.test(type);
-  return [...events]
-    .map(([thing, types]): [string, string[]] => [
-      thing,
-      [...types.filter((type) => !movable(type)), ...types.filter(movable).sort()],
-    ])
-    .sort();
+function sorted(events: ReadonlyMap<string, readonly string[]>): [string, readonly string[]][] {
+  return [...events].sort(([a], [b]) => (a < b ? -1 : 1));
 }

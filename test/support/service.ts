@@ -91,7 +91,7 @@ export async function testService(options: { poolSize?: number; keys?: string } 
     sound: () => sound(db),
     events: async (customerId) => {
       const rows = await db.rows<{ type: string }>(
-        'select type from events where customer_id = $1 order by created_at, type desc',
+        'select type from events where customer_id = $1 order by place',
         [customerId],
       );
       return rows.map(({ type }) => type);

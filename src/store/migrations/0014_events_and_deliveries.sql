@@ -8,9 +8,12 @@ $$;
 
 -- A customer's own number of the event, from 1 without gaps; null until the fan-out gives it. That happens in one
 -- transaction after another, and after the event's own: whoever sees 8 has seen 7.
-alter table events add seq bigint;
+alter table events
+  add seq bigint,
+  -- In the order in which they were written, of all customers: several are written in one millisecond.
+  add place bigint generated always as identity;
 -- Fan-out reads from its left end. Nothing else pays for it: a numbered event has left it.
-create index events_unnumbered on events (created_at, id) where seq is null;
+create index events_unnumbered on events (place) where seq is null;
 
 -- The last number given to an event of the customer.
 create table event_counters (

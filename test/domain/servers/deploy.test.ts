@@ -101,12 +101,15 @@ describe('a deploy', () => {
   it('tells of the server and then of the charge, each with the full object', async () => {
     const { server } = await buy({ plan: S2, billingMonths: 3 });
     const events = await world.db.rows<{ type: string; data: Record<string, Record<string, unknown>> }>(
-      'select type, data from events where customer_id = $1 order by created_at, id',
+      'select type, data from events where customer_id = $1 order by place',
       [actor.customerId],
     );
     const created = events.find(({ type }) => type === 'server.created')?.data.server;
     const charged = events.find(({ type }) => type === 'billing.charged')?.data.ledger_entry;
-    assert.equal(events.length, 2);
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['server.created', 'billing.charged'],
+    );
     const transfer = await world.db.row<{ id: string }>('select id from transfers where resource_id = $1', [
       server.id,
     ]);

@@ -66,7 +66,7 @@ describe('the actions on a server over REST', () => {
     assertRefused(await api.delete(`/servers/${id}`), 404, 'not_found');
     assertRefused(await api.get(`/servers/${id}`), 404, 'not_found');
     const events = await world.opened.db.rows<{ type: string }>(
-      `select type from events where data -> 'server' ->> 'id' = $1 order by created_at, id`,
+      `select type from events where data -> 'server' ->> 'id' = $1 order by place`,
       [id],
     );
     assert.deepEqual(
