@@ -97,6 +97,30 @@ describe('the sender', () => {
     assert.equal(receiver.to('/tls').length, 0);
   });
 
+  it('tries once more, at once, where a connection that was kept is dead, and not where a new one is', async () => {
+    const sender = senderWith();
+    let hits = 0;
+    const url = receiver.url('/kept', (response) => {
+      hits += 1;
+      if (hits === 2 || hits > 3) response.socket?.destroy();
+      else response.end();
+    });
+    assert.deepEqual(await post(sender, url), { status: 200 });
+    await turn();
+    assert.deepEqual(await post(sender, url), { status: 200 });
+    assert.equal(hits, 3);
+    await turn();
+    // The third connection was not kept: this is a new one, and its end is an answer.
+    assert.deepEqual(await post(sender, url), { fault: 'connection reset' });
+    assert.equal(hits, 4);
+    // Nor is it tried a third time.
+    receiver.url('/others');
+    assert.deepEqual(await post(sender, receiver.url('/others')), { status: 200 });
+    await turn();
+    assert.deepEqual(await post(sender, url), { fault: 'connection reset' });
+    assert.equal(hits, 6);
+  });
+
   it('reads little of an answer and cuts the rest', async () => {
     let written = 0;
     const closed = new Promise<void>((resolve) => {

@@ -2,11 +2,12 @@
  * Sends webhooks over https, to the public internet and nowhere else. The name is resolved here, every address it has is
  * looked at, and the connection goes to those addresses: what a resolver says a moment later changes nothing. Redirects are
  * answers like others. A receiver has so long for everything, name and handshake included, and its status line is the
- * answer: of what comes after it little is read, and for little time, only so that the connection can be used again.
+ * answer: of what comes after it little is read, and for little time, only so that the connection can be used again. Where a
+ * connection that was kept turns out to be dead, the request is made once more, over a new one.
  */
 import { isIP } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
-import type { Agent, buildConnector, Dispatcher } from 'undici';
+import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
 import { isForbiddenAddress } from '../../kernel/forbidden-address.ts';
 import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../../ports/webhooks.ts';
 import { ForbiddenAddress, faultOf, isOwnFault, SenderClosed, UnknownName } from './faults.ts';
@@ -34,20 +35,22 @@ export interface HttpsSenderOptions {
 export class HttpsSender implements WebhookSender {
   readonly #options: HttpsSenderOptions;
   readonly #underWay = new Set<Exchange>();
-  #opening: Promise<Agent> | undefined;
-  #agent: Agent | undefined;
+  #opening: Promise<Agents> | undefined;
+  #agents: Agents | undefined;
 
   constructor(options: HttpsSenderOptions) {
     this.#options = options;
   }
 
   async send({ url, headers, body }: WebhookRequest): Promise<WebhookAnswer> {
-    const agent = this.#agent ?? (await this.#open());
+    const { keeping, fresh } = this.#agents ?? (await this.#open());
     const { origin, pathname, search } = new URL(url);
-    const exchange = new Exchange(this.#options.timeoutMs);
+    const request = { origin, path: pathname + search, method: 'POST', headers, body } as const;
+    const again = () => void fresh.dispatch({ ...request, reset: true }, exchange);
+    const exchange = new Exchange(this.#options.timeoutMs, again);
     this.#underWay.add(exchange);
     try {
-      agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, exchange);
+      keeping.dispatch(request, exchange);
       return await exchange.answer;
     } finally {
       this.#underWay.delete(exchange);
@@ -56,31 +59,58 @@ export class HttpsSender implements WebhookSender {
 
   async close(): Promise<void> {
     for (const exchange of this.#underWay) exchange.cut();
-    await (await this.#opening)?.destroy();
+    const agents = await this.#opening;
+    await Promise.all([agents?.keeping.destroy(), agents?.fresh.destroy()]);
   }
 
   /** Once, when there is something to send: loading the library takes longer than a command may. */
-  #open(): Promise<Agent> {
-    this.#opening ??= import('undici').then(({ Agent, buildConnector }) => {
-      this.#agent = new Agent({
-        connect: checkedConnector(buildConnector, this.#options),
-        allowH2: false,
-        pipelining: 1,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        keepAliveMaxTimeout: KEEP_ALIVE_MS,
-        // One clock for all of it is ours.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      return this.#agent;
+  #open(): Promise<Agents> {
+    this.#opening ??= import('undici').then((undici) => {
+      this.#agents = openAgents(undici, this.#options);
+      return this.#agents;
     });
     return this.#opening;
   }
 }
 
+interface Agents {
+  /** Keeps connections, and tells an exchange whether it goes over one that was kept. */
+  readonly keeping: Agent;
+  /** For requests that end their connection: so each has a new one. */
+  readonly fresh: Agent;
+}
+
+function openAgents(
+  { Agent, buildConnector, Client, Pool }: typeof import('undici'),
+  options: HttpsSenderOptions,
+): Agents {
+  class Connection extends Client {
+    override dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+      if (handler instanceof Exchange) handler.isOverKept = this.stats.connected;
+      return super.dispatch(request, handler);
+    }
+  }
+  const common = {
+    connect: checkedConnector(buildConnector, options),
+    allowH2: false,
+    pipelining: 1,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    // One clock for all of it is ours.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  const factory = (origin: string | URL, more: Pool.Options) =>
+    new Pool(origin, { ...more, factory: (one, each) => new Connection(one, each) });
+  return { keeping: new Agent({ ...common, factory }), fresh: new Agent(common) };
+}
+
 /** One request and its answer, which is decided once. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<WebhookAnswer>;
+  /** The connection had served another request before. */
+  isOverKept = false;
+  #again: (() => void) | undefined;
   #resolve: (answer: WebhookAnswer) => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
   #timer: NodeJS.Timeout;
@@ -89,7 +119,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #over = false;
 
-  constructor(timeoutMs: number) {
+  /** `again` makes the request once more, over a new connection. */
+  constructor(timeoutMs: number, again: () => void) {
+    this.#again = again;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -124,7 +156,17 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#over) return;
     if (this.#status === undefined && isOwnFault(error)) this.#fail(error);
-    else this.#end({ fault: faultOf(error) });
+    else if (!this.#triedAgain(error)) this.#end({ fault: faultOf(error) });
+  }
+
+  /** The receiver ends connections that are idle, and may have ended this one in the moment in which it was used. */
+  #triedAgain(error: Error): boolean {
+    const again = this.#again;
+    if (!again || !this.isOverKept || this.#status !== undefined) return false;
+    if (faultOf(error) !== 'connection reset') return false;
+    this.#again = undefined;
+    again();
+    return true;
   }
 
   /** Ends without an answer. */
