@@ -23,6 +23,8 @@ export const LIMITS = {
   linkMailsPerHour: 5,
   /** Mails in an hour that tell one customer of a sign-in. */
   signInMailsPerHour: 10,
+  /** Mails in an hour that tell one customer of changes of one kind to his account. */
+  accountMailsPerHour: 10,
   nameMaxChars: 63,
   labelPairsMax: 32,
   labelValueMaxChars: 255,
@@ -62,6 +64,8 @@ export const LIMITS = {
   /** A stream says at least this often that it is there. */
   eventHeartbeatS: 15,
   webhookUrlMaxChars: 2_048,
+  /** Names in one subscription, repetitions included. */
+  webhookEventsMax: 100,
   /** Pings and replays of one subscription that wait to be sent for the first time; more of them are 409. */
   webhookPendingMax: 20,
   webhookAttemptsMax: 6,

@@ -14,6 +14,14 @@ export interface MailData {
     readonly neededCents: bigint;
     readonly balanceCents: bigint;
   };
+  /** Once per server and cycle: its end is near and it is set not to renew. */
+  server_ends: {
+    readonly server: string;
+    readonly months: number;
+    readonly paidUntil: Date;
+    /** What the next cycle would cost. */
+    readonly priceCents: bigint;
+  };
   server_suspended: {
     readonly server: string;
     readonly reason: SuspensionReason;
@@ -85,6 +93,14 @@ export interface MailData {
     readonly expiresAt: Date;
     readonly country: string;
   };
+  /** To the address that the account has then, so that a change of it afterwards does not lead the mail away. */
+  password_changed: { readonly changedAt: Date; readonly country: string };
+  openpgp_key_changed: {
+    readonly changedAt: Date;
+    /** Null: the key was removed. */
+    readonly fingerprint: string | null;
+    readonly country: string;
+  };
   /** To the address that the account had: give it as `to`. */
   account_deleted: { readonly deletedAt: Date };
 }
@@ -109,6 +125,10 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
     when: 'a cycle ends within 7 days and the balance cannot pay what renews',
     staleAt: (data) => data.paidUntil,
   },
+  server_ends: {
+    when: 'a cycle ends within 7 days and the server is not to be renewed',
+    staleAt: (data) => data.paidUntil,
+  },
   server_suspended: { when: 'a server was suspended' },
   destruction_warning: {
     when: '7, 3 and 1 days before a suspended server is destroyed',
@@ -130,6 +150,8 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
     urgent: true,
     staleAt: (data) => data.expiresAt,
   },
+  password_changed: { when: 'the password was changed by somebody who is signed in', mustBeRead: true },
+  openpgp_key_changed: { when: 'the OpenPGP key of the account was set or removed', mustBeRead: true },
   account_deleted: { when: 'the account was deleted', outlivesCustomer: true },
 };
 export const MAIL_KINDS = Object.keys(MAILS) as readonly MailKind[];

@@ -8,13 +8,14 @@ export interface CustomerRow {
   readonly email_confirmed_at: Date | null;
   readonly password_hash: string;
   readonly recovery_digest: Buffer | null;
+  readonly openpgp_fingerprint: string | null;
   readonly frozen_at: Date | null;
   /** Deletion has begun: nobody is let in any more. */
   readonly deleting_at: Date | null;
 }
 
 const COLUMNS =
-  'id, public_no, email, email_key, email_confirmed_at, password_hash, recovery_digest, frozen_at, deleting_at';
+  'id, public_no, email, email_key, email_confirmed_at, password_hash, recovery_digest, openpgp_fingerprint, frozen_at, deleting_at';
 
 /** Makes the customer and the balance of 0; false when the e-mail has an account already. */
 export async function insertCustomer(

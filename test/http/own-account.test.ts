@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { generateKey } from 'openpgp';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { mailed } from '../support/mailed.ts';
-import type { SessionClient } from '../support/session-client.ts';
+import { PASSWORD, type SessionClient } from '../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 import { account, own } from './link-world.ts';
 
@@ -110,6 +110,36 @@ describe('the account itself, over /account-api.php', () => {
       null,
     );
     assert.equal(await shown(), null);
+    // Once for each change, and none for what was so already.
+    await own(client, { action: 'set_openpgp_key', openpgp_key: '' });
+    const mails = await mailed(world.service, 'openpgp_key_changed', client.email);
+    assert.deepEqual(
+      mails.map(({ to, data }) => [to, data.fingerprint]),
+      [
+        [client.email, set.openpgp_fingerprint],
+        [client.email, null],
+      ],
+    );
+  });
+
+  it('is mailed of a change of its password, at the address that it has then, and not without end', async () => {
+    const client = await world.customer();
+    const change = { action: 'change_password', new_password: PASSWORD };
+    assert.equal((await own(client, { ...change, current_password: 'not it' })).body.ok, false);
+    assert.equal((await own(client, change)).body.ok, true);
+    const mails = () => mailed(world.service, 'password_changed', client.email);
+    assert.deepEqual(
+      (await mails()).map(({ to, data }) => [to, data.country]),
+      [[client.email, 'XX']],
+    );
+    await world.db.run(
+      `insert into mails (id, customer_id, kind, cause, data_sealed, to_address, due_at, created_at)
+       select gen_random_uuid(), customer_id, kind, cause || n, data_sealed, to_address, due_at, created_at
+         from mails, generate_series(2, $1::int) n where kind = 'password_changed'`,
+      [LIMITS.accountMailsPerHour],
+    );
+    assert.equal((await own(client, change)).body.ok, true);
+    assert.equal((await mails()).length, LIMITS.accountMailsPerHour);
   });
 
   it('is deleted at once when nothing stands in the way, and its address may sign up anew', async () => {

@@ -188,7 +188,8 @@ export class Life {
     }
     const opens = () => {
       server.windowOf = server.paidUntil;
-      this.#tellIfLow(server);
+      if (server.autoRenew) this.#tellIfLow(server);
+      else this.mails.push(`server_ends ${server.id}`);
     };
     return [{ at: server.paidUntil - rules.LOW_DAYS * rules.DAY_MS, order, happen: opens }];
   }

@@ -72,8 +72,8 @@ const SCENARIOS: readonly Scenario[] = [
       assert.deepEqual((await scene.api.get('/servers')).body.data, []);
       assert.deepEqual((await booked(scene)).slice(1), ['charge -7.35']);
       assertTold(scene, { 'server.suspended': 1, 'server.destroyed': 1 });
-      // Suspended, three warnings, destroyed.
-      await assertLetters(scene, 5);
+      // It ends, is suspended, three warnings, destroyed.
+      await assertLetters(scene, 6);
     },
   },
   {

@@ -9,6 +9,8 @@ import { setBillAt } from '../../store/billing.ts';
 import { type BillRow, holdCalendar, lockFirstDue } from '../../store/calendar.ts';
 import { isUnavailable } from '../../store/db.ts';
 import type { Service } from '../context.ts';
+import { enqueueMail } from '../mail/enqueue.ts';
+import { announcedPrice } from '../servers/price.ts';
 import { endCycle } from './end-cycle.ts';
 import { tellIfLow } from './low-balance.ts';
 import type { Outcome } from './outcome.ts';
@@ -61,7 +63,7 @@ async function billServer(tx: Sql, service: Service, server: BillRow, now: Date)
   return await lookAhead(tx, service, server, now);
 }
 
-/** Before the end of its cycle: in the window before it, whether the balance pays what renews. */
+/** Before the end of its cycle: in the window before it, whether the balance pays what renews; of what does not renew its customer is told. */
 async function lookAhead(tx: Sql, service: Service, server: BillRow, now: Date): Promise<Outcome> {
   const { id, paid_until: paidUntil } = server;
   const windowFrom = new Date(paidUntil.getTime() - LIMITS.lowBalanceDays * DAY_MS);
@@ -70,7 +72,21 @@ async function lookAhead(tx: Sql, service: Service, server: BillRow, now: Date):
     return 'looked';
   }
   const told = server.low_notified_for?.getTime() === paidUntil.getTime();
-  if (server.auto_renew && !told) await tellIfLow(tx, service, server.customer_id, [server], now);
+  if (!server.auto_renew) await tellOfEnd(tx, service, server, now);
+  else if (!told) await tellIfLow(tx, service, server.customer_id, [server], now);
   await setBillAt(tx, id, paidUntil);
   return 'looked';
+}
+
+/** Once for each cycle: the cause is the cycle's. */
+async function tellOfEnd(tx: Sql, { keys }: Service, server: BillRow, now: Date): Promise<void> {
+  const { id, customer_id: customerId, paid_until: paidUntil } = server;
+  const data = {
+    server: server.name,
+    months: server.billing_months,
+    paidUntil,
+    priceCents: announcedPrice(server, server.announced_cents_month).cycleCents,
+  };
+  const cause = `ends:${id}:${paidUntil.toISOString()}`;
+  await enqueueMail(tx, { customerId, kind: 'server_ends', cause, data }, now, keys);
 }

@@ -4,9 +4,11 @@ import type { CustomerActor, Service } from '../context.ts';
 import { checkOpenPgpKey } from '../mail/openpgp.ts';
 import { recordAudit } from '../record.ts';
 import { checkPassword } from './check-password.ts';
+import { tellOfChange } from './tell-change.ts';
 
 /**
- * Sets the public key that mails to the customer are encrypted to from now on; an empty one removes it. Returns its fingerprint.
+ * Sets the public key that mails to the customer are encrypted to from now on, and mails that; an empty one removes it. Returns
+ * its fingerprint.
  * Refuses: `bad_openpgp_key bad_credentials`.
  */
 export async function setOpenPgpKey(
@@ -22,6 +24,11 @@ export async function setOpenPgpKey(
     const now = service.clock.now();
     await updateOpenPgpKey(tx, actor.customerId, key, now);
     await recordAudit(tx, { actor, action: 'customer.set_openpgp_key', resource: null }, now);
+    const fingerprint = key?.fingerprint ?? null;
+    if (fingerprint === customer.openpgp_fingerprint) return;
+    const change = { kind: 'openpgp_key_changed', fingerprint, to: customer.email } as const;
+    await tellOfChange(tx, service, actor, change, now);
   });
+  service.wake();
   return key?.fingerprint ?? null;
 }

@@ -8,9 +8,12 @@ import { destructionWarning } from './templates/destruction-warning.ts';
 import { keyUnusable } from './templates/key-unusable.ts';
 import { lowBalance } from './templates/low-balance.ts';
 import { newSignIn } from './templates/new-sign-in.ts';
+import { openPgpKeyChanged } from './templates/openpgp-key-changed.ts';
+import { passwordChanged } from './templates/password-changed.ts';
 import { priceChange } from './templates/price-change.ts';
 import { resetPassword } from './templates/reset-password.ts';
 import { serverDestroyed } from './templates/server-destroyed.ts';
+import { serverEnds } from './templates/server-ends.ts';
 import { serverSuspended } from './templates/server-suspended.ts';
 import { topupCredited } from './templates/topup-credited.ts';
 import { webhookPaused } from './templates/webhook-paused.ts';
@@ -18,6 +21,7 @@ import type { Panel, Written } from './templates/words.ts';
 
 const TEMPLATES: { readonly [Kind in MailKind]: (data: MailData[Kind], panel: Panel) => Written } = {
   low_balance: lowBalance,
+  server_ends: serverEnds,
   server_suspended: serverSuspended,
   destruction_warning: destructionWarning,
   server_destroyed: serverDestroyed,
@@ -28,6 +32,8 @@ const TEMPLATES: { readonly [Kind in MailKind]: (data: MailData[Kind], panel: Pa
   confirm_address: confirmAddress,
   address_changed: addressChanged,
   reset_password: resetPassword,
+  password_changed: passwordChanged,
+  openpgp_key_changed: openPgpKeyChanged,
   account_deleted: accountDeleted,
 };
 

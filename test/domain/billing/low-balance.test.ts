@@ -82,10 +82,20 @@ test('what renews until the end of its cycle is what the balance has to pay; the
   );
 });
 
-test('what is not to be renewed is not counted, and never told of', async () => {
+test('what is not to be renewed is not counted; of its end its customer is told, once a cycle', async () => {
   const { actor, first, second } = await two(500n);
   await patchServer(world.service, actor, showId('server', first), { auto_renew: false });
-  await toWindow(second);
+  const end = await toWindow(second);
+  assert.deepEqual(await world.mails(actor), ['server_ends']);
   await world.passDays(6);
   assert.deepEqual([(await low(first)).length, (await low(second)).length], [0, 0]);
+  // Who changes his mind is renewed, and told again before the end of the next cycle if he changes it again.
+  await patchServer(world.service, actor, showId('server', first), { auto_renew: true });
+  await world.pay(actor, 500n);
+  await world.passTo(new Date(end.getTime() + HOUR_MS));
+  assert.equal(await world.status(first), 'running');
+  await patchServer(world.service, actor, showId('server', first), { auto_renew: false });
+  await toNextWindow(first);
+  const told = (await world.mails(actor)).filter((kind) => kind === 'server_ends');
+  assert.equal(told.length, 2);
 });

@@ -23,6 +23,7 @@ function sample(name: string): MailData {
   ];
   return {
     low_balance: { ...cost, paidUntil: LATER, neededCents: 2_000n, balanceCents: 1_234n },
+    server_ends: { server: name, months: 3, paidUntil: LATER, priceCents: 1_125n },
     server_suspended: { ...cost, reason: 'balance', suspendedAt: NOW, destroyAt: LATER },
     destruction_warning: { ...cost, reason: 'not_renewed', days: 1, destroyAt: LATER },
     server_destroyed: { server: name, reason: 'balance', suspendedAt: NOW, destroyedAt: LATER },
@@ -36,6 +37,8 @@ function sample(name: string): MailData {
     confirm_address: { path: '/confirm?token=abc', expiresAt: LATER },
     address_changed: { changedAt: NOW, undo: { path: '/undo?token=abc', expiresAt: LATER } },
     reset_password: { path: '/reset?token=abc', requestedAt: NOW, expiresAt: LATER, country: 'XX' },
+    password_changed: { changedAt: NOW, country: 'IS' },
+    openpgp_key_changed: { changedAt: NOW, fingerprint: 'AB12'.repeat(10), country: 'XX' },
     account_deleted: { deletedAt: NOW },
   };
 }
@@ -59,6 +62,12 @@ const SAYS: Record<MailKind, readonly string[]> = {
       'top up USD 30.00 or more (the smallest top-up) before',
       'https://panel.example/topup?amount=30.00',
     ],
+  ],
+  server_ends: [
+    'web-1 is not renewed',
+    'paid until 2026-03-08 12:30 UTC',
+    'pays USD 11.25 for 3 months',
+    'https://panel.example/servers',
   ],
   server_suspended: [
     'Suspended: web-1',
@@ -103,6 +112,17 @@ const SAYS: Record<MailKind, readonly string[]> = {
   confirm_address: ['Confirm', 'https://panel.example/confirm?token=abc', 'until 2026-03-08 12:30 UTC'],
   address_changed: ['address', '2026-03-01 12:30 UTC', 'https://panel.example/undo?token=abc'],
   reset_password: ['Set a new password', 'an unknown country', 'https://panel.example/reset?token=abc'],
+  password_changed: [
+    'The password of your account was changed at 2026-03-01 12:30 UTC, from Iceland',
+    'https://panel.example/reset',
+  ],
+  openpgp_key_changed: [
+    'key of your account was set',
+    '2026-03-01 12:30 UTC, from an unknown country',
+    'AB12'.repeat(10),
+    'https://panel.example/reset',
+    'https://panel.example/account',
+  ],
   account_deleted: ['Your account was deleted', '2026-03-01 12:30 UTC'],
 };
 
@@ -145,6 +165,17 @@ describe('mails', () => {
     assert.match(text.replaceAll('\n', ' '), /top up USD 32\.50 or more\. It resumes.*topup\?amount=32\.50/);
   });
 
+  it('a key that was removed has no fingerprint', () => {
+    const { subject, text } = render('openpgp_key_changed', {
+      ...{ changedAt: NOW, fingerprint: null, country: 'IS' },
+    });
+    assert.match(subject, /removed$/);
+    assert.match(
+      text.replaceAll('\n', ' '),
+      /removed at 2026-03-01 12:30 UTC, from Iceland\. Mails to you are no longer/,
+    );
+  });
+
   it('a change of address that was taken back says where the account is now', () => {
     const { text } = render('address_changed', { changedAt: NOW, undo: null });
     assert.match(
@@ -157,7 +188,13 @@ describe('mails', () => {
   it('what is bound to a time says when it goes stale', () => {
     const data = sample('web-1');
     const stale = MAIL_KINDS.filter((kind) => MAILS[kind].staleAt !== undefined);
-    assert.deepEqual(stale, ['low_balance', 'destruction_warning', 'confirm_address', 'reset_password']);
+    assert.deepEqual(stale, [
+      'low_balance',
+      'server_ends',
+      'destruction_warning',
+      'confirm_address',
+      'reset_password',
+    ]);
     assert.deepEqual(MAILS.reset_password.staleAt?.(data.reset_password), LATER);
   });
 
