@@ -7,7 +7,7 @@ import { countWebhooks, insertWebhook, type WebhookRow } from '../../store/webho
 import type { CustomerActor, Service } from '../context.ts';
 import type { Within } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
-import { checkWebhook } from './check.ts';
+import { checkedWebhook } from './check.ts';
 import { webhookObject } from './object.ts';
 
 /** What signing secrets are sealed for; whoever sends opens them under the same name. */
@@ -17,10 +17,10 @@ export const WEBHOOK_SECRET = 'webhook secret';
 export async function createWebhook(
   service: Service,
   actor: CustomerActor,
-  wanted: CreateWebhook,
+  body: CreateWebhook,
   within?: Within,
 ): Promise<CreatedWebhook> {
-  checkWebhook(service, wanted);
+  const wanted = checkedWebhook(service, body);
   const { customerId } = actor;
   const secret = `whsec_${base32(randomBytes(32))}`;
   return await service.db.transaction(async (tx) => {

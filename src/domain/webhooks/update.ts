@@ -6,7 +6,7 @@ import { reviseQueue } from '../../store/webhook-queues.ts';
 import { lockWebhook, updateWebhook as updateRow, type WebhookRow } from '../../store/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
-import { checkWebhook } from './check.ts';
+import { checkedWebhook } from './check.ts';
 import { webhookObject } from './object.ts';
 
 /** Changes what is given. A subscription that is paused loses what waited to be sent to it. */
@@ -14,9 +14,9 @@ export async function updateWebhook(
   service: Service,
   actor: CustomerActor,
   shownId: string,
-  wanted: UpdateWebhook,
+  body: UpdateWebhook,
 ): Promise<Webhook> {
-  checkWebhook(service, wanted);
+  const wanted = checkedWebhook(service, body);
   const { customerId } = actor;
   const id = readId('webhook', shownId) ?? notFound('webhook');
   return await service.db.transaction(async (tx) => {

@@ -26,7 +26,9 @@ export function requireWebhookUrl(text: string, options: { readonly allowLoopbac
       'url may hold no user name or password; check the signature of deliveries instead.',
     );
   }
-  if (isForbiddenHost(new URL(text).hostname, options)) {
+  const { hostname, port } = new URL(text);
+  if (port === '0') refuse('invalid_value', 'url may not name port 0: nothing can be reached there.');
+  if (isForbiddenHost(hostname, options)) {
     refuse(
       'invalid_value',
       'url must lead to the public internet, not to a private, local or special address.',

@@ -4,7 +4,7 @@ import { EVENT_TYPES } from '../events.ts';
 import { LIMITS } from '../limits.ts';
 import { Id, oneOf, Time } from './parts.ts';
 
-/** What a subscription may name; `*` alone means all. */
+/** What a subscription may name; `*` means all, whatever stands beside it. */
 export const SUBSCRIBABLE = [...EVENT_TYPES, '*'] as const;
 
 export const Webhook = Type.Object({
@@ -35,9 +35,8 @@ const settable = {
   }),
   events: Type.Array(oneOf(SUBSCRIBABLE), {
     minItems: 1,
-    maxItems: EVENT_TYPES.length,
-    uniqueItems: true,
-    description: 'Names of events, or ["*"] for all. Replaced whole.',
+    maxItems: LIMITS.webhookEventsMax,
+    description: 'Names of events, or ["*"] for all. One that is named twice counts once. Replaced whole.',
   }),
   active: Type.Boolean(),
 };

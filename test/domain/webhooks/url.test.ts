@@ -119,6 +119,12 @@ test('user information is refused, empty or not', () => {
   );
 });
 
+test('port 0 is refused, however it is written', () => {
+  for (const port of ['0', '00', '000000']) {
+    assert.equal(issueOf(`https://example.com:${port}/hooks`, true), 'invalid_value', port);
+  }
+});
+
 test('what is no plain https URL is refused by its form', () => {
   assert.deepEqual(
     MALFORMED.filter((url) => issueOf(url) !== 'invalid_format'),

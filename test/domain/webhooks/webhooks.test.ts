@@ -90,11 +90,7 @@ describe('a webhook', () => {
     assert.equal((await findWebhook(service, actor, id)).url, 'https://Example.COM');
   });
 
-  it('names all events by * alone', async () => {
-    await assert.rejects(create({ events: ['server.running', '*'] }), {
-      code: 'invalid_request',
-      items: [{ field: 'events.1', issue: 'invalid_value' }],
-    });
+  it('leads to the public internet, or is not made', async () => {
     await assert.rejects(create({ url: 'https://10.1/' }), {
       items: [{ field: 'url', issue: 'invalid_value' }],
     });
