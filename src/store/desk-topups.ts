@@ -1,6 +1,6 @@
 /** Top-ups of all customers as the operator looks at them. What the kill-switch holds is in held-topups.ts. */
 import type { Sql } from '../kernel/sql.ts';
-import type { CoinCode } from '../spec/coins.ts';
+import { COIN_CODES, type CoinCode } from '../spec/coins.ts';
 import type { TopupStatus } from '../spec/states.ts';
 
 export interface DeskTopupRow {
@@ -63,7 +63,10 @@ export async function listDeskTopups(
   );
 }
 
-/** Those that this names: an `order_ref`, an id, the address that was to be paid, or a transaction that paid. */
+/**
+ * Those that this names: an `order_ref`, an id, the address that was to be paid, or a transaction that paid. Each is
+ * looked for in its own index; addresses are unique for each coin.
+ */
 export async function findDeskTopups(
   tx: Sql,
   name: { readonly id: string | null; readonly text: string },
@@ -71,10 +74,13 @@ export async function findDeskTopups(
 ): Promise<DeskTopupRow[]> {
   return await tx.rows<DeskTopupRow>(
     `select ${COLUMNS} from ${FROM}
-      where t.id = $1 or t.order_ref = $2 or t.deposit_address = $2
-         or t.id in (select topup_id from deposits where txid = $2)
+      where t.id = any (array(
+        select id from topups where id = $1
+        union select id from topups where order_ref = $2
+        union select id from topups where coin = any ($4) and deposit_address = $2
+        union select topup_id from deposits where txid = $2))
       order by t.id desc limit $3`,
-    [name.id, name.text, limit],
+    [name.id, name.text, limit, COIN_CODES],
   );
 }
 

@@ -5,10 +5,11 @@ import { newId } from '../../src/kernel/ids.ts';
 import type { Sql } from '../../src/kernel/sql.ts';
 import type { PageRequest } from '../../src/spec/lists.ts';
 import { pageDeliveries } from '../../src/store/deliveries.ts';
+import { findDeskTopups } from '../../src/store/desk-topups.ts';
 import { pageLedger } from '../../src/store/ledger.ts';
 import type { Page } from '../../src/store/page.ts';
 import { pageTopups } from '../../src/store/topups.ts';
-import { assertFollowsIndex } from '../support/plans.ts';
+import { assertFollowsIndex, carriedOut } from '../support/plans.ts';
 import { type TestService, testService } from '../support/service.ts';
 
 /** Of each list, for each of two customers. */
@@ -97,4 +98,32 @@ test('each page of deliveries looks at its own rows only', async () => {
   const read: Read = (sql, page) => pageDeliveries(sql, log, page);
   const types = [{ event_type: 'server.running' }, { event_type: 'ping' }];
   await followsIndexes('deliveries', read, [{ status: 'delivered' }, { status: 'failed' }, ...types]);
+});
+
+test('what names one top-up finds it without reading the others', async () => {
+  const { db } = ground;
+  await db.run(
+    `insert into deposits (coin, key, topup_id, txid, amount_units, state, confirmations, first_seen_at)
+     select coin, 'tx' || order_ref || ':0', id, 'tx' || order_ref, 1, 'final', 6, created_at from topups`,
+  );
+  await db.run('analyze deposits');
+  const one = await db.row<{ id: string; order_ref: string }>(
+    'select id, order_ref from topups where customer_id = $1 limit 1',
+    [actor.customerId],
+  );
+  assert.ok(one);
+  const names = [
+    { id: one.id, text: 'top_x' },
+    { id: null, text: one.order_ref },
+    { id: null, text: `tx${one.order_ref}` },
+  ];
+  for (const name of names) {
+    const [plan] = await carriedOut(db, async (sql) => {
+      assert.deepEqual(
+        (await findDeskTopups(sql, name, 2)).map(({ id }) => id),
+        [one.id],
+      );
+    });
+    assert.ok(plan && plan.touched < 100, `${name.text}: ${plan?.touched} rows`);
+  }
 });
