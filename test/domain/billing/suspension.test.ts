@@ -94,7 +94,7 @@ test('one that was not to be renewed resumes only when it is started, which pays
   const id = await world.running(actor, { autoRenew: false });
   await world.passTo(new Date((await world.server(id)).paid_until.getTime() + DAY_MS));
   assert.equal(await world.status(id), 'suspended not_renewed');
-  assert.deepEqual(await world.mails(actor), ['server_suspended']);
+  assert.deepEqual(await world.mails(actor), ['server_ends', 'server_suspended']);
   await startServer(world.service, actor, shown(id));
   await world.pass(10_000);
   assert.equal(await world.status(id), 'running');
