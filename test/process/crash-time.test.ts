@@ -137,8 +137,12 @@ const SCENARIOS: readonly Scenario[] = [
     finish: async (scene) => {
       await goTo(scene, 20);
       const subjects = scene.mailServer.received.map(({ message }) => /^Subject: (.*)$/m.exec(message)?.[1]);
-      assert.equal(subjects.length, 4, `the letter about the suspension is never sent again: ${subjects}`);
-      assert.equal(new Set(subjects).size, 4);
+      assert.equal(
+        subjects.length,
+        5,
+        `the letter about the end of the cycle is never sent again: ${subjects}`,
+      );
+      assert.equal(new Set(subjects).size, 5);
     },
   },
   {
