@@ -6,6 +6,7 @@ import { countPool } from '../store/addresses.ts';
 import {
   type Counts,
   countFailingTasks,
+  countSealedWebhooks,
   countServers,
   countWork,
   listStuck,
@@ -30,7 +31,7 @@ const LONG_MS = 30 * MINUTE_MS;
 const FAILED_OFTEN = 10;
 const STUCK_SHOWN = 10;
 
-type Parts = Pick<Service, 'db' | 'clock'>;
+type Parts = Pick<Service, 'db' | 'clock' | 'keys'>;
 
 export async function readStatus(service: Parts): Promise<Finding[]> {
   const { db, clock } = service;
@@ -45,6 +46,7 @@ export async function readStatus(service: Parts): Promise<Finding[]> {
     ...operations(counts, stuck),
     ...(await tasksAndChains(service)),
     ...queues(counts, switches),
+    ...(await secrets(service)),
     ...(await addresses(service)),
     ...levers(counts, switches),
     ...(await rules(service)),
@@ -98,6 +100,16 @@ function queues(counts: Counts, switches: readonly SwitchState[]): Finding[] {
     ...late('mail', counts.late_mails, 'are due and not sent', isOn('mail')),
     ...late('mail', counts.faulty_mails, 'could not be sent yet', isOn('mail')),
   ];
+}
+
+/** What is sealed with a key that was taken out of the list too early. */
+async function secrets({ db, keys }: Parts): Promise<Finding[]> {
+  const lost = (await countSealedWebhooks(db)).filter(({ key_id }) => !keys.has(key_id));
+  return lost.map(({ key_id, n }) => ({
+    level: 'look',
+    what: 'webhooks',
+    says: `${n} subscriptions get nothing: SKERRY_SECRET_KEY lacks ${key_id}, which sealed their secrets`,
+  }));
 }
 
 async function addresses({ db, clock }: Parts): Promise<Finding[]> {

@@ -70,6 +70,23 @@ export async function cancelDeliveries(tx: Sql, customerId: string, webhookId: s
   );
 }
 
+/** In one statement; what is due beyond that stays so, and is put off by the next one. */
+const PUT_OFF_MAX = 5_000;
+
+/** What is due to the subscription is due then instead. The caller holds its queue, and its lease. */
+export async function putOffDeliveries(
+  tx: Sql,
+  webhookId: string,
+  { now, until }: { readonly now: Date; readonly until: Date },
+): Promise<void> {
+  await tx.run(
+    `update deliveries set due_at = $3, next_attempt_at = $3
+      where ctid = any(array(select ctid from deliveries
+                              where webhook_id = $1 and due_at <= $2 order by due_at limit ${PUT_OFF_MAX}))`,
+    [webhookId, now, until],
+  );
+}
+
 export interface DeliveryLog {
   readonly customerId: string;
   readonly webhookId: string;

@@ -85,3 +85,11 @@ export async function listUnread(
     failures,
   ]);
 }
+
+/** Active subscriptions by the id of the key that sealed their signing secret. */
+export async function countSealedWebhooks(tx: Sql): Promise<{ key_id: string; n: bigint }[]> {
+  return await tx.rows(
+    `select split_part(secret_sealed, '.', 1) as key_id, count(*) as n from webhooks where active
+      group by key_id order by key_id`,
+  );
+}

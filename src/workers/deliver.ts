@@ -10,13 +10,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
 import { isOn } from '../domain/switches/switch.ts';
-import { cancelWaiting, recordGone, recordTurns } from '../domain/webhooks/record.ts';
-import { type EventContents, eventContents, sendingTo } from '../domain/webhooks/send.ts';
+import { putOff, recordGone, recordTurns, takeBack } from '../domain/webhooks/record.ts';
+import { eventContents, openSecret, sendingTo } from '../domain/webhooks/send.ts';
 import { crashPoint } from '../kernel/crash.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import {
   claimQueues,
-  type DueDelivery,
   extendQueues,
   type HeldQueue,
   hasDueQueues,
@@ -24,7 +23,7 @@ import {
   readDue,
 } from '../store/webhook-queues.ts';
 import type { Duty } from './duty.ts';
-import { Turn } from './turn.ts';
+import { Turn, type TurnParts } from './turn.ts';
 
 /** Turns of subscriptions that answer in good time, and of those that do not. */
 const QUICK_MAX = 256;
@@ -135,19 +134,40 @@ class Deliverer {
     const queues = await claimQueues(db, { leaseId, leaseS: LEASE_S, now, quick, slow });
     if (queues.length === 0) return;
     crashPoint('deliver.claimed');
-    for (const held of queues) if (!held.active) await cancelWaiting(this.#service, held);
-    const active = queues.filter((held) => held.active);
-    const wanted = active.map(({ webhook_id, slow }) => ({
+    const secrets = await this.#secrets(queues, leaseId);
+    const ready = queues.filter(({ webhook_id }) => secrets.has(webhook_id));
+    const wanted = ready.map(({ webhook_id, slow }) => ({
       webhook_id,
       most: slow ? SLOW_BATCH : QUICK_BATCH,
     }));
     const due = await readDue(db, wanted, now);
     const contents = await eventContents(db, [...due.values()].flat());
-    for (const held of queues) {
-      const turn = this.#turn(held, leaseId, due.get(held.webhook_id) ?? [], contents);
+    for (const held of ready) {
+      const { webhook_id, url } = held;
+      const send = sendingTo(this.#sender, { url, secret: secrets.get(webhook_id) ?? '' }, contents);
+      const turn = this.#turn({ held, leaseId, deliveries: due.get(webhook_id) ?? [], send });
       this.#turns.add(turn);
       turn.advance();
     }
+  }
+
+  /** By subscription; what waits for one that nothing can be sent to is taken back, or put off. */
+  async #secrets(queues: readonly HeldQueue[], leaseId: string): Promise<ReadonlyMap<string, string>> {
+    const secrets = new Map<string, string>();
+    for (const held of queues) {
+      const secret = held.active ? openSecret(this.#service, held) : null;
+      if (secret !== null) {
+        secrets.set(held.webhook_id, secret);
+        continue;
+      }
+      await (held.active ? putOff : takeBack)(this.#service, {
+        ...held,
+        webhookId: held.webhook_id,
+        leaseId,
+      });
+      this.#ended += 1;
+    }
+    return secrets;
   }
 
   #room(): { quick: number; slow: number } {
@@ -159,13 +179,10 @@ class Deliverer {
     return { quick: Math.max(0, QUICK_MAX - quick - beyond), slow: Math.max(0, SLOW_MAX - slow) };
   }
 
-  #turn(held: HeldQueue, leaseId: string, deliveries: readonly DueDelivery[], contents: EventContents): Turn {
+  #turn(parts: Pick<TurnParts, 'held' | 'leaseId' | 'deliveries' | 'send'>): Turn {
     return new Turn({
-      held,
-      leaseId,
-      deliveries,
+      ...parts,
       clock: this.#service.clock,
-      send: sendingTo(this.#service, this.#sender, held, contents),
       onChange: () => this.#write(),
       onOwnFault: (error) => this.#rest(error),
     });

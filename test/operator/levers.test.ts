@@ -175,7 +175,11 @@ test('status names what is switched off, and what does not get on', async () => 
   await db.run(
     `insert into coins (code, failures) values ('SOL', 12) on conflict (code) do update set failures = 12`,
   );
+  const api = V1Client.over(world.url, await apiToken(await world.customer()));
+  assert.equal((await api.post('/webhooks', { url: 'https://example.com', events: ['*'] })).status, 201);
+  await db.run(`update webhooks set secret_sealed = 'k0.' || split_part(secret_sealed, '.', 2)`);
   const { code, said } = await run(['status']);
   assert.equal(code, 1);
+  assert.match(said, /^LOOK +webhooks +1 subscriptions get nothing: SKERRY_SECRET_KEY lacks k0, /m);
   assert.match(said, /^LOOK +chains +SOL: 12 polls failed in a row, never read$/m);
 });

@@ -25,14 +25,17 @@ type Kind = keyof typeof KINDS;
 class Ledger {
   readonly times = new Map<string, number>();
   readonly events = new Map<string, string>();
+  /** The most of any delivery, by kind. */
+  readonly most = new Map<Kind, number>();
 
-  take({ headers, body }: Received): number {
+  take(kind: Kind, { headers, body }: Received): number {
     const delivery = String(headers['x-service-delivery-id']);
     const event = /"id":"(evt_[a-z2-7]{26})"/.exec(body)?.[1] ?? '';
     assert.equal(this.events.get(delivery) ?? event, event);
     this.events.set(delivery, event);
     const times = (this.times.get(delivery) ?? 0) + 1;
     this.times.set(delivery, times);
+    this.most.set(kind, Math.max(times, this.most.get(kind) ?? 0));
     return times;
   }
 }
@@ -45,7 +48,7 @@ async function layOut(world: WebhookWorld, ledger: Ledger): Promise<Map<Kind, st
     for (let n = 0; n < CUSTOMERS; n++) {
       const actor = await world.customer();
       const url = world.receiver.url(`/${kind}-${n}`, (response, received) => {
-        const times = ledger.take(received);
+        const times = ledger.take(kind, received);
         // Twice it fails before it takes what it is given.
         if (kind === 'recovers' && times < 3) answer(503)(response, received);
         else behaviour(response, received);
@@ -125,7 +128,10 @@ test('every event to every kind of receiver is delivered, given up or cancelled,
     assert.ok(ledger.times.size <= EVENTS - cancelled);
     assert.ok(ledger.times.size >= published('takes') + published('recovers') + published('fails') + gone);
     assert.equal(new Set(ledger.events.values()).size, ledger.times.size);
-    assert.ok(Math.max(...new Set(ledger.times.values())) <= most);
+    for (const [kind, times] of ledger.most) {
+      // What is reset on a connection that was kept is sent once more, as the same attempt.
+      assert.ok(times <= (kind === 'resets' ? 2 * most : most), `${kind}: ${times}`);
+    }
   } finally {
     await world.close();
   }

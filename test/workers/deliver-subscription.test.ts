@@ -5,7 +5,7 @@ import { findWebhook } from '../../src/domain/webhooks/find.ts';
 import { replayDelivery, testWebhook } from '../../src/domain/webhooks/queue.ts';
 import { updateWebhook } from '../../src/domain/webhooks/update.ts';
 import { answer, hang } from '../support/receiver.ts';
-import { eventId, lines, stored, type WebhookWorld, webhookWorld } from './webhook-world.ts';
+import { assertSigned, eventId, lines, stored, type WebhookWorld, webhookWorld } from './webhook-world.ts';
 
 let world: WebhookWorld;
 let paths = 0;
@@ -91,6 +91,45 @@ describe('a subscription', () => {
       [1, 'failed', 503],
       [2, 'delivered', 200],
     ]);
+  });
+
+  it('whose secret cannot be opened loses no attempt: what waits is sent when the key is back', async (t) => {
+    const actor = await world.customer();
+    const path = freshPath();
+    const hook = await world.webhook(actor, world.receiver.url(path));
+    const { ground } = world;
+    const sealedBy = (from: string, to: string) =>
+      ground.db.run(
+        `update webhooks set secret_sealed = $2 || '.' || split_part(secret_sealed, '.', 2)
+          where id = $1 and secret_sealed like $3 || '.%'`,
+        [stored(hook), to, from],
+      );
+    const key = world.service.keys.newestId;
+    assert.equal(await sealedBy(key, 'lost'), 1);
+    const said = t.mock.method(world.service.log, 'error', () => undefined);
+    await world.publish(actor, 3);
+    await testWebhook(world.service, actor, hook.id);
+    for (let n = 1; n <= 2; n++) {
+      await world.settle();
+      assert.ok(said.mock.callCount() >= n);
+      const next = await world.runner.nextDue();
+      assert.equal((next?.getTime() ?? 0) - ground.clock.now().getTime(), 600_000);
+      const waiting = await world.log(actor, hook);
+      assert.deepEqual(
+        lines(waiting),
+        [1, 2, 3, 4].map(() => [1, 'pending', null]),
+      );
+      assert.equal(Date.parse(waiting[0]?.next_attempt_at ?? '') / 1_000, Math.floor(Number(next) / 1_000));
+      ground.clock.advanceS(600);
+    }
+    assert.equal(world.receiver.to(path).length, 0);
+    assert.equal(await sealedBy('lost', key), 1);
+    await world.settle();
+    assert.deepEqual(
+      lines(await world.log(actor, hook)),
+      [1, 2, 3, 4].map(() => [1, 'delivered', 200]),
+    );
+    for (const one of world.receiver.to(path)) assertSigned(one, hook.secret);
   });
 
   it('is pinged once whatever it wants, before its backlog, and an event is replayed under a new id', async () => {

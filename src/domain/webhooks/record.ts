@@ -1,12 +1,21 @@
 /** Writes what became of attempts, and lets go of subscriptions that were sent to. */
 import { crashPoint } from '../../kernel/crash.ts';
 import { showId } from '../../kernel/ids.ts';
-import { type AttemptResult, cancelDeliveries, recordAttempts } from '../../store/deliveries.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
+import {
+  type AttemptResult,
+  cancelDeliveries,
+  putOffDeliveries,
+  recordAttempts,
+} from '../../store/deliveries.ts';
 import { type HeldQueue, lockHeld, type QueueLease, releaseQueues } from '../../store/webhook-queues.ts';
 import { lockWebhook, updateWebhook } from '../../store/webhooks.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { recordAudit, systemActor } from '../record.ts';
+
+/** What cannot be sent for a fault of ours is looked at again after that. */
+const PUT_OFF_MS = 10 * MINUTE_MS;
 
 export interface TurnReport extends QueueLease {
   readonly results: readonly AttemptResult[];
@@ -66,10 +75,29 @@ export async function recordGone(
   });
 }
 
-/** Takes back what waits for a subscription that is not active. */
-export async function cancelWaiting(service: Pick<Service, 'db'>, held: HeldQueue): Promise<void> {
+/** Of a lease under which nothing is sent. */
+type Unsent = QueueLease & Pick<HeldQueue, 'customer_id' | 'slow'>;
+
+/** Takes back what waits for a subscription that is not active, and lets it go. */
+export async function takeBack(service: Pick<Service, 'db' | 'clock'>, held: Unsent): Promise<void> {
+  const { webhookId, customer_id: customerId } = held;
   await service.db.transaction(async (tx) => {
-    const webhook = await lockWebhook(tx, held.customer_id, held.webhook_id);
-    if (webhook && !webhook.active) await cancelDeliveries(tx, held.customer_id, held.webhook_id);
+    const webhook = await lockWebhook(tx, customerId, webhookId);
+    if (!(await lockHeld(tx, [held])).has(webhookId)) return;
+    if (webhook && !webhook.active) await cancelDeliveries(tx, customerId, webhookId);
+    await releaseQueues(tx, [held], service.clock.now());
+  });
+}
+
+/**
+ * Nothing can be sent to it, and the receiver is not to blame: what is due stays queued for later, without an attempt, and
+ * it is let go.
+ */
+export async function putOff(service: Pick<Service, 'db' | 'clock'>, held: Unsent): Promise<void> {
+  const now = service.clock.now();
+  await service.db.transaction(async (tx) => {
+    if (!(await lockHeld(tx, [held])).has(held.webhookId)) return;
+    await putOffDeliveries(tx, held.webhookId, { now, until: new Date(now.getTime() + PUT_OFF_MS) });
+    await releaseQueues(tx, [held], now);
   });
 }

@@ -21,26 +21,25 @@ export async function eventContents(sql: Sql, deliveries: readonly DueDelivery[]
   return contents;
 }
 
-/** Sends one delivery after another of this subscription; null: its event is no longer kept. */
-export function sendingTo(
-  service: Pick<Service, 'keys' | 'log'>,
-  sender: WebhookSender,
-  held: HeldQueue,
-  contents: EventContents,
-): (due: DueDelivery) => Promise<WebhookAnswer | null> {
-  const { url } = held;
-  let secret: string | null = null;
+/** The signing secret; null, and the log says so, where it was sealed with a key that the service no longer has. */
+export function openSecret(service: Pick<Service, 'keys' | 'log'>, held: HeldQueue): string | null {
   try {
-    secret = service.keys.open(WEBHOOK_SECRET, held.secret_sealed).toString();
+    return service.keys.open(WEBHOOK_SECRET, held.secret_sealed).toString();
   } catch (error) {
-    // Each attempt fails until the operator gives the key back.
     const webhook = showId('webhook', held.webhook_id);
     service.log.error({ err: error, webhook }, 'the secret of a webhook cannot be opened');
+    return null;
   }
+}
+
+/** Sends one delivery after another of this subscription; null: its event is no longer kept. */
+export function sendingTo(
+  sender: WebhookSender,
+  to: { readonly url: string; readonly secret: string },
+  contents: EventContents,
+): (due: DueDelivery) => Promise<WebhookAnswer | null> {
   return async (due) => {
     const content = contents.get(due.event_id);
-    if (!content) return null;
-    if (secret === null) return { fault: 'failed' };
-    return await sender.send(webhookRequest({ url, secret }, due, content, new Date()));
+    return content ? await sender.send(webhookRequest(to, due, content, new Date())) : null;
   };
 }
