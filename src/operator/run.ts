@@ -19,6 +19,7 @@ import { addServers } from './servers.ts';
 import { addStatus } from './status.ts';
 import { addSwitch } from './switch.ts';
 import { addTopups } from './topups.ts';
+import { addWebhooks } from './webhooks.ts';
 
 /** Adds further commands to the same program: `serve`, which the composition root brings. */
 export type MoreCommands = (program: Command) => void;
@@ -53,7 +54,16 @@ function buildProgram(context: OperatorContext, more: MoreCommands): Command {
   more(program);
   for (const add of [addStatus, addAudit, addDatabase, addCatalogue, addHosts, addMachines, addIps])
     add(program, context);
-  for (const add of [addCustomers, addServers, addTopups, addPrices, addSwitch, addMaintenance, addPolicy])
+  for (const add of [
+    addCustomers,
+    addServers,
+    addTopups,
+    addWebhooks,
+    addPrices,
+    addSwitch,
+    addMaintenance,
+    addPolicy,
+  ])
     add(program, context);
   inherit(program);
   return program;

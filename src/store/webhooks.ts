@@ -110,3 +110,17 @@ export async function updateWebhook(tx: Sql, customerId: string, row: WebhookRow
 export async function deleteWebhook(tx: Sql, customerId: string, id: string): Promise<boolean> {
   return (await tx.run('delete from webhooks where id = $1 and customer_id = $2', [id, customerId])) === 1;
 }
+
+/** All of a customer's, newest first. */
+export async function listDeskWebhooks(sql: Sql, customerId: string): Promise<WebhookRow[]> {
+  return await sql.rows<WebhookRow>(
+    `select ${COLUMNS} from webhooks where customer_id = $1 order by created_at desc, id desc`,
+    [customerId],
+  );
+}
+
+/** Whose it is. */
+export async function findWebhookOwner(sql: Sql, id: string): Promise<string | undefined> {
+  const row = await sql.row<{ customer_id: string }>('select customer_id from webhooks where id = $1', [id]);
+  return row?.customer_id;
+}

@@ -16,6 +16,7 @@ let leaver: SessionClient;
 let serverId: string;
 let held: readonly string[];
 let address: string;
+let webhookId: string;
 before(async () => {
   world = await startWorld();
   customer = await world.customer();
@@ -27,6 +28,8 @@ before(async () => {
   await world.settle();
   const [server] = (await api.get('/servers')).body.data;
   serverId = server.id;
+  webhookId = (await api.post('/webhooks', { url: 'https://example.com', events: ['token.created'] })).body
+    .id;
   const { db } = world.opened;
   const free = await db.row<{ addr: string }>(
     'select host(addr) as addr from ipv4_addresses where server_id is null limit 1',
@@ -95,6 +98,8 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   'topups held': 'reads',
   'topups release': { args: () => [held[0] ?? ''], audits: 'topup.credit', of: 'customer' },
   'topups refund': { args: () => [held[1] ?? ''], audits: 'topup.refund', of: 'customer' },
+  'webhooks list': 'reads',
+  'webhooks pause': { args: () => [webhookId], audits: 'webhook.update', of: 'customer' },
   'prices list': 'reads',
   'prices announce': { args: () => ['--plan', 's1', '--usd-month', '8.00'], audits: 'price.announce' },
   'prices cancel': { args: () => [madeBy('prices announce')], audits: 'price.cancel' },

@@ -164,6 +164,36 @@ test('a server is found, frozen, held and released, and its customer sees why', 
   assert.doesNotMatch(await ok('audit', '--unasked', '--customer', customer.email), /sign_up|tok_/);
 });
 
+test('one webhook is silenced: what waits is cancelled, and its customer sees it paused', async () => {
+  const customer = await world.customer();
+  const api = V1Client.over(world.url, await apiToken(customer));
+  const made = await api.post('/webhooks', { url: 'https://example.com/hooks', events: ['*'] });
+  const { id } = made.body;
+  await ok('switch', 'webhooks', 'off');
+  await api.post(`/webhooks/${id}/test`);
+  assert.match(
+    await ok('webhooks', 'list', customer.email),
+    new RegExp(`\n${id} +active .* \\* +https://ex`),
+  );
+  assert.equal(await ok('webhooks', 'pause', id), `${id} is paused`);
+  assert.equal(await ok('webhooks', 'pause', id), `${id} is paused (as before)`);
+  assert.match(await ok('webhooks', 'list', customer.email), new RegExp(`\n${id} +paused `));
+  await ok('switch', 'webhooks', 'on');
+  assert.equal((await api.get(`/webhooks/${id}`)).body.active, false);
+  const [ping] = (await api.get(`/webhooks/${id}/deliveries`)).body.data;
+  assert.deepEqual([ping.status, ping.next_attempt_at], ['cancelled', null]);
+  const log = (await api.get(`/audit/events?filter[action]=webhook.update`)).body.data;
+  assert.deepEqual(
+    log.map((row: Record<string, unknown>) => [row.resource, row.actor_token, row.actor_session]),
+    [[id, null, null]],
+  );
+  for (const none of ['whk_x', 'srv_aaaqk3m7qzb5x2l6v4t7n8wyja']) {
+    const { code, said } = await run(['webhooks', 'pause', none]);
+    assert.equal(code, 1);
+    assert.match(said, /there is no such webhook/);
+  }
+});
+
 test('status names what is switched off, and what does not get on', async () => {
   await ok('switch', 'mail', 'off', '--reason', 'the relay moves');
   const well = await ok('status');
