@@ -49,6 +49,12 @@ function cutAt(body: Buffer, places: readonly number[]): Buffer[] {
   return [0, ...at].map((from, n) => body.subarray(from, at[n] ?? body.length));
 }
 
+/** What is left where one was taken out may be one again. */
+function withoutDelimiter(text: string): string {
+  const less = text.replaceAll(/(^|\r\n)------a1b2c3/g, '');
+  return less === text ? text : withoutDelimiter(less);
+}
+
 async function leftovers(): Promise<number> {
   return (await world.db.rows('select id from image_uploads')).length;
 }
@@ -65,7 +71,7 @@ describe('a multipart body', () => {
         .array(fc.constantFrom('\r\n', '--', '----a1b2c3', '----a1b2c', '\r\n--', 'x', '\r'), {
           maxLength: 60,
         })
-        .map((words) => Buffer.from(words.join('').replaceAll(/(^|\r\n)------a1b2c3/g, ''))),
+        .map((words) => Buffer.from(withoutDelimiter(words.join('')))),
       fc.nat({ max: 300_000 }).map((size) => isoFile(40_000 + size, 13)),
     );
     await fc.assert(
