@@ -1,6 +1,6 @@
 /** `prices announce`, `prices list`, `prices cancel`: other prices for servers that there are. */
 import type { Command } from 'commander';
-import { AHEAD_MAX_DAYS, announcePrice, cancelPrice, listPrices } from '../domain/billing/prices.ts';
+import { announcePrice, cancelPrice, listPrices } from '../domain/billing/prices.ts';
 import { centsText } from '../kernel/money.ts';
 import { sessionTime } from '../kernel/time.ts';
 import { LIMITS } from '../spec/limits.ts';
@@ -21,7 +21,7 @@ export function addPrices(program: Command, { doors, terminal }: OperatorContext
     .requiredOption('--usd-month <price>', 'US dollars a month, such as 12.50')
     .option(
       '--at <date>',
-      `from when on, ${LIMITS.priceNoticeDays} to ${AHEAD_MAX_DAYS} days ahead; the earliest when left out`,
+      `from when on, ${LIMITS.priceNoticeDays} to ${LIMITS.priceAheadMaxDays} days ahead; the earliest when left out`,
     )
     .description('announce a price for renewals; customers are told by mail')
     .action(async (order: AnnounceOptions) => {

@@ -69,6 +69,12 @@ export const LIMITS = {
   /** Pings and replays of one subscription that wait to be sent for the first time; more of them are 409. */
   webhookPendingMax: 20,
   webhookAttemptsMax: 6,
+  /** Before attempts 2 to 6. */
+  webhookWaitsMinutes: [1, 5, 30, 5 * 60, 24 * 60],
+  /** Deliveries to one subscription at once: under way, or answered and not written yet. */
+  webhookAtOnce: 4,
+  /** What is read of a receiver's answer. */
+  webhookAnswerMaxBytes: 64 * 1024,
   webhookTimeoutMs: 10_000,
   webhookToleranceS: 300,
   clockSkewS: 30,
@@ -76,6 +82,8 @@ export const LIMITS = {
   lowBalanceDays: 7,
   /** An announced price holds for cycles that begin this long after the announcement. */
   priceNoticeDays: 30,
+  /** Further ahead than this is a slip of the keyboard. */
+  priceAheadMaxDays: 730,
   tokenLastUsedRefreshS: 60,
   ipv4PoolWarning: 50,
   sessionIdleHours: 24,

@@ -8,11 +8,10 @@ import type { TurnReport } from '../domain/webhooks/record.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { crashPoint } from '../kernel/crash.ts';
 import type { WebhookAnswer } from '../ports/webhooks.ts';
+import { LIMITS } from '../spec/limits.ts';
 import type { AttemptResult } from '../store/deliveries.ts';
 import type { DueDelivery, HeldQueue, QueueLease } from '../store/webhook-queues.ts';
 
-/** At once to one endpoint (DECISIONS "Outbox"): under way, or answered and not written yet. */
-const AT_ONCE_MAX = 4;
 /** Whoever takes longer waits among his like the next time, and gives others his place now. */
 const SLOW_MS = 500;
 /** Nothing new is begun later than this, so that others have their turn. */
@@ -68,7 +67,7 @@ export class Turn {
   /** Begins as many as may be under way. */
   advance(): void {
     // One that is not known to answer is asked by one request, not by four that hang.
-    const atOnce = this.held.slow && !this.#answered ? 1 : AT_ONCE_MAX;
+    const atOnce = this.held.slow && !this.#answered ? 1 : LIMITS.webhookAtOnce;
     const { deliveries } = this.#parts;
     if (performance.now() - this.#beganMs > TURN_MS) this.#stopped = true;
     while (!this.#stopped && this.#unwritten < atOnce) {

@@ -98,7 +98,11 @@ test('cycles and their discounts are those of the specification', () => {
 });
 
 test('every limit and quota is above zero', () => {
-  for (const [name, value] of Object.entries({ ...LIMITS, ...QUOTAS })) assert.ok(value > 0, name);
+  for (const [name, value] of Object.entries({ ...LIMITS, ...QUOTAS })) {
+    const each: readonly (number | bigint)[] = typeof value === 'object' ? value : [value];
+    assert.ok(each.length > 0 && each.every((one) => one > 0), name);
+  }
+  assert.equal(LIMITS.webhookWaitsMinutes.length, LIMITS.webhookAttemptsMax - 1);
 });
 
 // ---- coins

@@ -21,8 +21,6 @@ import { recordAudit, systemActor } from '../record.ts';
 
 /** As the catalogue's file bounds it. */
 const PRICE_MAX_CENTS = 9_999_999_99n;
-/** Further ahead than this is a slip of the keyboard. */
-export const AHEAD_MAX_DAYS = 730;
 const LIST_LIMIT = 200;
 
 export interface Announced {
@@ -80,8 +78,8 @@ function readMoment(text: string | undefined, now: Date): Date {
       `a price is announced at least ${LIMITS.priceNoticeDays} days ahead: the earliest is ${rfc3339(earliest)}`,
     );
   }
-  if (at.getTime() - now.getTime() > AHEAD_MAX_DAYS * DAY_MS) {
-    throw new Refusal(`a price is announced at most ${AHEAD_MAX_DAYS} days ahead`);
+  if (at.getTime() - now.getTime() > LIMITS.priceAheadMaxDays * DAY_MS) {
+    throw new Refusal(`a price is announced at most ${LIMITS.priceAheadMaxDays} days ahead`);
   }
   return at;
 }

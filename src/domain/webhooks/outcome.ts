@@ -1,13 +1,11 @@
 /** What follows from an attempt (SPEC "Delivery and signature" 3 to 5). */
 import { newId } from '../../kernel/ids.ts';
-import { HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { WebhookAnswer } from '../../ports/webhooks.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { AttemptResult } from '../../store/deliveries.ts';
 import type { DueDelivery } from '../../store/webhook-queues.ts';
 
-/** Before attempts 2 to 6. */
-const WAITS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 5 * HOUR_MS, 24 * HOUR_MS];
 const GONE = 410;
 
 /** Which attempt it is time for: the row that waits is that of the attempt itself, or that of a failed one before it. */
@@ -43,7 +41,7 @@ export function outcome(
 /** Undefined: it is given up. A ping is not tried again. */
 function waitAfter(due: DueDelivery): number | undefined {
   const attempt = attemptOf(due);
-  return due.event_type === 'ping' || attempt >= LIMITS.webhookAttemptsMax
-    ? undefined
-    : WAITS_MS[attempt - 1];
+  if (due.event_type === 'ping' || attempt >= LIMITS.webhookAttemptsMax) return undefined;
+  const minutes = LIMITS.webhookWaitsMinutes[attempt - 1];
+  return minutes === undefined ? undefined : minutes * MINUTE_MS;
 }

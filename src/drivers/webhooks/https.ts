@@ -10,11 +10,10 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
 import { isForbiddenAddress } from '../../kernel/forbidden-address.ts';
 import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../../ports/webhooks.ts';
+import { LIMITS } from '../../spec/limits.ts';
 import { ForbiddenAddress, faultOf, isOwnFault, SenderClosed, UnknownName } from './faults.ts';
 import { type Resolve, resolveLocal, resolvePublic } from './resolve.ts';
 
-/** Of an answer's body; the connection is cut beyond it. */
-const BODY_MAX_BYTES = 64 * 1024;
 /** How long a body may take once the status line is there. */
 const BODY_MAX_MS = 1_000;
 /** Of one name; they are tried one after another. */
@@ -146,7 +145,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > BODY_MAX_BYTES) this.#late();
+    if (this.#bytes > LIMITS.webhookAnswerMaxBytes) this.#late();
   }
 
   onResponseEnd(): void {

@@ -5,6 +5,7 @@ import { requestReset } from '../../domain/customers/request-reset.ts';
 import { resetPassword } from '../../domain/customers/reset-password.ts';
 import { signIn } from '../../domain/customers/sign-in.ts';
 import { type SignedUp, signUp } from '../../domain/customers/sign-up.ts';
+import type { Opened } from '../../domain/sessions/open.ts';
 import { signOut } from '../../domain/sessions/sign-out.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { setCookie } from '../cookie.ts';
@@ -34,8 +35,7 @@ const into: Operation = {
       email: field(form, 'email'),
       password: field(form, 'password'),
     });
-    setCookie(call.edge.settings, call.reply, opened.cookie);
-    return { ok: true, redirect: PANEL_PATHS.account };
+    return letIn(call, opened);
   },
 };
 
@@ -82,8 +82,7 @@ const reset: Operation = {
       password: field(form, 'password'),
       passwordConfirm: field(form, 'password_confirm'),
     });
-    setCookie(call.edge.settings, call.reply, opened.cookie);
-    return { ok: true, redirect: PANEL_PATHS.account };
+    return letIn(call, opened);
   },
 };
 
@@ -95,10 +94,11 @@ const confirmation: Operation = {
   },
 };
 
-/** The cookie of the new session, and the recovery code, shown this once. */
-function letIn(call: Call, signedUp: SignedUp): object {
-  setCookie(call.edge.settings, call.reply, signedUp.cookie);
-  return { ok: true, redirect: PANEL_PATHS.account, recovery_code: signedUp.recoveryCode };
+/** The cookie of the new session, and the recovery code where there is a new one, shown this once. */
+function letIn(call: Call, opened: Opened | SignedUp): object {
+  setCookie(call.edge.settings, call.reply, opened.cookie);
+  const code = 'recoveryCode' in opened ? { recovery_code: opened.recoveryCode } : {};
+  return { ok: true, redirect: PANEL_PATHS.account, ...code };
 }
 
 export const auth: PostEndpoint = {
