@@ -32,22 +32,27 @@ export interface Call {
 
 type Counted = 'signups' | 'failures' | 'mailings';
 
-export interface Operation {
+export interface Operation<Answer extends object = object> {
   /** What the audit log calls it; null: it changes nothing. */
   readonly audit: Action | null;
   /** The REST operation that does the same: maintenance windows and policies name that one. */
   readonly rest?: RestOperation;
+  /** What the audit log says that a refusal was about. */
+  readonly resource?: string | null;
   /** Counted per address: sign-ups, wrong passwords and recovery codes, or what a stranger has mailed. */
   readonly counted?: Counted;
-  readonly run: (call: Call) => Promise<object>;
+  readonly run: (call: Call) => Promise<Answer>;
 }
 
 export interface PostEndpoint {
   readonly path: string;
   /** Whether only a signed-in customer gets past it, and a frozen one changes nothing here. */
   readonly protected: boolean;
-  /** The operation, or several by the field `action`. */
+  /** The operation, or several by a field of the form, `action` unless `chosenBy` names another. */
   readonly operations: Operation | ReadonlyMap<string, Operation>;
+  readonly chosenBy?: string;
+  /** Whose codes the field `region` holds: the session surface's own when left out. */
+  readonly regionCodes?: 'rest';
   /** Refusals answered with HTTP 200 here, whatever the table says. */
   readonly plainRefusals?: readonly FailureCode[];
 }
@@ -77,30 +82,48 @@ export function registerGet(scope: FastifyInstance, edge: Edge, endpoint: GetEnd
 export function registerPost(scope: FastifyInstance, edge: Edge, endpoint: PostEndpoint): void {
   const config = { plainRefusals: endpoint.plainRefusals ?? [] };
   scope.post<{ Body: FormBody | undefined }>(endpoint.path, { config }, async (request, reply) => {
-    const body: FormBody = request.body ?? new Map<string, string>();
     const identity = await identify(edge.service, cookieOf(request));
-    const operation = operationOf(endpoint, body);
-    const visit = visitOf(edge, identity, request);
-    try {
-      const form = admit(edge, endpoint, { request, body, identity });
-      if (!operation) fail('bad_action');
-      if (endpoint.protected) await refuseClosed(edge, operation, visit, form);
-      refuseFrozen(endpoint, operation, identity);
-      const call = { edge, request, reply, form, visit, customer: () => customerOf(visit) };
-      // Where anybody may come, the account is the one named; elsewhere the one that is signed in.
-      const account = (endpoint.protected ? identity.session?.customerId : undefined) ?? field(form, 'email');
-      return await counting(call, operation, account);
-    } catch (error) {
-      const action = operation?.audit ?? null;
-      await recordRefusal(edge.service, { actor: visit.actor, action, error });
-      throw error;
-    }
+    return await serve(edge, endpoint, { request, reply, identity });
   });
 }
 
-function operationOf(endpoint: PostEndpoint, body: FormBody): Operation | undefined {
-  if ('run' in endpoint.operations) return endpoint.operations;
-  return body instanceof Failure ? undefined : endpoint.operations.get(field(body, 'action'));
+/** Carries out what a form asks for. `body` is what was read elsewhere already; the request's when left out. */
+export async function serve<Answer extends object>(
+  edge: Edge,
+  endpoint: PostEndpoint & {
+    readonly operations: Operation<Answer> | ReadonlyMap<string, Operation<Answer>>;
+  },
+  { request, reply, identity }: Pick<GetCall, 'request' | 'reply' | 'identity'>,
+  body: FormBody = (request.body as FormBody | undefined) ?? new Map<string, string>(),
+): Promise<Answer> {
+  const operation = operationOf<Answer>(endpoint, body);
+  const visit = visitOf(edge, identity, request);
+  try {
+    const form = admit(edge, endpoint, { request, body, identity });
+    if (!operation) fail('bad_action');
+    if (endpoint.protected) await refuseClosed(edge, endpoint, { operation, visit, form });
+    refuseFrozen(endpoint, operation, identity);
+    const call = { edge, request, reply, form, visit, customer: () => customerOf(visit) };
+    // Where anybody may come, the account is the one named; elsewhere the one that is signed in.
+    const account = (endpoint.protected ? identity.session?.customerId : undefined) ?? field(form, 'email');
+    return await counting(call, operation, account);
+  } catch (error) {
+    const { audit: action = null, resource = null } = operation ?? {};
+    await recordRefusal(edge.service, { actor: visit.actor, action, error, resource });
+    throw error;
+  }
+}
+
+function operationOf<Answer extends object>(
+  endpoint: {
+    readonly operations: Operation<Answer> | ReadonlyMap<string, Operation<Answer>>;
+    readonly chosenBy?: string;
+  },
+  body: FormBody,
+): Operation<Answer> | undefined {
+  const { operations, chosenBy = 'action' } = endpoint;
+  if ('run' in operations) return operations;
+  return body instanceof Failure ? undefined : operations.get(field(body, chosenBy));
 }
 
 /** Lets the request in and returns its form. A stranger at a protected endpoint hears first that he must sign in. */
@@ -120,12 +143,17 @@ function admit(
 }
 
 /** A maintenance window or a policy over the REST operation holds here too; signing in and out stays open. */
-async function refuseClosed(edge: Edge, operation: Operation, visit: Visit, form: Form): Promise<void> {
+async function refuseClosed(
+  edge: Edge,
+  { regionCodes }: PostEndpoint,
+  { operation, visit, form }: { operation: Operation; visit: Visit; form: Form },
+): Promise<void> {
   const rules = await edge.rules.read();
   requireOpen(rules, operation.rest ?? null, edge.service.clock.now());
   if (!operation.rest || rules.policies.length === 0) return;
   const code = field(form, 'region');
-  const region = code === '' ? null : await regionOfSessionCode(edge.service, code);
+  const own = () => (code === '' ? null : regionOfSessionCode(edge.service, code));
+  const region = regionCodes === 'rest' ? code : await own();
   requireAllowed(rules, { operation: operation.rest, country: visit.actor.ipCountry, region });
 }
 
@@ -142,7 +170,11 @@ const COUNTS: Readonly<Record<Counted, (code: FailureCode | undefined) => boolea
 };
 
 /** Runs the operation within the limit of the caller's address: counted before, so that a burst cannot slip through. */
-async function counting(call: Call, operation: Operation, account: string): Promise<object> {
+async function counting<Answer extends object>(
+  call: Call,
+  operation: Operation<Answer>,
+  account: string,
+): Promise<Answer> {
   const { edge, request } = call;
   const { counted } = operation;
   if (!counted) return await operation.run(call);
@@ -164,7 +196,11 @@ async function counting(call: Call, operation: Operation, account: string): Prom
 }
 
 /** Runs what asks for a password: each wrong one makes the next try on the same account wait longer. */
-async function guessing(call: Call, operation: Operation, account: string): Promise<object> {
+async function guessing<Answer extends object>(
+  call: Call,
+  operation: Operation<Answer>,
+  account: string,
+): Promise<Answer> {
   const { delays } = call.edge;
   await delays.wait(account);
   try {

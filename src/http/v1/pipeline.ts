@@ -19,7 +19,7 @@ import { sendFeed } from './feed.ts';
 import { receiveUpload, uploadBody } from './multipart.ts';
 import { type Check, checker } from './problems.ts';
 import { headerReader, queryReader, type RawQuery, readPageRequest } from './query.ts';
-import type { Call, Feed, ListPage, Route, StreamCall, StreamRules, TokenActor } from './route.ts';
+import type { Call, Feed, ListPage, Route, TokenActor, StreamCall, StreamRules } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -107,8 +107,10 @@ function streamer(edge: V1Edge, route: Route, { headers }: StreamRules): Serve {
   const readQuery = queryReader(route.query);
   const readHeaders = headerReader(headers);
   return async (request, reply) => {
-    const call = readCall(edge, route, request, { actor: actorOf(request), within: undefined, readQuery });
-    const streamCall: StreamCall = { ...call, headers: readHeaders(request.headers), streams: edge.streams };
+    const actor = actorOf(request);
+    const call = readCall(edge, route, request, { actor, within: undefined, readQuery });
+    const headers = readHeaders(request.headers);
+    const streamCall: StreamCall = { ...call, actor, headers, streams: edge.streams };
     sendFeed((await route.run(streamCall)) as Feed, request, reply);
   };
 }

@@ -14,16 +14,19 @@ import type { Scope } from '../../spec/scopes.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
-/** The caller behind a token. */
-export interface TokenActor extends CustomerActor {
-  readonly tokenId: string;
+/** The caller: behind a token, or in a session of the panel, which may do everything. */
+export interface ScopedActor extends CustomerActor {
   readonly scope: Scope;
+}
+
+export interface TokenActor extends ScopedActor {
+  readonly tokenId: string;
 }
 
 /** One request that passed every check; the handler calls one verb of the domain with what is in here. */
 export interface Call<Body = unknown, Query = unknown> {
   readonly service: Service;
-  readonly actor: TokenActor;
+  readonly actor: ScopedActor;
   /** Parts of the path as they came: a verb answers `not_found` to one that is no id. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
@@ -40,6 +43,7 @@ export interface Call<Body = unknown, Query = unknown> {
 
 /** A request for an answer that stays open. */
 export interface StreamCall<Query = unknown, Headers = unknown> extends Call<unknown, Query> {
+  readonly actor: TokenActor;
   readonly headers: Headers;
   readonly streams: EventStreams;
 }
