@@ -162,10 +162,13 @@ function refuseFrozen(endpoint: PostEndpoint, operation: Operation, identity: Id
   if (changes && identity.session?.frozen) fail('account_frozen');
 }
 
+/** What somebody hears who guesses. */
+const WRONG_GUESSES: readonly (FailureCode | undefined)[] = ['bad_credentials', 'bad_code'];
+
 /** Which outcomes count: the refusal's code, or undefined when it went well. A taken address is a thing to fish for. */
 const COUNTS: Readonly<Record<Counted, (code: FailureCode | undefined) => boolean>> = {
   signups: (code) => code === undefined || code === 'email_taken',
-  failures: (code) => code === 'bad_credentials' || code === 'email_taken',
+  failures: (code) => WRONG_GUESSES.includes(code) || code === 'email_taken',
   mailings: (code) => code === undefined,
 };
 
@@ -195,7 +198,7 @@ async function counting<Answer extends object>(
   }
 }
 
-/** Runs what asks for a password: each wrong one makes the next try on the same account wait longer. */
+/** Runs what asks for a password: each wrong one, or wrong code, makes the next try on the same account wait longer. */
 async function guessing<Answer extends object>(
   call: Call,
   operation: Operation<Answer>,
@@ -208,7 +211,7 @@ async function guessing<Answer extends object>(
     delays.succeeded(account);
     return answer;
   } catch (error) {
-    if (error instanceof Failure && error.code === 'bad_credentials') delays.failed(account);
+    if (error instanceof Failure && WRONG_GUESSES.includes(error.code)) delays.failed(account);
     throw error;
   }
 }
