@@ -161,6 +161,7 @@ function door(
     streams,
     settings: {
       baseUrl: config.SKERRY_BASE_URL,
+      siteName: config.SKERRY_SITE_NAME,
       trustedProxies: parseProxies(config.SKERRY_TRUSTED_PROXIES),
       signupsPerHour: config.SKERRY_SIGNUPS_PER_HOUR,
       signinFailuresPerHour: config.SKERRY_SIGNIN_FAILURES_PER_HOUR,

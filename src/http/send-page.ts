@@ -1,7 +1,7 @@
 /** Sends a page with headers that let nothing in but what it holds. */
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { STYLE } from '../panel/layout.ts';
+import { STYLE } from '../panel/bare-layout.ts';
 import { notFoundPage } from '../panel/places.ts';
 
 const styleHash = createHash('sha256').update(STYLE).digest('base64');

@@ -19,8 +19,9 @@ import { answerError, failureBody } from './errors.ts';
 import { letGo } from './let-go.ts';
 import { registerLinkPages } from './link-pages.ts';
 import { registerPages } from './pages.ts';
+import { registerPanel } from './panel/pages.ts';
+import { sendNotFound } from './panel/pipeline.ts';
 import { CurrentRules } from './rules.ts';
-import { sendNotFoundPage } from './send-page.ts';
 import { registerSessionSurface } from './session/endpoints.ts';
 import type { Edge, HttpSettings } from './settings.ts';
 import type { V1Edge } from './v1/admit.ts';
@@ -107,17 +108,27 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
   // Each surface says which bodies it reads; at a path that does not exist none is.
   app.removeAllContentTypeParsers();
   app.setErrorHandler((error, request, reply) => reply.send(answerError(edge, error, request, reply)));
-  app.setNotFoundHandler(answerNotFound);
+  app.setNotFoundHandler((request, reply) => answerNotFound(edge, request, reply));
   app.register(fastifyCookie);
+  registerSurfaces(app, edge, v1, options);
+  return app;
+}
+
+/** Each in a scope of its own. */
+function registerSurfaces(
+  app: FastifyInstance,
+  edge: Edge,
+  v1: V1Edge,
+  { ready, sandbox }: Pick<HttpOptions, 'ready' | 'sandbox'>,
+): void {
   app.register(async (scope) => registerSessionSurface(scope, edge));
   app.register(async (scope) => registerV1(scope, v1), { prefix: '/v1' });
   app.register(async (scope) => registerPages(scope, edge));
+  app.register(async (scope) => registerPanel(scope, edge));
   app.register(async (scope) => registerLinkPages(scope, edge));
   app.register(async (scope) => registerConsolePages(scope, edge));
-  app.register(async (scope) => registerHealth(scope, options.ready));
-  const { sandbox } = options;
+  app.register(async (scope) => registerHealth(scope, ready));
   if (sandbox) app.register(async (scope) => sandbox(scope));
-  return app;
 }
 
 declare module 'fastify' {
@@ -187,11 +198,15 @@ function registerHealth(scope: FastifyInstance, ready: () => Promise<boolean>): 
 }
 
 /** A page for a browser that asks for a page, JSON for everybody else. */
-async function answerNotFound(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function answerNotFound(
+  edge: Edge,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const path = request.url.split('?')[0] ?? '';
   const isPage = request.method === 'GET' && !/\.php$|^\/(?:v1|sandbox)(?:\/|$)/.test(path);
   if (isPage && request.headers.accept?.includes('text/html')) {
-    return sendNotFoundPage(reply);
+    return await sendNotFound(edge, request, reply);
   }
   return reply.code(404).send(failureBody(new Failure('not_found')));
 }

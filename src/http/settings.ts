@@ -6,6 +6,8 @@ import type { AccountDelays } from './delays.ts';
 import type { CurrentRules } from './rules.ts';
 
 export interface HttpSettings {
+  /** What the host calls itself: on every page, and in titles. */
+  readonly siteName: string;
   /** How customers reach the service; null: as the Host header says. `https:` makes the cookie Secure. */
   readonly baseUrl: string | null;
   /** Addresses and CIDR blocks of the reverse proxies whose X-Forwarded-* headers are believed. */

@@ -1,7 +1,7 @@
 /** A customer's invoices as plain pages: the billing tab and the view of one payment. */
 import { PANEL_PATHS } from '../spec/paths.ts';
+import { page } from './bare-layout.ts';
 import { type Html, html } from './html.ts';
-import { page } from './layout.ts';
 
 /** All texts are ready to be read. */
 export interface InvoiceView {

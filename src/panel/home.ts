@@ -1,5 +1,5 @@
+import { page } from './bare-layout.ts';
 import { html } from './html.ts';
-import { page } from './layout.ts';
 
 /** The front page: what this is, and the main job by hand. */
 export function homePage(data: { readonly baseUrl: string; readonly sandbox: boolean }): string {

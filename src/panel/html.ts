@@ -9,7 +9,8 @@ export class Html {
   }
 }
 
-type Value = Html | string | number | bigint | null | undefined | false | readonly Value[];
+/** What can be put into the template. */
+export type Value = Html | string | number | bigint | null | undefined | false | readonly Value[];
 
 /** `` html`<p>${name}</p>` ``: null, undefined and false print nothing, a list prints its items. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {

@@ -1,53 +1,137 @@
+/** The frame around every page: what it is called, who is here, where else one can go. */
 import { PANEL_PATHS } from '../spec/paths.ts';
+import { type FormContext, form } from './form.ts';
 import { Html, html } from './html.ts';
 
-/** The only style there is; the content policy allows this text and no other. */
-export const STYLE = `
-:root { color-scheme: light dark; --ink: #1c2430; --paper: #fbfaf7; --soft: #5b6675; --line: #d9d5cc; --sea: #0b5f6b }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e6e1; --paper: #14181d; --soft: #9aa5b1; --line: #333b45; --sea: #6cc5d2 }
+/** The part of the panel that a page belongs to; its link in the navigation is marked. */
+export type Section = keyof typeof SECTIONS;
+
+/** What a page says; the frame does the rest. */
+export interface View {
+  readonly title: string;
+  readonly section?: Section;
+  /** Where this page hangs: `[['Servers', '/servers']]`. */
+  readonly above?: readonly (readonly [name: string, path: string])[];
+  readonly body: Html;
+  /** HTTP status; 200 when left out. */
+  readonly status?: number;
+  /** The page loads itself again after so many seconds, until its reader stops that. */
+  readonly refreshS?: number;
 }
-body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 44rem; background: var(--paper); color: var(--ink);
-  font: 1rem/1.6 system-ui, sans-serif }
-header { display: flex; flex-wrap: wrap; gap: .5rem 1.25rem; align-items: baseline; padding-bottom: 1rem;
-  border-bottom: 1px solid var(--line) }
-header strong { font-size: 1.15rem }
-a { color: var(--sea) }
-h1 { font-size: 1.6rem; line-height: 1.25 }
-h2 { font-size: 1.1rem; margin-top: 2rem }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: .9rem 1rem; border: 1px solid var(--line); border-radius: .4rem; font-size: .85rem }
-th, td { padding: .25rem 1.5rem .25rem 0; text-align: left; vertical-align: top }
-th { font-weight: 600 }
-footer, .soft { color: var(--soft) }
-`;
 
-const LINKS = [
-  [PANEL_PATHS.servers, 'Servers'],
-  [PANEL_PATHS.topup, 'Top up'],
-  [PANEL_PATHS.billing, 'Billing'],
-  [PANEL_PATHS.account, 'Account'],
-  [PANEL_PATHS.signIn, 'Sign in'],
-] as const;
+/** What the frame needs to know. */
+export interface Frame {
+  /** The host's name. */
+  readonly site: string;
+  readonly sandbox: boolean;
+  /** Who is signed in; null: nobody. */
+  readonly account: { readonly email: string; readonly balance: string; readonly frozen: boolean } | null;
+  /** Why nothing can be changed now, or null. */
+  readonly closed: string | null;
+  /** What was just done, or null. */
+  readonly notice: string | null;
+  readonly forms: FormContext;
+  readonly assets: { readonly style: string; readonly script: string };
+  /** How to load this page without its refreshing; null while it does not. */
+  readonly still: { readonly path: string; readonly everyS: number } | null;
+}
 
-/** A whole page: no scripts, no pictures, nothing from elsewhere. */
-export function page(title: string, body: Html): string {
-  const links = LINKS.map(([path, name]) => html`<a href="${path}">${name}</a>`);
+const SECTIONS = {
+  servers: { path: PANEL_PATHS.servers, name: 'Servers', signedIn: true },
+  volumes: { path: PANEL_PATHS.volumes, name: 'Volumes', signedIn: true },
+  snapshots: { path: PANEL_PATHS.snapshots, name: 'Snapshots', signedIn: true },
+  firewall: { path: PANEL_PATHS.firewall, name: 'Firewall', signedIn: true },
+  keys: { path: PANEL_PATHS.keys, name: 'SSH keys', signedIn: true },
+  images: { path: PANEL_PATHS.images, name: 'Images', signedIn: true },
+  webhooks: { path: PANEL_PATHS.webhooks, name: 'Webhooks', signedIn: true },
+  billing: { path: PANEL_PATHS.billing, name: 'Billing', signedIn: true },
+  account: { path: PANEL_PATHS.account, name: 'Account', signedIn: true },
+  plans: { path: PANEL_PATHS.plans, name: 'Plans', signedIn: false },
+  docs: { path: PANEL_PATHS.docs, name: 'Documents', signedIn: false },
+  status: { path: PANEL_PATHS.status, name: 'Status', signedIn: false },
+} as const;
+
+/** A whole page. */
+export function page(view: View, frame: Frame): string {
+  const { account, assets } = frame;
   const whole = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · Skerry</title>
-<style>${new Html(STYLE)}</style>
+<meta name="color-scheme" content="light dark">
+<title>${view.title} · ${frame.site}</title>
+<link rel="stylesheet" href="${assets.style}">
+<script src="${assets.script}" defer></script>
 </head>
-<body>
-<header><strong><a href="${PANEL_PATHS.home}">Skerry</a></strong><nav>${links.map((link) => html`${link} `)}</nav></header>
-<main>
-<h1>${title}</h1>
-${body}
+<body${account && new Html(' class="inside"')}>
+<a class="skip" href="#content">Skip to the content</a>
+${masthead(frame)}
+${account && sectionLinks(view)}
+<main id="content" tabindex="-1">
+${trail(view)}
+${banners(frame)}
+<h1>${view.title}</h1>
+${view.body}
+${frame.still && stillLink(frame.still)}
 </main>
+${footer(frame)}
 </body>
 </html>
 `;
   return whole.text;
+}
+
+function masthead(frame: Frame): Html {
+  const { account, site } = frame;
+  const here = account
+    ? html`<a class="balance" href="${PANEL_PATHS.billing}"><span class="label">Balance</span> ${account.balance}</a>
+<span class="who">${account.email}</span>
+${form(frame.forms, { name: 'sign_out', action: PANEL_PATHS.signOut, class: 'inline' }, html`<button class="quiet">Sign out</button>`)}`
+    : html`<nav aria-label="About" class="about">
+<a href="${PANEL_PATHS.plans}">Plans</a> <a href="${PANEL_PATHS.docs}">Documents</a> <a href="${PANEL_PATHS.status}">Status</a>
+<a href="${PANEL_PATHS.signIn}">Sign in</a> <a class="button" href="${PANEL_PATHS.signUp}">Sign up</a></nav>`;
+  return html`<header class="masthead">
+<a class="brand" href="${PANEL_PATHS.home}">${site}</a>
+${frame.sandbox && html`<span class="badge" title="Coins and machines are simulated">sandbox</span>`}
+<div class="here">${here}</div>
+</header>`;
+}
+
+function sectionLinks({ section }: View): Html {
+  const rows = Object.entries(SECTIONS).map(([key, { path, name, signedIn: inside }]) => {
+    const current = key === section ? new Html(' aria-current="page"') : null;
+    return { inside, link: html`<li><a href="${path}"${current}>${name}</a></li>\n` };
+  });
+  const of = (inside: boolean) => rows.filter((row) => row.inside === inside).map((row) => row.link);
+  return html`<nav class="sections" aria-label="Sections"><ul>
+${of(true)}</ul><ul>
+${of(false)}</ul></nav>`;
+}
+
+function trail({ above }: View): Html | null {
+  if (!above || above.length === 0) return null;
+  const links = above.map(
+    ([name, path]) => html`<a href="${path}">${name}</a> <span aria-hidden="true">/</span> `,
+  );
+  return html`<nav class="trail" aria-label="Above this page">${links}</nav>`;
+}
+
+function banners({ account, closed, notice, forms }: Frame): Html {
+  const { failure } = forms;
+  return html`${account?.frozen && html`<p class="banner warn">Your account is frozen: it can be read but not changed. Contact the operator.</p>\n`}
+${closed && html`<p class="banner warn">${closed}</p>\n`}
+${notice && html`<p class="banner done" role="status">${notice}</p>\n`}
+${failure && html`<div class="banner fault" role="alert"><p>${failure.message}</p>${failure.remedy && html`<p><a href="${failure.remedy.path}">${failure.remedy.name}</a></p>`}</div>\n`}`;
+}
+
+function stillLink({ path, everyS }: { readonly path: string; readonly everyS: number }): Html {
+  return html`<p class="soft still">This page loads again every ${everyS} seconds. <a href="${path}">Stop that</a></p>`;
+}
+
+function footer({ site }: Frame): Html {
+  return html`<footer class="colophon"><p>${site}</p>
+<ul><li><a href="${PANEL_PATHS.plans}">Plans</a></li><li><a href="${PANEL_PATHS.docs}">Documents</a></li>
+<li><a href="${PANEL_PATHS.status}">Status</a></li><li><a href="${PANEL_PATHS.terms}">Terms</a></li>
+<li><a href="${PANEL_PATHS.contact}">Contact</a></li></ul></footer>`;
 }

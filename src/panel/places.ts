@@ -1,7 +1,7 @@
 /** The panel's addresses that have no forms yet: each says what will be found there and what works today. */
 import { LINK_PATHS, PANEL_PATHS } from '../spec/paths.ts';
+import { page } from './bare-layout.ts';
 import { html } from './html.ts';
-import { page } from './layout.ts';
 
 interface Place {
   readonly path: string;

@@ -1,7 +1,7 @@
 /** A customer's servers as plain pages: what each is, where it answers, how long it is paid for. */
 import { PANEL_PATHS } from '../spec/paths.ts';
+import { page } from './bare-layout.ts';
 import { html } from './html.ts';
-import { page } from './layout.ts';
 
 /** All texts are ready to be read. */
 export interface ServerView {

@@ -1,13 +1,37 @@
 /** The panel's paths, in one place: `redirect` and `topup` of the session surface name them. */
 export const PANEL_PATHS = {
   home: '/',
-  account: '/account',
+  plans: '/plans',
+  status: '/status',
+  terms: '/terms',
+  contact: '/contact',
+  docs: '/docs',
   signIn: '/signin',
   signUp: '/signup',
+  signOut: '/signout',
+  recover: '/recover',
+  account: '/account',
   topup: '/topup',
   billing: '/billing',
   servers: '/servers',
+  volumes: '/volumes',
+  snapshots: '/snapshots',
+  firewall: '/firewall',
+  keys: '/keys',
+  images: '/images',
+  webhooks: '/webhooks',
 } as const;
+
+/** Fields that every form of the panel carries: CSRF value, which form of its page it is, its key for a second click, its row. */
+export const PANEL_FIELDS = { csrf: '_token', form: '_form', once: '_once', key: 'key' } as const;
+
+/** Members of a page's query that mean the same on every page: what was just done, and not to load again by itself. */
+export const PANEL_QUERY = { notice: 'done', still: 'still' } as const;
+
+/** The page of one thing: `/volumes/vol_…`. */
+export function thingPath(list: string, id: string): string {
+  return `${list}/${encodeURIComponent(id)}`;
+}
 
 /** Where links in mails lead. They set the visitor's cookie, because each page holds a form. */
 export const LINK_PATHS = { confirm: '/confirm', reset: '/reset' } as const;

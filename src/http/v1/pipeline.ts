@@ -19,7 +19,7 @@ import { sendFeed } from './feed.ts';
 import { receiveUpload, uploadBody } from './multipart.ts';
 import { type Check, checker } from './problems.ts';
 import { headerReader, queryReader, type RawQuery, readPageRequest } from './query.ts';
-import type { Call, Feed, ListPage, Route, TokenActor, StreamCall, StreamRules } from './route.ts';
+import type { Call, Feed, ListPage, Route, StreamCall, StreamRules, TokenActor } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,0 +1,38 @@
+/** The stylesheet and the script of all pages: read once, served from memory, under a name that changes with their text. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+
+interface Asset {
+  readonly path: string;
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+const HASH_CHARS = 16;
+
+function asset(file: string, type: string): Asset {
+  const bytes = readFileSync(new URL(`../../panel/${file}`, import.meta.url));
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, HASH_CHARS);
+  return { path: `/assets/${hash}/${file}`, type, bytes };
+}
+
+const STYLE = asset('style.css', 'text/css; charset=utf-8');
+const SCRIPT = asset('enhance.js', 'text/javascript; charset=utf-8');
+
+/** Their addresses. */
+export const ASSETS = { style: STYLE.path, script: SCRIPT.path } as const;
+
+export function registerAssets(scope: FastifyInstance): void {
+  for (const { path, type, bytes } of [STYLE, SCRIPT]) {
+    scope.get(path, (_request, reply) => {
+      reply
+        .headers({
+          'content-type': type,
+          'cache-control': 'public, max-age=31536000, immutable',
+          'cross-origin-resource-policy': 'same-origin',
+        })
+        .send(bytes);
+    });
+  }
+}

@@ -1,0 +1,64 @@
+/** Fields of a form, as the bodies of the REST surface have them. Each reader gives `undefined` for what is left out. */
+import { type Form, field } from '../form.ts';
+
+type Reader = (form: Form, name: string) => unknown;
+
+/** The text as typed; one that is empty is left out. */
+export const text: Reader = (form, name) => field(form, name).trim() || undefined;
+
+/** The text as typed, an empty one too: for what may be emptied. */
+export const anyText: Reader = (form, name) => (form.has(name) ? field(form, name) : undefined);
+
+/** The text, or null when it is empty. */
+export const textOrNull: Reader = (form, name) => field(form, name).trim() || null;
+
+/** A number where it is one, else the text, which is then refused by its name. */
+export const number: Reader = (form, name) => {
+  const typed = field(form, name).trim();
+  if (typed === '') return undefined;
+  return /^-?\d{1,15}(?:\.\d{1,9})?$/.test(typed) ? Number(typed) : typed;
+};
+
+/** A box: true when ticked, false when not. */
+export const ticked: Reader = (form, name) => form.has(name);
+
+/** Words with commas or line breaks between them. */
+export const words: Reader = (form, name) => {
+  const all = field(form, name).split(/[,\n]/);
+  return all.map((word) => word.trim()).filter((word) => word !== '');
+};
+
+/** One `key=value` a line. A line without `=` is a key with an empty value. */
+export const pairs: Reader = (form, name) => {
+  const lines = field(form, name)
+    .split(/\r?\n/)
+    .map((line) => line.trim());
+  const entries = lines
+    .filter((line) => line !== '')
+    .map((line) => {
+      const at = line.indexOf('=');
+      return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+    });
+  return Object.fromEntries(entries) as object;
+};
+
+/** The boxes that are ticked among those called `<name>.<id>`: their ids. */
+export const tickedIds: Reader = (form, name) =>
+  [...form.keys()].filter((key) => key.startsWith(`${name}.`)).map((key) => key.slice(name.length + 1));
+
+/** A moment typed into `datetime-local` or a day, both UTC, as RFC 3339; what is neither goes on and is refused. */
+export const moment: Reader = (form, name) => {
+  const typed = field(form, name).trim().replace(/ UTC$/, '').replace(' ', 'T');
+  if (typed === '') return undefined;
+  if (/^\d{4}-\d{2}-\d{2}$/.test(typed)) return `${typed}T00:00:00Z`;
+  if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(typed)) return `${typed}:00Z`;
+  return typed;
+};
+
+/** Reads a body: `body({ name: text, size_gb: number })`. */
+export function body(readers: Readonly<Record<string, Reader>>): (form: Form) => object {
+  return (form) => {
+    const members = Object.entries(readers).map(([name, read]) => [name, read(form, name)] as const);
+    return Object.fromEntries(members.filter(([, value]) => value !== undefined));
+  };
+}

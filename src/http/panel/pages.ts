@@ -1,0 +1,25 @@
+/** Every page of the panel. */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { failureOf } from '../errors.ts';
+import { readForm } from '../form.ts';
+import type { Edge } from '../settings.ts';
+import { registerAssets } from './assets.ts';
+import type { PanelPage } from './page.ts';
+import { registerPage, sendFailure } from './pipeline.ts';
+import { SSH_KEY_PAGES } from './ssh-keys.ts';
+
+export const PANEL_PAGES: readonly PanelPage[] = [...SSH_KEY_PAGES];
+
+export function registerPanel(scope: FastifyInstance, edge: Edge): void {
+  scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+    readForm(payload, request.headers),
+  );
+  scope.setErrorHandler(async (error, request, reply) => {
+    const failure = failureOf(edge, error);
+    if (failure.code === 'internal') edge.service.log.error({ err: error, requestId: request.id }, 'fault');
+    return await sendFailure(edge, request, reply, failure);
+  });
+  registerAssets(scope);
+  for (const page of PANEL_PAGES) registerPage(scope, edge, page);
+}

@@ -1,0 +1,102 @@
+/** Carries out one form: by the check and the verb of the REST operation that it names, or by a verb of its own; once. */
+import { once, type Within } from '../../domain/idempotency.ts';
+import { invalid } from '../../kernel/fail.ts';
+import type { PageRequest } from '../../spec/lists.ts';
+import { PANEL_FIELDS } from '../../spec/paths.ts';
+import { isSecure } from '../caller.ts';
+import { cookieOf } from '../cookie.ts';
+import type { Call, Operation } from '../endpoint.ts';
+import { field } from '../form.ts';
+import { type Check, checker } from '../v1/problems.ts';
+import type { Route } from '../v1/route.ts';
+import { ROUTES } from '../v1/routes.ts';
+import type { Done, OwnForm, PanelForm, RestForm } from './page.ts';
+
+const NO_PAGE: PageRequest = { filter: {}, sort: '', descending: false, after: null, size: 0 };
+
+/** A form as an operation of the one way that forms take (endpoint.ts). */
+export function operationOf(row: PanelForm, params: Readonly<Record<string, string>>): Operation<Done> {
+  return 'does' in row ? restOperation(row, params) : ownOperation(row);
+}
+
+function ownOperation(row: OwnForm): Operation<Done> {
+  const { run, ...rest } = row;
+  if (row.unkeyed) return { ...rest, run: (call) => run(call, async () => undefined) };
+  return { ...rest, run: (call) => keyed(call, (keep) => run(call, keep as never)) };
+}
+
+function restOperation(row: RestForm, params: Readonly<Record<string, string>>): Operation<Done> {
+  const { route, check } = routeOf(row);
+  return {
+    audit: route.audit ?? null,
+    rest: row.does,
+    resource: params.id ?? null,
+    run: (call) => keyed(call, (keep) => callRoute(row, { route, check, params, call, keep })),
+  };
+}
+
+const known = new Map<string, { readonly route: Route; readonly check: Check }>();
+
+function routeOf({ does }: RestForm): { readonly route: Route; readonly check: Check } {
+  const found = known.get(does);
+  if (found) return found;
+  const route = ROUTES.find(({ id }) => id === does);
+  if (!route) throw new Error(`there is no operation ${does}`);
+  const made = { route, check: route.body ? checker(route.body) : () => [] };
+  known.set(does, made);
+  return made;
+}
+
+async function callRoute(
+  row: RestForm,
+  about: {
+    readonly route: Route;
+    readonly check: Check;
+    readonly params: Readonly<Record<string, string>>;
+    readonly call: Call;
+    readonly keep: Within;
+  },
+): Promise<Done> {
+  const { route, check, call, keep } = about;
+  const { edge, form, request } = call;
+  const params = row.params ? row.params(form, about.params) : about.params;
+  const body = row.body?.(form) ?? {};
+  const items = [...(row.first?.(form, { params }) ?? []), ...check(body)];
+  if (items.length > 0) invalid(items);
+  const done = (answer: object) => row.done(answer as never, { params, form });
+  const answer = await route.run({
+    service: edge.service,
+    actor: { ...call.customer(), scope: 'billing' },
+    params,
+    query: row.query?.(form) ?? {},
+    body,
+    page: NO_PAGE,
+    within: (tx, made) => keep(tx, done(made)),
+    baseUrl:
+      edge.settings.baseUrl ?? `http${isSecure(request) ? 's' : ''}://${request.headers.host ?? 'localhost'}`,
+  });
+  return done((answer ?? {}) as object);
+}
+
+/** A second click on the same form gets the first one's answer, also when the first is still under way. */
+async function keyed(call: Call, act: (keep: Within) => Promise<Done>): Promise<Done> {
+  const { edge, request, form } = call;
+  const key = field(form, PANEL_FIELDS.once);
+  const { answer } = await once(
+    edge.service,
+    {
+      actor: call.customer(),
+      key: key === '' ? undefined : key,
+      credential: cookieOf(request) ?? '',
+      request: {
+        method: request.method,
+        path: request.url.split('?')[0] ?? '',
+        query: {},
+        body: Object.fromEntries([...form].filter(([name]) => name !== PANEL_FIELDS.csrf)),
+      },
+      status: 200,
+    },
+    (keep) => act(keep ?? (async () => undefined)),
+  );
+  return answer.body as Done;
+}

@@ -1,0 +1,85 @@
+/** Who looks at a page, and what its frame says of him. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { findAccount } from '../../domain/customers/account.ts';
+import { closedFor } from '../../domain/rules/rules.ts';
+import { csrfValue, newVisitor } from '../../domain/sessions/cookie.ts';
+import { type Identity, identify } from '../../domain/sessions/identify.ts';
+import { newSecretText } from '../../kernel/ids.ts';
+import { centsText } from '../../kernel/money.ts';
+import type { FormContext } from '../../panel/form.ts';
+import type { Frame, View } from '../../panel/layout.ts';
+import { noticeText } from '../../panel/notices.ts';
+import { PANEL_QUERY } from '../../spec/paths.ts';
+import { cookieOf, setCookie } from '../cookie.ts';
+import { type Form, field } from '../form.ts';
+import type { Edge } from '../settings.ts';
+import { ASSETS } from './assets.ts';
+
+const ONCE_BYTES = 16;
+
+/** One request for a page, and whoever makes it. */
+export interface Visitor {
+  readonly edge: Edge;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly identity: Identity;
+  readonly query: Form;
+}
+
+/** Reads who it is. A visitor without a cookie of ours gets one where the page holds a form. */
+export async function meet(edge: Edge, request: FastifyRequest): Promise<Identity> {
+  return await identify(edge.service, cookieOf(request));
+}
+
+/** A fresh context for the forms of one rendering. */
+export function newForms({ edge, reply, identity }: Visitor, hasForms: boolean): FormContext {
+  const { keys } = edge.service;
+  const signedIn = identity.session !== null;
+  let csrf = '';
+  if (hasForms || signedIn) {
+    const visitor = identity.visitor ?? newVisitor(keys);
+    if (identity.visitor === null) setCookie(edge.settings, reply, visitor);
+    csrf = csrfValue(keys, visitor);
+  }
+  const once = newSecretText(ONCE_BYTES);
+  return { csrf, once, refused: null, values: new Map(), problems: [], failure: null };
+}
+
+/** What the frame says around a view; `view.refreshS` counts unless the address says to be still. */
+export async function frameOf(visitor: Visitor, forms: FormContext): Promise<(view: View) => Frame> {
+  const { edge, identity, query, request } = visitor;
+  const { service } = edge;
+  const { session } = identity;
+  const [account, rules] = await Promise.all([
+    session ? findAccount(service, session.customerId) : undefined,
+    edge.rules.read(),
+  ]);
+  const path = request.url.split('?')[0] ?? '';
+  const still = field(query, PANEL_QUERY.still) !== '';
+  return (view) => ({
+    site: edge.settings.siteName,
+    sandbox: service.settings.mode === 'sandbox',
+    account:
+      session && account
+        ? {
+            email: account.email,
+            balance: `$${centsText(account.balanceCents)}`,
+            frozen: session.frozen,
+          }
+        : null,
+    closed: closedFor(rules, null, service.clock.now())?.message ?? null,
+    notice: noticeText(field(query, PANEL_QUERY.notice)),
+    forms,
+    assets: ASSETS,
+    still:
+      view.refreshS === undefined || still
+        ? null
+        : { path: `${path}?${stillQuery(query)}`, everyS: view.refreshS },
+  });
+}
+
+function stillQuery(query: Form): string {
+  return new URLSearchParams(
+    [...query].filter(([name]) => name !== PANEL_QUERY.notice).concat([[PANEL_QUERY.still, '1']]),
+  ).toString();
+}

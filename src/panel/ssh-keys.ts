@@ -1,0 +1,68 @@
+/** The list of SSH keys, with a form to add one, and the page of one. */
+import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import type { ListedSshKey, SshKey } from '../spec/schemas/ssh-key.ts';
+import { Fields, type FormContext, form } from './form.ts';
+import { type Html, html } from './html.ts';
+import type { View } from './layout.ts';
+import { day, empty, facts, pager, section, table } from './parts.ts';
+
+export function sshKeysView(data: {
+  readonly keys: readonly ListedSshKey[];
+  readonly next: string | null;
+  readonly first: string | null;
+  readonly forms: FormContext;
+}): View {
+  const rows = data.keys.map((key) => [
+    html`<a href="${thingPath(PANEL_PATHS.keys, key.id)}">${key.name}</a>`,
+    key.type,
+    html`<code>${key.fingerprint}</code>`,
+    day(key.created_at),
+  ]);
+  const list =
+    rows.length > 0
+      ? table({ caption: 'SSH keys', columns: ['Name', 'Type', 'Fingerprint', 'Added'], rows })
+      : empty('No keys yet.', 'A server takes the keys that you choose when you deploy it. Add one below.');
+  return {
+    title: 'SSH keys',
+    section: 'keys',
+    body: html`${list}
+${pager(data)}
+${section('Add a key', addForm(data.forms))}`,
+  };
+}
+
+function addForm(forms: FormContext): Html {
+  const fields = new Fields(forms, 'add');
+  return form(
+    forms,
+    { name: 'add' },
+    html`${fields.text('name', 'Name', { required: true, maxLength: 63, autocomplete: 'off' })}
+${fields.area('public_key', 'Public key', {
+  rows: 4,
+  required: true,
+  hint: 'One line, as in ~/.ssh/id_ed25519.pub: Ed25519, ECDSA, or RSA of 2048 bits and more.',
+})}
+<button>Add the key</button>`,
+  );
+}
+
+export function sshKeyView(data: { readonly key: SshKey; readonly forms: FormContext }): View {
+  const { key, forms } = data;
+  return {
+    title: key.name,
+    section: 'keys',
+    above: [['SSH keys', PANEL_PATHS.keys]],
+    body: html`${facts([
+      ['Type', key.type],
+      ['Fingerprint', html`<code>${key.fingerprint}</code>`],
+      ['Public key', html`<code class="copy" data-copy>${key.public_key}</code>`],
+      ['Added', day(key.created_at)],
+      ['Id', html`<code>${key.id}</code>`],
+    ])}
+${section(
+  'Delete',
+  html`<p>Servers that were installed with this key keep it.</p>
+${form(forms, { name: 'delete' }, html`<button class="danger">Delete the key</button>`)}`,
+)}`,
+  };
+}
