@@ -130,6 +130,7 @@ async function reset(edge: Edge, { form, visit, reply }: Post): Promise<string> 
     token: field(form, 'token'),
     password: field(form, 'password'),
     passwordConfirm: field(form, 'password_confirm'),
+    code: field(form, 'code'),
   });
   setCookie(edge.settings, reply, opened.cookie);
   return resetDonePage();

@@ -28,7 +28,7 @@ function addShow(customers: Command, { doors, terminal }: OperatorContext): void
       const { id } = await requireCustomer(service.db, email);
       const overview = await readOverview(service.db, id);
       for (const [name, value] of overview ? facts(overview) : []) {
-        terminal.out(`${name.padEnd(14)}${value}`);
+        terminal.out(`${name.padEnd(15)}${value}`);
       }
     });
 }
@@ -44,6 +44,7 @@ function facts(row: CustomerOverview): [string, string][] {
     ['e-mail', row.email],
     ['confirmed', since(row.email_confirmed_at, 'no')],
     ['OpenPGP key', row.has_openpgp_key ? 'yes' : 'no'],
+    ['one-time codes', since(row.totp_since, 'no')],
     ['customer', since(row.created_at, '')],
     ['frozen', since(row.frozen_at, 'no')],
     ['being deleted', since(row.deleting_at, 'no')],

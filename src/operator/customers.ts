@@ -1,7 +1,8 @@
-/** `credit`, `customers freeze`, `customers unfreeze`; the rest of `customers` is in customer-data.ts. */
+/** `credit`, `customers freeze`, `customers unfreeze`, `customers totp-off`; the rest of `customers` is in customer-data.ts. */
 import type { Command } from 'commander';
 import { creditCustomer } from '../domain/customers/credit.ts';
 import { freezeCustomer } from '../domain/customers/freeze.ts';
+import { switchTotpOff } from '../domain/customers/totp.ts';
 import { centsText } from '../kernel/money.ts';
 import type { OperatorContext } from './context.ts';
 import { addCustomerData } from './customer-data.ts';
@@ -36,5 +37,14 @@ export function addCustomers(program: Command, context: OperatorContext): void {
         terminal.out(`the account is ${frozen ? 'frozen' : 'not frozen'}${changed ? '' : ' (as before)'}`);
       });
   }
+  customers
+    .command('totp-off')
+    .argument('<email>')
+    .description('let a customer who lost phone and recovery code sign in without a one-time code')
+    .action(async (email: string) => {
+      const { service } = await doors.service();
+      const changed = await switchTotpOff(service, email);
+      terminal.out(`no one-time code is asked for${changed ? '; the customer is mailed' : ' (as before)'}`);
+    });
   addCustomerData(customers, context);
 }

@@ -1,7 +1,7 @@
 /** Where links in mails lead. A form does what the link is for: opening a link, as a mail scanner does, does nothing. */
 import { LINK_PATHS, PANEL_PATHS } from '../spec/paths.ts';
+import { page } from './bare-layout.ts';
 import { type Html, html } from './html.ts';
-import { page } from './layout.ts';
 
 /** What every form of a page carries. */
 export interface FormSeal {
@@ -56,6 +56,8 @@ ${sealed(data)}
 <input type="password" name="password" autocomplete="new-password" required></label></p>
 <p><label>The same again<br>
 <input type="password" name="password_confirm" autocomplete="new-password" required></label></p>
+<p><label>One-time code, if your account asks for one<br>
+<input type="text" name="code" inputmode="numeric" autocomplete="one-time-code"></label></p>
 <p><button type="submit">Set the password</button></p>
 </form>
 `,

@@ -60,20 +60,8 @@ export const FAILURES = {
   },
   bad_credentials: { session: 400, v1: 'unauthenticated', message: 'E-mail or password is wrong.' },
   /** After the right password only: a stranger does not learn that the account has a second factor. */
-  code_required: {
-    session: 400,
-    v1: 'invalid_request',
-    issue: 'required',
-    field: 'code',
-    message: 'This account asks for a one-time code, too: give the six digits that your authenticator shows.',
-  },
-  bad_code: {
-    session: 400,
-    v1: 'invalid_request',
-    issue: 'invalid_value',
-    field: 'code',
-    message: 'The one-time code is wrong, too old, or was used before: wait for the next one.',
-  },
+  code_required: { session: 400, v1: 'invalid_request', message: 'Give a one-time code, too.' },
+  bad_code: { session: 400, v1: 'invalid_request', message: 'This one-time code does not fit.' },
   bad_email: {
     session: 400,
     v1: 'invalid_request',

@@ -25,6 +25,12 @@ export const LIMITS = {
   signInMailsPerHour: 10,
   /** Mails in an hour that tell one customer of changes of one kind to his account. */
   accountMailsPerHour: 10,
+  /** A second factor that was begun is to be confirmed within this time. */
+  totpBeginMinutes: 60,
+  /** Wrong one-time codes on one account in an hour: of a million codes three fit at a time. */
+  totpWrongPerHour: 10,
+  /** A second factor that is younger than this when the address is changed may be a thief's: taking the change back drops it. */
+  totpTrustedDays: 7,
   nameMaxChars: 63,
   labelPairsMax: 32,
   labelValueMaxChars: 255,

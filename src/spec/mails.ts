@@ -101,6 +101,13 @@ export interface MailData {
     readonly fingerprint: string | null;
     readonly country: string;
   };
+  /** The second factor was switched on or off, and by what. */
+  totp_changed: {
+    readonly changedAt: Date;
+    readonly on: boolean;
+    readonly by: 'customer' | 'recovery_code' | 'operator';
+    readonly country: string;
+  };
   /** To the address that the account had: give it as `to`. */
   account_deleted: { readonly deletedAt: Date };
 }
@@ -152,6 +159,7 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
   },
   password_changed: { when: 'the password was changed by somebody who is signed in', mustBeRead: true },
   openpgp_key_changed: { when: 'the OpenPGP key of the account was set or removed', mustBeRead: true },
+  totp_changed: { when: 'one-time codes were switched on or off', mustBeRead: true },
   account_deleted: { when: 'the account was deleted', outlivesCustomer: true },
 };
 export const MAIL_KINDS = Object.keys(MAILS) as readonly MailKind[];

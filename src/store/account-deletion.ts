@@ -68,6 +68,7 @@ export async function deleteAccess(tx: Sql, customerId: string): Promise<void> {
   await tx.run('delete from console_tickets where customer_id = $1', [customerId]);
   await tx.run('delete from api_tokens where customer_id = $1', [customerId]);
   await tx.run('delete from mail_links where customer_id = $1', [customerId]);
+  await tx.run('delete from totp_secrets where customer_id = $1', [customerId]);
 }
 
 /** Servers that are not being destroyed yet. */

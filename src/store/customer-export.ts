@@ -18,6 +18,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     name: 'account',
     ids: { id: 'customer' },
     rows: `select c.id, public_no, email, email_confirmed_at, openpgp_key, openpgp_fingerprint, openpgp_since, frozen_at,
+             (select confirmed_at from totp_secrets t where t.customer_id = c.id) as totp_since,
              deleting_at, c.created_at, balance_cents from customers c join balances b on b.customer_id = c.id where c.id = $1`,
   },
   {

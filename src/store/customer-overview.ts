@@ -5,6 +5,8 @@ export interface CustomerOverview {
   readonly email: string;
   readonly email_confirmed_at: Date | null;
   readonly has_openpgp_key: boolean;
+  /** Since when a second factor is in use. */
+  readonly totp_since: Date | null;
   readonly frozen_at: Date | null;
   readonly deleting_at: Date | null;
   readonly created_at: Date;
@@ -24,6 +26,7 @@ export interface CustomerOverview {
 export async function readOverview(tx: Sql, customerId: string): Promise<CustomerOverview | undefined> {
   return await tx.row<CustomerOverview>(
     `select c.id, c.email, c.email_confirmed_at, c.openpgp_key is not null as has_openpgp_key, c.frozen_at,
+            (select confirmed_at from totp_secrets t where t.customer_id = c.id) as totp_since,
             c.deleting_at, c.created_at, b.balance_cents, s.servers, s.suspended, s.held,
             (select count(*) from volumes v where v.customer_id = c.id and deleted_at is null) as volumes,
             (select count(*) from snapshots n where n.customer_id = c.id) as snapshots,

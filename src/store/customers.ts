@@ -108,6 +108,8 @@ export interface OwnAccountRow {
   readonly email: string;
   readonly email_confirmed_at: Date | null;
   readonly openpgp_fingerprint: string | null;
+  /** Whether a second factor is in use. */
+  readonly totp: boolean;
   readonly balance_cents: bigint;
   readonly created_at: Date;
 }
@@ -115,7 +117,8 @@ export interface OwnAccountRow {
 /** The account as its owner sees it. */
 export async function readOwnAccount(tx: Sql, id: string): Promise<OwnAccountRow | undefined> {
   return await tx.row<OwnAccountRow>(
-    `select c.public_no, c.email, c.email_confirmed_at, c.openpgp_fingerprint, b.balance_cents, c.created_at
+    `select c.public_no, c.email, c.email_confirmed_at, c.openpgp_fingerprint, b.balance_cents, c.created_at,
+            exists (select from totp_secrets t where t.customer_id = c.id and t.confirmed_at is not null) as totp
        from customers c join balances b on b.customer_id = c.id where c.id = $1`,
     [id],
   );

@@ -82,7 +82,8 @@ describe('a customer', () => {
   });
   const join = (email: string, password = PASSWORD) =>
     signUp(world.service, visit(), { email, password, passwordConfirm: password });
-  const enter = (email: string, password: string) => signIn(world.service, visit(), { email, password });
+  const enter = (email: string, password: string) =>
+    signIn(world.service, visit(), { email, password, code: '' });
   const refused = (code: string) => ({ name: 'Failure', code });
 
   async function actorOf(cookie: string) {

@@ -21,7 +21,7 @@ const KEPT: Record<string, string> = {
     'samplings',
     'webhook_queues',
   ),
-  ...stay('one for each customer', 'event_counters'),
+  ...stay('one for each customer', 'event_counters', 'totp_secrets'),
   ...stay('goes when it is done', 'operations', 'tasks', 'volume_changes', 'image_uploads', 'reset_requests'),
   ...stay('the operator’s', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
   ...stay('the operator’s', 'machines', 'ip_blocks', 'ipv4_addresses', 'ipv6_prefixes', 'price_changes'),

@@ -35,6 +35,7 @@ describe('the account itself, over /account-api.php', () => {
       email_confirmed: false,
       pending_email: null,
       openpgp_fingerprint: null,
+      totp: false,
       balance: 0,
       created_at: body.created_at,
     });

@@ -14,6 +14,8 @@ export interface OwnAccount {
   readonly pending_email: string | null;
   /** Of the OpenPGP key that mails are encrypted to, in upper-case hex. */
   readonly openpgp_fingerprint: string | null;
+  /** Whether signing in asks for a one-time code, too. */
+  readonly totp: boolean;
   /** US dollars. */
   readonly balance: number;
   readonly created_at: string;
@@ -27,6 +29,7 @@ export async function getOwnAccount(service: Service, { customerId }: CustomerAc
     email_confirmed: row.email_confirmed_at !== null,
     pending_email: (await findPendingEmail(service.db, customerId, service.clock.now())) ?? null,
     openpgp_fingerprint: row.openpgp_fingerprint,
+    totp: row.totp,
     balance: centsNumber(row.balance_cents),
     created_at: sessionTime(row.created_at),
   };

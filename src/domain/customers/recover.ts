@@ -3,6 +3,7 @@ import { fail } from '../../kernel/fail.ts';
 import { findCustomerByEmail, lockCustomer, updatePassword, updateRecovery } from '../../store/customers.ts';
 import { dropLinks } from '../../store/mail-links.ts';
 import { deleteSessionsOf } from '../../store/sessions.ts';
+import { deleteTotp } from '../../store/totp.ts';
 import type { Service } from '../context.ts';
 import { openSession, type Visit } from '../sessions/open.ts';
 import { tellOfSignIn } from '../sessions/tell.ts';
@@ -10,12 +11,14 @@ import { parseEmail } from './email.ts';
 import { requireNewPassword } from './password.ts';
 import { newRecoveryCode, recoveryDigest } from './recovery-code.ts';
 import type { SignedUp } from './sign-up.ts';
+import { tellOfChange } from './tell-change.ts';
 
 /** What no code hashes to: compared with when the e-mail has no account. */
 const NO_DIGEST = Buffer.alloc(32);
 
 /**
- * Sets a new password with the recovery code, ends all sessions, signs in, and gives a new code: one works once.
+ * Sets a new password with the recovery code, ends all sessions, signs in, and gives a new code: one works once. It switches
+ * the second factor off: a lost phone is what the code is kept for.
  * Refuses: `weak_password password_mismatch`, then `bad_credentials` with the same work for any e-mail.
  */
 export async function recover(
@@ -46,6 +49,11 @@ export async function recover(
     await deleteSessionsOf(tx, customer.id, null);
     // Whoever asked for something by mail with the old password gets it no more.
     await dropLinks(tx, customer.id, ['change', 'reset']);
+    if (await deleteTotp(tx, customer.id)) {
+      const who = { customerId: customer.id, ipCountry: visit.actor.ipCountry };
+      const change = { kind: 'totp_changed', on: false, by: 'recovery_code', to: current.email } as const;
+      await tellOfChange(tx, service, who, change, now);
+    }
     const opened = await openSession(tx, visit, { id: customer.id, action: 'customer.recover' }, now);
     await tellOfSignIn(tx, service, { customerId: customer.id, ...opened }, now);
     return { ...opened, recoveryCode: next.text };

@@ -1,43 +1,59 @@
 /**
  * A new password by a link from a mail. An `undo` link, which goes to an address that the account had, also makes that address
- * the account's again and makes what was mailed since worthless.
+ * the account's again and makes what was mailed since worthless. Where the account has a second factor both ask for a code, or a
+ * mailbox alone would be enough; but one that came with the change or shortly before may be a thief's, and an undo link drops it.
  */
 import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { MINUTE_MS } from '../../kernel/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
 import { findCustomer, updateEmail, updatePassword } from '../../store/customers.ts';
-import { dropLinks, markLinkUsed } from '../../store/mail-links.ts';
+import { dropLinks, type MailLinkRow, markLinkUsed } from '../../store/mail-links.ts';
 import { deleteSessionsOf } from '../../store/sessions.ts';
+import { dropTotpSince } from '../../store/totp.ts';
 import type { Service } from '../context.ts';
 import { type Opened, openSession, type Visit } from '../sessions/open.ts';
 import { tellOfSignIn } from '../sessions/tell.ts';
 import { moveBack, refuseTaken } from './address.ts';
 import { actorOfLink, badLink, type HeldLink, holdLink, lookAtLink, requireFresh } from './links.ts';
 import { requireNewPassword } from './password.ts';
+import { settled, takeCode } from './totp-check.ts';
 
 /** Within this time a form that was sent twice is answered twice alike. */
 const TWICE_MS = MINUTE_MS;
+const TOTP_TRUSTED_MS = LIMITS.totpTrustedDays * DAY_MS;
 
 interface ResetForm {
   readonly token: string;
   readonly password: string;
   readonly passwordConfirm: string;
+  /** Of the second factor. */
+  readonly code: string;
 }
 
 /**
  * Sets the password, ends all sessions and signs in. The recovery code stays as it is: it was not used. Refuses:
- * `weak_password password_mismatch`, then `bad_link account_frozen`, and `email_taken` where an address cannot be had back.
+ * `weak_password password_mismatch`, then `bad_link account_frozen`, then `code_required bad_code rate_limited`, which leave the
+ * link as it is, and `email_taken` where an address cannot be had back.
  */
-export async function resetPassword(service: Service, visit: Visit, form: ResetForm): Promise<Opened> {
+export async function resetPassword(
+  service: Service,
+  visit: Visit,
+  form: ResetForm,
+  atMs = Date.now(),
+): Promise<Opened> {
   requireNewPassword(form.password, form.passwordConfirm);
   const { passwordHash, isSet } = await prepare(service, form);
   const opened = await refuseTaken(() =>
-    service.db.transaction(async (tx) => {
+    settled(service.db, async (tx) => {
       const held = await holdLink(tx, 'reset', form.token);
       const now = service.clock.now();
       const { id, password_hash: current, frozen_at: frozenAt } = held.customer;
       if (!isSet || current !== passwordHash) requireFresh(held.link, now);
       if (frozenAt) fail('account_frozen');
+      if (!isSet && held.link.purpose === 'undo') await dropYoungTotp(tx, held.link);
+      const refused = await takeCode(tx, service, id, { code: form.code, atMs, again: isSet });
+      if (refused) return refused;
       if (!isSet) await carryOut(tx, service, held, passwordHash, now);
       const action = held.link.purpose === 'undo' ? 'customer.undo_email' : 'customer.reset_password';
       const by = { ...visit, actor: actorOfLink(visit.actor, id) };
@@ -64,6 +80,10 @@ async function prepare(
   }
   requireFresh(link, now);
   return { passwordHash: await service.passwords.hash(password), isSet: false };
+}
+
+async function dropYoungTotp(tx: Sql, link: MailLinkRow): Promise<void> {
+  await dropTotpSince(tx, link.customer_id, new Date(link.created_at.getTime() - TOTP_TRUSTED_MS));
 }
 
 async function carryOut(

@@ -10,7 +10,8 @@ import { enqueueMail } from '../mail/enqueue.ts';
 /** What was changed; the mail says when and from where by itself. */
 type Change =
   | { readonly kind: 'password_changed' }
-  | { readonly kind: 'openpgp_key_changed'; readonly fingerprint: string | null };
+  | { readonly kind: 'openpgp_key_changed'; readonly fingerprint: string | null }
+  | { readonly kind: 'totp_changed'; readonly on: boolean; readonly by: MailData['totp_changed']['by'] };
 
 /**
  * Tells the address that the account has now of a change by its customer, in the transaction that makes it; of no more than so many
@@ -19,7 +20,7 @@ type Change =
 export async function tellOfChange(
   tx: Sql,
   service: Service,
-  { customerId, ipCountry: country }: CustomerActor,
+  { customerId, ipCountry: country }: Pick<CustomerActor, 'customerId' | 'ipCountry'>,
   change: Change & { readonly to: string },
   now: Date,
 ): Promise<void> {
@@ -29,9 +30,16 @@ export async function tellOfChange(
   if ((await countMailsSince(tx, { customerId, kind, since }, most)) >= most) return;
   const said: MailData['password_changed'] = { changedAt: now, country };
   const about = { customerId, cause: `changed:${newId(now)}`, to };
-  const mail =
-    change.kind === 'password_changed'
-      ? { ...about, kind: change.kind, data: said }
-      : { ...about, kind: change.kind, data: { ...said, fingerprint: change.fingerprint } };
-  await enqueueMail(tx, mail, now, service.keys);
+  await enqueueMail(tx, { ...about, ...mailOf(change, said) }, now, service.keys);
+}
+
+function mailOf(change: Change, said: MailData['password_changed']) {
+  switch (change.kind) {
+    case 'password_changed':
+      return { kind: change.kind, data: said };
+    case 'openpgp_key_changed':
+      return { kind: change.kind, data: { ...said, fingerprint: change.fingerprint } };
+    case 'totp_changed':
+      return { kind: change.kind, data: { ...said, on: change.on, by: change.by } };
+  }
 }

@@ -16,6 +16,7 @@ import { serverDestroyed } from './templates/server-destroyed.ts';
 import { serverEnds } from './templates/server-ends.ts';
 import { serverSuspended } from './templates/server-suspended.ts';
 import { topupCredited } from './templates/topup-credited.ts';
+import { totpChanged } from './templates/totp-changed.ts';
 import { webhookPaused } from './templates/webhook-paused.ts';
 import type { Panel, Written } from './templates/words.ts';
 
@@ -34,6 +35,7 @@ const TEMPLATES: { readonly [Kind in MailKind]: (data: MailData[Kind], panel: Pa
   reset_password: resetPassword,
   password_changed: passwordChanged,
   openpgp_key_changed: openPgpKeyChanged,
+  totp_changed: totpChanged,
   account_deleted: accountDeleted,
 };
 

@@ -59,5 +59,5 @@ export const account: PostEndpoint = {
     ['revoke_token', revoke],
     ...OWN_ACCOUNT,
   ]),
-  plainRefusals: ['bad_credentials', 'weak_password', 'bad_email', 'email_taken'],
+  plainRefusals: ['bad_credentials', 'bad_code', 'weak_password', 'bad_email', 'email_taken'],
 };

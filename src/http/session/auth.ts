@@ -34,6 +34,7 @@ const into: Operation = {
     const opened = await signIn(call.edge.service, call.visit, {
       email: field(form, 'email'),
       password: field(form, 'password'),
+      code: field(form, 'code'),
     });
     return letIn(call, opened);
   },
@@ -81,6 +82,7 @@ const reset: Operation = {
       token: field(form, 'token'),
       password: field(form, 'password'),
       passwordConfirm: field(form, 'password_confirm'),
+      code: field(form, 'code'),
     });
     return letIn(call, opened);
   },

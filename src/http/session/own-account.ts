@@ -1,9 +1,10 @@
-/** The actions of /account-api.php that are about the account itself: address, OpenPGP key, sessions, deletion. */
+/** The actions of /account-api.php that are about the account itself: address, OpenPGP key, second factor, sessions, deletion. */
 import { changeEmail } from '../../domain/customers/change-email.ts';
 import { resendConfirmation } from '../../domain/customers/confirm-address.ts';
 import { deleteAccount } from '../../domain/customers/deletion/begin.ts';
 import { setOpenPgpKey } from '../../domain/customers/openpgp-key.ts';
 import { getOwnAccount } from '../../domain/customers/own-account.ts';
+import { beginTotp, confirmTotp, disableTotp as switchOff } from '../../domain/customers/totp.ts';
 import { endSession } from '../../domain/sessions/end.ts';
 import { listSessions } from '../../domain/sessions/list.ts';
 import { centsNumber } from '../../kernel/money.ts';
@@ -49,6 +50,33 @@ const openPgpKey: Operation = {
   },
 };
 
+/** Without `code` it begins, with one it switches on. */
+const enableTotp: Operation = {
+  audit: 'customer.enable_totp',
+  counted: 'failures',
+  run: async ({ edge, form, customer }) => {
+    const code = field(form, 'code');
+    if (code.trim() === '') {
+      const currentPassword = field(form, 'current_password');
+      return { ok: true, ...(await beginTotp(edge.service, customer(), { currentPassword })) };
+    }
+    await confirmTotp(edge.service, customer(), { code });
+    return { ok: true, enabled: true };
+  },
+};
+
+const disableTotp: Operation = {
+  audit: 'customer.disable_totp',
+  counted: 'failures',
+  run: async ({ edge, form, customer }) => {
+    await switchOff(edge.service, customer(), {
+      currentPassword: field(form, 'current_password'),
+      code: field(form, 'code'),
+    });
+    return { ok: true };
+  },
+};
+
 const sessions: Operation = {
   audit: null,
   run: async ({ edge, customer }) => ({ ok: true, sessions: await listSessions(edge.service, customer()) }),
@@ -83,6 +111,8 @@ export const OWN_ACCOUNT: readonly (readonly [action: string, operation: Operati
   ['resend_confirmation', resend],
   ['change_email', email],
   ['set_openpgp_key', openPgpKey],
+  ['enable_totp', enableTotp],
+  ['disable_totp', disableTotp],
   ['list_sessions', sessions],
   ['end_session', end],
   ['delete_account', remove],

@@ -39,6 +39,7 @@ function sample(name: string): MailData {
     reset_password: { path: '/reset?token=abc', requestedAt: NOW, expiresAt: LATER, country: 'XX' },
     password_changed: { changedAt: NOW, country: 'IS' },
     openpgp_key_changed: { changedAt: NOW, fingerprint: 'AB12'.repeat(10), country: 'XX' },
+    totp_changed: { changedAt: NOW, on: true, by: 'customer', country: 'IS' },
     account_deleted: { deletedAt: NOW },
   };
 }
@@ -123,6 +124,12 @@ const SAYS: Record<MailKind, readonly string[]> = {
     'https://panel.example/reset',
     'https://panel.example/account',
   ],
+  totp_changed: [
+    'asks for one-time codes now',
+    'switched on for your account at 2026-03-01 12:30 UTC, from Iceland',
+    'with your recovery code',
+    'https://panel.example/',
+  ],
   account_deleted: ['Your account was deleted', '2026-03-01 12:30 UTC'],
 };
 
@@ -174,6 +181,18 @@ describe('mails', () => {
       text.replaceAll('\n', ' '),
       /removed at 2026-03-01 12:30 UTC, from Iceland\. Mails to you are no longer/,
     );
+  });
+
+  it('one-time codes that were switched off say by what', () => {
+    const off = (by: MailData['totp_changed']['by']) =>
+      render('totp_changed', { changedAt: NOW, on: false, by, country: 'IS' }).text.replaceAll('\n', ' ');
+    assert.match(off('customer'), /switched off for your account at 2026-03-01 12:30 UTC, from Iceland\./);
+    assert.match(
+      off('recovery_code'),
+      /from Iceland, by its recovery code\..*https:\/\/panel\.example\/reset/,
+    );
+    assert.match(off('operator'), /12:30 UTC by the operator/);
+    assert.doesNotMatch(off('operator'), /Iceland/);
   });
 
   it('a change of address that was taken back says where the account is now', () => {
