@@ -5,6 +5,10 @@ export interface SessionRow {
   readonly customer_id: string;
   readonly seen_at: Date;
   readonly frozen_at: Date | null;
+  readonly email: string;
+  readonly balance_cents: bigint;
+  /** Of the operator's rules, as it is now. */
+  readonly rules_version: bigint;
 }
 
 /** A session lives while it was opened after the one and seen after the other. */
@@ -29,8 +33,11 @@ export async function findSession(
   living: LivingSince,
 ): Promise<SessionRow | undefined> {
   return await tx.row<SessionRow>(
-    `select s.id, s.customer_id, s.seen_at, c.frozen_at
-       from sessions s join customers c on c.id = s.customer_id
+    `select s.id, s.customer_id, s.seen_at, c.frozen_at, c.email, b.balance_cents, o.rules_version
+       from sessions s
+       join customers c on c.id = s.customer_id
+       join balances b on b.customer_id = s.customer_id
+       cross join service o
       where s.digest = $1 and s.created_at > $2 and s.seen_at > $3`,
     [digest, living.createdAfter, living.seenAfter],
   );

@@ -10,6 +10,11 @@ export interface Session {
   readonly customerId: string;
   /** A frozen customer reads but changes nothing. */
   readonly frozen: boolean;
+  /** What the head of every page says of him, read along. */
+  readonly email: string;
+  readonly balanceCents: bigint;
+  /** Of the operator's rules, as it is now. */
+  readonly rulesVersion: bigint;
 }
 
 export interface Identity {
@@ -27,13 +32,20 @@ export async function identify(service: Service, cookieText: string | undefined)
   if (!cookie) return { visitor: null, session: null };
   if (!cookie.sessionDigest) return { visitor: cookie.visitor, session: null };
   const now = service.clock.now();
-  const row = await findSession(service.db, cookie.sessionDigest, livingSince(now));
+  const row = await findSession(service.reads, cookie.sessionDigest, livingSince(now));
   if (!row) return { visitor: cookie.visitor, session: null };
   const seenBefore = new Date(now.getTime() - SEEN_REFRESH_MS);
   if (row.seen_at <= seenBefore) await touchSession(service.db, row.id, now, seenBefore);
   return {
     visitor: cookie.visitor,
-    session: { id: row.id, customerId: row.customer_id, frozen: row.frozen_at !== null },
+    session: {
+      id: row.id,
+      customerId: row.customer_id,
+      frozen: row.frozen_at !== null,
+      email: row.email,
+      balanceCents: row.balance_cents,
+      rulesVersion: row.rules_version,
+    },
   };
 }
 

@@ -1,6 +1,5 @@
 /** Who looks at a page, and what its frame says of him. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { findAccount } from '../../domain/customers/account.ts';
 import { closedFor } from '../../domain/rules/rules.ts';
 import { csrfValue, newVisitor } from '../../domain/sessions/cookie.ts';
 import { type Identity, identify } from '../../domain/sessions/identify.ts';
@@ -50,23 +49,17 @@ export async function frameOf(visitor: Visitor, forms: FormContext): Promise<(vi
   const { edge, identity, query, request } = visitor;
   const { service } = edge;
   const { session } = identity;
-  const [account, rules] = await Promise.all([
-    session ? findAccount(service, session.customerId) : undefined,
-    edge.rules.read(),
-  ]);
+  const rules = await edge.rules.read(session?.rulesVersion);
   const path = request.url.split('?')[0] ?? '';
   const still = field(query, PANEL_QUERY.still) !== '';
   return (view) => ({
     site: edge.settings.siteName,
     sandbox: service.settings.mode === 'sandbox',
-    account:
-      session && account
-        ? {
-            email: account.email,
-            balance: `$${centsText(account.balanceCents)}`,
-            frozen: session.frozen,
-          }
-        : null,
+    account: session && {
+      email: session.email,
+      balance: `$${centsText(session.balanceCents)}`,
+      frozen: session.frozen,
+    },
     closed: closedFor(rules, null, service.clock.now())?.message ?? null,
     notice: noticeText(field(query, PANEL_QUERY.notice)),
     forms,
