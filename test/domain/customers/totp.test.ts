@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { signIn } from '../../../src/domain/customers/sign-in.ts';
+import { signUp } from '../../../src/domain/customers/sign-up.ts';
+import { beginTotp, confirmTotp, disableTotp, switchTotpOff } from '../../../src/domain/customers/totp.ts';
+import { codeOf, secretUri, stepAt, stepOfCode } from '../../../src/domain/customers/totp-code.ts';
+import { newVisitor } from '../../../src/domain/sessions/cookie.ts';
+import type { Visit } from '../../../src/domain/sessions/open.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../src/kernel/time.ts';
+import { LIMITS } from '../../../src/spec/limits.ts';
+import { dump } from '../../support/canaries.ts';
+import { mailed } from '../../support/mailed.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { PASSWORD } from '../../support/session-client.ts';
+import { codeAt, STEP_MS, wrongCode } from '../../support/totp.ts';
+
+/** Of RFC 6238, appendix B: seconds, and the code of eight digits, of which ours are the last six. */
+const VECTORS: readonly (readonly [seconds: number, digits: string])[] = [
+  [59, '94287082'],
+  [1_111_111_109, '07081804'],
+  [1_111_111_111, '14050471'],
+  [1_234_567_890, '89005924'],
+  [2_000_000_000, '69279037'],
+  [20_000_000_000, '65353130'],
+];
+/** `12345678901234567890` in base32. */
+const RFC_SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
+/** The beginning of a step. */
+const NOON_MS = Date.parse('2026-03-01T12:00:00Z');
+
+describe('a one-time code', () => {
+  it('is that of RFC 6238', () => {
+    for (const [seconds, digits] of VECTORS) {
+      assert.equal(codeOf(RFC_SECRET, stepAt(seconds * 1_000)), digits.slice(2));
+    }
+  });
+
+  it('may be 30 seconds early or late, no more, and is looked for after the last one only', () => {
+    const step = stepAt(NOON_MS);
+    const found = (late: number, after = 0) =>
+      stepOfCode(RFC_SECRET, codeOf(RFC_SECRET, step), { atMs: NOON_MS + late * STEP_MS, after });
+    assert.deepEqual(
+      [-2, -1, 0, 1, 2].map((late) => found(late)),
+      [undefined, step, step, step, undefined],
+    );
+    assert.deepEqual([found(0, step - 1), found(0, step)], [step, undefined]);
+  });
+
+  it('may be typed in groups', () => {
+    const code = codeOf(RFC_SECRET, stepAt(NOON_MS));
+    for (const typed of [` ${code.slice(0, 3)} ${code.slice(3)}\n`, [...code].join('-'), `${code}\u00a0`]) {
+      assert.equal(stepOfCode(RFC_SECRET, typed, { atMs: NOON_MS, after: 0 }), stepAt(NOON_MS), typed);
+    }
+    for (const typed of ['', code.slice(1), `${code}0`, `${code.slice(1)}x`]) {
+      assert.equal(stepOfCode(RFC_SECRET, typed, { atMs: NOON_MS, after: 0 }), undefined, typed);
+    }
+  });
+
+  it('has an address that authenticators read', () => {
+    const uri = new URL(secretUri(RFC_SECRET, 'ann+a:b@example.org'));
+    assert.equal(uri.href.split('?')[0], 'otpauth://totp/Skerry:ann%2Ba%3Ab%40example.org');
+    assert.deepEqual(Object.fromEntries(uri.searchParams), {
+      ...{ issuer: 'Skerry', secret: RFC_SECRET, algorithm: 'SHA1', digits: '6', period: '30' },
+    });
+  });
+});
+
+describe('a second factor', () => {
+  let world: TestService;
+  before(async () => {
+    world = await testService();
+  });
+  after(() => world.close());
+
+  const visit = (): Visit => ({
+    visitor: newVisitor(world.service.keys),
+    actor: { customerId: null, sessionId: null, tokenId: null, requestId: 'req_test', ipCountry: 'IS' },
+  });
+  const refused = (code: string) => ({ name: 'Failure', code });
+  let count = 0;
+
+  async function customer() {
+    count += 1;
+    const email = `c${count}@example.org`;
+    await signUp(world.service, visit(), { email, password: PASSWORD, passwordConfirm: PASSWORD });
+    const row = await world.db.row<{ id: string }>('select id from customers where email = $1', [email]);
+    return { email, actor: { ...visit().actor, customerId: row?.id ?? '' } };
+  }
+
+  /** With it on since noon, by the code of noon. */
+  async function withTotp() {
+    const { email, actor } = await customer();
+    const { secret } = await beginTotp(world.service, actor, { currentPassword: PASSWORD });
+    await confirmTotp(world.service, actor, { code: codeAt(secret, NOON_MS) }, NOON_MS);
+    const enter = (code: string, atMs: number, password = PASSWORD) =>
+      signIn(world.service, visit(), { email, password, code }, atMs);
+    const off = (code: string, atMs: number, currentPassword = PASSWORD) =>
+      disableTotp(world.service, actor, { currentPassword, code }, atMs);
+    return { email, actor, secret, enter, off };
+  }
+
+  const audits = async (customerId: string) => {
+    const rows = await world.db.rows<{ action: string }>(
+      `select action from audit_events where customer_id = $1 and action like '%totp' order by created_at, ctid`,
+      [customerId],
+    );
+    return rows.map(({ action }) => action.replace('customer.', ''));
+  };
+
+  it('is asked of nobody before a code of it was seen, and may be begun anew', async () => {
+    const { email, actor } = await customer();
+    const begin = (currentPassword = PASSWORD) => beginTotp(world.service, actor, { currentPassword });
+    const confirm = (code: string) => confirmTotp(world.service, actor, { code }, NOON_MS);
+    await assert.rejects(confirm('123456'), refused('conflict_state'));
+    await assert.rejects(begin('not the password'), refused('bad_credentials'));
+    const first = await begin();
+    assert.match(first.secret, /^[A-Z2-7]{32}$/);
+    assert.equal(first.uri, secretUri(first.secret, email));
+    await signIn(world.service, visit(), { email, password: PASSWORD, code: '' });
+    const second = await begin();
+    assert.notEqual(second.secret, first.secret);
+    await assert.rejects(confirm(codeAt(first.secret, NOON_MS)), refused('bad_code'));
+    await confirm(codeAt(second.secret, NOON_MS));
+    await assert.rejects(
+      signIn(world.service, visit(), { email, password: PASSWORD, code: '' }),
+      refused('code_required'),
+    );
+    assert.deepEqual(await audits(actor.customerId), ['begin_totp', 'begin_totp', 'enable_totp']);
+  });
+
+  it('that was begun is forgotten after an hour', async () => {
+    const { actor } = await customer();
+    const { secret } = await beginTotp(world.service, actor, { currentPassword: PASSWORD });
+    const begunAt = world.clock.now();
+    world.clock.moveTo(new Date(begunAt.getTime() + LIMITS.totpBeginMinutes * MINUTE_MS));
+    const late = confirmTotp(world.service, actor, { code: codeAt(secret, NOON_MS) }, NOON_MS);
+    await assert.rejects(late, refused('conflict_state'));
+  });
+
+  it('that is on is not begun anew, and the form that switched it on may come twice', async () => {
+    const { actor, secret, email } = await withTotp();
+    await assert.rejects(
+      beginTotp(world.service, actor, { currentPassword: PASSWORD }),
+      refused('conflict_state'),
+    );
+    await confirmTotp(world.service, actor, { code: codeAt(secret, NOON_MS) }, NOON_MS + 5 * STEP_MS);
+    const other = confirmTotp(world.service, actor, { code: codeAt(secret, NOON_MS + STEP_MS) }, NOON_MS);
+    await assert.rejects(other, refused('conflict_state'));
+    assert.deepEqual(await audits(actor.customerId), ['begin_totp', 'enable_totp']);
+    assert.equal((await mailed(world.service, 'totp_changed', email)).length, 1);
+  });
+
+  it('takes each code once, also where many come at once, and none that is older', async () => {
+    const { secret, enter } = await withTotp();
+    const later = NOON_MS + 3 * STEP_MS;
+    await assert.rejects(
+      enter(codeAt(secret, NOON_MS), NOON_MS),
+      refused('bad_code'),
+      'it was switched on by it',
+    );
+    const tries = await Promise.allSettled(
+      Array.from({ length: 4 }, () => enter(codeAt(secret, later), later)),
+    );
+    assert.deepEqual(tries.map(({ status }) => status).sort(), [
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'rejected',
+    ]);
+    for (const one of tries) if (one.status === 'rejected') assert.equal(one.reason.code, 'bad_code');
+    await assert.rejects(enter(codeAt(secret, later - STEP_MS), later), refused('bad_code'));
+    await enter(codeAt(secret, later + STEP_MS), later);
+  });
+
+  it('is not told of before the password is right', async () => {
+    const { secret, enter } = await withTotp();
+    const later = NOON_MS + 2 * STEP_MS;
+    for (const code of ['', wrongCode(secret, later), codeAt(secret, later)]) {
+      await assert.rejects(enter(code, later, 'not the password'), refused('bad_credentials'));
+    }
+    await assert.rejects(enter(' ', later), refused('code_required'));
+    await enter(codeAt(secret, later), later);
+  });
+
+  it('hears ten wrong codes in an hour, then not even a right one', async () => {
+    const { secret, enter, off } = await withTotp();
+    const at = (minutes: number) => NOON_MS + minutes * MINUTE_MS;
+    for (let wrong = 0; wrong < LIMITS.totpWrongPerHour; wrong++) {
+      await assert.rejects(enter(wrongCode(secret, at(wrong)), at(wrong)), refused('bad_code'));
+    }
+    await assert.rejects(enter('', at(20)), refused('code_required'));
+    await assert.rejects(off(codeAt(secret, at(20)), at(20)), refused('rate_limited'));
+    await assert.rejects(enter(codeAt(secret, at(20)), at(20)), {
+      ...refused('rate_limited'),
+      extras: { retry_after_s: 40 * 60 },
+    });
+    const hourLater = NOON_MS + HOUR_MS;
+    await assert.rejects(enter(wrongCode(secret, hourLater), hourLater), refused('bad_code'));
+    await enter(codeAt(secret, hourLater), hourLater);
+  });
+
+  it('goes by password and code together, and stays off where it is off', async () => {
+    const { email, actor, secret, off } = await withTotp();
+    const later = NOON_MS + 2 * STEP_MS;
+    await assert.rejects(off(codeAt(secret, later), later, 'not the password'), refused('bad_credentials'));
+    await assert.rejects(off('', later), refused('code_required'));
+    await assert.rejects(off(wrongCode(secret, later), later), refused('bad_code'));
+    await off(codeAt(secret, later), later);
+    await off('', later);
+    await signIn(world.service, visit(), { email, password: PASSWORD, code: '' });
+    assert.deepEqual((await audits(actor.customerId)).slice(-2), ['disable_totp', 'disable_totp']);
+    const mails = await mailed(world.service, 'totp_changed', email);
+    assert.deepEqual(
+      mails.map(({ to, data }) => [to, data.on, data.by, data.country]),
+      [
+        [email, true, 'customer', 'IS'],
+        [email, false, 'customer', 'IS'],
+      ],
+    );
+  });
+
+  it('is switched off by the operator, once', async () => {
+    const { email, actor } = await withTotp();
+    assert.deepEqual(
+      [await switchTotpOff(world.service, email), await switchTotpOff(world.service, email)],
+      [true, false],
+    );
+    assert.deepEqual((await audits(actor.customerId)).slice(-1), ['disable_totp']);
+    const told = (await mailed(world.service, 'totp_changed', email)).at(-1)?.data;
+    assert.deepEqual([told?.on, told?.by], [false, 'operator']);
+  });
+
+  it('is kept where nobody can read it, in use or begun', async () => {
+    const { secret: inUse } = await withTotp();
+    const { actor } = await customer();
+    const { secret: begun } = await beginTotp(world.service, actor, { currentPassword: PASSWORD });
+    const text = (await dump(world.db)).toLowerCase();
+    for (const secret of [inUse, begun]) assert.ok(!text.includes(secret.toLowerCase()));
+  });
+});

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { DAY_MS } from '../../src/kernel/time.ts';
+import { tasksDuty } from '../../src/workers/tasks.ts';
+import { mailed, mailedPath, tokenOf } from '../support/mailed.ts';
+import { PASSWORD, type SessionClient } from '../support/session-client.ts';
+import { codeAt, wrongCode } from '../support/totp.ts';
+import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { account, own, use } from './link-world.ts';
+
+const NEW = 'an altogether new one';
+
+describe('a second factor, over the form endpoints', () => {
+  let world: HttpWorld;
+  before(async () => {
+    world = await startHttpWorld();
+  });
+  after(() => world.close());
+
+  const signIn = (client: SessionClient, fields: Record<string, string>) =>
+    world.visitor().post('/auth-api.php', {
+      ...{ action: 'signin', email: client.email, password: PASSWORD },
+      ...fields,
+    });
+
+  async function enable(client: SessionClient): Promise<string> {
+    const secret = String((await own(client, { action: 'enable_totp' })).body.secret);
+    const answer = await own(client, { action: 'enable_totp', code: codeAt(secret) });
+    assert.deepEqual([answer.status, answer.body], [200, { ok: true, enabled: true }]);
+    return secret;
+  }
+
+  /** As if all codes up to now were yet to come. */
+  async function aWhileAgo(client: SessionClient): Promise<void> {
+    const id = await world.customerId(client);
+    await world.db.run('update totp_secrets set last_step = 0 where customer_id = $1', [id]);
+  }
+
+  async function resetLink(client: SessionClient): Promise<string> {
+    await world.visitor().post('/auth-api.php', { action: 'request_reset', email: client.email });
+    await tasksDuty(world.service).run();
+    return await mailedPath(world.service, 'reset_password', client.email);
+  }
+
+  it('is begun with the password, switched on with a code, and asked for at the next sign-in', async () => {
+    const client = await world.customer();
+    const wrong = await own(client, { action: 'enable_totp', current_password: 'not it' });
+    assert.deepEqual([wrong.status, wrong.body.error], [200, 'bad_credentials']);
+    const begun = await own(client, { action: 'enable_totp' });
+    const secret = String(begun.body.secret);
+    assert.deepEqual(Object.keys(begun.body), ['ok', 'secret', 'uri']);
+    assert.ok(String(begun.body.uri).startsWith('otpauth://totp/Skerry:'));
+    assert.equal((await account(client)).totp, false);
+    const bad = await own(client, { action: 'enable_totp', code: wrongCode(secret) });
+    assert.deepEqual([bad.status, bad.body.error, bad.body.field], [200, 'bad_code', 'code']);
+    await own(client, { action: 'enable_totp', code: codeAt(secret) });
+    assert.equal((await account(client)).totp, true);
+    const again = await own(client, { action: 'enable_totp' });
+    assert.deepEqual([again.status, again.body.error], [409, 'conflict_state']);
+
+    await aWhileAgo(client);
+    const without = await signIn(client, {});
+    assert.deepEqual(
+      [without.status, without.body.error, without.body.field],
+      [400, 'code_required', 'code'],
+    );
+    const off = await signIn(client, { code: wrongCode(secret) });
+    assert.deepEqual([off.status, off.body.error], [400, 'bad_code']);
+    const stranger = await signIn(client, { password: 'not the password', code: codeAt(secret) });
+    assert.deepEqual([stranger.status, stranger.body.error], [400, 'bad_credentials']);
+    const code = codeAt(secret);
+    const inside = await signIn(client, { code: `${code.slice(0, 3)} ${code.slice(3)}` });
+    assert.deepEqual([inside.status, inside.body], [200, { ok: true, redirect: '/account' }]);
+    assert.equal((await signIn(client, { code })).body.error, 'bad_code');
+  });
+
+  it('goes with password and code; what is refused is in the audit log', async () => {
+    const client = await world.customer();
+    const secret = await enable(client);
+    await aWhileAgo(client);
+    const off = (fields: Record<string, string>) => own(client, { action: 'disable_totp', ...fields });
+    const codes = [{ current_password: 'not it' }, {}, { code: wrongCode(secret) }];
+    const answers = [];
+    for (const fields of codes) answers.push(await off(fields));
+    assert.deepEqual(
+      answers.map(({ status, body }) => [status, body.error]),
+      [
+        [200, 'bad_credentials'],
+        [400, 'code_required'],
+        [200, 'bad_code'],
+      ],
+    );
+    assert.deepEqual((await off({ code: codeAt(secret) })).body, { ok: true });
+    assert.equal((await signIn(client, {})).body.ok, true);
+    const audits = (await world.audits(client)).filter((line) => line.includes('totp'));
+    assert.deepEqual(audits, [
+      'customer.begin_totp ok',
+      'customer.enable_totp ok',
+      ...Array.from({ length: 3 }, () => 'customer.disable_totp error'),
+      'customer.disable_totp ok',
+    ]);
+  });
+
+  it('counts wrong codes like wrong passwords, and a missing one not at all', async () => {
+    const limited = await startHttpWorld({ settings: { signinFailuresPerHour: 2 } });
+    try {
+      const client = await limited.customer();
+      const enter = (code: string) =>
+        limited.visitor().post('/auth-api.php', {
+          ...{ action: 'signin', email: client.email, password: PASSWORD, code },
+        });
+      const secret = String((await own(client, { action: 'enable_totp' })).body.secret);
+      await own(client, { action: 'enable_totp', code: codeAt(secret) });
+      const errors: unknown[] = [];
+      for (const code of ['', '', '', wrongCode(secret), wrongCode(secret), codeAt(secret)]) {
+        errors.push((await enter(code)).body.error);
+      }
+      const missing = Array.from({ length: 3 }, () => 'code_required');
+      assert.deepEqual(errors, [...missing, 'bad_code', 'bad_code', 'rate_limited']);
+    } finally {
+      await limited.close();
+    }
+  });
+
+  it('is switched off by the recovery code, and its customer is told', async () => {
+    const client = await world.customer();
+    await enable(client);
+    const recovered = await world.visitor().post('/auth-api.php', {
+      ...{ action: 'recover', email: client.email, recovery_code: client.recoveryCode },
+      ...{ password: NEW, password_confirm: NEW },
+    });
+    assert.equal(recovered.body.ok, true);
+    assert.equal((await signIn(client, { password: NEW })).body.ok, true);
+    const told = (await mailed(world.service, 'totp_changed', client.email)).map(({ data }) => data.by);
+    assert.deepEqual(told, ['customer', 'recovery_code']);
+  });
+
+  it('is asked for by a link that sets a new password, which a refusal leaves as it is', async () => {
+    const client = await world.customer();
+    const secret = await enable(client);
+    await aWhileAgo(client);
+    const path = await resetLink(client);
+    const browser = world.visitor();
+    assert.match(
+      (await browser.get(path)).text,
+      /name="code" inputmode="numeric" autocomplete="one-time-code"/,
+    );
+    const passwords = { password: NEW, password_confirm: NEW };
+    const missing = await use(browser, path, passwords);
+    assert.deepEqual([missing.status, /asks for a one-time code/.test(missing.text)], [400, true]);
+    const wrong = await use(browser, path, { ...passwords, code: wrongCode(secret) });
+    assert.deepEqual([wrong.status, /wrong, too old/.test(wrong.text)], [400, true]);
+    const byForm = { action: 'reset', token: tokenOf(path), ...passwords };
+    assert.equal((await browser.post('/auth-api.php', byForm)).body.error, 'code_required');
+    const code = codeAt(secret);
+    for (const click of [1, 2]) {
+      assert.equal((await use(browser, path, { ...passwords, code })).status, 200, `click ${click}`);
+    }
+    const other = await use(world.visitor(), path, { ...passwords, code: wrongCode(secret) });
+    assert.equal(other.status, 400, 'the password that was just set is not enough');
+    assert.equal((await browser.get('/me.php')).body.email, client.email);
+    assert.equal((await account(browser)).totp, true);
+  });
+
+  it('that came shortly before a change of address goes when that is taken back; an older one is asked for', async () => {
+    for (const [ageDays, isDropped] of [
+      [6, true],
+      [8, false],
+    ] as const) {
+      const client = await world.customer();
+      const secret = await enable(client);
+      const former = client.email;
+      const days = new Date(world.clock.now().getTime() - ageDays * DAY_MS);
+      const id = await world.customerId(client);
+      await world.db.run('update totp_secrets set confirmed_at = $2, last_step = 0 where customer_id = $1', [
+        id,
+        days,
+      ]);
+      const next = `next-${former}`;
+      await own(client, { action: 'change_email', email: next });
+      await use(client, await mailedPath(world.service, 'confirm_address', next));
+      const [told] = await mailed(world.service, 'address_changed', former);
+      const undo = told?.data.undo?.path ?? '';
+      const passwords = { password: NEW, password_confirm: NEW };
+      const first = await use(world.visitor(), undo, passwords);
+      assert.equal(first.status, isDropped ? 200 : 400, `${ageDays} days`);
+      if (!isDropped) {
+        assert.equal((await use(world.visitor(), undo, { ...passwords, code: codeAt(secret) })).status, 200);
+      }
+      const entered = await signIn(client, { password: NEW });
+      assert.equal(entered.body.error, isDropped ? undefined : 'code_required');
+    }
+  });
+
+  it('is gone with the account', async () => {
+    const client = await world.customer();
+    await enable(client);
+    assert.equal((await own(client, { action: 'delete_account' })).body.ok, true);
+    assert.equal((await client.signUp()).body.ok, true);
+    assert.equal((await account(client)).totp, false);
+    assert.equal((await signIn(client, {})).body.ok, true);
+  });
+});
