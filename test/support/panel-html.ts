@@ -1,0 +1,64 @@
+/** Reads the HTML of our own pages, which is regular enough for regular expressions. */
+
+type Attributes = Readonly<Record<string, string>>;
+
+function attributesOf(tag: string): Attributes {
+  return Object.fromEntries(
+    [...tag.matchAll(/\s([\w-]+)(?:="([^"]*)")?/g)].map((at) => [at[1], at[2] ?? '']),
+  );
+}
+
+/** The form of that name, and of that `key` where it is given. */
+export function findForm(page: string, name: string, key: string | undefined) {
+  for (const [, tag = '', content = ''] of page.matchAll(/<form((?:\s[^>]*)?)>(.*?)<\/form>/gs)) {
+    const hidden = (field: string) => controlsOf(content).find((control) => control.name === field)?.value;
+    if (hidden('_form') === name && (key === undefined || hidden('key') === key))
+      return { attributes: attributesOf(tag), content };
+  }
+  throw new Error(`there is no form ${name}${key === undefined ? '' : ` of ${key}`} on the page`);
+}
+
+/** What a form holds, in its order. `value` null: a box that is not ticked, a file that is not chosen. */
+export function controlsOf(
+  form: string,
+): readonly { readonly name: string; readonly value: string | null }[] {
+  const tags = form.matchAll(/<(input|textarea|select)(\s[^>]*)>(?:\n?(.*?)<\/\1>)?/gs);
+  return [...tags].flatMap(([, kind, tag = '', content = '']) => {
+    const at = attributesOf(tag);
+    if (at.name === undefined || at.disabled !== undefined) return [];
+    return [{ name: decode(at.name), value: presentValue(kind ?? '', at, content) }];
+  });
+}
+
+function presentValue(kind: string, at: Attributes, content: string): string | null {
+  if (kind === 'textarea') return decode(content);
+  if (kind === 'select') {
+    const options = [...content.matchAll(/<option(\s[^>]*)>/g)].map(([, tag = '']) => attributesOf(tag));
+    const chosen = options.find((option) => option.selected !== undefined);
+    return decode((chosen ?? options.find((option) => option.disabled === undefined))?.value ?? '');
+  }
+  if (at.type === 'file') return null;
+  if (at.type === 'checkbox' || at.type === 'radio')
+    return at.checked === undefined ? null : decode(at.value ?? 'on');
+  return decode(at.value ?? '');
+}
+
+export function decode(text: string): string {
+  return text.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
+}
+
+/** What a reader sees: no tags, one space between words. */
+export function textOf(page: string): string {
+  return decode(page.replace(/<head>.*?<\/head>|<[^>]*>/gs, ' '))
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** What stands beside a field, of the form of that name where it is given; null: nothing is wrong. */
+export function problemOf(page: string, field: string, form = ''): string | null {
+  const id = `${form === '' ? '' : `${form}-`}${field}-problem`.replace(/[^\w-]/g, '-');
+  for (const [, found = '', text = ''] of page.matchAll(/<p class="problem" id="([^"]*)">(.*?)<\/p>/gs)) {
+    if (found === id || (form === '' && found.endsWith(`-${id}`))) return textOf(text);
+  }
+  return null;
+}
