@@ -1,0 +1,74 @@
+/**
+ * Debian's Chromium for the tests of the panel: one browser for a test file, a context of its own for each page, and
+ * no way to anything but this machine. A file opens it in `before` and closes it in `after`:
+ *
+ *     describe('the panel', { skip: NO_CHROMIUM }, () => {
+ *       let chromium: Chromium;
+ *       before(async () => { chromium = await openChromium(); });
+ *       after(() => chromium.close());
+ *       it('opens', async () => {
+ *         await using page = await chromium.page({ colorScheme: 'dark' });
+ */
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { findProgram, skippedFor } from './installed.ts';
+
+const NOT_INSTALLED = 'Chromium is not installed: apt-get install chromium';
+const PATH = findProgram(['chromium', 'chromium-browser']);
+const ACTION_MAX_MS = 15_000;
+/** Port 9 takes nothing: whoever asks for a name or an address elsewhere is refused at once. */
+const NOWHERE = 'http://127.0.0.1:9';
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  `--proxy-server=${NOWHERE}`,
+];
+
+/** Why tests that need Chromium are skipped, or false. */
+export const NO_CHROMIUM = skippedFor(PATH, NOT_INSTALLED);
+
+export interface Chromium {
+  /** A page in a context of its own, without cookies; the context goes with the page. */
+  page(options?: BrowserContextOptions): Promise<Page>;
+  close(): Promise<void>;
+}
+
+const complaints = new WeakMap<Page, string[]>();
+
+export async function openChromium(): Promise<Chromium> {
+  if (PATH === null) throw new Error(NOT_INSTALLED);
+  const browser = await chromium.launch({ executablePath: PATH, args: FLAGS, timeout: 60_000 });
+  return {
+    page: async (options = {}) => {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+      context.setDefaultTimeout(ACTION_MAX_MS);
+      const page = await context.newPage();
+      listen(page);
+      page.once('close', () => void context.close().catch(() => undefined));
+      return page;
+    },
+    close: () => browser.close(),
+  };
+}
+
+/** What went wrong on a page since it was opened: scripts that threw, what its content policy refused, requests that failed. */
+export function complaintsOf(page: Page): readonly string[] {
+  return complaints.get(page) ?? [];
+}
+
+function listen(page: Page): void {
+  const heard: string[] = [];
+  complaints.set(page, heard);
+  page.on('pageerror', (error) => heard.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') heard.push(message.text());
+  });
+  page.on('requestfailed', (request) => {
+    heard.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText ?? 'failed'}`);
+  });
+}
