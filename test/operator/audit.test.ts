@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { runOperator } from '../../src/operator/run.ts';
 import type { Action } from '../../src/spec/actions.ts';
+import { own } from '../http/link-world.ts';
 import { scratchFolder } from '../support/folder.ts';
 import type { SessionClient } from '../support/session-client.ts';
+import { codeAt } from '../support/totp.ts';
 import { apiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, topUp, type World } from '../support/world.ts';
 
@@ -22,6 +24,8 @@ before(async () => {
   customer = await world.customer();
   leaver = await world.customer();
   await world.give(customer, 5_000n);
+  const begun = await own(customer, { action: 'enable_totp' });
+  await own(customer, { action: 'enable_totp', code: codeAt(String(begun.body.secret)) });
   const api = V1Client.over(world.url, await apiToken(customer));
   const order = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
   await customer.post('/deploy-api.php', { ...order, root_password: 'correct horse battery' });
@@ -77,6 +81,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   },
   'customers freeze': { args: () => [customer.email], audits: 'customer.freeze', of: 'customer' },
   'customers unfreeze': { args: () => [customer.email], audits: 'customer.unfreeze', of: 'customer' },
+  'customers totp-off': { args: () => [customer.email], audits: 'customer.disable_totp', of: 'customer' },
   'customers show': 'reads',
   'customers export': { args: () => [leaver.email], audits: 'customer.export', of: 'customer' },
   'customers delete': { args: () => [leaver.email, '--yes'], audits: 'customer.delete', of: 'customer' },

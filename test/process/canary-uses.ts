@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { Secret } from 'otpauth';
 import { WebSocket } from 'ws';
 import { PUBLIC_KEY } from '../http/v1/contract/estate.ts';
 import type { SessionClient } from '../support/session-client.ts';
+import { codeAt, STEP_MS, wrongCode } from '../support/totp.ts';
 import type { Body, V1Client } from '../support/v1-client.ts';
 import { BY_PROXY_V4, BY_PROXY_V6, type CanaryWorld, STRAIGHT, works } from './canary-world.ts';
 
@@ -71,6 +73,25 @@ export async function useAccount({ canaries, visitor, mailedLink }: CanaryWorld)
   // One that is asked for and never used.
   await works(forgetful.post('/auth-api.php', { action: 'request_reset', email: other }));
   await mailedLink(other, 'reset');
+  await useCodes(canaries, forgetful, { email: other, password: password(5) });
+}
+
+/** A second factor, which stays on. */
+async function useCodes(
+  canaries: CanaryWorld['canaries'],
+  customer: SessionClient,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<void> {
+  const enable = { action: 'enable_totp', current_password: password };
+  const { secret, uri } = await works(customer.post('/account-api.php', enable));
+  canaries.add('a secret of one-time codes', secret);
+  canaries.add('the same as bytes', Buffer.from(Secret.fromBase32(secret).bytes).toString('hex'));
+  canaries.add('the same as an address', uri);
+  await works(customer.post('/account-api.php', { ...enable, code: codeAt(secret) }));
+  const signIn = (code: string) =>
+    customer.post('/auth-api.php', { action: 'signin', email, password, code });
+  assert.equal((await signIn(wrongCode(secret))).status, 400);
+  await works(signIn(codeAt(secret, Date.now() + STEP_MS)));
 }
 
 /** Another customer, with money, tokens and a webhook. */

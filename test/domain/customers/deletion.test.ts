@@ -6,9 +6,11 @@ import { after, before, describe, it } from 'node:test';
 import { takeDownAccount } from '../../../src/domain/customers/deletion/take-down.ts';
 import { verify } from '../../../src/domain/verify/verify.ts';
 import { runOperator } from '../../../src/operator/run.ts';
+import { own } from '../../http/link-world.ts';
 import { makeEstate, NO_RATES } from '../../http/v1/contract/estate.ts';
 import { IN_FULL } from '../../support/runs.ts';
 import { PASSWORD, type SessionClient } from '../../support/session-client.ts';
+import { codeAt } from '../../support/totp.ts';
 import { startWorld, topUp, type World } from '../../support/world.ts';
 
 /**
@@ -82,8 +84,10 @@ describe('deleting an account', () => {
     await client.signUp();
     const estate = await makeEstate({ ...world, customer: async () => client });
     const customerId = await idOf(client);
+    const { secret } = (await own(client, { action: 'enable_totp' })).body;
+    await own(client, { action: 'enable_totp', code: codeAt(String(secret)) });
     const before = await tablesOf(customerId);
-    for (const table of ['deliveries', 'events', 'mails', 'mail_links', 'images'])
+    for (const table of ['deliveries', 'events', 'mails', 'mail_links', 'images', 'totp_secrets'])
       assert.ok(before.includes(table), table);
 
     const file = join(folder, 'customer.json');
@@ -96,6 +100,7 @@ describe('deleting an account', () => {
     assert.match((await operator('customers', 'export', client.email, '--out', file)).err, /exists already/);
     const shown = (await operator('customers', 'show', client.email)).out;
     assert.match(shown, /^servers +2$/m);
+    assert.match(shown, /^one-time codes +since 20/m);
 
     assert.match((await operator('customers', 'delete', client.email, '--yes')).err, /has 2 servers/);
     const refused = await remove(client);
@@ -143,6 +148,7 @@ describe('deleting an account', () => {
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     const document = JSON.parse(text) as Record<string, Record<string, unknown>[]>;
     assert.equal(document.account?.[0]?.email, client.email);
+    assert.match(String(document.account?.[0]?.totp_since), /^20\d\d-/);
     const ids = (name: string) => document[name]?.map(({ id }) => id);
     assert.deepEqual(ids('servers'), [estate.server.running, estate.server.stopped]);
     assert.deepEqual(ids('ssh_keys'), [...estate.keys]);
@@ -156,7 +162,7 @@ describe('deleting an account', () => {
     assert.deepEqual(names.sort(), ['kept_answers', 'server_operations']);
     assert.doesNotMatch(text, /argon2|\\\\x[0-9a-f]{32}|whsec_|sealed|digest"/);
     const secrets = await world.opened.db.rows<{ secret: string }>(
-      `select secret_sealed as secret from webhooks union all select data_sealed from mails where data_sealed is not null
+      `select secret_sealed as secret from webhooks union all select secret_sealed from totp_secrets union all select data_sealed from mails where data_sealed is not null
        union all select encode(digest, 'hex') from sessions union all select encode(digest, 'hex') from api_tokens`,
     );
     for (const { secret } of secrets) assert.ok(!text.includes(secret));
