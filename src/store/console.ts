@@ -1,6 +1,7 @@
 /** Tickets for consoles. */
 import type { Sql } from '../kernel/sql.ts';
 import type { ServerStatus, SuspendedReason } from '../spec/states.ts';
+import type { LivingSince } from './sessions.ts';
 
 /** What decides whether a server has a console now. */
 export interface ConsoleServerRow {
@@ -35,6 +36,7 @@ export async function insertTicket(
     readonly customerId: string;
     readonly serverId: string;
     readonly tokenId: string | null;
+    readonly sessionId: string | null;
     readonly readOnly: boolean;
     readonly expiresAt: Date;
     readonly now: Date;
@@ -45,8 +47,8 @@ export async function insertTicket(
        delete from console_tickets where digest in (
          select digest from console_tickets where expires_at <= $7
          order by expires_at limit ${SWEPT_AT_ONCE} for update skip locked))
-     insert into console_tickets (digest, customer_id, server_id, token_id, read_only, expires_at)
-     select $1, s.customer_id, s.id, $4, $5 or c.frozen_at is not null, $6
+     insert into console_tickets (digest, customer_id, server_id, token_id, read_only, expires_at, session_id)
+     select $1, s.customer_id, s.id, $4, $5 or c.frozen_at is not null, $6, $8
      from servers s join customers c on c.id = s.customer_id
      where s.id = $3 and s.customer_id = $2
      returning read_only`,
@@ -58,31 +60,46 @@ export async function insertTicket(
       ticket.readOnly,
       ticket.expiresAt,
       ticket.now,
+      ticket.sessionId,
     ],
   );
   return made;
 }
 
-const LIVES = (token: string, now: string) =>
-  `exists (select from api_tokens a where a.id = ${token} and (a.expires_at is null or a.expires_at > ${now}))`;
+/** SQL: the token is there and has not expired, or there is none. */
+const TOKEN_LIVES = (token: string, now: string) =>
+  `(${token} is null or exists (
+      select from api_tokens a where a.id = ${token} and (a.expires_at is null or a.expires_at > ${now})))`;
+
+/** SQL: likewise the session, by the two moments of `LivingSince`. */
+const SESSION_LIVES = (session: string, [createdAfter, seenAfter]: readonly [string, string]) =>
+  `(${session} is null or exists (
+      select from sessions e where e.id = ${session} and e.created_at > ${createdAfter} and e.seen_at > ${seenAfter}))`;
 
 /** What a ticket opens, with the server as it is now. */
 export interface UsedTicketRow extends ConsoleServerRow {
   readonly server_id: string;
   readonly customer_id: string;
   readonly token_id: string | null;
+  readonly session_id: string | null;
   readonly read_only: boolean;
 }
 
-/** Uses the ticket up, whoever else tries at the same time; undefined: unknown, used, or over, as its token may be. */
-export async function useTicket(tx: Sql, digest: Buffer, now: Date): Promise<UsedTicketRow | undefined> {
+/** Uses the ticket up, whoever else tries at the same time; undefined: unknown, used, or over, as its token or session may be. */
+export async function useTicket(
+  tx: Sql,
+  digest: Buffer,
+  now: Date,
+  living: LivingSince,
+): Promise<UsedTicketRow | undefined> {
   const [used] = await tx.rows<UsedTicketRow>(
     `delete from console_tickets t using servers s, customers c, plans p
-     where t.digest = $1 and t.expires_at > $2 and (t.token_id is null or ${LIVES('t.token_id', '$2')})
+     where t.digest = $1 and t.expires_at > $2
+       and ${TOKEN_LIVES('t.token_id', '$2')} and ${SESSION_LIVES('t.session_id', ['$3', '$4'])}
        and s.id = t.server_id and c.id = s.customer_id and p.id = s.plan_id
-     returning t.server_id, t.customer_id, t.token_id, t.read_only or c.frozen_at is not null as read_only,
-       s.status, s.suspended_reason, p.category`,
-    [digest, now],
+     returning t.server_id, t.customer_id, t.token_id, t.session_id,
+       t.read_only or c.frozen_at is not null as read_only, s.status, s.suspended_reason, p.category`,
+    [digest, now, living.createdAfter, living.seenAfter],
   );
   return used;
 }
@@ -91,16 +108,28 @@ export interface ConsoleHolderRow {
   readonly frozen: boolean;
   /** The token that opened it is there and has not expired; true where none did. */
   readonly token_lives: boolean;
+  /** Likewise the session. */
+  readonly session_lives: boolean;
 }
 
 /** Who holds an open console, as he is now; undefined: he is no customer any more. */
 export async function findConsoleHolder(
   tx: Sql,
-  holder: { readonly customerId: string; readonly tokenId: string | null; readonly now: Date },
+  holder: {
+    readonly customerId: string;
+    readonly tokenId: string | null;
+    readonly sessionId: string | null;
+    readonly now: Date;
+  },
+  living: LivingSince,
 ): Promise<ConsoleHolderRow | undefined> {
   return await tx.row<ConsoleHolderRow>(
-    `select frozen_at is not null as frozen, $2::uuid is null or ${LIVES('$2', '$3')} as token_lives
+    `select frozen_at is not null as frozen, ${TOKEN_LIVES('$2::uuid', '$3')} as token_lives,
+            ${SESSION_LIVES('$4::uuid', ['$5', '$6'])} as session_lives
      from customers where id = $1`,
-    [holder.customerId, holder.tokenId, holder.now],
+    [
+      ...[holder.customerId, holder.tokenId, holder.now, holder.sessionId],
+      ...[living.createdAfter, living.seenAfter],
+    ],
   );
 }

@@ -91,7 +91,7 @@ describe('a console that is open', () => {
       expiresAt: new Date(createdAt.getTime() + 3_600_000),
       createdAt,
     });
-    actor = { ...region.actor, tokenId };
+    actor = { ...region.actor, tokenId, sessionId: null };
   });
 
   async function open(readOnly = false) {

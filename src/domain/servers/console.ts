@@ -16,6 +16,7 @@ import {
   useTicket,
 } from '../../store/console.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { livingSince } from '../sessions/identify.ts';
 import { requireCan } from './lock-for.ts';
 import { ANSWER_MAX_MS, answerWithin } from './within.ts';
 
@@ -32,7 +33,7 @@ export async function openConsole(
   { readOnly, baseUrl }: { readonly readOnly: boolean; readonly baseUrl: string },
 ): Promise<Console> {
   const serverId = readId('server', shownId) ?? notFound('server');
-  const { customerId, tokenId } = actor;
+  const { customerId, tokenId, sessionId } = actor;
   requireConsole(service, (await findConsoleServer(service.db, customerId, serverId)) ?? notFound('server'));
   const ticket = newSecretText(TICKET_BYTES);
   const now = service.clock.now();
@@ -41,7 +42,7 @@ export async function openConsole(
     Math.floor(now.getTime() / SECOND_MS) * SECOND_MS + LIMITS.consoleUrlMinutes * MINUTE_MS,
   );
   const kept = await insertTicket(service.db, {
-    ...{ digest: digest(ticket), customerId, serverId, tokenId, readOnly, expiresAt, now },
+    ...{ digest: digest(ticket), customerId, serverId, tokenId, sessionId, readOnly, expiresAt, now },
   });
   const { read_only } = kept ?? notFound('server');
   const url = `${baseUrl.replace(/\/+$/, '')}${consolePath(ticket, { readOnly: read_only })}`;
@@ -59,34 +60,44 @@ function requireConsole(service: Service, server: ConsoleServerRow): void {
 export interface Admission {
   readonly serverId: string;
   readonly customerId: string;
-  /** The token that asked for the ticket; null: a session did. */
+  /** The token that asked for the ticket, or the session that did. */
   readonly tokenId: string | null;
+  readonly sessionId: string | null;
   /** The holder may look and nothing else. */
   readonly readOnly: boolean;
 }
 
 /**
- * Uses a ticket up. One that is unknown, used or over, as it is with its token, is `not_found`; a server that stopped
- * since, `conflict_state`.
+ * Uses a ticket up. One that is unknown, used or over, as it is with its token or session, is `not_found`; a server that
+ * stopped since, `conflict_state`.
  */
 export async function admitToConsole(service: Service, ticket: string): Promise<Admission> {
-  const used = await useTicket(service.db, digest(ticket), service.clock.now());
+  const now = service.clock.now();
+  const used = await useTicket(service.db, digest(ticket), now, livingSince(now));
   if (!used) fail('not_found', {}, 'This console was opened before, or its time is over: ask for another.');
   requireConsole(service, used);
-  const { server_id: serverId, customer_id: customerId, token_id: tokenId, read_only: readOnly } = used;
-  return { serverId, customerId, tokenId, readOnly };
+  return {
+    serverId: used.server_id,
+    customerId: used.customer_id,
+    tokenId: used.token_id,
+    sessionId: used.session_id,
+    readOnly: used.read_only,
+  };
 }
 
 /**
  * Why an open console must end, null while it may go on. Asked from time to time: `revoked` when its token is gone or has
- * expired, `frozen` when its customer may only look by now and it takes input.
+ * expired, `signed_out` when its session has, `frozen` when its customer may only look by now and it takes input.
  */
 export async function reviewConsole(
   service: Service,
-  { customerId, tokenId, readOnly }: Admission,
-): Promise<'revoked' | 'frozen' | null> {
-  const holder = await findConsoleHolder(service.db, { customerId, tokenId, now: service.clock.now() });
+  { customerId, tokenId, sessionId, readOnly }: Admission,
+): Promise<'revoked' | 'signed_out' | 'frozen' | null> {
+  const now = service.clock.now();
+  const asked = { customerId, tokenId, sessionId, now };
+  const holder = await findConsoleHolder(service.db, asked, livingSince(now));
   if (!holder?.token_lives) return 'revoked';
+  if (!holder.session_lives) return 'signed_out';
   return holder.frozen && !readOnly ? 'frozen' : null;
 }
 

@@ -22,6 +22,7 @@ const ENDED = {
   4001: 'It was open for twelve hours.',
   4002: 'The API token that opened it was revoked or has expired.',
   4003: 'The account was frozen. A new link shows the screen, but takes no input.',
+  4004: 'The session in which it was opened has ended: sign in again.',
 };
 
 if (socketUrl) open(socketUrl);

@@ -36,6 +36,7 @@ export const PIPE_ENDS = {
   time: { code: 4001, reason: 'open for too long' },
   revoked: { code: 4002, reason: 'its token is gone' },
   frozen: { code: 4003, reason: 'the account is frozen' },
+  signed_out: { code: 4004, reason: 'its session has ended' },
 } as const;
 export type PipeEnd = keyof typeof PIPE_ENDS;
 

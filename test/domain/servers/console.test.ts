@@ -14,6 +14,7 @@ import { Failure, type FailureExtras } from '../../../src/kernel/fail.ts';
 import { newId, showId } from '../../../src/kernel/ids.ts';
 import { rfc3339 } from '../../../src/kernel/time.ts';
 import { setFrozen } from '../../../src/store/customer-freeze.ts';
+import { deleteSession, insertSession } from '../../../src/store/sessions.ts';
 import { insertToken } from '../../../src/store/tokens.ts';
 import type { TestService } from '../../support/service.ts';
 import { RegionWorld } from './region-world.ts';
@@ -44,9 +45,18 @@ async function ticketOf(options: { readOnly?: boolean } = {}, as: CustomerActor 
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-const admitted = (readOnly: boolean, tokenId: string | null = null) => ({
-  ...{ serverId: id, customerId: actor.customerId, tokenId, readOnly },
+const admitted = (readOnly: boolean, tokenId: string | null = null, sessionId: string | null = null) => ({
+  ...{ serverId: id, customerId: actor.customerId, tokenId, sessionId, readOnly },
 });
+
+/** A session of the customer's; its id. */
+async function session(): Promise<string> {
+  const sessionId = newId(new Date());
+  const { customerId } = actor;
+  const row = { id: sessionId, customerId, digest: randomBytes(32), now: world.clock.now() };
+  await insertSession(world.db, row);
+  return sessionId;
+}
 
 /** A token of the customer's; its id. */
 async function token(expiresAt: Date | null = null): Promise<string> {
@@ -152,6 +162,25 @@ describe('a console', () => {
     assert.deepEqual(await admitToConsole(world.service, inTime), admitted(false, expiring.tokenId));
     world.clock.advanceS(60);
     await assert.rejects(admitToConsole(world.service, late), refusedBy('not_found'));
+  });
+
+  it('goes with the session that asked for it, and one that is open must end with it', async () => {
+    const sessionId = await session();
+    const [used, kept] = [
+      await ticketOf({}, { ...actor, sessionId }),
+      await ticketOf({}, { ...actor, sessionId }),
+    ];
+    const admission = await admitToConsole(world.service, used);
+    assert.deepEqual(admission, admitted(false, null, sessionId));
+    assert.equal(await reviewConsole(world.service, admission), null);
+    world.clock.advanceS(60);
+    await deleteSession(world.db, sessionId);
+    assert.equal(await reviewConsole(world.service, admission), 'signed_out');
+    await assert.rejects(admitToConsole(world.service, kept), refusedBy('not_found'));
+    const idle = admitted(true, null, await session());
+    assert.equal(await reviewConsole(world.service, idle), null);
+    world.clock.advanceS(24 * 3600);
+    assert.equal(await reviewConsole(world.service, idle), 'signed_out');
   });
 
   it('that is open must end when its token is revoked or expires, and when its customer is frozen', async () => {
