@@ -17,7 +17,7 @@ import type { Done, Look, PanelPage, Shown } from './page.ts';
 import { refusedForms, statusOf } from './refused.ts';
 import { operationOf } from './run-form.ts';
 import { sendPage } from './send.ts';
-import { frameOf, meet, newForms, type Visitor } from './visitor.ts';
+import { bareFrame, frameOf, meet, newForms, type Visitor } from './visitor.ts';
 
 const NOTHING: Form = new Map();
 
@@ -181,7 +181,6 @@ export async function sendFailure(
   const view = failure.code === 'not_found' ? notFoundView() : faultView(failure.message, request.id);
   const whole = { ...view, status: statusOf(failure) };
   const forms = newForms(visitor, false);
-  const frame = await frameOf(visitor, forms).catch(() => null);
-  if (!frame) return reply.code(whole.status).send(failure.message);
+  const frame = await frameOf(visitor, forms).catch(() => () => bareFrame(visitor, forms));
   return sendPage(reply, whole, frame(whole));
 }

@@ -46,29 +46,38 @@ export function newForms({ edge, reply, identity }: Visitor, hasForms: boolean):
 
 /** What the frame says around a view; `view.refreshS` counts unless the address says to be still. */
 export async function frameOf(visitor: Visitor, forms: FormContext): Promise<(view: View) => Frame> {
-  const { edge, identity, query, request } = visitor;
-  const { service } = edge;
+  const { edge, identity } = visitor;
+  const rules = await edge.rules.read(identity.session?.rulesVersion);
+  const closed = closedFor(rules, null, edge.service.clock.now())?.message ?? null;
+  return (view) => bareFrame(visitor, forms, { closed, refreshS: view.refreshS });
+}
+
+/** The frame as it can be had without the database. */
+export function bareFrame(
+  { edge, identity, query, request }: Visitor,
+  forms: FormContext,
+  {
+    closed = null,
+    refreshS,
+  }: { readonly closed?: string | null; readonly refreshS?: number | undefined } = {},
+): Frame {
   const { session } = identity;
-  const rules = await edge.rules.read(session?.rulesVersion);
   const path = request.url.split('?')[0] ?? '';
-  const still = field(query, PANEL_QUERY.still) !== '';
-  return (view) => ({
+  const refreshes = refreshS !== undefined && field(query, PANEL_QUERY.still) === '';
+  return {
     site: edge.settings.siteName,
-    sandbox: service.settings.mode === 'sandbox',
+    sandbox: edge.service.settings.mode === 'sandbox',
     account: session && {
       email: session.email,
       balance: `$${centsText(session.balanceCents)}`,
       frozen: session.frozen,
     },
-    closed: closedFor(rules, null, service.clock.now())?.message ?? null,
+    closed,
     notice: noticeText(field(query, PANEL_QUERY.notice)),
     forms,
     assets: ASSETS,
-    still:
-      view.refreshS === undefined || still
-        ? null
-        : { path: `${path}?${stillQuery(query)}`, everyS: view.refreshS },
-  });
+    still: refreshes ? { path: `${path}?${stillQuery(query)}`, everyS: refreshS } : null,
+  };
 }
 
 function stillQuery(query: Form): string {

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { freezeCustomer } from '../../src/domain/customers/freeze.ts';
+import { endMaintenance, startMaintenance } from '../../src/domain/rules/maintenance.ts';
+import { blockByPolicy, unblockByPolicy } from '../../src/domain/rules/policies.ts';
+import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
+import { PanelClient, problemOf, textOf } from '../support/panel-client.ts';
+import type { SessionClient } from '../support/session-client.ts';
+
+const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0Wm6aJmQ0pVq0n2v0kq2m4c2m2i9oUeG8m8m0v1B1h me@laptop';
+
+describe('a page of the panel', () => {
+  let world: HttpWorld;
+  before(async () => {
+    world = await startHttpWorld({ catalogue: true });
+  });
+  after(() => world.close());
+
+  async function customer(): Promise<{ session: SessionClient; panel: PanelClient }> {
+    const session = await world.customer();
+    return { session, panel: PanelClient.into(world.app, { cookie: session.cookie }) };
+  }
+
+  it('asks whoever is not signed in to do so, and remembers where he was going', async () => {
+    const stranger = PanelClient.into(world.app);
+    const answer = await stranger.get('/keys?name=a%26b');
+    assert.equal(answer.status, 303);
+    assert.equal(answer.location, `/signin?next=${encodeURIComponent('/keys?name=a%26b')}`);
+    const sent = await stranger.post('/keys', [['_form', 'add']]);
+    assert.deepEqual([sent.status, sent.location], [303, '/signin?next=%2Fkeys']);
+  });
+
+  it('lets nothing in but what is its own', async () => {
+    const { panel } = await customer();
+    const { headers, text } = await panel.get('/keys');
+    const policy = headers.get('content-security-policy') ?? '';
+    assert.ok(policy.startsWith(`default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'`));
+    assert.ok(!/unsafe|https?:|data:/.test(policy));
+    assert.ok(!/<style|\sstyle=|\son\w+=|https?:\/\//.test(text));
+    assert.equal(headers.get('cache-control'), 'no-store');
+    assert.equal(headers.get('x-frame-options'), 'DENY');
+    for (const [, path = ''] of text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)) {
+      const asset = await panel.get(path);
+      assert.equal(asset.status, 200);
+      assert.match(asset.headers.get('cache-control') ?? '', /immutable/);
+    }
+  });
+
+  it('gives a refused form back as it was, with the problem beside its field', async () => {
+    const { panel } = await customer();
+    const page = await panel.get('/keys');
+    const refused = await panel.submit(page, 'add', { name: '<b>"\'laptop', public_key: 'nonsense' });
+    assert.equal(refused.status, 400);
+    assert.match(refused.text, /value="&#60;b&#62;&#34;&#39;laptop"/);
+    assert.ok(problemOf(refused.text, 'public_key'));
+    assert.equal(problemOf(refused.text, 'name'), null);
+    const mended = await panel.submit(refused, 'add', { public_key: KEY });
+    assert.equal(mended.location, '/keys?done=key_added');
+    assert.match(textOf((await panel.follow(mended)).text), /The key is added/);
+  });
+
+  it('does once what is clicked twice, one after the other or at the same time', async () => {
+    const { panel, session } = await customer();
+    const page = await panel.get('/keys');
+    const clicks = [1, 2, 3].map(() => panel.submit(page, 'add', { name: 'twice', public_key: KEY }));
+    const answers = [
+      ...(await Promise.all(clicks)),
+      await panel.submit(page, 'add', { name: 'twice', public_key: KEY }),
+    ];
+    assert.deepEqual(new Set(answers.map(({ location }) => location)), new Set(['/keys?done=key_added']));
+    const made = (await world.audits(session)).filter((line) => line === 'ssh_key.create ok');
+    assert.equal(made.length, 1);
+  });
+
+  it('does nothing for a form of another visitor, another site, or none of its own', async () => {
+    const { panel, session } = await customer();
+    const other = await customer();
+    const foreign = await other.panel.get('/keys');
+    const stolen = await panel.submit(foreign, 'add', { name: 'a', public_key: KEY });
+    assert.equal(stolen.status, 403);
+    assert.match(stolen.text, /too old/);
+    // What was typed is there, the value is right by now: sent again it is done.
+    assert.equal((await panel.submit(stolen, 'add')).location, '/keys?done=key_added');
+    const page = await panel.get('/keys');
+    const unknown = await panel.post('/keys', [
+      ['_token', /name="_token" value="(\w+)"/.exec(page.text)?.[1] ?? ''],
+      ['_form', 'nothing'],
+    ]);
+    assert.equal(unknown.status, 400);
+    const made = (await world.audits(session)).filter((line) => line === 'ssh_key.create ok');
+    assert.equal(made.length, 1);
+  });
+
+  it('is not there for what is another customer’s, exactly as for what never was', async () => {
+    const [mine, other] = [await customer(), await customer()];
+    const added = await mine.panel.submit(await mine.panel.get('/keys'), 'add', {
+      name: 'mine',
+      public_key: KEY,
+    });
+    const list = await mine.panel.follow(added);
+    const path = /href="(\/keys\/k_[^"]+)"/.exec(list.text)?.[1] ?? '';
+    assert.equal((await mine.panel.get(path)).status, 200);
+    const [foreign, missing] = [await other.panel.get(path), await other.panel.get('/keys/k_nothing')];
+    assert.deepEqual([foreign.status, missing.status], [404, 404]);
+    const bare = ({ text }: { text: string }) => text.replace(/name="_once" value="[^"]+"/g, '');
+    assert.equal(bare(foreign), bare(missing));
+  });
+
+  it('says what is closed: by maintenance, by order, or because the account is frozen', async () => {
+    const { panel, session } = await customer();
+    const page = await panel.get('/keys');
+    await startMaintenance(world.service, { operation: null, minutes: 5, reason: 'new disks' });
+    const closed = await panel.submit(page, 'add', { name: 'a', public_key: KEY });
+    await endMaintenance(world.service);
+    assert.equal(closed.status, 503);
+    assert.match(textOf(closed.text), /Closed for maintenance until .* \(new disks\)/);
+    const policy = await blockByPolicy(world.service, {
+      operation: 'ssh_keys.create',
+      country: null,
+      region: null,
+      order: 'Order 7',
+    });
+    const blocked = await panel.submit(page, 'add', { name: 'a', public_key: KEY });
+    await unblockByPolicy(world.service, policy);
+    assert.equal(blocked.status, 451);
+    assert.match(textOf(blocked.text), /Order 7/);
+    await freezeCustomer(world.service, session.email, true);
+    const frozen = await panel.submit(page, 'add', { name: 'a', public_key: KEY });
+    assert.equal(frozen.status, 451);
+    assert.match(textOf((await panel.get('/keys')).text), /Your account is frozen/);
+    assert.deepEqual(
+      (await world.audits(session)).filter((line) => line.startsWith('ssh_key')),
+      ['ssh_key.create error', 'ssh_key.create denied', 'ssh_key.create denied'],
+    );
+  });
+
+  it('says only what it knows of what was just done, whatever its address says', async () => {
+    const { panel } = await customer();
+    const { text } = await panel.get('/keys?done=<script>&cursor=%00%ff&name=%27');
+    assert.ok(!/<script>|role="status"/.test(text));
+  });
+
+  it('is a page that says so where nothing is, and JSON for a program', async () => {
+    const { panel } = await customer();
+    assert.equal((await panel.get('/nowhere')).status, 404);
+    const page = await world.app.inject({ url: '/nowhere', headers: { accept: 'text/html' } });
+    assert.match(page.body, /There is nothing here/);
+  });
+
+  it('is a page also when the database is away', async () => {
+    const { panel } = await customer();
+    world.outage.error = Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+    const answer = await panel.get('/keys');
+    world.outage.error = null;
+    assert.equal(answer.status, 503);
+    assert.match(answer.text, /^<!doctype html>.*Not available right now/s);
+    assert.ok(!/away|ECONN/.test(answer.text));
+  });
+});
