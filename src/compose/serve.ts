@@ -26,6 +26,7 @@ import { watchDuty } from '../workers/watch.ts';
 import { listenRefusal } from './listen.ts';
 import { sandboxControl } from './sandbox.ts';
 import { type Opened, openService } from './service.ts';
+import { readTerms } from './terms.ts';
 import { webhookSender } from './webhooks.ts';
 
 export type Role = 'api' | 'worker';
@@ -70,6 +71,7 @@ export async function startService(
   { roles = BOTH, sharedPort = false, sharedRates }: StartOptions = {},
 ): Promise<Running> {
   const sender = webhookSender(config);
+  const terms = readTerms(config);
   const opened = await openService(config, connection);
   const runner = new Runner({
     duties: duties(opened, sender),
@@ -79,7 +81,7 @@ export async function startService(
   // Only the embedded database is sure to have one service; behind another there may be many.
   const rates = { shared: sharedRates ?? (sharedPort || config.DATABASE_URL !== null), ...ratesOf(config) };
   const streams = new EventStreams(opened.service);
-  const http = door(config, opened, runner, { sharedPort, rates, streams });
+  const http = door(config, opened, runner, { sharedPort, rates, streams, terms });
   const stop = async () => {
     const cut = setTimeout(() => {
       http.server.closeAllConnections();
@@ -151,7 +153,13 @@ function door(
     sharedPort,
     rates,
     streams,
-  }: { sharedPort: boolean; rates: HttpSettings['rates']; streams: EventStreams },
+    terms,
+  }: {
+    sharedPort: boolean;
+    rates: HttpSettings['rates'];
+    streams: EventStreams;
+    terms: HttpSettings['terms'];
+  },
 ): FastifyInstance {
   const { service, db } = opened;
   return buildHttp({
@@ -162,6 +170,8 @@ function door(
     settings: {
       baseUrl: config.SKERRY_BASE_URL,
       siteName: config.SKERRY_SITE_NAME,
+      terms,
+      contact: config.SKERRY_CONTACT,
       trustedProxies: parseProxies(config.SKERRY_TRUSTED_PROXIES),
       signupsPerHour: config.SKERRY_SIGNUPS_PER_HOUR,
       signinFailuresPerHour: config.SKERRY_SIGNIN_FAILURES_PER_HOUR,

@@ -8,6 +8,9 @@ import type { CurrentRules } from './rules.ts';
 export interface HttpSettings {
   /** What the host calls itself: on every page, and in titles. */
   readonly siteName: string;
+  /** The operator's terms of service in Markdown, and how to reach him; null: he has not said. */
+  readonly terms: string | null;
+  readonly contact: string | null;
   /** How customers reach the service; null: as the Host header says. `https:` makes the cookie Secure. */
   readonly baseUrl: string | null;
   /** Addresses and CIDR blocks of the reverse proxies whose X-Forwarded-* headers are believed. */

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { SETTINGS, type SettingName } from '../spec/settings.ts';
 import { CRASH_POINTS } from './crash.ts';
 import { nearest } from './nearest.ts';
+import { isPrintable } from './printable.ts';
 import { parseProxies } from './proxies.ts';
 import { parseQuotas } from './quotas.ts';
 import { Refusal } from './refusal.ts';
@@ -40,6 +41,8 @@ export function readValue(name: SettingName, text: string | null): SettingValue 
   return fits ? number : wrong(`give ${kind} from ${min} to ${max}`);
 }
 
+const CONTACT_MAX_CHARS = 500;
+
 /** What a single value must be beyond its type; the answer is the cure. */
 const PARTICULAR: Partial<Record<SettingName, (text: string) => string | undefined>> = {
   DATABASE_URL: (text) =>
@@ -68,6 +71,10 @@ const PARTICULAR: Partial<Record<SettingName, (text: string) => string | undefin
       : 'give smtp://user:password@host:587 or smtps://user:password@host:465, with % and @ in them encoded',
   SKERRY_MAIL_FROM: (text) =>
     parseSender(text) ? undefined : 'give an e-mail address, or Name <name@host.example>',
+  SKERRY_CONTACT: (text) =>
+    text.length <= CONTACT_MAX_CHARS && isPrintable(text)
+      ? undefined
+      : `give one line of at most ${CONTACT_MAX_CHARS} printable characters`,
   SKERRY_QUOTAS: (text) => refusalOf(parseQuotas, text),
   SKERRY_TRUSTED_PROXIES: (text) => refusalOf(parseProxies, text),
   SKERRY_CRASH_AT: (text) => {

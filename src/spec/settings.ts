@@ -38,6 +38,16 @@ export const SETTINGS = {
     about: 'how customers reach the service; https:// makes cookies Secure',
   },
   SKERRY_SITE_NAME: { type: 'text', default: 'Skerry', about: 'what the host calls itself, on every page' },
+  SKERRY_TERMS_FILE: {
+    type: 'text',
+    default: null,
+    about: 'terms of service, a Markdown file, shown at /terms; read at start',
+  },
+  SKERRY_CONTACT: {
+    type: 'text',
+    default: null,
+    about: 'how customers reach you, shown at /contact: an e-mail address, a URL or a line of text',
+  },
   SKERRY_TRUSTED_PROXIES: {
     type: 'text',
     default: '',

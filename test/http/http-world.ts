@@ -93,7 +93,12 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
   };
   const app = buildHttp({
     service,
-    settings: { siteName: 'Skerry', baseUrl: null, trustedProxies: [], ...limits, isUnavailable, ...options.settings },
+    settings: {
+      ...{ siteName: 'Skerry', terms: null, contact: null, baseUrl: null, trustedProxies: [] },
+      ...limits,
+      isUnavailable,
+      ...options.settings,
+    },
     geo: options.geo ?? { countryOf: () => null },
     ready: options.ready ?? (async () => true),
     ...(options.streams ? { streams: options.streams(service) } : {}),

@@ -1,0 +1,11 @@
+import { listPlans } from '../../store/catalogue.ts';
+import type { Service } from '../context.ts';
+
+/**
+ * The regions that sell a plan, by the plan's id, whether or not there is room in them now: with what can be deployed right
+ * now this tells what is sold out from what is not sold there.
+ */
+export async function soldIn(service: Pick<Service, 'db'>): Promise<ReadonlyMap<string, readonly string[]>> {
+  const plans = await listPlans(service.db);
+  return new Map(plans.filter(({ active }) => active).map(({ id, regions }) => [id, regions]));
+}
