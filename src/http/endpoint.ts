@@ -42,6 +42,8 @@ export interface Operation<Answer extends object = object> {
   /** Counted per address: sign-ups, wrong passwords and recovery codes, or what a stranger has mailed. */
   readonly counted?: Counted;
   readonly run: (call: Call) => Promise<Answer>;
+  /** Around the counting and `run`: what answers a second click with the first one's answer does not count it again. */
+  around?(call: Call, go: () => Promise<Answer>): Promise<Answer>;
 }
 
 export interface PostEndpoint {
@@ -106,7 +108,8 @@ export async function serve<Answer extends object>(
     const call = { edge, request, reply, form, visit, customer: () => customerOf(visit) };
     // Where anybody may come, the account is the one named; elsewhere the one that is signed in.
     const account = (endpoint.protected ? identity.session?.customerId : undefined) ?? field(form, 'email');
-    return await counting(call, operation, account);
+    const go = () => counting(call, operation, account);
+    return await (operation.around?.(call, go) ?? go());
   } catch (error) {
     const { audit: action = null, resource = null } = operation ?? {};
     await recordRefusal(edge.service, { actor: visit.actor, action, error, resource });

@@ -19,6 +19,18 @@ export async function findKept(
   );
 }
 
+/** Makes room for another answer in this place; one that has been put there meanwhile stays. */
+export async function deleteKept(
+  tx: Sql,
+  kept: { readonly customerId: string; readonly keyDigest: Buffer; readonly requestId: string },
+): Promise<void> {
+  await tx.run('delete from idempotency where customer_id = $1 and key_digest = $2 and request_id = $3', [
+    kept.customerId,
+    kept.keyDigest,
+    kept.requestId,
+  ]);
+}
+
 /**
  * Keeps the first answer of a key; an outdated one makes room. False when another request has the key: a
  * concurrent one is waited for, because the row is locked until its transaction ends.

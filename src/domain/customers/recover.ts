@@ -54,7 +54,8 @@ export async function recover(
       const change = { kind: 'totp_changed', on: false, by: 'recovery_code', to: current.email } as const;
       await tellOfChange(tx, service, who, change, now);
     }
-    const opened = await openSession(tx, visit, { id: customer.id, action: 'customer.recover' }, now);
+    const recovered = { id: customer.id, action: 'customer.recover', recoveryCode: next.text } as const;
+    const opened = await openSession(tx, visit, recovered, now);
     await tellOfSignIn(tx, service, { customerId: customer.id, ...opened }, now);
     return { ...opened, recoveryCode: next.text };
   });

@@ -39,7 +39,8 @@ export async function signUp(
       createdAt: now,
     });
     if (!made) fail('email_taken');
-    const opened = await openSession(tx, visit, { id, action: 'customer.sign_up' }, now);
+    const customer = { id, action: 'customer.sign_up', recoveryCode: recovery.text } as const;
+    const opened = await openSession(tx, visit, customer, now);
     await mailConfirmation(tx, service, { customerId: id, purpose: 'confirm', email }, now);
     return { ...opened, recoveryCode: recovery.text };
   });

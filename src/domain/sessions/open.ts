@@ -13,7 +13,15 @@ import { livingSince } from './identify.ts';
 export interface Visit {
   readonly visitor: string;
   readonly actor: Actor;
+  /** Remembers what he is answered, for a second click on his form (once-for-visitor.ts). */
+  readonly keep?: KeepLetIn | undefined;
 }
+
+/** Called in the transaction that lets him in. */
+export type KeepLetIn = (
+  tx: Sql,
+  opened: { readonly customerId: string; readonly cookie: string; readonly recoveryCode: string | null },
+) => Promise<void>;
 
 export interface Opened {
   /** To answer with; shown to nobody else and stored nowhere. */
@@ -30,7 +38,7 @@ export interface Opened {
 export async function openSession(
   tx: Sql,
   visit: Visit,
-  customer: { readonly id: string; readonly action: Action },
+  customer: { readonly id: string; readonly action: Action; readonly recoveryCode?: string },
   now: Date,
 ): Promise<Opened> {
   if (visit.actor.sessionId !== null) await deleteSession(tx, visit.actor.sessionId);
@@ -40,5 +48,7 @@ export async function openSession(
   await trimSessions(tx, customer.id, LIMITS.sessionsMax, livingSince(now));
   const actor = { ...visit.actor, customerId: customer.id, sessionId: id };
   await recordAudit(tx, { actor, action: customer.action, resource: showId('session', id) }, now);
+  const { id: customerId, recoveryCode = null } = customer;
+  await visit.keep?.(tx, { customerId, cookie: cookie.text, recoveryCode });
   return { cookie: cookie.text, sessionId: id, country: visit.actor.ipCountry };
 }

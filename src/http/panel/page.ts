@@ -39,9 +39,13 @@ export interface Shown {
 }
 
 /** Where a form leads once it is done: to another page, with a word of what was done, or back to its own with what is shown once. */
-export type Done =
+export type Done = (
   | { readonly to: string; readonly notice?: Notice }
-  | { readonly shown: Readonly<Record<string, string>> };
+  | { readonly shown: Readonly<Record<string, string>> }
+) & {
+  /** The visitor's cookie from now on: who has just been let in, or is not any more. */
+  readonly cookie?: string;
+};
 
 /** A form that does what an operation of the REST surface does: the same check, the same verb. */
 export interface RestForm {
@@ -87,6 +91,8 @@ export interface PanelPage {
   readonly access: 'anyone' | 'customer';
   /** Operations of the REST surface that looking at this page does: lists, single things. */
   readonly shows?: readonly RestOperation[];
+  /** Where whoever opens it is led instead; null: he sees it. */
+  readonly elsewhere?: (look: Look) => string | null;
   /** The page. A refusal with `not_found` is the page of what is not there. */
   readonly show: (look: Look) => Promise<View> | View;
   /** By the names that its forms carry. */

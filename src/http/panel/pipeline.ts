@@ -4,11 +4,13 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CustomerActor } from '../../domain/context.ts';
+import { identify } from '../../domain/sessions/identify.ts';
 import { Failure, fail } from '../../kernel/fail.ts';
 import type { FormContext } from '../../panel/form.ts';
 import type { View } from '../../panel/layout.ts';
 import { faultView, notFoundView } from '../../panel/not-found.ts';
 import { PANEL_FIELDS, PANEL_PATHS, PANEL_QUERY } from '../../spec/paths.ts';
+import { setCookie } from '../cookie.ts';
 import { type PostEndpoint, serve, visitOf } from '../endpoint.ts';
 import { answerError, failureOf } from '../errors.ts';
 import { type Form, type FormBody, field, queryOf } from '../form.ts';
@@ -28,7 +30,8 @@ export function registerPage(scope: FastifyInstance, edge: Edge, row: PanelPage)
     if (row.access === 'customer' && visitor.identity.session === null)
       return askToSignIn(reply, request.url);
     const forms = newForms(visitor, row.forms !== undefined);
-    return await answer(row, visitor, forms, null);
+    const to = row.elsewhere?.(lookOf(visitor, forms, null)) ?? null;
+    return to === null ? await answer(row, visitor, forms, null) : leadTo(reply, to);
   });
   if (row.forms) registerForms(scope, edge, row, url);
 }
@@ -78,12 +81,24 @@ function queryOrNone(url: string): Form {
 }
 
 /** 303: the browser fetches the other page and forgets the form. */
-async function finish(row: PanelPage, visitor: Visitor, done: Done): Promise<FastifyReply> {
+async function finish(row: PanelPage, before: Visitor, done: Done): Promise<FastifyReply> {
+  const visitor = await withCookie(before, done.cookie);
   const { reply, request } = visitor;
-  if ('to' in done)
-    return reply.code(303).header('location', addressOf(done)).header('cache-control', 'no-store').send();
+  if ('to' in done) return leadTo(reply, addressOf(done));
   const name = field((request.body as FormBody & Form) ?? NOTHING, PANEL_FIELDS.form);
   return await answer(row, visitor, newForms(visitor, true), { form: name, texts: done.shown });
+}
+
+/** The same visitor once he has another cookie. */
+async function withCookie(visitor: Visitor, cookie: string | undefined): Promise<Visitor> {
+  const { edge, reply } = visitor;
+  if (cookie === undefined) return visitor;
+  setCookie(edge.settings, reply, cookie);
+  return { ...visitor, identity: await identify(edge.service, cookie) };
+}
+
+function leadTo(reply: FastifyReply, path: string): FastifyReply {
+  return reply.code(303).header('location', path).header('cache-control', 'no-store').send();
 }
 
 function addressOf({ to, notice }: Extract<Done, { to: string }>): string {
@@ -153,11 +168,7 @@ function lookOf(visitor: Visitor, forms: FormContext, shown: Shown | null): Look
 /** Whoever is not signed in, and comes back here once he is. */
 function askToSignIn(reply: FastifyReply, url: string): FastifyReply {
   const next = new URLSearchParams({ next: url }).toString();
-  return reply
-    .code(303)
-    .header('location', `${PANEL_PATHS.signIn}?${next}`)
-    .header('cache-control', 'no-store')
-    .send();
+  return leadTo(reply, `${PANEL_PATHS.signIn}?${next}`);
 }
 
 /** The page of what is not there, anywhere. */
