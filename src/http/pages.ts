@@ -5,7 +5,6 @@ import { PLACES, placePage } from '../panel/places.ts';
 import { PANEL_PATHS } from '../spec/paths.ts';
 import { registerBillingPages } from './billing-pages.ts';
 import { sendPage } from './send-page.ts';
-import { registerServerPages } from './server-pages.ts';
 import type { Edge } from './settings.ts';
 
 export function registerPages(scope: FastifyInstance, edge: Edge): void {
@@ -14,7 +13,6 @@ export function registerPages(scope: FastifyInstance, edge: Edge): void {
     sendPage(reply, homePage({ baseUrl: baseUrlOf(edge, request), sandbox }));
   });
   for (const place of PLACES) scope.get(place.path, (_request, reply) => sendPage(reply, placePage(place)));
-  registerServerPages(scope, edge);
   registerBillingPages(scope, edge);
 }
 

@@ -2,6 +2,7 @@
 export const PANEL_PATHS = {
   home: '/',
   plans: '/plans',
+  regions: '/regions',
   status: '/status',
   terms: '/terms',
   contact: '/contact',
@@ -22,6 +23,14 @@ export const PANEL_PATHS = {
   webhooks: '/webhooks',
 } as const;
 
+/** Below the documents. */
+export const DOCS_PATHS = { guides: '/docs/guides', changelog: '/docs/changelog', api: '/docs/api' } as const;
+
+/** Where a plan is ordered in a region, with the choices made. */
+export function deployPath(choice: Readonly<Record<string, string>>): string {
+  return `${PANEL_PATHS.servers}/new?${new URLSearchParams(choice)}`;
+}
+
 /** Fields that every form of the panel carries: CSRF value, which form of its page it is, its key for a second click, its row. */
 export const PANEL_FIELDS = { csrf: '_token', form: '_form', once: '_once', key: 'key' } as const;
 
@@ -32,6 +41,15 @@ export const PANEL_QUERY = { notice: 'done', still: 'still' } as const;
 export function thingPath(list: string, id: string): string {
   return `${list}/${encodeURIComponent(id)}`;
 }
+
+/** What hangs below billing. A receipt is of a top-up or of a ledger entry, by its id. `offer` shows what a top-up would bring. */
+export const MONEY_PATHS = {
+  topups: '/billing/topups',
+  ledger: '/billing/ledger',
+  receipts: '/billing/receipts',
+  statement: '/billing/statement',
+  offer: '/topup/offer',
+} as const;
 
 /** Where links in mails lead. They set the visitor's cookie, because each page holds a form. */
 export const LINK_PATHS = { confirm: '/confirm', reset: '/reset' } as const;
@@ -47,9 +65,28 @@ export function topupPath(amountUsd: string): string {
   return `${PANEL_PATHS.topup}?amount=${amountUsd}`;
 }
 
-/** A server's page, by the integer that the session surface shows. */
+/** Leads to a server's page, by the integer that the session surface shows. */
 export function serverPath(serverNo: bigint): string {
   return `${PANEL_PATHS.servers}/${serverNo}`;
+}
+
+/** Where a server is ordered. No id is like its last part. */
+export const DEPLOY_PATH = `${PANEL_PATHS.servers}/new`;
+
+/** The pages of one server, by what they add to its path. */
+export const SERVER_PARTS = {
+  overview: '',
+  metrics: '/metrics',
+  network: '/network',
+  storage: '/storage',
+  rebuild: '/rebuild',
+  settings: '/settings',
+} as const;
+export type ServerPart = keyof typeof SERVER_PARTS;
+
+/** A page of a server, by its id of the REST surface. */
+export function serverPartPath(id: string, part: ServerPart = 'overview'): string {
+  return `${thingPath(PANEL_PATHS.servers, id)}${SERVER_PARTS[part]}`;
 }
 
 /** The console: its page, and where its WebSockets begin. */

@@ -174,6 +174,22 @@ export async function lockConcerned(
   };
 }
 
+/** The customer's servers that wait for the balance, in their turn, and what a month costs from now on. */
+export async function waitingServers(
+  tx: Sql,
+  customerId: string,
+  now: Date,
+): Promise<Omit<RenewingRow, 'paid_until'>[]> {
+  return await tx.rows(
+    `select s.id, s.billing_months, s.price_cents_month, s.price_cents_cycle,
+            ${announced('$2::timestamptz')} as announced_cents_month
+       from servers s
+      where s.customer_id = $1 and s.status = 'suspended' and s.suspended_reason = 'balance' and s.auto_renew
+      order by ${IN_TURN}`,
+    [customerId, now],
+  );
+}
+
 /** Locks the balance, whose movements the caller has looked at; in cents, and whether something was taken. */
 export async function lockMoved(
   tx: Sql,

@@ -57,6 +57,16 @@ export async function listRegions(tx: Sql): Promise<RegionRow[]> {
   return await tx.rows<RegionRow>(`select ${REGION} from regions order by id`);
 }
 
+/** What codes are called; retired ones too, for servers may still be there. */
+export async function catalogueNames(
+  tx: Sql,
+): Promise<{ readonly regions: Readonly<Record<string, string>>; readonly plans: readonly string[] }> {
+  const row = await tx.row<{ regions: Record<string, string> | null; plans: string[] }>(
+    `select (select jsonb_object_agg(id, name) from regions) as regions, array(select id from plans order by id) as plans`,
+  );
+  return { regions: row?.regions ?? {}, plans: row?.plans ?? [] };
+}
+
 /** Every plan, retired ones too. */
 export async function listPlans(tx: Sql): Promise<PlanRow[]> {
   return await tx.rows<PlanRow>(`select ${PLAN} from plans p order by p.id`);

@@ -110,27 +110,42 @@ export async function pageOfServers(
   return await readPage<ServerRow>(tx, { ...PAGES, values: [customerId] }, request);
 }
 
-/** A server with the name of its region, for pages. */
-export type NamedServerRow = ServerRow & { readonly region_name: string };
-
-const NAMED = `select ${SERVER_COLUMNS}, g.name as region_name from ${SERVER_FROM} join regions g on g.id = s.region_id`;
-
-export async function findServerByNo(
+/** The id behind the integer that the session surface shows; another customer's is not told apart from none. */
+export async function findServerIdByNo(
   tx: Sql,
   customerId: string,
   publicNo: bigint,
-): Promise<NamedServerRow | undefined> {
-  return await tx.row<NamedServerRow>(`${NAMED} where s.customer_id = $1 and s.public_no = $2`, [
-    customerId,
-    publicNo,
-  ]);
+): Promise<string | undefined> {
+  const row = await tx.row<{ id: string }>(
+    'select id from servers where customer_id = $1 and public_no = $2',
+    [customerId, publicNo],
+  );
+  return row?.id;
 }
 
-/** The customer's servers, newest first, at most `limit`. */
-export async function listServers(tx: Sql, customerId: string, limit: number): Promise<NamedServerRow[]> {
-  return await tx.rows<NamedServerRow>(
-    `${NAMED} where s.customer_id = $1 order by s.created_at desc, s.id desc limit $2`,
-    [customerId, limit],
+/** A server with what its page says of it beside. */
+export interface DescribedServerRow extends ServerRow {
+  readonly region_name: string;
+  readonly category: 'vps' | 'dedicated';
+  readonly cpu: number;
+  readonly cpu_model: string;
+  /** What is done to it now, of `OperationKind`. */
+  readonly operation: string | null;
+  /** When it is destroyed unless it resumes. */
+  readonly destroy_at: Date | null;
+}
+
+export async function findDescribedServer(
+  tx: Sql,
+  customerId: string,
+  id: string,
+): Promise<DescribedServerRow | undefined> {
+  return await tx.row<DescribedServerRow>(
+    `select ${SERVER_COLUMNS}, g.name as region_name, n.category, n.cpu, n.cpu_model, s.destroy_at,
+            (select o.kind from operations o where o.server_id = s.id) as operation
+       from ${SERVER_FROM} join regions g on g.id = s.region_id join plans n on n.id = s.plan_id
+      where s.id = $1 and s.customer_id = $2`,
+    [id, customerId],
   );
 }
 

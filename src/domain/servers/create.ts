@@ -1,6 +1,6 @@
 /** POST /servers: what the body names is looked up and checked, then deployed like any other order. */
 import { fail, unknownReference } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { readId, showId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Server, ServerBody } from '../../spec/schemas/server.ts';
 import { findOrderFacts, type OrderFacts } from '../../store/orders.ts';
@@ -13,6 +13,7 @@ import { findUsableImage } from '../images/usable.ts';
 import { type Deployed, type DeployOrder, deploy } from './deploy.ts';
 import { readUserData, requireTagCount } from './fields.ts';
 import { serverObject } from './object.ts';
+import { requireRootPassword, sealRootPassword } from './root-password.ts';
 
 /**
  * Orders a server for the customer. Refuses with 400 on `user_data_b64`; with `unknown_reference` what does not exist for
@@ -25,15 +26,48 @@ export async function createServer(
   within?: Within,
 ): Promise<Server> {
   const userData = readUserData(body.user_data_b64);
-  const order = await readOrder(service, actor, body, userData);
+  return await place(service, actor, await readOrder(service, actor, body, userData), within);
+}
+
+/**
+ * The same for a server that root enters with a password, as on the session surface, instead of keys. Refuses with
+ * `bad_password`, too.
+ */
+export async function createServerWithPassword(
+  service: Service,
+  actor: CustomerActor,
+  body: Omit<ServerBody, 'ssh_keys'>,
+  rootPassword: string,
+  within?: Within,
+): Promise<Server> {
+  const userData = readUserData(body.user_data_b64);
+  requireRootPassword(rootPassword);
+  const order = await readOrder(service, actor, { ...body, ssh_keys: [] }, userData);
+  if (order.imageType === 'custom') {
+    fail('unavailable', { field: 'image' }, 'An image of your own takes no root password; choose SSH keys.');
+  }
+  const rootPasswordSealed = await sealRootPassword(service, actor, order, rootPassword);
+  return await place(service, actor, { ...order, rootPasswordSealed }, within);
+}
+
+async function place(
+  service: Service,
+  actor: CustomerActor,
+  order: DeployOrder,
+  within: Within | undefined,
+): Promise<Server> {
   const custom = order.imageType === 'custom';
   async function finish(tx: Sql, deployed: Deployed): Promise<void> {
     // It may have been deleted since it was looked up: from here on that has to wait.
-    if (custom && !(await findUsableImage(tx, actor.customerId, body.image))) unknownReference('image');
+    if (custom && !(await isUsable(tx, actor, order.imageId))) unknownReference('image');
     await within?.(tx, serverObject(deployed.server));
   }
   const { server } = await deploy(service, actor, order, within || custom ? finish : undefined);
   return serverObject(server);
+}
+
+async function isUsable(tx: Sql, { customerId }: CustomerActor, imageId: string): Promise<boolean> {
+  return (await findUsableImage(tx, customerId, showId('customImage', imageId))) !== undefined;
 }
 
 async function readOrder(
@@ -101,7 +135,7 @@ function requireFit(
     fail(
       'unavailable',
       { field: 'plan' },
-      'This plan is not sold in this region; see available_in of the plan.',
+      'This plan is not sold in this region; choose another region, or another plan.',
     );
   }
   if (facts.deprecated) {

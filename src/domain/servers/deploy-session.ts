@@ -1,19 +1,17 @@
 /** Deploy as the session surface words it: SPEC "Deploy rules", checked in the order of SPEC's table. */
 import { randomBytes } from 'node:crypto';
-import { rootPasswords } from '../../kernel/crypt.ts';
 import { fail } from '../../kernel/fail.ts';
 import { base32 } from '../../kernel/ids.ts';
 import { convertCents } from '../../kernel/money.ts';
-import { isPrintable } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { Turns } from '../../kernel/turns.ts';
-import { CYCLE_MONTHS, type CycleMonths, isCycleMonths, LIMITS } from '../../spec/limits.ts';
+import { CYCLE_MONTHS, type CycleMonths, isCycleMonths } from '../../spec/limits.ts';
 import { findPlan, findRegionBySessionCode } from '../../store/catalogue.ts';
 import { findImageForOs } from '../catalogue/image-for-os.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { eurPerUsd } from '../rates.ts';
-import { deploy, requireDeployable } from './deploy.ts';
+import { deploy } from './deploy.ts';
 import { cyclePriceCents } from './price.ts';
+import { requireRootPassword, sealRootPassword } from './root-password.ts';
 
 /** The form's fields as typed; a missing one is an empty text. */
 export interface DeployForm {
@@ -33,7 +31,6 @@ export interface SessionDeployment {
   readonly totalEurCents: bigint;
 }
 
-const hashing = new Turns();
 const CATEGORIES = { vps: 'vps', dedi: 'dedicated' } as const;
 
 /** Refuses with the code of the first field that is wrong, then as `deploy` does. */
@@ -54,11 +51,8 @@ export async function deploySession(
   if (!image) fail('bad_os');
   const billingMonths = parseBilling(form.billing);
   requireRootPassword(form.rootPassword);
-  // Hashing is dear, and one thread does it: a customer's deploys come to it one by one, while he can still pay.
-  const rootPasswordSealed = await hashing.take(actor.customerId, async () => {
-    await requireDeployable(service, actor, { plan, regionId: region.id, billingMonths });
-    return await sealRootPassword(service, form.rootPassword);
-  });
+  const ordered = { plan, regionId: region.id, billingMonths };
+  const rootPasswordSealed = await sealRootPassword(service, actor, ordered, form.rootPassword);
   const eurRate = await eurPerUsd(service);
   const describe = (serverNo: bigint): SessionDeployment => ({
     serverNo,
@@ -92,24 +86,6 @@ export async function deploySession(
 function parseBilling(text: string): CycleMonths {
   const months = /^\d{1,2}$/.test(text) ? Number(text) : 0;
   return isCycleMonths(months) ? months : fail('bad_billing', { allowed: CYCLE_MONTHS });
-}
-
-function requireRootPassword(password: string): void {
-  const length = [...password].length;
-  if (length < LIMITS.rootPasswordMinChars) {
-    fail('bad_password', { hint: 'The root password needs 12 or more characters.' });
-  }
-  if (length > LIMITS.rootPasswordMaxChars) {
-    fail('bad_password', { hint: 'The root password has at most 128 characters; it needs 12 or more.' });
-  }
-  if (!isPrintable(password)) {
-    fail('bad_password', { hint: 'The root password takes printable characters only, 12 or more of them.' });
-  }
-}
-
-/** Seals the crypt hash that the guest takes; the password itself is kept nowhere. */
-async function sealRootPassword(service: Service, password: string): Promise<string> {
-  return service.keys.seal('root password', await rootPasswords.hash(password));
 }
 
 /** A valid host name that says little: `s1-k3m7qz`. */

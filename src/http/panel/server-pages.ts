@@ -1,0 +1,5 @@
+/** The pages of servers, each in a file of its own. */
+import type { PanelPage } from './page.ts';
+import { SERVER_LIST_PAGE } from './servers.ts';
+
+export const SERVER_PAGES: readonly PanelPage[] = [SERVER_LIST_PAGE];
