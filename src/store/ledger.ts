@@ -120,20 +120,92 @@ export interface LedgerRow {
   readonly created_at: Date;
 }
 
-/** The customer's ledger; filter `type`. */
+/** A transfer as its customer sees it. */
+const ENTRY = `id, type, case when credit_account = customer_id then amount_cents else -amount_cents end as amount_cents,
+  balance_after_cents, resource_kind, resource_id, description, created_at`;
+
+/** The customer's ledger; filter `type`, and the bounds `from` and `to` in RFC 3339. */
 export async function pageLedger(sql: Sql, customerId: string, page: PageRequest): Promise<Page<LedgerRow>> {
   return await readPage<LedgerRow>(
     sql,
     {
-      columns: `id, type, case when credit_account = customer_id then amount_cents else -amount_cents end as amount_cents,
-        balance_after_cents, resource_kind, resource_id, description, created_at`,
+      columns: ENTRY,
       from: 'transfers',
       where: 'customer_id = ?',
       values: [customerId],
       id: { column: 'id', type: 'uuid' },
       sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
-      filters: { type: { where: 'type = ?', indexed: true } },
+      filters: {
+        type: { where: 'type = ?', indexed: true },
+        from: { bound: 'from', value: (text) => new Date(text) },
+        to: { bound: 'to', value: (text) => new Date(text) },
+      },
     },
     page,
   );
+}
+
+/** The customer's own entry, or undefined. */
+export async function findLedgerEntry(
+  sql: Sql,
+  customerId: string,
+  id: string,
+): Promise<LedgerRow | undefined> {
+  return await sql.row<LedgerRow>(`select ${ENTRY} from transfers where id = $1 and customer_id = $2`, [
+    id,
+    customerId,
+  ]);
+}
+
+/** What was booked for one resource of the customer, oldest first, at most `limit`. */
+export async function ledgerOf(
+  sql: Sql,
+  customerId: string,
+  { resourceId, limit }: { readonly resourceId: string; readonly limit: number },
+): Promise<LedgerRow[]> {
+  return await sql.rows<LedgerRow>(
+    `select ${ENTRY} from transfers where resource_id = $1 and customer_id = $2 order by created_at, id limit $3`,
+    [resourceId, customerId, limit],
+  );
+}
+
+export interface SpanSums {
+  /** Of all that was booked before it, and before its end. */
+  readonly opening_cents: bigint;
+  readonly closing_cents: bigint;
+  readonly in_cents: bigint;
+  /** Zero or below. */
+  readonly out_cents: bigint;
+}
+
+/** The balance at both ends of a span of time, counted back from the present one: what lies before the span is not read. */
+export async function sumSpan(
+  sql: Sql,
+  customerId: string,
+  span: { readonly from: Date; readonly to: Date },
+): Promise<SpanSums | undefined> {
+  return await sql.row<SpanSums>(
+    `select b.balance_cents - coalesce(sum(t.cents), 0)::bigint as opening_cents,
+            b.balance_cents - coalesce(sum(t.cents) filter (where t.created_at >= $3), 0)::bigint as closing_cents,
+            coalesce(sum(t.cents) filter (where t.created_at < $3 and t.cents > 0), 0)::bigint as in_cents,
+            coalesce(sum(t.cents) filter (where t.created_at < $3 and t.cents < 0), 0)::bigint as out_cents
+       from balances b
+       left join lateral (
+         select case when credit_account = customer_id then amount_cents else -amount_cents end as cents, created_at
+           from transfers where customer_id = b.customer_id and created_at >= $2) t on true
+      where b.customer_id = $1 group by b.customer_id`,
+    [customerId, span.from, span.to],
+  );
+}
+
+/** The names of those servers of the customer that are still there, by id. */
+export async function serverNames(
+  sql: Sql,
+  customerId: string,
+  ids: readonly string[],
+): Promise<{ readonly id: string; readonly name: string }[]> {
+  return await sql.rows(`select id, name from servers where id = any($1) and customer_id = $2`, [
+    ids,
+    customerId,
+  ]);
 }

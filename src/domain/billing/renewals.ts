@@ -1,0 +1,122 @@
+/**
+ * What the calendar will do to a customer's servers if nothing else happens: which cycles end, what the next ones cost, and how far
+ * the balance reaches, in the calendar's own order. It is a forecast: nothing is locked and nothing is written.
+ */
+import { showId } from '../../kernel/ids.ts';
+import { centsNumber } from '../../kernel/money.ts';
+import { addMonths, DAY_MS, rfc3339 } from '../../kernel/time.ts';
+import { readBalance } from '../../store/ledger.ts';
+import { type AnnouncedRow, announcedUntil, type EndingRow, endingUntil } from '../../store/renewals.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { announcedPrice } from '../servers/price.ts';
+
+/** More servers than any quota that makes sense. */
+const SERVERS_MAX = 500;
+
+/** `renews`: the balance pays it. `short`: it does not, the server is suspended. `waits`: it is suspended already. `ends`: not to be renewed. */
+export type RenewalOutcome = 'renews' | 'short' | 'waits' | 'ends';
+
+export interface Renewal {
+  readonly server: string;
+  readonly name: string;
+  readonly auto_renew: boolean;
+  readonly at: string;
+  readonly months: number;
+  readonly price_usd: number;
+  readonly outcome: RenewalOutcome;
+  readonly balance_after_usd: number;
+}
+
+export interface Renewals {
+  /** In the order in which they are due. */
+  readonly items: readonly Renewal[];
+  readonly total_usd: number;
+  /** What is missing from the balance so that everything renews; 0: nothing. */
+  readonly missing_usd: number;
+}
+
+interface Cycle {
+  readonly server: EndingRow;
+  readonly at: Date;
+  readonly cents: bigint;
+}
+
+/** Of the next `days`. */
+export async function listRenewals(
+  service: Service,
+  actor: CustomerActor,
+  { days }: { readonly days: number },
+): Promise<Renewals> {
+  const now = service.clock.now();
+  const until = new Date(now.getTime() + days * DAY_MS);
+  const servers = await endingUntil(service.db, actor.customerId, { until, limit: SERVERS_MAX });
+  const plans = [...new Set(servers.map((server) => server.plan_id))];
+  const [prices, balanceCents] = await Promise.all([
+    plans.length === 0 ? [] : announcedUntil(service.db, plans, until),
+    readBalance(service.db, actor.customerId),
+  ]);
+  const cycles = servers.flatMap((server) => cyclesOf(server, { prices, now, until }));
+  return forecast(cycles.sort(inTurn), balanceCents);
+}
+
+/** The cycles of a server that begin by then. One that waits for the balance would begin now. */
+function cyclesOf(
+  server: EndingRow,
+  at: { readonly prices: readonly AnnouncedRow[]; readonly now: Date; readonly until: Date },
+): Cycle[] {
+  const waits = server.status === 'suspended';
+  const anchorDay = waits ? at.now.getUTCDate() : server.anchor_day;
+  const cycles: Cycle[] = [];
+  for (let from = waits ? at.now : server.paid_until; from <= at.until; ) {
+    const announced = at.prices.find(
+      (price) =>
+        price.plan_id === server.plan_id &&
+        price.effective_at <= from &&
+        price.announced_at > server.created_at,
+    );
+    const { cycleCents: cents } = announcedPrice(server, announced?.price_cents_month);
+    cycles.push({ server, at: from, cents });
+    if (!server.auto_renew) break;
+    from = addMonths(from, server.billing_months, anchorDay);
+  }
+  return cycles;
+}
+
+/** As the calendar takes them: by the end of the cycle, then by age. */
+function inTurn(a: Cycle, b: Cycle): number {
+  const byAge = a.server.created_at.getTime() - b.server.created_at.getTime();
+  return a.at.getTime() - b.at.getTime() || byAge || (a.server.id < b.server.id ? -1 : 1);
+}
+
+function forecast(cycles: readonly Cycle[], balanceCents: bigint): Renewals {
+  const stopped = new Set<string>();
+  const items: Renewal[] = [];
+  let left = balanceCents;
+  for (const { server, at, cents } of cycles) {
+    if (stopped.has(server.id)) continue;
+    const outcome = outcomeOf(server, left >= cents);
+    if (outcome === 'renews') left -= cents;
+    else stopped.add(server.id);
+    items.push({
+      server: showId('server', server.id),
+      name: server.name,
+      auto_renew: server.auto_renew,
+      at: rfc3339(at),
+      months: server.billing_months,
+      price_usd: centsNumber(cents),
+      outcome,
+      balance_after_usd: centsNumber(left),
+    });
+  }
+  const wanted = cycles.filter(({ server }) => server.auto_renew);
+  const total = wanted.reduce((sum, { cents }) => sum + cents, 0n);
+  const missing = total > balanceCents ? total - balanceCents : 0n;
+  // A balance below zero is owed whether anything renews or not, but says nothing about renewals when there are none.
+  return { items, total_usd: centsNumber(total), missing_usd: total === 0n ? 0 : centsNumber(missing) };
+}
+
+function outcomeOf(server: EndingRow, suffices: boolean): RenewalOutcome {
+  if (!server.auto_renew) return 'ends';
+  if (suffices) return 'renews';
+  return server.status === 'suspended' ? 'waits' : 'short';
+}

@@ -1,0 +1,160 @@
+/** An invoice as its payer sees it: what arrived for it, what that is worth, what is still missing. */
+import { notFound } from '../../kernel/fail.ts';
+import { readId } from '../../kernel/ids.ts';
+import { centsNumber, coinDue, formatUnits } from '../../kernel/money.ts';
+import { HOUR_MS, rfc3339 } from '../../kernel/time.ts';
+import { coin as coinOf } from '../../spec/coins.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Topup } from '../../spec/schemas/topup.ts';
+import type { SessionTopupStatus } from '../../spec/states.ts';
+import { type DepositRow, depositsOf } from '../../store/deposits.ts';
+import { findPaidTopup, pageTopups, type TopupRow } from '../../store/topups.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { findTopup } from './find.ts';
+import { shownTopupStatus, topupObject } from './object.ts';
+import { isLate, worthCents } from './pricing.ts';
+import { hasArrived } from './status.ts';
+
+/** One payment of an invoice. */
+export interface PaymentPart {
+  readonly txid: string;
+  readonly amount: string;
+  /** `gone`: not on the chain any more. `refunded`: given back by the operator. */
+  readonly state: 'seen' | 'confirming' | 'credited' | 'held' | 'refunded' | 'gone';
+  readonly confirmations: number;
+  /** In a block after the locked rate had ended: it counts at the rate of that moment. */
+  readonly late: boolean;
+  readonly rate_usd: string;
+  /** What is on the balance from it; null: nothing. */
+  readonly credited_usd: number | null;
+  readonly first_seen_at: string;
+}
+
+export interface PaymentView {
+  readonly topup: Topup;
+  readonly order_ref: string;
+  readonly status: SessionTopupStatus;
+  /** Oldest first, at most PARTS_MAX. */
+  readonly parts: readonly PaymentPart[];
+  readonly more_parts: number;
+  /** Coins that are on the chain or on their way; null: none. */
+  readonly received: string | null;
+  readonly received_usd: number;
+  readonly bonus_paid_usd: number;
+  /** What was paid is less than was asked; `amount` is the rest at the locked rate, null when that has ended. */
+  readonly missing: { readonly usd: number; readonly amount: string | null } | null;
+  readonly over_usd: number;
+  /** A credit was taken back, because its payment left the chain. */
+  readonly taken_back: boolean;
+  /** In a block by then, a payment has the locked rate. */
+  readonly counts_until: string;
+  /** Until `expires_at`; 0 when it is over. */
+  readonly left_ms: number;
+}
+
+/** Dust costs little: nobody makes our pages long with it. */
+const PARTS_MAX = 30;
+
+/** By its shown id. Unknown, malformed and another customer's are alike `not_found`. */
+export async function getPayment(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+): Promise<PaymentView> {
+  const id = readId('topup', shownId) ?? notFound('topup');
+  const { row } = (await findPaidTopup(service.db, actor.customerId, id)) ?? notFound('topup');
+  return await viewOf(service, row);
+}
+
+/** By its order reference, as the session surface names it. */
+export async function getPaymentByRef(
+  service: Service,
+  actor: CustomerActor,
+  orderRef: string,
+): Promise<PaymentView> {
+  return await viewOf(service, await findTopup(service, actor.customerId, orderRef));
+}
+
+/** A page of the customer's invoices with the word that billing tab and payment view have for each. */
+export async function listInvoices(
+  service: Service,
+  actor: CustomerActor,
+  page: PageRequest,
+): Promise<{ items: { topup: Topup; status: SessionTopupStatus }[]; next: PagePosition | null }> {
+  const { rows, next } = await pageTopups(service.db, actor.customerId, page);
+  const items = rows.map(({ row, txids }) => ({
+    topup: topupObject(row, txids),
+    status: shownTopupStatus(row),
+  }));
+  return { items, next };
+}
+
+async function viewOf(service: Service, row: TopupRow): Promise<PaymentView> {
+  const now = service.clock.now();
+  const deposits = await depositsOf(service.db, row.id);
+  const arrived = deposits.filter(hasArrived);
+  const txids = arrived.map((deposit) => deposit.txid);
+  const units = arrived.reduce((sum, deposit) => sum + deposit.amount_units, 0n);
+  const worth = worthCents(row, arrived);
+  const countsUntil = new Date(row.expires_at.getTime() + LIMITS.rateLockGraceHours * HOUR_MS);
+  return {
+    topup: topupObject(row, txids),
+    order_ref: row.order_ref,
+    status: shownTopupStatus(row),
+    parts: deposits.slice(0, PARTS_MAX).map((deposit) => partOf(row, deposit)),
+    more_parts: Math.max(0, deposits.length - PARTS_MAX),
+    received: arrived.length === 0 ? null : coins(row, units),
+    received_usd: centsNumber(worth),
+    bonus_paid_usd: centsNumber(row.bonus_paid_cents),
+    missing: arrived.length === 0 ? null : missingOf(row, { arrived, units, worth }, now <= countsUntil),
+    over_usd: centsNumber(worth > row.amount_cents ? worth - row.amount_cents : 0n),
+    taken_back: deposits.some(
+      (deposit) => deposit.credits > 0 && deposit.credited_cents === null && deposit.refunded_at === null,
+    ),
+    counts_until: rfc3339(countsUntil),
+    left_ms: Math.max(0, row.expires_at.getTime() - now.getTime()),
+  };
+}
+
+/** The rest of what was asked. While all came in time it is what makes the asked amount whole, to the smallest unit. */
+function missingOf(
+  row: TopupRow,
+  paid: { readonly arrived: readonly DepositRow[]; readonly units: bigint; readonly worth: bigint },
+  rateHolds: boolean,
+): PaymentView['missing'] {
+  const cents = row.amount_cents - paid.worth;
+  if (cents <= 0n) return null;
+  const inTime = paid.arrived.every((deposit) => !isLate(row, deposit.included_at));
+  const units = inTime
+    ? row.deposit_units - paid.units
+    : coinDue(cents, row.rate_usd, coinOf(row.coin).decimals);
+  return { usd: centsNumber(cents), amount: rateHolds ? coins(row, units) : null };
+}
+
+function partOf(row: TopupRow, deposit: DepositRow): PaymentPart {
+  const late = isLate(row, deposit.included_at);
+  const { credited_cents: cents } = deposit;
+  return {
+    txid: deposit.txid,
+    amount: coins(row, deposit.amount_units),
+    state: stateOf(deposit),
+    confirmations: deposit.confirmations,
+    late,
+    rate_usd: (late && deposit.rate_at_inclusion) || row.rate_usd,
+    credited_usd: cents === null ? null : centsNumber(cents),
+    first_seen_at: rfc3339(deposit.first_seen_at),
+  };
+}
+
+function stateOf(deposit: DepositRow): PaymentPart['state'] {
+  if (deposit.refunded_at !== null) return 'refunded';
+  if (!hasArrived(deposit)) return 'gone';
+  if (deposit.credited_cents !== null) return 'credited';
+  if (deposit.held) return 'held';
+  return deposit.state === 'mempool' ? 'seen' : 'confirming';
+}
+
+function coins(row: TopupRow, units: bigint): string {
+  return formatUnits(units, coinOf(row.coin).decimals);
+}
