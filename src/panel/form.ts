@@ -38,6 +38,8 @@ export interface FormOptions {
   /** The page that takes it; the one it is on when left out. */
   readonly action?: string;
   readonly class?: string;
+  /** The part of the page that follows its choices where there are scripts: `#total`. */
+  readonly live?: string;
   /** Of a file. */
   readonly multipart?: boolean;
 }
@@ -45,7 +47,7 @@ export interface FormOptions {
 /** A form that is sent by POST, with what it holds. */
 export function form(context: FormContext, options: FormOptions, content: Html): Html {
   const { name, key, action } = options;
-  return html`<form method="post"${attribute('action', action)}${attribute('class', options.class)}${options.multipart && new Html(' enctype="multipart/form-data"')}>
+  return html`<form method="post"${attribute('action', action)}${attribute('class', options.class)}${attribute('data-live', options.live)}${options.multipart && new Html(' enctype="multipart/form-data"')}>
 <input type="hidden" name="${PANEL_FIELDS.csrf}" value="${context.csrf}">
 <input type="hidden" name="${PANEL_FIELDS.form}" value="${name}">
 <input type="hidden" name="${PANEL_FIELDS.once}" value="${context.once}">
