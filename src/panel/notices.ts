@@ -5,6 +5,15 @@ export const NOTICES = {
   deleted: 'Deleted.',
   key_added: 'The key is added. Choose it when you deploy or rebuild a server.',
   key_deleted: 'The key is deleted. Servers that have it keep it.',
+  signed_out: 'You are signed out.',
+  volume_created: 'The volume is created. Attach it to a server to use it.',
+  volume_attached: 'The volume is being attached; within seconds the server sees the disk.',
+  volume_detached: 'The volume is being detached.',
+  volume_deleted: 'The volume is deleted, with everything that was on it.',
+  snapshot_begun: 'The snapshot is being made.',
+  snapshot_deleted: 'The snapshot is deleted.',
+  restore_begun:
+    'The disk is being overwritten with the snapshot. The server can be reached when it runs again.',
 } as const;
 export type Notice = keyof typeof NOTICES;
 

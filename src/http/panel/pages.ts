@@ -7,11 +7,11 @@ import type { Edge } from '../settings.ts';
 import { registerAssets } from './assets.ts';
 import type { PanelPage } from './page.ts';
 import { registerPage, sendFailure } from './pipeline.ts';
+import { RESOURCE_PAGES } from './resource-pages.ts';
 import { registerServerNumbers } from './server-number.ts';
 import { SERVER_PAGES } from './server-pages.ts';
-import { SSH_KEY_PAGES } from './ssh-keys.ts';
 
-export const PANEL_PAGES: readonly PanelPage[] = [...SERVER_PAGES, ...SSH_KEY_PAGES];
+export const PANEL_PAGES: readonly PanelPage[] = [...SERVER_PAGES, ...RESOURCE_PAGES];
 
 export function registerPanel(scope: FastifyInstance, edge: Edge): void {
   scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>

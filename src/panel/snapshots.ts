@@ -1,0 +1,150 @@
+/** The list of snapshots, with a form to make one, and the page of one. */
+import { LIMITS } from '../spec/limits.ts';
+import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import type { Server } from '../spec/schemas/server.ts';
+import type { Snapshot } from '../spec/schemas/snapshot.ts';
+import { SNAPSHOT_STATUSES, type SnapshotStatus } from '../spec/states.ts';
+import { filters } from './filters.ts';
+import { Fields, type FormContext, form } from './form.ts';
+import { type Html, html } from './html.ts';
+import type { View } from './layout.ts';
+import { day, empty, facts, pager, section, state, table, time } from './parts.ts';
+import { may, serverChoices, serverLink } from './server-choice.ts';
+
+/** Until it is ready. */
+const REFRESH_S = 10;
+
+const TONES = { creating: 'busy', ready: 'good', error: 'bad' } as const;
+
+function snapshotState(status: SnapshotStatus): Html {
+  return state(status === 'error' ? 'failed' : status, TONES[status]);
+}
+
+const sizeText = ({ status, size_gb }: Snapshot): string => (status === 'ready' ? `${size_gb} GiB` : '–');
+
+export function snapshotsView(data: {
+  readonly snapshots: readonly Snapshot[];
+  readonly filter: Readonly<Record<string, string>>;
+  readonly next: string | null;
+  readonly first: string | null;
+  readonly servers: readonly Server[];
+  readonly forms: FormContext;
+}): View {
+  const { filter, servers, snapshots } = data;
+  const filtered = Object.keys(filter).length > 0;
+  const rows = snapshots.map((snapshot) => [
+    html`<a href="${thingPath(PANEL_PATHS.snapshots, snapshot.id)}">${snapshot.name}</a>`,
+    snapshotState(snapshot.status),
+    serverLink(snapshot.server, servers),
+    sizeText(snapshot),
+    snapshot.expires_at === null ? 'never' : day(snapshot.expires_at),
+    day(snapshot.created_at),
+  ]);
+  const columns = ['Name', 'State', 'Server', { name: 'Size', class: 'number' }, 'Expires', 'Made'] as const;
+  const list = () => {
+    if (rows.length > 0) return table({ caption: 'Snapshots', columns, rows });
+    return filtered
+      ? empty('No snapshot is like that.', html`<a href="${PANEL_PATHS.snapshots}">Show all snapshots</a>`)
+      : empty(
+          'No snapshots yet.',
+          'A snapshot keeps what is on a server’s disk at one moment. Make one below.',
+        );
+  };
+  return {
+    title: 'Snapshots',
+    section: 'snapshots',
+    body: html`${(filtered || rows.length > 0) && filterForm(filter, servers)}
+${list()}
+${pager(data)}
+${section('Snapshot of a server', createPart(data.forms, servers))}`,
+  };
+}
+
+function filterForm(filter: Readonly<Record<string, string>>, servers: readonly Server[]): Html {
+  const { name = '', status = '', server = '' } = filter;
+  return filters(
+    PANEL_PATHS.snapshots,
+    filter,
+    (fields) => html`${fields.text('name', 'Name', { type: 'search', value: name, size: 18 })}
+${fields.select('status', 'State', {
+  value: status,
+  choices: [
+    ['', 'any'],
+    ...SNAPSHOT_STATUSES.map((word) => [word, word === 'error' ? 'failed' : word] as const),
+  ],
+})}
+${fields.select('server', 'Server', {
+  value: server,
+  choices: [['', 'any'], ...servers.map(({ id, name: called }) => [id, called] as const)],
+})}`,
+  );
+}
+
+function createPart(forms: FormContext, servers: readonly Server[]): Html {
+  if (!servers.some((server) => may(server, 'snapshot')))
+    return html`<p>A snapshot is made of a server that is running or stopped; you have none now.</p>`;
+  const fields = new Fields(forms, 'create');
+  return html`<p>It is what a sudden loss of power would leave on the disk. Stop the server first where that is not enough.</p>
+${form(
+  forms,
+  { name: 'create' },
+  html`${fields.select('server', 'Server', { choices: serverChoices(servers, 'snapshot') })}
+${fields.text('name', 'Name', { maxLength: LIMITS.nameMaxChars, autocomplete: 'off', hint: 'Made from the time when left empty.' })}
+${fields.text('expires_at', 'Delete by itself at', { type: 'datetime-local', hint: 'UTC. Empty: never.' })}
+<button>Make the snapshot</button>`,
+)}`;
+}
+
+export function snapshotView(data: {
+  readonly snapshot: Snapshot;
+  readonly servers: readonly Server[];
+  readonly forms: FormContext;
+}): View {
+  const { snapshot, servers, forms } = data;
+  return {
+    title: snapshot.name,
+    section: 'snapshots',
+    above: [['Snapshots', PANEL_PATHS.snapshots]],
+    ...(snapshot.status === 'creating' ? { refreshS: REFRESH_S } : {}),
+    body: html`${facts([
+      ['State', snapshotState(snapshot.status)],
+      ['Of the server', serverLink(snapshot.server, servers)],
+      ['Size', sizeText(snapshot)],
+      ['Made', time(snapshot.created_at)],
+      ['Deleted by itself', snapshot.expires_at === null ? 'never' : time(snapshot.expires_at)],
+      ['Id', html`<code>${snapshot.id}</code>`],
+    ])}
+${snapshot.status === 'ready' && section('Restore', restorePart(data))}
+${section('Delete', deletePart(snapshot, forms))}`,
+  };
+}
+
+function restorePart({ snapshot, servers: all, forms }: Parameters<typeof snapshotView>[0]): Html {
+  // A snapshot does not say its region; its server does, while it is there.
+  const source = all.find(({ id }) => id === snapshot.server);
+  const servers = source ? all.filter(({ region }) => region === source.region) : all;
+  if (!servers.some((server) => may(server, 'restore')))
+    return html`<p>It is restored onto a server that is running or stopped; you have none now.</p>`;
+  const fields = new Fields(forms, 'restore');
+  return html`<details><summary>Put this snapshot onto a server</summary>
+<p>What is on the disk of that server now is destroyed. Its addresses stay. It is out of reach until the disk is written.</p>
+${form(
+  forms,
+  { name: 'restore' },
+  html`<input type="hidden" name="snapshot" value="${snapshot.id}">
+${fields.select('server', 'Server', {
+  value: snapshot.server,
+  choices: serverChoices(servers, 'restore'),
+  hint: 'In the region of the snapshot, with a disk that is as large or larger.',
+})}
+${fields.note('snapshot')}
+<button class="danger">Overwrite its disk with the snapshot</button>`,
+)}</details>`;
+}
+
+function deletePart({ status }: Snapshot, forms: FormContext): Html {
+  if (status === 'creating') return html`<p>It is being made; it can be deleted once it is ready.</p>`;
+  return html`<details><summary>Delete this snapshot</summary>
+<p>The copy is gone for ever. Servers are not touched.</p>
+${form(forms, { name: 'delete' }, html`<button class="danger">Delete the snapshot</button>`)}</details>`;
+}
