@@ -1,39 +1,147 @@
-import { page } from './bare-layout.ts';
-import { html } from './html.ts';
+/** The front page: what is sold, how it is paid, what is known of a customer. */
+import { COINS } from '../spec/coins.ts';
+import { BONUS_TIERS_USD, CYCLE_MONTHS, LIMITS } from '../spec/limits.ts';
+import { DOCS_PATHS, PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import type { Region } from '../spec/schemas/region.ts';
+import { type Html, html } from './html.ts';
+import type { View } from './layout.ts';
+import { copyable, section, table, usd } from './parts.ts';
+import { cycleName, discountText, disk, memory, planLink, type SoldPlan, traffic } from './plans.ts';
+import { sandboxWalk } from './sandbox-walk.ts';
 
-/** The front page: what this is, and the main job by hand. */
-export function homePage(data: { readonly baseUrl: string; readonly sandbox: boolean }): string {
-  const { baseUrl, sandbox } = data;
-  return page(
-    'Servers on a rock in the sea',
-    html`
-<p>Skerry rents out virtual and dedicated servers. An account is an e-mail address and a password, nothing else
-is asked. You top up a balance in cryptocurrency, and servers are paid from it, for 1, 3, 6 or 12 months.</p>
-${
-  sandbox &&
-  html`<p><strong>This is a sandbox.</strong> Its coins, blocks and machines are simulated: pay with the
-commands below.</p>`
+export interface HomeData {
+  readonly site: string;
+  readonly baseUrl: string;
+  readonly sandbox: boolean;
+  /** The cheapest of each kind, cheapest first. */
+  readonly plans: readonly SoldPlan[];
+  readonly regions: readonly Region[];
+  readonly signedIn: boolean;
+  readonly rateLockMinutes: number;
+  readonly graceDays: number;
 }
-<h2>Begin</h2>
-<p>The form endpoints work today; pages to click come later. Fetch a CSRF value and keep the cookie beside it:</p>
-<pre>CSRF=$(curl -s -c jar ${baseUrl}/csrf.php | grep -oE '[0-9a-f]{64}')</pre>
-<p>Make an account. The answer holds a recovery code, shown this once: keep it.</p>
-<pre>curl -b jar -c jar ${baseUrl}/auth-api.php -d _token=$CSRF -d action=signup \\
-  -d email=you@example.org -d password='a long password' -d password_confirm='a long password'</pre>
-<p>Ask for an address to pay to, and see where the money is:</p>
-<pre>curl -b jar ${baseUrl}/topup-api.php -d _token=$CSRF -d action=create -d amount=50 -d coin=LTC
-curl -b jar "${baseUrl}/topup-status.php?ref=ORDER_REF"
-curl -b jar ${baseUrl}/me.php</pre>
-${
-  sandbox &&
-  html`<p>In this sandbox, pay an address and make blocks:</p>
-<pre>curl ${baseUrl}/sandbox/payments --json '{"coin":"LTC","address":"ADDRESS","amount":"AMOUNT"}'
-curl ${baseUrl}/sandbox/blocks --json '{"coin":"LTC","count":6}'</pre>`
+
+export function homeView(data: HomeData): View {
+  const { site, signedIn, baseUrl, sandbox } = data;
+  return {
+    title: 'Servers, paid in coins, without an identity check',
+    body: html`${
+      sandbox &&
+      html`<div class="banner warn"><p><strong>This is a sandbox.</strong> Its coins, blocks and machines are simulated; nothing here costs or earns money.</p></div>
+<details><summary>Walk through it with curl: sign up, pay with simulated coins, deploy</summary>
+${sandboxWalk(baseUrl)}</details>`
+    }
+<p>${site} rents out virtual and dedicated servers${where(data.regions)}. An account is an e-mail address and a password; nothing else is
+asked. You top up a balance in cryptocurrency, and servers are paid from it for 1, 3, 6 or 12 months.</p>
+<p>${signedIn ? html`<a class="button" href="${PANEL_PATHS.servers}">Your servers</a>` : html`<a class="button" href="${PANEL_PATHS.signUp}">Sign up</a>`} <a class="button plain" href="${PANEL_PATHS.plans}">Plans and prices</a></p>
+${plans(data)}
+${section('How it works', HOW)}
+${section('How it is paid', payment(data))}
+${section('What is known of you', privacy(data))}`,
+  };
 }
-<p>Deploy a server, and see how far it is:</p>
-<pre>curl -b jar ${baseUrl}/deploy-api.php -d _token=$CSRF -d product=vps -d plan=s1 -d region=rek \\
-  -d os=debian-12 -d billing=1 -d root_password='another long one'
-curl -b jar ${baseUrl}/servers</pre>
-`,
+
+function where(regions: readonly Region[]): string {
+  if (regions.length === 0) return '';
+  return ` in ${new Intl.ListFormat('en', { type: 'conjunction' }).format(regions.map(({ name }) => name))}`;
+}
+
+function plans({ plans: cheapest }: HomeData): Html | null {
+  if (cheapest.length === 0) return null;
+  const longest = CYCLE_MONTHS.at(-1) ?? 12;
+  return section(
+    'From',
+    html`${table({
+      caption: 'The smallest plans',
+      columns: [
+        'Plan',
+        'Processors',
+        'Memory',
+        'NVMe disk',
+        'Traffic',
+        { name: 'A month', class: 'number' },
+        { name: `A month, paid for ${longest}`, class: 'number' },
+      ],
+      rows: cheapest.map((plan) => [
+        planLink(plan.id),
+        `${plan.cpu}, ${plan.category === 'vps' ? 'virtual' : 'a machine of your own'}`,
+        memory(plan),
+        disk(plan),
+        traffic(plan),
+        usd(plan.price_usd_month),
+        usd(plan.prices.find(({ months }) => months === longest)?.month ?? plan.price_usd_month),
+      ]),
+    })}
+<p><a href="${PANEL_PATHS.plans}">All plans, by region and with what is in stock</a></p>`,
+    'plans',
   );
+}
+
+const HOW = html`<ol>
+<li><strong>Sign up</strong> with an e-mail address and a password. You are shown a recovery code once: keep it, it gets you back in.</li>
+<li><strong>Top up</strong> from ${usd(Number(LIMITS.topupMinCents) / 100)}: choose a coin, and pay to an address made for you alone.</li>
+<li><strong>Deploy</strong>: plan, region, image, your SSH key. The server runs a minute or two later.</li>
+</ol>
+<p>Everything can be done on these pages, with scripts or without, and over a <a href="${DOCS_PATHS.api}">REST API</a>.
+<a href="${DOCS_PATHS.guides}/getting-started">The first server, step by step</a>.</p>`;
+
+function payment({ rateLockMinutes, graceDays }: HomeData): Html {
+  const coins = COINS.map(({ code, network }) => html`<li><strong>${code}</strong> on ${network}</li>\n`);
+  return html`<p>Payment is in advance, from a balance in US dollars. There are no subscriptions, and no debts.</p>
+<div class="columns"><div>
+<h3>Coins</h3>
+<ul>${coins}</ul>
+<p>The exchange rate is fixed for ${rateLockMinutes} minutes. What arrives is credited: also when it is less, more, in parts or late.</p>
+</div><div>
+<h3>Bonus</h3>
+${table({
+  caption: 'Bonus by amount',
+  columns: [
+    { name: 'Top up at least', class: 'number' },
+    { name: 'Bonus', class: 'number' },
+    { name: 'On the balance', class: 'number' },
+  ],
+  rows: BONUS_TIERS_USD.map(([from, bonus]) => [usd(from), usd(bonus), usd(from + bonus)]),
+})}
+<h3>Cycles</h3>
+${table({
+  caption: 'Discount by cycle',
+  columns: ['Cycle', { name: 'Discount', class: 'number' }],
+  rows: CYCLE_MONTHS.map((months) => [cycleName(months), discountText(months)]),
+})}
+</div></div>
+<h3>What is given back, and what is not</h3>
+<ul>
+<li>A server that cannot be installed, or is destroyed before it ever ran, is paid back to the balance in full.</li>
+<li>A server that ran is not paid back. Stopping it does not stop its cycle.</li>
+<li>The balance pays for servers and cannot be paid out. Whoever deletes the account gives it up.</li>
+<li>A cycle that cannot be paid suspends the server. It resumes when the balance suffices, and is destroyed after ${graceDays} days; mails warn before.</li>
+</ul>
+<p><a href="${DOCS_PATHS.guides}/payments">More on payments</a></p>`;
+}
+
+const KEPT: readonly (readonly [what: string, howLong: string])[] = [
+  ['E-mail address, a hash of the password', 'until you delete the account'],
+  ['Sessions', `${LIMITS.sessionIdleHours} hours without use, ${LIMITS.sessionMaxDays} days at most`],
+  ['What you changed, when, and from which country', `${LIMITS.auditDays} days`],
+  ['Events and measurements of your servers', `${LIMITS.eventDays} days`],
+  ['Mails that were sent', `their text goes at once; that there was one, ${LIMITS.mailDays} days`],
+  ['Root passwords and user data', 'until the install is done'],
+  ['Ledger and payments', 'for good; after you delete the account under a number that names nobody'],
+];
+
+function privacy({ regions }: HomeData): Html {
+  const onions = regions.filter((region) => region.tor_onion !== null);
+  return html`<ul>
+<li>No name, no telephone number, no document is asked for, at no step.</li>
+<li>IP addresses of visitors are not stored, neither in the database nor in logs. Of an address only the country is noted, where something is changed.</li>
+<li>These pages work without scripts and without pictures, in Tor Browser at its safest, and ask nothing of any other site.</li>
+<li>Give an OpenPGP key, and every mail to you is encrypted with it. A one-time code can be asked for at each sign-in.</li>
+</ul>
+${table({ caption: 'What is kept, and how long', columns: ['What', 'Kept'], rows: KEPT })}
+${
+  onions.length > 0 &&
+  html`<h3>Onion addresses</h3>
+<ul>${onions.map((region) => html`<li><a href="${thingPath(PANEL_PATHS.regions, region.id)}">${region.name}</a>: ${copyable(region.tor_onion ?? '')}</li>\n`)}</ul>`
+}`;
 }

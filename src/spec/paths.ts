@@ -28,7 +28,7 @@ export const DOCS_PATHS = { guides: '/docs/guides', changelog: '/docs/changelog'
 
 /** Where a plan is ordered in a region, with the choices made. */
 export function deployPath(choice: Readonly<Record<string, string>>): string {
-  return `${PANEL_PATHS.servers}/new?${new URLSearchParams(choice)}`;
+  return `${DEPLOY_PATH}?${new URLSearchParams(choice)}`;
 }
 
 /** Fields that every form of the panel carries: CSRF value, which form of its page it is, its key for a second click, its row. */
@@ -72,6 +72,9 @@ export function serverPath(serverNo: bigint): string {
 
 /** Where a server is ordered. No id is like its last part. */
 export const DEPLOY_PATH = `${PANEL_PATHS.servers}/new`;
+/** Where the same form is sent to be shown its total, or to order with a root password instead of keys. */
+export const DEPLOY_TOTAL_PATH = `${DEPLOY_PATH}/total`;
+export const DEPLOY_PASSWORD_PATH = `${DEPLOY_PATH}/password`;
 
 /** The pages of one server, by what they add to its path. */
 export const SERVER_PARTS = {

@@ -4,14 +4,22 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { failureOf } from '../errors.ts';
 import { readForm } from '../form.ts';
 import type { Edge } from '../settings.ts';
+import { ACCOUNT_PAGES } from './account-pages.ts';
 import { registerAssets } from './assets.ts';
 import type { PanelPage } from './page.ts';
 import { registerPage, sendFailure } from './pipeline.ts';
 import { RESOURCE_PAGES } from './resource-pages.ts';
 import { registerServerNumbers } from './server-number.ts';
 import { SERVER_PAGES } from './server-pages.ts';
+import { registerSiteFiles } from './site-files.ts';
+import { STOREFRONT_PAGES } from './storefront.ts';
 
-export const PANEL_PAGES: readonly PanelPage[] = [...SERVER_PAGES, ...RESOURCE_PAGES];
+export const PANEL_PAGES: readonly PanelPage[] = [
+  ...STOREFRONT_PAGES,
+  ...SERVER_PAGES,
+  ...RESOURCE_PAGES,
+  ...ACCOUNT_PAGES,
+];
 
 export function registerPanel(scope: FastifyInstance, edge: Edge): void {
   scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
@@ -23,6 +31,7 @@ export function registerPanel(scope: FastifyInstance, edge: Edge): void {
     return await sendFailure(edge, request, reply, failure);
   });
   registerAssets(scope);
+  registerSiteFiles(scope);
   registerServerNumbers(scope, edge);
   for (const page of PANEL_PAGES) registerPage(scope, edge, page);
 }

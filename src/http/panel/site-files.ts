@@ -1,0 +1,18 @@
+/** The two files that browsers and robots ask every site for. */
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+
+const FAVICON = readFileSync(new URL('../../panel/favicon.png', import.meta.url));
+/** Their addresses never change: kept for a day, not for good. */
+const KEPT = { 'cache-control': 'public, max-age=86400' };
+
+export function registerSiteFiles(scope: FastifyInstance): void {
+  scope.get('/favicon.ico', (_request, reply) => {
+    reply
+      .headers({ 'content-type': 'image/png', 'cross-origin-resource-policy': 'same-origin', ...KEPT })
+      .send(FAVICON);
+  });
+  scope.get('/robots.txt', (_request, reply) => {
+    reply.headers({ 'content-type': 'text/plain; charset=utf-8', ...KEPT }).send('User-agent: *\nAllow: /\n');
+  });
+}

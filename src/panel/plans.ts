@@ -1,0 +1,218 @@
+/** What is sold: plans by region with their stock, and what each costs by cycle. */
+import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths } from '../spec/limits.ts';
+import { deployPath, PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { PLAN_CATEGORIES, type Plan } from '../spec/schemas/plan.ts';
+import type { Region } from '../spec/schemas/region.ts';
+import { Fields, type FormContext } from './form.ts';
+import { type Html, html, type Value } from './html.ts';
+import type { View } from './layout.ts';
+import { empty, facts, section, state, table, usd } from './parts.ts';
+
+/** What a cycle of a plan costs, in US dollars. */
+export interface CyclePrice {
+  readonly months: CycleMonths;
+  readonly total: number;
+  readonly month: number;
+}
+
+export interface SoldPlan extends Plan {
+  readonly prices: readonly CyclePrice[];
+  /** Where it is sold, whether or not there is room now. */
+  readonly sold_in: readonly string[];
+}
+
+export const CATEGORY_NAMES = { vps: 'Virtual servers', dedicated: 'Dedicated machines' } as const;
+
+/** Nothing can be ordered now, and why, where the page does not say it anyway; null: it can. */
+export type Closed = { readonly note: string | null } | null;
+
+export interface PlansData {
+  readonly plans: readonly SoldPlan[];
+  readonly regions: readonly Region[];
+  readonly chosen: { readonly category: string; readonly region: string; readonly months: CycleMonths };
+  readonly closed: Closed;
+  readonly forms: FormContext;
+}
+
+export function plansView(data: PlansData): View {
+  return {
+    title: 'Plans',
+    section: 'plans',
+    body: html`<p>A server is paid for in advance, from the balance, for a cycle of 1, 3, 6 or 12 months. Longer cycles cost less.
+Traffic that comes in is not counted; above what a plan includes it is slowed down and never charged.</p>
+${chooser(data)}
+<div id="plans">
+${closedNote(data.closed)}
+${offers(data)}
+</div>`,
+  };
+}
+
+function closedNote(closed: Closed): Html | null {
+  return closed?.note ? html`<p class="banner warn">${closed.note}</p>` : null;
+}
+
+function chooser({ regions, chosen, forms }: PlansData): Html {
+  const fields = new Fields(forms, 'filter');
+  const categories = PLAN_CATEGORIES.map((word) => [word, CATEGORY_NAMES[word]] as const);
+  return html`<form method="get" class="filters" data-live="#plans"><div class="row">
+${fields.select('category', 'Kind', { value: chosen.category, choices: [['', 'All'], ...categories] })}
+${fields.select('region', 'Region', {
+  value: chosen.region,
+  choices: [['', 'All'], ...regions.map(({ id, name }) => [id, name] as const)],
+})}
+${fields.select('months', 'Cycle', {
+  value: String(chosen.months),
+  choices: CYCLE_MONTHS.map((months) => [String(months), cycleName(months)] as const),
+})}
+<button class="plain">Show</button>
+</div></form>`;
+}
+
+function offers(data: PlansData): Value {
+  const { plans, regions, chosen } = data;
+  const shown = regions.filter(({ id }) => chosen.region === '' || id === chosen.region);
+  const sold = plans.filter(({ sold_in }) => shown.some(({ id }) => sold_in.includes(id)));
+  if (sold.length === 0)
+    return empty('Nothing of this kind is sold there.', 'Choose another region or kind above.');
+  return PLAN_CATEGORIES.map((category) => {
+    const rows = sold.filter((plan) => plan.category === category);
+    return (
+      rows.length > 0 &&
+      section(CATEGORY_NAMES[category], offerTable(category, rows, { ...data, regions: shown }))
+    );
+  });
+}
+
+function offerTable(category: Plan['category'], plans: readonly SoldPlan[], data: PlansData): Html {
+  const { regions, chosen, closed } = data;
+  return table({
+    caption: `${CATEGORY_NAMES[category]}, prices for ${cycleName(chosen.months)}`,
+    columns: [
+      'Plan',
+      category === 'vps' ? 'Virtual processors' : 'Cores',
+      'Memory',
+      'NVMe disk',
+      'Traffic',
+      { name: cycleName(chosen.months), class: 'number' },
+      ...regions.map(({ name }) => name),
+    ],
+    rows: plans.map((plan) => [
+      planLink(plan.id),
+      html`${plan.cpu} <span class="soft">${plan.cpu_model}</span>`,
+      memory(plan),
+      disk(plan),
+      traffic(plan),
+      priceCell(plan, chosen.months),
+      ...regions.map((region) => stockCell(plan, region, closed, chosen.months)),
+    ]),
+  });
+}
+
+function priceCell(plan: SoldPlan, months: CycleMonths): Html | null {
+  const price = plan.prices.find((each) => each.months === months);
+  if (!price) return null;
+  if (months === 1) return html`<strong>${usd(price.total)}</strong>`;
+  return html`<strong>${usd(price.total)}</strong><br><span class="soft">${usd(price.month)} a month</span>`;
+}
+
+/** Whether a plan can be had in a region, with the way to it. */
+export function stockCell(
+  plan: SoldPlan,
+  region: Pick<Region, 'id' | 'name'>,
+  closed: Closed,
+  months: CycleMonths = 1,
+): Html {
+  if (!plan.sold_in.includes(region.id)) return html`<span class="soft">not sold here</span>`;
+  if (!plan.available_in.includes(region.id)) return state('sold out');
+  if (closed !== null) return state('available', 'good');
+  const cycle = months === 1 ? {} : { billing_months: String(months) };
+  const path = deployPath({ plan: plan.id, region: region.id, ...cycle });
+  return html`${state('available', 'good')} <a href="${path}" aria-label="Deploy ${plan.id} in ${region.name}">Deploy</a>`;
+}
+
+export function planView(data: {
+  readonly plan: SoldPlan;
+  readonly regions: readonly Region[];
+  readonly closed: Closed;
+}): View {
+  const { plan, regions, closed } = data;
+  const vps = plan.category === 'vps';
+  return {
+    title: `Plan ${plan.id}`,
+    section: 'plans',
+    above: [['Plans', PANEL_PATHS.plans]],
+    body: html`${closedNote(closed)}
+${facts([
+  ['Kind', vps ? 'virtual server' : 'dedicated machine'],
+  [vps ? 'Virtual processors' : 'Cores', String(plan.cpu)],
+  ['Processor', plan.cpu_model],
+  ['Memory', memory(plan)],
+  ['NVMe disk', disk(plan)],
+  ['Traffic', html`${traffic(plan)} out; what comes in is not counted`],
+  ['Price', html`${usd(plan.price_usd_month)} a month`],
+  [
+    'An hour of it',
+    html`${usd(plan.price_usd_hour)}, exactly $${plan.price_usd_hour_exact}; to compare only, nothing is charged by the hour`,
+  ],
+  ['Id', html`<code>${plan.id}</code>`],
+])}
+${section('Price by cycle', priceTable(plan))}
+${section('Where', whereTable(plan, regions, closed))}`,
+  };
+}
+
+function priceTable(plan: SoldPlan): Html {
+  return table({
+    caption: 'Price by cycle',
+    columns: [
+      'Cycle',
+      { name: 'Discount', class: 'number' },
+      { name: 'In all', class: 'number' },
+      { name: 'A month', class: 'number' },
+    ],
+    rows: plan.prices.map(({ months, total, month }) => [
+      cycleName(months),
+      discountText(months),
+      usd(total),
+      usd(month),
+    ]),
+  });
+}
+
+function whereTable(plan: SoldPlan, regions: readonly Region[], closed: Closed): Html {
+  return table({
+    caption: `Regions of plan ${plan.id}`,
+    columns: ['Region', 'Now'],
+    rows: regions.map((region) => [regionLink(region), stockCell(plan, region, closed)]),
+  });
+}
+
+export function planLink(id: string): Html {
+  return html`<a href="${thingPath(PANEL_PATHS.plans, id)}">${id}</a>`;
+}
+
+export function regionLink({ id, name }: Pick<Region, 'id' | 'name'>): Html {
+  return html`<a href="${thingPath(PANEL_PATHS.regions, id)}">${name}</a>`;
+}
+
+export function cycleName(months: CycleMonths): string {
+  return months === 1 ? '1 month' : `${months} months`;
+}
+
+export function discountText(months: CycleMonths): string {
+  const percent = CYCLE_DISCOUNT_PERCENT[months];
+  return percent === 0 ? 'none' : `${percent} %`;
+}
+
+export function memory({ ram_mb }: Pick<Plan, 'ram_mb'>): string {
+  return ram_mb % 1024 === 0 ? `${ram_mb / 1024} GiB` : `${ram_mb} MiB`;
+}
+
+export function disk({ disk_gb }: Pick<Plan, 'disk_gb'>): string {
+  return `${disk_gb} GiB`;
+}
+
+export function traffic({ transfer_tb }: Pick<Plan, 'transfer_tb'>): string {
+  return `${transfer_tb} TiB a month`;
+}

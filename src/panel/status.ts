@@ -1,0 +1,98 @@
+/** How the service stands, for whoever wants to know. */
+import { coin as coinOf } from '../spec/coins.ts';
+import { PANEL_PATHS } from '../spec/paths.ts';
+import type { Region } from '../spec/schemas/region.ts';
+import type { SwitchName } from '../spec/settings.ts';
+import { type Html, html } from './html.ts';
+import type { View } from './layout.ts';
+import { empty, section, state, table, time } from './parts.ts';
+import { regionLink } from './plans.ts';
+
+/** A maintenance window that is not over. */
+export interface StatusWindow {
+  /** What it closes, in words; null: everything. */
+  readonly closes: string | null;
+  readonly from: string;
+  readonly until: string;
+  readonly open: boolean;
+  readonly reason: string | null;
+}
+
+export interface StatusData {
+  readonly windows: readonly StatusWindow[];
+  /** Switches that are off; `reason` only where customers are told it anyway. */
+  readonly off: readonly { readonly name: SwitchName; readonly reason: string | null }[];
+  readonly regions: readonly Region[];
+  readonly coins: readonly { readonly coin: string; readonly taken: boolean; readonly late: boolean }[];
+  readonly now: string;
+}
+
+/** What a switch that is off means for customers. */
+const OFF: Record<SwitchName, string> = {
+  'topup-credit':
+    'Payments are seen and confirmed, but not credited by themselves: the operator decides about each.',
+  deploys: 'No new servers are sold. What was ordered is finished.',
+  renewals: 'Nothing is renewed, charged or suspended by date until the operator goes on.',
+  webhooks: 'Webhooks are not sent; what happens is kept and sent later. The event stream goes on.',
+  mail: 'Mails are not sent; they wait, and are sent later.',
+};
+
+export function statusView(data: StatusData): View {
+  const { windows, off } = data;
+  const open = windows.filter((window) => window.open);
+  const late = data.coins.some((coin) => coin.late || !coin.taken);
+  const calm = open.length === 0 && off.length === 0 && !late;
+  return {
+    title: 'Status',
+    section: 'status',
+    body: html`<p>${calm ? state('Everything runs.', 'good') : state('Not everything runs as usual: see below.', 'busy')} <span class="soft">As of ${time(data.now)}.</span></p>
+${section('Maintenance', maintenance(windows))}
+${off.length > 0 && section('Closed by the operator', switches(data))}
+${section('Regions', regions(data))}
+${section('Coins', coins(data))}`,
+  };
+}
+
+function maintenance(windows: readonly StatusWindow[]): Html {
+  if (windows.length === 0) return html`<p>None now, and none announced.</p>`;
+  return table({
+    caption: 'Maintenance windows',
+    columns: ['What is closed', 'Now', 'From', 'Until', 'Why'],
+    rows: windows.map((window) => [
+      window.closes ?? 'everything',
+      window.open ? state('closed', 'busy') : state('announced'),
+      time(window.from),
+      time(window.until),
+      window.reason ?? '–',
+    ]),
+  });
+}
+
+function switches({ off }: StatusData): Html {
+  return html`<ul>${off.map(({ name, reason }) => html`<li>${OFF[name]}${reason && html` (${reason})`}</li>\n`)}</ul>`;
+}
+
+function regions({ regions: rows }: StatusData): Html {
+  if (rows.length === 0) return empty('There are no regions yet.', 'The operator has not opened any.');
+  return html`${table({
+    caption: 'Regions',
+    columns: ['Region', 'New servers'],
+    rows: rows.map((region) => [
+      regionLink(region),
+      region.available ? state('available', 'good') : state('sold out'),
+    ]),
+  })}
+<p><a href="${PANEL_PATHS.plans}">Which plans, and where</a></p>`;
+}
+
+function coins({ coins: rows }: StatusData): Html {
+  return table({
+    caption: 'Coins',
+    columns: ['Coin', 'Network', 'Payments'],
+    rows: rows.map(({ coin, taken, late }) => [
+      coin,
+      coinOf(coin).network,
+      taken ? (late ? state('seen late', 'busy') : state('taken', 'good')) : state('not taken now'),
+    ]),
+  });
+}
