@@ -1,0 +1,144 @@
+/** The axes of charts: amounts from 0 up in a unit that keeps them short, times in UTC. */
+import { scaleLinear, scaleUtc } from 'd3-scale';
+
+/** What values are. Rates are bytes a second, as the API has them; networks are shown in bits, as they are sold. */
+export type ChartUnit = 'percent' | 'mebibytes' | 'bytes_per_s' | 'bits_per_s';
+
+interface Unit {
+  /** Names with the size of one, in what the values are, smallest first. */
+  readonly sizes: readonly Size[];
+  readonly base: 2 | 10;
+  /** An axis goes at least so far, so that next to nothing does not look like much. */
+  readonly leastTop: number;
+}
+type Size = readonly [name: string, size: number];
+
+const UNITS: Readonly<Record<ChartUnit, Unit>> = {
+  percent: { sizes: [['%', 1]], base: 10, leastTop: 10 },
+  mebibytes: {
+    sizes: [
+      ['MiB', 1],
+      ['GiB', 2 ** 10],
+      ['TiB', 2 ** 20],
+    ],
+    base: 2,
+    leastTop: 16,
+  },
+  bytes_per_s: {
+    sizes: [
+      ['B/s', 1],
+      ['kB/s', 1e3],
+      ['MB/s', 1e6],
+      ['GB/s', 1e9],
+    ],
+    base: 10,
+    leastTop: 1e3,
+  },
+  bits_per_s: {
+    sizes: [
+      ['bit/s', 1 / 8],
+      ['kbit/s', 1e3 / 8],
+      ['Mbit/s', 1e6 / 8],
+      ['Gbit/s', 1e9 / 8],
+    ],
+    base: 10,
+    leastTop: 1e3 / 8,
+  },
+};
+
+/** Beyond it an amount is a mistake, and its numbers would fill the picture. */
+const AMOUNT_MAX = 1e12;
+const INTERVALS = 4;
+const DAY_S = 86_400;
+
+export interface Tick {
+  readonly at: number;
+  readonly text: string;
+}
+
+export interface AmountAxis {
+  /** The unit's name: `kbit/s`. */
+  readonly name: string;
+  readonly ticks: readonly Tick[];
+  readonly top: number;
+}
+
+/** An amount as an axis can show it: no less than nothing, no more than can be. */
+export function clampAmount(value: number): number {
+  return Math.min(Math.max(value, 0), AMOUNT_MAX);
+}
+
+/** `1.5 GiB`, `340 kbit/s`: three digits, in the largest unit of which there is one. */
+export function showAmount(value: number, unit: ChartUnit): string {
+  const amount = clampAmount(Number.isFinite(value) ? value : 0);
+  const [name, size] = sizeFor(unit, amount);
+  const inUnit = amount / size;
+  return `${inUnit >= 100 ? Math.round(inUnit) : Number(inUnit.toPrecision(3))} ${name}`;
+}
+
+export function amountAxis(unit: ChartUnit, most: number): AmountAxis {
+  const { base, leastTop } = UNITS[unit];
+  const reach = Math.max(clampAmount(most), leastTop);
+  // What ends in 1,000 of a unit ends in 1 of the next.
+  const [, smaller] = sizeFor(unit, reach);
+  const [name, size] = sizeFor(unit, topOf(reach / smaller, base) * smaller);
+  const top = topOf(reach / size, base);
+  return { name, top: top * size, ticks: steps(top, base).map((at) => ({ at: at * size, text: plain(at) })) };
+}
+
+function sizeFor(unit: ChartUnit, amount: number): Size {
+  const { sizes } = UNITS[unit];
+  return sizes.findLast(([, size]) => amount >= size) ?? sizes[0] ?? ['', 1];
+}
+
+/** Bytes of memory go by powers of two. */
+function stepOf(reach: number): number {
+  return 2 ** Math.ceil(Math.log2(reach / INTERVALS));
+}
+
+function topOf(reach: number, base: 2 | 10): number {
+  if (base === 2) return Math.ceil(reach / stepOf(reach)) * stepOf(reach);
+  return scaleLinear().domain([0, reach]).nice(INTERVALS).domain()[1] ?? reach;
+}
+
+function steps(top: number, base: 2 | 10): number[] {
+  if (base === 10) return scaleLinear().domain([0, top]).ticks(INTERVALS);
+  return Array.from({ length: Math.round(top / stepOf(top)) + 1 }, (_, index) => index * stepOf(top));
+}
+
+function plain(value: number): string {
+  return String(Number(value.toPrecision(12)));
+}
+
+/** As many as there is room for on so many pixels, with names that say no more than one needs: `18:00`, `12 Mar`. */
+export function timeTicks(startS: number, endS: number, widthPx: number): Tick[] {
+  const spanS = endS - startS;
+  const withDay = spanS <= 8 * DAY_S;
+  const most = Math.max(2, Math.floor(widthPx / (withDay && spanS > 2 * DAY_S ? 90 : 68)));
+  const scale = scaleUtc().domain([startS * 1_000, endS * 1_000]);
+  // It takes the number for advice.
+  for (let count = most; ; count--) {
+    const times = scale.ticks(count);
+    if (times.length > most && count > 1) continue;
+    return times.map((time) => ({ at: time.getTime() / 1_000, text: timeName(time, withDay) }));
+  }
+}
+
+function timeName(time: Date, withDay: boolean): string {
+  if (time.getTime() % (DAY_S * 1_000) !== 0) return time.toISOString().slice(11, 16);
+  return withDay ? `${name(time, { weekday: 'short' })} ${dayName(time)}` : dayName(time);
+}
+
+function dayName(time: Date): string {
+  return `${time.getUTCDate()} ${name(time, { month: 'short' })}`;
+}
+
+/** `3 Mar 18:00`. */
+export function momentName(timeS: number): string {
+  const time = new Date(timeS * 1_000);
+  return `${dayName(time)} ${time.toISOString().slice(11, 16)}`;
+}
+
+function name(time: Date, part: Intl.DateTimeFormatOptions): string {
+  return time.toLocaleDateString('en-US', { ...part, timeZone: 'UTC' });
+}

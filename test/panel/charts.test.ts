@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type ChartUnit, showAmount } from '../../src/panel/chart-axes.ts';
+import { chartAlt, type LineChart, lineChartSvg } from '../../src/panel/charts.ts';
+import { RUNS } from '../support/runs.ts';
+
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+/** Fri, 6 Mar 2026, noon. */
+const END_S = Date.UTC(2026, 2, 6, 12) / 1_000;
+
+function chart(changes: Partial<LineChart> = {}): LineChart {
+  return {
+    title: 'Processor',
+    unit: 'percent',
+    series: [{ name: 'Processor', points: hours(24, () => 30) }],
+    startS: END_S - DAY_S,
+    endS: END_S,
+    stepS: HOUR_S,
+    width: 720,
+    height: 240,
+    theme: 'light',
+    ...changes,
+  };
+}
+
+/** The last hours, oldest first. */
+function hours(count: number, value: (index: number) => number): [number, number][] {
+  return Array.from({ length: count }, (_, index) => [END_S - (count - index) * HOUR_S, value(index)]);
+}
+
+function texts(svg: string): string[] {
+  return [...svg.matchAll(/>([^<>\n]+)</g)].map(([, text = '']) => text);
+}
+
+/** The lines that are drawn, each as its stretches. */
+function lines(svg: string): string[][] {
+  return [...svg.matchAll(/<path d="([^"]*)" fill="none"/g)].map(([, path = '']) => path.split('M').slice(1));
+}
+
+const oneSeries = (points: LineChart['series'][number]['points'], unit: ChartUnit = 'percent') =>
+  lineChartSvg(chart({ unit, series: [{ name: 'Processor', points }] }));
+
+describe('a chart', () => {
+  it('shows its title, its unit, amounts from 0 and times in UTC', () => {
+    const shown = texts(lineChartSvg(chart()));
+    assert.deepEqual(shown.slice(0, 7), ['Processor', '%', '0', '10', '20', '30', 'UTC']);
+    assert.deepEqual(shown.slice(7), [
+      '12:00',
+      '15:00',
+      '18:00',
+      '21:00',
+      'Fri 6 Mar',
+      '03:00',
+      '06:00',
+      '09:00',
+      '12:00',
+    ]);
+  });
+
+  it('names days over a month', () => {
+    const svg = lineChartSvg(chart({ startS: END_S - 30 * DAY_S }));
+    assert.deepEqual(texts(svg).slice(-5), ['UTC', '8 Feb', '15 Feb', '22 Feb', '1 Mar']);
+  });
+
+  it('leaves a gap where there are no data', () => {
+    const whole = hours(24, (index) => index);
+    assert.equal(lines(oneSeries(whole))[0]?.length, 1);
+    const holed = whole.filter((_, index) => index < 6 || index > 9);
+    assert.equal(lines(oneSeries(holed))[0]?.length, 2);
+  });
+
+  it('shows a point between two gaps', () => {
+    const points = hours(24, () => 5).filter((_, index) => index < 6 || index === 12 || index > 20);
+    assert.equal(oneSeries(points).match(/<circle/g)?.length, 1);
+    assert.equal(oneSeries(points.slice(0, 1)).match(/<circle/g)?.length, 1);
+  });
+
+  it('says that there are no data yet', () => {
+    assert.match(oneSeries([]), /No data yet/);
+    assert.match(chartAlt(chart({ series: [{ name: 'In', points: [] }] })), /In: no data yet\.$/);
+  });
+
+  it('puts a point in the middle of the time of which it is the mean', () => {
+    const [first = ''] = lines(oneSeries(hours(24, () => 30)))[0] ?? [];
+    const [, from = 0] = /^([\d.]+),/.exec(first) ?? [];
+    const [, to = 0] = /L([\d.]+),[\d.]+$/.exec(first) ?? [];
+    const [, axis = 0, end = 0] = /d="M([\d.]+),[\d.]+H([\d.]+)"/.exec(oneSeries([])) ?? [];
+    const halfHourPx = (Number(end) - Number(axis)) / 48;
+    assert.ok(Math.abs(Number(from) - Number(axis) - halfHourPx) < 0.2);
+    assert.ok(Math.abs(Number(end) - Number(to) - halfHourPx) < 0.2);
+  });
+
+  it('shows means of several hours where hours would be too close, and says so', () => {
+    const svg = lineChartSvg(
+      chart({
+        startS: END_S - 30 * DAY_S,
+        series: [{ name: 'Processor', points: hours(720, (index) => index % 2) }],
+      }),
+    );
+    assert.ok(texts(svg).includes('%, means of 6 hours'));
+    assert.equal(lines(svg)[0]?.[0]?.split('L').length, 120);
+  });
+
+  it('tells two series apart by more than colour', () => {
+    const series = ['In', 'Out'].map((name) => ({ name, points: hours(24, () => 1e6) }));
+    const svg = lineChartSvg(chart({ title: 'Network', unit: 'bits_per_s', series }));
+    assert.deepEqual(texts(svg).slice(0, 4), ['Network', 'Mbit/s', 'In', 'Out']);
+    const dashes = [...svg.matchAll(/stroke-dasharray="([^"]*)"/g)].map(([, dash]) => dash);
+    assert.deepEqual(dashes, ['none', '7 4', 'none', '7 4']);
+  });
+
+  it('goes up to what there is, where that is known', () => {
+    const points = hours(24, () => 700);
+    const svg = lineChartSvg(chart({ unit: 'mebibytes', most: 3_072, series: [{ name: 'Memory', points }] }));
+    assert.deepEqual(texts(svg).slice(1, 7), ['GiB', '0', '1', '2', '3', 'UTC']);
+  });
+
+  it('has what was written by others as text', () => {
+    const title = `<script>&"'`;
+    const svg = lineChartSvg(
+      chart({
+        title,
+        series: [
+          { name: '\u0000<b>', points: [] },
+          { name: '\ud800', points: [] },
+        ],
+      }),
+    );
+    assert.doesNotMatch(svg, /<script|<b>|\0/);
+    assert.match(svg, /&#60;script&#62;&#38;&#34;&#39;/);
+    assert.ok(svg.isWellFormed());
+  });
+});
+
+it('amounts are named in bits, bytes or powers of two, as their kind asks', () => {
+  const cases: [number, ChartUnit, string][] = [
+    [12.345, 'percent', '12.3 %'],
+    [512, 'mebibytes', '512 MiB'],
+    [1_536, 'mebibytes', '1.5 GiB'],
+    [999, 'bytes_per_s', '999 B/s'],
+    [1_500_000, 'bytes_per_s', '1.5 MB/s'],
+    [125, 'bits_per_s', '1 kbit/s'],
+    [1_250_000, 'bits_per_s', '10 Mbit/s'],
+    [0, 'bits_per_s', '0 bit/s'],
+    [Number.NaN, 'percent', '0 %'],
+  ];
+  for (const [value, unit, shown] of cases) assert.equal(showAmount(value, unit), shown);
+});
+
+it('whatever the numbers are, every place is a number inside the picture', () => {
+  const value = fc.oneof(fc.double(), fc.constant(0), fc.constantFrom(1e308, -1e308, 5e-324));
+  const time = fc.oneof(
+    fc.integer({ min: END_S - 40 * DAY_S, max: END_S + DAY_S }),
+    fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, -1),
+  );
+  const given = fc.record({
+    points: fc.array(fc.tuple(time, value), { maxLength: 60 }),
+    unit: fc.constantFrom<ChartUnit>('percent', 'mebibytes', 'bytes_per_s', 'bits_per_s'),
+    spanS: fc.constantFrom(0, -5, 1, HOUR_S, DAY_S, 7 * DAY_S, 30 * DAY_S, 4_000 * DAY_S),
+    width: fc.integer({ min: 320, max: 1_200 }),
+    count: fc.integer({ min: 1, max: 3 }),
+  });
+  fc.assert(
+    fc.property(given, ({ points, unit, spanS, width, count }) => {
+      const series = Array.from({ length: count }, (_, index) => ({ name: `Series ${index}`, points }));
+      const asked = chart({ unit, series, width, startS: END_S - spanS });
+      const svg = lineChartSvg(asked);
+      assert.doesNotMatch(svg + chartAlt(asked), /NaN|Infinity|undefined|null/);
+      for (const [, path = ''] of svg.matchAll(/ d="([^"]*)"/g)) {
+        for (const [, x, y] of path.matchAll(/(-?[\d.e+]+),(-?[\d.e+]+)/g)) {
+          assert.ok(Number(x) >= 0 && Number(x) <= width + 1, `${x} in ${path}`);
+          assert.ok(Number(y) >= 0 && Number(y) <= asked.height, `${y} in ${path}`);
+        }
+      }
+      assert.ok(texts(svg).length < 60);
+    }),
+    { numRuns: RUNS },
+  );
+});
