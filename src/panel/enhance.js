@@ -34,7 +34,7 @@ for (const code of document.querySelectorAll('[data-copy]')) {
   code.after(button);
 }
 
-// `<form data-live="#total">`: when a choice changes, that part of the page is fetched anew with the choices in the query.
+// `<form data-live="#total">`: when a choice changes, those parts of the page are fetched anew with the choices in the query.
 for (const form of document.querySelectorAll('form[data-live]')) {
   let asked = 0;
   form.addEventListener('change', async () => {
@@ -45,8 +45,10 @@ for (const form of document.querySelectorAll('form[data-live]')) {
     const answer = await fetch(`${location.pathname}?${new URLSearchParams(choices)}`).catch(() => null);
     if (!answer?.ok || mine !== asked) return;
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    const fresh = page.querySelector(form.dataset.live);
-    if (fresh) document.querySelector(form.dataset.live)?.replaceWith(fresh);
+    const fresh = page.querySelectorAll(form.dataset.live);
+    document.querySelectorAll(form.dataset.live).forEach((element, index) => {
+      if (fresh[index]) element.replaceWith(fresh[index]);
+    });
   });
 }
 

@@ -3,6 +3,13 @@ export const NOTICES = {
   saved: 'Saved.',
   created: 'Created.',
   deleted: 'Deleted.',
+  server_ordered:
+    'The server is ordered and paid. It runs in a minute or two; this page shows its addresses then.',
+  server_stopping: 'The server is asked to shut down.',
+  server_starting: 'The server is being switched on.',
+  server_rebooting: 'The server is being rebooted.',
+  server_rebuilding: 'The server is being installed anew. It can be reached when it runs again.',
+  server_destroying: 'The server is being destroyed. It is gone once its disk is wiped.',
   key_added: 'The key is added. Choose it when you deploy or rebuild a server.',
   key_deleted: 'The key is deleted. Servers that have it keep it.',
   signed_out: 'You are signed out.',

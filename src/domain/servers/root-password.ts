@@ -12,15 +12,17 @@ const hashing = new Turns();
 /** Refuses with `bad_password` {hint}. */
 export function requireRootPassword(password: string): void {
   const length = [...password].length;
-  if (length < LIMITS.rootPasswordMinChars) {
-    fail('bad_password', { hint: 'The root password needs 12 or more characters.' });
-  }
+  if (length < LIMITS.rootPasswordMinChars) refuse('The root password needs 12 or more characters.');
   if (length > LIMITS.rootPasswordMaxChars) {
-    fail('bad_password', { hint: 'The root password has at most 128 characters; it needs 12 or more.' });
+    refuse('The root password has at most 128 characters; it needs 12 or more.');
   }
   if (!isPrintable(password)) {
-    fail('bad_password', { hint: 'The root password takes printable characters only, 12 or more of them.' });
+    refuse('The root password takes printable characters only, 12 or more of them.');
   }
+}
+
+function refuse(hint: string): never {
+  fail('bad_password', { hint }, hint);
 }
 
 /**
