@@ -5,9 +5,10 @@
 import { fail } from '../../kernel/fail.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { lockCustomer } from '../../store/customers.ts';
+import { findCustomer, lockCustomer } from '../../store/customers.ts';
 import { confirmTotpRow, deleteTotp, findTotp, putTotp, type TotpRow, useStep } from '../../store/totp.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import type { Within } from '../idempotency.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireCustomer } from './by-email.ts';
 import { checkPassword } from './check-password.ts';
@@ -31,20 +32,33 @@ export async function beginTotp(
   service: Service,
   actor: CustomerActor,
   form: { readonly currentPassword: string },
+  within?: Within,
 ): Promise<BegunTotp> {
   const checked = await checkPassword(service, actor, form.currentPassword);
   const secret = newSecret();
   const { customerId } = actor;
-  const email = await service.db.transaction(async (tx) => {
+  return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const customer = await lockCustomer(tx, customerId);
     if (customer?.password_hash !== checked || customer.deleting_at) fail('bad_credentials');
     const secretSealed = service.keys.seal(TOTP_SECRET, secret);
     if (!(await putTotp(tx, { customerId, secretSealed, begunAt: now }))) fail('conflict_state', {}, IS_ON);
     await recordAudit(tx, { actor, action: 'customer.begin_totp', resource: null }, now);
-    return customer.email;
+    const begun = { secret, uri: secretUri(secret, customer.email) };
+    await within?.(tx, begun);
+    return begun;
   });
-  return { secret, uri: secretUri(secret, email) };
+}
+
+/** What a QR code of the secret holds that is begun and not confirmed; null: there is none, or it is too old. */
+export async function pendingTotpUri(
+  service: Service,
+  { customerId }: CustomerActor,
+): Promise<string | null> {
+  const begun = await findTotp(service.db, customerId);
+  if (!begun || begun.confirmed_at !== null || isTooOld(begun, service.clock.now())) return null;
+  const customer = await findCustomer(service.db, customerId);
+  return customer ? secretUri(openSecret(service, begun), customer.email) : null;
 }
 
 /**
@@ -79,8 +93,11 @@ export async function confirmTotp(
 }
 
 function requireBegun(row: TotpRow | undefined, now: Date): TotpRow {
-  const isOver = row?.confirmed_at === null && row.begun_at.getTime() + BEGIN_LIVES_MS <= now.getTime();
-  return row === undefined || isOver ? fail('conflict_state', {}, NOT_BEGUN) : row;
+  return row === undefined || isTooOld(row, now) ? fail('conflict_state', {}, NOT_BEGUN) : row;
+}
+
+function isTooOld(row: TotpRow, now: Date): boolean {
+  return row.confirmed_at === null && row.begun_at.getTime() + BEGIN_LIVES_MS <= now.getTime();
 }
 
 /**

@@ -1,8 +1,16 @@
 import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
-import { deleteOwnSession } from '../../store/sessions.ts';
+import { deleteOwnSession, deleteSessionsOf } from '../../store/sessions.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
+
+/** Ends all of the customer's sessions but the actor's. */
+export async function endOtherSessions(service: Service, actor: CustomerActor): Promise<void> {
+  await service.db.transaction(async (tx) => {
+    await deleteSessionsOf(tx, actor.customerId, actor.sessionId);
+    await recordAudit(tx, { actor, action: 'customer.end_session', resource: null }, service.clock.now());
+  });
+}
 
 /** Ends one of the customer's sessions; true when it was the actor's own. Refuses with `not_found`. */
 export async function endSession(service: Service, actor: CustomerActor, shownId: string): Promise<boolean> {

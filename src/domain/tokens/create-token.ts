@@ -36,13 +36,16 @@ export async function createToken(
   service: Service,
   actor: CustomerActor,
   form: TokenForm,
+  within?: Within,
 ): Promise<CreatedToken> {
   const wanted = checkToken(service, { ...form, expiresAt: form.expiresAt === '' ? null : form.expiresAt });
   const checked = await checkPassword(service, actor, form.currentPassword);
   return await service.db.transaction(async (tx) => {
     const current = await lockCustomer(tx, actor.customerId);
     if (current?.password_hash !== checked) fail('bad_credentials');
-    return await addToken(tx, service, actor, wanted);
+    const created = await addToken(tx, service, actor, wanted);
+    await within?.(tx, created);
+    return created;
   });
 }
 
