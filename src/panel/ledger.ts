@@ -1,0 +1,149 @@
+/** The ledger: all that was booked on the balance; and a month of it, to print. */
+import { MONEY_PATHS, PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { LEDGER_TYPES, type LedgerEntry } from '../spec/schemas/ledger-entry.ts';
+import { billingTabs } from './billing.ts';
+import { Fields, type FormContext } from './form.ts';
+import { type Html, html } from './html.ts';
+import type { View } from './layout.ts';
+import { empty, facts, pager, table, time, usd } from './parts.ts';
+
+const TYPE_NAMES: Record<LedgerEntry['type'], string> = {
+  charge: 'Charge',
+  topup: 'Top-up',
+  bonus: 'Bonus',
+  refund: 'Refund',
+  adjustment: 'Adjustment',
+  reversal: 'Reversal',
+};
+
+export function typeName(type: LedgerEntry['type']): string {
+  return TYPE_NAMES[type];
+}
+
+/** `+$30.00`, `−$12.50`. */
+export function signed(amount: number): string {
+  return amount > 0 ? `+${usd(amount)}` : usd(amount);
+}
+
+/** What an entry is about; a server that is gone has no page any more. */
+export function resourceLink(resource: string | null, names: ReadonlyMap<string, string>): Html | null {
+  if (resource === null) return null;
+  if (resource.startsWith('top_'))
+    return html`<a href="${thingPath(MONEY_PATHS.topups, resource)}">the top-up</a>`;
+  const name = names.get(resource);
+  return name === undefined
+    ? html`<span class="soft">a server that is gone</span>`
+    : html`<a href="${thingPath(PANEL_PATHS.servers, resource)}">${name}</a>`;
+}
+
+export function ledgerView(data: {
+  readonly entries: readonly LedgerEntry[];
+  /** Of the servers that are there, by id. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly type: string;
+  readonly next: string | null;
+  readonly first: string | null;
+  readonly forms: FormContext;
+}): View {
+  const rows = data.entries.map((entry) => [
+    time(entry.created_at),
+    typeName(entry.type),
+    entry.description,
+    resourceLink(entry.resource, data.names),
+    signed(entry.amount_usd),
+    usd(entry.balance_after_usd),
+    html`<a href="${thingPath(MONEY_PATHS.receipts, entry.id)}">Receipt</a>`,
+  ]);
+  return {
+    title: 'Ledger',
+    section: 'billing',
+    above: [['Billing', PANEL_PATHS.billing]],
+    body: html`${billingTabs(MONEY_PATHS.ledger)}
+${typeFilter(data)}
+${
+  rows.length === 0
+    ? empty(
+        data.type === '' ? 'Nothing was booked yet.' : 'Nothing of this kind was booked yet.',
+        html`<a href="${PANEL_PATHS.topup}">Top up the balance</a>; each credit and each charge stands here.`,
+      )
+    : table({
+        caption: 'Ledger',
+        columns: [
+          ...['When', 'Kind', 'What', 'About'],
+          { name: 'Amount', class: 'number' },
+          { name: 'Balance after', class: 'number' },
+          'Receipt',
+        ],
+        rows,
+      })
+}
+${pager(data)}`,
+  };
+}
+
+function typeFilter({ type, forms }: { readonly type: string; readonly forms: FormContext }): Html {
+  const fields = new Fields(forms, 'filter');
+  const choices = LEDGER_TYPES.map((word) => [word, TYPE_NAMES[word]] as const);
+  return html`<form method="get" class="filters"><div class="row">
+${fields.select('type', 'Kind', { value: type, choices: [['', 'All'], ...choices] })}
+<button class="plain">Show</button>
+</div></form>`;
+}
+
+export interface StatementData {
+  /** `November 2026`. */
+  readonly name: string;
+  readonly site: string;
+  readonly email: string;
+  readonly opening_usd: number;
+  readonly closing_usd: number;
+  readonly in_usd: number;
+  readonly out_usd: number;
+  /** Oldest first. */
+  readonly entries: readonly LedgerEntry[];
+  readonly names: ReadonlyMap<string, string>;
+  readonly earlier: string;
+  /** Null: it has not begun. */
+  readonly later: string | null;
+  /** Whether it is not over yet. */
+  readonly open: boolean;
+  readonly next: string | null;
+  readonly first: string | null;
+}
+
+export function statementView(data: StatementData): View {
+  const rows = data.entries.map((entry) => [
+    time(entry.created_at),
+    typeName(entry.type),
+    entry.description,
+    resourceLink(entry.resource, data.names),
+    html`<code>${entry.id}</code>`,
+    signed(entry.amount_usd),
+  ]);
+  return {
+    title: `Statement, ${data.name}`,
+    section: 'billing',
+    above: [['Billing', PANEL_PATHS.billing]],
+    body: html`${billingTabs(MONEY_PATHS.statement)}
+<p class="no-print"><a href="${data.earlier}">The month before</a>${data.later !== null && html` · <a href="${data.later}">The month after</a>`}</p>
+${facts([
+  ['From', data.site],
+  ['For', data.email],
+  ['Balance at its begin', usd(data.opening_usd)],
+  ['Came in', signed(data.in_usd)],
+  ['Went out', signed(data.out_usd)],
+  [data.open ? 'Balance now' : 'Balance at its end', html`<strong>${usd(data.closing_usd)}</strong>`],
+])}
+${
+  rows.length === 0
+    ? html`<p>Nothing was booked in this month.</p>`
+    : table({
+        caption: `Ledger of ${data.name}`,
+        columns: [...['When', 'Kind', 'What', 'About', 'Entry'], { name: 'Amount', class: 'number' }],
+        rows,
+      })
+}
+${pager(data)}
+<p class="soft">All times are UTC, all amounts US dollars.</p>`,
+  };
+}

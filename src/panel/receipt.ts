@@ -1,0 +1,125 @@
+/** Receipts to print: of a top-up that was credited, and of any one entry of the ledger. */
+import { MONEY_PATHS, PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import type { LedgerEntry } from '../spec/schemas/ledger-entry.ts';
+import type { Topup } from '../spec/schemas/topup.ts';
+import { coinName, coinUnit } from './coin-words.ts';
+import { type Html, html } from './html.ts';
+import type { View } from './layout.ts';
+import { resourceLink, signed, typeName } from './ledger.ts';
+import { facts, section, table, time, usd } from './parts.ts';
+
+interface Parties {
+  readonly site: string;
+  readonly email: string;
+}
+
+export interface TopupReceipt extends Parties {
+  readonly topup: Topup;
+  readonly bonus_paid_usd: number;
+  /** Those that were credited. */
+  readonly parts: readonly {
+    readonly txid: string;
+    readonly amount: string;
+    readonly rate_usd: string;
+    readonly credited_usd: number | null;
+    readonly confirmations: number;
+    readonly first_seen_at: string;
+  }[];
+  /** Oldest first. */
+  readonly entries: readonly LedgerEntry[];
+}
+
+export function topupReceiptView(data: TopupReceipt): View {
+  const { topup } = data;
+  const unit = coinUnit(topup.coin);
+  const parts = data.parts.map((part) => [
+    html`<code>${part.txid}</code>`,
+    time(part.first_seen_at),
+    html`${part.amount} ${unit}`,
+    html`$${part.rate_usd}`,
+    usd(part.credited_usd ?? 0),
+  ]);
+  return receipt(html`${facts([
+    ...parties(data, topup.created_at),
+    [
+      'What',
+      html`Top-up of the balance, <a href="${thingPath(MONEY_PATHS.topups, topup.id)}"><code>${topup.id}</code></a>`,
+    ],
+    ['Paid in', html`${coinName(topup.coin)} (${unit}) on ${topup.network}`],
+    ['To', html`<code>${topup.deposit_address}</code>`],
+    ['Credited', usd(topup.credited_usd)],
+    ['Bonus', data.bonus_paid_usd > 0 ? usd(data.bonus_paid_usd) : 'none'],
+    ['In all', html`<strong>${usd(topup.credited_usd + data.bonus_paid_usd)}</strong>`],
+  ])}
+${section(
+  'Payments',
+  table({
+    caption: 'Payments',
+    columns: [
+      ...['Transaction', 'First seen'],
+      ...['Amount', `Rate for 1 ${unit}`, 'Credited'].map((name) => ({ name, class: 'number' as const })),
+    ],
+    rows: parts,
+  }),
+)}
+${section('Booked', entries(data.entries))}`);
+}
+
+export function entryReceiptView(
+  data: Parties & { readonly entry: LedgerEntry; readonly names: ReadonlyMap<string, string> },
+): View {
+  const { entry } = data;
+  return receipt(
+    facts([
+      ...parties(data, entry.created_at),
+      ['Kind', typeName(entry.type)],
+      ['What', entry.description],
+      [
+        'About',
+        entry.resource && html`${resourceLink(entry.resource, data.names)}, <code>${entry.resource}</code>`,
+      ],
+      [
+        entry.amount_usd < 0 ? 'Paid from the balance' : 'Added to the balance',
+        html`<strong>${usd(Math.abs(entry.amount_usd))}</strong>`,
+      ],
+      ['Balance after', usd(entry.balance_after_usd)],
+      ['Entry', html`<code>${entry.id}</code>`],
+    ]),
+  );
+}
+
+function receipt(content: Html): View {
+  return {
+    title: 'Receipt',
+    section: 'billing',
+    above: [
+      ['Billing', PANEL_PATHS.billing],
+      ['Ledger', MONEY_PATHS.ledger],
+    ],
+    body: html`${content}
+<p class="soft">All times are UTC, all amounts US dollars. The balance is prepaid.</p>
+<p class="soft no-print">Print this page to keep it: only the receipt is printed.</p>`,
+  };
+}
+
+function parties({ site, email }: Parties, date: string): [string, Html | string][] {
+  return [
+    ['From', site],
+    ['For', email],
+    ['Date', time(date)],
+  ];
+}
+
+function entries(list: readonly LedgerEntry[]): Html {
+  return table({
+    caption: 'Booked on the balance',
+    columns: [...['Entry', 'When', 'Kind', 'What'], { name: 'Amount', class: 'number' }],
+    rows: list.map((entry) => [
+      html`<code>${entry.id}</code>`,
+      time(entry.created_at),
+      typeName(entry.type),
+      entry.description,
+      signed(entry.amount_usd),
+    ]),
+  });
+}

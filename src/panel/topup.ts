@@ -1,0 +1,136 @@
+/** The page where a top-up is made: coin, amount, and what comes of it before anything is paid. */
+import type { CoinCode } from '../spec/coins.ts';
+import { BONUS_TIERS_USD, LIMITS } from '../spec/limits.ts';
+import { MONEY_PATHS, PANEL_PATHS } from '../spec/paths.ts';
+import { coinChoice, coinUnit } from './coin-words.ts';
+import { Fields, type FormContext, form } from './form.ts';
+import { type Html, html } from './html.ts';
+import type { View } from './layout.ts';
+import { facts, table, usd } from './parts.ts';
+
+/** Longer than any amount that can be topped up. */
+export const AMOUNT_MAX_CHARS = 20;
+
+export interface TopupData {
+  readonly coins: readonly {
+    readonly code: CoinCode;
+    readonly network: string;
+    readonly open: boolean;
+  }[];
+  readonly coin: CoinCode | null;
+  /** As it stands in its field. */
+  readonly amount: string;
+  /** What was asked for, where it is less than the least that can be topped up. */
+  readonly raisedFrom: string | null;
+  /** What is wrong with the amount. */
+  readonly problem: string | null;
+  readonly offer: {
+    readonly amount_usd: number;
+    readonly bonus_usd: number;
+    readonly balance_after_usd: number;
+    readonly coin: {
+      readonly code: CoinCode;
+      readonly amount: string;
+      readonly rate_usd: string;
+      readonly confirmations: number;
+    } | null;
+    readonly coin_unavailable: boolean;
+    readonly kept_minutes: number;
+  } | null;
+  readonly forms: FormContext;
+}
+
+const MIN_USD = Number(LIMITS.topupMinCents) / 100;
+const LEAST_BONUS_FROM_USD = Math.min(...BONUS_TIERS_USD.map(([from]) => from));
+const MAX_USD = Number(LIMITS.topupMaxCents) / 100;
+
+export function topupView(data: TopupData): View {
+  return {
+    title: 'Top up',
+    section: 'billing',
+    above: [['Billing', PANEL_PATHS.billing]],
+    body: html`<p>You pay in a coin; the balance is in US dollars. Servers are paid from the balance, nothing else is charged.</p>
+<div class="columns"><div>
+${orderForm(data)}
+</div><div>
+${total(data)}
+${tiers()}
+</div></div>`,
+  };
+}
+
+function orderForm(data: TopupData): Html {
+  const fields = new Fields(data.forms, 'create');
+  const coins = data.coins.map((coin) =>
+    fields.radio(
+      'coin',
+      coin.code,
+      coin.open ? coinChoice(coin) : html`${coinChoice(coin)}<br>not available now`,
+      { checked: coin.code === data.coin, off: !coin.open },
+    ),
+  );
+  return form(
+    data.forms,
+    { name: 'create', action: PANEL_PATHS.topup, live: '#total' },
+    html`<fieldset><legend>Coin</legend>
+<div class="choices">
+${coins}</div>
+${fields.note('coin')}</fieldset>
+${fields.text('amount', 'Amount in US dollars', {
+  value: data.amount,
+  inputmode: 'decimal',
+  autocomplete: 'off',
+  required: true,
+  maxLength: AMOUNT_MAX_CHARS,
+  size: 12,
+  hint: `${usd(MIN_USD)} to ${usd(MAX_USD)}, with at most two decimals.`,
+})}
+<p><button class="plain" formaction="${MONEY_PATHS.offer}">Show what I get</button> <button>Get an address to pay to</button></p>`,
+  );
+}
+
+/** What scripts fetch anew when a choice changes: so it says, too, what is wrong with the amount. */
+function total(data: TopupData): Html {
+  return html`<section id="total" class="total" aria-labelledby="what-you-get" aria-live="polite">
+<h2 id="what-you-get">What you get</h2>
+${data.raisedFrom !== null && html`<p>You asked for $${data.raisedFrom}. The least that can be topped up is ${usd(MIN_USD)}; the rest stays on your balance.</p>`}
+${data.problem !== null && html`<p class="problem">${data.problem}</p>`}
+${offerOf(data)}
+</section>`;
+}
+
+function offerOf({ offer, problem, coin }: TopupData): Html | null {
+  if (offer === null)
+    return problem === null ? html`<p>Choose a coin and an amount to see what comes of it.</p>` : null;
+  const { coin: priced } = offer;
+  return html`${facts([
+    [
+      'You pay',
+      priced && html`<strong>${priced.amount} ${coinUnit(priced.code)}</strong>, at ${rate(priced)}`,
+    ],
+    ['Amount', usd(offer.amount_usd)],
+    ['Bonus', offer.bonus_usd > 0 ? usd(offer.bonus_usd) : `none below ${usd(LEAST_BONUS_FROM_USD)}`],
+    ['Balance after', html`<strong>${usd(offer.balance_after_usd)}</strong>`],
+  ])}
+${coin === null && html`<p>Choose a coin to see how much of it that is.</p>`}
+${offer.coin_unavailable && html`<p class="problem">There is no rate for this coin right now: try later, or take another one.</p>`}
+${
+  priced &&
+  html`<p>This is the rate of now. It is kept for ${offer.kept_minutes} minutes once you ask for an address. The payment counts after ${priced.confirmations} ${priced.confirmations === 1 ? 'confirmation' : 'confirmations'}.</p>`
+}`;
+}
+
+function rate(coin: { readonly code: CoinCode; readonly rate_usd: string }): string {
+  return `$${coin.rate_usd} for 1 ${coinUnit(coin.code)}`;
+}
+
+function tiers(): Html {
+  const rows = BONUS_TIERS_USD.map(([from, bonus]) => [
+    `from ${usd(from)}`,
+    usd(bonus),
+    `${usd(from)} bring ${usd(from + bonus)}`,
+  ]);
+  return html`<h2 id="bonus">Bonus</h2>
+${table({ caption: 'Bonus by amount', columns: ['Top-up', { name: 'Bonus', class: 'number' }, 'So'], rows })}
+<p class="soft">The highest that is reached counts, once for each top-up.</p>`;
+}
