@@ -60,6 +60,8 @@ export interface RestForm {
     params: Readonly<Record<string, string>>,
   ) => Readonly<Record<string, string>>;
   readonly query?: (form: Form) => object;
+  /** For a button that changes what stands on the page and nothing else: how it is shown again; null: it was another one. */
+  readonly redraw?: (form: Form) => Done | null;
   /** What to refuse before anything is done: a name that was not typed, say. */
   readonly first?: (
     form: Form,
@@ -93,6 +95,8 @@ export interface PanelPage {
   readonly shows?: readonly RestOperation[];
   /** Where whoever opens it is led instead; null: he sees it. */
   readonly elsewhere?: (look: Look) => string | null;
+  /** A form of it brings a file: of such a body only the fields before the file are read, and the form's `run` reads on. */
+  readonly upload?: true;
   /** The page. A refusal with `not_found` is the page of what is not there. */
   readonly show: (look: Look) => Promise<View> | View;
   /** By the names that its forms carry. */

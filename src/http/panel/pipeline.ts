@@ -15,6 +15,7 @@ import { type PostEndpoint, serve, visitOf } from '../endpoint.ts';
 import { answerError, failureOf } from '../errors.ts';
 import { type Form, type FormBody, field, queryOf } from '../form.ts';
 import type { Edge } from '../settings.ts';
+import { TAKES_A_FILE } from './file-form.ts';
 import type { Done, Look, PanelPage, Shown } from './page.ts';
 import { refusedForms, statusOf } from './refused.ts';
 import { operationOf } from './run-form.ts';
@@ -37,7 +38,8 @@ export function registerPage(scope: FastifyInstance, edge: Edge, row: PanelPage)
 }
 
 function registerForms(scope: FastifyInstance, edge: Edge, row: PanelPage, url: string): void {
-  scope.post(url, async (request, reply) => {
+  const config = row.upload ? TAKES_A_FILE : {};
+  scope.post(url, { config }, async (request, reply) => {
     const visitor = await visitorOf(edge, request, reply);
     try {
       const done = await serve(edge, endpointOf(row, request), {

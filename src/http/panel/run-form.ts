@@ -31,7 +31,9 @@ function restOperation(row: RestForm, params: Readonly<Record<string, string>>):
     audit: route.audit ?? null,
     rest: row.does,
     resource: params.id ?? null,
-    run: (call) => keyed(call, (keep) => callRoute(row, { route, check, params, call, keep })),
+    run: async (call) =>
+      row.redraw?.(call.form) ??
+      (await keyed(call, (keep) => callRoute(row, { route, check, params, call, keep }))),
   };
 }
 

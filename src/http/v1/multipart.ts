@@ -46,6 +46,13 @@ export function uploadBody({ fields, files, file }: ReceivedUpload): object {
   return { fields: fields.map(({ name, value }) => [name, value]), files, sha256: file?.sha256 ?? null };
 }
 
+export interface ReceiveOptions {
+  /** By which a repetition is recognised; the Idempotency-Key when left out. */
+  readonly key?: string | undefined;
+  /** How long nothing may come. */
+  readonly idleMs?: number;
+}
+
 /**
  * Receives the whole body. Its caller calls `discard` of the result in any case; after a refusal nothing is left.
  * Refuses as `beginUpload` does, and with 400.
@@ -54,16 +61,15 @@ export async function receiveUpload(
   request: FastifyRequest,
   service: Service,
   actor: CustomerActor,
-  idleMs: number = LIMITS.imageUploadIdleS * SECOND_MS,
+  { key = headerKey(request), idleMs = LIMITS.imageUploadIdleS * SECOND_MS }: ReceiveOptions = {},
 ): Promise<ReceivedUpload> {
   const { headers, raw } = request;
   const parser = parserFor(request);
   const length = Number(headers['content-length'] ?? 0);
-  const key = headers['idempotency-key'];
-  if (typeof key === 'string') requireKey(key);
+  if (key !== undefined) requireKey(key);
   const upload = await beginUpload(service, actor, {
     atLeastBytes: Math.max(length - AROUND_FILE_MAX_BYTES, 0),
-    key: typeof key === 'string' ? key : undefined,
+    key,
   });
   try {
     const { id, discard } = upload;
@@ -72,6 +78,11 @@ export async function receiveUpload(
     await upload.discard();
     throw error;
   }
+}
+
+function headerKey({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key'];
+  return typeof key === 'string' ? key : undefined;
 }
 
 function parserFor({ headers }: FastifyRequest): Parser {

@@ -159,7 +159,7 @@ describe('a multipart body', () => {
   it('of which nothing comes for too long is given up', async () => {
     const begun = multipart([{ name: 'file', content: isoFile() }], '');
     const { request } = requestOf([begun], { ends: false });
-    await assert.rejects(receiveUpload(request, world.service, actor, 50), InvalidRequest);
+    await assert.rejects(receiveUpload(request, world.service, actor, { idleMs: 50 }), InvalidRequest);
     assert.equal(await leftovers(), 0);
   });
 });

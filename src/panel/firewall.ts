@@ -1,0 +1,212 @@
+/** The list of firewall groups, with a form to make one, and the page of one. */
+import { LIMITS } from '../spec/limits.ts';
+import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import {
+  FIREWALL_DEFAULTS,
+  type FirewallGroup,
+  type FirewallRule,
+  RULE_ACTIONS,
+  RULE_DIRECTIONS,
+  RULE_PROTOS,
+} from '../spec/schemas/firewall.ts';
+import type { Server } from '../spec/schemas/server.ts';
+import { filters } from './filters.ts';
+import { Fields, type FormContext, form } from './form.ts';
+import { Html, html } from './html.ts';
+import type { View } from './layout.ts';
+import { day, empty, facts, pager, section, table } from './parts.ts';
+import { serverLink } from './server-choice.ts';
+
+const DEFAULTS = { drop: 'drop it (recommended)', accept: 'accept it' } as const;
+
+export function groupsView(data: {
+  readonly groups: readonly FirewallGroup[];
+  readonly filter: Readonly<Record<string, string>>;
+  readonly next: string | null;
+  readonly first: string | null;
+  readonly forms: FormContext;
+}): View {
+  const filtered = Object.keys(data.filter).length > 0;
+  const rows = data.groups.map((group) => [
+    html`<a href="${thingPath(PANEL_PATHS.firewall, group.id)}">${group.name}</a>`,
+    group.rules.length,
+    group.applied_to.length,
+    group.default_action,
+    day(group.created_at),
+  ]);
+  const number = 'number' as const;
+  const columns = [
+    'Name',
+    { name: 'Rules', class: number },
+    { name: 'Servers', class: number },
+    'Otherwise',
+    'Created',
+  ];
+  const list = () => {
+    if (rows.length > 0) return table({ caption: 'Firewall groups', columns, rows });
+    return filtered
+      ? empty('No group is called like that.', html`<a href="${PANEL_PATHS.firewall}">Show all groups</a>`)
+      : empty(
+          'No firewall groups yet.',
+          'A server without a group is open to everything. Make a group below, give it rules and apply it.',
+        );
+  };
+  return {
+    title: 'Firewall',
+    section: 'firewall',
+    body: html`${(filtered || rows.length > 0) && filters(PANEL_PATHS.firewall, data.filter, (fields) => fields.text('name', 'Name', { type: 'search', value: data.filter.name ?? '', size: 18 }))}
+${list()}
+${pager(data)}
+${section('Create a group', createForm(data.forms))}`,
+  };
+}
+
+function createForm(forms: FormContext): Html {
+  const fields = new Fields(forms, 'create');
+  return form(
+    forms,
+    { name: 'create' },
+    html`${nameAndDefault(fields, { name: '', default_action: 'drop' })}
+<button>Create the group</button>`,
+  );
+}
+
+function nameAndDefault(fields: Fields, group: Pick<FirewallGroup, 'name' | 'default_action'>): Html {
+  const { nameMaxChars } = LIMITS;
+  return html`${fields.text('name', 'Name', { value: group.name, required: true, maxLength: nameMaxChars, autocomplete: 'off' })}
+${fields.select('default_action', 'What comes in and no rule matches', {
+  value: group.default_action,
+  choices: FIREWALL_DEFAULTS.map((word) => [word, DEFAULTS[word]]),
+  hint: 'The same holds for what goes out once an applied group has a rule for that; until then all may go out.',
+})}`;
+}
+
+export function groupView(data: {
+  readonly group: FirewallGroup;
+  readonly servers: readonly Server[];
+  readonly forms: FormContext;
+}): View {
+  const { group, servers, forms } = data;
+  return {
+    title: group.name,
+    section: 'firewall',
+    above: [['Firewall', PANEL_PATHS.firewall]],
+    body: html`${facts([
+      ['Applied to', appliedTo(group, servers)],
+      ['What comes in and no rule matches', group.default_action === 'drop' ? 'is dropped' : 'is accepted'],
+      ['Created', day(group.created_at)],
+      ['Id', html`<code>${group.id}</code>`],
+    ])}
+${section('Rules', rulesPart(group, forms))}
+${section('Name and servers', changeForm(data))}
+${section('Delete', deletePart(group, forms))}`,
+  };
+}
+
+function appliedTo(group: FirewallGroup, servers: readonly Server[]): Html {
+  if (group.applied_to.length === 0) return html`no server yet`;
+  return html`${group.applied_to.map((id, index) => html`${index > 0 && ', '}${serverLink(id, servers)}`)}`;
+}
+
+function rulesPart(group: FirewallGroup, forms: FormContext): Html {
+  const { rules } = group;
+  const rows = rules.map((rule, index) => [
+    index + 1,
+    rule.direction,
+    rule.proto,
+    rule.port ?? 'all',
+    html`<code>${rule.source}</code>`,
+    rule.action,
+    rule.note,
+  ]);
+  const columns = ['#', 'Direction', 'Protocol', 'Ports', 'Peer', 'Action', 'Note'];
+  const editor = `${thingPath(PANEL_PATHS.firewall, group.id)}/rules`;
+  return html`<p>Rules are tried in their order, and the first that matches wins. Answers within a connection that was let through pass
+by themselves. The filter stands outside the server, which cannot change it.</p>
+${rules.length > 0 ? table({ caption: 'Rules, in their order', columns, rows }) : html`<p>There are no rules yet.</p>`}
+<p><a class="button" href="${editor}">Edit the rules</a></p>
+<details${(forms.refused?.name === 'add' || rules.length === 0) && new Html(' open')}><summary>Add a rule at the end</summary>
+${addForm(forms)}</details>
+${
+  rules.length > 0 &&
+  html`<details${forms.refused?.name === 'remove' && new Html(' open')}><summary>Remove a rule</summary>
+${removeForm(rules, forms)}</details>`
+}`;
+}
+
+function addForm(forms: FormContext): Html {
+  const fields = new Fields(forms, 'add');
+  const choices = (words: readonly string[]) => words.map((word) => [word, word] as const);
+  return form(
+    forms,
+    { name: 'add' },
+    html`<div class="columns"><div>${fields.select('direction', 'Direction', { choices: choices(RULE_DIRECTIONS) })}
+${fields.select('proto', 'Protocol', { choices: choices(RULE_PROTOS) })}
+${fields.text('port', 'Ports', {
+  maxLength: LIMITS.rulePortMaxChars,
+  autocomplete: 'off',
+  hint: 'One, some with commas, or a range: 443, 80,443, 8000-8999. Empty: all. Only TCP and UDP have ports.',
+})}</div>
+<div>${fields.text('source', 'Peer', {
+      required: true,
+      autocomplete: 'off',
+      hint: 'The other side as CIDR: 203.0.113.0/24, 203.0.113.7/32, 0.0.0.0/0 for all of IPv4, ::/0 for all of IPv6.',
+    })}
+${fields.select('action', 'Action', { choices: choices(RULE_ACTIONS), hint: 'Reject tells the other side; drop says nothing.' })}
+${fields.text('note', 'Note', { maxLength: LIMITS.ruleNoteMaxChars, autocomplete: 'off' })}</div></div>
+<button>Add the rule</button>`,
+  );
+}
+
+function removeForm(rules: readonly FirewallRule[], forms: FormContext): Html {
+  const fields = new Fields(forms, 'remove');
+  const choices = rules.map(({ id, direction, proto, port, source, action }, index) => {
+    const what = `${direction} ${proto}${port === null ? '' : ` ${port}`} ${source} ${action}`;
+    return [id, `${index + 1}: ${what}`] as const;
+  });
+  return form(
+    forms,
+    { name: 'remove' },
+    html`${fields.select('rule', 'Rule', { choices })}
+<button class="danger">Remove the rule</button>`,
+  );
+}
+
+function changeForm({ group, servers, forms }: Parameters<typeof groupView>[0]): Html {
+  const fields = new Fields(forms, 'change');
+  // One that is not among the customer's any more stays applied until its box is emptied.
+  const gone = group.applied_to.filter((id) => !servers.some((server) => server.id === id));
+  const rows = [...servers, ...gone.map((id) => ({ id, name: id, region: '' }))];
+  const problem = appliedProblem(forms);
+  const boxes = rows.map(({ id, name, region }) => {
+    const ticked = fields.ticked(`applied_to.${id}`, group.applied_to.includes(id));
+    return html`<label class="choice"><input type="checkbox" name="applied_to.${id}"${ticked && new Html(' checked')}> <span>${name}${region !== '' && html` <span class="soft">${region}</span>`}${problem?.id === id && html`<span class="problem">${problem.message}</span>`}</span></label>\n`;
+  });
+  return form(
+    forms,
+    { name: 'change' },
+    html`${nameAndDefault(fields, group)}
+<fieldset><legend>Applied to</legend>
+${problem?.id === null && html`<p class="problem">${problem.message}</p>`}
+${boxes.length > 0 ? html`<div class="choices">${boxes}</div>` : html`<p class="hint">You have no servers yet.</p>`}</fieldset>
+<button class="plain">Save</button>`,
+  );
+}
+
+/** What is wrong with one of the boxes: a refusal counts those that were ticked. Id null: with all of them. */
+function appliedProblem(forms: FormContext): { readonly id: string | null; readonly message: string } | null {
+  if (forms.refused?.name !== 'change') return null;
+  const found = forms.problems.find(({ field }) => /^applied_to(?:\.|$)/.test(field));
+  if (!found) return null;
+  const ticked = [...forms.values.keys()].filter((name) => name.startsWith('applied_to.'));
+  const name = ticked[Number(found.field.split('.')[1] ?? -1)];
+  return { id: name?.slice('applied_to.'.length) ?? null, message: found.message };
+}
+
+function deletePart(group: FirewallGroup, forms: FormContext): Html {
+  if (group.applied_to.length > 0)
+    return html`<p>The group is applied to servers. Empty their boxes above and save; then it can be deleted.</p>`;
+  return html`<details><summary>Delete this group</summary>
+<p>Its rules are gone for ever. No server is touched, for it is applied to none.</p>
+${form(forms, { name: 'delete' }, html`<button class="danger">Delete the group</button>`)}</details>`;
+}

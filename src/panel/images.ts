@@ -1,0 +1,135 @@
+/** The list of images, official and own, with a form to upload one, and the page of one. */
+import { LIMITS } from '../spec/limits.ts';
+import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { ARCHES, IMAGE_TYPES, type Image } from '../spec/schemas/image.ts';
+import { filters } from './filters.ts';
+import { Fields, type FormContext, form } from './form.ts';
+import { Html, html } from './html.ts';
+import type { View } from './layout.ts';
+import { day, empty, facts, pager, section, state, table } from './parts.ts';
+
+const DAY_MS = 86_400_000;
+const TYPES = { official: 'official', custom: 'your own' } as const;
+
+/** What one image is called: the name that it was given, or what it is. */
+export function imageName({ name, family, version, variant }: Image): string {
+  return name ?? [family, version, variant].filter((word) => word !== null).join(' ');
+}
+
+export interface ImageBounds {
+  /** Of one account: how many, and what they take together. */
+  readonly count: number;
+  readonly gb: number;
+  readonly fileGb: number;
+}
+
+export function imagesView(data: {
+  readonly images: readonly Image[];
+  readonly filter: Readonly<Record<string, string>>;
+  readonly next: string | null;
+  readonly first: string | null;
+  readonly bounds: ImageBounds;
+  readonly forms: FormContext;
+}): View {
+  const rows = data.images.map((image) => [
+    html`<a href="${thingPath(PANEL_PATHS.images, image.id)}">${imageName(image)}</a>`,
+    TYPES[image.type],
+    image.arch.join(', '),
+    `${image.size_gb} GiB`,
+    image.deprecated_at === null
+      ? day(image.released_at)
+      : state(`deprecated ${image.deprecated_at}`, 'busy'),
+  ]);
+  const columns = ['Name', 'Type', 'Architecture', { name: 'Size', class: 'number' }, 'Released'] as const;
+  const list =
+    rows.length > 0
+      ? table({ caption: 'Images', columns, rows })
+      : empty(
+          'No image is like that.',
+          data.filter.type === 'custom'
+            ? 'Upload one of your own below.'
+            : html`<a href="${PANEL_PATHS.images}">Show all images</a>`,
+        );
+  return {
+    title: 'Images',
+    section: 'images',
+    body: html`${filterForm(data.filter)}
+${list}
+${pager(data)}
+${section('Upload an image', uploadPart(data.forms, data.bounds))}`,
+  };
+}
+
+function filterForm(filter: Readonly<Record<string, string>>): Html {
+  const { family = '', arch = '', type = '' } = filter;
+  return filters(
+    PANEL_PATHS.images,
+    filter,
+    (
+      fields,
+    ) => html`${fields.text('family', 'Family', { type: 'search', value: family, size: 14, placeholder: 'debian' })}
+${fields.select('arch', 'Architecture', { value: arch, choices: [['', 'any'], ...ARCHES.map((word) => [word, word] as const)] })}
+${fields.select('type', 'Type', { value: type, choices: [['', 'any'], ...IMAGE_TYPES.map((word) => [word, TYPES[word]] as const)] })}`,
+  );
+}
+
+function uploadPart(forms: FormContext, { count, gb, fileGb }: ImageBounds): Html {
+  const fields = new Fields(forms, 'upload');
+  const text = { maxLength: LIMITS.nameMaxChars, autocomplete: 'off' } as const;
+  const problem = fields.problem('arch');
+  // The file is the last part of what is sent: everything before it is looked at before it is taken.
+  return html`<p>An ISO 9660 image that boots, of at most ${fileGb} GiB; ${count} images or ${gb} GiB in an account. A server that is installed from it boots it
+like a CD: keys and user data are not put into it. If the connection breaks, nothing is kept and the upload begins anew.</p>
+${form(
+  forms,
+  { name: 'upload', multipart: true },
+  html`${fields.text('name', 'Name', { ...text, hint: 'For your own records; may stay empty.' })}
+<div class="columns"><div>${fields.text('version', 'Version', { ...text, hint: 'The day of the upload when left empty.' })}</div>
+<div>${fields.text('variant', 'Variant', { ...text, hint: 'Such as minimal; may stay empty.' })}</div></div>
+<fieldset><legend>Architecture</legend>
+${problem && html`<p class="problem">${problem}</p>`}${ARCHES.map((arch) => fields.tick(`arch.${arch}`, arch, { value: arch === 'amd64' }))}</fieldset>
+${fileField(fields, fileGb)}
+<button>Upload the image</button>`,
+)}`;
+}
+
+function fileField(fields: Fields, fileGb: number): Html {
+  const hint = `At most ${fileGb} GiB. Stay on this page until it is done.`;
+  return html`<div class="field${fields.problem('file') !== null && ' bad'}"><label for="${fields.id('file')}">File</label>
+<input type="file" id="${fields.id('file')}" name="file" required accept=".iso,application/x-iso9660-image"${fields.described('file', hint)}>
+${fields.note('file', hint)}</div>`;
+}
+
+export function imageView(data: { readonly image: Image; readonly forms: FormContext }): View {
+  const { image, forms } = data;
+  return {
+    title: imageName(image),
+    section: 'images',
+    above: [['Images', PANEL_PATHS.images]],
+    body: html`${image.deprecated_at !== null && html`<p class="banner warn">${deprecation(image.deprecated_at)}</p>`}
+${facts([
+  ['Type', TYPES[image.type]],
+  ['Family', image.family],
+  ['Version', image.version],
+  ['Variant', image.variant],
+  ['Architecture', image.arch.join(', ')],
+  ['Size', `${image.size_gb} GiB`],
+  ['User data', image.cloud_init ? 'is taken, by cloud-init' : 'is not taken'],
+  [image.type === 'custom' ? 'Uploaded' : 'Released', day(image.released_at)],
+  ['Id', html`<code>${image.id}</code>`],
+])}
+${image.type === 'custom' && section('Delete', deletePart(forms))}`,
+  };
+}
+
+function deprecation(since: string): Html {
+  const gone = new Date(Date.parse(since) + LIMITS.deprecatedImageDays * DAY_MS).toISOString().slice(0, 10);
+  return html`Deprecated since ${day(since)}: no new server can have it. Servers that have it keep running and can be installed
+from it again until it is removed on ${day(gone)}.`;
+}
+
+function deletePart(forms: FormContext): Html {
+  return html`<details${forms.refused?.name === 'delete' && new Html(' open')}><summary>Delete this image</summary>
+<p>No new server can have it then, and it has to be uploaded again to come back. Servers that were installed from it keep running.</p>
+${form(forms, { name: 'delete' }, html`<button class="danger">Delete the image</button>`)}</details>`;
+}

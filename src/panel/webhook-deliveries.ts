@@ -1,0 +1,81 @@
+/** What was sent to a webhook in the last days, attempt by attempt, with a button to send it again. */
+import { LIMITS } from '../spec/limits.ts';
+import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { DELIVERED_TYPES, type Delivery } from '../spec/schemas/delivery.ts';
+import type { Webhook } from '../spec/schemas/webhook.ts';
+import { DELIVERY_STATUSES } from '../spec/states.ts';
+import { filters } from './filters.ts';
+import { type FormContext, form } from './form.ts';
+import { type Html, html } from './html.ts';
+import { pager, state, table, time } from './parts.ts';
+
+export interface DeliveriesShown {
+  readonly items: readonly Delivery[];
+  readonly filter: Readonly<Record<string, string>>;
+  readonly next: string | null;
+  readonly first: string | null;
+}
+
+const TONES = { pending: 'busy', delivered: 'good', failed: 'bad', cancelled: 'off' } as const;
+
+export function deliveriesPart(webhook: Webhook, shown: DeliveriesShown, forms: FormContext): Html {
+  const { items, filter } = shown;
+  const filtered = Object.keys(filter).length > 0;
+  const page = thingPath(PANEL_PATHS.webhooks, webhook.id);
+  const list = () => {
+    if (items.length > 0) return form(forms, { name: 'replay' }, tableOf(webhook, items));
+    return filtered
+      ? html`<p>No delivery is like that.</p>`
+      : html`<p>Nothing was sent in the last ${LIMITS.deliveryLogDays} days.</p>`;
+  };
+  return html`<p>Each attempt of the last ${LIMITS.deliveryLogDays} days, newest first. One that fails is tried again, ${LIMITS.webhookAttemptsMax} times in all; a ping once.</p>
+${(filtered || items.length > 0) && filterForm(page, filter)}
+${list()}
+${pager(shown)}`;
+}
+
+function filterForm(page: string, filter: Readonly<Record<string, string>>): Html {
+  const { status = '', event_type: type = '' } = filter;
+  const choices = (words: readonly string[]) => [
+    ['', 'any'] as const,
+    ...words.map((word) => [word, word] as const),
+  ];
+  return filters(
+    page,
+    filter,
+    (
+      fields,
+    ) => html`${fields.select('status', 'State', { value: status, choices: choices(DELIVERY_STATUSES) })}
+${fields.select('event_type', 'Event', { value: type, choices: choices(DELIVERED_TYPES) })}`,
+  );
+}
+
+function tableOf({ active }: Webhook, items: readonly Delivery[]): Html {
+  const rows = items.map((delivery) => [
+    html`<code>${delivery.event_type}</code>`,
+    state(delivery.status, TONES[delivery.status]),
+    `${delivery.attempt}`,
+    delivery.http_status ?? delivery.error ?? '–',
+    delivery.duration_ms === null ? '–' : `${delivery.duration_ms} ms`,
+    time(delivery.attempted_at),
+    time(delivery.next_attempt_at),
+    active &&
+      delivery.status !== 'pending' &&
+      html`<button class="quiet" name="delivery" value="${delivery.id}" aria-label="Send again: ${delivery.event_type}">Send again</button>`,
+  ]);
+  const number = 'number' as const;
+  return table({
+    caption: 'Deliveries',
+    columns: [
+      'Event',
+      'State',
+      { name: 'Attempt', class: number },
+      'Answer',
+      { name: 'Took', class: number },
+      'Tried',
+      'Next try',
+      { name: '', class: 'actions' },
+    ],
+    rows,
+  });
+}
