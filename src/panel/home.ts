@@ -50,7 +50,7 @@ function plans({ plans: cheapest }: HomeData): Html | null {
   if (cheapest.length === 0) return null;
   const longest = CYCLE_MONTHS.at(-1) ?? 12;
   return section(
-    'From',
+    'The smallest plans',
     html`${table({
       caption: 'The smallest plans',
       columns: [
@@ -58,7 +58,7 @@ function plans({ plans: cheapest }: HomeData): Html | null {
         'Processors',
         'Memory',
         'NVMe disk',
-        'Traffic',
+        'Traffic a month',
         { name: 'A month', class: 'number' },
         { name: `A month, paid for ${longest}`, class: 'number' },
       ],
@@ -97,7 +97,7 @@ function payment({ rateLockMinutes, graceDays }: HomeData): Html {
 ${table({
   caption: 'Bonus by amount',
   columns: [
-    { name: 'Top up at least', class: 'number' },
+    'Top up at least',
     { name: 'Bonus', class: 'number' },
     { name: 'On the balance', class: 'number' },
   ],

@@ -44,6 +44,7 @@ ${chooser(data)}
 <div id="plans">
 ${closedNote(data.closed)}
 ${offers(data)}
+${cycles(data.plans)}
 </div>`,
   };
 }
@@ -93,7 +94,7 @@ function offerTable(category: Plan['category'], plans: readonly SoldPlan[], data
       category === 'vps' ? 'Virtual processors' : 'Cores',
       'Memory',
       'NVMe disk',
-      'Traffic',
+      'Traffic a month',
       { name: cycleName(chosen.months), class: 'number' },
       ...regions.map(({ name }) => name),
     ],
@@ -114,6 +115,29 @@ function priceCell(plan: SoldPlan, months: CycleMonths): Html | null {
   if (!price) return null;
   if (months === 1) return html`<strong>${usd(price.total)}</strong>`;
   return html`<strong>${usd(price.total)}</strong><br><span class="soft">${usd(price.month)} a month</span>`;
+}
+
+/** Every plan with the price of every cycle. */
+function cycles(plans: readonly SoldPlan[]): Html | null {
+  if (plans.length === 0) return null;
+  const columns = CYCLE_MONTHS.map((months) => {
+    const percent = CYCLE_DISCOUNT_PERCENT[months];
+    return {
+      name: `${cycleName(months)}${percent === 0 ? '' : `, ${percent} % less`}`,
+      class: 'number',
+    } as const;
+  });
+  return section(
+    'Prices by cycle',
+    table({
+      caption: 'Prices by cycle, in all and for a month',
+      columns: ['Plan', ...columns],
+      rows: plans.map((plan) => [
+        planLink(plan.id),
+        ...CYCLE_MONTHS.map((months) => priceCell(plan, months)),
+      ]),
+    }),
+  );
 }
 
 /** Whether a plan can be had in a region, with the way to it. */
@@ -149,7 +173,7 @@ ${facts([
   ['Processor', plan.cpu_model],
   ['Memory', memory(plan)],
   ['NVMe disk', disk(plan)],
-  ['Traffic', html`${traffic(plan)} out; what comes in is not counted`],
+  ['Traffic', html`${traffic(plan)} a month out; what comes in is not counted`],
   ['Price', html`${usd(plan.price_usd_month)} a month`],
   [
     'An hour of it',
@@ -206,13 +230,13 @@ export function discountText(months: CycleMonths): string {
 }
 
 export function memory({ ram_mb }: Pick<Plan, 'ram_mb'>): string {
-  return ram_mb % 1024 === 0 ? `${ram_mb / 1024} GiB` : `${ram_mb} MiB`;
+  return ram_mb % 1024 === 0 ? `${ram_mb / 1024}\u00a0GiB` : `${ram_mb}\u00a0MiB`;
 }
 
 export function disk({ disk_gb }: Pick<Plan, 'disk_gb'>): string {
-  return `${disk_gb} GiB`;
+  return `${disk_gb}\u00a0GiB`;
 }
 
 export function traffic({ transfer_tb }: Pick<Plan, 'transfer_tb'>): string {
-  return `${transfer_tb} TiB a month`;
+  return `${transfer_tb}\u00a0TiB`;
 }
