@@ -123,7 +123,7 @@ function registerSurfaces(
 ): void {
   app.register(async (scope) => registerSessionSurface(scope, edge));
   app.register(async (scope) => registerV1(scope, v1), { prefix: '/v1' });
-  app.register(async (scope) => registerPages(scope, edge));
+  app.register(async (scope) => registerPages(scope));
   app.register(async (scope) => registerPanel(scope, edge));
   app.register(async (scope) => registerLinkPages(scope, edge));
   app.register(async (scope) => registerConsolePages(scope, edge));

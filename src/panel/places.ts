@@ -36,15 +36,6 @@ export const PLACES: readonly Place[] = [
   },
 ];
 
-/** What the top-up page says when it is asked about no payment. */
-export const TOPUP_PLACE: Place = {
-  path: PANEL_PATHS.topup,
-  title: 'Top up',
-  later: 'A choice of coin and amount, then the address to pay to and how far the payment has come.',
-  today:
-    'POST /topup-api.php with action create, amount and coin; then GET /topup-status.php?ref=… with the order_ref of the answer.',
-};
-
 export function placePage(place: Place): string {
   return page(
     place.title,

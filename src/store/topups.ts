@@ -47,15 +47,6 @@ async function one(sql: Sql, where: string, values: readonly unknown[]): Promise
   return stored && topup(stored);
 }
 
-/** The customer's invoices, newest first, at most `limit`. */
-export async function listTopups(sql: Sql, customerId: string, limit: number): Promise<TopupRow[]> {
-  const rows = await sql.rows<Stored>(
-    `select ${COLUMNS} from topups where customer_id = $1 order by created_at desc, id desc limit $2`,
-    [customerId, limit],
-  );
-  return rows.map(topup);
-}
-
 /** The transactions that pay an invoice, on chain or on their way, oldest first: one row a payment. */
 const TXIDS = `array(select d.txid from deposits d
   where d.topup_id = topups.id and d.state not in ('removed', 'conflicted') order by d.first_seen_at, d.key) as txids`;

@@ -1,5 +1,5 @@
 import { notFound } from '../../kernel/fail.ts';
-import { findTopupByRef, listTopups, type TopupRow } from '../../store/topups.ts';
+import { findTopupByRef, type TopupRow } from '../../store/topups.ts';
 import type { Service } from '../context.ts';
 
 /** The customer's own invoice; an unknown reference and another customer's are alike `not_found`. */
@@ -9,15 +9,4 @@ export async function findTopup(
   orderRef: string,
 ): Promise<TopupRow> {
   return (await findTopupByRef(service.db, customerId, orderRef)) ?? notFound('topup');
-}
-
-/** What one page holds. */
-const NEWEST_MAX = 100;
-
-/** The customer's newest invoices. */
-export async function listNewestTopups(
-  service: Pick<Service, 'db'>,
-  customerId: string,
-): Promise<TopupRow[]> {
-  return await listTopups(service.db, customerId, NEWEST_MAX);
 }

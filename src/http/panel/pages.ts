@@ -6,7 +6,9 @@ import { readForm } from '../form.ts';
 import type { Edge } from '../settings.ts';
 import { ACCOUNT_PAGES } from './account-pages.ts';
 import { registerAssets } from './assets.ts';
+import { MONEY_PAGES } from './money-pages.ts';
 import type { PanelPage } from './page.ts';
+import { registerPaymentPictures } from './payment.ts';
 import { registerPage, sendFailure } from './pipeline.ts';
 import { RESOURCE_PAGES } from './resource-pages.ts';
 import { registerServerNumbers } from './server-number.ts';
@@ -18,6 +20,7 @@ export const PANEL_PAGES: readonly PanelPage[] = [
   ...STOREFRONT_PAGES,
   ...SERVER_PAGES,
   ...RESOURCE_PAGES,
+  ...MONEY_PAGES,
   ...ACCOUNT_PAGES,
 ];
 
@@ -31,6 +34,7 @@ export function registerPanel(scope: FastifyInstance, edge: Edge): void {
     return await sendFailure(edge, request, reply, failure);
   });
   registerAssets(scope);
+  registerPaymentPictures(scope, edge);
   registerSiteFiles(scope);
   registerServerNumbers(scope, edge);
   for (const page of PANEL_PAGES) registerPage(scope, edge, page);
