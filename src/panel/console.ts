@@ -1,28 +1,31 @@
 /** The page of a server's screen. What it does is in a script of its own (src/http/console/page.js). */
-import { CONSOLE_PATHS, PANEL_PATHS } from '../spec/paths.ts';
+import { CONSOLE_PATHS } from '../spec/paths.ts';
 import { Html, html } from './html.ts';
 
-/** The only style of the page, beside what its viewer sets on its own elements. */
+/** The only style of the page, beside what its viewer sets on its own elements. The panel's colours, always its dark ones. */
 export const CONSOLE_STYLE = `
-:root { color-scheme: dark }
+:root { color-scheme: dark; --paper: #11161b; --sheet: #182027; --ink: #e9e6df; --soft: #a3adb8; --line: #34404b; --sea: #77cbd8; --busy: #ecc05c }
 * { box-sizing: border-box }
 [hidden] { display: none !important }
 html, body { height: 100% }
-body { margin: 0; display: flex; flex-direction: column; background: #101418; color: #e8e6e1;
-  font: 1rem/1.5 system-ui, sans-serif }
-header { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; padding: .5rem 1rem;
-  border-bottom: 1px solid #333b45 }
-header a { color: #6cc5d2; text-decoration: none; font-weight: 600 }
+body { margin: 0; display: flex; flex-direction: column; background: var(--paper); color: var(--ink);
+  font: 1rem/1.55 system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif }
+:focus-visible { outline: 3px solid var(--sea); outline-offset: 2px; border-radius: 2px }
+header { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; padding: .5rem 1.25rem;
+  border-bottom: 1px solid var(--line) }
+a { color: var(--sea); text-underline-offset: .15em }
 header [role=status] { flex: 1 }
-button { font: inherit; padding: .15rem .75rem; color: inherit; background: #232b34; border: 1px solid #4a5562;
-  border-radius: .35rem; cursor: pointer }
-#badge { padding: 0 .6rem; border: 1px solid #c9a04a; border-radius: 1rem; color: #e9c77b }
+header [role=status] { color: var(--soft) }
+button { font: inherit; padding: .15rem .75rem; color: inherit; background: transparent; border: 1px solid var(--soft);
+  border-radius: .3rem; cursor: pointer }
+button:hover { background: var(--sheet) }
+#badge { padding: 0 .6rem; border: 1px solid var(--busy); border-radius: 1rem; color: var(--busy) }
 main { flex: 1; min-height: 0; position: relative }
 #screen { position: absolute; inset: 0 }
 #about, noscript { display: block; max-width: 44rem; margin: 0 auto; padding: 1.5rem 1.25rem; position: relative }
 h1 { font-size: 1.4rem; line-height: 1.25 }
 code { overflow-wrap: anywhere }
-footer { padding: .3rem 1rem; font-size: .8rem; color: #9aa5b1 }
+footer { padding: .3rem 1.25rem; font-size: .85rem; color: var(--soft) }
 footer a { color: inherit }
 `;
 
@@ -30,12 +33,14 @@ export interface ConsolePageOptions {
   /** Where the page's script is, and its viewer's licence. */
   readonly script: string;
   readonly licence: string;
+  /** The way back: the server's page, or the list of servers. */
+  readonly back: { readonly name: string; readonly path: string };
 }
 
-const OTHER_WAYS = html`<p>Other ways to a server: sign in by SSH with one of its keys, or boot the rescue system with
-<code>POST /v1/servers/{id}/rescue</code>, which answers with a password for it.</p>`;
+const OTHER_WAYS = html`<p>Other ways to a server: sign in by SSH with one of its keys, or boot the rescue system, from the server’s
+page or by <code>POST /v1/servers/{id}/rescue</code>; its password is shown once.</p>`;
 
-export function consolePage({ script, licence }: ConsolePageOptions): string {
+export function consolePage({ script, licence, back }: ConsolePageOptions): string {
   const whole = html`<!doctype html>
 <html lang="en">
 <head>
@@ -47,7 +52,7 @@ export function consolePage({ script, licence }: ConsolePageOptions): string {
 </head>
 <body data-sockets="${CONSOLE_PATHS.sockets}">
 <header>
-<a href="${PANEL_PATHS.servers}">Skerry</a>
+<a href="${back.path}">${back.name}</a>
 <span id="state" role="status"></span>
 <span id="badge" hidden>view only</span>
 <button id="keys" type="button" hidden>Ctrl-Alt-Del</button>
@@ -64,8 +69,9 @@ ${OTHER_WAYS}
 <section id="about" hidden>
 <h1>The console is closed</h1>
 <p id="why"></p>
-<p>A link opens the console once, within five minutes, while the server runs. For a new one ask
-<code>GET /v1/servers/{id}/console</code> with an API token; one of scope <code>write</code> can type.</p>
+<p>A link opens the console once, within five minutes, while the server runs. For a new one go
+<a href="${back.path}">${back.name}</a>, or ask <code>GET /v1/servers/{id}/console</code> with an API token; one of scope
+<code>write</code> can type.</p>
 ${OTHER_WAYS}
 </section>
 </main>

@@ -3,6 +3,7 @@ import { DEPLOY_PATH, PANEL_PATHS, serverPartPath } from '../spec/paths.ts';
 import type { Server } from '../spec/schemas/server.ts';
 import { SERVER_STATUSES } from '../spec/states.ts';
 import { page as barePage } from './bare-layout.ts';
+import { filters } from './filters.ts';
 import { type Html, html, type Value } from './html.ts';
 import type { View } from './layout.ts';
 import { day, empty, pager, table } from './parts.ts';
@@ -29,7 +30,7 @@ export function serversView(data: ServersData): View {
     : html`<p><a class="button" href="${DEPLOY_PATH}">Deploy a server</a></p>`;
   if (servers.length === 0 && !filtered) return page(html`${nothingYet(closed)}`);
   return page(html`${order}
-${filters(data)}
+${filterForm(data)}
 ${servers.length > 0 ? list(data) : empty('No server is like that.', html`<a href="${PANEL_PATHS.servers}">Show all servers</a>`)}
 ${pager(data)}`);
 }
@@ -68,39 +69,21 @@ function list({ servers, regions }: ServersData): Html {
   });
 }
 
-/** Sent as the page's own query, so that what is shown can be kept as a bookmark. */
-function filters({ filter, regions, plans }: ServersData): Html {
-  const field = (name: string, label: string, control: Html) =>
-    html`<div class="field"><label for="filter-${name}">${label}</label>${control}</div>\n`;
-  const choose = (name: string, label: string, choices: readonly (readonly [string, string])[]) =>
-    field(
-      name,
-      label,
-      html`<select id="filter-${name}" name="${name}"><option value="">any</option>${choices.map(([value, text]) => option(value, text, filter[name]))}</select>`,
-    );
-  const typed = (name: string, label: string) =>
-    field(
-      name,
-      label,
-      html`<input id="filter-${name}" name="${name}" size="14" maxlength="63" value="${filter[name]}">`,
-    );
-  return html`<form method="get" class="filters row" role="search" aria-label="Filter servers">
-${choose(
-  'status',
-  'Status',
-  SERVER_STATUSES.map((word) => [word, word]),
-)}${choose('region', 'Region', Object.entries(regions))}${choose(
-  'plan',
-  'Plan',
-  plans.map((plan) => [plan, plan]),
-)}${typed('tag', 'Tag')}${typed('name', 'Name')}<button class="plain">Filter</button>
-</form>`;
-}
-
-function option(value: string, text: string, chosen: string | undefined): Html {
-  return value === chosen
-    ? html`<option value="${value}" selected>${text}</option>`
-    : html`<option value="${value}">${text}</option>`;
+function filterForm({ filter, regions, plans }: ServersData): Html {
+  const { status = '', region = '', plan = '', tag = '', name = '' } = filter;
+  const same = (words: readonly string[]) => words.map((word) => [word, word] as const);
+  const any = ['', 'any'] as const;
+  return filters(
+    PANEL_PATHS.servers,
+    filter,
+    (
+      fields,
+    ) => html`${fields.select('status', 'Status', { value: status, choices: [any, ...same(SERVER_STATUSES)] })}
+${fields.select('region', 'Region', { value: region, choices: [any, ...Object.entries(regions)] })}
+${fields.select('plan', 'Plan', { value: plan, choices: [any, ...same(plans)] })}
+${fields.text('tag', 'Tag', { value: tag, size: 12 })}
+${fields.text('name', 'Name', { type: 'search', value: name, size: 16 })}`,
+  );
 }
 
 /** For whoever is not signed in, on the pages that are not of this frame. */

@@ -55,7 +55,7 @@ async function open(url) {
   const viewer = new RFB(screen, socket);
   viewer.viewOnly = viewOnly;
   viewer.scaleViewport = true;
-  viewer.background = '#101418';
+  viewer.background = '#11161b';
   let name = 'the server';
   viewer.addEventListener('desktopname', ({ detail }) => {
     name = detail.name;

@@ -1,8 +1,9 @@
 /** The console's page and its files. Nobody signs in here: the ticket in the page's address is what opens a screen. */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { readId } from '../../kernel/ids.ts';
 import { CONSOLE_STYLE, consolePage } from '../../panel/console.ts';
-import { CONSOLE_PATHS } from '../../spec/paths.ts';
+import { CONSOLE_PATHS, PANEL_PATHS, serverPartPath } from '../../spec/paths.ts';
 import type { Edge } from '../settings.ts';
 import { consoleFiles, NOVNC_LICENCE, PAGE_SCRIPT } from './files.ts';
 
@@ -17,6 +18,7 @@ export function registerConsolePages(scope: FastifyInstance, edge: Edge): void {
     const page = consolePage({
       script: `${CONSOLE_PATHS.page}/files/${version}/${PAGE_SCRIPT}`,
       licence: `${CONSOLE_PATHS.page}/files/${version}/${NOVNC_LICENCE}`,
+      back: wayBack((request.query as Readonly<Record<string, unknown>>).server),
     });
     reply.headers(headers(socketOrigins(edge.settings.baseUrl, request.host))).send(page);
   });
@@ -34,6 +36,13 @@ export function registerConsolePages(scope: FastifyInstance, edge: Edge): void {
       })
       .send(found.bytes);
   });
+}
+
+/** To the server that the address names, as it does where the panel led here; anything else is no server. */
+function wayBack(server: unknown): { name: string; path: string } {
+  if (typeof server !== 'string' || readId('server', server) === undefined)
+    return { name: 'to your servers', path: PANEL_PATHS.servers };
+  return { name: 'back to the server', path: serverPartPath(server) };
 }
 
 /** `'self'` is not a WebSocket of our own host in every browser. */

@@ -1,20 +1,21 @@
 /** Every page of the panel. */
-import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { failureOf } from '../errors.ts';
-import { readForm } from '../form.ts';
 import type { Edge } from '../settings.ts';
 import { ACCOUNT_PAGES } from './account-pages.ts';
 import { registerAssets } from './assets.ts';
+import { readBodies } from './file-form.ts';
 import { MONEY_PAGES } from './money-pages.ts';
 import type { PanelPage } from './page.ts';
 import { registerPaymentPictures } from './payment.ts';
 import { registerPage, sendFailure } from './pipeline.ts';
 import { RESOURCE_PAGES } from './resource-pages.ts';
+import { registerServerCharts } from './server-metrics.ts';
 import { registerServerNumbers } from './server-number.ts';
 import { SERVER_PAGES } from './server-pages.ts';
 import { registerSiteFiles } from './site-files.ts';
 import { STOREFRONT_PAGES } from './storefront.ts';
+import { registerTotpPicture } from './totp.ts';
 
 export const PANEL_PAGES: readonly PanelPage[] = [
   ...STOREFRONT_PAGES,
@@ -25,9 +26,7 @@ export const PANEL_PAGES: readonly PanelPage[] = [
 ];
 
 export function registerPanel(scope: FastifyInstance, edge: Edge): void {
-  scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-    readForm(payload, request.headers),
-  );
+  readBodies(scope);
   scope.setErrorHandler(async (error, request, reply) => {
     const failure = failureOf(edge, error);
     if (failure.code === 'internal') edge.service.log.error({ err: error, requestId: request.id }, 'fault');
@@ -35,7 +34,9 @@ export function registerPanel(scope: FastifyInstance, edge: Edge): void {
   });
   registerAssets(scope);
   registerPaymentPictures(scope, edge);
+  registerTotpPicture(scope, edge);
   registerSiteFiles(scope);
   registerServerNumbers(scope, edge);
+  registerServerCharts(scope, edge);
   for (const page of PANEL_PAGES) registerPage(scope, edge, page);
 }

@@ -1,0 +1,30 @@
+/** A server's name, tags, labels and renewal, and its end. */
+import { settingsView } from '../../panel/server-settings.ts';
+import { serverPartPath } from '../../spec/paths.ts';
+import type { Server } from '../../spec/schemas/server.ts';
+import { field } from '../form.ts';
+import { body, pairs, text, ticked, words } from './fields.ts';
+import { type PanelPage, restForm } from './page.ts';
+import { lookedAt, SERVER_PATH, toServer } from './server.ts';
+
+export const SERVER_SETTINGS_PAGE: PanelPage = {
+  path: `${SERVER_PATH}/settings`,
+  access: 'customer',
+  show: async (look) => settingsView({ ...(await lookedAt(look)), forms: look.forms }),
+  forms: {
+    change: restForm<Server>({
+      does: 'servers.update',
+      body: body({ name: text, tags: words, labels: pairs, auto_renew: ticked }),
+      done: (server) => ({ to: serverPartPath(server.id, 'settings'), notice: 'saved' }),
+    }),
+    destroy: restForm({
+      does: 'servers.delete',
+      // The form says which name it asked for: this guards against a slip, not against its sender.
+      first: (form) =>
+        field(form, 'name_typed').trim() === field(form, 'name')
+          ? []
+          : [{ field: 'name_typed', issue: 'invalid_format' }],
+      done: toServer('server_destroying'),
+    }),
+  },
+};

@@ -1,0 +1,141 @@
+/** What a server did lately: charts, and the same as a table. */
+import { serverPartPath } from '../spec/paths.ts';
+import { METRICS_STEP_S, type Metrics } from '../spec/schemas/metrics.ts';
+import { showAmount } from './chart-axes.ts';
+import { type ChartTheme, chartAlt, type LineChart } from './charts.ts';
+import { Html, html } from './html.ts';
+import type { View } from './layout.ts';
+import { section, table, time } from './parts.ts';
+import { type ServerPage, serverView } from './server-frame.ts';
+
+/** Hours that are shown, and of how many a row of the table is the mean. */
+export const PERIODS = {
+  '24h': { name: '24 hours', hours: 24, rowHours: 1 },
+  '7d': { name: '7 days', hours: 7 * 24, rowHours: 6 },
+  '30d': { name: '30 days', hours: 30 * 24, rowHours: 24 },
+} as const;
+export type Period = keyof typeof PERIODS;
+
+export const CHARTS = ['cpu', 'memory', 'disk', 'network'] as const;
+export type ChartName = (typeof CHARTS)[number];
+
+const WIDTH_PX = 640;
+const HEIGHT_PX = 220;
+
+export function isPeriod(word: string): word is Period {
+  return Object.hasOwn(PERIODS, word);
+}
+
+export function isChart(word: string): word is ChartName {
+  return (CHARTS as readonly string[]).includes(word);
+}
+
+export interface MetricsData extends ServerPage {
+  readonly metrics: Metrics;
+  readonly period: Period;
+}
+
+/** One of the four charts; the picture and the words beside it are made of the same. */
+export function serverChart(
+  { metrics, period, ramMb }: Pick<MetricsData, 'metrics' | 'period' | 'ramMb'>,
+  name: ChartName,
+  theme: ChartTheme,
+): LineChart {
+  const endS = Date.parse(metrics.end) / 1_000;
+  const whole = { startS: endS - PERIODS[period].hours * METRICS_STEP_S, endS, stepS: METRICS_STEP_S };
+  const size = { width: WIDTH_PX, height: HEIGHT_PX, theme };
+  const { cpu_pct, ram_mb, disk_read_bps, disk_write_bps, net_in_bps, net_out_bps } = metrics.series;
+  const line = (called: string, points: readonly (readonly number[])[]) => ({ name: called, points });
+  const charts: Record<ChartName, Pick<LineChart, 'title' | 'unit' | 'series' | 'most'>> = {
+    cpu: { title: 'Processors', unit: 'percent', series: [line('in use', cpu_pct)] },
+    memory: { title: 'Memory', unit: 'mebibytes', most: ramMb, series: [line('in use', ram_mb)] },
+    disk: {
+      title: 'Disk',
+      unit: 'bytes_per_s',
+      series: [line('read', disk_read_bps), line('written', disk_write_bps)],
+    },
+    network: {
+      title: 'Network',
+      unit: 'bits_per_s',
+      series: [line('in', net_in_bps), line('out', net_out_bps)],
+    },
+  };
+  return { ...whole, ...size, ...charts[name] };
+}
+
+export function metricsView(data: MetricsData): View {
+  const { server, period, metrics } = data;
+  const here = serverPartPath(server.id, 'metrics');
+  const links = Object.entries(PERIODS).map(([word, { name }]) => {
+    const open = word === period && new Html(' aria-current="true"');
+    return html`<a href="${here}?period=${word}"${open}>${name}</a> `;
+  });
+  const none = metrics.series.cpu_pct.length === 0;
+  return serverView(
+    data,
+    'metrics',
+    html`<p class="row">Shown: ${links}</p>
+${
+  none
+    ? html`<p>Nothing is measured yet. The first values are there within the hour after it runs.</p>`
+    : html`${CHARTS.map((name) => picture(data, name))}
+${section('The same in numbers', numbers(data))}`
+}`,
+  );
+}
+
+function picture(data: MetricsData, name: ChartName): Html {
+  const chart = serverChart(data, name, 'light');
+  const at = (theme: ChartTheme, scale: number) =>
+    `${serverPartPath(data.server.id)}/charts/${name}.png?period=${data.period}&theme=${theme}&scale=${scale}`;
+  const both = (theme: ChartTheme) => `${at(theme, 1)} 1x, ${at(theme, 2)} 2x`;
+  return html`<p><picture><source media="(prefers-color-scheme: dark)" srcset="${both('dark')}">
+<img class="chart" src="${at('light', 1)}" srcset="${both('light')}" width="${WIDTH_PX}" height="${HEIGHT_PX}" alt="${chartAlt(chart)}"></picture></p>
+`;
+}
+
+/** At most some thirty rows: each the mean of so many hours. */
+function numbers({ metrics, period }: MetricsData): Html {
+  const { rowHours, hours } = PERIODS[period];
+  const widthS = rowHours * METRICS_STEP_S;
+  const startS = Date.parse(metrics.end) / 1_000 - hours * METRICS_STEP_S;
+  const { series } = metrics;
+  const [cpu, ram, ...rates] = [
+    series.cpu_pct,
+    series.ram_mb,
+    series.disk_read_bps,
+    series.disk_write_bps,
+    series.net_in_bps,
+    series.net_out_bps,
+  ].map((points) => means(points, startS, widthS));
+  const starts = [...(cpu?.keys() ?? [])].toSorted((a, b) => b - a);
+  const units = ['bytes_per_s', 'bytes_per_s', 'bits_per_s', 'bits_per_s'] as const;
+  return html`<details><summary>Means of ${rowHours === 1 ? 'an hour' : `${rowHours} hours`}</summary>
+${table({
+  caption: `Means of ${rowHours === 1 ? 'an hour' : `${rowHours} hours`}, the latest first`,
+  columns: [
+    'From',
+    ...['Processors', 'Memory', 'Read', 'Written', 'In', 'Out'].map(
+      (name) => ({ name, class: 'number' }) as const,
+    ),
+  ],
+  rows: starts.map((at) => [
+    time(new Date(at * 1_000).toISOString()),
+    showAmount(cpu?.get(at) ?? 0, 'percent'),
+    showAmount(ram?.get(at) ?? 0, 'mebibytes'),
+    ...rates.map((rate, index) => showAmount(rate.get(at) ?? 0, units[index] ?? 'bytes_per_s')),
+  ]),
+})}</details>`;
+}
+
+/** By the Unix second at which each stretch begins. */
+function means(points: readonly (readonly number[])[], startS: number, widthS: number): Map<number, number> {
+  const sums = new Map<number, { sum: number; count: number }>();
+  for (const [at = 0, value = 0] of points) {
+    if (at < startS) continue;
+    const begin = Math.floor(at / widthS) * widthS;
+    const found = sums.get(begin) ?? { sum: 0, count: 0 };
+    sums.set(begin, { sum: found.sum + value, count: found.count + 1 });
+  }
+  return new Map([...sums].map(([begin, { sum, count }]) => [begin, sum / count]));
+}
