@@ -108,8 +108,8 @@ function howToPay(data: PaymentData): Html {
   const { sidePx } = qrCode(topup.payment_uri);
   return html`${networkWarning(topup)}
 <div class="columns"><div>
-<p>Send exactly</p>
-<p class="once">${copyable(topup.deposit_amount)} ${unit}</p>
+<p>Send exactly this amount in ${unit}</p>
+<p class="once">${copyable(topup.deposit_amount)}</p>
 <p>to this address, which is yours for this one top-up</p>
 <p class="once">${copyable(topup.deposit_address)}</p>
 ${SCHEME.test(topup.payment_uri) && html`<p><a href="${topup.payment_uri}">Open in a wallet</a></p>`}
@@ -131,8 +131,8 @@ function rest(data: PaymentData, missing: { readonly usd: number; readonly amoun
   }
   return section(
     'The rest',
-    html`<p>${usd(missing.usd)} less arrived than was asked. What arrived counts, and you can leave it at that. To pay the rest at the same rate, send</p>
-<p class="once">${copyable(missing.amount)} ${unit}</p>
+    html`<p>${usd(missing.usd)} less arrived than was asked. What arrived counts, and you can leave it at that. To pay the rest at the same rate, send this amount in ${unit}</p>
+<p class="once">${copyable(missing.amount)}</p>
 <p>to the same address</p>
 <p class="once">${copyable(topup.deposit_address)}</p>
 <p>so that it is in a block by ${time(data.counts_until)}. Later it counts at the rate of that moment.</p>

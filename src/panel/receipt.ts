@@ -40,7 +40,7 @@ export function topupReceiptView(data: TopupReceipt): View {
     usd(part.credited_usd ?? 0),
   ]);
   return receipt(html`${facts([
-    ...parties(data, topup.created_at),
+    ...parties(data, data.entries.at(-1)?.created_at ?? topup.created_at),
     [
       'What',
       html`Top-up of the balance, <a href="${thingPath(MONEY_PATHS.topups, topup.id)}"><code>${topup.id}</code></a>`,

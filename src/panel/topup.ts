@@ -37,6 +37,8 @@ export interface TopupData {
     readonly coin_unavailable: boolean;
     readonly kept_minutes: number;
   } | null;
+  /** What servers that wait for the balance cost together: they are paid first. */
+  readonly waiting_usd: number;
   readonly forms: FormContext;
 }
 
@@ -73,7 +75,7 @@ function orderForm(data: TopupData): Html {
     data.forms,
     { name: 'create', action: PANEL_PATHS.topup, live: '#total' },
     html`<fieldset><legend>Coin</legend>
-<div class="choices">
+<div class="choices coins">
 ${coins}</div>
 ${fields.note('coin')}</fieldset>
 ${fields.text('amount', 'Amount in US dollars', {
@@ -85,7 +87,7 @@ ${fields.text('amount', 'Amount in US dollars', {
   size: 12,
   hint: `${usd(MIN_USD)} to ${usd(MAX_USD)}, with at most two decimals.`,
 })}
-<p><button class="plain" formaction="${MONEY_PATHS.offer}">Show what I get</button> <button>Get an address to pay to</button></p>`,
+<div class="row"><button class="plain" formaction="${MONEY_PATHS.offer}">Show what I get</button> <button>Get an address to pay to</button></div>`,
   );
 }
 
@@ -99,7 +101,7 @@ ${offerOf(data)}
 </section>`;
 }
 
-function offerOf({ offer, problem, coin }: TopupData): Html | null {
+function offerOf({ offer, problem, coin, waiting_usd: waiting }: TopupData): Html | null {
   if (offer === null)
     return problem === null ? html`<p>Choose a coin and an amount to see what comes of it.</p>` : null;
   const { coin: priced } = offer;
@@ -112,6 +114,7 @@ function offerOf({ offer, problem, coin }: TopupData): Html | null {
     ['Bonus', offer.bonus_usd > 0 ? usd(offer.bonus_usd) : `none below ${usd(LEAST_BONUS_FROM_USD)}`],
     ['Balance after', html`<strong>${usd(offer.balance_after_usd)}</strong>`],
   ])}
+${waiting > 0 && html`<p>Servers that wait for the balance are paid from it first: ${usd(waiting)}.</p>`}
 ${coin === null && html`<p>Choose a coin to see how much of it that is.</p>`}
 ${offer.coin_unavailable && html`<p class="problem">There is no rate for this coin right now: try later, or take another one.</p>`}
 ${
@@ -125,12 +128,8 @@ function rate(coin: { readonly code: CoinCode; readonly rate_usd: string }): str
 }
 
 function tiers(): Html {
-  const rows = BONUS_TIERS_USD.map(([from, bonus]) => [
-    `from ${usd(from)}`,
-    usd(bonus),
-    `${usd(from)} bring ${usd(from + bonus)}`,
-  ]);
+  const rows = BONUS_TIERS_USD.map(([from, bonus]) => [`from ${usd(from)}`, usd(bonus)]);
   return html`<h2 id="bonus">Bonus</h2>
-${table({ caption: 'Bonus by amount', columns: ['Top-up', { name: 'Bonus', class: 'number' }, 'So'], rows })}
+${table({ caption: 'Bonus by amount', columns: ['Top-up', { name: 'Bonus', class: 'number' }], rows })}
 <p class="soft">The highest that is reached counts, once for each top-up.</p>`;
 }

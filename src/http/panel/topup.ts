@@ -1,4 +1,5 @@
 /** Topping up: the page where a top-up is made. With `?ref=` it shows one, as links in older mails and the session surface have it. */
+import { listRenewals } from '../../domain/billing/renewals.ts';
 import { parseTopupAmount } from '../../domain/topups/amount.ts';
 import { listCoins, offerTopup } from '../../domain/topups/offer.ts';
 import { getPaymentByRef } from '../../domain/topups/payment.ts';
@@ -30,12 +31,15 @@ async function orderPage(look: Look): Promise<View> {
   const coin = isCoinCode(word) ? word : null;
   const read = readAmount(field(typed, 'amount').trim().slice(0, AMOUNT_MAX_CHARS));
   const { cents, amount, raisedFrom, problem } = read;
+  const { items } = await listRenewals(service, look.customer(), { days: 0 });
+  const waiting = items.filter(({ outcome }) => outcome === 'waits');
   return topupView({
     coins: listCoins(service),
     ...{ coin, amount, raisedFrom },
     // A form that was refused says it beside the field.
     problem: forms.refused === null ? problem : null,
     offer: cents === null ? null : await offerTopup(service, look.customer(), { coin, amountCents: cents }),
+    waiting_usd: waiting.reduce((sum, { price_usd: price }) => sum + price, 0),
     forms,
   });
 }
