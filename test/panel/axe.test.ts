@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { graveFaults } from '../support/axe.ts';
+import { NO_CHROMIUM } from '../support/chromium.ts';
+import { FULL, IN_FULL } from '../support/runs.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Example, examplesOf, plainExamples } from './support/examples.ts';
+import { focusAfterTab, Onlooker, overhang, unfold } from './support/look.ts';
+import { startPanelWorld } from './support/world.ts';
+
+const WIDTHS = FULL ? [1280, 400] : [400];
+const NARROWEST = 360;
+const SAMPLED = new Set(['/plans', '/keys', '/signup']);
+const TABS_MAX = 60;
+
+describe('a page of the panel', { skip: NO_CHROMIUM }, () => {
+  let world: World;
+  let onlooker: Onlooker;
+  let examples: readonly Example[];
+  before(async () => {
+    if (FULL) {
+      const whole = await startPanelWorld();
+      examples = examplesOf(whole);
+      onlooker = await Onlooker.start(whole.url, whole.session.cookie);
+      world = whole;
+      return;
+    }
+    world = await startWorld();
+    examples = plainExamples().filter(({ path }) => SAMPLED.has(path));
+    onlooker = await Onlooker.start(world.url, (await world.customer()).cookie);
+  });
+  after(async () => {
+    await onlooker?.close();
+    await world?.close();
+  });
+
+  /** Every fault of every page, so that one run tells all. */
+  async function faultsOf(look: (example: Example) => Promise<readonly string[]>): Promise<string[]> {
+    const found: string[] = [];
+    for (const example of examples) {
+      for (const fault of await look(example)) found.push(`${example.name} ${example.path}: ${fault}`);
+    }
+    return found;
+  }
+
+  it('can be used with a screen reader, in light and in dark, wide and narrow', async () => {
+    const faults = await faultsOf(async (example) => {
+      const { page } = await onlooker.open(example);
+      await unfold(page);
+      const found: string[] = [];
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 800 });
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          for (const fault of await graveFaults(page)) found.push(`${width} ${colorScheme}: ${fault}`);
+        }
+      }
+      return found;
+    });
+    assert.deepEqual(faults, []);
+  });
+
+  it('is never wider than a narrow telephone', async () => {
+    const faults = await faultsOf(async (example) => {
+      const { page } = await onlooker.open(example);
+      await page.setViewportSize({ width: NARROWEST, height: 700 });
+      await unfold(page);
+      const over = await overhang(page);
+      return over > 0 ? [`${over} pixels too wide`] : [];
+    });
+    assert.deepEqual(faults, []);
+  });
+
+  it('leads the keyboard past its head first, and shows where it is', async () => {
+    const faults = await faultsOf(async (example) => {
+      const { page } = await onlooker.open(example);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      const first = await focusAfterTab(page);
+      const found = first.what.includes('href="#content"') && first.visible ? [] : [`first: ${first.what}`];
+      for (let tabs = 1; tabs < TABS_MAX; tabs += 1) {
+        const focus = await focusAfterTab(page);
+        if (focus.what.startsWith('<body')) break;
+        if (!focus.visible) found.push(`not seen: ${focus.what}`);
+      }
+      return found;
+    });
+    assert.deepEqual(faults, []);
+  });
+
+  it('leads to its content by the first link', IN_FULL, async () => {
+    const { page } = await onlooker.open({ path: '/keys', visitor: false });
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate('document.activeElement.id'), 'content');
+  });
+});

@@ -1,0 +1,140 @@
+/**
+ * Addresses at which every page of the panel can be seen, with the estate of world.ts. A page without an example fails
+ * every test that looks at all of them, so that none is forgotten.
+ */
+import type { PanelPage } from '../../../src/http/panel/page.ts';
+import { PANEL_PAGES } from '../../../src/http/panel/pages.ts';
+import type { Estate, PanelWorld } from './world.ts';
+
+export interface Example {
+  /** Of its screenshot. */
+  readonly name: string;
+  readonly page: PanelPage;
+  /** With the query. */
+  readonly path: string;
+  /** Seen by somebody who is not signed in. */
+  readonly visitor: boolean;
+}
+
+type Row = readonly [name: string, path: string];
+type Rows = (estate: Estate) => readonly Row[];
+
+const one =
+  (name: string, path: string): Rows =>
+  () => [[name, path]];
+
+/** Pages for those who are not signed in. The others of theirs are seen by the customer, who sees more. */
+const FOR_VISITORS = new Set(['/', '/plans', '/signin', '/signup', '/recover', '/confirm', '/reset']);
+
+const OPEN: Readonly<Record<string, Rows>> = {
+  '/': one('home', '/'),
+  '/plans': () => [
+    ['plans', '/plans'],
+    ['plans-chosen', '/plans?category=vps&region=par'],
+  ],
+  '/plans/{id}': one('plan', '/plans/s2'),
+  '/regions': one('regions', '/regions'),
+  '/regions/{id}': one('region', '/regions/par'),
+  '/status': one('status', '/status'),
+  '/terms': one('terms', '/terms'),
+  '/contact': one('contact', '/contact'),
+  '/signup': one('sign-up', '/signup'),
+  '/signin': one('sign-in', '/signin'),
+  '/signout': one('sign-out', '/signout'),
+  '/recover': one('recover', '/recover'),
+  '/confirm': ({ links }) => [
+    ['confirm', links.confirm],
+    ['confirm-nothing', '/confirm'],
+  ],
+  '/reset': ({ links }) => [
+    ['reset', links.reset],
+    ['reset-ask', '/reset'],
+  ],
+};
+
+const MONEY: Readonly<Record<string, Rows>> = {
+  '/topup': one('topup', '/topup?amount=100.00'),
+  '/topup/offer': one('topup-offer', '/topup/offer'),
+  '/billing': one('billing', '/billing'),
+  '/billing/ledger': one('ledger', '/billing/ledger'),
+  '/billing/statement': one('statement', '/billing/statement'),
+  '/billing/receipts/{id}': ({ topups }) => [['receipt', `/billing/receipts/${topups.credited}`]],
+  '/billing/topups/{id}': ({ topups }) =>
+    Object.entries(topups).map(([state, id]) => [`topup-${state}`, `/billing/topups/${id}`]),
+};
+
+const SERVERS: Readonly<Record<string, Rows>> = {
+  '/servers': () => [
+    ['servers', '/servers'],
+    ['servers-filtered', '/servers?status=suspended'],
+  ],
+  '/servers/new': one('deploy', '/servers/new?plan=s2&region=par&billing_months=3'),
+  '/servers/new/total': one('deploy-total', '/servers/new/total'),
+  '/servers/new/password': one('deploy-password', '/servers/new/password'),
+  '/servers/{id}': (estate) =>
+    (['running', 'stopped', 'installing', 'suspended', 'lapsed', 'dedicated'] as const).map((state) => [
+      `server-${state}`,
+      `/servers/${estate[state]}`,
+    ]),
+};
+
+const THINGS: Readonly<Record<string, Rows>> = {
+  '/volumes': one('volumes', '/volumes'),
+  '/volumes/{id}': ({ attached, detached }) => [
+    ['volume-attached', `/volumes/${attached}`],
+    ['volume-detached', `/volumes/${detached}`],
+  ],
+  '/snapshots': one('snapshots', '/snapshots'),
+  '/snapshots/{id}': ({ snapshot, failedSnapshot }) => [
+    ['snapshot', `/snapshots/${snapshot}`],
+    ['snapshot-failed', `/snapshots/${failedSnapshot}`],
+  ],
+  '/firewall': one('firewall-groups', '/firewall'),
+  '/firewall/{id}': ({ group, emptyGroup }) => [
+    ['firewall-group', `/firewall/${group}`],
+    ['firewall-group-empty', `/firewall/${emptyGroup}`],
+  ],
+  '/firewall/{id}/rules': ({ group }) => [['firewall-rules', `/firewall/${group}/rules`]],
+  '/keys': one('keys', '/keys'),
+  '/keys/{id}': ({ keys }) => [['key', `/keys/${keys[0]}`]],
+  '/images': one('images', '/images'),
+  '/images/{id}': ({ ownImage, image }) => [
+    ['image-own', `/images/${ownImage}`],
+    ['image', `/images/${image}`],
+  ],
+  '/webhooks': one('webhooks', '/webhooks'),
+  '/webhooks/{id}': ({ webhook, brokenWebhook }) => [
+    ['webhook', `/webhooks/${webhook}`],
+    ['webhook-failing', `/webhooks/${brokenWebhook}`],
+  ],
+};
+
+const ROWS = { ...OPEN, ...MONEY, ...SERVERS, ...THINGS };
+
+/** Pages whose path has a part that nothing else says: a server's pages all have its id. */
+function rowsOf(page: PanelPage, estate: Estate): readonly Row[] {
+  const rows = ROWS[page.path]?.(estate);
+  if (rows) return rows;
+  const part = /^\/servers\/\{id\}\/([\w-]+)$/.exec(page.path)?.[1];
+  if (part !== undefined) return [[`server-${part}`, `/servers/${estate.running}/${part}`]];
+  // Without parameters it is its own example.
+  if (!page.path.includes('{')) return [[page.path.slice(1).replaceAll('/', '-'), page.path]];
+  throw new Error(`${page.path} has no example in test/panel/support/examples.ts`);
+}
+
+export function examplesOf({ estate }: Pick<PanelWorld, 'estate'>): readonly Example[] {
+  return PANEL_PAGES.flatMap((page) =>
+    rowsOf(page, estate).map(([name, path]) => ({ name, path, page, visitor: FOR_VISITORS.has(page.path) })),
+  );
+}
+
+/** Pages that can be seen without an estate. */
+export function plainExamples(): readonly Example[] {
+  const none = PANEL_PAGES.filter(({ path }) => !path.includes('{'));
+  return none.map((page) => ({
+    name: page.path,
+    path: page.path,
+    page,
+    visitor: FOR_VISITORS.has(page.path),
+  }));
+}

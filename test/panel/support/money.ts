@@ -1,0 +1,81 @@
+/** Top-ups in every state that a payer can see. */
+import { turn } from '../../../src/domain/switches/switch.ts';
+import type { SessionClient } from '../../support/session-client.ts';
+import type { V1Client } from '../../support/v1-client.ts';
+import type { World } from '../../support/world.ts';
+import { made } from './estate.ts';
+
+export type TopupState =
+  | 'waiting'
+  | 'confirming'
+  | 'credited'
+  | 'expired'
+  | 'cancelled'
+  | 'short'
+  | 'over'
+  | 'late'
+  | 'held';
+
+interface Invoice {
+  readonly id: string;
+  readonly coin: string;
+  readonly deposit_address: string;
+  readonly deposit_amount: string;
+}
+
+/** What is credited stays below what the suspended server waits for. */
+export async function makeTopups(
+  world: World,
+  api: V1Client,
+  session: SessionClient,
+): Promise<Readonly<Record<TopupState, string>>> {
+  const create = async (coin: string, amount_usd = 30): Promise<Invoice> =>
+    made(await api.post('/billing/topup', { coin, amount_usd }));
+  const pay = (invoice: Invoice, part = 1) =>
+    world.sandbox('payments', {
+      coin: invoice.coin,
+      address: invoice.deposit_address,
+      amount: times(invoice, part),
+    });
+  const confirm = (coin: string) => world.sandbox('blocks', { coin, count: 60 });
+  const [expired, late] = [await create('BTC', 250), await create('ETH')];
+  await world.advance(5 * 3_600);
+  await pay(late);
+  await confirm('ETH');
+  const over = await create('LTC');
+  await pay(over, 1.2);
+  await confirm('LTC');
+  await world.settle();
+  const { service } = world.opened;
+  await turn(service, 'topup-credit', false);
+  const held = await create('XMR', 100);
+  await pay(held);
+  await confirm('XMR');
+  await world.settle();
+  await turn(service, 'topup-credit', true);
+  const credited = await create('BTC');
+  await pay(credited);
+  await confirm('BTC');
+  const cancelled = { id: await makeCancelled(api, session) };
+  const short = await create('LTC', 40);
+  await pay(short, 0.5);
+  const [confirming, waiting] = [await create('ETH', 60), await create('BTC', 100)];
+  await pay(confirming);
+  await world.settle();
+  const all = { waiting, confirming, credited, expired, cancelled, short, over, late, held };
+  const ids = Object.entries(all).map(([state, { id }]) => [state, id]);
+  return Object.fromEntries(ids) as Record<TopupState, string>;
+}
+
+/** Only the session surface and the panel can cancel. */
+async function makeCancelled(api: V1Client, session: SessionClient): Promise<string> {
+  const { body } = await session.post('/topup-api.php', { action: 'create', amount: '45.50', coin: 'LTC' });
+  const [newest] = made(await api.get('/billing/topup?page_size=1')).data;
+  await session.post('/topup-api.php', { action: 'cancel', order_ref: String(body.order_ref) });
+  return newest.id;
+}
+
+/** So much of what is asked, to eight places. */
+function times({ deposit_amount }: Invoice, part: number): string {
+  return part === 1 ? deposit_amount : (Number(deposit_amount) * part).toFixed(8);
+}

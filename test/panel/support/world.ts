@@ -1,0 +1,137 @@
+/** A service with a customer who has one of everything, for tests that look at every page. Made once for a test file. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LINK_PATHS } from '../../../src/spec/paths.ts';
+import { isoFile } from '../../support/iso.ts';
+import { PanelClient } from '../../support/panel-client.ts';
+import { answer, Receiver } from '../../support/receiver.ts';
+import { PASSWORD, SessionClient } from '../../support/session-client.ts';
+import { apiToken, V1Client } from '../../support/v1-client.ts';
+import { startWorld, type World } from '../../support/world.ts';
+import { made, makeServers, makeThings, type Servers, type Things } from './estate.ts';
+import { makeTopups, type TopupState } from './money.ts';
+
+export interface Estate extends Servers, Things {
+  /** Still being installed, however long one looks: so is whatever is installed from now on. */
+  readonly installing: string;
+  readonly topups: Readonly<Record<TopupState, string>>;
+  /** Every delivery arrives; none does. */
+  readonly webhook: string;
+  readonly brokenWebhook: string;
+  readonly token: string;
+  /** Paths of links that were mailed. */
+  readonly links: { readonly confirm: string; readonly reset: string };
+}
+
+export interface PanelWorld extends World {
+  readonly session: SessionClient;
+  /** A browser without scripts in which the customer is signed in. */
+  readonly panel: PanelClient;
+  readonly api: V1Client;
+  readonly estate: Estate;
+  readonly receiver: Receiver;
+}
+
+export interface PanelWorldOptions {
+  readonly email?: string;
+}
+
+/** Money for first cycles, and not for a second one of the dearest server. */
+const GIFT_CENTS = 36_000n;
+
+export async function startPanelWorld(options: PanelWorldOptions = {}): Promise<PanelWorld> {
+  const folder = await mkdtemp(join(tmpdir(), 'skerry-panel-'));
+  const receiver = await Receiver.start();
+  const caFile = join(folder, 'ca.pem');
+  await writeFile(caFile, receiver.authority.cert);
+  const termsFile = join(folder, 'terms.md');
+  await writeFile(termsFile, TERMS);
+  const world = await startWorld({
+    SKERRY_RATE_CAPACITY: '1000000',
+    SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true',
+    SKERRY_WEBHOOK_CA_FILE: caFile,
+    SKERRY_TERMS_FILE: termsFile,
+    SKERRY_CONTACT: 'help@skerry.example',
+  });
+  const close = async () => {
+    await world.close();
+    await receiver.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const settled = await settleIn(world, receiver, options.email);
+    return { ...world, ...settled, receiver, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const TERMS = `# Terms of service
+
+Servers are prepaid. What is *not* allowed: spam, attacks, and what hurts others.
+
+1. We keep no copy of what you store.
+2. We say so when something breaks.
+`;
+
+async function settleIn(world: World, receiver: Receiver, email: string | undefined) {
+  const session = world.visitor();
+  if (email !== undefined) session.email = email;
+  await session.signUp();
+  await world.give(session, GIFT_CENTS);
+  const api = V1Client.over(world.url, await apiToken(session));
+  const servers = await makeServers(world, api);
+  // A month has gone by: his session has ended.
+  await session.signIn();
+  const hooks = await makeWebhooks(api, receiver);
+  const things = await makeThings(world, api, servers, isoFile());
+  const topups = await makeTopups(world, api, session);
+  await SessionClient.over(world.url).signIn(session.email);
+  const token = await makeToken(session);
+  made(await api.post(`/webhooks/${hooks.webhook}/test`));
+  await session.post('/account-api.php', { action: 'resend_confirmation' });
+  await session.post('/auth-api.php', { action: 'request_reset', email: session.email });
+  await world.settle();
+  const links = await mailedLinks(world, session.email);
+  // The hypervisor does not say any more how it gets on.
+  await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 1_000_000 });
+  const last = {
+    name: 'web-2',
+    plan: 's1',
+    region: 'rkv',
+    image: servers.image,
+    ssh_keys: [...servers.keys],
+  };
+  const installing = made(await api.post('/servers', last)).id as string;
+  await session.post('/account-api.php', { action: 'enable_totp', current_password: PASSWORD });
+  const panel = PanelClient.over(world.url, { cookie: session.cookie });
+  const estate: Estate = { ...servers, ...things, ...hooks, topups, token, installing, links };
+  return { session, panel, api, estate };
+}
+
+async function makeWebhooks(api: V1Client, receiver: Receiver) {
+  const create = async (url: string, events: readonly string[]): Promise<string> =>
+    made(await api.post('/webhooks', { url, events })).id;
+  return {
+    webhook: await create(receiver.url('/skerry'), ['*']),
+    brokenWebhook: await create(receiver.url('/broken', answer(500)), ['volume.attached', 'snapshot.ready']),
+  };
+}
+
+async function makeToken(session: SessionClient): Promise<string> {
+  const fields = { action: 'create_token', name: 'deploys', scope: 'write', current_password: PASSWORD };
+  return String((await session.post('/account-api.php', fields)).body.id);
+}
+
+async function mailedLinks(world: World, email: string): Promise<Estate['links']> {
+  const answer = await fetch(`${world.url}/sandbox/mails?to=${encodeURIComponent(email)}`);
+  const { mails } = (await answer.json()) as { mails: readonly { readonly text: string }[] };
+  const newest = (path: string): string => {
+    const found = mails.flatMap(({ text }) => text.match(new RegExp(`${path}\\?token=\\S+`)) ?? []).at(-1);
+    if (found === undefined) throw new Error(`no link to ${path} was mailed`);
+    return found;
+  };
+  return { confirm: newest(LINK_PATHS.confirm), reset: newest(LINK_PATHS.reset) };
+}
