@@ -17,8 +17,6 @@ import { isConsoleUpgrade, takeUpgrades } from './console/upgrade.ts';
 import { AccountDelays } from './delays.ts';
 import { answerError, failureBody } from './errors.ts';
 import { letGo } from './let-go.ts';
-import { registerLinkPages } from './link-pages.ts';
-import { registerPages } from './pages.ts';
 import { registerPanel } from './panel/pages.ts';
 import { sendNotFound } from './panel/pipeline.ts';
 import { CurrentRules } from './rules.ts';
@@ -123,9 +121,7 @@ function registerSurfaces(
 ): void {
   app.register(async (scope) => registerSessionSurface(scope, edge));
   app.register(async (scope) => registerV1(scope, v1), { prefix: '/v1' });
-  app.register(async (scope) => registerPages(scope));
   app.register(async (scope) => registerPanel(scope, edge));
-  app.register(async (scope) => registerLinkPages(scope, edge));
   app.register(async (scope) => registerConsolePages(scope, edge));
   app.register(async (scope) => registerHealth(scope, ready));
   if (sandbox) app.register(async (scope) => sandbox(scope));

@@ -47,5 +47,6 @@ export const PLAIN_WORDS: Readonly<Record<string, string>> = {
     'This form was sent before. Look whether it did what you wanted; to send another, load the page again.',
   unknown_reference: 'Something that was chosen is not there any more.',
   not_found: 'This is not there any more.',
+  servers_left: 'The account still has servers: tick the box to lose them with it, or destroy them first.',
   bad_request: 'This form could not be read: a field is too long or holds what is no text.',
 };

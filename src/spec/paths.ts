@@ -51,6 +51,19 @@ export const MONEY_PATHS = {
   offer: '/topup/offer',
 } as const;
 
+/** The pages of the account. */
+export const ACCOUNT_PATHS = {
+  overview: PANEL_PATHS.account,
+  totp: '/account/totp',
+  sessions: '/account/sessions',
+  tokens: '/account/tokens',
+  audit: '/account/audit',
+  delete: '/account/delete',
+} as const;
+
+/** The QR code of a second factor that is begun: of whoever asks, so its address says nothing. */
+export const TOTP_PICTURE_PATH = '/account/totp/qr.png';
+
 /** Where links in mails lead. They set the visitor's cookie, because each page holds a form. */
 export const LINK_PATHS = { confirm: '/confirm', reset: '/reset' } as const;
 export type LinkPath = (typeof LINK_PATHS)[keyof typeof LINK_PATHS];

@@ -21,6 +21,8 @@ export async function qrPng(text: string): Promise<Buffer> {
   return await painter.png(qrCode(text).svg);
 }
 
-export function sendPng(reply: FastifyReply, png: Buffer): FastifyReply {
-  return reply.headers(HEADERS).send(png);
+/** `kept` false: one that must not outlive its page. */
+export function sendPng(reply: FastifyReply, png: Buffer, { kept = true } = {}): FastifyReply {
+  const headers = kept ? HEADERS : { ...HEADERS, 'cache-control': 'no-store' };
+  return reply.headers(headers).send(png);
 }

@@ -1,0 +1,112 @@
+/** The audit log: a list with filters, and one event. */
+import { ACTIONS } from '../spec/actions.ts';
+import { LIMITS } from '../spec/limits.ts';
+import { ACCOUNT_PATHS, thingPath } from '../spec/paths.ts';
+import type { AuditEvent } from '../spec/schemas/audit-event.ts';
+import { accountTabs } from './account-parts.ts';
+import { Fields, type FormContext } from './form.ts';
+import { type Html, html } from './html.ts';
+import type { View } from './layout.ts';
+import { empty, facts, pager, state, table, time } from './parts.ts';
+
+/** Resources that only the operator acts on: no customer has such a row. */
+const OPERATORS = ['maintenance', 'policy', 'switch', 'catalogue', 'price', 'host', 'machine', 'ips'];
+const CUSTOMERS_ACTIONS = ACTIONS.filter((action) => !OPERATORS.includes(action.split('.')[0] ?? ''));
+
+const RESULTS = {
+  ok: state('done', 'good'),
+  error: state('refused', 'bad'),
+  denied: state('not allowed', 'bad'),
+} as const;
+
+type Filter = Readonly<Record<string, string>>;
+
+export function auditLogView(data: {
+  readonly events: readonly AuditEvent[];
+  readonly filter: Filter;
+  readonly next: string | null;
+  readonly first: string | null;
+  readonly forms: FormContext;
+}): View {
+  const { events, filter } = data;
+  const rows = events.map((event) => [
+    html`<a href="${thingPath(ACCOUNT_PATHS.audit, event.id)}">${time(event.created_at)}</a>`,
+    html`<code>${event.action}</code>`,
+    RESULTS[event.result],
+    event.resource === null ? '–' : html`<code>${event.resource}</code>`,
+    byWhat(event),
+    countryOf(event),
+  ]);
+  const columns = ['When', 'Action', 'Outcome', 'Of what', 'By', 'From'];
+  const isFiltered = Object.keys(filter).length > 0;
+  return {
+    title: 'Audit log',
+    section: 'account',
+    above: [['Account', ACCOUNT_PATHS.overview]],
+    body: html`${accountTabs(ACCOUNT_PATHS.audit)}
+<p>What was changed in this account in the last ${LIMITS.auditDays} days, or was asked for and refused. Of where it came from, only the country
+is kept.</p>
+${filters(data.forms, filter)}
+${
+  rows.length > 0
+    ? table({ caption: 'Audit log, newest first', columns, rows })
+    : empty(
+        isFiltered ? 'Nothing of this kind.' : 'Nothing yet.',
+        isFiltered
+          ? html`<a href="${ACCOUNT_PATHS.audit}">Show everything</a>`
+          : 'What is changed from now on is listed here.',
+      )
+}
+${pager(data)}`,
+  };
+}
+
+function filters(forms: FormContext, filter: Filter): Html {
+  const fields = new Fields(forms, 'filter');
+  const at = (name: string) => (filter[name] ?? '').slice(0, 16).replace(/Z$/, '');
+  const choices = [['', 'All'] as const, ...CUSTOMERS_ACTIONS.map((action) => [action, action] as const)];
+  return html`<form method="get" class="filters row" role="search" aria-label="Filter the audit log">
+${fields.select('action', 'Action', { value: filter.action ?? '', choices })}
+${fields.text('resource', 'Of what', { value: filter.resource ?? '', placeholder: 'srv_…', size: 20 })}
+${fields.text('from', 'From, in UTC', { type: 'datetime-local', value: at('from') })}
+${fields.text('to', 'Before', { type: 'datetime-local', value: at('to') })}
+<button class="plain">Show</button>
+</form>`;
+}
+
+function byWhat({ actor_session: session, actor_token: token }: AuditEvent): string {
+  if (token !== null) return 'API token';
+  return session === null ? 'the service' : 'session';
+}
+
+function countryOf({ ip_country: country }: AuditEvent): string {
+  return country === 'XX' ? 'not known' : country;
+}
+
+export function auditEventView(event: AuditEvent): View {
+  const { actor_session: session, actor_token: token } = event;
+  const code = (text: string | null) => text && html`<code>${text}</code>`;
+  return {
+    title: event.action,
+    section: 'account',
+    above: [
+      ['Account', ACCOUNT_PATHS.overview],
+      ['Audit log', ACCOUNT_PATHS.audit],
+    ],
+    body: html`${facts([
+      ['When', time(event.created_at)],
+      ['Outcome', RESULTS[event.result]],
+      ['Of what', code(event.resource)],
+      ['Session', code(session)],
+      ['API token', code(token)],
+      ['By', session === null && token === null && 'the service, or somebody who was not signed in'],
+      ['From', countryOf(event)],
+      ['Request', code(event.request_id)],
+      ['Id', code(event.id)],
+    ])}
+${
+  event.resource !== null &&
+  html`<p><a href="${ACCOUNT_PATHS.audit}?${new URLSearchParams({ resource: event.resource }).toString()}">Everything about ${event.resource}</a></p>`
+}`,
+  };
+}
