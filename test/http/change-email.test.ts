@@ -108,7 +108,7 @@ describe('another address', () => {
     const path = await confirmPath(wanted);
     await world.visitor().signUp({ email: wanted });
     const overtaken = await use(world.visitor(), path);
-    assert.equal(overtaken.status, 400);
+    assert.equal(overtaken.status, 409);
     assert.match(overtaken.text, /already an account/);
     assert.equal((await account(one)).email, one.email);
   });
