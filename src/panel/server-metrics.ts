@@ -3,7 +3,7 @@ import { serverPartPath } from '../spec/paths.ts';
 import { METRICS_STEP_S, type Metrics } from '../spec/schemas/metrics.ts';
 import { showAmount } from './chart-axes.ts';
 import { type ChartTheme, chartAlt, type LineChart } from './charts.ts';
-import { Html, html } from './html.ts';
+import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
 import { section, table, time } from './parts.ts';
 import { type ServerPage, serverView } from './server-frame.ts';
@@ -67,8 +67,9 @@ export function metricsView(data: MetricsData): View {
   const { server, period, metrics } = data;
   const here = serverPartPath(server.id, 'metrics');
   const links = Object.entries(PERIODS).map(([word, { name }]) => {
-    const open = word === period && new Html(' aria-current="true"');
-    return html`<a href="${here}?period=${word}"${open}>${name}</a> `;
+    return word === period
+      ? html`<strong>${name}</strong> `
+      : html`<a href="${here}?period=${word}">${name}</a> `;
   });
   const none = metrics.series.cpu_pct.length === 0;
   return serverView(
@@ -78,7 +79,7 @@ export function metricsView(data: MetricsData): View {
 ${
   none
     ? html`<p>Nothing is measured yet. The first values are there within the hour after it runs.</p>`
-    : html`${CHARTS.map((name) => picture(data, name))}
+    : html`<div class="columns">${CHARTS.map((name) => picture(data, name))}</div>
 ${section('The same in numbers', numbers(data))}`
 }`,
   );

@@ -33,9 +33,10 @@ function volumes(data: StorageData): Html {
   const { attached, forms, able } = data;
   if (!able.volumes) return html`<p>The hardware of this server takes no volumes.</p>`;
   const why = hindrance(data, 'detach');
+  const here = html`<input type="hidden" name="server" value="${data.server.id}">`;
   const detach = (volume: Volume) =>
     why === null &&
-    form(forms, { name: 'detach', key: volume.id }, html`<button class="quiet">Detach</button>`);
+    form(forms, { name: 'detach', key: volume.id }, html`${here}<button class="quiet">Detach</button>`);
   const list =
     attached.length > 0
       ? table({

@@ -29,7 +29,7 @@ ${section('Machine', machine(data))}
 <div class="columns"><div>
 ${section('Paid', paid(data))}
 </div><div>
-${section('Notes', words(data))}
+${section('Tags and labels', words(data))}
 </div></div>`;
   return serverView(data, 'overview', body, changing ? REFRESH_S : undefined);
 }
@@ -109,7 +109,7 @@ function words({ server }: OverviewData): Html {
   const tag = (text: string): Value =>
     html`<a href="${PANEL_PATHS.servers}?${new URLSearchParams({ tag: text }).toString()}">${text}</a> `;
   if (server.tags.length === 0 && labels.length === 0)
-    return html`<p>No tags and labels. <a href="${serverPartPath(server.id, 'settings')}">Add some</a></p>`;
+    return html`<p>None yet. <a href="${serverPartPath(server.id, 'settings')}">Add some</a></p>`;
   return facts([
     ['Tags', server.tags.length > 0 && html`${server.tags.map(tag)}`],
     ...labels.map(([name, value]) => [name, value === '' ? '–' : value] as const),

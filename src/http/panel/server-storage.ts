@@ -36,7 +36,7 @@ async function show(look: Look) {
   });
 }
 
-const here = (params: Readonly<Record<string, string>>) => serverPartPath(params.id ?? '', 'storage');
+const storageOf = (id: string) => serverPartPath(id, 'storage');
 
 export const SERVER_STORAGE_PAGE: PanelPage = {
   path: `${SERVER_PATH}/storage`,
@@ -48,17 +48,18 @@ export const SERVER_STORAGE_PAGE: PanelPage = {
       params: (form) => ({ id: field(form, 'volume') }),
       body: body({ server: text }),
       names: { server: 'volume' },
-      done: (_, { params }) => ({ to: here(params), notice: 'volume_attached' }),
+      // The path of the operation is the volume's.
+      done: (_, { form }) => ({ to: storageOf(field(form, 'server')), notice: 'volume_attached' }),
     }),
     detach: restForm<Volume>({
       does: 'volumes.detach',
       params: (form) => ({ id: field(form, 'key') }),
-      done: (_, { params }) => ({ to: here(params), notice: 'volume_detached' }),
+      done: (_, { form }) => ({ to: storageOf(field(form, 'server')), notice: 'volume_detached' }),
     }),
     snapshot: restForm<Snapshot>({
       does: 'snapshots.create',
       body: body({ name: text, expires_at: moment }),
-      done: (_, { params }) => ({ to: here(params), notice: 'snapshot_begun' }),
+      done: ({ server }) => ({ to: storageOf(server), notice: 'snapshot_begun' }),
     }),
     restore: restForm({
       does: 'servers.restore',
