@@ -1,4 +1,5 @@
 /** Carries out one form: by the check and the verb of the REST operation that it names, or by a verb of its own; once. */
+import { createHmac } from 'node:crypto';
 import { once, type Within } from '../../domain/idempotency.ts';
 import { invalid } from '../../kernel/fail.ts';
 import type { PageRequest } from '../../spec/lists.ts';
@@ -6,7 +7,7 @@ import { PANEL_FIELDS } from '../../spec/paths.ts';
 import { isSecure } from '../caller.ts';
 import { cookieOf } from '../cookie.ts';
 import type { Call, Operation } from '../endpoint.ts';
-import { field } from '../form.ts';
+import { type Form, field } from '../form.ts';
 import { type Check, checker } from '../v1/problems.ts';
 import type { Route } from '../v1/route.ts';
 import { ROUTES } from '../v1/routes.ts';
@@ -84,21 +85,30 @@ async function callRoute(
 async function keyed(call: Call, act: (keep: Within) => Promise<Done>): Promise<Done> {
   const { edge, request, form } = call;
   const key = field(form, PANEL_FIELDS.once);
+  const credential = cookieOf(request) ?? '';
   const { answer } = await once(
     edge.service,
     {
       actor: call.customer(),
       key: key === '' ? undefined : key,
-      credential: cookieOf(request) ?? '',
+      credential,
       request: {
         method: request.method,
         path: request.url.split('?')[0] ?? '',
         query: {},
-        body: Object.fromEntries([...form].filter(([name]) => name !== PANEL_FIELDS.csrf)),
+        body: fieldsDigest(form, credential),
       },
       status: 200,
     },
     (keep) => act(keep ?? (async () => undefined)),
   );
   return answer.body as Done;
+}
+
+/** Passwords are among the fields: mixed with the cookie, which is stored nowhere, nobody can guess them from what is kept. */
+function fieldsDigest(form: Form, credential: string): string {
+  const fields = [...form]
+    .filter(([name]) => name !== PANEL_FIELDS.csrf)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHmac('sha256', credential).update(JSON.stringify(fields)).digest('base64url');
 }
