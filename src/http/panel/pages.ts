@@ -4,6 +4,7 @@ import { failureOf } from '../errors.ts';
 import type { Edge } from '../settings.ts';
 import { ACCOUNT_PAGES } from './account-pages.ts';
 import { registerAssets } from './assets.ts';
+import { DOCS_PAGES } from './docs.ts';
 import { readBodies } from './file-form.ts';
 import { MONEY_PAGES } from './money-pages.ts';
 import type { PanelPage } from './page.ts';
@@ -19,6 +20,7 @@ import { registerTotpPicture } from './totp.ts';
 
 export const PANEL_PAGES: readonly PanelPage[] = [
   ...STOREFRONT_PAGES,
+  ...DOCS_PAGES,
   ...SERVER_PAGES,
   ...RESOURCE_PAGES,
   ...MONEY_PAGES,

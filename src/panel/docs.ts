@@ -1,0 +1,84 @@
+/** Guides and changelog, from Markdown, and where to find what. */
+import { DOCS_PATHS, PANEL_PATHS } from '../spec/paths.ts';
+import { html } from './html.ts';
+import type { View } from './layout.ts';
+import { markdown } from './markdown.ts';
+import { section } from './parts.ts';
+
+export interface Guide {
+  /** The last part of its address, and its file's name. */
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+}
+
+/** In the order in which they are needed. */
+export const GUIDES: readonly Guide[] = [
+  {
+    name: 'getting-started',
+    title: 'The first server',
+    about: 'Sign up, top up, deploy: on these pages, and with curl.',
+  },
+  {
+    name: 'payments',
+    title: 'Payments',
+    about:
+      'Coins and their networks, confirmations, what happens to a payment that is short, late or held, bonus, what is given back.',
+  },
+  {
+    name: 'webhooks',
+    title: 'Events: webhooks and the stream',
+    about: 'Hear what happens to servers, volumes and money, and verify that it is true.',
+  },
+  {
+    name: 'accounts',
+    title: 'Accounts over the form endpoints',
+    about: 'Everything an account can do about itself, for programs that sign in like a browser.',
+  },
+];
+
+export function docsView(): View {
+  const guides = GUIDES.map(
+    ({ name, title, about }) =>
+      html`<li><a href="${guidePath(name)}">${title}</a><br><span class="soft">${about}</span></li>\n`,
+  );
+  return {
+    title: 'Documents',
+    section: 'docs',
+    body: html`${section('Guides', html`<ul>${guides}</ul>`)}
+${section(
+  'For programs',
+  html`<ul>
+<li><a href="${DOCS_PATHS.api}">REST API</a><br><span class="soft">Every operation, with a sample to copy.</span></li>
+<li><a href="/v1/openapi.json">OpenAPI document</a><br><span class="soft">The same for machines, version 3.1.</span></li>
+<li><a href="${DOCS_PATHS.changelog}">Changelog</a><br><span class="soft">What changed for callers.</span></li>
+</ul>`,
+)}`,
+  };
+}
+
+export function guideView(guide: Guide, source: string, baseUrl: string): View {
+  const { title, body } = markdown(source.replaceAll(WRITTEN_FOR, baseUrl), resolveLink);
+  return { title: title ?? guide.title, section: 'docs', above: [['Documents', PANEL_PATHS.docs]], body };
+}
+
+export function changelogView(source: string): View {
+  const { title, body } = markdown(source, resolveLink);
+  return { title: title ?? 'Changelog', section: 'docs', above: [['Documents', PANEL_PATHS.docs]], body };
+}
+
+/** The address that guides name; readers see their own. */
+const WRITTEN_FOR = 'https://skerry.example';
+
+export function guidePath(name: string): string {
+  return `${DOCS_PATHS.guides}/${name}`;
+}
+
+/** A link between the files leads to the page of the other; one to what has no page is text. */
+function resolveLink(href: string): string | null {
+  const [file = '', anchor] = href.split('#');
+  const name = /^([a-z-]+)\.md$/.exec(file)?.[1];
+  const behind = anchor === undefined ? '' : `#${anchor}`;
+  if (name === 'api-changelog') return `${DOCS_PATHS.changelog}${behind}`;
+  return GUIDES.some((guide) => guide.name === name) ? `${guidePath(name ?? '')}${behind}` : null;
+}

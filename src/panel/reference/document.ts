@@ -1,0 +1,119 @@
+/** The OpenAPI document as the reference reads it: operations one after the other, with what they refer to put in. */
+
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly default?: unknown;
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly contentMediaType?: string;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+}
+
+interface Content {
+  readonly schema: Schema;
+  readonly example?: unknown;
+  readonly 'x-item-schema'?: { readonly $ref: string };
+}
+type Contents = Readonly<Record<string, Content>>;
+type Ref = { readonly $ref: string };
+
+interface RawOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters?: readonly (Parameter | Ref)[];
+  readonly requestBody?: { readonly content: Contents };
+  readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly content?: Contents }>>;
+  readonly 'x-scope': string;
+  readonly 'x-beta'?: boolean;
+}
+
+/** What of the document is read. */
+export interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>;
+  readonly components: {
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly schemas: Readonly<Record<string, Schema>>;
+  };
+}
+
+export interface ApiOperation {
+  readonly id: string;
+  readonly tag: string;
+  readonly method: string;
+  /** Below /v1, with parameters as `{id}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly scope: string;
+  readonly beta: boolean;
+  readonly parameters: readonly Parameter[];
+  readonly body: { readonly type: string; readonly schema: Schema; readonly example: unknown } | null;
+  readonly status: string;
+  /** Null: an empty answer. Of a stream it is the shape of one message. */
+  readonly answer: { readonly schema: Schema; readonly stream: string | null } | null;
+  readonly refusals: readonly { readonly status: string; readonly code: string }[];
+}
+
+export function operationsOf(document: Document): ApiOperation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, raw]) => operationOf(document, path, method.toUpperCase(), raw)),
+  );
+}
+
+function operationOf(document: Document, path: string, method: string, raw: RawOperation): ApiOperation {
+  const { components } = document;
+  const responses = Object.entries(raw.responses);
+  const [status = '', done] = responses.find(([code]) => code.startsWith('2')) ?? [];
+  const [content] = Object.values(done?.content ?? {});
+  const message = content?.['x-item-schema'];
+  const schema = message ? components.schemas[nameOf(message)] : content?.schema;
+  const [[type = '', body] = []] = Object.entries(raw.requestBody?.content ?? {});
+  return {
+    id: raw.operationId,
+    tag: raw.tags[0] ?? '',
+    method,
+    path,
+    summary: raw.summary,
+    // The scope has a place of its own.
+    description: raw.description.replace(/(?:^|\n\n)Scope: `\w+`\. ?/, '\n\n').trim(),
+    scope: raw['x-scope'],
+    beta: raw['x-beta'] ?? false,
+    parameters: (raw.parameters ?? []).flatMap((parameter) =>
+      '$ref' in parameter ? (components.parameters[nameOf(parameter)] ?? []) : parameter,
+    ),
+    body: body ? { type, schema: body.schema, example: body.example } : null,
+    status,
+    answer: schema ? { schema, stream: message ? String(content?.example ?? '') : null } : null,
+    refusals: responses.flatMap(([code, { $ref }]) =>
+      $ref === undefined ? [] : { status: code, code: nameOf({ $ref }) },
+    ),
+  };
+}
+
+function nameOf({ $ref }: Ref): string {
+  return $ref.split('/').at(-1) ?? '';
+}

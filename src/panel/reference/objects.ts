@@ -1,0 +1,60 @@
+/** The objects of the API. Each is described once, in one place, and every answer that holds it leads there. */
+import type { ApiOperation, Schema } from './document.ts';
+
+export interface ApiObject {
+  /** As its field `object` says. */
+  readonly name: string;
+  readonly schema: Schema;
+  /** The resource on whose page it is described. */
+  readonly tag: string;
+}
+
+export type Objects = ReadonlyMap<string, ApiObject>;
+
+/** One that is answered alone by a GET is described there; else where it stands in a list; else where it is made. */
+export function objectsOf(operations: readonly ApiOperation[]): Objects {
+  const reads = operations.filter(({ method }) => method === 'GET');
+  const found = [
+    ...reads.map((operation) => ({ operation, schema: operation.answer?.schema })),
+    ...reads.map((operation) => ({ operation, schema: listedIn(operation.answer?.schema) })),
+    ...operations.map((operation) => ({ operation, schema: operation.answer?.schema })),
+  ];
+  const objects = new Map<string, ApiObject>();
+  for (const { operation, schema } of found) {
+    const name = nameOf(schema);
+    if (schema && name !== null && !objects.has(name))
+      objects.set(name, { name, schema, tag: operation.tag });
+  }
+  return objects;
+}
+
+/** The items of a list's envelope; undefined when it is none. */
+export function listedIn(schema: Schema | undefined): Schema | undefined {
+  return schema?.properties?.object?.const === 'list' ? schema.properties.data?.items : undefined;
+}
+
+/** The object that a schema is, and what it has beyond that; null when it is none that is described anywhere. */
+export function objectIn(
+  objects: Objects,
+  schema: Schema,
+): { readonly object: ApiObject; readonly more: Schema | null } | null {
+  const object = objects.get(nameOf(schema) ?? '');
+  if (!object) return null;
+  const known = object.schema.properties ?? {};
+  const given = schema.properties ?? {};
+  const same = Object.entries(known).every(
+    ([name, field]) => JSON.stringify(given[name]) === JSON.stringify(field),
+  );
+  if (!same) return null;
+  const more = Object.entries(given).filter(([name]) => !Object.hasOwn(known, name));
+  const required = (schema.required ?? []).filter((name) => !Object.hasOwn(known, name));
+  return {
+    object,
+    more: more.length === 0 ? null : { type: 'object', properties: Object.fromEntries(more), required },
+  };
+}
+
+function nameOf(schema: Schema | undefined): string | null {
+  const name = schema?.properties?.object?.const;
+  return typeof name === 'string' && name !== 'list' ? name : null;
+}

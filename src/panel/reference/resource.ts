@@ -1,0 +1,127 @@
+/** The page of one resource: its operations, then the objects that they answer. */
+import { V1_ERRORS } from '../../spec/errors.ts';
+import { type Html, html } from '../html.ts';
+import type { View } from '../layout.ts';
+import { markdownLine } from '../markdown.ts';
+import type { ApiOperation } from './document.ts';
+import { exampleOf } from './examples.ts';
+import { answerTable, block, bodyTable, parameterTable } from './fields.ts';
+import { type ApiObject, listedIn, objectIn } from './objects.ts';
+import { ABOVE_API, objectAnchor, objectLink, type Reference, RULES_PATH, tagTitle } from './reference.ts';
+import { SAMPLES, sampleCall } from './samples.ts';
+
+interface Around {
+  readonly reference: Reference;
+  readonly tag: string;
+  readonly baseUrl: string;
+}
+
+export function resourceView(reference: Reference, tag: string, baseUrl: string): View {
+  const around = { reference, tag, baseUrl };
+  const operations = reference.operations.filter((operation) => operation.tag === tag);
+  const objects = [...reference.objects.values()].filter((object) => object.tag === tag);
+  const links = [
+    ...operations.map(({ id, summary }) => html`<li><a href="#${id}">${summary}</a></li>\n`),
+    ...objects.map(
+      ({ name }) => html`<li><a href="#${objectAnchor(name)}">The ${spaced(name)} object</a></li>\n`,
+    ),
+  ];
+  return {
+    title: tagTitle(tag),
+    section: 'docs',
+    above: ABOVE_API,
+    body: html`<nav aria-label="On this page"><ul>
+${links}</ul></nav>
+${operations.map((operation) => operationPart(operation, around))}
+${objects.map((object) => objectPart(object, around))}`,
+  };
+}
+
+function operationPart(operation: ApiOperation, around: Around): Html {
+  const { id, method, path, summary, scope, beta, description, parameters } = operation;
+  const paragraphs = description.split('\n\n').filter((text) => text !== '');
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${summary}</h2>
+<p><code><strong>${method}</strong> /v1${path}</code></p>
+${paragraphs.map((text) => html`<p>${markdownLine(text)}</p>\n`)}
+<p>Needs a token of the scope <code>${scope}</code>${beta && html`, and the header <code>X-Service-Beta: true</code>: it is beta and may change`}.</p>
+${parameters.length > 0 && html`<h3>Parameters</h3>\n${parameterTable(`Parameters of ${id}`, parameters)}`}
+${bodyPart(operation, around)}
+${samples(operation, around)}
+${answerPart(operation, around)}
+<h3>Refusals</h3>
+<p>${refusals(operation)}. <a href="${RULES_PATH}#errors">What they look like</a>.</p>
+</section>
+`;
+}
+
+function bodyPart({ id, body }: ApiOperation, around: Around): Html | null {
+  if (!body) return null;
+  return html`<h3>Body</h3>
+${body.type !== 'application/json' && html`<p><code>${body.type}</code></p>`}
+${bodyTable(`Body of ${id}`, body.schema, fieldsAround(around))}`;
+}
+
+function samples(operation: ApiOperation, { reference, baseUrl }: Around): Html {
+  const call = sampleCall(operation, reference.operations, baseUrl);
+  return html`${SAMPLES.map(({ name, write }) => html`<h3>${name}</h3>\n${block(write(call))}\n`)}`;
+}
+
+function answerPart(operation: ApiOperation, around: Around): Html {
+  const { status, answer } = operation;
+  if (!answer) return html`<h3>Answer</h3>\n<p><code>${status}</code>, without a body.</p>`;
+  return html`<h3>Answer</h3>
+<p><code>${status}</code>, ${answerWords(operation, around)}</p>
+${answerFields(operation, around)}
+${answer.stream !== null && block(answer.stream.trim())}`;
+}
+
+function answerWords({ answer }: ApiOperation, { reference, tag }: Around): Html {
+  const { objects } = reference;
+  const listed = listedIn(answer?.schema);
+  const schema = listed ?? answer?.schema ?? {};
+  const known = objectIn(objects, schema);
+  const link = known && objectLink(objects, known.object.name, tag);
+  if (answer?.stream != null) return html`which stays open: messages, the data of each is an ${link}.`;
+  if (listed) {
+    return html`one page of a list: <code>data</code> holds the items, each a ${link}; <code>next_cursor</code> is there while <code>has_more</code> is true.`;
+  }
+  if (!link) return html`with these fields:`;
+  return known.more === null ? html`the ${link}.` : html`the ${link}, and this once:`;
+}
+
+/** Only what is not described under an object. */
+function answerFields({ id, answer }: ApiOperation, around: Around): Html | null {
+  if (!answer || answer.stream !== null || listedIn(answer.schema)) return null;
+  const known = objectIn(around.reference.objects, answer.schema);
+  const schema = known ? known.more : answer.schema;
+  if (schema === null) return null;
+  return html`${answerTable(`Answer of ${id}`, schema, fieldsAround(around))}
+${block(JSON.stringify(exampleOf(schema), null, 2))}`;
+}
+
+function objectPart({ name, schema }: ApiObject, around: Around): Html {
+  const anchor = objectAnchor(name);
+  return html`<section aria-labelledby="${anchor}"><h2 id="${anchor}">The ${spaced(name)} object</h2>
+${answerTable(`Fields of the ${spaced(name)} object`, schema, fieldsAround(around))}
+${block(JSON.stringify(exampleOf(schema), null, 2))}
+</section>
+`;
+}
+
+function fieldsAround({ reference, tag }: Around) {
+  const { objects } = reference;
+  return { objects, linkTo: (name: string) => objectLink(objects, name, tag) };
+}
+
+/** `404 not_found`: in the order of their statuses. */
+function refusals({ refusals: rows }: ApiOperation): Html {
+  const words = rows.map(({ status, code }) => {
+    const message = Object.hasOwn(V1_ERRORS, code) ? V1_ERRORS[code as keyof typeof V1_ERRORS].message : '';
+    return html`<code title="${message}">${status} ${code}</code>`;
+  });
+  return html`${words.map((word, index) => html`${index > 0 && ', '}${word}`)}`;
+}
+
+function spaced(name: string): string {
+  return name.replaceAll('_', ' ');
+}
