@@ -162,7 +162,7 @@ describe('the kill-switch', () => {
       assert.equal((await customer.get('/me.php')).body.balance, 0);
       for (const path of ['/billing', `/topup?ref=${ref}`]) {
         const { text } = await customer.get(path);
-        assert.match(text, /<td>error<\/td>/);
+        assert.match(text, /class="state bad">error</);
         assert.match(text, /refunded/);
       }
       assert.equal((await world.visitor().get(`/topup?ref=${ref}`)).text.includes(ref), false);
