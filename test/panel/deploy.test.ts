@@ -1,0 +1,138 @@
+/** Ordering a server in the panel. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { PanelClient, problemOf, textOf } from '../support/panel-client.ts';
+import type { SessionClient } from '../support/session-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY me@laptop';
+const NEW = '/servers/new';
+
+let world: World;
+let customer: SessionClient;
+let panel: PanelClient;
+/** By its name in the list to choose from. */
+let image: (name: string) => string;
+
+before(async () => {
+  world = await startWorld();
+  customer = await world.customer();
+  await world.give(customer, 3_000n);
+  panel = PanelClient.over(world.url, { cookie: customer.cookie });
+  await panel.submit(await panel.open('/keys'), 'add', { name: 'laptop', public_key: KEY });
+  const { text } = await panel.open(NEW);
+  image = (name) => new RegExp(`<option value="(img_[^"]+)">${name}`).exec(text)?.[1] ?? '';
+});
+after(() => world.close());
+
+/** The page's form sent by one of its other buttons. */
+async function press(button: 'total' | 'password', typed: Record<string, string | null>) {
+  const page = await panel.open(NEW);
+  assert.match(page.text, new RegExp(`<button[^>]* formaction="${NEW}/${button}"`));
+  const text = page.text.replace(`action="${NEW}"`, `action="${NEW}/${button}"`);
+  return await panel.submit({ ...page, text }, 'deploy', typed);
+}
+
+describe('the page that orders a server', () => {
+  it('takes plan and region from its address and marks them, with total and balance', async () => {
+    const page = await panel.open(`${NEW}?plan=s2&region=zrh&billing_months=12`);
+    assert.match(page.text, /name="plan" value="s2" checked/);
+    assert.match(page.text, /name="region" value="zrh" checked/);
+    const text = textOf(page.text);
+    assert.match(text, /s2 in Zurich, 12 months Total \$88\.20 \$7\.35 a month, 50 % less/);
+    assert.match(text, /Balance now \$30\.00 Missing \$58\.20 Top up what is missing/);
+    assert.match(page.text, /href="\/topup\?amount=58\.20"/);
+    assert.match(text, /s1 \$3\.68 a month/);
+  });
+
+  it('offers no deprecated image, and ticks the only key', async () => {
+    const { text } = await panel.open(NEW);
+    assert.match(text, />debian 12</);
+    assert.doesNotMatch(text, />debian 11</);
+    assert.match(text, /name="ssh_keys\.k_[a-z2-7]{26}" checked> <span>laptop</);
+  });
+
+  it('shows the total of what was typed and keeps all of it, and orders nothing', async () => {
+    const typed = { plan: 's1', region: 'rkv', billing_months: '3', name: 'web-1', auto_renew: null };
+    const answer = await press('total', { ...typed, user_data: '#!/bin/sh\n<b>' });
+    assert.equal(answer.status, 200);
+    assert.match(textOf(answer.text), /s1 in Reykjavik, 3 months Total \$16\.54 .* Balance after \$13\.46/);
+    assert.match(answer.text, /name="name"[^>]* value="web-1"/);
+    assert.match(answer.text, /#!\/bin\/sh\n&#60;b&#62;<\/textarea>/);
+    assert.doesNotMatch(answer.text, /name="auto_renew" checked/);
+    assert.match((await panel.open('/servers')).text, /You have no servers yet/);
+  });
+
+  it('says beside the field what is wrong, and where to top up', async () => {
+    const page = await panel.open(NEW);
+    const chosen = { plan: 's1', region: 'par', image: image('debian 12'), name: 'web-1' };
+    const wrong = await panel.submit(page, 'deploy', { ...chosen, name: 'Web 1', labels: 'A=b' });
+    assert.equal(wrong.status, 400);
+    assert.match(problemOf(wrong.text, 'name') ?? '', /not written as it has to be/);
+    assert.notEqual(problemOf(wrong.text, 'labels'), null);
+    const elsewhere = await panel.submit(page, 'deploy', { ...chosen, plan: 'r3', region: 'buh' });
+    assert.match(problemOf(elsewhere.text, 'plan') ?? '', /not sold in this region/);
+    const dear = await panel.submit(page, 'deploy', { ...chosen, plan: 's3', billing_months: '12' });
+    assert.equal(dear.status, 422);
+    assert.match(problemOf(dear.text, 'plan') ?? '', /USD 146\.70 are missing/);
+    assert.match(dear.text, /href="\/topup\?amount=146\.70">Top up what is missing/);
+    const [first = ''] = /ssh_keys\.k_[a-z2-7]{26}/.exec(page.text) ?? [];
+    const keyless = await panel.submit(page, 'deploy', { ...chosen, [first]: null });
+    assert.match(problemOf(keyless.text, 'ssh_keys') ?? '', /at least 1/i);
+    const hosts = 'update hosts set draining = $1 where region_id = $2';
+    await world.opened.db.run(hosts, [true, 'zrh']);
+    const soldOut = await panel.submit(page, 'deploy', { ...chosen, region: 'zrh' });
+    await world.opened.db.run(hosts, [false, 'zrh']);
+    assert.match(problemOf(soldOut.text, 'plan') ?? '', /sold out in this region/);
+  });
+
+  it('orders once, however often it is clicked, and leads to the server', async () => {
+    const page = await panel.open(NEW);
+    const typed = { plan: 's1', region: 'par', image: image('debian 13'), name: 'web-1', tags: 'web, prod' };
+    const clicks = await Promise.all(
+      [1, 2].map(() =>
+        panel.submit(page, 'deploy', { ...typed, labels: 'env=prod', user_data: '#!/bin/sh\r\nid' }),
+      ),
+    );
+    const places = new Set(clicks.map(({ status, location }) => `${status} ${location}`));
+    assert.equal(places.size, 1);
+    assert.match([...places][0] ?? '', /^303 \/servers\/srv_[a-z2-7]{26}\?done=server_ordered$/);
+    const rows = await world.opened.db.rows('select name, tags, labels, user_data_sealed from servers');
+    assert.equal(rows.length, 1);
+    const { user_data_sealed: sealed, ...row } = rows[0] as { user_data_sealed: string };
+    assert.deepEqual(row, { name: 'web-1', tags: ['web', 'prod'], labels: { env: 'prod' } });
+    // What the guest runs has no line ends of a browser's.
+    assert.equal(world.opened.service.keys.open('user data', sealed).toString(), '#!/bin/sh\nid');
+    const server = await panel.follow(clicks[0] ?? page);
+    assert.match(textOf(server.text), /The server is ordered and paid\. .* web-1 .* provisioning|installing/);
+    assert.equal(server.headers.get('refresh'), '5');
+    await world.settle();
+  });
+
+  it('orders with a root password instead of keys, which comes back nowhere', async () => {
+    const typed = { plan: 's1', region: 'par', image: image('debian 12'), name: 'pass-1' };
+    const weak = await press('password', { ...typed, root_password: 'short canar' });
+    assert.match(problemOf(weak.text, 'root_password') ?? '', /12 or more/);
+    assert.doesNotMatch(weak.text, /short canar/);
+    assert.match(weak.text, /<details open><summary>Use a root password/);
+    const done = await press('password', { ...typed, root_password: 'long canary password' });
+    assert.match(done.location ?? '', /^\/servers\/srv_/);
+    await world.settle();
+    const { text } = await panel.follow(done);
+    assert.match(textOf(text), /running .* SSH keys none: it was installed with a root password/);
+    assert.doesNotMatch(text, /canary/);
+  });
+
+  it('warns that suspended servers are paid first', async () => {
+    await world.opened.db.run(
+      `update servers set status = 'suspended', suspended_reason = 'balance', paid_until = now() - interval '1 day'
+        where name = 'pass-1'`,
+    );
+    const text = textOf((await panel.open(`${NEW}?plan=s2&billing_months=3`)).text);
+    assert.match(text, /A suspended server of yours waits for \$7\.35\. Whatever you top up pays that first/);
+    await world.opened.db.run(
+      `update servers set status = 'running', suspended_reason = null, paid_until = now() + interval '20 days'
+        where name = 'pass-1'`,
+    );
+  });
+});
