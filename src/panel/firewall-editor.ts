@@ -18,7 +18,6 @@ const LABELS = {
   action: 'Action',
   note: 'Note',
 } as const satisfies Record<Cell, string>;
-const SIZES = { port: 11, source: 19, note: 16 } as const;
 
 export function editorView(data: {
   readonly group: FirewallGroup;
@@ -95,7 +94,7 @@ function control(
     const options = words.map((word) => html`<option${word === value && new Html(' selected')}>${word}`);
     return html`<select name="${name}" aria-label="${LABELS[cell]}"${bad}>${options}</select>${note}`;
   }
-  return html`<input name="${name}" aria-label="${LABELS[cell]}" size="${SIZES[cell]}" value="${value}"${bad}>${note}`;
+  return html`<input name="${name}" aria-label="${LABELS[cell]}" value="${value}"${bad}>${note}`;
 }
 
 function rowButtons(index: number): Html {

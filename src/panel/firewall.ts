@@ -11,6 +11,7 @@ import {
 } from '../spec/schemas/firewall.ts';
 import type { Server } from '../spec/schemas/server.ts';
 import { filters } from './filters.ts';
+import { foldedForm } from './fold.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { Html, html } from './html.ts';
 import type { View } from './layout.ts';
@@ -125,22 +126,14 @@ function rulesPart(group: FirewallGroup, forms: FormContext): Html {
 by themselves. The filter stands outside the server, which cannot change it.</p>
 ${rules.length > 0 ? table({ caption: 'Rules, in their order', columns, rows }) : html`<p>There are no rules yet.</p>`}
 <p><a class="button" href="${editor}">Edit the rules</a></p>
-<details${(forms.refused?.name === 'add' || rules.length === 0) && new Html(' open')}><summary>Add a rule at the end</summary>
-${addForm(forms)}</details>
-${
-  rules.length > 0 &&
-  html`<details${forms.refused?.name === 'remove' && new Html(' open')}><summary>Remove a rule</summary>
-${removeForm(rules, forms)}</details>`
-}`;
+${addForm(forms, rules.length === 0)}
+${rules.length > 0 && removeForm(rules, forms)}`;
 }
 
-function addForm(forms: FormContext): Html {
+function addForm(forms: FormContext, open: boolean): Html {
   const fields = new Fields(forms, 'add');
   const choices = (words: readonly string[]) => words.map((word) => [word, word] as const);
-  return form(
-    forms,
-    { name: 'add' },
-    html`<div class="columns"><div>${fields.select('direction', 'Direction', { choices: choices(RULE_DIRECTIONS) })}
+  const content = html`<div class="columns"><div>${fields.select('direction', 'Direction', { choices: choices(RULE_DIRECTIONS) })}
 ${fields.select('proto', 'Protocol', { choices: choices(RULE_PROTOS) })}
 ${fields.text('port', 'Ports', {
   maxLength: LIMITS.rulePortMaxChars,
@@ -148,14 +141,14 @@ ${fields.text('port', 'Ports', {
   hint: 'One, some with commas, or a range: 443, 80,443, 8000-8999. Empty: all. Only TCP and UDP have ports.',
 })}</div>
 <div>${fields.text('source', 'Peer', {
-      required: true,
-      autocomplete: 'off',
-      hint: 'The other side as CIDR: 203.0.113.0/24, 203.0.113.7/32, 0.0.0.0/0 for all of IPv4, ::/0 for all of IPv6.',
-    })}
+    required: true,
+    autocomplete: 'off',
+    hint: 'The other side as CIDR: 203.0.113.0/24, 203.0.113.7/32, 0.0.0.0/0 for all of IPv4, ::/0 for all of IPv6.',
+  })}
 ${fields.select('action', 'Action', { choices: choices(RULE_ACTIONS), hint: 'Reject tells the other side; drop says nothing.' })}
 ${fields.text('note', 'Note', { maxLength: LIMITS.ruleNoteMaxChars, autocomplete: 'off' })}</div></div>
-<button>Add the rule</button>`,
-  );
+<button>Add the rule</button>`;
+  return foldedForm(forms, 'add', { summary: 'Add a rule at the end', content, open });
 }
 
 function removeForm(rules: readonly FirewallRule[], forms: FormContext): Html {
@@ -164,12 +157,11 @@ function removeForm(rules: readonly FirewallRule[], forms: FormContext): Html {
     const what = `${direction} ${proto}${port === null ? '' : ` ${port}`} ${source} ${action}`;
     return [id, `${index + 1}: ${what}`] as const;
   });
-  return form(
-    forms,
-    { name: 'remove' },
-    html`${fields.select('rule', 'Rule', { choices })}
+  return foldedForm(forms, 'remove', {
+    summary: 'Remove a rule',
+    content: html`${fields.select('rule', 'Rule', { choices })}
 <button class="danger">Remove the rule</button>`,
-  );
+  });
 }
 
 function changeForm({ group, servers, forms }: Parameters<typeof groupView>[0]): Html {
@@ -206,7 +198,9 @@ function appliedProblem(forms: FormContext): { readonly id: string | null; reado
 function deletePart(group: FirewallGroup, forms: FormContext): Html {
   if (group.applied_to.length > 0)
     return html`<p>The group is applied to servers. Empty their boxes above and save; then it can be deleted.</p>`;
-  return html`<details><summary>Delete this group</summary>
-<p>Its rules are gone for ever. No server is touched, for it is applied to none.</p>
-${form(forms, { name: 'delete' }, html`<button class="danger">Delete the group</button>`)}</details>`;
+  return foldedForm(forms, 'delete', {
+    summary: 'Delete this group',
+    words: 'Its rules are gone for ever. No server is touched, for it is applied to none.',
+    content: html`<button class="danger">Delete the group</button>`,
+  });
 }

@@ -3,8 +3,9 @@ import { LIMITS } from '../spec/limits.ts';
 import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
 import { ARCHES, IMAGE_TYPES, type Image } from '../spec/schemas/image.ts';
 import { filters } from './filters.ts';
+import { foldedForm } from './fold.ts';
 import { Fields, type FormContext, form } from './form.ts';
-import { Html, html } from './html.ts';
+import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
 import { day, empty, facts, pager, section, state, table } from './parts.ts';
 
@@ -83,11 +84,11 @@ like a CD: keys and user data are not put into it. If the connection breaks, not
 ${form(
   forms,
   { name: 'upload', multipart: true },
-  html`${fields.text('name', 'Name', { ...text, hint: 'For your own records; may stay empty.' })}
-<div class="columns"><div>${fields.text('version', 'Version', { ...text, hint: 'The day of the upload when left empty.' })}</div>
-<div>${fields.text('variant', 'Variant', { ...text, hint: 'Such as minimal; may stay empty.' })}</div></div>
+  html`<div class="columns"><div>${fields.text('name', 'Name', { ...text, hint: 'For your own records; may stay empty.' })}
+${fields.text('version', 'Version', { ...text, hint: 'The day of the upload when left empty.' })}</div>
+<div>${fields.text('variant', 'Variant', { ...text, hint: 'Such as minimal; may stay empty.' })}
 <fieldset><legend>Architecture</legend>
-${problem && html`<p class="problem">${problem}</p>`}${ARCHES.map((arch) => fields.tick(`arch.${arch}`, arch, { value: arch === 'amd64' }))}</fieldset>
+${problem && html`<p class="problem">${problem}</p>`}${ARCHES.map((arch) => fields.tick(`arch.${arch}`, arch, { value: arch === 'amd64' }))}</fieldset></div></div>
 ${fileField(fields, fileGb)}
 <button>Upload the image</button>`,
 )}`;
@@ -129,7 +130,10 @@ from it again until it is removed on ${day(gone)}.`;
 }
 
 function deletePart(forms: FormContext): Html {
-  return html`<details${forms.refused?.name === 'delete' && new Html(' open')}><summary>Delete this image</summary>
-<p>No new server can have it then, and it has to be uploaded again to come back. Servers that were installed from it keep running.</p>
-${form(forms, { name: 'delete' }, html`<button class="danger">Delete the image</button>`)}</details>`;
+  return foldedForm(forms, 'delete', {
+    summary: 'Delete this image',
+    words:
+      'No new server can have it then, and it has to be uploaded again to come back. Servers that were installed from it keep running.',
+    content: html`<button class="danger">Delete the image</button>`,
+  });
 }

@@ -5,6 +5,7 @@ import type { Server } from '../spec/schemas/server.ts';
 import type { Snapshot } from '../spec/schemas/snapshot.ts';
 import { SNAPSHOT_STATUSES, type SnapshotStatus } from '../spec/states.ts';
 import { filters } from './filters.ts';
+import { foldedForm } from './fold.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
@@ -126,12 +127,11 @@ function restorePart({ snapshot, servers: all, forms }: Parameters<typeof snapsh
   if (!servers.some((server) => may(server, 'restore')))
     return html`<p>It is restored onto a server that is running or stopped; you have none now.</p>`;
   const fields = new Fields(forms, 'restore');
-  return html`<details><summary>Put this snapshot onto a server</summary>
-<p>What is on the disk of that server now is destroyed. Its addresses stay. It is out of reach until the disk is written.</p>
-${form(
-  forms,
-  { name: 'restore' },
-  html`<input type="hidden" name="snapshot" value="${snapshot.id}">
+  return foldedForm(forms, 'restore', {
+    summary: 'Put this snapshot onto a server',
+    words:
+      'What is on the disk of that server now is destroyed. Its addresses stay. It is out of reach until the disk is written.',
+    content: html`<input type="hidden" name="snapshot" value="${snapshot.id}">
 ${fields.select('server', 'Server', {
   value: snapshot.server,
   choices: serverChoices(servers, 'restore'),
@@ -139,12 +139,14 @@ ${fields.select('server', 'Server', {
 })}
 ${fields.note('snapshot')}
 <button class="danger">Overwrite its disk with the snapshot</button>`,
-)}</details>`;
+  });
 }
 
 function deletePart({ status }: Snapshot, forms: FormContext): Html {
   if (status === 'creating') return html`<p>It is being made; it can be deleted once it is ready.</p>`;
-  return html`<details><summary>Delete this snapshot</summary>
-<p>The copy is gone for ever. Servers are not touched.</p>
-${form(forms, { name: 'delete' }, html`<button class="danger">Delete the snapshot</button>`)}</details>`;
+  return foldedForm(forms, 'delete', {
+    summary: 'Delete this snapshot',
+    words: 'The copy is gone for ever. Servers are not touched.',
+    content: html`<button class="danger">Delete the snapshot</button>`,
+  });
 }

@@ -5,6 +5,7 @@ import type { Server } from '../spec/schemas/server.ts';
 import type { Volume } from '../spec/schemas/volume.ts';
 import { whyNot } from '../spec/states.ts';
 import { filters } from './filters.ts';
+import { foldedForm } from './fold.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
@@ -185,7 +186,9 @@ ${fields.text('size_gb', 'Size in GiB', {
 
 function deletePart(volume: Volume, forms: FormContext): Html {
   if (volume.attached_to !== null) return html`<p>Detach the volume first; then it can be deleted.</p>`;
-  return html`<details><summary>Delete this volume</summary>
-<p>Everything on it is destroyed, for ever. No copy is kept.</p>
-${form(forms, { name: 'delete' }, html`<button class="danger">Delete the volume and what is on it</button>`)}</details>`;
+  return foldedForm(forms, 'delete', {
+    summary: 'Delete this volume',
+    words: 'Everything on it is destroyed, for ever. No copy is kept.',
+    content: html`<button class="danger">Delete the volume and what is on it</button>`,
+  });
 }

@@ -18,6 +18,17 @@ export interface DeliveriesShown {
 
 const TONES = { pending: 'busy', delivered: 'good', failed: 'bad', cancelled: 'off' } as const;
 
+/** Why there was no answer, where the word alone does not say it. */
+const FAULTS: Readonly<Record<string, string>> = {
+  timeout: 'no answer in time',
+  dns: 'its name is not known',
+  tls: 'no valid certificate',
+};
+
+function faultText(error: string | null): string {
+  return error === null ? '–' : (FAULTS[error] ?? error);
+}
+
 export function deliveriesPart(webhook: Webhook, shown: DeliveriesShown, forms: FormContext): Html {
   const { items, filter } = shown;
   const filtered = Object.keys(filter).length > 0;
@@ -55,7 +66,7 @@ function tableOf({ active }: Webhook, items: readonly Delivery[]): Html {
     html`<code>${delivery.event_type}</code>`,
     state(delivery.status, TONES[delivery.status]),
     `${delivery.attempt}`,
-    delivery.http_status ?? delivery.error ?? '–',
+    delivery.http_status ?? faultText(delivery.error),
     delivery.duration_ms === null ? '–' : `${delivery.duration_ms} ms`,
     time(delivery.attempted_at),
     time(delivery.next_attempt_at),

@@ -3,6 +3,7 @@ import { EVENT_TYPES, EVENTS, type EventType } from '../spec/events.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
 import type { Webhook } from '../spec/schemas/webhook.ts';
+import { foldedForm } from './fold.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { Html, html } from './html.ts';
 import type { View } from './layout.ts';
@@ -130,12 +131,7 @@ export function webhookView(data: {
 ${testPart(webhook, forms)}
 ${section('Deliveries', deliveriesPart(webhook, deliveries, forms))}
 ${section('Change', changePart(webhook, forms))}
-${section(
-  'Delete',
-  html`<details><summary>Delete this webhook</summary>
-<p>Nothing more is sent to it, and the log of its deliveries is gone. Its secret cannot be had back.</p>
-${form(forms, { name: 'delete' }, html`<button class="danger">Delete the webhook</button>`)}</details>`,
-)}`,
+${section('Delete', deletePart(forms))}`,
   };
 }
 
@@ -150,14 +146,20 @@ function testPart({ active }: Webhook, forms: FormContext): Html {
 
 function changePart(webhook: Webhook, forms: FormContext): Html {
   const fields = new Fields(forms, 'change');
-  const open = forms.refused?.name === 'change';
-  return html`<details${open && new Html(' open')}><summary>Change URL, events or state</summary>
-${form(
-  forms,
-  { name: 'change' },
-  html`${urlField(fields, webhook.url)}
+  return foldedForm(forms, 'change', {
+    summary: 'Change URL, events or state',
+    content: html`${urlField(fields, webhook.url)}
 ${fields.tick('active', 'Active', { value: webhook.active, hint: 'When it is paused, what waits to be sent to it is cancelled.' })}
 ${eventBoxes(fields, webhook.events)}
 <button>Save</button>`,
-)}</details>`;
+  });
+}
+
+function deletePart(forms: FormContext): Html {
+  return foldedForm(forms, 'delete', {
+    summary: 'Delete this webhook',
+    words:
+      'Nothing more is sent to it, and the log of its deliveries is gone. Its secret cannot be had back.',
+    content: html`<button class="danger">Delete the webhook</button>`,
+  });
 }

@@ -33,9 +33,12 @@ export function controlsOf(
 function presentValue(kind: string, at: Attributes, content: string): string | null {
   if (kind === 'textarea') return decode(content);
   if (kind === 'select') {
-    const options = [...content.matchAll(/<option(\s[^>]*)>/g)].map(([, tag = '']) => attributesOf(tag));
-    const chosen = options.find((option) => option.selected !== undefined);
-    return decode((chosen ?? options.find((option) => option.disabled === undefined))?.value ?? '');
+    const options = [...content.matchAll(/<option([^>]*)>([^<]*)/g)].map(([, tag = '', text = '']) => {
+      const option = attributesOf(tag);
+      return { ...option, value: option.value ?? text.trim() };
+    });
+    const chosen = options.find((option) => 'selected' in option);
+    return decode((chosen ?? options.find((option) => !('disabled' in option)))?.value ?? '');
   }
   if (at.type === 'file') return null;
   if (at.type === 'checkbox' || at.type === 'radio')
