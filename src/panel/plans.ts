@@ -91,20 +91,20 @@ function offerTable(category: Plan['category'], plans: readonly SoldPlan[], data
     caption: `${CATEGORY_NAMES[category]}, prices for ${cycleName(chosen.months)}`,
     columns: [
       'Plan',
+      { name: cycleName(chosen.months), class: 'number' },
       category === 'vps' ? 'Virtual processors' : 'Cores',
       'Memory',
       'NVMe disk',
       'Traffic a month',
-      { name: cycleName(chosen.months), class: 'number' },
       ...regions.map(({ name }) => name),
     ],
     rows: plans.map((plan) => [
       planLink(plan.id),
+      priceCell(plan, chosen.months),
       html`${plan.cpu} <span class="soft">${plan.cpu_model}</span>`,
       memory(plan),
       disk(plan),
       traffic(plan),
-      priceCell(plan, chosen.months),
       ...regions.map((region) => stockCell(plan, region, closed, chosen.months)),
     ]),
   });

@@ -65,12 +65,13 @@ export function exampleOf(schema: Schema, name = ''): unknown {
   return textExample(schema, name);
 }
 
-function objectExample({ properties, patternProperties }: Schema, name: string): unknown {
+function objectExample({ properties, patternProperties, required }: Schema, name: string): unknown {
   if (!properties && Object.hasOwn(BY_NAME, name)) return BY_NAME[name];
   if (!properties && patternProperties) return {};
-  return Object.fromEntries(
-    Object.entries(properties ?? {}).map(([field, schema]) => [field, exampleOf(schema, field)]),
-  );
+  const fields = Object.entries(properties ?? {});
+  // Of an object whose fields may all be missing one is there: the thing that an event is about.
+  const shown = required === undefined ? fields.slice(0, 1) : fields;
+  return Object.fromEntries(shown.map(([field, schema]) => [field, exampleOf(schema, field)]));
 }
 
 function arrayExample({ items = {}, minItems = 1 }: Schema, name: string): unknown[] {

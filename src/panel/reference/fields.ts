@@ -26,12 +26,12 @@ export function bodyTable(caption: string, schema: Schema, around: Around): Html
     row.required ? 'yes' : 'no',
     row.about,
   ]);
-  return table({ caption, columns: ['Field', 'Type', 'Required', ''], rows });
+  return table({ caption, columns: ['Field', 'Type', 'Required', 'About'], rows });
 }
 
 export function answerTable(caption: string, schema: Schema, around: Around): Html {
   const rows = rowsOf(schema, '', around).map((row) => [html`<code>${row.name}</code>`, row.type, row.about]);
-  return table({ caption, columns: ['Field', 'Type', ''], rows });
+  return table({ caption, columns: ['Field', 'Type', 'About'], rows });
 }
 
 export function parameterTable(caption: string, parameters: readonly Parameter[]): Html {
@@ -42,7 +42,7 @@ export function parameterTable(caption: string, parameters: readonly Parameter[]
     required ? 'yes' : 'no',
     about(description === undefined ? schema : { ...schema, description }),
   ]);
-  return table({ caption, columns: ['Parameter', 'In', 'Type', 'Required', ''], rows });
+  return table({ caption, columns: ['Parameter', 'In', 'Type', 'Required', 'About'], rows });
 }
 
 function rowsOf(schema: Schema, prefix: string, around: Around): Row[] {
@@ -90,15 +90,16 @@ function about(schema: Schema): Html {
   const words = wordsOf(schema) ?? (inner ? wordsOf(inner) : null);
   return html`${markdownLine(said)}${said !== '' && bounds.length > 0 && ' '}${
     bounds.length > 0 && `${sentence(bounds.join(', '))}.`
-  }${words && html` One of ${words}.`}${
+  }${words && html` ${words}.`}${
     schema.default !== undefined && html` <code>${String(schema.default)}</code> when left out.`
   }`;
 }
 
 function wordsOf(schema: Schema): Html | null {
+  if (schema.const !== undefined) return html`Always <code>${String(schema.const)}</code>`;
   const words = schema.enum?.filter((word) => word !== null);
   if (!words || words.length === 0) return null;
-  return html`${words.map((word, index) => html`${index > 0 && ', '}<code>${String(word)}</code>`)}`;
+  return html`${words.length === 1 ? 'Always' : 'One of'} ${words.map((word, index) => html`${index > 0 && ', '}<code>${String(word)}</code>`)}`;
 }
 
 function boundsOf(schema: Schema): string[] {
@@ -124,7 +125,12 @@ function sentence(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-/** Text as a block that can be copied. */
-export function block(text: string): Html {
+/** What is typed: with scripts a button copies it. */
+export function typed(text: string): Html {
   return html`<pre tabindex="0"><code data-copy>${text}</code></pre>`;
+}
+
+/** What is answered. */
+export function answered(text: string): Html {
+  return html`<pre tabindex="0"><code>${text}</code></pre>`;
 }

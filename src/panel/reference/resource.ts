@@ -3,12 +3,12 @@ import { V1_ERRORS } from '../../spec/errors.ts';
 import { type Html, html } from '../html.ts';
 import type { View } from '../layout.ts';
 import { markdownLine } from '../markdown.ts';
-import type { ApiOperation } from './document.ts';
+import type { ApiOperation, Parameter } from './document.ts';
 import { exampleOf } from './examples.ts';
-import { answerTable, block, bodyTable, parameterTable } from './fields.ts';
+import { answered, answerTable, bodyTable, parameterTable, typed } from './fields.ts';
 import { type ApiObject, listedIn, objectIn } from './objects.ts';
 import { ABOVE_API, objectAnchor, objectLink, type Reference, RULES_PATH, tagTitle } from './reference.ts';
-import { SAMPLES, sampleCall } from './samples.ts';
+import { pathId, SAMPLES, sampleCall } from './samples.ts';
 
 interface Around {
   readonly reference: Reference;
@@ -30,15 +30,16 @@ export function resourceView(reference: Reference, tag: string, baseUrl: string)
     title: tagTitle(tag),
     section: 'docs',
     above: ABOVE_API,
-    body: html`<nav aria-label="On this page"><ul>
+    body: html`<div class="reference"><nav aria-label="On this page"><ul>
 ${links}</ul></nav>
 ${operations.map((operation) => operationPart(operation, around))}
-${objects.map((object) => objectPart(object, around))}`,
+${objects.map((object) => objectPart(object, around))}</div>`,
   };
 }
 
 function operationPart(operation: ApiOperation, around: Around): Html {
-  const { id, method, path, summary, scope, beta, description, parameters } = operation;
+  const { id, method, path, summary, scope, beta, description } = operation;
+  const parameters = explained(operation, around);
   const paragraphs = description.split('\n\n').filter((text) => text !== '');
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${summary}</h2>
 <p><code><strong>${method}</strong> /v1${path}</code></p>
@@ -54,6 +55,15 @@ ${answerPart(operation, around)}
 `;
 }
 
+/** Parts of the path say nothing of themselves: they are shown as they look. */
+function explained(operation: ApiOperation, { reference }: Around): Parameter[] {
+  return operation.parameters.map((parameter) => {
+    if (parameter.in !== 'path') return parameter;
+    const example = pathId(operation, reference.operations, parameter.name);
+    return { ...parameter, description: `Such as \`${example}\`.` };
+  });
+}
+
 function bodyPart({ id, body }: ApiOperation, around: Around): Html | null {
   if (!body) return null;
   return html`<h3>Body</h3>
@@ -63,7 +73,7 @@ ${bodyTable(`Body of ${id}`, body.schema, fieldsAround(around))}`;
 
 function samples(operation: ApiOperation, { reference, baseUrl }: Around): Html {
   const call = sampleCall(operation, reference.operations, baseUrl);
-  return html`${SAMPLES.map(({ name, write }) => html`<h3>${name}</h3>\n${block(write(call))}\n`)}`;
+  return html`${SAMPLES.map(({ name, write }) => html`<h3>${name}</h3>\n${typed(write(call))}\n`)}`;
 }
 
 function answerPart(operation: ApiOperation, around: Around): Html {
@@ -72,7 +82,7 @@ function answerPart(operation: ApiOperation, around: Around): Html {
   return html`<h3>Answer</h3>
 <p><code>${status}</code>, ${answerWords(operation, around)}</p>
 ${answerFields(operation, around)}
-${answer.stream !== null && block(answer.stream.trim())}`;
+${answer.stream !== null && answered(answer.stream.trim())}`;
 }
 
 function answerWords({ answer }: ApiOperation, { reference, tag }: Around): Html {
@@ -96,14 +106,14 @@ function answerFields({ id, answer }: ApiOperation, around: Around): Html | null
   const schema = known ? known.more : answer.schema;
   if (schema === null) return null;
   return html`${answerTable(`Answer of ${id}`, schema, fieldsAround(around))}
-${block(JSON.stringify(exampleOf(schema), null, 2))}`;
+${answered(JSON.stringify(exampleOf(schema), null, 2))}`;
 }
 
 function objectPart({ name, schema }: ApiObject, around: Around): Html {
   const anchor = objectAnchor(name);
   return html`<section aria-labelledby="${anchor}"><h2 id="${anchor}">The ${spaced(name)} object</h2>
 ${answerTable(`Fields of the ${spaced(name)} object`, schema, fieldsAround(around))}
-${block(JSON.stringify(exampleOf(schema), null, 2))}
+${answered(JSON.stringify(exampleOf(schema), null, 2))}
 </section>
 `;
 }

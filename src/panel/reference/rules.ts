@@ -7,7 +7,7 @@ import { SCOPES } from '../../spec/scopes.ts';
 import { type Html, html } from '../html.ts';
 import type { View } from '../layout.ts';
 import { section, table } from '../parts.ts';
-import { block } from './fields.ts';
+import { answered, typed } from './fields.ts';
 import type { Objects } from './objects.ts';
 import { ABOVE_API, objectLink } from './reference.ts';
 
@@ -52,19 +52,19 @@ export function rulesView(data: RulesData): View {
     title: 'Common rules',
     section: 'docs',
     above: ABOVE_API,
-    body: html`${section('Requests', requests(data))}
+    body: html`<div class="reference">${section('Requests', requests(data))}
 ${section('Errors', errors())}
 ${section('Lists', lists(data))}
 ${section('Once only', once(data))}
 ${section('Rates', rates(data))}
 ${section('Events', events(data))}
-${section('Changes and beta', changes())}`,
+${section('Changes and beta', changes())}</div>`,
   };
 }
 
 function requests({ baseUrl }: RulesData): Html {
   return html`<p>Everything is below <code>${baseUrl}/v1</code>. Each request carries a token:</p>
-${block('Authorization: Bearer $SKERRY_TOKEN')}
+${typed('Authorization: Bearer $SKERRY_TOKEN')}
 <p>A token has a scope, and each includes those before it: ${SCOPES.map((scope, index) => html`${index > 0 && ', '}<code>${scope}</code>`)}. <code>read</code> looks at
 everything but money, <code>write</code> creates, changes and destroys, <code>billing</code> also sees the balance and makes top-ups. A token may be
 limited in time, and ends at once when it is revoked.</p>
@@ -77,7 +77,7 @@ Ids are opaque: do not parse them. Fields may be added to answers; ignore what y
 function errors(): Html {
   return html`<p>Every refusal looks like this. <code>code</code> is for programs, <code>message</code> for people, and
 <code>errors</code> names the fields at fault by dotted paths; it is empty where none is.</p>
-${block(JSON.stringify(ERROR, null, 2))}
+${answered(JSON.stringify(ERROR, null, 2))}
 ${table({
   caption: 'Codes',
   columns: ['Status', 'code', 'Meaning'],
@@ -99,7 +99,7 @@ owns is <code>404</code>, like what does not exist.</p>`;
 function lists({ baseUrl }: RulesData): Html {
   return html`<p>A list comes in pages: <code>page_size</code> items, ${LIMITS.pageSizeDefault} when left out and ${LIMITS.pageSizeMax} at most. While <code>has_more</code> is
 true, ask again with <code>cursor</code> set to <code>next_cursor</code>, and the same filter and sort. There is no offset.</p>
-${block(`curl "${baseUrl}/v1/servers?filter[status]=running&sort=-created_at&page_size=100" -g \\
+${typed(`curl "${baseUrl}/v1/servers?filter[status]=running&sort=-created_at&page_size=100" -g \\
   -H "Authorization: Bearer $SKERRY_TOKEN"`)}
 <p><code>filter[field]=value</code> is equality, for the fields that an operation names; <code>sort</code> takes a field, with <code>-</code> before it for the other way round.</p>`;
 }
@@ -108,7 +108,7 @@ function once({ baseUrl }: RulesData): Html {
   return html`<p>A connection that breaks leaves you without knowing whether a server was made. Send an <code>Idempotency-Key</code> with any POST, 1 to ${LIMITS.idempotencyKeyMaxChars} visible
 characters, a UUID say. The first answer is kept for ${LIMITS.idempotencyKeptHours} hours and given again to the same request, marked with <code>Idempotent-Replayed: true</code>;
 nothing is done twice. The same key with another request is <code>409</code>.</p>
-${block(`curl ${baseUrl}/v1/volumes \\
+${typed(`curl ${baseUrl}/v1/volumes \\
   -H "Authorization: Bearer $SKERRY_TOKEN" \\
   -H 'Content-Type: application/json' \\
   -H 'Idempotency-Key: 7f6f2f0e-3f5e-4c0e-9d0a-3f1c9a1b2c3d' \\
@@ -120,7 +120,7 @@ function rates({ general, provision }: RulesData): Html {
 ${provision.burst} at once, ${provision.perMinute} a minute. Every answer says where you stand:</p>
 ${table({
   caption: 'Headers of the rate',
-  columns: ['Header', ''],
+  columns: ['Header', 'Value'],
   rows: [
     [html`<code>X-RateLimit-Limit</code>`, 'requests a minute'],
     [html`<code>X-RateLimit-Remaining</code>`, 'requests left right now'],

@@ -23,10 +23,16 @@ export function sampleCall(
   operations: readonly ApiOperation[],
   baseUrl: string,
 ): SampleCall {
-  const path = operation.path.replace(/\{(\w+)\}/g, (whole: string, _name: string, at: number) =>
-    idAt(operations, operation.path.slice(0, at - 1), whole),
+  const path = operation.path.replace(/\{(\w+)\}/g, (_whole: string, name: string) =>
+    pathId(operation, operations, name),
   );
   return { operation, baseUrl, path: `/v1${path}` };
+}
+
+/** A parameter of the path as an id that it takes. */
+export function pathId(operation: ApiOperation, operations: readonly ApiOperation[], name: string): string {
+  const at = operation.path.indexOf(`/{${name}}`);
+  return idAt(operations, operation.path.slice(0, at), `{${name}}`);
 }
 
 /** The id of one thing of the collection at `path`: of its GET, of its list, or of what makes one. */
