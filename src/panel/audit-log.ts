@@ -45,7 +45,7 @@ export function auditLogView(data: {
     above: [['Account', ACCOUNT_PATHS.overview]],
     body: html`${accountTabs(ACCOUNT_PATHS.audit)}
 <p>What was changed in this account in the last ${LIMITS.auditDays} days, or was asked for and refused. Of where it came from, only the country
-is kept.</p>
+is kept. Days begin at 00:00 UTC.</p>
 ${filters(data.forms, filter)}
 ${
   rows.length > 0
@@ -63,13 +63,13 @@ ${pager(data)}`,
 
 function filters(forms: FormContext, filter: Filter): Html {
   const fields = new Fields(forms, 'filter');
-  const at = (name: string) => (filter[name] ?? '').slice(0, 16).replace(/Z$/, '');
+  const dayOf = (name: string) => (filter[name] ?? '').slice(0, 10);
   const choices = [['', 'All'] as const, ...CUSTOMERS_ACTIONS.map((action) => [action, action] as const)];
   return html`<form method="get" class="filters row" role="search" aria-label="Filter the audit log">
 ${fields.select('action', 'Action', { value: filter.action ?? '', choices })}
 ${fields.text('resource', 'Of what', { value: filter.resource ?? '', placeholder: 'srv_…', size: 20 })}
-${fields.text('from', 'From, in UTC', { type: 'datetime-local', value: at('from') })}
-${fields.text('to', 'Before', { type: 'datetime-local', value: at('to') })}
+${fields.text('from', 'From', { type: 'date', value: dayOf('from') })}
+${fields.text('to', 'Before', { type: 'date', value: dayOf('to') })}
 <button class="plain">Show</button>
 </form>`;
 }

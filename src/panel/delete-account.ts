@@ -36,11 +36,12 @@ function losses({ servers, forfeited }: Departure): Html {
     servers === 0
       ? 'You have no servers.'
       : `${serversText(servers)} destroyed with everything on ${servers === 1 ? 'it' : 'them'}.`;
+  const balance =
+    forfeited > 0 ? `Your balance of ${usd(forfeited)} is lost.` : 'You have no balance to lose.';
   return html`<p>Nothing of this can be taken back:</p>
 <ul>
 <li><strong>${machines}</strong> Volumes, snapshots and your own images are deleted.</li>
-<li><strong>${forfeited > 0 ? `Your balance of ${usd(forfeited)} is lost.` : 'You have no balance to lose.'}</strong> What destroyed servers give back is lost
-too.</li>
+<li><strong>${balance}</strong> ${servers > 0 && 'What destroyed servers give back is lost too.'}</li>
 <li>All sessions and API tokens end at once. The address may be used for a new account when everything is removed.</li>
 <li>The books keep amounts, under a number that leads to nobody; the audit log goes when its time is over.</li>
 </ul>`;

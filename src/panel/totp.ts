@@ -21,7 +21,8 @@ export function totpView(data: Totp): View {
     section: 'account',
     above: [['Account', ACCOUNT_PATHS.overview]],
     body: html`${accountTabs(ACCOUNT_PATHS.totp)}
-<p>${data.isOn ? state('on', 'good') : state('off')} With them on, signing in takes your password and six digits that an authenticator on your
+<p>One-time codes are ${data.isOn ? state('on', 'good') : state('off')}</p>
+<p>With them on, signing in takes your password and six digits that an authenticator on your
 phone shows. Whoever learns the password alone stays out. A lost phone is what your recovery code is for: it sets a new password
 and switches them off.</p>
 ${data.isOn ? switchOff(data.forms) : html`${data.picturePx !== null && begun(data, data.picturePx)}${switchOn(data)}`}`,

@@ -6,6 +6,7 @@ import { setOpenPgpKey } from '../../domain/customers/openpgp-key.ts';
 import { getOwnAccount } from '../../domain/customers/own-account.ts';
 import { fail } from '../../kernel/fail.ts';
 import { accountView } from '../../panel/account.ts';
+import type { FormContext } from '../../panel/form.ts';
 import { ACCOUNT_PATHS } from '../../spec/paths.ts';
 import type { Call } from '../endpoint.ts';
 import { field } from '../form.ts';
@@ -13,6 +14,7 @@ import type { Done, OwnForm, PanelPage } from './page.ts';
 import { PASSWORD_FIELD, passwordAgain } from './password-again.ts';
 
 const HERE = ACCOUNT_PATHS.overview;
+const ECHOED_MAX_CHARS = 16_000;
 
 const resend: OwnForm = {
   audit: 'customer.resend_confirmation',
@@ -79,6 +81,13 @@ const noOpenPgpKey: OwnForm = {
   run: (call) => setKey(call, ''),
 };
 
+/** What is never sent back, though it was typed here by mistake, and what is too long for a page. */
+function echoed(forms: FormContext): FormContext {
+  const typed = forms.values.get('openpgp_key') ?? '';
+  if (typed.length <= ECHOED_MAX_CHARS && !typed.includes('PRIVATE KEY')) return forms;
+  return { ...forms, values: new Map([...forms.values].filter(([name]) => name !== 'openpgp_key')) };
+}
+
 export const OVERVIEW_PAGE: PanelPage = {
   path: HERE,
   access: 'customer',
@@ -86,7 +95,7 @@ export const OVERVIEW_PAGE: PanelPage = {
     accountView({
       account: await getOwnAccount(look.service, look.customer()),
       mails: look.service.mailer !== null,
-      forms: look.forms,
+      forms: echoed(look.forms),
     }),
   forms: { resend, email, password, openpgp: openPgpKey, no_openpgp: noOpenPgpKey },
 };

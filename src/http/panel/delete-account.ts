@@ -2,7 +2,7 @@
 import { deleteAccount } from '../../domain/customers/deletion/begin.ts';
 import { lookAtDeparture } from '../../domain/customers/deletion/look.ts';
 import { getOwnAccount } from '../../domain/customers/own-account.ts';
-import { invalid } from '../../kernel/fail.ts';
+import { fail } from '../../kernel/fail.ts';
 import { centsText } from '../../kernel/money.ts';
 import { deleteAccountView, deletedView } from '../../panel/delete-account.ts';
 import { ACCOUNT_PATHS } from '../../spec/paths.ts';
@@ -16,7 +16,7 @@ async function requireOwnAddress({ edge, form, customer }: Call): Promise<void> 
   const { email } = await getOwnAccount(edge.service, customer());
   const typed = field(form, 'email').trim();
   if (typed.toLowerCase() === email.toLowerCase()) return;
-  invalid([{ field: 'email', issue: typed === '' ? 'required' : 'invalid_value' }]);
+  fail('bad_email', { field: 'email' }, 'This is not the address of your account.');
 }
 
 const remove: OwnForm = {
