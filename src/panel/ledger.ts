@@ -48,10 +48,10 @@ export function ledgerView(data: {
   const rows = data.entries.map((entry) => [
     time(entry.created_at),
     typeName(entry.type),
-    entry.description,
-    resourceLink(entry.resource, data.names),
     signed(entry.amount_usd),
     usd(entry.balance_after_usd),
+    entry.description,
+    resourceLink(entry.resource, data.names),
     html`<a href="${thingPath(MONEY_PATHS.receipts, entry.id)}">Receipt</a>`,
   ]);
   return {
@@ -69,10 +69,10 @@ ${
     : table({
         caption: 'Ledger',
         columns: [
-          ...['When', 'Kind', 'What', 'About'],
+          ...['When', 'Kind'],
           { name: 'Amount', class: 'number' },
           { name: 'Balance after', class: 'number' },
-          'Receipt',
+          ...['What', 'About', 'Receipt'],
         ],
         rows,
       })

@@ -2,53 +2,19 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { turn } from '../../src/domain/switches/switch.ts';
 import { PanelClient, problemOf, textOf } from '../support/panel-client.ts';
-import type { SessionClient } from '../support/session-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-
-interface Customer {
-  readonly session: SessionClient;
-  readonly panel: PanelClient;
-}
+import { mine, order, pay, payer, seen } from './support/payer.ts';
 
 describe('money in the panel', () => {
   let world: World;
   before(async () => {
-    world = await startWorld({ SKERRY_SITE_NAME: 'Rock & Sea', SKERRY_QUOTAS: 'openTopups=3' });
+    world = await startWorld({ SKERRY_QUOTAS: 'openTopups=3' });
   });
   after(() => world.close());
 
-  async function customer(): Promise<Customer> {
-    const session = await world.customer();
-    return { session, panel: PanelClient.over(world.url, { cookie: session.cookie }) };
-  }
-
-  /** Makes a top-up by the page, and says where it is and what it asks for. */
-  async function order(panel: PanelClient, amount: string, coin = 'LTC') {
-    const made = await panel.submit(await panel.get('/topup'), 'create', { coin, amount });
-    const path = made.location?.split('?')[0] ?? '';
-    assert.match(path, /^\/billing\/topups\/top_\w{26}$/, made.text);
-    const page = await panel.get(path);
-    const [, units = '', address = ''] = /data-copy>([^<]+)<.*?data-copy>([^<]+)</s.exec(page.text) ?? [];
-    return { path, page, units, address, coin };
-  }
-
-  async function pay(invoice: { readonly coin: string; readonly address: string }, amount: string) {
-    await world.sandbox('payments', { coin: invoice.coin, address: invoice.address, amount });
-    await world.settle();
-  }
-  async function mine(coin: string, count = 6) {
-    await world.sandbox('blocks', { coin, count });
-    await world.settle();
-  }
-  async function seen(panel: PanelClient, path: string): Promise<string> {
-    const { status, text } = await panel.get(path);
-    assert.equal(status, 200);
-    return textOf(text);
-  }
-
   describe('the page to top up', () => {
     it('says what comes of an amount before anything is made, without scripts', async () => {
-      const { panel } = await customer();
+      const { panel } = await payer(world);
       const empty = await panel.get('/topup');
       assert.match(textOf(empty.text), /Tether \(USDT\) on Tron \(TRC-20\)/);
       assert.match(textOf(empty.text), /from \$1,000\.00 \$700\.00/);
@@ -68,7 +34,7 @@ describe('money in the panel', () => {
     });
 
     it('takes the amount that is missing, never less than the least, and says why', async () => {
-      const { panel } = await customer();
+      const { panel } = await payer(world);
       const { text } = await panel.get('/topup?amount=12.34');
       assert.match(text, /name="amount" type="text" value="30\.00"/);
       assert.match(textOf(text), /You asked for \$12\.34\. The least that can be topped up is \$30\.00/);
@@ -76,7 +42,7 @@ describe('money in the panel', () => {
     });
 
     it('takes no hostile amount, and gives each back as text', async () => {
-      const { panel } = await customer();
+      const { panel } = await payer(world);
       for (const amount of [
         '<script>',
         '1e3',
@@ -106,7 +72,7 @@ describe('money in the panel', () => {
     });
 
     it('makes one top-up of a double click, and stops at the open ones that there may be', async () => {
-      const { panel } = await customer();
+      const { panel } = await payer(world);
       const page = await panel.get('/topup');
       const click = () => panel.submit(page, 'create', { coin: 'XMR', amount: '30' });
       const clicks = [...(await Promise.all([click(), click()])), await click()];
@@ -123,7 +89,7 @@ describe('money in the panel', () => {
 
   describe('the page of a payment', () => {
     it('leads from asking to the credit by loading it again', async () => {
-      const { panel, session } = await customer();
+      const { panel, session } = await payer(world);
       const invoice = await order(panel, '100');
       assert.equal(invoice.units, '1.25');
       assert.equal(invoice.page.headers.get('refresh'), '15');
@@ -135,14 +101,14 @@ describe('money in the panel', () => {
       assert.match(asked, /kept until .* UTC : (59|60) minutes left/);
       assert.match(invoice.page.text, /href="\w+:\w+\?amount=1\.25">Open in a wallet/);
       assert.match(asked, /\/sandbox\/payments --json '\{"coin":"LTC","address":"\w+","amount":"1\.25"\}'/);
-      await pay(invoice, invoice.units);
+      await pay(world, invoice, invoice.units);
       assert.match(
         await seen(panel, invoice.path),
         /1\.25 LTC arrived, worth \$100\.00\. 0 of 2 confirmations\./,
       );
-      await mine('LTC', 1);
+      await mine(world, 'LTC', 1);
       assert.match(await seen(panel, invoice.path), /1 of 2 confirmations\./);
-      await mine('LTC', 1);
+      await mine(world, 'LTC', 1);
       const done = await panel.get(invoice.path);
       assert.equal(done.headers.get('refresh'), null);
       assert.match(textOf(done.text), /\$100\.00 are on your balance, and a bonus of \$30\.00/);
@@ -151,12 +117,12 @@ describe('money in the panel', () => {
     });
 
     it('is found by the reference of the session surface, by its owner only', async () => {
-      const { panel, session } = await customer();
+      const { panel, session } = await payer(world);
       const made = await session.post('/topup-api.php', { action: 'create', amount: 50, coin: 'USDTTRC' });
       const ref = String(made.body.order_ref);
       const { text } = await panel.get(`/topup?ref=${ref}`);
       assert.match(textOf(text), /Send only Tether \(USDT\) on Tron \(TRC-20\)/);
-      const other = await customer();
+      const other = await payer(world);
       assert.equal((await other.panel.get(`/topup?ref=${ref}`)).status, 404);
       assert.equal((await PanelClient.over(world.url).get(`/topup?ref=${ref}`)).status, 303);
       const path = /src="(\/billing\/topups\/[^"]+)\/qr\.png"/.exec(text)?.[1] ?? '';
@@ -176,17 +142,17 @@ describe('money in the panel', () => {
     });
 
     it('says what is missing of a short payment, takes the rest at the same rate, and all that is more', async () => {
-      const { panel } = await customer();
+      const { panel } = await payer(world);
       const invoice = await order(panel, '100');
-      await pay(invoice, '0.75');
-      await mine('LTC');
+      await pay(world, invoice, '0.75');
+      await mine(world, 'LTC');
       const short = await seen(panel, invoice.path);
       assert.match(short, /\$60\.00 are on your balance\./);
       assert.match(short, /\$40\.00 less arrived than was asked/);
       assert.match(short, /send this amount in LTC 0\.5 to the same address/);
       await world.sandbox('rates', { coin: 'LTC', usd: '40' });
-      await pay(invoice, '0.75');
-      await mine('LTC');
+      await pay(world, invoice, '0.75');
+      await mine(world, 'LTC');
       await world.sandbox('rates', { coin: 'LTC', usd: '80' });
       const over = await seen(panel, invoice.path);
       assert.match(over, /\$120\.00 are on your balance, and a bonus of \$30\.00/);
@@ -195,7 +161,7 @@ describe('money in the panel', () => {
     });
 
     it('is cancelled once, while it waits; what is paid then counts all the same, late at the rate of its block', async () => {
-      const { panel } = await customer();
+      const { panel } = await payer(world);
       const invoice = await order(panel, '50');
       const twice = await Promise.all([1, 2].map(() => panel.submit(invoice.page, 'cancel')));
       for (const { location } of twice) assert.equal(location, `${invoice.path}?done=topup_cancelled`);
@@ -211,8 +177,8 @@ describe('money in the panel', () => {
       await world.advance(5 * 3600);
       assert.match(await seen(panel, expired.path), /The time for this top-up is over/);
       await world.sandbox('rates', { coin: 'LTC', usd: '100' });
-      for (const late of [invoice, expired]) await pay(late, late.units);
-      await mine('LTC');
+      for (const late of [invoice, expired]) await pay(world, late, late.units);
+      await mine(world, 'LTC');
       await world.sandbox('rates', { coin: 'LTC', usd: '80' });
       for (const [path, credited] of [
         [invoice.path, '$62.50'],
@@ -226,10 +192,10 @@ describe('money in the panel', () => {
     });
 
     it('tells of a credit that was taken back with its block', async () => {
-      const { panel } = await customer();
+      const { panel } = await payer(world);
       const invoice = await order(panel, '40');
-      await pay(invoice, invoice.units);
-      await mine('LTC', 2);
+      await pay(world, invoice, invoice.units);
+      await mine(world, 'LTC', 2);
       assert.match(await seen(panel, invoice.path), /\$40\.00 are on your balance/);
       await world.sandbox('reorgs', { coin: 'LTC', depth: 3, drop: true });
       await world.settle();
@@ -237,11 +203,11 @@ describe('money in the panel', () => {
     });
 
     it('is an error with refund instructions while credits are held, like the billing tab', async () => {
-      const { panel } = await customer();
+      const { panel } = await payer(world);
       await turn(world.opened.service, 'topup-credit', false);
       const invoice = await order(panel, '40');
-      await pay(invoice, invoice.units);
-      await mine('LTC');
+      await pay(world, invoice, invoice.units);
+      await mine(world, 'LTC');
       await turn(world.opened.service, 'topup-credit', true);
       for (const path of [invoice.path, '/billing']) {
         const { text } = await panel.get(path);
@@ -254,98 +220,6 @@ describe('money in the panel', () => {
       assert.equal((await panel.get(invoice.path)).headers.get('refresh'), null);
       const id = invoice.path.split('/').at(-1);
       assert.equal((await panel.get(`/billing/receipts/${id}`)).status, 404);
-    });
-  });
-
-  describe('billing', () => {
-    const deploy = {
-      product: 'vps',
-      plan: 's1',
-      region: 'par',
-      os: 'debian',
-      billing: 1,
-      root_password: 'a root password',
-    };
-    const PRICE_CENTS = 505n;
-
-    it('says what renews in its turn, how far the balance reaches, and what is missing', async () => {
-      const { panel, session } = await customer();
-      assert.match(await seen(panel, '/billing'), /Nothing renews in the next 30 days/);
-      await world.opened.db.run(`update plans set price_cents_month = $1 where id = 's1'`, [PRICE_CENTS]);
-      await world.give(session, PRICE_CENTS * 4n + 100n);
-      const names: string[] = [];
-      for (let n = 0; n < 3; n++) await session.post('/deploy-api.php', deploy);
-      await world.settle();
-      const { text } = await panel.get('/billing');
-      for (const [, name = ''] of text.matchAll(/<a href="\/servers\/srv_\w+">([^<]+)</g)) names.push(name);
-      assert.equal(names.length, 3);
-      const plain = textOf(text);
-      const row = (name: string) =>
-        new RegExp(`${name} \\S+ \\S+ UTC 1 month \\$5\\.05 on (renews|would be suspended) (\\$\\S+)`)
-          .exec(plain)
-          ?.slice(1);
-      assert.deepEqual(names.map(row), [
-        ['renews', '$1.00'],
-        ['would be suspended', '$1.00'],
-        ['would be suspended', '$1.00'],
-      ]);
-      assert.match(plain, /\$9\.10 are missing for all that renews in the next 30 days/);
-      assert.match(text, /href="\/topup\?amount=9\.10"/);
-      await world.opened.db.run('update servers set auto_renew = false where name = $1', [names[1]]);
-      const ahead = await seen(panel, '/billing?days=90');
-      assert.match(ahead, new RegExp(`${names[1]} \\S+ \\S+ UTC 1 month \\$5\\.05 off ends, does not renew`));
-      assert.match(ahead, /Running servers 3/);
-    });
-
-    it('has a ledger of one kind or all, a receipt of each entry, and months that add up', async () => {
-      const { panel, session } = await customer();
-      const invoice = await order(panel, '100');
-      await pay(invoice, invoice.units);
-      await mine('LTC');
-      await session.post('/deploy-api.php', deploy);
-      const all = textOf((await panel.get('/billing/ledger')).text);
-      assert.match(all, /Charge s1 in par, 1 month \S+ −\$5\.05 \$124\.95/);
-      assert.match(all, /Bonus Top-up bonus the top-up \+\$30\.00/);
-      const charges = await panel.get('/billing/ledger?type=charge');
-      assert.doesNotMatch(textOf(charges.text), /Top-up bonus/);
-      const receipt = /href="(\/billing\/receipts\/led_\w+)"/.exec(charges.text)?.[1] ?? '';
-      const charged = await seen(panel, receipt);
-      assert.match(charged, new RegExp(`From Rock & Sea For ${session.email} Date`));
-      assert.match(
-        charged,
-        /What s1 in par, 1 month .* Paid from the balance \$5\.05 Balance after \$124\.95 Entry led_/,
-      );
-      const topup = `/billing/receipts/${invoice.path.split('/').at(-1)}`;
-      const paid = await seen(panel, topup);
-      assert.match(paid, /Credited \$100\.00 Bonus \$30\.00 In all \$130\.00/);
-      assert.match(paid, /[0-9a-f]{64} \S+ \S+ UTC 1\.25 LTC \$80 \$100\.00/);
-      assert.equal(paid.match(/led_\w{26}/g)?.length, 2);
-      const other = await customer();
-      for (const path of [receipt, topup, '/billing/receipts/led_x', '/billing/receipts/srv_x'])
-        assert.equal((await other.panel.get(path)).status, 404);
-      const month = await seen(panel, '/billing/statement?month=nonsense&type=charge');
-      assert.match(
-        month,
-        /Balance at its begin \$0\.00 Came in \+\$130\.00 Went out −\$5\.05 Balance now \$124\.95/,
-      );
-      assert.match(month, /Charge s1 in par, 1 month .* −\$5\.05/);
-      const past = await seen(panel, '/billing/statement?month=2020-02');
-      assert.match(
-        past,
-        /Statement, February 2020 .* Balance at its end \$0\.00 Nothing was booked in this month/,
-      );
-    });
-
-    it('pages a long month without losing an entry', async () => {
-      const { panel, session } = await customer();
-      for (let n = 0; n < 101; n++) await world.give(session, 1n);
-      const first = await panel.get('/billing/statement');
-      assert.equal(first.text.match(/a gift/g)?.length, 100);
-      const next = /href="([^"]+)" rel="next"/.exec(first.text)?.[1]?.replaceAll('&#38;', '&') ?? '';
-      assert.match(next, /^\/billing\/statement\?month=\d{4}-\d\d&cursor=/);
-      const second = await panel.get(next);
-      assert.equal(second.text.match(/a gift/g)?.length, 1);
-      assert.match(textOf(second.text), /Came in \+\$1\.01/);
     });
   });
 });

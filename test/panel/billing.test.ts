@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { textOf } from '../support/panel-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { mine, order, pay, payer, seen } from './support/payer.ts';
+
+describe('billing in the panel', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld({ SKERRY_SITE_NAME: 'Rock & Sea' });
+  });
+  after(() => world.close());
+
+  const deploy = {
+    product: 'vps',
+    plan: 's1',
+    region: 'par',
+    os: 'debian',
+    billing: 1,
+    root_password: 'a root password',
+  };
+  const PRICE_CENTS = 505n;
+
+  it('says what renews in its turn, how far the balance reaches, and what is missing', async () => {
+    const { panel, session } = await payer(world);
+    assert.match(await seen(panel, '/billing'), /Nothing renews in the next 30 days/);
+    await world.opened.db.run(`update plans set price_cents_month = $1 where id = 's1'`, [PRICE_CENTS]);
+    await world.give(session, PRICE_CENTS * 4n + 100n);
+    const names: string[] = [];
+    for (let n = 0; n < 3; n++) await session.post('/deploy-api.php', deploy);
+    await world.settle();
+    const { text } = await panel.get('/billing');
+    for (const [, name = ''] of text.matchAll(/<a href="\/servers\/srv_\w+">([^<]+)</g)) names.push(name);
+    assert.equal(names.length, 3);
+    const plain = textOf(text);
+    const row = (name: string) =>
+      new RegExp(`${name} \\S+ \\S+ UTC 1 month \\$5\\.05 on (renews|would be suspended) (\\$\\S+)`)
+        .exec(plain)
+        ?.slice(1);
+    assert.deepEqual(names.map(row), [
+      ['renews', '$1.00'],
+      ['would be suspended', '$1.00'],
+      ['would be suspended', '$1.00'],
+    ]);
+    assert.match(plain, /\$9\.10 are missing for all that renews in the next 30 days/);
+    assert.match(text, /href="\/topup\?amount=9\.10"/);
+    await world.opened.db.run('update servers set auto_renew = false where name = $1', [names[1]]);
+    const ahead = await seen(panel, '/billing?days=90');
+    assert.match(ahead, new RegExp(`${names[1]} \\S+ \\S+ UTC 1 month \\$5\\.05 off ends, does not renew`));
+    assert.match(ahead, /Running servers 3/);
+  });
+
+  it('has a ledger of one kind or all, a receipt of each entry, and months that add up', async () => {
+    const { panel, session } = await payer(world);
+    const invoice = await order(panel, '100');
+    await pay(world, invoice, invoice.units);
+    await mine(world, 'LTC');
+    await session.post('/deploy-api.php', deploy);
+    const all = textOf((await panel.get('/billing/ledger')).text);
+    assert.match(all, /Charge −\$5\.05 \$124\.95 s1 in par, 1 month s1-/);
+    assert.match(all, /Bonus \+\$30\.00 \$\S+ Top-up bonus the top-up/);
+    const charges = await panel.get('/billing/ledger?type=charge');
+    assert.doesNotMatch(textOf(charges.text), /Top-up bonus/);
+    const receipt = /href="(\/billing\/receipts\/led_\w+)"/.exec(charges.text)?.[1] ?? '';
+    const charged = await seen(panel, receipt);
+    assert.match(charged, new RegExp(`From Rock & Sea For ${session.email} Date`));
+    assert.match(
+      charged,
+      /What s1 in par, 1 month .* Paid from the balance \$5\.05 Balance after \$124\.95 Entry led_/,
+    );
+    const topup = `/billing/receipts/${invoice.path.split('/').at(-1)}`;
+    const paid = await seen(panel, topup);
+    assert.match(paid, /Credited \$100\.00 Bonus \$30\.00 In all \$130\.00/);
+    assert.match(paid, /[0-9a-f]{64} \S+ \S+ UTC 1\.25 LTC \$80 \$100\.00/);
+    assert.equal(paid.match(/led_\w{26}/g)?.length, 2);
+    const other = await payer(world);
+    for (const path of [receipt, topup, '/billing/receipts/led_x', '/billing/receipts/srv_x'])
+      assert.equal((await other.panel.get(path)).status, 404);
+    const month = await seen(panel, '/billing/statement?month=nonsense&type=charge');
+    assert.match(
+      month,
+      /Balance at its begin \$0\.00 Came in \+\$130\.00 Went out −\$5\.05 Balance now \$124\.95/,
+    );
+    assert.match(month, /Charge s1 in par, 1 month .* −\$5\.05/);
+    const past = await seen(panel, '/billing/statement?month=2020-02');
+    assert.match(
+      past,
+      /Statement, February 2020 .* Balance at its end \$0\.00 Nothing was booked in this month/,
+    );
+  });
+
+  it('pages a long month without losing an entry', async () => {
+    const { panel, session } = await payer(world);
+    for (let n = 0; n < 101; n++) await world.give(session, 1n);
+    const first = await panel.get('/billing/statement');
+    assert.equal(first.text.match(/a gift/g)?.length, 100);
+    const next = /href="([^"]+)" rel="next"/.exec(first.text)?.[1]?.replaceAll('&#38;', '&') ?? '';
+    assert.match(next, /^\/billing\/statement\?month=\d{4}-\d\d&cursor=/);
+    const second = await panel.get(next);
+    assert.equal(second.text.match(/a gift/g)?.length, 1);
+    assert.match(textOf(second.text), /Came in \+\$1\.01/);
+  });
+});

@@ -1,0 +1,46 @@
+/** A customer of the panel who pays: makes a top-up by the page, pays it on the simulated chain, and loads pages again. */
+import assert from 'node:assert/strict';
+import { PanelClient, textOf } from '../../support/panel-client.ts';
+import type { SessionClient } from '../../support/session-client.ts';
+import type { World } from '../../support/world.ts';
+
+export interface Payer {
+  readonly session: SessionClient;
+  readonly panel: PanelClient;
+}
+
+export async function payer(world: World): Promise<Payer> {
+  const session = await world.customer();
+  return { session, panel: PanelClient.over(world.url, { cookie: session.cookie }) };
+}
+
+/** Makes a top-up by the page, and says where it is and what it asks for. */
+export async function order(panel: PanelClient, amount: string, coin = 'LTC') {
+  const made = await panel.submit(await panel.get('/topup'), 'create', { coin, amount });
+  const path = made.location?.split('?')[0] ?? '';
+  assert.match(path, /^\/billing\/topups\/top_\w{26}$/, made.text);
+  const page = await panel.get(path);
+  const [, units = '', address = ''] = /data-copy>([^<]+)<.*?data-copy>([^<]+)</s.exec(page.text) ?? [];
+  return { path, page, units, address, coin };
+}
+
+export async function pay(
+  world: World,
+  invoice: { readonly coin: string; readonly address: string },
+  amount: string,
+): Promise<void> {
+  await world.sandbox('payments', { coin: invoice.coin, address: invoice.address, amount });
+  await world.settle();
+}
+
+export async function mine(world: World, coin: string, count = 6): Promise<void> {
+  await world.sandbox('blocks', { coin, count });
+  await world.settle();
+}
+
+/** What a reader sees there. */
+export async function seen(panel: PanelClient, path: string): Promise<string> {
+  const { status, text } = await panel.get(path);
+  assert.equal(status, 200);
+  return textOf(text);
+}
