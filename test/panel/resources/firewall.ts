@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { PanelAnswer } from '../../support/panel-client.ts';
+import { problemOf, textOf } from '../../support/panel-client.ts';
+import { controlsOf } from '../../support/panel-html.ts';
+import { made } from '../support/estate.ts';
+import { type Desk, pathOf } from './desk.ts';
+
+/** Ports of the rows as they stand, from the first to the last that is not empty. */
+function portsOn(page: PanelAnswer): string {
+  const cells = controlsOf(page.text).filter(({ name }) => /^o\d+$/.test(name));
+  return cells
+    .map(({ value }) => value || '-')
+    .join(' ')
+    .replace(/( -)+$/, '');
+}
+
+export function firewallPages(at: () => Desk): void {
+  async function group(rules: readonly object[] = [], more: object = {}): Promise<string> {
+    const body = { name: 'web', default_action: 'drop', rules, ...more };
+    return `/firewall/${made(await at().api.post('/firewall/groups', body)).id}`;
+  }
+  const rule = (port: string) => ({
+    direction: 'in',
+    proto: 'tcp',
+    port,
+    source: '0.0.0.0/0',
+    action: 'accept',
+  });
+
+  it('are made, changed, applied, taken off and deleted', async () => {
+    const { done, web, panel } = at();
+    const page = await done('/firewall', 'create', { name: 'mail', default_action: 'drop' });
+    const path = pathOf(page);
+    const applied = await done(path, 'change', {
+      ...{ name: 'mail hosts', default_action: 'accept', [`applied_to.${web}`]: 'on' },
+    });
+    assert.match(
+      textOf(applied.text),
+      /mail hosts Applied to web What comes in and no rule matches is accepted/,
+    );
+    assert.match(textOf(applied.text), /Empty their boxes above and save; then it can be deleted/);
+    assert.match(textOf((await panel.open('/firewall?name=mail hosts')).text), /mail hosts 0 1 accept/);
+    await done(path, 'change', { [`applied_to.${web}`]: null });
+    await done(path, 'delete');
+    assert.equal((await panel.open(path)).status, 404);
+  });
+
+  it('take one rule more, and lose one', async () => {
+    const { done, refused } = at();
+    const path = await group([rule('22')]);
+    const wrong = await refused(path, 'add', { port: '99999', source: '10.0.0.1', note: 'x' });
+    assert.equal(problemOf(wrong.text, 'port', 'add'), 'At most 65,535.');
+    assert.match(problemOf(wrong.text, 'source', 'add') ?? '', /not written as it has to be/);
+    const two = await done(path, 'add', { port: '443', source: '::/0', note: 'tls' });
+    assert.match(textOf(two.text), /1 in tcp 22 0\.0\.0\.0\/0 accept 2 in tcp 443 ::\/0 accept tls/);
+    const one = await done(path, 'remove');
+    assert.match(textOf(one.text), /1 in tcp 443 ::\/0 accept tls/);
+  });
+
+  it('have their rules put into another order on the page, and saved as they stand there', async () => {
+    const { panel, api } = at();
+    const path = await group(['1', '2', '3', '4'].map(rule));
+    let page = await panel.open(`${path}/rules`);
+    const press = async (value: string, fields = {}) => {
+      page = await panel.submit(page, 'rules', fields, { button: ['go', value] });
+      assert.equal(page.status, 200);
+      return portsOn(page);
+    };
+    assert.equal(await press('0:down'), '2 1 3 4');
+    assert.equal(await press('3:up', { n3: 'kept' }), '2 1 4 3');
+    assert.equal(await press('1:remove'), '2 4 3');
+    assert.equal(await press('move', { from: '3', to: '1' }), '3 2 4');
+    assert.equal(await press('move', { from: '9', to: 'x' }), '3 2 4');
+    assert.equal(await press('more', { o4: '9', s4: '::/0' }), '3 2 4 - 9');
+    const before = made(await api.get(`/firewall/groups/${path.split('/')[2]}`));
+    assert.equal(before.rules.length, 4);
+    const saved = await panel.submit(page, 'rules');
+    assert.equal(saved.location?.split('?')[0], path);
+    const { rules } = made(await api.get(`/firewall/groups/${path.split('/')[2]}`));
+    assert.deepEqual(
+      rules.map((each: { port: string; note: string | null; source: string }) => [
+        each.port,
+        each.note,
+        each.source,
+      ]),
+      [
+        ['3', null, '0.0.0.0/0'],
+        ['2', null, '0.0.0.0/0'],
+        ['4', 'kept', '0.0.0.0/0'],
+        ['9', null, '::/0'],
+      ],
+    );
+  });
+
+  it('say of a rule what is wrong in its own row, wherever empty rows stand', async () => {
+    const { panel } = at();
+    const path = await group([rule('1')]);
+    const page = await panel.open(`${path}/rules`);
+    const back = await panel.submit(page, 'rules', { o2: '80', s2: '', p3: 'icmp', o3: '7', s3: '::/0' });
+    assert.equal(back.status, 400);
+    const problems = [...back.text.matchAll(/id="(\w\d+)-problem">([^<]*)/g)].map(([, cell, text]) => [
+      cell,
+      text,
+    ]);
+    assert.deepEqual(problems, [['s2', 'This is needed.']]);
+    const again = await panel.submit(back, 'rules', { s2: '10.0.0.0/8' });
+    assert.deepEqual(
+      [...again.text.matchAll(/id="(\w\d+)-problem"/g)].map(([, cell]) => cell),
+      ['o3'],
+    );
+    assert.equal(portsOn(again), '1 - 80 7');
+    assert.equal((await panel.submit(again, 'rules', { o3: '' })).status, 303);
+  });
+
+  it('with a hundred rules and servers stand on pages that are small enough', async () => {
+    const { panel, web, db } = at();
+    const many = Array.from({ length: 100 }, (_, index) => ({
+      ...{ ...rule(`${8000 + index}-9000`), source: `203.0.113.${index}/32`, note: 'a note of some words' },
+    }));
+    const path = await group(many, { applied_to: [web, db] });
+    for (const page of [path, `${path}/rules`]) {
+      const { text } = await panel.open(page);
+      assert.ok(Buffer.byteLength(text) < 60_000, `${page}: ${Buffer.byteLength(text)}`);
+    }
+    const more = await panel.submit(await panel.open(`${path}/rules`), 'rules', { o100: '1', s100: '::/0' });
+    assert.match(textOf(more.text), /at most 100 rules/);
+    assert.equal(portsOn(more).split(' ').length, 101);
+  });
+
+  it('name the server that cannot have the group, and are not there for others', async () => {
+    const { panel, other, web } = at();
+    const path = await group();
+    const page = await panel.open(path);
+    const entries = controlsOf(page.text).flatMap(({ name, value }) =>
+      value !== null && /^_(token)$/.test(name) ? [[name, value] as const] : [],
+    );
+    const back = await panel.post(path, [
+      ...entries.slice(0, 1),
+      ...([
+        ['_form', 'change'],
+        ['name', 'web'],
+        [`applied_to.${web}`, 'on'],
+        ['applied_to.srv_x', 'on'],
+      ] as const),
+    ]);
+    assert.equal(back.status, 422);
+    assert.match(textOf(back.text), /names no server of yours|not there any more/);
+    for (const foreign of [path, `${path}/rules`]) assert.equal((await other.open(foreign)).status, 404);
+  });
+}

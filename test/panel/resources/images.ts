@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { dirname } from 'node:path';
+import { it } from 'node:test';
+import { LIMITS } from '../../../src/spec/limits.ts';
+import { until } from '../../http/v1/upload-world.ts';
+import { isoFile } from '../../support/iso.ts';
+import { problemOf, textOf } from '../../support/panel-client.ts';
+import { type Desk, pathOf } from './desk.ts';
+
+export function imagePages(at: () => Desk): void {
+  /** Files and uploads that belong to no image. */
+  async function leftovers(): Promise<number> {
+    const { service, db } = at().world.opened;
+    const files = await readdir(dirname(service.blobs.path('00000000-0000-0000-0000-000000000000'))).catch(
+      () => [],
+    );
+    const [kept, open] = [
+      await db.rows('select 1 from images where blob_key is not null'),
+      await db.rows('select 1 from image_uploads'),
+    ];
+    return files.length - kept.length + open.length;
+  }
+  const file = (content: Buffer | string) =>
+    new Blob([typeof content === 'string' ? content : new Uint8Array(content)]);
+
+  /** A request by hand: the fields, the beginning of the file, and a promise of more. What is answered. */
+  async function begin(
+    fields: readonly (readonly [string, string])[],
+    options: { readonly leave?: boolean; readonly length?: number } = {},
+  ): Promise<string> {
+    const { world, panel } = at();
+    const part = (name: string, text: string) =>
+      `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`;
+    const body = Buffer.concat([
+      Buffer.from(fields.map(([name, text]) => part(name, text)).join('')),
+      Buffer.from('--b\r\nContent-Disposition: form-data; name="file"; filename="x.iso"\r\n\r\n'),
+      isoFile(40_000),
+    ]);
+    const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(
+      `POST /images HTTP/1.1\r\nHost: localhost\r\nCookie: PHPSESSID=${panel.cookie}\r\nConnection: close\r\n` +
+        `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${options.length ?? 1_000_000}\r\n\r\n`,
+    );
+    socket.write(body);
+    if (options.leave) {
+      await until(async () => (await leftovers()) > 0);
+      socket.destroy();
+      return '';
+    }
+    return await new Promise((resolve) => {
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk.toString();
+        if (text.includes('</html>')) socket.destroy();
+      });
+      socket.on('close', () => resolve(text));
+    });
+  }
+
+  async function lead(): Promise<[string, string][]> {
+    const { text } = await at().panel.open('/images');
+    const [form = ''] = /<form[^>]*multipart.*?<\/form>/s.exec(text) ?? [];
+    return ['_token', '_form', '_once'].map((name) => [
+      name,
+      new RegExp(`name="${name}" value="([^"]*)"`).exec(form)?.[1] ?? '',
+    ]);
+  }
+
+  it('are listed with the official ones, and filtered', async () => {
+    const { panel } = at();
+    assert.match(
+      textOf((await panel.open('/images?family=debian&type=official')).text),
+      /debian 12 official/,
+    );
+    assert.match(textOf((await panel.open('/images?type=custom')).text), /Upload one of your own below/);
+    const old = /<a href="([^"]+)">debian 11</.exec((await panel.open('/images')).text)?.[1] ?? '';
+    assert.match(
+      textOf((await panel.open(old)).text),
+      /Deprecated since 20.*no new server can have it.*removed on 20/,
+    );
+    assert.equal((await panel.open('/images/img_nothing')).status, 404);
+  });
+
+  it('are uploaded once by two clicks, shown, and deleted', async () => {
+    const { panel, other, world, done } = at();
+    const page = await panel.open('/images');
+    const fields = { name: 'rescue é <i>', version: '', 'arch.arm64': 'on', file: file(isoFile()) };
+    const answers = await Promise.all([
+      panel.submit(page, 'upload', fields),
+      panel.submit(page, 'upload', fields),
+    ]);
+    answers.push(await panel.submit(page, 'upload', fields));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [303, 303, 303],
+    );
+    assert.equal(new Set(answers.map(({ location }) => location)).size, 1);
+    const image = await panel.open(answers[0]?.location ?? '');
+    assert.match(
+      textOf(image.text),
+      /rescue é <i> Type your own Family custom Version 20\d\d-.* Architecture amd64, arm64/,
+    );
+    assert.equal((await other.open(pathOf(image))).status, 404);
+    await done(pathOf(image), 'delete');
+    await world.settle();
+    assert.equal(await leftovers(), 0);
+  });
+
+  it('that cannot be are refused beside the field, with what was typed, and leave nothing', async () => {
+    const { refused } = at();
+    const noIso = await refused('/images', 'upload', { name: 'mine', file: file('no image') });
+    assert.match(problemOf(noIso.text, 'file', 'upload') ?? '', /not an ISO 9660 image/);
+    assert.match(noIso.text, /name="name" type="text" value="mine"/);
+    const none = await refused('/images', 'upload', { file: file('') });
+    assert.equal(problemOf(none.text, 'file', 'upload'), 'Choose a file.');
+    const long = await refused('/images', 'upload', { variant: 'x'.repeat(64), file: file(isoFile()) });
+    assert.equal(problemOf(long.text, 'variant', 'upload'), 'At most 63 characters.');
+    assert.equal(await leftovers(), 0);
+  });
+
+  it('too large are refused before they come, in plain words', async () => {
+    const text = await begin(await lead(), { length: LIMITS.imageUploadMaxBytes + 1_000_000 });
+    assert.match(text, /^HTTP\/1\.1 422/);
+    assert.match(problemOf(text, 'file', 'upload') ?? '', /at most 4 GiB/);
+    assert.equal(await leftovers(), 0);
+  });
+
+  it('of which the form is not ours are refused before the file is read', async () => {
+    const [token = ['', ''], ...rest] = await lead();
+    const foreign = await begin([['_token', 'wrong'], ...rest]);
+    assert.match(foreign, /^HTTP\/1\.1 403/);
+    const late = await begin([...rest, token]);
+    assert.match(late, /^HTTP\/1\.1 40[03]/);
+    const other = await begin([['name', 'x'], token, ...rest]);
+    assert.match(other, /^HTTP\/1\.1 40[03]/);
+    const none = await begin([]);
+    assert.match(none, /^HTTP\/1\.1 40[13]/);
+    const rows = await at().world.opened.db.rows('select 1 from image_uploads');
+    assert.deepEqual([await leftovers(), rows.length], [0, 0]);
+  });
+
+  it('that are cut off leave nothing', async () => {
+    await begin(await lead(), { leave: true });
+    await until(async () => (await leftovers()) === 0);
+  });
+}

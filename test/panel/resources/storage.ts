@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { problemOf, textOf } from '../../support/panel-client.ts';
+import { type Desk, pathOf } from './desk.ts';
+
+export function volumePages(at: () => Desk): void {
+  it('are made, attached, enlarged, detached and deleted', async () => {
+    const { done, web, world, panel } = at();
+    const page = await done('/volumes', 'create', {
+      ...{ name: 'data <b>', size_gb: '20', region: 'par', filesystem: 'ext4', encrypted: 'on' },
+    });
+    const path = pathOf(page);
+    assert.match(
+      textOf(page.text),
+      /data <b> Size 20 GiB Region par Attached to detached Encrypted yes File system ext4/,
+    );
+    const attached = await done(path, 'attach', { server: web });
+    assert.match(textOf(attached.text), /Attached to web Device \/dev\/vdb/);
+    assert.doesNotMatch(attached.text, /name="_form" value="delete"/);
+    const larger = await done(path, 'change', { name: 'data', size_gb: '30' });
+    assert.match(textOf(larger.text), /Saved\. data Size 30 GiB/);
+    await world.settle();
+    const list = await panel.open(`/volumes?attached_to=${web}`);
+    assert.match(textOf(list.text), /data 30 GiB par web/);
+    assert.match(textOf((await panel.open('/volumes?name=nothing')).text), /No volume is like that/);
+    await done(path, 'detach');
+    await world.settle();
+    const gone = await done(path, 'delete');
+    assert.match(textOf(gone.text), /The volume is deleted.* No volumes yet\./);
+    assert.equal((await panel.open(path)).status, 404);
+  });
+
+  it('say beside the field what is wrong, and keep what was typed', async () => {
+    const { refused, done, panel, other } = at();
+    const small = await refused('/volumes', 'create', { name: '', size_gb: '5', region: 'par' });
+    assert.equal(problemOf(small.text, 'name', 'create'), 'This is needed.');
+    assert.equal(problemOf(small.text, 'size_gb', 'create'), 'At least 10.');
+    assert.match(small.text, /name="size_gb" type="number" value="5"/);
+    const path = pathOf(await done('/volumes', 'create', { name: 'v', size_gb: '20', region: 'zrh' }));
+    const shrunk = await refused(path, 'change', { size_gb: '10' });
+    assert.match(problemOf(shrunk.text, 'size_gb', 'change') ?? '', /20 GiB and cannot be made smaller/);
+    assert.match(textOf(shrunk.text), /You have no server in zrh/);
+    assert.equal((await other.open(path)).status, 404);
+    const foreign = await other.submit(await panel.open(path), 'delete');
+    assert.equal(foreign.status, 403);
+    await done(path, 'delete');
+  });
+
+  it('are made once by two clicks', async () => {
+    const { panel, world } = at();
+    const page = await panel.open('/volumes');
+    const fields = { name: 'twice', size_gb: '10', region: 'par' };
+    const both = await Promise.all([
+      panel.submit(page, 'create', fields),
+      panel.submit(page, 'create', fields),
+    ]);
+    assert.deepEqual(both[0].location, both[1].location);
+    const rows = await world.opened.db.rows(`select 1 from volumes where name = 'twice'`);
+    assert.equal(rows.length, 1);
+  });
+}
+
+export function snapshotPages(at: () => Desk): void {
+  it('are made of a server, put onto another, and deleted', async () => {
+    const { done, web, db, world, panel } = at();
+    const begun = await done('/snapshots', 'create', { server: web, name: 'before' });
+    const path = pathOf(begun);
+    await world.settle();
+    const page = await panel.open(path);
+    assert.match(textOf(page.text), /before State ready Of the server web Size [\d.]+ GiB/);
+    const onto = await panel.submit(page, 'restore', { server: db });
+    assert.equal(onto.location, `/servers/${db}?done=restore_begun`);
+    await world.settle();
+    assert.match(textOf((await panel.open('/snapshots?status=ready')).text), /before ready web/);
+    assert.match(textOf((await done(path, 'delete')).text), /The snapshot is deleted\./);
+    assert.equal((await panel.open(path)).status, 404);
+  });
+
+  it('are refused with the reason where it belongs', async () => {
+    const { refused, web, other, panel } = at();
+    const past = await refused('/snapshots', 'create', { server: web, expires_at: '2001-01-01T00:00' });
+    assert.match(problemOf(past.text, 'expires_at', 'create') ?? '', /./);
+    assert.match(past.text, /value="2001-01-01T00:00"/);
+    const foreign = await other.post('/snapshots', [
+      ...(await tokenOf(other)),
+      ...([
+        ['_form', 'create'],
+        ['server', web],
+      ] as const),
+    ]);
+    assert.equal(foreign.status, 404);
+    assert.equal((await panel.open('/snapshots/snap_nothing')).status, 404);
+  });
+}
+
+/** The CSRF value of whoever looks. */
+export async function tokenOf(panel: Desk['panel']): Promise<readonly (readonly [string, string])[]> {
+  const page = await panel.open('/keys');
+  return [['_token', /name="_token" value="([^"]+)"/.exec(page.text)?.[1] ?? '']];
+}

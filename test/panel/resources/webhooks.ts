@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { problemOf, textOf } from '../../support/panel-client.ts';
+import type { Desk } from './desk.ts';
+
+/** Nobody listens there. */
+const NOWHERE = 'https://127.0.0.1:1/hooks';
+
+export function webhookPages(at: () => Desk): void {
+  it('show their secret once, and the same to a second click', async () => {
+    const { panel } = at();
+    const page = await panel.open('/webhooks');
+    const fields = { url: NOWHERE, 'events.server.running': 'on', 'events.volume.attached': 'on' };
+    const made = await panel.submit(page, 'create', fields);
+    const again = await panel.submit(page, 'create', fields);
+    const secretIn = (text: string) => /whsec_[a-z2-7]{52}/.exec(text)?.[0];
+    assert.equal(made.status, 200);
+    assert.match(made.text, /\/docs\/guides\/webhooks/);
+    assert.ok(secretIn(made.text));
+    assert.equal(secretIn(again.text), secretIn(made.text));
+    const later = await panel.open('/webhooks');
+    assert.equal(secretIn(later.text), undefined);
+    assert.match(textOf(later.text), /https:\/\/127\.0\.0\.1:1\/hooks 2 of \d+ active/);
+    assert.equal(later.text.match(/href="\/webhooks\/whk_/g)?.length, 1);
+  });
+
+  it('are tried by a ping, whose delivery is logged and sent again', async () => {
+    const { panel, world, done } = at();
+    const path = /href="(\/webhooks\/whk_\w+)"/.exec((await panel.open('/webhooks')).text)?.[1] ?? '';
+    const queued = await done(path, 'ping');
+    assert.match(textOf(queued.text), /A ping is on its way/);
+    await world.settle();
+    const logged = await panel.open(path);
+    assert.match(textOf(logged.text), /ping failed 1 connection refused \d+ ms/);
+    const [, delivery = ''] = /name="delivery" value="(del_\w+)"/.exec(logged.text) ?? [];
+    const replayed = await panel.submit(logged, 'replay', {}, { button: ['delivery', delivery] });
+    assert.equal(replayed.location, `${path}?done=replay_queued`);
+    await world.settle();
+    assert.equal((await panel.open(path)).text.match(/<code>ping<\/code>/g)?.length, 2);
+    assert.match(textOf((await panel.open(`${path}?status=delivered`)).text), /No delivery is like that/);
+  });
+
+  it('are changed, paused and deleted, and refused with the reason beside the field', async () => {
+    const { panel, other, done, refused } = at();
+    const path = /href="(\/webhooks\/whk_\w+)"/.exec((await panel.open('/webhooks')).text)?.[1] ?? '';
+    const wrong = await refused(path, 'change', {
+      url: 'http://example.com',
+      'events.server.running': null,
+      'events.volume.attached': null,
+    });
+    assert.equal(problemOf(wrong.text, 'events', 'change'), 'Choose at least 1.');
+    const plain = await refused(path, 'change', { url: 'http://example.com' });
+    assert.match(problemOf(plain.text, 'url', 'change') ?? '', /./);
+    const paused = await done(path, 'change', { 'events.*': 'on', active: null });
+    assert.match(textOf(paused.text), /Saved\. .*Events all State paused .*nothing is sent to it/);
+    assert.equal((await other.open(path)).status, 404);
+    assert.match(textOf((await done(path, 'delete')).text), /The webhook is deleted.*No webhooks yet/);
+  });
+}
