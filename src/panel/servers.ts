@@ -2,7 +2,6 @@
 import { DEPLOY_PATH, PANEL_PATHS, serverPartPath } from '../spec/paths.ts';
 import type { Server } from '../spec/schemas/server.ts';
 import { SERVER_STATUSES } from '../spec/states.ts';
-import { page as barePage } from './bare-layout.ts';
 import { filters } from './filters.ts';
 import { type Html, html, type Value } from './html.ts';
 import type { View } from './layout.ts';
@@ -83,13 +82,5 @@ ${fields.select('region', 'Region', { value: region, choices: [any, ...Object.en
 ${fields.select('plan', 'Plan', { value: plan, choices: [any, ...same(plans)] })}
 ${fields.text('tag', 'Tag', { value: tag, size: 12 })}
 ${fields.text('name', 'Name', { type: 'search', value: name, size: 16 })}`,
-  );
-}
-
-/** For whoever is not signed in, on the pages that are not of this frame. */
-export function signInFirstPage(title: string): string {
-  return barePage(
-    title,
-    html`<p>This page is for the account it belongs to. <a href="${PANEL_PATHS.signIn}">Sign in</a> first.</p>`,
   );
 }
