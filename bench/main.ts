@@ -12,6 +12,7 @@ import { benchDeploy } from './deploy.ts';
 import type { Figure } from './figure.ts';
 import { benchLists } from './lists.ts';
 import { benchLives } from './lives.ts';
+import { benchPanel } from './panel.ts';
 import { benchPanelPictures } from './panel-pictures.ts';
 import { benchRenew } from './renew.ts';
 import { benchRest } from './rest.ts';
@@ -38,6 +39,7 @@ try {
     benchDeliver,
     benchClaim,
     benchFanOutLatency,
+    benchPanel,
     benchPanelPictures,
   ]) {
     for (const figure of await bench(folder)) report(figure);
