@@ -34,10 +34,14 @@ function parseForm(text: string): Form {
 }
 
 /** Reads a form body; what is wrong with it is returned, not thrown. */
-export async function readForm(payload: Readable, headers: IncomingHttpHeaders): Promise<FormBody> {
+export async function readForm(
+  payload: Readable,
+  headers: IncomingHttpHeaders,
+  maxBytes: number = LIMITS.formBodyMaxBytes,
+): Promise<FormBody> {
   // What is announced as far too large is not waited for.
   if (Number(headers['content-length'] ?? 0) > DRAINED_MAX_BYTES) return tooLarge();
-  const bytes = await readUpTo(payload, LIMITS.formBodyMaxBytes);
+  const bytes = await readUpTo(payload, maxBytes);
   if (bytes === undefined) return tooLarge();
   if (bytes.length === 0) return new Map();
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();

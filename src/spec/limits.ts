@@ -100,6 +100,8 @@ export const LIMITS = {
   jsonBodyMaxBytes: 256 * 1024,
   /** One form body of the session surface: an OpenPGP key of 64 KiB takes some 80, written as a form. */
   formBodyMaxBytes: 96 * 1024,
+  /** One of the panel's: 64 KiB of user data take three times as much where a form has to write each sign as `%3A`. */
+  panelFormBodyMaxBytes: 224 * 1024,
 } as const;
 
 /** Counts per customer; 422 / `limit_reached` with `limit` beyond them. The operator sets others by SKERRY_QUOTAS. */

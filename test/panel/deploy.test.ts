@@ -81,6 +81,8 @@ describe('the page that orders a server', () => {
     assert.match(problemOf(keyless.text, 'ssh_keys') ?? '', /at least 1/i);
     const hosts = 'update hosts set draining = $1 where region_id = $2';
     await world.opened.db.run(hosts, [true, 'zrh']);
+    const long = await panel.submit(page, 'deploy', { ...chosen, user_data: ':'.repeat(64 * 1024 + 1) });
+    assert.match(problemOf(long.text, 'user_data') ?? '', /At most 65,536/);
     const soldOut = await panel.submit(page, 'deploy', { ...chosen, region: 'zrh' });
     await world.opened.db.run(hosts, [false, 'zrh']);
     assert.match(problemOf(soldOut.text, 'plan') ?? '', /sold out in this region/);

@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Failure } from '../../kernel/fail.ts';
+import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_FIELDS } from '../../spec/paths.ts';
 import { type FormBody, readForm } from '../form.ts';
 
@@ -29,12 +30,14 @@ const LEAD_MAX_MS = 60_000;
 
 export function readBodies(scope: FastifyInstance): void {
   scope.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) =>
-    request.routeOptions.config.takesFile ? unreadable() : await readForm(payload, request.headers),
+    request.routeOptions.config.takesFile
+      ? unreadable()
+      : await readForm(payload, request.headers, LIMITS.panelFormBodyMaxBytes),
   );
   scope.addContentTypeParser('multipart/form-data', async (request: FastifyRequest, payload: Readable) =>
     request.routeOptions.config.takesFile
       ? await readLead(payload, request.headers)
-      : await readForm(payload, request.headers),
+      : await readForm(payload, request.headers, LIMITS.panelFormBodyMaxBytes),
   );
 }
 
