@@ -88,11 +88,13 @@ function about(schema: Schema): Html {
   const inner = schema.items;
   const bounds = [...boundsOf(schema), ...(inner ? boundsOf(inner).map((bound) => `each ${bound}`) : [])];
   const words = wordsOf(schema) ?? (inner ? wordsOf(inner) : null);
-  return html`${markdownLine(said)}${said !== '' && bounds.length > 0 && ' '}${
-    bounds.length > 0 && `${sentence(bounds.join(', '))}.`
-  }${words && html` ${words}.`}${
-    schema.default !== undefined && html` <code>${String(schema.default)}</code> when left out.`
-  }`;
+  const sentences = [
+    said !== '' && markdownLine(said),
+    bounds.length > 0 && `${sentence(bounds.join(', '))}.`,
+    words && html`${words}.`,
+    schema.default !== undefined && html`<code>${String(schema.default)}</code> when left out.`,
+  ].filter((one) => one !== false && one !== null);
+  return html`${sentences.map((one, index) => html`${index > 0 && ' '}${one}`)}`;
 }
 
 function wordsOf(schema: Schema): Html | null {

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { COINS, confirmationsNeeded } from '../../src/spec/coins.ts';
+import { EVENT_TYPES } from '../../src/spec/events.ts';
+import { BONUS_TIERS_USD } from '../../src/spec/limits.ts';
+import { OPERATIONS } from '../../src/spec/operations.ts';
+import { decode } from '../support/panel-html.ts';
+import { PASSWORD } from '../support/session-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const PAGE_MAX_BYTES = 60_000;
+
+let world: World;
+let folder: string;
+let token: string;
+/** Every page that a visitor can reach from the front page by links, by its path. */
+const pages = new Map<string, string>();
+
+before(async () => {
+  world = await startWorld({ SKERRY_RATE_CAPACITY: '1000' });
+  folder = await mkdtemp(join(tmpdir(), 'skerry-docs-'));
+  const customer = await world.customer();
+  const fields = { action: 'create_token', name: 'docs', scope: 'billing', current_password: PASSWORD };
+  token = String((await customer.post('/account-api.php', fields)).body.token);
+});
+after(async () => {
+  await world.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Types commands into a shell of a customer with this token; says what they print. */
+async function type(commands: string): Promise<string> {
+  const env = { PATH: process.env.PATH, HOME: folder, SKERRY_TOKEN: token, CURL_HOME: folder };
+  const script = `set -eu\ncurl() { command curl -sS --fail-with-body "$@"; }\n${commands}`;
+  return (await promisify(execFile)('bash', ['-c', script], { cwd: folder, env })).stdout;
+}
+
+describe('the public pages', () => {
+  it('hold no link that leads nowhere, and none is too large', async () => {
+    const waiting = ['/'];
+    const asked = new Set(waiting);
+    const dead: string[] = [];
+    for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
+      const response = await fetch(world.url + path, { redirect: 'manual' });
+      const text = await response.text();
+      const asksToSignIn =
+        response.status === 303 && response.headers.get('location')?.startsWith('/signin?');
+      if (response.status !== 200 && !asksToSignIn) dead.push(`${path}: ${response.status}`);
+      if (!response.headers.get('content-type')?.startsWith('text/html')) continue;
+      pages.set(path, text);
+      assert.ok(Buffer.byteLength(text) < PAGE_MAX_BYTES, `${path}: ${Buffer.byteLength(text)}`);
+      for (const [, href = ''] of text.matchAll(/href="(\/[^"]*)"/g)) {
+        const target = decode(href).split('#')[0] ?? '';
+        if (!asked.has(target)) waiting.push(target);
+        asked.add(target);
+      }
+    }
+    assert.deepEqual(dead, []);
+    for (const path of ['/docs/api/servers', '/docs/guides/payments', '/docs/changelog', '/regions/par']) {
+      assert.ok(pages.has(path), path);
+    }
+  });
+
+  it('have every place that a link of theirs names', () => {
+    const missing: string[] = [];
+    for (const [path, text] of pages) {
+      for (const [, target, anchor] of text.matchAll(/href="([^"#]*)#([^"]+)"/g)) {
+        const page = target === '' ? text : pages.get(decode(target ?? ''));
+        if (page && !page.includes(`id="${anchor}"`)) missing.push(`${path}: ${target}#${anchor}`);
+      }
+    }
+    assert.deepEqual(missing, []);
+  });
+
+  it('name nothing twice', () => {
+    for (const [path, text] of pages) {
+      const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+      assert.deepEqual([...new Set(ids)], ids, path);
+    }
+  });
+});
+
+describe('the reference', () => {
+  const part = (id: string) => {
+    for (const [path, text] of pages) {
+      const at = path.startsWith('/docs/api/') ? text.indexOf(`<section aria-labelledby="${id}">`) : -1;
+      if (at >= 0) return text.slice(at, text.indexOf('</section>', at));
+    }
+    return assert.fail(`${id} has no part of its own`);
+  };
+  const sample = (id: string) =>
+    decode(/<h3>curl<\/h3>\s*<pre[^>]*><code[^>]*>([\s\S]*?)<\/code>/.exec(part(id))?.[1] ?? '');
+
+  it('has every operation, with a sample that can be typed, its scope and its refusals', () => {
+    for (const id of OPERATIONS) {
+      const text = part(id);
+      assert.ok(sample(id).startsWith('curl '), id);
+      assert.match(sample(id), /"Authorization: Bearer \$SKERRY_TOKEN"/);
+      assert.ok(!/[{]\w*id[}]|undefined|\[object/.test(sample(id)), sample(id));
+      assert.match(text, /scope <code>(?:read|write|billing)<\/code>/);
+      assert.match(text, /401 unauthenticated/);
+    }
+  });
+
+  it('has samples that do what they say', async () => {
+    assert.match(await type(sample('plans.list')), /"object":"list"/);
+    assert.match(await type(sample('plans.get')), /"id":"s1"/);
+    assert.match(await type(sample('volumes.create')), /"object":"volume"/);
+    assert.match(await type(sample('balance.get')), /"usd":0/);
+    assert.match(await type(sample('webhooks.create')), /"object":"webhook"/);
+  });
+
+  it('says what is in a body, with its bounds, and what is answered', () => {
+    const volume = part('volumes.create');
+    assert.match(volume, /<code>size_gb<\/code><\/th><td>integer<\/td><td>yes<\/td><td>[^<]*10 to 4096/);
+    assert.match(volume, /<code>201<\/code>, the <a href="#the-volume-object">volume<\/a>/);
+    assert.match(part('servers.rescue'), /<code>rescue\.password<\/code>/);
+    assert.match(part('the-server-object'), /<code>ipv4\.address<\/code>[\s\S]*203\.0\.113\.10/);
+    assert.match(part('the-firewall-group-object'), /<code>rules\[\]\.proto<\/code>/);
+    assert.match(
+      part('the-event-object'),
+      /data\.server<\/code><\/th><td><a href="\/docs\/api\/servers#the-server-object"/,
+    );
+  });
+
+  it('names every event among the rules', () => {
+    const text = pages.get('/docs/api/rules') ?? '';
+    for (const type of EVENT_TYPES) assert.ok(text.includes(`<code>${type}</code>`), type);
+  });
+});
+
+describe('the guides', () => {
+  it('are only those that there are', async () => {
+    for (const path of [
+      '/docs/guides/nothing',
+      '/docs/guides/operator-guide',
+      '/docs/guides/..%2fREADME',
+      '/docs/api/x',
+    ]) {
+      assert.equal((await fetch(world.url + path)).status, 404, path);
+    }
+  });
+
+  it('on payments agrees with the tables', async () => {
+    const text = await readFile(new URL('../../docs/payments.md', import.meta.url), 'utf8');
+    for (const { code, network } of COINS) {
+      const needed = [10_000n, 100_000n, 500_000n].map((cents) => confirmationsNeeded(code, cents));
+      assert.ok(text.includes(`| \`${code}\` | ${network} | ${needed.join(' | ')} |`), code);
+    }
+    const usd = (amount: number) => amount.toLocaleString('en-US');
+    for (const [from, bonus] of BONUS_TIERS_USD) {
+      assert.ok(text.includes(`| from ${usd(from)} US dollars | ${bonus} | ${usd(from + bonus)} |`));
+    }
+  });
+
+  it('to the first server lead there, typed as they stand', async () => {
+    await mkdir(join(folder, '.ssh'));
+    await writeFile(join(folder, '.ssh/id_ed25519.pub'), `${publicKey()} me@laptop\n`);
+    const source = await readFile(new URL('../../docs/getting-started.md', import.meta.url), 'utf8');
+    const blocks = [...source.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text]) => text ?? '');
+    const [, plans, ask, poll, addKey, images, order, look, destroy, pay] = blocks as string[];
+    const run = async (block = '', put: Readonly<Record<string, string>> = {}) => {
+      const values = Object.entries(put);
+      const text = values.reduce(
+        (text, [name, value]) => text.replace(`${name}=…`, `${name}='${value}'`),
+        block,
+      );
+      return await type(`base=${world.url}\n${text}`);
+    };
+    const named = (block: string | undefined, name: string, value: string) =>
+      (block ?? '').replace(new RegExp(`^${name}=.*$`, 'm'), `${name}=${value}`);
+
+    assert.match(await run(plans), /"s1"/);
+    const topup = JSON.parse(await run(ask)) as Record<'id' | 'deposit_address' | 'deposit_amount', string>;
+    await run(pay, { address: topup.deposit_address, amount: topup.deposit_amount });
+    await world.settle();
+    assert.match(await run(named(poll, 'topup', topup.id)), /"status":"credited"[\s\S]*"usd":130/);
+    const key = JSON.parse(await run(addKey)) as { id: string };
+    const list = JSON.parse(await run(images)) as { data: { id: string; deprecated_at: string | null }[] };
+    const image = list.data.find(({ deprecated_at }) => deprecated_at === null)?.id ?? '';
+    const server = JSON.parse(await run(named(named(order, 'key', key.id), 'image', image))) as {
+      id: string;
+    };
+    await world.settle();
+    assert.match(await run(named(look, 'server', server.id)), /"status":"running"/);
+    const gone = `server=${server.id}\n${destroy}`;
+    assert.match(await run(gone), /"status":"destroying"/);
+  });
+});
+
+/** A key as ssh-keygen writes it. */
+function publicKey(): string {
+  const word = (bytes: Buffer) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(bytes.length);
+    return Buffer.concat([length, bytes]);
+  };
+  const blob = Buffer.concat([word(Buffer.from('ssh-ed25519')), word(randomBytes(32))]);
+  return `ssh-ed25519 ${blob.toString('base64')}`;
+}
