@@ -84,13 +84,12 @@ async function callRoute(
 /** A second click on the same form gets the first one's answer, also when the first is still under way. */
 async function keyed(call: Call, act: (keep: Within) => Promise<Done>): Promise<Done> {
   const { edge, request, form } = call;
-  const key = field(form, PANEL_FIELDS.once);
   const credential = cookieOf(request) ?? '';
   const { answer } = await once(
     edge.service,
     {
       actor: call.customer(),
-      key: key === '' ? undefined : key,
+      key: keyOf(form),
       credential,
       request: {
         method: request.method,
@@ -103,6 +102,14 @@ async function keyed(call: Call, act: (keep: Within) => Promise<Done>): Promise<
     (keep) => act(keep ?? (async () => undefined)),
   );
   return answer.body as Done;
+}
+
+/** The forms of one rendering have one word in common, and are told apart by their names and rows. */
+function keyOf(form: Form): string | undefined {
+  const rendering = field(form, PANEL_FIELDS.once);
+  if (rendering === '') return undefined;
+  const which = [field(form, PANEL_FIELDS.form), field(form, PANEL_FIELDS.key)];
+  return createHmac('sha256', rendering).update(JSON.stringify(which)).digest('base64url');
 }
 
 /** Passwords are among the fields: mixed with the cookie, which is stored nowhere, nobody can guess them from what is kept. */
