@@ -52,6 +52,7 @@ export function topupView(data: TopupData): View {
     section: 'billing',
     above: [['Billing', PANEL_PATHS.billing]],
     body: html`<p>You pay in a coin; the balance is in US dollars. Servers are paid from the balance, nothing else is charged.</p>
+${!data.coins.some(({ open }) => open) && html`<p class="banner warn">No coin can be paid in right now: try later, or <a href="${PANEL_PATHS.contact}">ask the operator</a>.</p>`}
 <div class="columns"><div>
 ${orderForm(data)}
 </div><div>
