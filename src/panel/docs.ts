@@ -58,13 +58,21 @@ ${section(
 }
 
 export function guideView(guide: Guide, source: string, baseUrl: string): View {
-  const { title, body } = markdown(source.replaceAll(WRITTEN_FOR, baseUrl), resolveLink);
-  return { title: title ?? guide.title, section: 'docs', above: [['Documents', PANEL_PATHS.docs]], body };
+  return documentView(source.replaceAll(WRITTEN_FOR, baseUrl), guide.title);
 }
 
 export function changelogView(source: string): View {
+  return documentView(source, 'Changelog');
+}
+
+function documentView(source: string, otherwise: string): View {
   const { title, body } = markdown(source, resolveLink);
-  return { title: title ?? 'Changelog', section: 'docs', above: [['Documents', PANEL_PATHS.docs]], body };
+  return {
+    title: title ?? otherwise,
+    section: 'docs',
+    above: [['Documents', PANEL_PATHS.docs]],
+    body: html`<div class="reference">${body}</div>`,
+  };
 }
 
 /** The address that guides name; readers see their own. */

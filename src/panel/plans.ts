@@ -118,8 +118,9 @@ function priceCell(plan: SoldPlan, months: CycleMonths): Html | null {
 }
 
 /** Every plan with the price of every cycle. */
-function cycles(plans: readonly SoldPlan[]): Html | null {
-  if (plans.length === 0) return null;
+function cycles(all: readonly SoldPlan[]): Html | null {
+  if (all.length === 0) return null;
+  const plans = PLAN_CATEGORIES.flatMap((category) => all.filter((plan) => plan.category === category));
   const columns = CYCLE_MONTHS.map((months) => {
     const percent = CYCLE_DISCOUNT_PERCENT[months];
     return {
