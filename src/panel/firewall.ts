@@ -125,9 +125,16 @@ function rulesPart(group: FirewallGroup, forms: FormContext): Html {
   return html`<p>Rules are tried in their order, and the first that matches wins. Answers within a connection that was let through pass
 by themselves. The filter stands outside the server, which cannot change it.</p>
 ${rules.length > 0 ? table({ caption: 'Rules, in their order', columns, rows }) : html`<p>There are no rules yet.</p>`}
+${nothingComesIn(group) && html`<p class="hint">As it stands, a server with this group cannot be reached: no rule accepts what comes in.</p>`}
 <p><a class="button" href="${editor}">Edit the rules</a></p>
 ${addForm(forms, rules.length === 0)}
 ${rules.length > 0 && removeForm(rules, forms)}`;
+}
+
+function nothingComesIn({ rules, default_action: byDefault }: FirewallGroup): boolean {
+  return (
+    byDefault === 'drop' && !rules.some(({ direction, action }) => direction === 'in' && action === 'accept')
+  );
 }
 
 function addForm(forms: FormContext, open: boolean): Html {

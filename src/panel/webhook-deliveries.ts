@@ -76,7 +76,7 @@ function tableOf({ active }: Webhook, items: readonly Delivery[]): Html {
   ]);
   const number = 'number' as const;
   return table({
-    caption: 'Deliveries',
+    caption: 'Attempts, newest first',
     columns: [
       'Event',
       'State',
@@ -85,7 +85,7 @@ function tableOf({ active }: Webhook, items: readonly Delivery[]): Html {
       { name: 'Took', class: number },
       'Tried',
       'Next try',
-      { name: '', class: 'actions' },
+      { name: 'Once more', class: 'actions' },
     ],
     rows,
   });
