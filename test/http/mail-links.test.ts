@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { tasksDuty } from '../../src/workers/tasks.ts';
 import { mailed, mailedPath, tokenOf } from '../support/mailed.ts';
+import { PanelClient, problemOf } from '../support/panel-client.ts';
 import { type Answer, PASSWORD, type SessionClient } from '../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 import { account, own, use } from './link-world.ts';
@@ -159,6 +160,28 @@ describe('links in mails', () => {
     const wrong = await use(world.visitor(), '/reset?token=nothing');
     assert.match((await world.visitor().get('/reset?token=nothing')).text, /not valid/);
     assert.equal(wrong.status, 403, 'there was no form');
+  });
+
+  it('a form that is clicked twice sends one mail, and opens one session', async () => {
+    const client = await world.customer();
+    const panel = PanelClient.into(world.app);
+    const asking = await panel.get('/reset');
+    for (let click = 1; click <= 2; click++) {
+      const asked = await panel.submit(asking, 'ask', { email: client.email });
+      assert.match(asked.text, /Look into your mailbox/);
+    }
+    await tasksDuty(world.service).run();
+    assert.equal((await mailed(world.service, 'reset_password', client.email)).length, 1);
+    const form = await panel.get(await resetPath(client.email));
+    const differ = await panel.submit(form, 'reset', { password: NEW, password_confirm: PASSWORD });
+    assert.match(problemOf(differ.text, 'password_confirm', 'reset') ?? '', /differ/);
+    for (let click = 1; click <= 2; click++) {
+      const set = await panel.submit(differ, 'reset', { password: NEW, password_confirm: NEW });
+      assert.match(set.text, /You are signed in, and nobody else is/);
+      assert.ok(set.text.includes(client.email));
+    }
+    const sessions = await panel.get('/account/sessions');
+    assert.equal(sessions.text.split('<code>sess_').length - 1, 1);
   });
 
   it('a form that is not one of ours, or comes from another site, is refused', async () => {

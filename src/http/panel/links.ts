@@ -17,6 +17,7 @@ import { LINK_PATHS } from '../../spec/paths.ts';
 import { field } from '../form.ts';
 import { letInForm } from './let-in.ts';
 import type { Look, OwnForm, PanelPage } from './page.ts';
+import { onceInAMinute } from './recently.ts';
 
 const DEAD = 'This link is not valid: it is cut short, or it is no longer needed. Ask for a new one.';
 
@@ -44,6 +45,7 @@ const ask: OwnForm = {
   audit: null,
   counted: 'mailings',
   unkeyed: true,
+  around: onceInAMinute,
   run: async ({ edge, form, visit }) => {
     await requestReset(edge.service, visit.actor, field(form, 'email'));
     return { shown: {} };
