@@ -1,6 +1,6 @@
 /** Every page of the panel. */
 import type { FastifyInstance } from 'fastify';
-import { failureOf } from '../errors.ts';
+import { answerError, failureOf } from '../errors.ts';
 import type { Edge } from '../settings.ts';
 import { ACCOUNT_PAGES } from './account-pages.ts';
 import { registerAssets } from './assets.ts';
@@ -30,9 +30,10 @@ export const PANEL_PAGES: readonly PanelPage[] = [
 export function registerPanel(scope: FastifyInstance, edge: Edge): void {
   readBodies(scope);
   scope.setErrorHandler(async (error, request, reply) => {
-    const failure = failureOf(edge, error);
-    if (failure.code === 'internal') edge.service.log.error({ err: error, requestId: request.id }, 'fault');
-    return await sendFailure(edge, request, reply, failure);
+    const answer = answerError(edge, error, request, reply);
+    // A program is told in its own words, also what is wrong with its request as a whole.
+    if (!request.headers.accept?.includes('text/html')) return reply.send(answer);
+    return await sendFailure(edge, request, reply, failureOf(edge, error));
   });
   registerAssets(scope);
   registerPaymentPictures(scope, edge);
