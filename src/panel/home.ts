@@ -52,7 +52,7 @@ function plans({ plans: cheapest }: HomeData): Html | null {
   return section(
     'The smallest plans',
     html`${table({
-      caption: 'The smallest plans',
+      caption: 'What the smallest plans have and cost',
       columns: [
         'Plan',
         { name: 'A month', class: 'number' },

@@ -189,7 +189,7 @@ ${section('Where', whereTable(plan, regions, closed))}`,
 
 function priceTable(plan: SoldPlan): Html {
   return table({
-    caption: 'Price by cycle',
+    caption: 'What each cycle costs',
     columns: [
       'Cycle',
       { name: 'Discount', class: 'number' },

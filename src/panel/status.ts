@@ -75,7 +75,7 @@ function switches({ off }: StatusData): Html {
 function regions({ regions: rows }: StatusData): Html {
   if (rows.length === 0) return empty('There are no regions yet.', 'The operator has not opened any.');
   return html`${table({
-    caption: 'Regions',
+    caption: 'New servers by region',
     columns: ['Region', 'New servers'],
     rows: rows.map((region) => [
       regionLink(region),
@@ -87,7 +87,7 @@ function regions({ regions: rows }: StatusData): Html {
 
 function coins({ coins: rows }: StatusData): Html {
   return table({
-    caption: 'Coins',
+    caption: 'Payments by coin',
     columns: ['Coin', 'Network', 'Payments'],
     rows: rows.map(({ coin, taken, late }) => [
       coin,

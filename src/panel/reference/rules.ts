@@ -134,7 +134,7 @@ function events({ objects }: RulesData): Html {
   return html`<p>What happens is told by webhooks, and by the event stream; <a href="${DOCS_PATHS.guides}/webhooks">Events: webhooks and the stream</a> says how to receive and how to verify them.
 The stream shows a token what its scope may see.</p>
 ${table({
-  caption: 'Events',
+  caption: 'Types of events',
   columns: ['type', 'When', 'In data', 'Scope'],
   rows: EVENT_TYPES.map((type) => [
     html`<code>${type}</code>`,
