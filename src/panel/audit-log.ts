@@ -49,7 +49,7 @@ is kept. Days begin at 00:00 UTC.</p>
 ${filters(data.forms, filter)}
 ${
   rows.length > 0
-    ? table({ caption: 'Audit log, newest first', columns, rows })
+    ? html`<div class="ids">${table({ caption: 'Audit log, newest first', columns, rows })}</div>`
     : empty(
         isFiltered ? 'Nothing of this kind.' : 'Nothing yet.',
         isFiltered

@@ -22,12 +22,12 @@ export function sessionsView(data: {
   const rows = sessions.map((session) => [
     html`${time(rfc3339(session.created_at))}`,
     session.current ? state('this one', 'good') : time(rfc3339(session.last_seen_at)),
-    html`<code>${session.id}</code>`,
     form(
       forms,
       { name: 'end', key: session.id, class: 'inline' },
       html`<button class="quiet" aria-label="End the session ${session.id}">End</button>`,
     ),
+    html`<code>${session.id}</code>`,
   ]);
   const others = sessions.some((session) => !session.current);
   return {
@@ -37,11 +37,11 @@ export function sessionsView(data: {
     body: html`${accountTabs(ACCOUNT_PATHS.sessions)}
 <p>Each sign-in opens one. It ends ${LIMITS.sessionIdleHours} hours after it was last used, ${LIMITS.sessionMaxDays} days after it was opened, or here.
 No addresses are kept: the <a href="${ACCOUNT_PATHS.audit}">audit log</a> says from which country it was opened.</p>
-${table({
-  caption: 'Sessions of your account',
-  columns: ['Opened', 'Last used', 'Id', { name: '', class: 'actions' }],
-  rows,
-})}
+<div class="ids">${table({
+      caption: 'Sessions of your account',
+      columns: ['Opened', 'Last used', { name: 'End it', class: 'actions' }, 'Id'],
+      rows,
+    })}</div>
 ${others && form(forms, { name: 'end_others' }, html`<button>End all others</button>`)}`,
   };
 }
