@@ -28,7 +28,7 @@ it('the commands of the README take a visitor to a running server', async () => 
   assert.notEqual(script, job);
   const { stdout } = await promisify(execFile)('bash', ['-c', `set -eu\n${script}`], { cwd: folder });
   assert.match(stdout, /"balance":130/);
-  assert.match(stdout, /<td>running<\/td>/);
+  assert.match(stdout, /class="state good">running</);
   assert.equal((await serving.stop()).code, 0);
   await rm(folder, { recursive: true, force: true });
 });

@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CustomerActor, Service } from '../../domain/context.ts';
+import type { Session } from '../../domain/sessions/identify.ts';
 import type { ErrorItem } from '../../kernel/fail.ts';
 import type { FormContext } from '../../panel/form.ts';
 import type { View } from '../../panel/layout.ts';
@@ -89,6 +90,15 @@ export type PanelForm = RestForm | OwnForm;
 export interface PanelPage {
   /** With parameters as `{id}`. */
   readonly path: string;
+  /** Where it stands too: an address that the session surface gives. What its path says is turned into `path`'s parameters. */
+  readonly alias?: {
+    readonly path: string;
+    readonly params: (
+      service: Service,
+      session: Session,
+      given: unknown,
+    ) => Promise<Readonly<Record<string, string>>>;
+  };
   /** `customer`: whoever is not signed in is asked to, and comes back. */
   readonly access: 'anyone' | 'customer';
   /** Operations of the REST surface that looking at this page does: lists, single things. */

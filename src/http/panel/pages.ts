@@ -12,7 +12,6 @@ import { registerPaymentPictures } from './payment.ts';
 import { registerPage, sendFailure } from './pipeline.ts';
 import { RESOURCE_PAGES } from './resource-pages.ts';
 import { registerServerCharts } from './server-metrics.ts';
-import { registerServerNumbers } from './server-number.ts';
 import { SERVER_PAGES } from './server-pages.ts';
 import { registerSiteFiles } from './site-files.ts';
 import { STOREFRONT_PAGES } from './storefront.ts';
@@ -39,7 +38,6 @@ export function registerPanel(scope: FastifyInstance, edge: Edge): void {
   registerPaymentPictures(scope, edge);
   registerTotpPicture(scope, edge);
   registerSiteFiles(scope);
-  registerServerNumbers(scope, edge);
   registerServerCharts(scope, edge);
   for (const page of PANEL_PAGES) registerPage(scope, edge, page);
 }

@@ -26,21 +26,45 @@ const NOTHING: Form = new Map();
 
 export function registerPage(scope: FastifyInstance, edge: Edge, row: PanelPage): void {
   const url = row.path.replace(/\{(\w+)\}/g, ':$1');
-  scope.get(url, async (request, reply) => {
+  registerAt(scope, edge, row, url);
+  if (row.alias) registerAt(scope, edge, row, row.alias.path, row.alias.params);
+}
+
+function registerAt(
+  scope: FastifyInstance,
+  edge: Edge,
+  row: PanelPage,
+  url: string,
+  paramsOf?: NonNullable<PanelPage['alias']>['params'],
+): void {
+  const meetAt = async (request: FastifyRequest, reply: FastifyReply) => {
     const visitor = await visitorOf(edge, request, reply);
+    const { session } = visitor.identity;
+    if (paramsOf && session) request.params = await paramsOf(edge.service, session, request.params);
+    return visitor;
+  };
+  scope.get(url, async (request, reply) => {
+    const visitor = await meetAt(request, reply);
     if (row.access === 'customer' && visitor.identity.session === null)
       return askToSignIn(reply, request.url);
     const forms = newForms(visitor, row.forms !== undefined);
     const to = row.elsewhere?.(lookOf(visitor, forms, null)) ?? null;
     return to === null ? await answer(row, visitor, forms, null) : leadTo(reply, to);
   });
-  if (row.forms) registerForms(scope, edge, row, url);
+  if (row.forms) registerForms(scope, edge, row, { url, meetAt });
 }
 
-function registerForms(scope: FastifyInstance, edge: Edge, row: PanelPage, url: string): void {
+type Meet = (request: FastifyRequest, reply: FastifyReply) => Promise<Visitor>;
+
+function registerForms(
+  scope: FastifyInstance,
+  edge: Edge,
+  row: PanelPage,
+  { url, meetAt }: { readonly url: string; readonly meetAt: Meet },
+): void {
   const config = row.upload ? TAKES_A_FILE : {};
   scope.post(url, { config }, async (request, reply) => {
-    const visitor = await visitorOf(edge, request, reply);
+    const visitor = await meetAt(request, reply);
     try {
       const done = await serve(edge, endpointOf(row, request), {
         request,

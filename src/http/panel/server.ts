@@ -2,6 +2,7 @@
 import { getImage } from '../../domain/images/find.ts';
 import { openConsole } from '../../domain/servers/console.ts';
 import { type DescribedServer, describeServer } from '../../domain/servers/describe.ts';
+import { serverIdByNo } from '../../domain/servers/find.ts';
 import { Failure } from '../../kernel/fail.ts';
 import { imageName } from '../../panel/image-words.ts';
 import type { Notice } from '../../panel/notices.ts';
@@ -38,8 +39,18 @@ const console: OwnForm = {
   },
 };
 
+/** `/servers/4711`: where the session surface and mails lead. */
+const BY_NUMBER: NonNullable<PanelPage['alias']> = {
+  path: `${PANEL_PATHS.servers}/:no(^[1-9]\\d{0,15}$)`,
+  params: async (service, session, given) => {
+    const { no = '' } = given as { readonly no?: string };
+    return { id: await serverIdByNo(service, session, BigInt(no)) };
+  },
+};
+
 export const SERVER_PAGE: PanelPage = {
   path: SERVER_PATH,
+  alias: BY_NUMBER,
   access: 'customer',
   shows: ['servers.get', 'images.get'],
   show: async (look) => {
