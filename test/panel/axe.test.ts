@@ -20,9 +20,9 @@ describe('a page of the panel', { skip: NO_CHROMIUM }, () => {
   before(async () => {
     if (FULL) {
       const whole = await startPanelWorld();
+      world = whole;
       examples = examplesOf(whole);
       onlooker = await Onlooker.start(whole.url, whole.session.cookie);
-      world = whole;
       return;
     }
     world = await startWorld();

@@ -78,7 +78,12 @@ export class PanelClient {
     page: PanelAnswer,
     name: string,
     fields: Typed = {},
-    options: { readonly key?: string; readonly button?: readonly [name: string, value: string] } = {},
+    options: {
+      readonly key?: string;
+      readonly button?: readonly [name: string, value: string];
+      /** Where the pressed button sends it, when elsewhere. */
+      readonly action?: string;
+    } = {},
   ): Promise<PanelAnswer> {
     const form = findForm(page.text, name, options.key);
     const { button } = options;
@@ -97,7 +102,7 @@ export class PanelClient {
     const [unknown] = left.keys();
     if (unknown !== undefined) throw new Error(`the form ${name} has no field ${unknown}`);
     if (button) entries.push([...button]);
-    const action = decode(form.attributes.action ?? page.path);
+    const action = options.action ?? decode(form.attributes.action ?? page.path);
     return await this.post(action, entries, form.attributes.enctype === 'multipart/form-data');
   }
 

@@ -65,3 +65,29 @@ export function problemOf(page: string, field: string, form = ''): string | null
   }
   return null;
 }
+
+export interface FormOnPage {
+  readonly name: string;
+  /** Tells forms of one name apart; null: there is one. */
+  readonly key: string | null;
+  /** Names of the fields that are typed into. */
+  readonly texts: readonly string[];
+}
+
+const TYPED = /^(?:text|email|password|number|url|search|date|datetime-local|tel)$/;
+
+/** The forms of a page that are sent by POST, in their order. */
+export function formsOf(page: string): readonly FormOnPage[] {
+  return [...page.matchAll(/<form(?:\s[^>]*)?>(.*?)<\/form>/gs)].flatMap(([, content = '']) => {
+    const controls = controlsOf(content);
+    const hidden = (field: string) => controls.find((control) => control.name === field)?.value ?? null;
+    const name = hidden('_form');
+    if (name === null) return [];
+    const texts = [...content.matchAll(/<(input|textarea)(\s[^>]*)>/g)].flatMap(([, kind, tag = '']) => {
+      const at = attributesOf(tag);
+      const typed = kind === 'textarea' || TYPED.test(at.type ?? 'text');
+      return typed && at.name !== undefined && at.disabled === undefined ? [decode(at.name)] : [];
+    });
+    return [{ name, key: hidden('key'), texts: [...new Set(texts)] }];
+  });
+}

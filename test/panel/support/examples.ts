@@ -38,6 +38,8 @@ const OPEN: Readonly<Record<string, Rows>> = {
   '/status': one('status', '/status'),
   '/terms': one('terms', '/terms'),
   '/contact': one('contact', '/contact'),
+  '/docs/guides/{name}': one('guide', '/docs/guides/webhooks'),
+  '/docs/api/{resource}': one('docs-api-servers', '/docs/api/servers'),
   '/signup': one('sign-up', '/signup'),
   '/signin': one('sign-in', '/signin'),
   '/signout': one('sign-out', '/signout'),
@@ -61,6 +63,10 @@ const MONEY: Readonly<Record<string, Rows>> = {
   '/billing/receipts/{id}': ({ topups }) => [['receipt', `/billing/receipts/${topups.credited}`]],
   '/billing/topups/{id}': ({ topups }) =>
     Object.entries(topups).map(([state, id]) => [`topup-${state}`, `/billing/topups/${id}`]),
+};
+
+const ACCOUNT: Readonly<Record<string, Rows>> = {
+  '/account/audit/{id}': ({ auditEvent }) => [['account-audit-event', `/account/audit/${auditEvent}`]],
 };
 
 const SERVERS: Readonly<Record<string, Rows>> = {
@@ -109,7 +115,7 @@ const THINGS: Readonly<Record<string, Rows>> = {
   ],
 };
 
-const ROWS = { ...OPEN, ...MONEY, ...SERVERS, ...THINGS };
+const ROWS = { ...OPEN, ...MONEY, ...ACCOUNT, ...SERVERS, ...THINGS };
 
 /** Pages whose path has a part that nothing else says: a server's pages all have its id. */
 function rowsOf(page: PanelPage, estate: Estate): readonly Row[] {

@@ -75,3 +75,13 @@ export async function focusAfterTab(page: Page): Promise<Focus> {
     ({ what: at.outerHTML.slice(0, 120), visible: marked && shown })
   }`);
 }
+
+/**
+ * What can be read in the page's main part, a space between words. Without what only scripts are for (buttons that copy),
+ * what goes on by the second, and lists to choose from, which browsers read out differently.
+ */
+export const MAIN_TEXT = `{
+  for (const it of document.querySelectorAll('.copy-button, [data-until], select')) it.remove();
+  for (const fold of document.querySelectorAll('details')) fold.open = true;
+  document.querySelector('main').innerText.replace(/\\s+/g, ' ').trim()
+}`;

@@ -20,6 +20,7 @@ export interface Estate extends Servers, Things {
   readonly webhook: string;
   readonly brokenWebhook: string;
   readonly token: string;
+  readonly auditEvent: string;
   /** Paths of links that were mailed. */
   readonly links: { readonly confirm: string; readonly reset: string };
 }
@@ -106,8 +107,9 @@ async function settleIn(world: World, receiver: Receiver, email: string | undefi
   };
   const installing = made(await api.post('/servers', last)).id as string;
   await session.post('/account-api.php', { action: 'enable_totp', current_password: PASSWORD });
+  const [{ id: auditEvent }] = made(await api.get('/audit/events?page_size=1')).data;
   const panel = PanelClient.over(world.url, { cookie: session.cookie });
-  const estate: Estate = { ...servers, ...things, ...hooks, topups, token, installing, links };
+  const estate: Estate = { ...servers, ...things, ...hooks, topups, token, installing, auditEvent, links };
   return { session, panel, api, estate };
 }
 

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { PANEL_PAGES } from '../../src/http/panel/pages.ts';
+import { PanelClient } from '../support/panel-client.ts';
+import { FULL } from '../support/runs.ts';
+import { SessionClient } from '../support/session-client.ts';
+import { apiToken, V1Client } from '../support/v1-client.ts';
+import { startWorld } from '../support/world.ts';
+import type { Click, Clicker } from './support/click.ts';
+import { CLICKS } from './support/clicks.ts';
+import { publicKey } from './support/estate.ts';
+import { type Estate, startPanelWorld } from './support/world.ts';
+
+const MUCH_CENTS = 50_000n;
+
+describe('a form that is clicked twice', () => {
+  let clicker: Clicker;
+  before(async () => {
+    clicker = FULL ? await richClicker() : await plainClicker();
+    await clicker.world.give(clicker.session, MUCH_CENTS);
+  });
+  after(() => clicker?.world.close());
+
+  it('has a row here, whatever it does', () => {
+    const there = PANEL_PAGES.flatMap(({ path, forms = {} }) =>
+      Object.keys(forms).map((name) => `${path} ${name}`),
+    );
+    assert.deepEqual(CLICKS.map(({ form }) => form.join(' ')).sort(), there.sort());
+  });
+
+  /** How often the log says that it was done, by whomever. */
+  async function done(action: string): Promise<number> {
+    const { db } = clicker.world.opened;
+    const row = await db.row<{ count: number }>(
+      `select count(*)::int as count from audit_events where action = $1 and result = 'ok'`,
+      [action],
+    );
+    return row?.count ?? 0;
+  }
+
+  for (const click of CLICKS.filter(({ plain }) => FULL || plain)) {
+    it(`does its work once: ${click.form.join(' ')}`, async () => {
+      const mine = await whoClicks(clicker, click);
+      await click.prepare?.(mine);
+      const fields = typeof click.fields === 'function' ? await click.fields(mine) : (click.fields ?? {});
+      const page = await mine.panel.get(click.at?.(clicker.estate) ?? click.form[0]);
+      assert.equal(page.status, 200);
+      const options = {
+        ...(click.key ? { key: await keyOf(click, mine) } : {}),
+        ...(click.button ? { button: buttonOf(page.text, click.button) } : {}),
+        ...(click.action ? { action: click.action } : {}),
+      };
+      const before = click.once === null ? 0 : await done(click.once);
+      const submit = () => browserOf(mine).submit(page, click.form[1], fields, options);
+      const answers = [...(await Promise.all([submit(), submit()])), await submit()];
+      for (const { status, text } of answers)
+        assert.ok(status < 400, `${status} ${/role="alert">.*?<\/div>/s.exec(text)}`);
+      const places = new Set(answers.map(({ status, location }) => `${status} ${location}`));
+      if (!click.apart) assert.equal(places.size, 1, [...places].join(', '));
+      if (click.once !== null) assert.equal((await done(click.once)) - before, 1, click.once);
+      await clicker.world.settle();
+    });
+  }
+});
+
+function buttonOf(page: string, name: string): readonly [string, string] {
+  return [name, new RegExp(`<button[^>]* name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? ''];
+}
+
+/** A tab of the same browser: both clicks leave with the cookie that it had. */
+function browserOf({ world, panel }: Clicker): PanelClient {
+  return PanelClient.over(world.url, { cookie: panel.cookie });
+}
+
+async function whoClicks(clicker: Clicker, { who }: Click): Promise<Clicker> {
+  const { world } = clicker;
+  if (who === undefined) return clicker;
+  const session = await world.customer();
+  if (who === 'stranger') return { ...clicker, session, panel: PanelClient.over(world.url) };
+  await SessionClient.over(world.url).signIn(session.email);
+  return { ...clicker, session, panel: PanelClient.over(world.url, { cookie: session.cookie }) };
+}
+
+/** Of the session that is not one's own, or what the row says. */
+async function keyOf(click: Click, mine: Clicker): Promise<string> {
+  if (click.form[1] !== 'end') return click.key?.(mine) ?? '';
+  const { body } = await mine.session.post('/account-api.php', { action: 'list_sessions' });
+  const sessions = body.sessions as readonly { readonly id: string; readonly current: boolean }[];
+  return sessions.find(({ current }) => !current)?.id ?? '';
+}
+
+async function richClicker(): Promise<Clicker> {
+  const world = await startPanelWorld();
+  // What is being installed is finished.
+  await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 0 });
+  return { ...world, world };
+}
+
+/** No estate: a key, so that a server can be ordered. */
+async function plainClicker(): Promise<Clicker> {
+  const world = await startWorld();
+  const session = await world.customer();
+  const api = V1Client.over(world.url, await apiToken(session));
+  await api.post('/ssh-keys', { name: 'laptop', public_key: publicKey(1, 'ada') });
+  const panel = PanelClient.over(world.url, { cookie: session.cookie });
+  return { world, session, panel, estate: {} as Estate };
+}

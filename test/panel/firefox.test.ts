@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { NO_CHROMIUM } from '../support/chromium.ts';
+import { type Firefox, NO_FIREFOX, openFirefox } from '../support/firefox.ts';
+import type { FirefoxTab } from '../support/firefox-tab.ts';
+import { FULL, IN_FULL } from '../support/runs.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Example, examplesOf, plainExamples } from './support/examples.ts';
+import { MAIN_TEXT, Onlooker, still } from './support/look.ts';
+import { startPanelWorld } from './support/world.ts';
+
+const SAMPLED = new Set(['/keys', '/topup']);
+
+/** What is wrong with the page itself: JSON, because scripts are off and only values come over. */
+const FAULTS = `JSON.stringify([
+  document.querySelectorAll('h1').length === 1 ? '' : 'it has not one heading',
+  document.querySelector('h1')?.checkVisibility() ? '' : 'its heading is not seen',
+  ...[...document.querySelectorAll('svg, object, embed, video')].map((it) => it.outerHTML.slice(0, 80)),
+  ...[...document.images].filter((it) => !it.complete || it.naturalWidth === 0).map((it) => 'not loaded: ' + it.src),
+  ...[...document.images].filter((it) => it.alt === '').map((it) => 'not described: ' + it.src),
+  ...[...document.forms]
+    .filter((it) => it.querySelector('button:not([type=button])') === null)
+    .map((it) => 'no button: ' + it.outerHTML.slice(0, 200)),
+].filter((fault) => fault !== ''))`;
+
+describe('the panel in Tor Browser at its safest', { skip: NO_FIREFOX || NO_CHROMIUM }, () => {
+  let world: World;
+  let firefox: Firefox;
+  let cookie = '';
+  let examples: readonly Example[];
+  before(async () => {
+    if (FULL) {
+      const whole = await startPanelWorld();
+      world = whole;
+      [examples, cookie] = [examplesOf(whole), whole.session.cookie ?? ''];
+    } else {
+      world = await startWorld();
+      examples = plainExamples().filter(({ path }) => SAMPLED.has(path));
+      cookie = (await world.customer()).cookie ?? '';
+    }
+    firefox = await openFirefox();
+  });
+  after(async () => {
+    await firefox?.close();
+    await world?.close();
+  });
+
+  async function tabs(): Promise<(example: Example) => Promise<FirefoxTab>> {
+    const [outside, inside] = [await firefox.tab(), await firefox.tab()];
+    const { hostname } = new URL(world.url);
+    await inside.page
+      .browserContext()
+      .setCookie({ name: 'PHPSESSID', value: cookie, domain: hostname, path: '/' });
+    return async ({ visitor, path }) => {
+      const tab = visitor ? outside : inside;
+      assert.equal(await tab.open(`${world.url}${still(path)}`), 200, path);
+      return tab;
+    };
+  }
+
+  it('is whole: headings, pictures, a button for each form', async () => {
+    const open = await tabs();
+    const found: string[] = [];
+    for (const example of examples) {
+      const tab = await open(example);
+      const faults = JSON.parse((await tab.page.evaluate(FAULTS)) as string) as string[];
+      for (const fault of faults) found.push(`${example.name} ${example.path}: ${fault}`);
+    }
+    assert.deepEqual(found, []);
+  });
+
+  it('says everything that it says where scripts run', IN_FULL, async () => {
+    const open = await tabs();
+    const onlooker = await Onlooker.start(world.url, cookie);
+    const found: string[] = [];
+    for (const example of examples) {
+      const tab = await open(example);
+      const safest = (await tab.page.evaluate(MAIN_TEXT)) as string;
+      const { page } = await onlooker.open(example);
+      const scripted = await page.evaluate<string>(MAIN_TEXT);
+      if (safest !== scripted) found.push(`${example.name}: ${difference(safest, scripted)}`);
+    }
+    await onlooker.close();
+    assert.deepEqual(found, []);
+  });
+});
+
+/** Where two texts part. */
+function difference(safest: string, scripted: string): string {
+  let at = 0;
+  while (safest[at] === scripted[at]) at += 1;
+  const from = Math.max(0, at - 30);
+  return `without scripts …${safest.slice(from, at + 60)}…, with scripts …${scripted.slice(from, at + 60)}…`;
+}

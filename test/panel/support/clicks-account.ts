@@ -1,0 +1,128 @@
+import { generateKey } from 'openpgp';
+import { PASSWORD } from '../../support/session-client.ts';
+import { codeAt, STEP_MS } from '../../support/totp.ts';
+import type { Click, Clicker } from './click.ts';
+
+const own = { current_password: PASSWORD };
+
+const begun = async ({ session }: Clicker): Promise<string> => {
+  const { body } = await session.post('/account-api.php', { action: 'enable_totp', ...own });
+  return String(body.secret);
+};
+const strange = () => ({
+  email: `clicked-${crypto.randomUUID()}@example.org`,
+  password: PASSWORD,
+  password_confirm: PASSWORD,
+});
+
+const openPgpKey = async () => {
+  const { publicKey } = await generateKey({ userIDs: [{ email: 'ada@example.org' }] });
+  return { ...own, openpgp_key: publicKey };
+};
+
+export const ACCOUNT: readonly Click[] = [
+  { form: ['/account', 'openpgp'], once: 'customer.set_openpgp_key', who: 'fresh', fields: openPgpKey },
+  {
+    ...{ form: ['/account', 'no_openpgp'], once: 'customer.set_openpgp_key', who: 'fresh' },
+    prepare: async ({ session }) => {
+      await session.post('/account-api.php', { action: 'set_openpgp_key', ...(await openPgpKey()) });
+    },
+    fields: own,
+  },
+  { form: ['/topup', 'create'], once: 'topup.create', plain: true, fields: { amount: '50', coin: 'LTC' } },
+  {
+    form: ['/topup/offer', 'create'],
+    once: null,
+    at: () => '/topup',
+    action: '/topup/offer',
+    fields: { amount: '50', coin: 'LTC' },
+  },
+  {
+    form: ['/billing/topups/{id}', 'cancel'],
+    once: 'topup.cancel',
+    at: ({ topups }) => `/billing/topups/${topups.waiting}`,
+  },
+  { form: ['/account', 'resend'], once: 'customer.resend_confirmation', who: 'fresh' },
+  {
+    form: ['/account', 'email'],
+    once: 'customer.change_email',
+    who: 'fresh',
+    fields: () => ({ ...own, email: strange().email }),
+  },
+  {
+    ...{ form: ['/account', 'password'], once: 'customer.change_password', who: 'fresh' },
+    fields: { ...own, new_password: 'another long password', new_password_confirm: 'another long password' },
+  },
+  { form: ['/account/totp', 'begin'], once: 'customer.begin_totp', who: 'fresh', fields: own },
+  {
+    form: ['/account/totp', 'confirm'],
+    once: 'customer.enable_totp',
+    who: 'fresh',
+    fields: async (clicker) => ({ code: codeAt(await begun(clicker)) }),
+  },
+  {
+    ...{ form: ['/account/totp', 'disable'], once: 'customer.disable_totp', who: 'fresh' },
+    fields: async (clicker) => {
+      const secret = await begun(clicker);
+      await clicker.session.post('/account-api.php', { action: 'enable_totp', code: codeAt(secret) });
+      // A code opens once: the next one.
+      return { ...own, code: codeAt(secret, Date.now() + STEP_MS) };
+    },
+  },
+  {
+    ...{ form: ['/account/sessions', 'end'], once: 'customer.end_session', who: 'fresh' },
+    key: ({ session }) => session.recoveryCode,
+  },
+  { form: ['/account/sessions', 'end_others'], once: 'customer.end_session', who: 'fresh' },
+  {
+    form: ['/account/tokens', 'create'],
+    once: 'token.create',
+    plain: true,
+    fields: { ...own, name: 'clicked', scope: 'read' },
+  },
+  { form: ['/account/tokens', 'revoke'], once: 'token.revoke', key: ({ estate }) => estate.token },
+  {
+    form: ['/account/delete', 'delete'],
+    // Whoever comes second is signed out by then.
+    apart: true,
+    once: 'customer.delete',
+    who: 'fresh',
+    fields: ({ session }) => ({ ...own, email: session.email }),
+  },
+];
+
+export const WAYS_IN: readonly Click[] = [
+  { form: ['/signup', 'sign_up'], once: 'customer.sign_up', who: 'stranger', plain: true, fields: strange },
+  {
+    form: ['/signin', 'sign_in'],
+    once: 'customer.sign_in',
+    who: 'stranger',
+    fields: ({ session }) => ({ email: session.email, password: PASSWORD }),
+  },
+  {
+    ...{ form: ['/recover', 'recover'], once: 'customer.recover', who: 'stranger' },
+    fields: ({ session }) => ({ ...strange(), email: session.email, recovery_code: session.recoveryCode }),
+  },
+  {
+    form: ['/confirm', 'confirm'],
+    once: 'customer.confirm_address',
+    who: 'stranger',
+    at: ({ links }) => links.confirm,
+  },
+  {
+    form: ['/reset', 'ask'],
+    once: null,
+    who: 'stranger',
+    fields: ({ session }) => ({ email: session.email }),
+  },
+  {
+    ...{
+      form: ['/reset', 'reset'],
+      once: 'customer.reset_password',
+      who: 'stranger',
+      at: ({ links }) => links.reset,
+    },
+    fields: { password: 'quite another password', password_confirm: 'quite another password' },
+  },
+  { form: ['/signout', 'sign_out'], once: 'customer.sign_out', who: 'fresh' },
+];

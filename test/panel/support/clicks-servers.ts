@@ -1,0 +1,79 @@
+import type { Typed } from '../../support/panel-client.ts';
+import { type Click, type Clicker, running } from './click.ts';
+
+const ORDER = { name: 'clicked', plan: 's1', region: 'par', billing_months: '1' };
+
+const order = async ({ panel }: Clicker): Promise<Typed> => {
+  const { text } = await panel.get('/servers/new');
+  return { ...ORDER, image: /<option value="(img_\w+)">/.exec(text)?.[1] ?? '' };
+};
+const firstKey = async ({ panel }: Clicker): Promise<string> =>
+  /name="(ssh_keys\.\w+)"/.exec((await panel.get('/servers/new')).text)?.[1] ?? '';
+
+export const SERVERS: readonly Click[] = [
+  {
+    form: ['/servers/new/total', 'deploy'],
+    once: null,
+    at: () => '/servers/new',
+    action: '/servers/new/total',
+    fields: order,
+  },
+  {
+    ...{ form: ['/servers/new', 'deploy'], once: 'server.create', plain: true },
+    fields: async (clicker) => ({ ...(await order(clicker)), [await firstKey(clicker)]: 'on' }),
+  },
+  {
+    ...{ form: ['/servers/new/password', 'deploy'], once: 'server.create', at: () => '/servers/new' },
+    action: '/servers/new/password',
+    fields: async (clicker) => ({ ...(await order(clicker)), root_password: 'a rather long one 42' }),
+  },
+  {
+    form: ['/servers/{id}/network', 'names'],
+    once: 'server.set_rdns',
+    at: (estate) => running(estate, '/network'),
+    fields: { ipv4: 'clicked.example.org' },
+  },
+  {
+    ...{
+      form: ['/servers/{id}/network', 'add_name'],
+      once: 'server.set_rdns',
+      at: (estate) => running(estate, '/network'),
+    },
+    fields: async ({ panel, estate }) => {
+      const { text } = await panel.get(running(estate, '/network'));
+      return { address: `${/Within ([0-9a-f:]+)::\/64/.exec(text)?.[1]}::77`, ipv6: 'clicked.example.org' };
+    },
+  },
+  {
+    form: ['/servers/{id}/network', 'remove_name'],
+    once: 'server.set_rdns',
+    at: (estate) => running(estate, '/network'),
+  },
+  { form: ['/servers/{id}', 'start'], once: 'server.start', at: ({ stopped }) => `/servers/${stopped}` },
+  { form: ['/servers/{id}', 'stop'], once: 'server.stop', at: ({ stopped }) => `/servers/${stopped}` },
+  { form: ['/servers/{id}', 'reboot'], once: 'server.reboot', at: running },
+  { form: ['/servers/{id}', 'reset'], once: 'server.reboot', at: running },
+  { form: ['/servers/{id}', 'console'], once: null, at: running, apart: true },
+  {
+    form: ['/servers/{id}/rebuild', 'rescue'],
+    once: 'server.rescue',
+    at: (estate) => running(estate, '/rebuild'),
+  },
+  {
+    form: ['/servers/{id}/rebuild', 'rebuild'],
+    once: 'server.rebuild',
+    at: (estate) => running(estate, '/rebuild'),
+  },
+  {
+    form: ['/servers/{id}/settings', 'change'],
+    once: 'server.update',
+    at: (estate) => running(estate, '/settings'),
+    fields: { tags: 'clicked' },
+  },
+  {
+    form: ['/servers/{id}/settings', 'destroy'],
+    once: 'server.destroy',
+    at: ({ lapsed }) => `/servers/${lapsed}/settings`,
+    fields: { name_typed: 'old-shop' },
+  },
+];

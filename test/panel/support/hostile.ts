@@ -1,0 +1,80 @@
+/** Forty strings that have broken pages somewhere, and what tells whether one has broken ours. */
+export const HOSTILE: readonly string[] = [
+  `<script>alert(1)</script>`,
+  `"><script>alert(1)</script>`,
+  `'><img src=x onerror=alert(1)>`,
+  `<img src="http://192.0.2.1/x.png">`,
+  `" onmouseover="alert(1)" x="`,
+  `' autofocus onfocus='alert(1)`,
+  '` onclick=`alert(1)',
+  `</textarea><script>alert(1)</script>`,
+  `</title></head><body onload=alert(1)>`,
+  `--><svg/onload=alert(1)>`,
+  `<!-- <b>`,
+  `<![CDATA[<b>x</b>]]>`,
+  `<iframe srcdoc="<script>alert(1)</script>">`,
+  `<form action="http://192.0.2.1/"><button>Sign in</button>`,
+  `</form><form method="post" action="/account/delete">`,
+  `<meta http-equiv="refresh" content="0;url=http://192.0.2.1/">`,
+  `<base href="http://192.0.2.1/">`,
+  `<a href="javascript:alert(1)">x</a>`,
+  `javascript:alert(1)`,
+  `data:text/html,<script>alert(1)</script>`,
+  `&lt;b&gt;&#60;i&#62;&amp;`,
+  `{{7*7}}\${7*7}<%= 7*7 %>#{7*7}`,
+  `{{constructor.constructor('alert(1)')()}}`,
+  `__proto__`,
+  `constructor.prototype.x`,
+  `'; drop table servers; --`,
+  `1' or '1'='1`,
+  `$(touch /tmp/x) \`id\` ; id | id && id`,
+  `../../../../etc/passwd`,
+  `%00%0d%0aSet-Cookie: a=b`,
+  `\r\nSet-Cookie: a=b\r\n\r\n<b>`,
+  `a\u0000b<b>`,
+  `\ud800<b>`,
+  `\u202eevil\u202c <b>`,
+  `\u200b\ufeff\u2028\u2029<b>`,
+  `z\u0351\u036b\u0343\u036a\u0302a\u0308l\u030ago <b>`,
+  `\u{1f469}\u200d\u{1f469}\u200d\u{1f466} \u{1f3f4}\u200d\u2620\ufe0f <b>`,
+  `@import url(http://192.0.2.1/x.css); } body { display: none }`,
+  `${'x'.repeat(5_000)}<b>`,
+  `<b>`.repeat(20_000),
+];
+
+/** Elements and attributes that no page of ours has. */
+const FOREIGN_ELEMENT = /<(?:svg|iframe|object|embed|base|style|b|i|body onload|img src=x)[\s/>]/i;
+
+/** What the answer holds that it must not, or null. */
+export function breach(answer: string, typed: string): string | null {
+  const scripts = answer.match(/<script/gi) ?? [];
+  if (scripts.length > 1) return 'a second script';
+  if (FOREIGN_ELEMENT.test(answer)) return `a foreign element: ${FOREIGN_ELEMENT.exec(answer)?.[0]}`;
+  for (const [tag = ''] of answer.matchAll(/<[a-z][^>]*>/gi)) {
+    const names = tag.replace(/"[^"]*"/g, '');
+    if (/\s(?:on\w+|style|srcdoc|autofocus)\b|['`]/i.test(names)) return `a foreign attribute: ${tag}`;
+    if (/\s(?:href|src|action|formaction)="(?!\/|#|\?|https:\/\/|mailto:)/i.test(tag))
+      return `a foreign address: ${tag}`;
+    if (/http-equiv/i.test(names)) return `a foreign head: ${tag}`;
+  }
+  return /[<>"'`]/.test(typed) && answer.includes(typed) ? 'what was typed, as it was typed' : null;
+}
+
+/** As the text stands on a page that shows it. */
+function escaped(text: string): string {
+  return text.replace(/[&<>"'`]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
+
+/** A form cannot carry half a character. */
+export function arriving(text: string): string {
+  return text.toWellFormed();
+}
+
+/** Whether a page shows what was kept of it: names are normalised, tags have commas or line breaks between them. */
+export function isShown(page: string, typed: string): boolean {
+  const parts = arriving(typed).split(/[,\r\n]/);
+  return parts.every((part) => {
+    const text = escaped(part.trim());
+    return page.includes(text) || page.includes(text.normalize('NFC'));
+  });
+}
