@@ -93,8 +93,13 @@ describe('the audit log', () => {
 
   it('has the pages behind links, where somebody who is signed in is refused', async () => {
     const client = await world.customer();
-    await client.post('/reset', { token: 'x', password: PASSWORD, password_confirm: PASSWORD });
-    await client.post('/confirm', { token: 'x' }, { token: 'wrong' });
+    await client.post('/reset', {
+      _form: 'reset',
+      token: 'x',
+      password: PASSWORD,
+      password_confirm: PASSWORD,
+    });
+    await client.post('/confirm', { _form: 'confirm', token: 'x' }, { token: 'wrong' });
     assert.deepEqual((await world.audits(client)).slice(1), [
       'customer.reset_password error',
       'customer.confirm_address denied',

@@ -103,10 +103,7 @@ test('a server is found, frozen, held and released, and its customer sees why', 
   });
   await world.settle();
   const [server] = (await api.get('/servers')).body.data;
-  const panel = async () => {
-    const lead = await customer.get(`/servers/${body.server_id}`);
-    return (await customer.get(lead.headers.get('location') ?? '')).text;
-  };
+  const panel = async () => (await customer.get(`/servers/${body.server_id}`)).text;
   const { id, ipv4, ipv6 } = server;
   const line = new RegExp(
     `\n${id}  ${customer.email}  .*  running +s1 +par +par-\\d +${ipv4.address} .*$`,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { startEmbedded } from '../../src/store/embedded/index.ts';
+import { IN_FULL } from '../support/runs.ts';
 import {
   atEnd,
   type Connection,
@@ -87,19 +88,23 @@ test('a start right after the kill waits for the old database and loses nothing'
   await assertAllThere(next.connection, await acknowledged);
 });
 
-test('a killed service whose database is killed too: its watch does no harm to the next database', async (t) => {
-  const dataDir = await usedDataFolder();
-  const { running, acknowledged, postmaster } = await loadedService(t, dataDir);
-  const watches = watchesOf(dataDir);
-  assert.equal(watches.length, 1);
-  running.process.kill('SIGKILL');
-  process.kill(postmaster, 'SIGKILL');
-  const next = await start(t, dataDir);
-  assert.ok(!watchesOf(dataDir).includes(Number(watches[0])), 'the old watch is gone before the start');
-  await assertAllThere(next.connection, await acknowledged);
-  await next.stop();
-  assert.deepEqual(watchesOf(dataDir), []);
-});
+test(
+  'a killed service whose database is killed too: its watch does no harm to the next database',
+  IN_FULL,
+  async (t) => {
+    const dataDir = await usedDataFolder();
+    const { running, acknowledged, postmaster } = await loadedService(t, dataDir);
+    const watches = watchesOf(dataDir);
+    assert.equal(watches.length, 1);
+    running.process.kill('SIGKILL');
+    process.kill(postmaster, 'SIGKILL');
+    const next = await start(t, dataDir);
+    assert.ok(!watchesOf(dataDir).includes(Number(watches[0])), 'the old watch is gone before the start');
+    await assertAllThere(next.connection, await acknowledged);
+    await next.stop();
+    assert.deepEqual(watchesOf(dataDir), []);
+  },
+);
 
 test('service, database and watch killed at once: the next start has every committed row', async (t) => {
   const dataDir = await usedDataFolder();
@@ -111,7 +116,7 @@ test('service, database and watch killed at once: the next start has every commi
   await assertAllThere(next.connection, await acknowledged);
 });
 
-test('a watch that is killed is replaced', async (t) => {
+test('a watch that is killed is replaced', IN_FULL, async (t) => {
   const dataDir = await usedDataFolder();
   const running = await service(t, dataDir);
   const [first] = watchesOf(dataDir);
@@ -123,7 +128,7 @@ test('a watch that is killed is replaced', async (t) => {
   await until('the database is gone', async () => !(await lives(postmaster)), 3_000);
 });
 
-test('Ctrl-C in the terminal of the service does not reach the database', async (t) => {
+test('Ctrl-C in the terminal of the service does not reach the database', IN_FULL, async (t) => {
   const dataDir = await usedDataFolder();
   const running = await service(t, dataDir);
   assert.ok(running.connection && running.process.pid);
@@ -134,7 +139,7 @@ test('Ctrl-C in the terminal of the service does not reach the database', async 
   assert.equal(await lives(postmaster), false);
 });
 
-test('a stale postmaster.pid that names a stranger or a zombie is no obstacle', async (t) => {
+test('a stale postmaster.pid that names a stranger or a zombie is no obstacle', IN_FULL, async (t) => {
   const dataDir = await usedDataFolder();
   const first = await start(t, dataDir);
   const { host } = first.connection;
@@ -160,32 +165,38 @@ test('a stale postmaster.pid that names a stranger or a zombie is no obstacle', 
   assert.equal(stranger.exitCode, null);
 });
 
-test('a database that crashes is started again on the same socket, however busy its sessions were', async (t) => {
-  const dataDir = await usedDataFolder();
-  const restarted = Promise.withResolvers<void>();
-  const { connection, stop } = await start(t, dataDir, { onRestart: restarted.resolve });
-  await query(connection, 'drop table if exists kept; create table kept ()');
-  const busy = query(connection, 'select count(*) from generate_series(1, 1e12::int8)').catch(() => 'broken');
-  await until(
-    'the busy session',
-    async () =>
-      (
-        await query(
-          connection,
-          `select 1 from pg_stat_activity where query like '%1e12%' and state = 'active'`,
-        )
-      ).length > 1,
-  );
-  const crashed = await postmasterOf(dataDir);
-  process.kill(crashed, 'SIGKILL');
-  assert.equal(await busy, 'broken');
-  await restarted.promise;
-  await query(connection, 'select from kept');
-  assert.notEqual(await postmasterOf(dataDir), crashed);
-  await stop();
-});
+test(
+  'a database that crashes is started again on the same socket, however busy its sessions were',
+  IN_FULL,
+  async (t) => {
+    const dataDir = await usedDataFolder();
+    const restarted = Promise.withResolvers<void>();
+    const { connection, stop } = await start(t, dataDir, { onRestart: restarted.resolve });
+    await query(connection, 'drop table if exists kept; create table kept ()');
+    const busy = query(connection, 'select count(*) from generate_series(1, 1e12::int8)').catch(
+      () => 'broken',
+    );
+    await until(
+      'the busy session',
+      async () =>
+        (
+          await query(
+            connection,
+            `select 1 from pg_stat_activity where query like '%1e12%' and state = 'active'`,
+          )
+        ).length > 1,
+    );
+    const crashed = await postmasterOf(dataDir);
+    process.kill(crashed, 'SIGKILL');
+    assert.equal(await busy, 'broken');
+    await restarted.promise;
+    await query(connection, 'select from kept');
+    assert.notEqual(await postmasterOf(dataDir), crashed);
+    await stop();
+  },
+);
 
-test('a stop right after a crash leaves nothing behind', async (t) => {
+test('a stop right after a crash leaves nothing behind', IN_FULL, async (t) => {
   const dataDir = await usedDataFolder();
   const { connection, stop } = await start(t, dataDir);
   await query(connection, 'drop table if exists kept; create table kept ()');

