@@ -163,7 +163,7 @@ describe('skerryd serve', () => {
     assert.equal((await serving.stop()).code, 0);
   });
 
-  it('is refused when its processes would use more connections than the database has', async () => {
+  it('is refused when its processes would use more connections than the database has', IN_FULL, async () => {
     const end = await skerryd(['serve', '--processes', '30'], { ...quiet('many'), SKERRY_PORT: '0' });
     assert.equal(end.code, 1);
     assert.match(end.stderr, ONE_LINE);
@@ -202,7 +202,7 @@ describe('skerryd serve', () => {
     assert.ok(answer === undefined || answer.status === 503);
   });
 
-  it('is told of by a command on a folder without a database, which makes none', async () => {
+  it('is told of by a command on a folder without a database, which makes none', IN_FULL, async () => {
     const end = await skerryd(['verify'], quiet('mistyped'));
     assert.equal(end.code, 1);
     assert.match(end.stderr, /SKERRY_DATA_DIR/);
@@ -239,8 +239,9 @@ describe('skerryd serve', () => {
     ],
     ['a database that is not there', { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }, /DATABASE_URL/],
   ];
-  for (const [what, env, names] of wrong) {
-    it(`ends with one line that names the setting: ${what}`, async () => {
+  for (const [index, [what, env, names]] of wrong.entries()) {
+    // Each starts a process.
+    it(`ends with one line that names the setting: ${what}`, index < 2 ? {} : IN_FULL, async () => {
       const end = await skerryd(['serve'], { ...quiet('wrong'), SKERRY_PORT: '0', ...env });
       assert.equal(end.code, 1);
       assert.match(end.stderr, ONE_LINE);
@@ -249,7 +250,7 @@ describe('skerryd serve', () => {
     });
   }
 
-  it('refuses a wrong secret key for a database', async () => {
+  it('refuses a wrong secret key for a database', IN_FULL, async () => {
     await (await startServing(quiet('keyed'))).stop();
     const key = `k9:${Buffer.alloc(32, 9).toString('base64')}`;
     const end = await skerryd(['serve'], { ...quiet('keyed'), SKERRY_PORT: '0', SKERRY_SECRET_KEY: key });
