@@ -83,7 +83,7 @@ function planChoices({ plans, regions, chosen, monthUsd }: DeployData, fields: F
     const where = off ? 'Sold out' : plan.available_in.map((id) => named.get(id) ?? id).join(', ');
     const cpus = plan.category === 'vps' ? 'vCPU' : 'cores';
     const label = html`<strong>${plan.id}</strong> <span class="per-month">${usd(monthUsd.get(plan.id) ?? plan.price_usd_month)} a month</span>
-<small>${plan.cpu} ${cpus}, ${memoryText(plan.ram_mb)} memory, ${plan.disk_gb} GB NVMe, ${plan.transfer_tb} TB out</small> <small>${where}</small>`;
+<small>${plan.cpu} ${cpus}, ${memoryText(plan.ram_mb)} memory, ${plan.disk_gb} GiB NVMe, ${plan.transfer_tb} TiB out</small> <small>${where}</small>`;
     return fields.radio('plan', plan.id, label, { checked: !off && plan.id === chosen.plan, off });
   };
   return html`${CATEGORIES.map(([category, name]) => {

@@ -49,7 +49,7 @@ function volumes(data: StorageData): Html {
           ],
           rows: attached.map((volume) => [
             html`<a href="${thingPath(PANEL_PATHS.volumes, volume.id)}">${volume.name}</a>`,
-            `${volume.size_gb} GB`,
+            `${volume.size_gb} GiB`,
             html`<code>${volume.device}</code>`,
             detach(volume),
           ]),
@@ -67,7 +67,7 @@ function attach(data: StorageData): Html {
     return html`<p>No volume in ${data.regionName} is free. <a href="${PANEL_PATHS.volumes}">Make one</a></p>`;
   if (why !== null) return html`<p>${why}</p>`;
   const fields = new Fields(forms, 'attach');
-  const choices = free.map(({ id, name, size_gb }) => [id, `${name}, ${size_gb} GB`] as const);
+  const choices = free.map(({ id, name, size_gb }) => [id, `${name}, ${size_gb} GiB`] as const);
   return form(
     forms,
     { name: 'attach', class: 'row' },
@@ -88,7 +88,7 @@ function snapshots(data: StorageData): Html {
       rows: data.snapshots.map((snapshot) => [
         html`<a href="${thingPath(PANEL_PATHS.snapshots, snapshot.id)}">${snapshot.name}</a>`,
         state(snapshot.status === 'error' ? 'failed' : snapshot.status, TONES[snapshot.status]),
-        snapshot.status === 'ready' ? `${snapshot.size_gb} GB` : '–',
+        snapshot.status === 'ready' ? `${snapshot.size_gb} GiB` : '–',
         day(snapshot.created_at),
         snapshot.expires_at ? day(snapshot.expires_at) : 'it is deleted',
       ]),

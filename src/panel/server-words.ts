@@ -27,7 +27,7 @@ export function cyclePrice(server: Pick<Server, 'price_usd_cycle' | 'billing_mon
   return `${usd(server.price_usd_cycle)} for ${monthsText(server.billing_months)}`;
 }
 
-/** MiB as one reads them: `512 MB`, `4 GB`. */
+/** MiB as one reads them: `512 MiB`, `4 GiB`. */
 export function memoryText(mb: number): string {
-  return mb < 1024 ? `${mb} MB` : `${Math.round((mb / 1024) * 10) / 10} GB`;
+  return mb < 1024 ? `${mb} MiB` : `${Math.round((mb / 1024) * 10) / 10} GiB`;
 }

@@ -80,7 +80,7 @@ function machine(data: OverviewData): Html {
       ? html`${comma}<span class="soft">one that you deleted since</span>`
       : html`${comma}<a href="${thingPath(PANEL_PATHS.keys, key.id)}">${key.name}</a>`;
   });
-  const parts = `${data.cpu} × ${data.cpuModel}, ${memoryText(data.ramMb)} memory, ${data.diskGb} GB NVMe`;
+  const parts = `${data.cpu} × ${data.cpuModel}, ${memoryText(data.ramMb)} memory, ${data.diskGb} GiB NVMe`;
   return facts([
     ['Plan', html`${server.plan} <span class="soft">${parts}</span>`],
     ['Region', html`${data.regionName} <span class="soft">${server.region}</span>`],
