@@ -7,6 +7,9 @@ const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 4: 2, 6: 4 };
 export interface Pixels {
   readonly width: number;
   readonly height: number;
+  /** Values of one pixel, and all of them, row after row. */
+  readonly channels: number;
+  readonly bytes: Buffer;
   /** Red, green, blue and, where the picture has it, opacity; grey pictures have one value or two. */
   at(x: number, y: number): readonly number[];
 }
@@ -22,7 +25,7 @@ export function readPng(png: Buffer): Pixels {
   const at = (x: number, y: number) => [
     ...rows.subarray((y * width + x) * channels, (y * width + x + 1) * channels),
   ];
-  return { width, height, at };
+  return { width, height, channels, bytes: rows, at };
 }
 
 function dataOf(png: Buffer): Buffer[] {

@@ -1,0 +1,104 @@
+/**
+ * Takes a picture of every page of the panel, light and dark, into docs/screenshots: `npm run screenshots`. It needs Chromium.
+ * The customer who is seen has one of everything; his estate is made anew each time, so ids and times differ.
+ */
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { startEmbedded } from '../src/store/embedded/index.ts';
+import { type Example, examplesOf } from '../test/panel/support/examples.ts';
+import {
+  GALLERY,
+  isPictured,
+  NARROW,
+  ON_TELEPHONES,
+  SCHEMES,
+  SOURCES,
+  sourcesHash,
+  WIDE,
+} from '../test/panel/support/gallery.ts';
+import { Onlooker } from '../test/panel/support/look.ts';
+import { startPanelWorld } from '../test/panel/support/world.ts';
+import { smallPng } from './small-png.ts';
+
+/** Longer pages are cut: they go on as they began. */
+const HEIGHT_MAX = 2_400;
+
+const folder = await mkdtemp(join(tmpdir(), 'skerry-screenshots-'));
+const database = await startEmbedded({ dataDir: join(folder, 'data'), log: () => undefined });
+process.env.SKERRY_TEST_PG = JSON.stringify(database.connection);
+try {
+  await takeAll();
+} finally {
+  await database.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function takeAll(): Promise<void> {
+  const world = await startPanelWorld({ email: 'ada@example.org' });
+  const onlooker = await Onlooker.start(world.url, world.session.cookie);
+  try {
+    const examples = examplesOf(world).filter(isPictured);
+    await empty();
+    for (const example of examples) await take(onlooker, example);
+    await writeFile(join(GALLERY, 'README.md'), readme(examples));
+    await writeFile(SOURCES, `${sourcesHash()}\n`);
+  } finally {
+    await onlooker.close();
+    await world.close();
+  }
+}
+
+async function empty(): Promise<void> {
+  await mkdir(GALLERY, { recursive: true });
+  for (const file of await readdir(GALLERY)) if (file.endsWith('.png')) await rm(join(GALLERY, file));
+}
+
+async function take(onlooker: Onlooker, example: Example): Promise<void> {
+  const { page } = await onlooker.open(example);
+  await page.setViewportSize({ width: WIDE, height: 800 });
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    await shoot(page, `${example.name}-${colorScheme}`);
+  }
+  if (!ON_TELEPHONES.includes(example.name)) return;
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: NARROW, height: 800 });
+  await shoot(page, `${example.name}-narrow`);
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  const [width, whole] = await page.evaluate<[number, number]>(
+    '[innerWidth, Math.max(innerHeight, document.documentElement.scrollHeight)]',
+  );
+  const clip = { x: 0, y: 0, width, height: Math.min(whole, HEIGHT_MAX) };
+  const png = await page.screenshot({ fullPage: true, clip });
+  await writeFile(join(GALLERY, `${name}.png`), smallPng(png));
+}
+
+function readme(examples: readonly Example[]): string {
+  const rows = examples.map(({ name, page }) => {
+    const narrow = ON_TELEPHONES.includes(name) ? `[narrow](${name}-narrow.png)` : '';
+    return `| ${name.replaceAll('-', ' ')} | \`${page.path}\` | [light](${name}-light.png) | [dark](${name}-dark.png) | ${narrow} |`;
+  });
+  return `# Screenshots
+
+Every page of the panel, with a customer who has one of everything. \`npm run screenshots\` takes them anew; a test says
+when they are older than the pages. Long pages are cut.
+
+| What is seen | Page | | | |
+|---|---|---|---|---|
+${rows.join('\n')}
+
+## A few of them
+
+![The front page](home-light.png)
+
+![A server](server-running-light.png)
+
+![Its metrics, in dark](server-metrics-dark.png)
+
+![A top-up that waits for its payment](topup-waiting-light.png)
+`;
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
+import { PanelClient } from '../support/panel-client.ts';
+import { FULL, IN_FULL } from '../support/runs.ts';
+import type { SessionClient } from '../support/session-client.ts';
+import { apiToken, V1Client } from '../support/v1-client.ts';
+import { made, publicKey } from './support/estate.ts';
+import { examplesOf, plainExamples } from './support/examples.ts';
+import { type PanelWorld, startPanelWorld } from './support/world.ts';
+
+/** Without pictures and what is fetched once: the page itself, as it is sent. */
+const MAX_BYTES = 60_000;
+const ROWS = 100;
+const NAME = 'a name of sixty-three signs, which is the longest one there can be';
+
+function bytesOf(page: { readonly text: string }): number {
+  return Buffer.byteLength(page.text);
+}
+
+describe('the weight of a page', () => {
+  let world: HttpWorld;
+  let customer: SessionClient;
+  let panel: PanelClient;
+  let api: V1Client;
+  before(async () => {
+    world = await startHttpWorld({ catalogue: true });
+    customer = await world.customer();
+    panel = PanelClient.into(world.app, { cookie: customer.cookie });
+    api = V1Client.into(world.app, await apiToken(customer));
+  });
+  after(() => world?.close());
+
+  async function weigh(path: string): Promise<void> {
+    const page = await panel.get(path);
+    assert.equal(page.status, 200, path);
+    assert.ok(bytesOf(page) < MAX_BYTES, `${path}: ${bytesOf(page)} bytes`);
+  }
+
+  it('is small where nothing is yet', async () => {
+    const inside = plainExamples().filter(({ visitor, page }) => !visitor && page.elsewhere === undefined);
+    for (const { path } of inside) await weigh(path);
+  });
+
+  it('is small with as many things as a customer may have', async () => {
+    const name = NAME.slice(0, 60);
+    for (let row = 0; row < ROWS; row += 1) {
+      made(await api.post('/ssh-keys', { name: `${name}${row}`, public_key: publicKey(row, 'x') }));
+      made(await api.post('/volumes', { name: `${name}${row}`, size_gb: 10, region: 'par' }));
+      if (row < 49)
+        made(await api.post('/firewall/groups', { name: `${name}${row}`, default_action: 'drop' }));
+    }
+    for (const path of ['/keys', '/volumes', '/firewall', '/servers/new', '/account/audit'])
+      await weigh(path);
+  });
+
+  it('is small for a firewall of a hundred rules', async () => {
+    const rule = {
+      ...{
+        direction: 'in',
+        proto: 'tcp',
+        port: '8000-8999,',
+        source: '2001:db8:1234:5678::/64',
+        action: 'accept',
+      },
+      ...{ port: '80,443,8080,8443', note: 'the office, on Mondays' },
+    };
+    const rules = Array.from({ length: ROWS }, () => rule);
+    const group = made(await api.post('/firewall/groups', { name: 'long', default_action: 'drop', rules }));
+    await weigh(`/firewall/${group.id}`);
+    await weigh(`/firewall/${group.id}/rules`);
+  });
+});
+
+describe('the weight of every page', IN_FULL, () => {
+  let world: PanelWorld;
+  before(async () => {
+    if (FULL) world = await startPanelWorld();
+  });
+  after(() => world?.close());
+
+  it('is small for a customer who has everything', async () => {
+    const heavy: string[] = [];
+    const outside = PanelClient.over(world.url);
+    for (const { path, visitor } of examplesOf(world)) {
+      const page = await (visitor ? outside : world.panel).get(path);
+      if (bytesOf(page) >= MAX_BYTES || page.status !== 200)
+        heavy.push(`${path}: ${page.status}, ${bytesOf(page)} bytes`);
+    }
+    assert.deepEqual(heavy, []);
+  });
+});
