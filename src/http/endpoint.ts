@@ -38,7 +38,9 @@ export interface Operation<Answer extends object = object> {
   /** The REST operation that does the same: maintenance windows and policies name that one. */
   readonly rest?: RestOperation;
   /** What the audit log says that a refusal was about. */
-  readonly resource?: string | null;
+  readonly resource?: (form: Form) => string | null;
+  /** The region that the form names, by its REST code; where this is left out, the field `region` in the session surface's words. */
+  readonly regionOf?: (form: Form) => string | null;
   /** Counted per address: sign-ups, wrong passwords and recovery codes, or what a stranger has mailed. */
   readonly counted?: Counted;
   readonly run: (call: Call) => Promise<Answer>;
@@ -53,8 +55,6 @@ export interface PostEndpoint {
   /** The operation, or several by a field of the form, `action` unless `chosenBy` names another. */
   readonly operations: Operation | ReadonlyMap<string, Operation>;
   readonly chosenBy?: string;
-  /** Whose codes the field `region` holds: the session surface's own when left out. */
-  readonly regionCodes?: 'rest';
   /** Refusals answered with HTTP 200 here, whatever the table says. */
   readonly plainRefusals?: readonly FailureCode[];
 }
@@ -103,7 +103,7 @@ export async function serve<Answer extends object>(
   try {
     const form = admit(edge, endpoint, { request, body, identity });
     if (!operation) fail('bad_action');
-    if (endpoint.protected) await refuseClosed(edge, endpoint, { operation, visit, form });
+    if (endpoint.protected) await refuseClosed(edge, { operation, visit, form });
     refuseFrozen(endpoint, operation, identity);
     const call = { edge, request, reply, form, visit, customer: () => customerOf(visit) };
     // Where anybody may come, the account is the one named; elsewhere the one that is signed in.
@@ -111,7 +111,8 @@ export async function serve<Answer extends object>(
     const go = () => counting(call, operation, account);
     return await (operation.around?.(call, go) ?? go());
   } catch (error) {
-    const { audit: action = null, resource = null } = operation ?? {};
+    const { audit: action = null } = operation ?? {};
+    const resource = body instanceof Failure ? null : (operation?.resource?.(body) ?? null);
     await recordRefusal(edge.service, { actor: visit.actor, action, error, resource });
     throw error;
   }
@@ -148,16 +149,18 @@ function admit(
 /** A maintenance window or a policy over the REST operation holds here too; signing in and out stays open. */
 async function refuseClosed(
   edge: Edge,
-  { regionCodes }: PostEndpoint,
   { operation, visit, form }: { operation: Operation; visit: Visit; form: Form },
 ): Promise<void> {
   const rules = await edge.rules.read();
   requireOpen(rules, operation.rest ?? null, edge.service.clock.now());
   if (!operation.rest || rules.policies.length === 0) return;
-  const code = field(form, 'region');
-  const own = () => (code === '' ? null : regionOfSessionCode(edge.service, code));
-  const region = regionCodes === 'rest' ? code : await own();
+  const region = operation.regionOf ? operation.regionOf(form) : await sessionRegion(edge, form);
   requireAllowed(rules, { operation: operation.rest, country: visit.actor.ipCountry, region });
+}
+
+async function sessionRegion(edge: Edge, form: Form): Promise<string | null> {
+  const code = field(form, 'region');
+  return code === '' ? null : await regionOfSessionCode(edge.service, code);
 }
 
 function refuseFrozen(endpoint: PostEndpoint, operation: Operation, identity: Identity): void {

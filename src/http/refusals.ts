@@ -40,3 +40,9 @@ export async function recordRefusal(service: Service, refusal: Refusal): Promise
     service.log.warn({ err: fault, requestId }, 'a refusal could not be audited');
   }
 }
+
+/** What a refused request was about: the last id in its path, when it is one. */
+export function resourceIn(params: unknown): string | null {
+  const id = Object.values((params ?? {}) as Record<string, unknown>).at(-1);
+  return typeof id === 'string' && /^[a-z]{1,10}_[a-z2-7]{26}$/.test(id) ? id : null;
+}

@@ -1,8 +1,6 @@
 /** What a page says was just done. Pages are told by a word in their address, and say nothing to a word that is not here. */
 export const NOTICES = {
   saved: 'Saved.',
-  created: 'Created.',
-  deleted: 'Deleted.',
   server_ordered:
     'The server is ordered and paid. It runs in a minute or two; this page shows its addresses then.',
   server_stopping: 'The server is asked to shut down.',

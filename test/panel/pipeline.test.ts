@@ -134,6 +134,36 @@ describe('a page of the panel', () => {
     );
   });
 
+  it('is closed by an order over a region, however the region is written', async () => {
+    const { panel, session } = await customer();
+    const policy = { operation: 'volumes.create', country: null, region: 'par', order: 'Order 9' } as const;
+    const id = await blockByPolicy(world.service, policy);
+    const page = await panel.get('/volumes');
+    const typed = { name: 'data', size_gb: '10' };
+    const token = /name="_token" value="(\w+)"/.exec(page.text)?.[1] ?? '';
+    for (const region of ['par', 'par ', '\tpar']) {
+      const fields = { _token: token, _form: 'create', ...typed, region };
+      assert.equal((await panel.post('/volumes', Object.entries(fields))).status, 451, region);
+    }
+    assert.equal((await panel.submit(page, 'create', { ...typed, region: 'zrh' })).status, 303);
+    await unblockByPolicy(world.service, id);
+    assert.deepEqual((await world.audits(session)).slice(1), [
+      ...Array.from({ length: 3 }, () => 'volume.create denied'),
+      'volume.create ok',
+    ]);
+  });
+
+  it('tells the audit log what a refused form was about: what its operation acts on, not its page', async () => {
+    const { panel } = await customer();
+    await panel.submit(await panel.get('/volumes'), 'create', { name: 'data', size_gb: '10', region: 'par' });
+    const place = /href="(\/volumes\/vol_[^"]+)"/.exec((await panel.get('/volumes')).text)?.[1] ?? '';
+    const page = await panel.get(place);
+    const refused = await panel.submit(page, 'change', { size_gb: '1' });
+    assert.equal(refused.status, 400);
+    const log = await panel.get('/account/audit?action=volume.update');
+    assert.match(textOf(log.text), new RegExp(place.slice('/volumes/'.length)));
+  });
+
   it('says only what it knows of what was just done, whatever its address says', async () => {
     const { panel } = await customer();
     const { text } = await panel.get('/keys?done=<script>&cursor=%00%ff&name=%27');

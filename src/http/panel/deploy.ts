@@ -15,6 +15,7 @@ import { allPlans, ownKeys, usableImages, userDataB64 } from './choices.ts';
 import { body, number, pairs, text, ticked, tickedIds, words } from './fields.ts';
 import { allRegions } from './own-servers.ts';
 import { type Done, type Look, type OwnForm, type PanelPage, restForm } from './page.ts';
+import { regionIn } from './run-form.ts';
 
 const READERS = {
   name: text,
@@ -42,7 +43,9 @@ const done = (server: Server): Done => ({ to: serverPartPath(server.id), notice:
 const withPassword: OwnForm = {
   audit: 'server.create',
   rest: 'servers.create',
+  regionOf: (form) => regionIn(readWithoutKeys(form)),
   names: NAMES,
+  ownRemedy: true,
   run: async (call, keep) => {
     const order = readWithoutKeys(call.form) as Omit<ServerBody, 'ssh_keys'>;
     const items = checkWithoutKeys(order);
@@ -73,6 +76,7 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
         does: 'servers.create',
         body: body({ ...READERS, ssh_keys: tickedIds }),
         names: NAMES,
+        ownRemedy: true,
         done,
       }),
     },

@@ -68,7 +68,8 @@ function kept(look: Look, name: string, make: (baseUrl: string) => View): View {
 function viewsAt(baseUrl: string): Map<string, View> {
   const found = made.get(baseUrl);
   if (found) return found;
-  if (made.size >= ADDRESSES_KEPT) made.clear();
+  const [oldest] = made.keys();
+  if (oldest !== undefined && made.size >= ADDRESSES_KEPT) made.delete(oldest);
   const views = new Map<string, View>();
   made.set(baseUrl, views);
   return views;

@@ -6,9 +6,6 @@ type Reader = (form: Form, name: string) => unknown;
 /** The text as typed; one that is empty is left out. */
 export const text: Reader = (form, name) => field(form, name).trim() || undefined;
 
-/** The text as typed, an empty one too: for what may be emptied. */
-export const anyText: Reader = (form, name) => (form.has(name) ? field(form, name) : undefined);
-
 /** The text, or null when it is empty. */
 export const textOrNull: Reader = (form, name) => field(form, name).trim() || null;
 

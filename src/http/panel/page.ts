@@ -53,6 +53,8 @@ export interface RestForm {
   readonly does: RestOperation;
   /** The body of the request, from the form's fields; none when left out. */
   readonly body?: (form: Form) => object;
+  /** The page says itself what helps where the balance is too low. */
+  readonly ownRemedy?: true;
   /** Names of the operation's fields that are called otherwise in this form: `{ public_key: 'key_text' }`. */
   readonly names?: Readonly<Record<string, string>>;
   /** Ids in the operation's path; the page's own when left out. */
@@ -77,6 +79,8 @@ export interface RestForm {
 
 /** A form that does what only the panel and the session surface can. */
 export interface OwnForm extends Omit<Operation<Done>, 'run'> {
+  /** As for a form of the REST surface. */
+  readonly ownRemedy?: true;
   /** What the REST operation is, if one does the same; the test that compares both surfaces reads it, too. */
   readonly rest?: RestOperation;
   readonly names?: Readonly<Record<string, string>>;

@@ -7,24 +7,23 @@ import { rfc3339 } from '../../kernel/time.ts';
 import type { View } from '../../panel/layout.ts';
 import { paymentView } from '../../panel/payment.ts';
 import { MONEY_PATHS, thingPath } from '../../spec/paths.ts';
-import { isSecure } from '../caller.ts';
 import { visitOf } from '../endpoint.ts';
 import { failureOf } from '../errors.ts';
 import type { Edge } from '../settings.ts';
+import { baseUrlOf } from './base-url.ts';
 import type { Done, Look, OwnForm, PanelPage } from './page.ts';
 import { qrPng, sendPng } from './pictures.ts';
 import { sendNotFound } from './pipeline.ts';
 import { meet } from './visitor.ts';
 
 export function paymentPage(look: Look, payment: PaymentView): View {
-  const { edge, request, service, forms } = look;
-  const host = `http${isSecure(request) ? 's' : ''}://${request.headers.host ?? 'localhost'}`;
+  const { service, forms } = look;
   const sandbox = service.settings.mode === 'sandbox';
   return paymentView({
     ...payment,
     // The reader's clock is not ours: a sandbox may be days ahead.
     left_until: rfc3339(new Date(Date.now() + payment.left_ms)),
-    sandbox: sandbox ? (edge.settings.baseUrl?.replace(/\/+$/, '') ?? host) : null,
+    sandbox: sandbox ? baseUrlOf(look) : null,
     forms,
   });
 }

@@ -88,7 +88,6 @@ function endpointOf(row: PanelPage, request: FastifyRequest) {
     protected: row.access === 'customer',
     operations,
     chosenBy: PANEL_FIELDS.form,
-    regionCodes: 'rest',
   } as const satisfies PostEndpoint;
 }
 
@@ -143,7 +142,7 @@ async function refuse(row: PanelPage, visitor: Visitor, error: unknown): Promise
   const body = request.body as FormBody | undefined;
   const typed = body instanceof Map ? body : NOTHING;
   const form = row.forms?.[field(typed, PANEL_FIELDS.form)];
-  const forms = refusedForms(newForms(visitor, true), failure, typed, form?.names);
+  const forms = refusedForms(newForms(visitor, true), failure, typed, form);
   return await answer(row, visitor, forms, null, statusOf(failure));
 }
 

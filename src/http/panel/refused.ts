@@ -5,6 +5,7 @@ import { PLAIN_WORDS, problemText } from '../../panel/problems.ts';
 import { FAILURES, V1_ERRORS } from '../../spec/errors.ts';
 import { PANEL_FIELDS, topupPath } from '../../spec/paths.ts';
 import { type Form, field } from '../form.ts';
+import type { PanelForm } from './page.ts';
 
 /** What is never sent back. */
 const SECRET = /password|code|secret/;
@@ -13,7 +14,7 @@ export function refusedForms(
   forms: FormContext,
   failure: Failure,
   typed: Form,
-  names: Readonly<Record<string, string>> = {},
+  { names = {}, ownRemedy }: Pick<PanelForm, 'names' | 'ownRemedy'> = {},
 ): FormContext {
   const shown = [...typed].filter(([name]) => !SECRET.test(name) && !name.startsWith('_'));
   const problems = problemsOf(failure).map((problem) => ({
@@ -25,7 +26,7 @@ export function refusedForms(
     refused: { name: field(typed, PANEL_FIELDS.form), key: field(typed, PANEL_FIELDS.key) },
     values: new Map(shown),
     problems,
-    failure: { message: sentence(failure), remedy: remedyFor(failure) },
+    failure: { message: sentence(failure), remedy: ownRemedy ? null : remedyFor(failure) },
   };
 }
 

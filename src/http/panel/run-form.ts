@@ -4,13 +4,14 @@ import { once, type Within } from '../../domain/idempotency.ts';
 import { invalid } from '../../kernel/fail.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import { PANEL_FIELDS } from '../../spec/paths.ts';
-import { isSecure } from '../caller.ts';
 import { cookieOf } from '../cookie.ts';
 import type { Call, Operation } from '../endpoint.ts';
 import { type Form, field } from '../form.ts';
+import { resourceIn } from '../refusals.ts';
 import { type Check, checker } from '../v1/problems.ts';
 import type { Route } from '../v1/route.ts';
 import { ROUTES } from '../v1/routes.ts';
+import { baseUrlOf } from './base-url.ts';
 import type { Done, OwnForm, PanelForm, RestForm } from './page.ts';
 
 const NO_PAGE: PageRequest = { filter: {}, sort: '', descending: false, after: null, size: 0 };
@@ -31,11 +32,18 @@ function restOperation(row: RestForm, params: Readonly<Record<string, string>>):
   return {
     audit: route.audit ?? null,
     rest: row.does,
-    resource: params.id ?? null,
+    resource: (form) => resourceIn(row.params ? row.params(form, params) : params),
+    regionOf: (form) => regionIn(row.body?.(form)),
     run: async (call) =>
       row.redraw?.(call.form) ??
       (await keyed(call, (keep) => callRoute(row, { route, check, params, call, keep }))),
   };
+}
+
+/** As the operation will read it: a policy must not look at another word. */
+export function regionIn(body: object | undefined): string | null {
+  const { region } = (body ?? {}) as { readonly region?: unknown };
+  return typeof region === 'string' ? region : null;
 }
 
 const known = new Map<string, { readonly route: Route; readonly check: Check }>();
@@ -75,8 +83,7 @@ async function callRoute(
     body,
     page: NO_PAGE,
     within: (tx, made) => keep(tx, done(made)),
-    baseUrl:
-      edge.settings.baseUrl ?? `http${isSecure(request) ? 's' : ''}://${request.headers.host ?? 'localhost'}`,
+    baseUrl: baseUrlOf({ edge, request }),
   });
   return done((answer ?? {}) as object);
 }

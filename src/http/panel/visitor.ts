@@ -63,7 +63,9 @@ export function bareFrame(
 ): Frame {
   const { session } = identity;
   const path = request.url.split('?')[0] ?? '';
-  const refreshes = refreshS !== undefined && field(query, PANEL_QUERY.still) === '';
+  // What came of a form would be gone with the next load.
+  const asked = request.method === 'GET' && field(query, PANEL_QUERY.still) === '';
+  const refreshes = refreshS !== undefined && asked;
   return {
     site: edge.settings.siteName,
     sandbox: edge.service.settings.mode === 'sandbox',

@@ -11,7 +11,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import { isSecure } from '../caller.ts';
 import { failureOf } from '../errors.ts';
-import { type Refusal, recordRefusal, writeRefusal } from '../refusals.ts';
+import { type Refusal, recordRefusal, resourceIn, writeRefusal } from '../refusals.ts';
 import { admit, requireLawful, type V1Edge } from './admit.ts';
 import { v1Answer } from './answer-error.ts';
 import { makeCursor } from './cursor.ts';
@@ -239,10 +239,4 @@ const recorded = new WeakSet<object>();
 
 function refusalOf(route: Route, actor: TokenActor, params: unknown, error: unknown): Refusal {
   return { actor, action: route.audit ?? null, error, resource: resourceIn(params) };
-}
-
-/** What a refused request was about: the last id in its path, when it is one. */
-function resourceIn(params: unknown): string | null {
-  const id = Object.values((params ?? {}) as Record<string, unknown>).at(-1);
-  return typeof id === 'string' && /^[a-z]{1,10}_[a-z2-7]{26}$/.test(id) ? id : null;
 }
