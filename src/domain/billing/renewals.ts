@@ -39,6 +39,8 @@ interface Cycle {
   readonly server: EndingRow;
   readonly at: Date;
   readonly cents: bigint;
+  /** It is suspended until the balance pays this one. */
+  readonly waits: boolean;
 }
 
 /** Of the next `days`. */
@@ -59,12 +61,15 @@ export async function listRenewals(
   return forecast(cycles.sort(inTurn), balanceCents);
 }
 
-/** The cycles of a server that begin by then. One that waits for the balance would begin now. */
+/**
+ * The cycles of a server that begin by then. One that waits for the balance would begin now; one that is paid and is being
+ * switched on is still suspended, and waits for nothing.
+ */
 function cyclesOf(
   server: EndingRow,
   at: { readonly prices: readonly AnnouncedRow[]; readonly now: Date; readonly until: Date },
 ): Cycle[] {
-  const waits = server.status === 'suspended';
+  const waits = server.status === 'suspended' && server.paid_until <= at.now;
   const anchorDay = waits ? at.now.getUTCDate() : server.anchor_day;
   const cycles: Cycle[] = [];
   for (let from = waits ? at.now : server.paid_until; from <= at.until; ) {
@@ -75,7 +80,7 @@ function cyclesOf(
         price.announced_at > server.created_at,
     );
     const { cycleCents: cents } = announcedPrice(server, announced?.price_cents_month);
-    cycles.push({ server, at: from, cents });
+    cycles.push({ server, at: from, cents, waits: waits && cycles.length === 0 });
     if (!server.auto_renew) break;
     from = addMonths(from, server.billing_months, anchorDay);
   }
@@ -92,9 +97,9 @@ function forecast(cycles: readonly Cycle[], balanceCents: bigint): Renewals {
   const stopped = new Set<string>();
   const items: Renewal[] = [];
   let left = balanceCents;
-  for (const { server, at, cents } of cycles) {
+  for (const { server, at, cents, waits } of cycles) {
     if (stopped.has(server.id)) continue;
-    const outcome = outcomeOf(server, left >= cents);
+    const outcome = outcomeOf(server, { suffices: left >= cents, waits });
     if (outcome === 'renews') left -= cents;
     else stopped.add(server.id);
     items.push({
@@ -115,8 +120,11 @@ function forecast(cycles: readonly Cycle[], balanceCents: bigint): Renewals {
   return { items, total_usd: centsNumber(total), missing_usd: total === 0n ? 0 : centsNumber(missing) };
 }
 
-function outcomeOf(server: EndingRow, suffices: boolean): RenewalOutcome {
+function outcomeOf(
+  server: EndingRow,
+  { suffices, waits }: { readonly suffices: boolean; readonly waits: boolean },
+): RenewalOutcome {
   if (!server.auto_renew) return 'ends';
   if (suffices) return 'renews';
-  return server.status === 'suspended' ? 'waits' : 'short';
+  return waits ? 'waits' : 'short';
 }

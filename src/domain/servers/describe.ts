@@ -24,7 +24,7 @@ export interface DescribedServer {
   readonly underWay: string | null;
   /** Sentences about what is not as usual. */
   readonly notes: readonly string[];
-  /** What the cycle after the present one costs. */
+  /** What the cycle after the present one costs; of one that is suspended, one that began now. */
   readonly nextCycleUsd: number;
   /** It has never run: destroying it gives all of its price back. */
   readonly neverRan: boolean;
@@ -40,10 +40,10 @@ export async function describeServer(
 ): Promise<DescribedServer> {
   const id = readId('server', shownId) ?? notFound('server');
   const row = (await findDescribedServer(service.reads, actor.customerId, id)) ?? notFound('server');
-  const [notes, next] = await Promise.all([
-    notesOnServer(service, row),
-    priceFrom(service.reads, row, row.paid_until),
-  ]);
+  const now = service.clock.now();
+  // What is suspended and not paid begins its next cycle when it is paid: now, at the earliest.
+  const from = row.status === 'suspended' && row.paid_until < now ? now : row.paid_until;
+  const [notes, next] = await Promise.all([notesOnServer(service, row), priceFrom(service.reads, row, from)]);
   return {
     server: serverObject(row),
     regionName: row.region_name,

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { announcePrice, cancelPrice, listPrices } from '../../../src/domain/billing/prices.ts';
+import { listRenewals } from '../../../src/domain/billing/renewals.ts';
 import { sweepCalendar } from '../../../src/domain/billing/sweep.ts';
+import { describeServer } from '../../../src/domain/servers/describe.ts';
+import { startServer } from '../../../src/domain/servers/power.ts';
 import { patchServer } from '../../../src/domain/servers/update.ts';
 import { showId } from '../../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
+import { S1 } from '../../support/stock.ts';
 import { refusal } from '../ground.ts';
 import { CalendarWorld } from './calendar-world.ts';
 
@@ -82,4 +86,27 @@ test('a server that resumes pays the price of that moment, and the warning count
   await world.pass(10_000);
   assert.deepEqual([await world.status(id), await world.charges(id)], ['running', [500, 450]]);
   await patchServer(world.service, actor, showId('server', id), { auto_renew: false });
+});
+
+test('what a suspended server is said to cost is what is charged then; a paid one waits for nothing', async () => {
+  const actor = await world.customer(4_000n);
+  const plan = { ...S1, id: 's2', price_cents_month: 2_000n };
+  const ended = await world.running(actor, { plan, autoRenew: false });
+  const waits = await world.running(actor, { plan });
+  await world.passDays(5);
+  await announcePrice(world.service, { plan: 's2', usdMonth: '35.00' });
+  await world.passDays(31);
+  const told = async (id: string) =>
+    (await describeServer(world.service, actor, showId('server', id))).nextCycleUsd;
+  assert.deepEqual([await told(ended), await told(waits)], [35, 35]);
+  await world.pay(actor, 3_500n);
+  await sweepCalendar(world.service);
+  // It is charged and not switched on yet.
+  assert.equal(await world.status(waits), 'suspended balance');
+  assert.deepEqual((await listRenewals(world.service, actor, { days: 0 })).items, []);
+  await world.pay(actor, 3_500n);
+  await startServer(world.service, actor, showId('server', ended));
+  await world.work();
+  assert.deepEqual(await world.charges(waits), [2000, 3500]);
+  assert.deepEqual(await world.charges(ended), [2000, 3500]);
 });
