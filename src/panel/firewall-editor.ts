@@ -22,6 +22,8 @@ const LABELS = {
 export function editorView(data: {
   readonly group: FirewallGroup;
   readonly rows: readonly TypedRow[];
+  /** Stands for the rules that the rows were made of. */
+  readonly seen: string;
   readonly forms: FormContext;
 }): View {
   const { group, forms } = data;
@@ -41,7 +43,7 @@ Peer: the other side, whichever way it goes, such as 203.0.113.0/24, 203.0.113.7
   };
 }
 
-function content({ rows: given, forms }: Parameters<typeof editorView>[0]): Html {
+function content({ rows: given, seen, forms }: Parameters<typeof editorView>[0]): Html {
   const rows = withNewRows(given);
   const buttons = rows.length <= ROWS_WITH_BUTTONS;
   const places = placesOf(rows);
@@ -53,7 +55,8 @@ function content({ rows: given, forms }: Parameters<typeof editorView>[0]): Html
   );
   const heads = ['#', ...Object.values(LABELS)].map((name) => html`<th scope="col">${name}</th>`);
   const whole = problems.get('rules');
-  return html`<p><button>Save the rules</button></p>
+  return html`<input type="hidden" name="seen" value="${seen}">
+<p><button>Save the rules</button></p>
 ${whole !== undefined && html`<p class="problem">${whole}</p>`}
 <div class="scroll"><table>
 <caption>Rules, in their order</caption>

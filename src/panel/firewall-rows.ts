@@ -3,6 +3,7 @@
  * hundred of them make a page. A row may be unfinished or empty; empty ones are no rules.
  */
 import type { FirewallRule } from '../spec/schemas/firewall.ts';
+import type { FormContext } from './form.ts';
 
 export interface TypedRow {
   readonly direction: string;
@@ -36,6 +37,11 @@ const NEW_ROWS = 3;
 
 export function rowsOf(rules: readonly FirewallRule[]): readonly TypedRow[] {
   return rules.map((rule) => ({ ...rule, port: rule.port ?? '', note: rule.note ?? '' }));
+}
+
+/** Whether a form was refused because the group is another one by now: then it is shown as it is, not as it was sent. */
+export function isStale({ problems }: Pick<FormContext, 'problems'>): boolean {
+  return problems.some(({ field }) => field === 'seen');
 }
 
 /** The rows of a form in their order. */

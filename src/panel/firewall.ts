@@ -11,6 +11,7 @@ import {
 } from '../spec/schemas/firewall.ts';
 import type { Server } from '../spec/schemas/server.ts';
 import { filters } from './filters.ts';
+import { isStale } from './firewall-rows.ts';
 import { foldedForm } from './fold.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { Html, html } from './html.ts';
@@ -82,11 +83,15 @@ ${fields.select('default_action', 'What comes in and no rule matches', {
 })}`;
 }
 
-export function groupView(data: {
+interface GroupData {
   readonly group: FirewallGroup;
   readonly servers: readonly Server[];
+  /** Stands for the servers that the group is applied to now. */
+  readonly seen: string;
   readonly forms: FormContext;
-}): View {
+}
+
+export function groupView(data: GroupData): View {
   const { group, servers, forms } = data;
   return {
     title: group.name,
@@ -99,7 +104,8 @@ export function groupView(data: {
       ['Id', html`<code>${group.id}</code>`],
     ])}
 ${section('Rules', rulesPart(group, forms))}
-${section('Name and servers', changeForm(data))}
+${section('Servers', applyForm(data))}
+${section('Name and default', changeForm(data))}
 ${section('Delete', deletePart(group, forms))}`,
   };
 }
@@ -171,11 +177,21 @@ function removeForm(rules: readonly FirewallRule[], forms: FormContext): Html {
   });
 }
 
-function changeForm({ group, servers, forms }: Parameters<typeof groupView>[0]): Html {
+function changeForm({ group, forms }: GroupData): Html {
   const fields = new Fields(forms, 'change');
-  // One that is not among the customer's any more stays applied until its box is emptied.
-  const gone = group.applied_to.filter((id) => !servers.some((server) => server.id === id));
-  const rows = [...servers, ...gone.map((id) => ({ id, name: id, region: '' }))];
+  return form(
+    forms,
+    { name: 'change' },
+    html`${nameAndDefault(fields, group)}\n<button class="plain">Save</button>`,
+  );
+}
+
+function applyForm({ group, servers, seen, forms }: GroupData): Html {
+  const fields = new Fields(isStale(forms) ? { ...forms, refused: null } : forms, 'apply');
+  // One that is not among those that were read stays applied until its box is emptied.
+  const others = group.applied_to.filter((id) => !servers.some((server) => server.id === id));
+  const rows = [...servers, ...others.map((id) => ({ id, name: id, region: '' }))];
+  if (rows.length === 0) return html`<p class="hint">You have no servers yet.</p>`;
   const problem = appliedProblem(forms);
   const boxes = rows.map(({ id, name, region }) => {
     const ticked = fields.ticked(`applied_to.${id}`, group.applied_to.includes(id));
@@ -183,18 +199,18 @@ function changeForm({ group, servers, forms }: Parameters<typeof groupView>[0]):
   });
   return form(
     forms,
-    { name: 'change' },
-    html`${nameAndDefault(fields, group)}
-<fieldset><legend>Applied to</legend>
+    { name: 'apply' },
+    html`<input type="hidden" name="seen" value="${fields.value('seen', seen)}">
+<fieldset><legend>Servers that have the group</legend>
 ${problem?.id === null && html`<p class="problem">${problem.message}</p>`}
-${boxes.length > 0 ? html`<div class="choices">${boxes}</div>` : html`<p class="hint">You have no servers yet.</p>`}</fieldset>
-<button class="plain">Save</button>`,
+<div class="choices">${boxes}</div></fieldset>
+<button class="plain">Save the servers</button>`,
   );
 }
 
 /** What is wrong with one of the boxes: a refusal counts those that were ticked. Id null: with all of them. */
 function appliedProblem(forms: FormContext): { readonly id: string | null; readonly message: string } | null {
-  if (forms.refused?.name !== 'change') return null;
+  if (forms.refused?.name !== 'apply') return null;
   const found = forms.problems.find(({ field }) => /^applied_to(?:\.|$)/.test(field));
   if (!found) return null;
   const ticked = [...forms.values.keys()].filter((name) => name.startsWith('applied_to.'));
@@ -204,7 +220,7 @@ function appliedProblem(forms: FormContext): { readonly id: string | null; reado
 
 function deletePart(group: FirewallGroup, forms: FormContext): Html {
   if (group.applied_to.length > 0)
-    return html`<p>The group is applied to servers. Empty their boxes above and save; then it can be deleted.</p>`;
+    return html`<p>The group is applied to servers. Empty their boxes above and save them; then it can be deleted.</p>`;
   return foldedForm(forms, 'delete', {
     summary: 'Delete this group',
     words: 'Its rules are gone for ever. No server is touched, for it is applied to none.',

@@ -24,6 +24,7 @@ import type { Within } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { type CheckedRule, checkRule, checkRules } from './check.ts';
 import { groupObject, ruleObject } from './object.ts';
+import { markOfRules, requireSeen } from './seen.ts';
 
 /** Appends a rule. Refuses with `not_found` and `limit_reached`. */
 export async function addRule(
@@ -47,16 +48,21 @@ export async function addRule(
   return rule;
 }
 
-/** Puts other rules, with ids of their own, in the place of all there are. */
+/**
+ * Puts other rules, with ids of their own, in the place of all there are. Refuses with `conflict_state` where `seen`, the mark of
+ * the rules that the caller saw, is not theirs any more.
+ */
 export async function replaceRules(
   service: Service,
   actor: CustomerActor,
   shownGroupId: string,
   body: FirewallRulesBody,
   within?: Within,
+  seen?: string,
 ): Promise<FirewallGroup> {
   const rules = checkRules(service, body.rules);
   return await changeRules(service, actor, shownGroupId, async (tx, group, now) => {
+    requireSeen(seen, markOfRules(groupObject(group)));
     const rows = withIds(rules, now);
     await deleteRules(tx, group.id);
     await appendRules(tx, group.id, rows);

@@ -9,14 +9,19 @@ import type { Within } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { type AppliedChange, lockNamed, recordApplied, replaceAppliedTo } from './applied-to.ts';
 import { groupObject } from './object.ts';
+import { markOfServers, requireSeen } from './seen.ts';
 
-/** Changes what is given. Refuses with `not_found`, and as `replaceAppliedTo` does. */
+/**
+ * Changes what is given. Refuses with `not_found`, and as `replaceAppliedTo` does; with `conflict_state` where `seen`, the mark
+ * of the servers that the caller saw, is not theirs any more.
+ */
 export async function updateGroup(
   service: Service,
   actor: CustomerActor,
   shownId: string,
   patch: FirewallGroupPatch,
   within?: Within,
+  seen?: string,
 ): Promise<FirewallGroup> {
   const name = patch.name === undefined ? null : (readName(patch.name) ?? fail('bad_name'));
   const id = readId('firewallGroup', shownId) ?? notFound('firewallGroup');
@@ -26,6 +31,7 @@ export async function updateGroup(
     const named = patch.applied_to && (await lockNamed(tx, actor, patch.applied_to, id));
     if (!(await lockGroup(tx, customerId, id))) notFound('firewallGroup');
     const before = (await findGroup(tx, customerId, id)) ?? notFound('firewallGroup');
+    requireSeen(seen, markOfServers(groupObject(before)));
     const unchanged: AppliedChange = { added: [], removed: [] };
     const group = { id, appliedTo: before.applied_to };
     const change = named ? await replaceAppliedTo(tx, service, group, named) : unchanged;

@@ -3,8 +3,14 @@ import { type Form, field } from '../form.ts';
 
 type Reader = (form: Form, name: string) => unknown;
 
-/** The text as typed; one that is empty is left out. */
+/** The text without the spaces around it; one that is empty is left out. For what cannot begin or end with a space. */
 export const text: Reader = (form, name) => field(form, name).trim() || undefined;
+
+/** The text as typed, for names: one that nobody touched keeps its spaces. A blank one is left out. */
+export const asTyped: Reader = (form, name) => {
+  const typed = field(form, name);
+  return typed.trim() === '' ? undefined : typed;
+};
 
 /** The text, or null when it is empty. */
 export const textOrNull: Reader = (form, name) => field(form, name).trim() || null;

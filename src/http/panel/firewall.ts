@@ -1,9 +1,11 @@
 /** Firewall groups in the panel. */
 import { getGroup, listGroups } from '../../domain/firewall/find.ts';
+import { markOfRules, markOfServers } from '../../domain/firewall/seen.ts';
 import { groupsView, groupView } from '../../panel/firewall.ts';
 import { editorView } from '../../panel/firewall-editor.ts';
 import {
   isEmpty,
+  isStale,
   rearranged,
   rowsOf,
   type TypedRow,
@@ -13,10 +15,13 @@ import {
 import { PANEL_PATHS, thingPath } from '../../spec/paths.ts';
 import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
 import { type Form, field } from '../form.ts';
-import { body, text, textOrNull, tickedIds } from './fields.ts';
+import { asTyped, body, text, textOrNull, tickedIds } from './fields.ts';
 import { readList } from './list.ts';
 import { ownServers } from './own-servers.ts';
 import { type Done, type Look, type PanelPage, restForm } from './page.ts';
+
+/** Both lists of a group are replaced as a whole, by forms that say which one they were made of. */
+const seen = (form: Form): object => ({ seen: field(form, 'seen') });
 
 const pageOf = (id: string): string => thingPath(PANEL_PATHS.firewall, id);
 
@@ -29,7 +34,7 @@ export const FIREWALL_PAGES: readonly PanelPage[] = [
     forms: {
       create: restForm<FirewallGroup>({
         does: 'firewall_groups.create',
-        body: body({ name: text, default_action: text }),
+        body: body({ name: asTyped, default_action: text }),
         done: ({ id }) => ({ to: pageOf(id), notice: 'group_created' }),
       }),
     },
@@ -42,7 +47,13 @@ export const FIREWALL_PAGES: readonly PanelPage[] = [
     forms: {
       change: restForm<FirewallGroup>({
         does: 'firewall_groups.update',
-        body: body({ name: text, default_action: text, applied_to: tickedIds }),
+        body: body({ name: asTyped, default_action: text }),
+        done: ({ id }) => ({ to: pageOf(id), notice: 'saved' }),
+      }),
+      apply: restForm<FirewallGroup>({
+        does: 'firewall_groups.update',
+        body: body({ applied_to: tickedIds }),
+        query: seen,
         done: ({ id }) => ({ to: pageOf(id), notice: 'saved' }),
       }),
       add: restForm({
@@ -72,6 +83,7 @@ export const FIREWALL_PAGES: readonly PanelPage[] = [
       rules: restForm<FirewallGroup>({
         does: 'firewall_rules.replace',
         redraw: arrange,
+        query: seen,
         body: (form) => ({
           rules: typedRows(form)
             .filter((row) => !isEmpty(row))
@@ -96,18 +108,23 @@ async function showGroup(look: Look) {
     getGroup(look.service, look.customer(), look.params.id ?? ''),
     ownServers(look),
   ]);
-  return groupView({ group, servers, forms: look.forms });
+  return groupView({ group, servers, seen: markOfServers(group), forms: look.forms });
 }
 
 async function showEditor(look: Look) {
   const group = await getGroup(look.service, look.customer(), look.params.id ?? '');
-  return editorView({ group, rows: rowsShown(look, group), forms: look.forms });
+  return editorView({ group, ...rowsShown(look, group), forms: look.forms });
 }
 
-/** As they were put, as they were typed and refused, or as they are. */
-function rowsShown({ shown, forms }: Look, group: FirewallGroup): readonly TypedRow[] {
-  if (shown) return JSON.parse(shown.texts.rows ?? '[]') as readonly TypedRow[];
-  return forms.refused ? typedRows(forms.values) : rowsOf(group.rules);
+/** As they were put, as they were typed and refused, or as they are; and the mark of the rules that they were made of. */
+function rowsShown({ shown, forms }: Look, group: FirewallGroup) {
+  if (shown) {
+    const { rows = '[]', seen: mark = '' } = shown.texts;
+    return { rows: JSON.parse(rows) as readonly TypedRow[], seen: mark };
+  }
+  if (forms.refused && !isStale(forms))
+    return { rows: typedRows(forms.values), seen: field(forms.values, 'seen') };
+  return { rows: rowsOf(group.rules), seen: markOfRules(group) };
 }
 
 /** Any button but the one that saves: rows change their places on the page, and nowhere else. */
@@ -115,7 +132,8 @@ function arrange(form: Form): Done | null {
   const button = field(form, 'go');
   if (button === '') return null;
   const ends = { from: field(form, 'from'), to: field(form, 'to') };
-  return { shown: { rows: JSON.stringify(rearranged(withNewRows(typedRows(form)), button, ends)) } };
+  const rows = JSON.stringify(rearranged(withNewRows(typedRows(form)), button, ends));
+  return { shown: { rows, seen: field(form, 'seen') } };
 }
 
 /** What is left empty is not sent, so that it is refused as missing; ports and a note may be. */

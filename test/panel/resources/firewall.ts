@@ -32,18 +32,50 @@ export function firewallPages(at: () => Desk): void {
     const { done, web, panel } = at();
     const page = await done('/firewall', 'create', { name: 'mail', default_action: 'drop' });
     const path = pathOf(page);
-    const applied = await done(path, 'change', {
-      ...{ name: 'mail hosts', default_action: 'accept', [`applied_to.${web}`]: 'on' },
-    });
+    await done(path, 'change', { name: 'mail hosts', default_action: 'accept' });
+    const applied = await done(path, 'apply', { [`applied_to.${web}`]: 'on' });
     assert.match(
       textOf(applied.text),
       /mail hosts Applied to web What comes in and no rule matches is accepted/,
     );
-    assert.match(textOf(applied.text), /Empty their boxes above and save; then it can be deleted/);
+    assert.match(textOf(applied.text), /Empty their boxes above and save them; then it can be deleted/);
     assert.match(textOf((await panel.open('/firewall?name=mail hosts')).text), /mail hosts 0 1 accept/);
-    await done(path, 'change', { [`applied_to.${web}`]: null });
+    await done(path, 'apply', { [`applied_to.${web}`]: null });
     await done(path, 'delete');
     assert.equal((await panel.open(path)).status, 404);
+  });
+
+  it('keep their servers when another page saves a name, and do not lose one to a page that was too old', async () => {
+    const { panel, api, web, db } = at();
+    const path = await group();
+    const id = path.split('/')[2];
+    const old = await panel.open(path);
+    made(await api.patch(`/firewall/groups/${id}`, { applied_to: [db] }));
+    assert.equal((await panel.submit(old, 'change', { name: ' web  hosts ' })).status, 303);
+    const named = made(await api.get(`/firewall/groups/${id}`));
+    assert.deepEqual([named.name, named.applied_to], [' web  hosts ', [db]]);
+    const stale = await panel.submit(old, 'apply', { [`applied_to.${web}`]: 'on' });
+    assert.equal(stale.status, 409);
+    assert.match(textOf(stale.text), /The group was changed meanwhile: look it over again\./);
+    const ticked = [...stale.text.matchAll(/name="applied_to\.(\w+)" checked/g)].map(([, server]) => server);
+    assert.deepEqual(ticked, [db]);
+    assert.equal((await panel.submit(stale, 'apply', { [`applied_to.${web}`]: 'on' })).status, 303);
+    assert.deepEqual(made(await api.get(`/firewall/groups/${id}`)).applied_to, [db, web]);
+  });
+
+  it('do not lose a rule to a table that was opened before it was there, however its rows were moved', async () => {
+    const { panel, api } = at();
+    const path = await group([rule('1'), rule('2')]);
+    const old = await panel.open(`${path}/rules`);
+    const moved = await panel.submit(old, 'rules', {}, { button: ['go', '0:down'] });
+    made(await api.post(`/firewall/groups/${path.split('/')[2]}/rules`, rule('3')));
+    const wrong = await panel.submit(moved, 'rules', { s0: '' });
+    assert.equal(portsOn(wrong), '2 1');
+    const stale = await panel.submit(wrong, 'rules', { s0: '::/0' });
+    assert.equal(stale.status, 409);
+    assert.match(textOf(stale.text), /The group was changed meanwhile/);
+    assert.equal(portsOn(stale), '1 2 3');
+    assert.equal((await panel.submit(stale, 'rules', { o0: '9' })).status, 303);
   });
 
   it('take one rule more, and lose one', async () => {
@@ -138,8 +170,8 @@ export function firewallPages(at: () => Desk): void {
     const back = await panel.post(path, [
       ...entries.slice(0, 1),
       ...([
-        ['_form', 'change'],
-        ['name', 'web'],
+        ['_form', 'apply'],
+        ['seen', /name="seen" value="([^"]+)"/.exec(page.text)?.[1] ?? ''],
         [`applied_to.${web}`, 'on'],
         ['applied_to.srv_x', 'on'],
       ] as const),

@@ -82,6 +82,12 @@ export const THINGS: readonly Click[] = [
     fields: { name: 'clicked' },
   },
   {
+    form: ['/firewall/{id}', 'apply'],
+    once: 'firewall_group.update',
+    at: ({ group }) => `/firewall/${group}`,
+    fields: ({ estate }) => ({ [`applied_to.${estate.stopped}`]: 'on' }),
+  },
+  {
     form: ['/firewall/{id}', 'add'],
     once: 'firewall_rule.create',
     at: ({ group }) => `/firewall/${group}`,
