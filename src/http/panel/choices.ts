@@ -2,36 +2,27 @@
 import { listPlans } from '../../domain/catalogue/plans.ts';
 import { listImages } from '../../domain/images/find.ts';
 import { listSshKeys } from '../../domain/ssh-keys/find.ts';
-import { LIMITS } from '../../spec/limits.ts';
-import type { PageRequest } from '../../spec/lists.ts';
 import type { Image } from '../../spec/schemas/image.ts';
 import { PLAN_CATEGORIES, type Plan } from '../../spec/schemas/plan.ts';
 import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
 import { type Form, field } from '../form.ts';
+import { every } from './every.ts';
 import type { Look } from './page.ts';
-
-/** One page holds them all: the quotas of keys and own images, and any catalogue, are far below it. */
-const ALL: Omit<PageRequest, 'sort'> = {
-  filter: {},
-  descending: false,
-  after: null,
-  size: LIMITS.pageSizeMax,
-};
 
 /** Virtual ones first, the cheapest first. */
 export async function allPlans({ service }: Look): Promise<readonly Plan[]> {
-  const { items } = await listPlans(service, { ...ALL, sort: 'id' });
+  const items = await every({ sort: 'id' }, (page) => listPlans(service, page));
   const order = (plan: Plan) => PLAN_CATEGORIES.indexOf(plan.category);
   return items.toSorted((a, b) => order(a) - order(b) || a.price_usd_month - b.price_usd_month);
 }
 
 export async function ownKeys(look: Look): Promise<readonly ListedSshKey[]> {
-  return (await listSshKeys(look.service, look.customer(), { ...ALL, sort: 'name' })).items;
+  return await every({ sort: 'name' }, (page) => listSshKeys(look.service, look.customer(), page));
 }
 
 /** Official ones by family, the newest first, then the customer's own; no deprecated ones. */
 export async function usableImages(look: Look): Promise<readonly Image[]> {
-  const { items } = await listImages(look.service, look.customer(), { ...ALL, sort: 'id' });
+  const items = await every({ sort: 'id' }, (page) => listImages(look.service, look.customer(), page));
   const rank = (image: Image) =>
     image.type === 'official' ? image.family : `~${image.name ?? image.version}`;
   return items

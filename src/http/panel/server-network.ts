@@ -1,17 +1,12 @@
 /** Reverse DNS of a server, and its firewall. */
 import { listGroups } from '../../domain/firewall/find.ts';
 import { networkView } from '../../panel/server-network.ts';
-import { LIMITS } from '../../spec/limits.ts';
 import { serverPartPath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
+import { every } from './every.ts';
 import { body, text, textOrNull } from './fields.ts';
 import { type Done, type PanelPage, restForm } from './page.ts';
 import { lookedAt, SERVER_PATH } from './server.ts';
-
-/** Far above the quota of groups, in the order in which they were made. */
-const ALL_GROUPS = {
-  ...{ filter: {}, sort: 'created_at', descending: false, after: null, size: LIMITS.pageSizeMax },
-};
 
 const back = (server: Server): Done => ({ to: serverPartPath(server.id, 'network'), notice: 'saved' });
 
@@ -21,9 +16,9 @@ export const SERVER_NETWORK_PAGE: PanelPage = {
   show: async (look) => {
     const [page, groups] = await Promise.all([
       lookedAt(look),
-      listGroups(look.service, look.customer(), ALL_GROUPS),
+      every({ sort: 'created_at' }, (each) => listGroups(look.service, look.customer(), each)),
     ]);
-    const applied = groups.items.filter(({ applied_to }) => applied_to.includes(page.server.id));
+    const applied = groups.filter(({ applied_to }) => applied_to.includes(page.server.id));
     return networkView({ ...page, groups: applied, forms: look.forms });
   },
   forms: {

@@ -2,37 +2,34 @@
 import { listSnapshots } from '../../domain/snapshots/find.ts';
 import { listVolumes } from '../../domain/volumes/find.ts';
 import { storageView } from '../../panel/server-storage.ts';
-import { LIMITS } from '../../spec/limits.ts';
-import type { PageRequest } from '../../spec/lists.ts';
 import { serverPartPath } from '../../spec/paths.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
 import { field } from '../form.ts';
+import { every } from './every.ts';
 import { body, moment, text } from './fields.ts';
 import { type Look, type PanelPage, restForm } from './page.ts';
 import { lookedAt, SERVER_PATH, toServer } from './server.ts';
 
-const FIRST: Omit<PageRequest, 'filter'> = {
-  ...{ sort: 'created_at', descending: true, after: null, size: LIMITS.pageSizeMax },
-};
+const NEWEST_FIRST = { sort: 'created_at', descending: true } as const;
 
 async function show(look: Look) {
-  const { service } = look;
-  const actor = look.customer();
   const page = await lookedAt(look);
   const { id, region } = page.server;
-  const [volumes, snapshots, ready] = await Promise.all([
-    listVolumes(service, actor, { ...FIRST, filter: { region } }),
-    listSnapshots(service, actor, { ...FIRST, filter: { server: id } }),
-    listSnapshots(service, actor, { ...FIRST, filter: { status: 'ready' } }),
+  const volumes = (filter: Readonly<Record<string, string>>) =>
+    every({ ...NEWEST_FIRST, filter }, (each) => listVolumes(look.service, look.customer(), each));
+  const snapshots = (filter: Readonly<Record<string, string>>) =>
+    every({ ...NEWEST_FIRST, filter }, (each) => listSnapshots(look.service, look.customer(), each));
+  const [attached, near, own, ready] = await Promise.all([
+    volumes({ attached_to: id }),
+    volumes({ region }),
+    snapshots({ server: id }),
+    snapshots({ status: 'ready' }),
   ]);
   return storageView({
-    ...page,
-    attached: volumes.items.filter(({ attached_to }) => attached_to === id),
-    free: volumes.items.filter(({ attached_to }) => attached_to === null),
-    snapshots: snapshots.items,
-    foreign: ready.items.filter(({ server }) => server !== id),
-    forms: look.forms,
+    ...{ ...page, attached, snapshots: own, forms: look.forms },
+    free: near.filter(({ attached_to }) => attached_to === null),
+    foreign: ready.filter(({ server }) => server !== id),
   });
 }
 

@@ -46,6 +46,26 @@ export function volumePages(at: () => Desk): void {
     await done(path, 'delete');
   });
 
+  it('stand on the page of their server, however many there are beside them', async () => {
+    const { done, panel, web, world } = at();
+    const path = pathOf(await done('/volumes', 'create', { name: 'first', size_gb: '10', region: 'par' }));
+    await done(path, 'attach', { server: web });
+    await world.settle();
+    const { db } = world.opened;
+    await db.run(
+      `insert into volumes (id, customer_id, name, size_gb, region_id, encrypted, created_at)
+       select gen_random_uuid(), customer_id, 'many-' || n, 10, region_id, false, created_at + n * interval '1 second'
+         from volumes, generate_series(1, 120) n where name = 'first'`,
+    );
+    const { text } = await panel.open(`/servers/${web}/storage`);
+    assert.match(text, new RegExp(`href="${path}">first</a>`));
+    assert.equal(text.match(/<option value="vol_\w+">many-/g)?.length, 120);
+    await db.run(`delete from volumes where name like 'many-%'`);
+    await done(path, 'detach');
+    await world.settle();
+    await done(path, 'delete');
+  });
+
   it('are made once by two clicks', async () => {
     const { panel, world } = at();
     const page = await panel.open('/volumes');
