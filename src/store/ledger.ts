@@ -169,35 +169,6 @@ export async function ledgerOf(
   );
 }
 
-export interface SpanSums {
-  /** Of all that was booked before it, and before its end. */
-  readonly opening_cents: bigint;
-  readonly closing_cents: bigint;
-  readonly in_cents: bigint;
-  /** Zero or below. */
-  readonly out_cents: bigint;
-}
-
-/** The balance at both ends of a span of time, counted back from the present one: what lies before the span is not read. */
-export async function sumSpan(
-  sql: Sql,
-  customerId: string,
-  span: { readonly from: Date; readonly to: Date },
-): Promise<SpanSums | undefined> {
-  return await sql.row<SpanSums>(
-    `select b.balance_cents - coalesce(sum(t.cents), 0)::bigint as opening_cents,
-            b.balance_cents - coalesce(sum(t.cents) filter (where t.created_at >= $3), 0)::bigint as closing_cents,
-            coalesce(sum(t.cents) filter (where t.created_at < $3 and t.cents > 0), 0)::bigint as in_cents,
-            coalesce(sum(t.cents) filter (where t.created_at < $3 and t.cents < 0), 0)::bigint as out_cents
-       from balances b
-       left join lateral (
-         select case when credit_account = customer_id then amount_cents else -amount_cents end as cents, created_at
-           from transfers where customer_id = b.customer_id and created_at >= $2) t on true
-      where b.customer_id = $1 group by b.customer_id`,
-    [customerId, span.from, span.to],
-  );
-}
-
 /** The names of those servers of the customer that are still there, by id. */
 export async function serverNames(
   sql: Sql,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, test } from 'node:test';
+import { getSpan } from '../../src/domain/billing/span.ts';
 import { ledgerEntryObject } from '../../src/domain/ledger/object.ts';
 import {
   charge,
@@ -239,5 +240,45 @@ test('an entry as the contract shows it is signed, in dollars, and names its res
     resource: showId('server', serverId),
     description: 's2 in par, 3 months',
     created_at: '2030-01-31T12:00:00Z',
+  });
+});
+
+describe('a span of the ledger', () => {
+  const at = (second: number) => new Date(Date.parse('2031-05-01') + second * 1_000);
+  const read = (from: number, to: number) =>
+    getSpan(world.service, { customerId }, { from: at(from), to: at(to) });
+  async function book(second: number, ...cents: readonly number[]): Promise<void> {
+    for (const each of cents) {
+      const move = movement(BigInt(Math.abs(each)));
+      await (each < 0 ? charge : credit)(world.db, move, at(second));
+    }
+  }
+
+  it('has the balances of its ends, whatever the ids of one millisecond say, and nothing of before or after', async () => {
+    const booked: [second: number, ...cents: number[]][] = [
+      [1, 10_000, 3_000, -500],
+      [2, -700],
+      // It ends where it began, and so does the next one.
+      [4, 250, -250],
+      [5, -125, 125],
+      [7, 4_000, 1_000, 1_000, -1_000, -30],
+    ];
+    for (const each of booked) await book(...each);
+    const sum = (from: number, to: number, sign = 0) =>
+      booked
+        .flatMap(([second, ...cents]) => (second >= from && second < to ? cents : []))
+        .reduce((all, cents) => all + (sign * cents >= 0 ? cents : 0), 0) / 100;
+    for (let from = 0; from <= 9; from++) {
+      for (let to = from; to <= 9; to++) {
+        assert.deepEqual(await read(from, to), {
+          from: at(from).toISOString().replace('.000', ''),
+          to: at(to).toISOString().replace('.000', ''),
+          opening_usd: sum(0, from),
+          closing_usd: sum(0, to),
+          in_usd: sum(from, to, 1),
+          out_usd: sum(from, to, -1),
+        });
+      }
+    }
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { getSpan } from '../../src/domain/billing/span.ts';
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { Sql } from '../../src/kernel/sql.ts';
@@ -36,7 +37,7 @@ async function fill(customerId: string): Promise<void> {
     `insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, description, fact,
                             balance_after_cents, created_at)
      select gen_random_uuid(), gen_random_uuid(), $1::uuid, 1, $1::uuid,
-            case when i % 100 = 0 then 'refund' else 'charge' end, 'test', $1::uuid || ':' || i, 1,
+            case when i % 100 = 0 then 'refund' else 'charge' end, 'test', $1::uuid || ':' || i, i,
             timestamptz '2030-01-01' + i * interval '1 second'
        from generate_series(1, $2::int) i`,
     [customerId, ROWS],
@@ -85,6 +86,20 @@ async function followsIndexes(
 test('each page of the ledger looks at its own rows only', async () => {
   const read: Read = (sql, page) => pageLedger(sql, actor.customerId, page);
   await followsIndexes('ledger', read, [{ type: 'charge' }, { type: 'refund' }]);
+});
+
+test('a span of the ledger looks at its own rows and those next to it only, wherever it lies', async () => {
+  const at = (row: number) => new Date(Date.parse('2030-01-01') + row * 1_000);
+  for (const from of [1, ROWS / 2, ROWS - SIZE + 1]) {
+    const span = { from: at(from), to: at(from + SIZE) };
+    const carried = await carriedOut(ground.db, async (sql) => {
+      const { opening_usd: opening, closing_usd: closing } = await getSpan({ db: sql }, actor, span);
+      assert.deepEqual([opening, closing], [(from - 1) / 100, (from - 1 + SIZE) / 100]);
+    });
+    assert.equal(carried.length, 2);
+    for (const { nodes, indexes, touched } of carried)
+      assert.ok(touched <= 2 * SIZE && !nodes.includes('Seq Scan'), `${from}: ${touched} rows by ${indexes}`);
+  }
 });
 
 test('each page of top-ups looks at its own rows only', async () => {

@@ -1,10 +1,8 @@
 import { fail } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
-import { centsNumber } from '../../kernel/money.ts';
-import { rfc3339 } from '../../kernel/time.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { LedgerEntry } from '../../spec/schemas/ledger-entry.ts';
-import { findLedgerEntry, type LedgerRow, ledgerOf, pageLedger, sumSpan } from '../../store/ledger.ts';
+import { findLedgerEntry, type LedgerRow, ledgerOf, pageLedger } from '../../store/ledger.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { ledgerEntryObject } from '../ledger/object.ts';
 
@@ -40,33 +38,6 @@ export async function listTopupEntries(
   const resourceId = readId('topup', shownId) ?? fail('not_found');
   const rows = await ledgerOf(service.db, actor.customerId, { resourceId, limit: OF_TOPUP_MAX });
   return rows.map(entry);
-}
-
-/** The ledger from `from` until just before `to`: what the balance was at both ends, and what came and went. */
-export interface Span {
-  readonly from: string;
-  readonly to: string;
-  readonly opening_usd: number;
-  readonly closing_usd: number;
-  readonly in_usd: number;
-  /** Zero or below. */
-  readonly out_usd: number;
-}
-
-export async function getSpan(
-  service: Service,
-  actor: CustomerActor,
-  span: { readonly from: Date; readonly to: Date },
-): Promise<Span> {
-  const sums = (await sumSpan(service.db, actor.customerId, span)) ?? fail('not_found');
-  return {
-    from: rfc3339(span.from),
-    to: rfc3339(span.to),
-    opening_usd: centsNumber(sums.opening_cents),
-    closing_usd: centsNumber(sums.closing_cents),
-    in_usd: centsNumber(sums.in_cents),
-    out_usd: centsNumber(sums.out_cents),
-  };
 }
 
 function entry(row: LedgerRow): LedgerEntry {

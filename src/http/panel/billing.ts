@@ -1,8 +1,9 @@
 /** Billing: the overview, the ledger, receipts and statements. */
 import { getBalance } from '../../domain/billing/balance.ts';
-import { getLedgerEntry, getSpan, listLedger, listTopupEntries } from '../../domain/billing/ledger.ts';
+import { getLedgerEntry, listLedger, listTopupEntries } from '../../domain/billing/ledger.ts';
 import { namesOfServers } from '../../domain/billing/names.ts';
 import { listRenewals } from '../../domain/billing/renewals.ts';
+import { getSpan } from '../../domain/billing/span.ts';
 import { findAccount } from '../../domain/customers/account.ts';
 import { getPayment, listInvoices } from '../../domain/topups/payment.ts';
 import { fail } from '../../kernel/fail.ts';
