@@ -99,5 +99,33 @@ describe('billing in the panel', () => {
     const second = await panel.get(next);
     assert.equal(second.text.match(/a gift/g)?.length, 1);
     assert.match(textOf(second.text), /Came in \+\$1\.01/);
+    const giftsOf = async (path: string) => (await panel.get(path)).text.match(/a gift/g)?.length ?? 0;
+    assert.equal(await giftsOf(`${next}&type=charge`), 1, 'of all kinds, whatever else is asked');
+    const elsewhere = next.replace('/statement?', '/ledger?').replace(/month=\S+?&/, '');
+    assert.equal(await giftsOf(elsewhere), 50, 'its place is none of the ledger');
+    assert.match((await panel.get(elsewhere)).text, /rel="next"/);
+    const another = next.replace(/month=\d{4}/, 'month=2020');
+    assert.doesNotMatch((await panel.get(another)).text, /a gift|To the start/);
+  });
+
+  it('stays as far ahead on the other pages of the top-ups', async () => {
+    const { panel, session } = await payer(world);
+    const id = await world.opened.db.row<{ id: string }>('select id from customers where email = $1', [
+      session.email,
+    ]);
+    await world.opened.db.run(`insert into coins (code) values ('BTC') on conflict do nothing`);
+    await world.opened.db.run(
+      `insert into topups (id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents, deposit_address,
+                           deposit_uri, deposit_units, rate_usd, required_confirmations, status, expires_at, created_at)
+       select gen_random_uuid(), -i, $1 || i, $1::uuid, 'BTC', 3000, 0, $1 || i, '', 1, '1', 1, 'expired', now(), now()
+         from generate_series(1, 26) as i`,
+      [id?.id],
+    );
+    const next = /href="([^"]+)" rel="next"/.exec((await panel.get('/billing?days=90')).text)?.[1] ?? '';
+    assert.match(next, /^\/billing\?days=90&#38;cursor=/);
+    const second = (await panel.get(next.replaceAll('&#38;', '&'))).text;
+    assert.match(second, /next 90 days/);
+    assert.match(second, /href="\/billing\?days=90">To the start/);
+    assert.match((await panel.get('/billing')).text, /href="\/billing\?cursor=[^"]+" rel="next"/);
   });
 });

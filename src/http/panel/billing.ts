@@ -28,7 +28,9 @@ async function showBilling(look: Look): Promise<View> {
   const [balance, renewals, invoices] = await Promise.all([
     getBalance(service, actor),
     listRenewals(service, actor, { days }),
-    readList(look, 'topups.list', (page) => listInvoices(service, actor, page)),
+    readList(look, 'topups.list', (page) => listInvoices(service, actor, page), {
+      kept: days === RENEWAL_DAYS[0] ? {} : { days: String(days) },
+    }),
   ]);
   const { items, next, first } = invoices;
   return billingView({ balance, renewals: { days, ...renewals }, invoices: items, next, first });
@@ -83,25 +85,23 @@ async function showStatement(look: Look): Promise<View> {
   const now = service.clock.now();
   const month = monthOf(field(look.query, 'month')) ?? firstOf(now);
   const end = addMonth(month, 1);
-  const bounds = { from: month.toISOString(), to: end.toISOString() };
+  const nameOf = (of: Date) => of.toISOString().slice(0, 7);
   const [parties, span, list] = await Promise.all([
     partiesOf(look),
     getSpan(service, actor, { from: month, to: end }),
-    readList(
-      look,
-      'ledger.list',
-      // A statement is read from its begin, and is of all kinds: whatever else the address says.
-      (page) => listLedger(service, actor, { ...page, filter: bounds, descending: false }),
-      { size: STATEMENT_ROWS },
-    ),
+    readList(look, 'ledger.list', (page) => listLedger(service, actor, page), {
+      size: STATEMENT_ROWS,
+      kept: { month: nameOf(month) },
+      // A statement is read from its begin, and is of all kinds.
+      fixed: { filter: { from: month.toISOString(), to: end.toISOString() }, sort: 'created_at' },
+    }),
   ]);
   const names = await namesOfServers(
     service,
     actor,
     list.items.map((entry) => entry.resource),
   );
-  const path = (of: Date) => `${MONEY_PATHS.statement}?month=${of.toISOString().slice(0, 7)}`;
-  const cursor = list.next === null ? null : new URLSearchParams(list.next.split('?')[1]).get('cursor');
+  const path = (of: Date) => `${MONEY_PATHS.statement}?month=${nameOf(of)}`;
   return statementView({
     ...parties,
     ...span,
@@ -111,8 +111,8 @@ async function showStatement(look: Look): Promise<View> {
     earlier: path(addMonth(month, -1)),
     later: end > now ? null : path(end),
     open: end > now,
-    next: cursor === null ? null : `${path(month)}&${new URLSearchParams({ cursor })}`,
-    first: list.first === null ? null : path(month),
+    next: list.next,
+    first: list.first,
   });
 }
 

@@ -18,6 +18,15 @@ export interface PanelList<Item> {
   readonly first: string | null;
 }
 
+interface ListOptions {
+  readonly path?: string;
+  readonly size?: number;
+  /** Members of the address that are not the list's own, and stay on its other pages. */
+  readonly kept?: Readonly<Record<string, string>>;
+  /** The page's own choice, such as a month's bounds, which callers of the REST list need not have. The address says none of it. */
+  readonly fixed?: { readonly filter: Readonly<Record<string, string>>; readonly sort: string };
+}
+
 /**
  * Reads a list by the rules of its REST operation. Whatever the address says that the list does not take is passed over: an
  * address is often an old one.
@@ -26,13 +35,13 @@ export async function readList<Item>(
   look: Look,
   operation: Operation,
   read: (page: PageRequest) => Promise<ListPage<Item>>,
-  { path = look.request.url.split('?')[0] ?? '', size = 25 }: { path?: string; size?: number } = {},
+  { path = look.request.url.split('?')[0] ?? '', size = 25, kept = {}, fixed }: ListOptions = {},
 ): Promise<PanelList<Item>> {
-  const page = requestOf(look, operation, size);
+  const page = requestOf(look, operation, { size, fixed });
   const { items, next } = await read(page);
   const sort = page.descending ? `-${page.sort}` : page.sort;
   const link = (more: Readonly<Record<string, string>>) => {
-    const query = new URLSearchParams({ ...page.filter, ...more }).toString();
+    const query = new URLSearchParams({ ...kept, ...(fixed ? {} : page.filter), ...more }).toString();
     return query === '' ? path : `${path}?${query}`;
   };
   const cursor =
@@ -49,9 +58,16 @@ function placeOf(look: Look, operation: Operation) {
   return { list: operation, customerId: look.customer().customerId, path: JSON.stringify(look.params) };
 }
 
-function requestOf(look: Look, operation: Operation, size: number): PageRequest {
-  const rules = ROUTES.find(({ id }) => id === operation)?.list;
-  if (!rules) throw new Error(`${operation} is no list`);
+function requestOf(
+  look: Look,
+  operation: Operation,
+  { size, fixed }: { readonly size: number; readonly fixed: ListOptions['fixed'] },
+): PageRequest {
+  const shown = ROUTES.find(({ id }) => id === operation)?.list;
+  if (!shown) throw new Error(`${operation} is no list`);
+  const rules = fixed
+    ? { ...shown, filters: Object.fromEntries(Object.keys(fixed.filter).map((name) => [name, {}])) }
+    : shown;
   const read = (raw: Readonly<Record<string, string>>): PageRequest | null => {
     try {
       return readPageRequest({ ...raw, page_size: String(size) }, rules, {
@@ -63,13 +79,13 @@ function requestOf(look: Look, operation: Operation, size: number): PageRequest 
       throw error;
     }
   };
-  const filters: Record<string, string> = {};
+  const asked: Record<string, string> = fixed ? { sort: fixed.sort } : {};
   for (const name of Object.keys(rules.filters)) {
-    const value = field(look.query, name);
-    if (value !== '' && read({ [`filter[${name}]`]: value })) filters[`filter[${name}]`] = value;
+    const value = fixed ? (fixed.filter[name] ?? '') : field(look.query, name);
+    if (value !== '' && read({ [`filter[${name}]`]: value })) asked[`filter[${name}]`] = value;
   }
   const cursor = field(look.query, 'cursor');
-  const page = (cursor !== '' && read({ ...filters, cursor })) || read(filters);
+  const page = (cursor !== '' && read({ ...asked, cursor })) || read(asked);
   if (!page) throw new Error('a list could not be asked for its first page');
   return page;
 }
