@@ -34,8 +34,13 @@ const ISSUES: Record<V1Issue, Words> = {
   limit_reached: ({ limit }) => `The limit of ${number(limit)} is reached.`,
 };
 
+/** Where a field has better words than its issue: what it is for says what may stand there. */
+const FIELDS: Readonly<Record<string, Partial<Record<V1Issue, string>>>> = {
+  name_typed: { invalid_value: 'This is not the name of the server.' },
+};
+
 export function problemText(item: ProblemItem): string {
-  return ISSUES[item.issue](item);
+  return FIELDS[item.field]?.[item.issue] ?? ISSUES[item.issue](item);
 }
 
 /** Refusals whose own words are for programs. */

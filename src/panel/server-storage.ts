@@ -104,7 +104,8 @@ ${form(forms, { name: 'snapshot' }, parts)}`;
 }
 
 function restore(data: StorageData): Html {
-  const { forms, foreign, server } = data;
+  const { forms, foreign } = data;
+  const { name: serverName } = data.server;
   const own = data.snapshots.filter(({ status }) => status === 'ready');
   if (own.length + foreign.length === 0) return html`<p>There is no snapshot that is ready.</p>`;
   const why = hindrance(data, 'restore');
@@ -118,7 +119,14 @@ function restore(data: StorageData): Html {
     ),
   ];
   return html`<details${data.forms.refused?.name === 'restore' && html` open`}><summary>Restore the disk from a snapshot</summary>
-<p><strong>What is on the disk of ${server.name} now is lost.</strong> It becomes what it was when the snapshot was made; addresses and
+<p><strong>What is on the disk of ${serverName} now is lost.</strong> It becomes what it was when the snapshot was made; addresses and
 volumes stay.</p>
-${form(forms, { name: 'restore' }, html`${fields.select('snapshot', 'Snapshot', { required: true, choices })}<button class="danger">Overwrite the disk</button>`)}</details>`;
+${form(
+  forms,
+  { name: 'restore' },
+  html`<input type="hidden" name="name" value="${serverName}">
+${fields.select('snapshot', 'Snapshot', { required: true, choices })}
+${fields.text('name_typed', `Type its name, ${serverName}, to show that you mean this server`, { required: true, maxLength: LIMITS.nameMaxChars, autocomplete: 'off' })}
+<button class="danger">Overwrite the disk</button>`,
+)}</details>`;
 }

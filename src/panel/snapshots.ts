@@ -99,6 +99,8 @@ ${fields.text('expires_at', 'Delete by itself at', { type: 'datetime-local', hin
 export function snapshotView(data: {
   readonly snapshot: Snapshot;
   readonly servers: readonly Server[];
+  /** Those that it fits onto, whatever is done to them now. */
+  readonly onto: readonly Server[];
   readonly forms: FormContext;
 }): View {
   const { snapshot, servers, forms } = data;
@@ -120,23 +122,26 @@ ${section('Delete', deletePart(snapshot, forms))}`,
   };
 }
 
-function restorePart({ snapshot, servers: all, forms }: Parameters<typeof snapshotView>[0]): Html {
-  // A snapshot does not say its region; its server does, while it is there.
-  const source = all.find(({ id }) => id === snapshot.server);
-  const servers = source ? all.filter(({ region }) => region === source.region) : all;
-  if (!servers.some((server) => may(server, 'restore')))
-    return html`<p>It is restored onto a server that is running or stopped; you have none now.</p>`;
+function restorePart({ snapshot, onto, forms }: Parameters<typeof snapshotView>[0]): Html {
+  const able = onto.filter((server) => may(server, 'restore'));
+  if (able.length === 0)
+    return html`<p>It is restored onto a server in its region that is running or stopped and has as large a disk; you have none now.</p>`;
   const fields = new Fields(forms, 'restore');
   return foldedForm(forms, 'restore', {
     summary: 'Put this snapshot onto a server',
     words:
       'What is on the disk of that server now is destroyed. Its addresses stay. It is out of reach until the disk is written.',
     content: html`<input type="hidden" name="snapshot" value="${snapshot.id}">
-${fields.select('server', 'Server', {
-  value: snapshot.server,
-  choices: serverChoices(servers, 'restore'),
-  hint: 'In the region of the snapshot, with a disk that is as large or larger.',
-})}
+${able.map(({ id, name }) => html`<input type="hidden" name="name.${id}" value="${name}">\n`)}${fields.select(
+  'server',
+  'Server',
+  {
+    required: true,
+    choices: [['', 'Choose one'], ...serverChoices(onto, 'restore')],
+    hint: 'Those in the region of the snapshot with a disk that is as large or larger.',
+  },
+)}
+${fields.text('name_typed', 'Type the name of that server, to show that its disk is meant', { required: true, maxLength: LIMITS.nameMaxChars, autocomplete: 'off' })}
 ${fields.note('snapshot')}
 <button class="danger">Overwrite its disk with the snapshot</button>`,
   });

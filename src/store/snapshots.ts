@@ -64,6 +64,22 @@ export async function findSnapshot(
   ]);
 }
 
+/** The customer's servers in the region of his snapshot whose disk is large enough for it. `limit` bounds them. */
+export async function serversForSnapshot(
+  tx: Sql,
+  customerId: string,
+  id: string,
+  limit: number,
+): Promise<readonly { readonly id: string; readonly category: 'vps' | 'dedicated' }[]> {
+  return await tx.rows(
+    `select s.id, p.category from snapshots n
+       join servers s on s.customer_id = n.customer_id and s.region_id = n.region_id and s.disk_gb >= n.disk_gb
+       join plans p on p.id = s.plan_id
+      where n.id = $1 and n.customer_id = $2 limit $3`,
+    [id, customerId, limit],
+  );
+}
+
 export async function lockSnapshot(
   tx: Sql,
   customerId: string,

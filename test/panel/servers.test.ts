@@ -234,7 +234,10 @@ describe('the other pages of a server', () => {
     await act('/storage', 'snapshot', { name: 'before', expires_at: '2031-01-31T12:00' });
     const [snapshot] = (await api.get(`/snapshots?filter[server]=${id}`)).body.data;
     assert.deepEqual([snapshot.name, snapshot.expires_at], ['before', '2031-01-31T12:00:00Z']);
-    const restored = await act('/storage', 'restore', { snapshot: snapshot.id });
+    const { name } = (await api.get(`/servers/${id}`)).body;
+    const slip = await act('/storage', 'restore', { snapshot: snapshot.id, name_typed: `${name}-` });
+    assert.match(problemOf(slip.text, 'name_typed', 'restore') ?? '', /not the name/);
+    const restored = await act('/storage', 'restore', { snapshot: snapshot.id, name_typed: name });
     assert.equal(restored.location, `${page}?done=restore_begun`);
   });
 
@@ -270,7 +273,7 @@ describe('the other pages of a server', () => {
     assert.match(textOf(form.text), /disk is wiped .* Nothing is refunded/);
     const slip = await act('/settings', 'destroy', { name_typed: 'web-2' });
     assert.equal(slip.status, 400);
-    assert.notEqual(problemOf(slip.text, 'name_typed'), null);
+    assert.equal(problemOf(slip.text, 'name_typed'), 'This is not the name of the server.');
     assert.equal(await status(), 'running');
     const pressed = await panel.submit(form, 'destroy', { name_typed: 'web-1' });
     assert.equal(pressed.location, `${page}?done=server_destroying`);

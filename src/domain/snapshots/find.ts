@@ -1,8 +1,8 @@
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { readId, showId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
-import { findSnapshot, listSnapshots as listRows } from '../../store/snapshots.ts';
+import { findSnapshot, listSnapshots as listRows, serversForSnapshot } from '../../store/snapshots.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { snapshotObject } from './object.ts';
 
@@ -23,4 +23,19 @@ export async function listSnapshots(
 ): Promise<{ items: Snapshot[]; next: PagePosition | null }> {
   const { rows, next } = await listRows(service.db, actor.customerId, page);
   return { items: rows.map(snapshotObject), next };
+}
+
+/** Far more than anybody chooses from. */
+const SERVERS_MAX = 1_000;
+
+/** Ids of the servers that a snapshot fits onto: in its region, with a disk as large, on hardware that has snapshots. */
+export async function serversItFits(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+): Promise<ReadonlySet<string>> {
+  const id = readId('snapshot', shownId) ?? notFound('snapshot');
+  const found = await serversForSnapshot(service.db, actor.customerId, id, SERVERS_MAX);
+  const able = found.filter(({ category }) => service.compute.capabilities[category].snapshots);
+  return new Set(able.map((server) => showId('server', server.id)));
 }

@@ -2,8 +2,8 @@
 import { settingsView } from '../../panel/server-settings.ts';
 import { serverPartPath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
-import { field } from '../form.ts';
 import { body, pairs, text, ticked, words } from './fields.ts';
+import { nameTyped } from './name-typed.ts';
 import { type PanelPage, restForm } from './page.ts';
 import { lookedAt, SERVER_PATH, toServer } from './server.ts';
 
@@ -19,11 +19,7 @@ export const SERVER_SETTINGS_PAGE: PanelPage = {
     }),
     destroy: restForm({
       does: 'servers.delete',
-      // The form says which name it asked for: this guards against a slip, not against its sender.
-      first: (form) =>
-        field(form, 'name_typed').trim() === field(form, 'name')
-          ? []
-          : [{ field: 'name_typed', issue: 'invalid_format' }],
+      first: (form) => nameTyped(form),
       done: toServer('server_destroying'),
     }),
   },

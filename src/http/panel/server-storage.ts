@@ -7,7 +7,8 @@ import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
 import { field } from '../form.ts';
 import { every } from './every.ts';
-import { body, moment, text } from './fields.ts';
+import { asTyped, body, moment, text } from './fields.ts';
+import { nameTyped } from './name-typed.ts';
 import { type Look, type PanelPage, restForm } from './page.ts';
 import { lookedAt, SERVER_PATH, toServer } from './server.ts';
 
@@ -55,11 +56,12 @@ export const SERVER_STORAGE_PAGE: PanelPage = {
     }),
     snapshot: restForm<Snapshot>({
       does: 'snapshots.create',
-      body: body({ name: text, expires_at: moment }),
+      body: body({ name: asTyped, expires_at: moment }),
       done: ({ server }) => ({ to: storageOf(server), notice: 'snapshot_begun' }),
     }),
     restore: restForm({
       does: 'servers.restore',
+      first: (form) => nameTyped(form),
       body: body({ snapshot: text }),
       done: toServer('restore_begun'),
     }),

@@ -1,12 +1,13 @@
 /** Snapshots in the panel. */
-import { getSnapshot, listSnapshots } from '../../domain/snapshots/find.ts';
+import { getSnapshot, listSnapshots, serversItFits } from '../../domain/snapshots/find.ts';
 import { snapshotsView, snapshotView } from '../../panel/snapshots.ts';
 import { PANEL_PATHS, thingPath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import { field } from '../form.ts';
-import { body, moment, text } from './fields.ts';
+import { asTyped, body, moment, text } from './fields.ts';
 import { readList } from './list.ts';
+import { nameTyped } from './name-typed.ts';
 import { ownServers } from './own-servers.ts';
 import { type Look, type PanelPage, restForm } from './page.ts';
 
@@ -20,7 +21,7 @@ export const SNAPSHOT_PAGES: readonly PanelPage[] = [
       create: restForm<Snapshot>({
         does: 'snapshots.create',
         params: (form) => ({ id: field(form, 'server') }),
-        body: body({ name: text, expires_at: moment }),
+        body: body({ name: asTyped, expires_at: moment }),
         done: ({ id }) => ({ to: thingPath(PANEL_PATHS.snapshots, id), notice: 'snapshot_begun' }),
       }),
     },
@@ -34,6 +35,10 @@ export const SNAPSHOT_PAGES: readonly PanelPage[] = [
       restore: restForm<Server>({
         does: 'servers.restore',
         params: (form) => ({ id: field(form, 'server') }),
+        first: (form) => {
+          const server = field(form, 'server');
+          return server === '' ? [{ field: 'server', issue: 'required' }] : nameTyped(form, `name.${server}`);
+        },
         body: body({ snapshot: text }),
         done: ({ id }) => ({ to: thingPath(PANEL_PATHS.servers, id), notice: 'restore_begun' }),
       }),
@@ -55,9 +60,12 @@ async function showSnapshots(look: Look) {
 }
 
 async function showSnapshot(look: Look) {
-  const [snapshot, servers] = await Promise.all([
-    getSnapshot(look.service, look.customer(), look.params.id ?? ''),
+  const { id = '' } = look.params;
+  const [snapshot, servers, fit] = await Promise.all([
+    getSnapshot(look.service, look.customer(), id),
     ownServers(look),
+    serversItFits(look.service, look.customer(), id),
   ]);
-  return snapshotView({ snapshot, servers, forms: look.forms });
+  const onto = servers.filter((server) => fit.has(server.id));
+  return snapshotView({ snapshot, servers, onto, forms: look.forms });
 }

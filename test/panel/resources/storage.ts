@@ -88,9 +88,23 @@ export function snapshotPages(at: () => Desk): void {
     await world.settle();
     const page = await panel.open(path);
     assert.match(textOf(page.text), /before State ready Of the server web Size [\d.]+ GiB/);
-    const onto = await panel.submit(page, 'restore', { server: db });
+    assert.match(
+      page.text,
+      /<select[^>]* name="server" required[^>]*>\s*<option value="" selected>Choose one/,
+    );
+    const slips = [{}, { server: db }, { server: db, name_typed: 'web' }];
+    for (const slip of slips) assert.equal((await panel.submit(page, 'restore', slip)).status, 400);
+    const onto = await panel.submit(page, 'restore', { server: db, name_typed: 'db' });
     assert.equal(onto.location, `/servers/${db}?done=restore_begun`);
     await world.settle();
+    const elsewhere = `update servers set region_id = $1 where name = 'web'`;
+    await world.opened.db.run(elsewhere, ['zrh']);
+    const onlyDb = await panel.open(path);
+    await world.opened.db.run(elsewhere, ['par']);
+    assert.deepEqual(
+      [...onlyDb.text.matchAll(/<option value="(srv_\w+)"/g)].map(([, server]) => server),
+      [db],
+    );
     assert.match(textOf((await panel.open('/snapshots?status=ready')).text), /before ready web/);
     assert.match(textOf((await done(path, 'delete')).text), /The snapshot is deleted\./);
     assert.equal((await panel.open(path)).status, 404);

@@ -56,13 +56,13 @@ export const THINGS: readonly Click[] = [
     form: ['/servers/{id}/storage', 'restore'],
     once: 'server.restore',
     at: (estate) => running(estate, '/storage'),
-    fields: ({ estate }) => ({ snapshot: estate.snapshot }),
+    fields: ({ estate }) => ({ snapshot: estate.snapshot, name_typed: 'web-1' }),
   },
   {
     form: ['/snapshots/{id}', 'restore'],
     once: 'server.restore',
     at: ({ snapshot }) => `/snapshots/${snapshot}`,
-    fields: ({ estate }) => ({ server: estate.running }),
+    fields: ({ estate }) => ({ server: estate.running, name_typed: 'web-1' }),
   },
   {
     form: ['/snapshots/{id}', 'delete'],
