@@ -27,9 +27,9 @@ function figure(name: string, value: number, heldTo: number, goal: number): Figu
 /** Mean for one picture; no two are the same, so nothing is kept that would help. */
 async function cpuMs(svgOf: (round: number) => string, scale: Scale): Promise<number> {
   const painter = new Painter();
-  await painter.png(svgOf(ROUNDS), scale);
+  await painter.png(svgOf(ROUNDS), { scale });
   const before = process.cpuUsage();
-  for (let round = 0; round < ROUNDS; round++) await painter.png(svgOf(round), scale);
+  for (let round = 0; round < ROUNDS; round++) await painter.png(svgOf(round), { scale });
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000 / ROUNDS;
 }

@@ -40,7 +40,7 @@ const square = (colour: string) =>
 
 describe('pictures', () => {
   it('a chart is as large as asked, drawn on nothing, with letters', async () => {
-    const { width, height, at } = readPng(await chartPng(CHART));
+    const { width, height, at } = readPng(await chartPng(CHART, { of: 'me' }));
     assert.deepEqual([width, height], [400, 160]);
     assert.equal(at(399, 159)[3], 0);
     const title = Array.from(
@@ -48,7 +48,7 @@ describe('pictures', () => {
       (_, index) => at(index % 60, Math.floor(index / 60))[3] ?? 0,
     );
     assert.ok(title.filter((opacity) => opacity > 128).length > 100);
-    const fine = readPng(await chartPng(CHART, 2));
+    const fine = readPng(await chartPng(CHART, { scale: 2, of: 'me' }));
     assert.deepEqual([fine.width, fine.height], [800, 320]);
   });
 
@@ -116,5 +116,24 @@ describe('the painter', () => {
     );
     await broken;
     assert.equal(readPng(await waits).width, 8);
+  });
+
+  it('draws a QR code before all charts, and of one customer holds only so many of these', async () => {
+    const painter = new Painter({ waiting: 4, waitingOfOne: 2 });
+    const drawn: string[] = [];
+    const draw = async (name: string, colour: string, of?: string): Promise<void> => {
+      await painter.png(square(colour), of === undefined ? {} : { of });
+      drawn.push(name);
+    };
+    // The first one is drawn at once, and waits no more.
+    const all = ['#111', '#222', '#333'].map((colour) => draw('his', colour, 'him'));
+    await assert.rejects(
+      draw('his', '#444', 'him'),
+      (error) =>
+        error instanceof Failure && error.code === 'rate_limited' && error.extras.retry_after_s === 5,
+    );
+    all.push(draw('hers', '#555', 'her'), draw('code', '#666'));
+    await Promise.all(all);
+    assert.deepEqual(drawn, ['his', 'code', 'his', 'his', 'hers']);
   });
 });

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import { type LineChart, lineChartSvg } from '../../panel/charts.ts';
 import { qrCode } from '../../panel/qr.ts';
-import { painter, type Scale } from './png.ts';
+import { type Picture, painter } from './png.ts';
 
 const HEADERS = {
   'content-type': 'image/png',
@@ -12,11 +12,15 @@ const HEADERS = {
   'cache-control': 'private, max-age=60',
 };
 
-export async function chartPng(chart: LineChart, scale: Scale = 1): Promise<Buffer> {
-  return await painter.png(lineChartSvg(chart), scale);
+/** Of one customer: others do not wait for all of his charts. */
+export async function chartPng(
+  chart: LineChart,
+  picture: Picture & { readonly of: string },
+): Promise<Buffer> {
+  return await painter.png(lineChartSvg(chart), picture);
 }
 
-/** A payment's address as a picture of `qrCode(text).sidePx` pixels each way. */
+/** A payment's address as a picture of `qrCode(text).sidePx` pixels each way. It waits for no chart. */
 export async function qrPng(text: string): Promise<Buffer> {
   return await painter.png(qrCode(text).svg);
 }

@@ -1,32 +1,40 @@
 /**
  * Pictures from SVG. Drawing one and packing it is some ten milliseconds of plain computing, so it is done on a thread,
  * one at a time: requests go on meanwhile. What was drawn lately is kept, within bounds; what is asked for twice at once is
- * drawn once. The queue is bounded, because a flood of requests must not grow memory. The thread is started when it is
- * first needed, again should it die, and keeps no process from ending.
+ * drawn once. The queues are bounded, because a flood of requests must not grow memory. QR codes, for which a payment waits,
+ * pass before charts; and one customer has only so many charts waiting, or the others would find no place. The thread is started
+ * when it is first needed, again should it die, and keeps no process from ending.
  */
 import { createHash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { fail } from '../../kernel/fail.ts';
 
 const SCRIPT = new URL('./png-worker.ts', import.meta.url);
-const BOUNDS = { pictures: 200, bytes: 16 * 1024 ** 2, waiting: 64 } as const;
+const BOUNDS = { pictures: 200, bytes: 16 * 1024 ** 2, waiting: 64, waitingOfOne: 16 } as const;
 
 /** Pixels for each that the SVG names: 2 for screens that have as many. */
 export type Scale = 1 | 2;
+
+export interface Picture {
+  readonly scale?: Scale;
+  /** Whose chart it is, by the customer's id; a picture of nobody passes before the charts. */
+  readonly of?: string;
+}
 
 interface Job {
   readonly key: string;
   readonly svg: string;
   readonly scale: Scale;
+  readonly of: string | undefined;
   readonly done: PromiseWithResolvers<Buffer>;
 }
 
 export class Painter {
-  readonly #bounds: { readonly pictures: number; readonly bytes: number; readonly waiting: number };
+  readonly #bounds: Readonly<Record<keyof typeof BOUNDS, number>>;
   /** Used longest ago first. */
   readonly #kept = new Map<string, Buffer>();
   readonly #wanted = new Map<string, Job>();
-  readonly #waiting: Job[] = [];
+  readonly #waiting = { urgent: [] as Job[], charts: [] as Job[] };
   #keptBytes = 0;
   #current: Job | undefined;
   #worker: Worker | undefined;
@@ -41,8 +49,8 @@ export class Painter {
     return { pictures: this.#kept.size, bytes: this.#keptBytes, drawn: this.#drawn };
   }
 
-  /** Refuses with `maintenance` when the queue is full. */
-  async png(svg: string, scale: Scale = 1): Promise<Buffer> {
+  /** Refuses with `maintenance` when the queue is full, and with `rate_limited` when too many of it are of the same one. */
+  async png(svg: string, { scale = 1, of }: Picture = {}): Promise<Buffer> {
     const key = createHash('sha256').update(`${scale} ${svg}`).digest('base64');
     const kept = this.#kept.get(key);
     if (kept !== undefined) {
@@ -50,20 +58,27 @@ export class Painter {
       this.#kept.set(key, kept);
       return kept;
     }
-    return await (this.#wanted.get(key) ?? this.#enqueue({ key, svg, scale, done: Promise.withResolvers() }))
-      .done.promise;
+    const job =
+      this.#wanted.get(key) ?? this.#enqueue({ key, svg, scale, of, done: Promise.withResolvers() });
+    return await job.done.promise;
   }
 
   #enqueue(job: Job): Job {
-    if (this.#waiting.length >= this.#bounds.waiting) fail('maintenance', { retry_after_s: 5 });
+    const { of } = job;
+    const queue = of === undefined ? this.#waiting.urgent : this.#waiting.charts;
+    const again = { retry_after_s: 5 };
+    if (of !== undefined && queue.filter((each) => each.of === of).length >= this.#bounds.waitingOfOne) {
+      fail('rate_limited', again, 'Too many charts of yours are being drawn; wait and try again.');
+    }
+    if (queue.length >= this.#bounds.waiting) fail('maintenance', again);
     this.#wanted.set(job.key, job);
-    this.#waiting.push(job);
+    queue.push(job);
     if (this.#current === undefined) this.#goOn();
     return job;
   }
 
   #goOn(): void {
-    this.#current = this.#waiting.shift();
+    this.#current = this.#waiting.urgent.shift() ?? this.#waiting.charts.shift();
     if (this.#current === undefined) {
       this.#worker?.unref();
       return;

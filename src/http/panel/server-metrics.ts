@@ -50,7 +50,8 @@ export function registerServerCharts(scope: FastifyInstance, edge: Edge): void {
       const query = queryOf(request.url);
       const theme = field(query, 'theme') === 'dark' ? 'dark' : 'light';
       const chart = serverChart({ metrics, ramMb, period: periodOf(query) }, name, theme);
-      return sendPng(reply, await chartPng(chart, field(query, 'scale') === '2' ? 2 : 1));
+      const scale = field(query, 'scale') === '2' ? 2 : 1;
+      return sendPng(reply, await chartPng(chart, { scale, of: owner.customerId }));
     } catch (error) {
       if (failureOf(edge, error).code !== 'not_found') throw error;
       return await sendNotFound(edge, request, reply);
