@@ -80,7 +80,7 @@ function byWhat({ actor_session: session, actor_token: token }: AuditEvent): str
 }
 
 function countryOf({ ip_country: country }: AuditEvent): string {
-  return country === 'XX' ? 'not known' : country;
+  return country === 'XX' ? 'unknown' : country;
 }
 
 export function auditEventView(event: AuditEvent): View {
