@@ -52,7 +52,7 @@ describe('a page of the panel', () => {
     const refused = await panel.submit(page, 'add', { name: '<b>"\'laptop', public_key: 'nonsense' });
     assert.equal(refused.status, 400);
     assert.match(refused.text, /value="&#60;b&#62;&#34;&#39;laptop"/);
-    assert.ok(problemOf(refused.text, 'public_key'));
+    assert.match(problemOf(refused.text, 'public_key') ?? '', /It is the line of the \.pub file/);
     assert.equal(problemOf(refused.text, 'name'), null);
     const mended = await panel.submit(refused, 'add', { public_key: KEY });
     assert.equal(mended.location, '/keys?done=key_added');

@@ -51,14 +51,14 @@ export async function replaceAppliedTo(
     fail(
       'conflict_state',
       {},
-      'A server of applied_to is being destroyed or frozen by the operator; leave it out.',
+      'A server that was named is being destroyed or frozen by the operator; leave it out.',
     );
   }
   if (removed.some((id) => isBarred(named.found.get(id), 'detach'))) {
     fail(
       'conflict_state',
       {},
-      'A server that the group is applied to is frozen by the operator; keep it in applied_to until it is released.',
+      'A server that the group is applied to is frozen by the operator; keep it until it is released.',
     );
   }
   for (const [index, id] of named.ids.entries()) {

@@ -37,7 +37,7 @@ export async function rebuildServer(
       fail(
         'invalid_value',
         { field: 'user_data_b64' },
-        'This image has no cloud-init: leave user_data_b64 out.',
+        'This image has no cloud-init, which alone reads user data; leave it out.',
       );
     }
     const userDataSealed = userData && service.keys.seal('user data', userData);

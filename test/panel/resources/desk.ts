@@ -25,7 +25,8 @@ export async function openDesk(world: World): Promise<Desk> {
   const other = PanelClient.over(world.url, await world.customer());
   const api = V1Client.over(world.url, await apiToken(session, 'write'));
   const key = made(await api.post('/ssh-keys', { name: 'laptop', public_key: publicKey(7, 'ada') })).id;
-  const image = made(await api.get('/images?family=debian&page_size=1')).data[0].id;
+  const images = made(await api.get('/images?family=debian')).data as readonly Record<string, string>[];
+  const image = images.find(({ version }) => version === '13')?.id;
   const deploy = async (name: string): Promise<string> =>
     made(await api.post('/servers', { name, plan: 's1', region: 'par', image, ssh_keys: [key] })).id;
   const [web, db] = [await deploy('web'), await deploy('db')];

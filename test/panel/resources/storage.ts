@@ -113,7 +113,12 @@ export function snapshotPages(at: () => Desk): void {
   it('are refused with the reason where it belongs', async () => {
     const { refused, web, other, panel } = at();
     const past = await refused('/snapshots', 'create', { server: web, expires_at: '2001-01-01T00:00' });
-    assert.match(problemOf(past.text, 'expires_at', 'create') ?? '', /./);
+    assert.equal(
+      problemOf(past.text, 'expires_at', 'create'),
+      'Choose a time that is still to come, in UTC.',
+    );
+    const odd = await refused('/snapshots', 'create', { server: web, expires_at: 'soon' });
+    assert.doesNotMatch(textOf(odd.text), /RFC 3339|as it has to be/);
     assert.match(past.text, /value="2001-01-01T00:00"/);
     const foreign = await other.post('/snapshots', [
       ...(await tokenOf(other)),
