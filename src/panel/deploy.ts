@@ -135,7 +135,7 @@ function moreFields({ given, forms }: DeployData, fields: Fields): Html {
     value: !given.has('sent') || given.has('auto_renew'),
   })}
 <details${open && new Html(' open')}><summary>Tags, labels, user data</summary>
-${fields.text('tags', 'Tags', { value: value('tags'), hint: 'Words with commas between them.' })}
+${fields.area('tags', 'Tags', { value: value('tags'), rows: 3, hint: 'One a line.' })}
 ${fields.area('labels', 'Labels', { value: value('labels'), rows: 3, hint: 'One a line: name=value.' })}
 ${fields.area('user_data', 'User data', {
   value: value('user_data'),

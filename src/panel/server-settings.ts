@@ -36,7 +36,7 @@ function change(data: SettingsData): Html {
       maxLength: LIMITS.nameMaxChars,
       hint: 'Lower-case letters, digits and dashes; a letter first. The host name in the system stays.',
     })}
-${fields.text('tags', 'Tags', { value: server.tags.join(', '), hint: 'Words with commas between them.' })}
+${fields.area('tags', 'Tags', { value: server.tags.join('\n'), rows: 3, hint: 'One a line.' })}
 ${fields.area('labels', 'Labels', { value: labels.join('\n'), rows: 3, hint: 'One a line: name=value.' })}
 ${fields.tick(
   'auto_renew',

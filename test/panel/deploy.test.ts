@@ -68,8 +68,12 @@ describe('the page that orders a server', () => {
     const chosen = { plan: 's1', region: 'par', image: image('debian 12'), name: 'web-1' };
     const wrong = await panel.submit(page, 'deploy', { ...chosen, name: 'Web 1', labels: 'A=b' });
     assert.equal(wrong.status, 400);
-    assert.match(problemOf(wrong.text, 'name') ?? '', /not written as it has to be/);
-    assert.notEqual(problemOf(wrong.text, 'labels'), null);
+    assert.equal(problemOf(wrong.text, 'name'), 'Lower-case letters, digits and dashes; a letter first.');
+    assert.match(problemOf(wrong.text, 'labels') ?? '', /before the = is lower-case letters/);
+    for (const field of ['plan', 'region', 'image']) {
+      const unknown = await panel.submit(page, 'deploy', { ...chosen, [field]: 'never' });
+      assert.match(problemOf(unknown.text, field) ?? '', /not there, or not any more: choose another/, field);
+    }
     const elsewhere = await panel.submit(page, 'deploy', { ...chosen, plan: 'r3', region: 'buh' });
     assert.match(problemOf(elsewhere.text, 'plan') ?? '', /not sold in this region/);
     const dear = await panel.submit(page, 'deploy', { ...chosen, plan: 's3', billing_months: '12' });
@@ -90,7 +94,7 @@ describe('the page that orders a server', () => {
 
   it('orders once, however often it is clicked, and leads to the server', async () => {
     const page = await panel.open(NEW);
-    const typed = { plan: 's1', region: 'par', image: image('debian 13'), name: 'web-1', tags: 'web, prod' };
+    const typed = { plan: 's1', region: 'par', image: image('debian 13'), name: 'web-1', tags: 'web\nprod' };
     const clicks = await Promise.all(
       [1, 2].map(() =>
         panel.submit(page, 'deploy', { ...typed, labels: 'env=prod', user_data: '#!/bin/sh\r\nid' }),
@@ -109,6 +113,19 @@ describe('the page that orders a server', () => {
     assert.match(textOf(server.text), /The server is ordered and paid\. .* web-1 .* provisioning|installing/);
     assert.equal(server.headers.get('refresh'), '5');
     await world.settle();
+  });
+
+  it('does not pass over a root password that was typed beside keys', async () => {
+    const typed = { plan: 's1', region: 'par', image: image('debian 12'), name: 'both-1' };
+    const both = await panel.submit(await panel.open(NEW), 'deploy', { ...typed, root_password: 'canary' });
+    assert.equal(both.status, 400);
+    assert.equal(
+      problemOf(both.text, 'root_password'),
+      'Press “Deploy with this password”, or leave it empty.',
+    );
+    assert.match(both.text, /<details open><summary>Use a root password/);
+    assert.doesNotMatch(both.text, /canary/);
+    assert.doesNotMatch((await panel.open('/servers')).text, />both-1</);
   });
 
   it('orders with a root password instead of keys, which comes back nowhere', async () => {

@@ -12,7 +12,7 @@ import { type Server, ServerBody } from '../../spec/schemas/server.ts';
 import { type Form, field } from '../form.ts';
 import { checker } from '../v1/problems.ts';
 import { allPlans, ownKeys, usableImages, userDataB64 } from './choices.ts';
-import { body, number, pairs, text, ticked, tickedIds, words } from './fields.ts';
+import { body, lines, number, pairs, text, ticked, tickedIds } from './fields.ts';
 import { allRegions } from './own-servers.ts';
 import { type Done, type Look, type OwnForm, type PanelPage, restForm } from './page.ts';
 import { regionIn } from './run-form.ts';
@@ -23,7 +23,7 @@ const READERS = {
   region: text,
   image: text,
   billing_months: number,
-  tags: words,
+  tags: lines,
   labels: pairs,
   auto_renew: ticked,
   user_data_b64: userDataB64,
@@ -74,6 +74,9 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
     forms: {
       deploy: restForm<Server>({
         does: 'servers.create',
+        // This button installs with keys alone: whoever typed a password meant the other one.
+        first: (form) =>
+          field(form, 'root_password') === '' ? [] : [{ field: 'root_password', issue: 'invalid_value' }],
         body: body({ ...READERS, ssh_keys: tickedIds }),
         names: NAMES,
         ownRemedy: true,

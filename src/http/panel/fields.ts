@@ -25,25 +25,23 @@ export const number: Reader = (form, name) => {
 /** A box: true when ticked, false when not. */
 export const ticked: Reader = (form, name) => form.has(name);
 
-/** Words with commas or line breaks between them. */
-export const words: Reader = (form, name) => {
-  const all = field(form, name).split(/[,\n]/);
-  return all.map((word) => word.trim()).filter((word) => word !== '');
-};
+/** One a line, exactly as it is typed there: a tag may hold commas, and spaces at its ends. Empty lines are left out. */
+export const lines: Reader = (form, name) => linesOf(form, name).filter((line) => line !== '');
 
-/** One `key=value` a line. A line without `=` is a key with an empty value. */
+/** One `key=value` a line, the value exactly as it is typed. A line without `=` is a key with an empty value. */
 export const pairs: Reader = (form, name) => {
-  const lines = field(form, name)
-    .split(/\r?\n/)
-    .map((line) => line.trim());
-  const entries = lines
-    .filter((line) => line !== '')
+  const entries = linesOf(form, name)
+    .filter((line) => line.trim() !== '')
     .map((line) => {
       const at = line.indexOf('=');
-      return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+      return at < 0 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1)];
     });
   return Object.fromEntries(entries) as object;
 };
+
+function linesOf(form: Form, name: string): readonly string[] {
+  return field(form, name).split(/\r?\n/);
+}
 
 /** The boxes that are ticked among those called `<name>.<id>`: their ids. */
 export const tickedIds: Reader = (form, name) =>

@@ -2,7 +2,7 @@
 import { settingsView } from '../../panel/server-settings.ts';
 import { serverPartPath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
-import { body, pairs, text, ticked, words } from './fields.ts';
+import { body, lines, pairs, text, ticked } from './fields.ts';
 import { nameTyped } from './name-typed.ts';
 import { type PanelPage, restForm } from './page.ts';
 import { lookedAt, SERVER_PATH, toServer } from './server.ts';
@@ -14,7 +14,7 @@ export const SERVER_SETTINGS_PAGE: PanelPage = {
   forms: {
     change: restForm<Server>({
       does: 'servers.update',
-      body: body({ name: text, tags: words, labels: pairs, auto_renew: ticked }),
+      body: body({ name: text, tags: lines, labels: pairs, auto_renew: ticked }),
       done: (server) => ({ to: serverPartPath(server.id, 'settings'), notice: 'saved' }),
     }),
     destroy: restForm({

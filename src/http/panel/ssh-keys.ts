@@ -2,7 +2,7 @@
 import { getSshKey, listSshKeys } from '../../domain/ssh-keys/find.ts';
 import { sshKeysView, sshKeyView } from '../../panel/ssh-keys.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
-import { body, text } from './fields.ts';
+import { asTyped, body, text } from './fields.ts';
 import { readList } from './list.ts';
 import { type PanelPage, restForm } from './page.ts';
 
@@ -20,7 +20,7 @@ export const SSH_KEY_PAGES: readonly PanelPage[] = [
     forms: {
       add: restForm({
         does: 'ssh_keys.create',
-        body: body({ name: text, public_key: text }),
+        body: body({ name: asTyped, public_key: text }),
         done: () => ({ to: PANEL_PATHS.keys, notice: 'key_added' }),
       }),
     },

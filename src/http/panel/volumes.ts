@@ -3,7 +3,7 @@ import { getVolume, listVolumes } from '../../domain/volumes/find.ts';
 import { volumesView, volumeView } from '../../panel/volumes.ts';
 import { PANEL_PATHS, thingPath } from '../../spec/paths.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
-import { body, number, text, textOrNull, ticked } from './fields.ts';
+import { asTyped, body, number, text, textOrNull, ticked } from './fields.ts';
 import { readList } from './list.ts';
 import { allRegions, ownServers } from './own-servers.ts';
 import { type Look, type PanelPage, restForm } from './page.ts';
@@ -19,7 +19,13 @@ export const VOLUME_PAGES: readonly PanelPage[] = [
     forms: {
       create: restForm<Volume>({
         does: 'volumes.create',
-        body: body({ name: text, size_gb: number, region: text, encrypted: ticked, filesystem: textOrNull }),
+        body: body({
+          name: asTyped,
+          size_gb: number,
+          region: text,
+          encrypted: ticked,
+          filesystem: textOrNull,
+        }),
         done: (volume) => ({ to: pageOf(volume), notice: 'volume_created' }),
       }),
     },
@@ -32,7 +38,7 @@ export const VOLUME_PAGES: readonly PanelPage[] = [
     forms: {
       change: restForm<Volume>({
         does: 'volumes.update',
-        body: body({ name: text, size_gb: number }),
+        body: body({ name: asTyped, size_gb: number }),
         done: (volume) => ({ to: pageOf(volume), notice: 'saved' }),
       }),
       attach: restForm<Volume>({
