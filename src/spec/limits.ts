@@ -29,6 +29,8 @@ export const LIMITS = {
   totpBeginMinutes: 60,
   /** Wrong one-time codes on one account in an hour: of a million codes three fit at a time. */
   totpWrongPerHour: 10,
+  /** Wrong one-time codes with one mailed link: then it is void, and another one has to be asked for. */
+  totpWrongPerLink: 5,
   /** A second factor that is younger than this when the address is changed may be a thief's: taking the change back drops it. */
   totpTrustedDays: 7,
   nameMaxChars: 63,

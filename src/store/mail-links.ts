@@ -15,15 +15,18 @@ export interface MailLinkRow {
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly used_at: Date | null;
+  /** One-time codes that did not fit. */
+  readonly wrong_codes: number;
 }
 
-const COLUMNS = 'digest, customer_id, purpose, email, email_key, created_at, expires_at, used_at';
+const COLUMNS =
+  'digest, customer_id, purpose, email, email_key, created_at, expires_at, used_at, wrong_codes';
 const SWEPT_AT_ONCE = 100;
 
 /** Keeps the link, and removes some that were over before `forgetBefore`. */
 export async function insertMailLink(
   tx: Sql,
-  row: Omit<MailLinkRow, 'used_at'>,
+  row: Omit<MailLinkRow, 'used_at' | 'wrong_codes'>,
   forgetBefore: Date,
 ): Promise<void> {
   await tx.run(
@@ -55,6 +58,11 @@ export async function findMailLink(tx: Sql, digest: Buffer): Promise<MailLinkRow
 
 export async function markLinkUsed(tx: Sql, digest: Buffer, now: Date): Promise<void> {
   await tx.run(`update mail_links set used_at = $2 where digest = $1`, [digest, now]);
+}
+
+/** The caller holds the customer's lock. */
+export async function countWrongCodeOfLink(tx: Sql, digest: Buffer): Promise<void> {
+  await tx.run(`update mail_links set wrong_codes = wrong_codes + 1 where digest = $1`, [digest]);
 }
 
 /** Makes the customer's unused links of these purposes worthless. Their rows stay: that they were mailed counts for an hour. */

@@ -110,15 +110,22 @@ const WHY = {
   unknown: 'This link is not valid: it is cut short, is no longer needed, or was for something else.',
   used: 'This link was used before: each works once.',
   expired: 'This link is too old.',
+  guessed: 'Too many wrong one-time codes were given with this link.',
 } as const;
 
-/** Refuses with `bad_link`; the field `reason` says which of the three it is. */
+/** Refuses with `bad_link`; the field `reason` says which of these it is. */
 export function badLink(reason: keyof typeof WHY): never {
   fail('bad_link', { field: 'token', reason }, `${WHY[reason]} Ask for a new one.`);
 }
 
-/** Refuses a link that was used or is over. */
+/** Refuses a link with which codes were guessed at. */
+export function requireUnguessed(link: MailLinkRow): void {
+  if (link.wrong_codes >= LIMITS.totpWrongPerLink) badLink('guessed');
+}
+
+/** Refuses a link that was used, is over, or was guessed with. */
 export function requireFresh(link: MailLinkRow, now: Date): void {
+  requireUnguessed(link);
   if (link.used_at !== null) badLink('used');
   if (link.expires_at <= now) badLink('expired');
 }

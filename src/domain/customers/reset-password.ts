@@ -15,9 +15,17 @@ import type { Service } from '../context.ts';
 import { type Opened, openSession, type Visit } from '../sessions/open.ts';
 import { tellOfSignIn } from '../sessions/tell.ts';
 import { moveBack, refuseTaken } from './address.ts';
-import { actorOfLink, badLink, type HeldLink, holdLink, lookAtLink, requireFresh } from './links.ts';
+import {
+  actorOfLink,
+  badLink,
+  type HeldLink,
+  holdLink,
+  lookAtLink,
+  requireFresh,
+  requireUnguessed,
+} from './links.ts';
 import { requireNewPassword } from './password.ts';
-import { settled, takeCode } from './totp-check.ts';
+import { settled, takeCodeByLink } from './totp-check.ts';
 
 /** Within this time a form that was sent twice is answered twice alike. */
 const TWICE_MS = MINUTE_MS;
@@ -33,8 +41,8 @@ interface ResetForm {
 
 /**
  * Sets the password, ends all sessions and signs in. The recovery code stays as it is: it was not used. Refuses:
- * `weak_password password_mismatch`, then `bad_link account_frozen`, then `code_required bad_code rate_limited`, which leave the
- * link as it is, and `email_taken` where an address cannot be had back.
+ * `weak_password password_mismatch`, then `bad_link account_frozen`, then `code_required bad_code`, which leave the link as it
+ * is until it has heard too many wrong codes, and `email_taken` where an address cannot be had back.
  */
 export async function resetPassword(
   service: Service,
@@ -49,10 +57,11 @@ export async function resetPassword(
       const held = await holdLink(tx, 'reset', form.token);
       const now = service.clock.now();
       const { id, password_hash: current, frozen_at: frozenAt } = held.customer;
+      requireUnguessed(held.link);
       if (!isSet || current !== passwordHash) requireFresh(held.link, now);
       if (frozenAt) fail('account_frozen');
       if (!isSet && held.link.purpose === 'undo') await dropYoungTotp(tx, held.link);
-      const refused = await takeCode(tx, service, id, { code: form.code, atMs, again: isSet });
+      const refused = await takeCodeByLink(tx, service, held.link, { code: form.code, atMs, again: isSet });
       if (refused) return refused;
       if (!isSet) await carryOut(tx, service, held, passwordHash, now);
       const action = held.link.purpose === 'undo' ? 'customer.undo_email' : 'customer.reset_password';

@@ -6,6 +6,7 @@ import { Failure } from '../../kernel/fail.ts';
 import type { Database, Sql } from '../../kernel/sql.ts';
 import { HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
+import { countWrongCodeOfLink, type MailLinkRow } from '../../store/mail-links.ts';
 import { countWrongCode, findTotp, type TotpRow, useStep } from '../../store/totp.ts';
 import type { Service } from '../context.ts';
 import { bareCode, isCodeOf, stepOfCode } from './totp-code.ts';
@@ -18,13 +19,12 @@ export interface GivenCode {
   readonly code: string;
   /** Real time. */
   readonly atMs: number;
-  /** The same form a second time: the code that was used last fits once more. */
-  readonly again?: boolean;
 }
 
 /**
  * Uses up the code where the account asks for one. The refusal, or null: `code_required`, `bad_code`, and `rate_limited` after
- * too many wrong ones. The caller holds the customer's lock, and has seen the password or what stands for it.
+ * too many wrong ones. The caller holds the customer's lock, and has seen the password: who does not know it must not be able
+ * to bring that refusal about.
  */
 export async function takeCode(
   tx: Sql,
@@ -39,12 +39,42 @@ export async function takeCode(
   const hourAgo = new Date(given.atMs - HOUR_MS);
   const retryAfterS = waitS(held, hourAgo);
   if (retryAfterS > 0) return new Failure('rate_limited', { retry_after_s: retryAfterS }, TOO_MANY);
-  const secret = openSecret(service, held);
-  if (given.again && isCodeOf(secret, held.last_step, given.code)) return null;
-  const step = stepOfCode(secret, given.code, { atMs: given.atMs, after: held.last_step });
-  if (step !== undefined && (await useStep(tx, customerId, step))) return null;
+  if (await useCode(tx, openSecret(service, held), customerId, { ...given, after: held.last_step }))
+    return null;
   await countWrongCode(tx, customerId, at, hourAgo);
   return badCode();
+}
+
+/**
+ * The same for whoever holds a mailed link, which a thief of the mailbox does as well: wrong codes count on the link alone, and
+ * those of the account neither grow by them nor close the link. Both refusals leave the account as it is; the caller has looked
+ * that the link is not used up. `again`: the same form a second time, the code that was used last fits once more.
+ */
+export async function takeCodeByLink(
+  tx: Sql,
+  service: Pick<Service, 'keys'>,
+  { customer_id: customerId, digest }: MailLinkRow,
+  given: GivenCode & { readonly again: boolean },
+): Promise<Failure | null> {
+  const held = await findTotp(tx, customerId);
+  if (!held?.confirmed_at) return null;
+  if (bareCode(given.code) === '') return new Failure('code_required', { field: 'code' }, MISSING);
+  const secret = openSecret(service, held);
+  if (given.again && isCodeOf(secret, held.last_step, given.code)) return null;
+  if (await useCode(tx, secret, customerId, { ...given, after: held.last_step })) return null;
+  await countWrongCodeOfLink(tx, digest);
+  return badCode();
+}
+
+/** Whether it fits, and was not used before: then it is used now. */
+async function useCode(
+  tx: Sql,
+  secret: string,
+  customerId: string,
+  { code, atMs, after }: GivenCode & { readonly after: number },
+): Promise<boolean> {
+  const step = stepOfCode(secret, code, { atMs, after });
+  return step !== undefined && (await useStep(tx, customerId, step));
 }
 
 const MISSING =
