@@ -203,7 +203,7 @@ describe('the account in the panel', () => {
     const { panel } = await person();
     await panel.submit(await panel.get('/account/sessions'), 'end', { key: 'sess_x' });
     const all = await panel.get('/account/audit');
-    assert.match(textOf(all.text), /customer\.end_session refused – session not known/);
+    assert.match(textOf(all.text), /customer\.end_session refused – session unknown/);
     const actions = ({ text }: { text: string }) =>
       [...text.matchAll(/<td><code>(\w+\.\w+)<\/code><\/td>/g)].map(([, action]) => action);
     assert.deepEqual(actions(await panel.get('/account/audit?action=customer.sign_up&from=&to=&resource=')), [
