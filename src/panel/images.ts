@@ -9,7 +9,6 @@ import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
 import { day, empty, facts, pager, section, state, table } from './parts.ts';
 
-const DAY_MS = 86_400_000;
 const TYPES = { official: 'official', custom: 'your own' } as const;
 
 /** What one image is called: the name that it was given, or what it is. */
@@ -101,13 +100,18 @@ function fileField(fields: Fields, fileGb: number): Html {
 ${fields.note('file', hint)}</div>`;
 }
 
-export function imageView(data: { readonly image: Image; readonly forms: FormContext }): View {
-  const { image, forms } = data;
+export function imageView(data: {
+  readonly image: Image;
+  /** The day on which it is removed; null: none is set. */
+  readonly removedOn: string | null;
+  readonly forms: FormContext;
+}): View {
+  const { image, removedOn, forms } = data;
   return {
     title: imageName(image),
     section: 'images',
     above: [['Images', PANEL_PATHS.images]],
-    body: html`${image.deprecated_at !== null && html`<p class="banner warn">${deprecation(image.deprecated_at)}</p>`}
+    body: html`${image.deprecated_at !== null && removedOn !== null && html`<p class="banner warn">${deprecation(image.deprecated_at, removedOn)}</p>`}
 ${facts([
   ['Type', TYPES[image.type]],
   ['Family', image.family],
@@ -123,8 +127,7 @@ ${image.type === 'custom' && section('Delete', deletePart(forms))}`,
   };
 }
 
-function deprecation(since: string): Html {
-  const gone = new Date(Date.parse(since) + LIMITS.deprecatedImageDays * DAY_MS).toISOString().slice(0, 10);
+function deprecation(since: string, gone: string): Html {
   return html`Deprecated since ${day(since)}: no new server can have it. Servers that have it keep running and can be installed
 from it again until it is removed on ${day(gone)}.`;
 }

@@ -1,7 +1,7 @@
 /** What all pages of one server have in common: its name, the way to the others, what is not as usual. */
 import { PANEL_PATHS, SERVER_PARTS, type ServerPart, serverPartPath } from '../spec/paths.ts';
 import type { Server } from '../spec/schemas/server.ts';
-import { can, type ServerAction, whyNot } from '../spec/states.ts';
+import { can, type ServerAction, waitsForOperation, whyNot } from '../spec/states.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
 import { tabs } from './parts.ts';
@@ -54,15 +54,14 @@ export function underWayText({ underWay }: Pick<ServerPage, 'underWay'>): string
   return underWay === null ? null : (UNDER_WAY[underWay] ?? 'Something is being done to it.');
 }
 
-/** Why this cannot be done to it now; null when it can. What is under way comes first, except before its end. */
+/** Why this cannot be done to it now; null when it can. Much has to wait for what is under way. */
 export function hindrance(
   page: Pick<ServerPage, 'server' | 'underWay'>,
   action: ServerAction,
 ): string | null {
   const { status, suspended_reason: suspendedReason } = page.server;
   if (!can({ status, suspendedReason }, action)) return whyNot({ status, suspendedReason }, action);
-  const waits = action !== 'destroy' && action !== 'update' && action !== 'console' && action !== 'detach';
-  const text = waits ? underWayText(page) : null;
+  const text = waitsForOperation(action) ? underWayText(page) : null;
   return text && `${text} Wait until that is done.`;
 }
 

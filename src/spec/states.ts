@@ -92,6 +92,13 @@ export function can(
   return action !== 'start' || server.suspendedReason === 'not_renewed';
 }
 
+/** What is done or changed beside an operation that is under way; everything else waits until that is done. */
+const BESIDE_AN_OPERATION: readonly ServerAction[] = ['console', 'detach', 'update', 'destroy'];
+
+export function waitsForOperation(action: ServerAction): boolean {
+  return !BESIDE_AN_OPERATION.includes(action);
+}
+
 /** What somebody may do who asked a suspended server for what it does not do. */
 const WHY_SUSPENDED: Record<SuspendedReason, string> = {
   balance:

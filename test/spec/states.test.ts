@@ -20,6 +20,7 @@ import {
   type Transition,
   VOLUME_STATES,
   VOLUME_TRANSITIONS,
+  waitsForOperation,
   whyNot,
 } from '../../src/spec/states.ts';
 
@@ -112,6 +113,13 @@ describe('the actions on a server', () => {
     ]);
     assert.deepEqual(allowed('stopped'), ['start', ...disk, 'update', 'destroy']);
     assert.deepEqual(allowed('destroying'), ['detach', 'destroy']);
+  });
+
+  it('wait for an operation under way, unless they leave the machine alone or end it', () => {
+    const beside = (Object.keys(SERVER_ACTIONS) as ServerAction[]).filter(
+      (action) => !waitsForOperation(action),
+    );
+    assert.deepEqual(beside, ['console', 'detach', 'update', 'destroy']);
   });
 
   it('are, for a suspended server, few, and depend on why it is', () => {

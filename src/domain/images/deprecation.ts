@@ -7,6 +7,11 @@ export function imageGoneDay(now: Date): string {
   return new Date(now.getTime() - LIMITS.deprecatedImageDays * DAY_MS).toISOString().slice(0, 10);
 }
 
+/** The day (UTC) on which what is deprecated since another one is removed. */
+export function imageRemovalDay(deprecatedAt: string): string {
+  return new Date(Date.parse(deprecatedAt) + LIMITS.deprecatedImageDays * DAY_MS).toISOString().slice(0, 10);
+}
+
 /** Whether it is removed. Until then it can be read. */
 export function imageGone(deprecatedAt: string | null, now: Date): boolean {
   return deprecatedAt !== null && deprecatedAt <= imageGoneDay(now);

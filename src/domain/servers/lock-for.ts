@@ -2,7 +2,7 @@
 import { fail, notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { can, type ServerAction, whyNot } from '../../spec/states.ts';
+import { can, type ServerAction, waitsForOperation, whyNot } from '../../spec/states.ts';
 import { hasOperation } from '../../store/operations.ts';
 import { lockOwnServer, type ServerRow } from '../../store/servers.ts';
 import { requireNotHeld } from './held.ts';
@@ -22,7 +22,7 @@ export async function lockServerFor(
   const server = (await lockOwnServer(tx, customerId, id)) ?? notFound('server');
   requireCan(server, action);
   await requireNotHeld(tx, server, action);
-  if (await hasOperation(tx, id)) {
+  if (waitsForOperation(action) && (await hasOperation(tx, id))) {
     fail('conflict_state', {}, 'Another operation on this server is under way; try again when it is done.');
   }
   return server;

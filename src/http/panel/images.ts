@@ -1,4 +1,5 @@
 /** Images in the panel. */
+import { imageRemovalDay } from '../../domain/images/deprecation.ts';
 import { getImage, listImages } from '../../domain/images/find.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
 import { imagesView, imageView } from '../../panel/images.ts';
@@ -21,11 +22,11 @@ export const IMAGE_PAGES: readonly PanelPage[] = [
     path: `${PANEL_PATHS.images}/{id}`,
     access: 'customer',
     shows: ['images.get'],
-    show: async (look) =>
-      imageView({
-        image: await getImage(look.service, look.customer(), look.params.id ?? ''),
-        forms: look.forms,
-      }),
+    show: async (look) => {
+      const image = await getImage(look.service, look.customer(), look.params.id ?? '');
+      const { deprecated_at: since } = image;
+      return imageView({ image, removedOn: since && imageRemovalDay(since), forms: look.forms });
+    },
     forms: {
       delete: restForm({
         does: 'images.delete',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { imageGone } from '../../../src/domain/images/deprecation.ts';
+import { imageGone, imageRemovalDay } from '../../../src/domain/images/deprecation.ts';
 import { IsoProbe } from '../../../src/domain/images/iso9660.ts';
 import { isoFile } from '../../support/iso.ts';
 import { RUNS } from '../../support/runs.ts';
@@ -12,6 +12,7 @@ describe('a deprecated image', () => {
     assert.equal(imageGone('2026-01-01', new Date('2026-03-31T23:59:59.999Z')), false);
     assert.equal(imageGone('2026-01-01', new Date('2026-04-01T00:00:00Z')), true);
     assert.equal(imageGone('2030-01-01', new Date('2026-01-01')), false);
+    assert.equal(imageRemovalDay('2026-01-01'), '2026-04-01');
   });
 });
 

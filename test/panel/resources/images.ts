@@ -3,10 +3,12 @@ import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { it } from 'node:test';
+import { imageRemovalDay } from '../../../src/domain/images/deprecation.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
 import { until } from '../../http/v1/upload-world.ts';
 import { isoFile } from '../../support/iso.ts';
 import { problemOf, textOf } from '../../support/panel-client.ts';
+import { made } from '../support/estate.ts';
 import { type Desk, pathOf } from './desk.ts';
 
 export function imagePages(at: () => Desk): void {
@@ -70,16 +72,19 @@ export function imagePages(at: () => Desk): void {
   }
 
   it('are listed with the official ones, and filtered', async () => {
-    const { panel } = at();
+    const { panel, api } = at();
     assert.match(
       textOf((await panel.open('/images?family=debian&type=official')).text),
       /debian 12 official/,
     );
     assert.match(textOf((await panel.open('/images?type=custom')).text), /Upload one of your own below/);
     const old = /<a href="([^"]+)">debian 11</.exec((await panel.open('/images')).text)?.[1] ?? '';
+    const since = made(await api.get(`/images/${old.split('/')[2]}`)).deprecated_at as string;
     assert.match(
       textOf((await panel.open(old)).text),
-      /Deprecated since 20.*no new server can have it.*removed on 20/,
+      new RegExp(
+        `Deprecated since ${since}.*no new server can have it.*removed on ${imageRemovalDay(since)}`,
+      ),
     );
     assert.equal((await panel.open('/images/img_nothing')).status, 404);
   });
