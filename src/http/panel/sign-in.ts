@@ -2,27 +2,31 @@
 import { recover } from '../../domain/customers/recover.ts';
 import { signIn } from '../../domain/customers/sign-in.ts';
 import { signUp } from '../../domain/customers/sign-up.ts';
+import type { LetIn } from '../../domain/sessions/once-for-visitor.ts';
 import { signOut } from '../../domain/sessions/sign-out.ts';
 import { recoverView, recoveryCodeView, signInView, signOutView, signUpView } from '../../panel/sign-in.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { type Form, field } from '../form.ts';
 import { letInForm } from './let-in.ts';
 import { nextOf, withNext } from './next.ts';
-import type { Look, OwnForm, PanelPage } from './page.ts';
+import type { Done, Look, OwnForm, PanelPage } from './page.ts';
 
 const byEmail = (form: Form) => ({ email: field(form, 'email') });
+
+const newPassword = (form: Form) => ({
+  password: field(form, 'password'),
+  passwordConfirm: field(form, 'password_confirm'),
+});
+
+/** The recovery code is shown once, on the page that lets him in. */
+const showCode = ({ recoveryCode }: LetIn): Done => ({ shown: { recovery_code: recoveryCode ?? '' } });
 
 const up = letInForm({
   audit: 'customer.sign_up',
   counted: 'signups',
   whom: byEmail,
-  enter: ({ edge, form }, visit) =>
-    signUp(edge.service, visit, {
-      email: field(form, 'email'),
-      password: field(form, 'password'),
-      passwordConfirm: field(form, 'password_confirm'),
-    }),
-  done: ({ recoveryCode }) => ({ shown: { recovery_code: recoveryCode ?? '' } }),
+  enter: ({ edge, form }, visit) => signUp(edge.service, visit, { ...byEmail(form), ...newPassword(form) }),
+  done: showCode,
 });
 
 const into = letInForm({
@@ -44,12 +48,11 @@ const recovery = letInForm({
   whom: byEmail,
   enter: ({ edge, form }, visit) =>
     recover(edge.service, visit, {
-      email: field(form, 'email'),
+      ...byEmail(form),
       recoveryCode: field(form, 'recovery_code'),
-      password: field(form, 'password'),
-      passwordConfirm: field(form, 'password_confirm'),
+      ...newPassword(form),
     }),
-  done: ({ recoveryCode }) => ({ shown: { recovery_code: recoveryCode ?? '' } }),
+  done: showCode,
 });
 
 /** A second click finds nobody signed in, and leads to the same page. */
