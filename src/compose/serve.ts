@@ -169,7 +169,7 @@ function door(
     streams,
     settings: {
       baseUrl: config.SKERRY_BASE_URL,
-      siteName: config.SKERRY_SITE_NAME,
+      siteName: service.settings.siteName,
       terms,
       contact: config.SKERRY_CONTACT,
       trustedProxies: parseProxies(config.SKERRY_TRUSTED_PROXIES),

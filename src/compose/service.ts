@@ -106,6 +106,7 @@ export async function openService(
       blobs: new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') }),
       settings: {
         mode: config.SKERRY_MODE,
+        siteName: config.SKERRY_SITE_NAME,
         get baseUrl() {
           return place.url;
         },

@@ -34,6 +34,8 @@ export interface Service {
 
 export interface ServiceSettings {
   readonly mode: 'sandbox' | 'live';
+  /** What the host calls itself. */
+  readonly siteName: string;
   /** How customers reach the panel, without a slash at the end: what links in mails begin with. */
   readonly baseUrl: string;
   readonly tokenPrefix: string;

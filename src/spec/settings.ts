@@ -37,7 +37,7 @@ export const SETTINGS = {
     default: null,
     about: 'how customers reach the service; https:// makes cookies Secure',
   },
-  SKERRY_SITE_NAME: { type: 'text', default: 'Skerry', about: 'what the host calls itself, on every page' },
+  SKERRY_SITE_NAME: { type: 'text', default: 'Skerry', about: 'what the host calls itself' },
   SKERRY_TERMS_FILE: {
     type: 'text',
     default: null,

@@ -94,7 +94,13 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
   const app = buildHttp({
     service,
     settings: {
-      ...{ siteName: 'Skerry', terms: null, contact: null, baseUrl: null, trustedProxies: [] },
+      ...{
+        siteName: service.settings.siteName,
+        terms: null,
+        contact: null,
+        baseUrl: null,
+        trustedProxies: [],
+      },
       ...limits,
       isUnavailable,
       ...options.settings,
@@ -198,6 +204,7 @@ function parts(db: OpenDatabase, clock: OffsetClock, log: string[]): Omit<Servic
     mailer: new MailOutbox({ db, keys, faults }),
     settings: {
       mode: 'sandbox',
+      siteName: 'Skerry',
       baseUrl: 'http://panel.test',
       tokenPrefix: 'skerry',
       rateLockMinutes: 60,

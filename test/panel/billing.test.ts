@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { textOf } from '../support/panel-client.ts';
+import { PASSWORD } from '../support/session-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { mine, order, pay, payer, seen } from './support/payer.ts';
 
@@ -106,6 +107,16 @@ describe('billing in the panel', () => {
     assert.match((await panel.get(elsewhere)).text, /rel="next"/);
     const another = next.replace(/month=\d{4}/, 'month=2020');
     assert.doesNotMatch((await panel.get(another)).text, /a gift|To the start/);
+  });
+
+  it('is by the host of that name, which authenticators show, too', async () => {
+    const { session } = await payer(world);
+    const begin = { action: 'enable_totp', current_password: PASSWORD };
+    const { uri } = (await session.post('/account-api.php', begin)).body;
+    assert.match(
+      String(uri),
+      /^otpauth:\/\/totp\/Rock%20%26%20Sea:u\w+%40example\.org\?issuer=Rock%20%26%20Sea&/,
+    );
   });
 
   it('stays as far ahead on the other pages of the top-ups', async () => {

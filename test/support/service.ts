@@ -67,6 +67,7 @@ export async function testService(options: { poolSize?: number; keys?: string } 
     mailer: new MailOutbox({ db: outside, keys, faults }),
     settings: {
       mode: 'sandbox',
+      siteName: 'Skerry',
       baseUrl: 'http://panel.test',
       tokenPrefix: 'skerry',
       rateLockMinutes: 60,

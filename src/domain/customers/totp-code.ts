@@ -7,7 +7,8 @@ import { sameText } from '../../kernel/secrets.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 
-const ISSUER = 'Skerry';
+/** Of the issuer, written as in an address: a QR code has to hold it twice, beside an address of any length. */
+const ISSUER_MAX_CHARS = 60;
 const SECRET_BYTES = 20;
 const STEP_S = 30;
 const KIND = { algorithm: 'SHA1', digits: 6 } as const;
@@ -18,9 +19,20 @@ export function newSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }
 
-/** `otpauth://totp/Skerry:ann%40example.org?…`: what a QR code holds. */
-export function secretUri(secret: string, email: string): string {
-  return new TOTP({ ...KIND, issuer: ISSUER, label: email, period: STEP_S, secret }).toString();
+/** `otpauth://totp/Skerry:ann%40example.org?…`: what a QR code holds. The site's name tells it apart from other hosts'. */
+export function secretUri(secret: string, { siteName, email }: { siteName: string; email: string }): string {
+  const issuer = issuerOf(siteName);
+  return new TOTP({ ...KIND, issuer, label: email, period: STEP_S, secret }).toString();
+}
+
+/** Without colons, which end it for an authenticator, and cut where it is long. */
+function issuerOf(siteName: string): string {
+  let issuer = '';
+  for (const sign of siteName.replaceAll(':', ' ')) {
+    if (encodeURIComponent(issuer + sign).length > ISSUER_MAX_CHARS) break;
+    issuer += sign;
+  }
+  return issuer.trim();
 }
 
 export function stepAt(atMs: number): number {

@@ -44,7 +44,7 @@ export async function beginTotp(
     const secretSealed = service.keys.seal(TOTP_SECRET, secret);
     if (!(await putTotp(tx, { customerId, secretSealed, begunAt: now }))) fail('conflict_state', {}, IS_ON);
     await recordAudit(tx, { actor, action: 'customer.begin_totp', resource: null }, now);
-    const begun = { secret, uri: secretUri(secret, customer.email) };
+    const begun = { secret, uri: uriOf(service, secret, customer) };
     await within?.(tx, begun);
     return begun;
   });
@@ -58,7 +58,11 @@ export async function pendingTotpUri(
   const begun = await findTotp(service.db, customerId);
   if (!begun || begun.confirmed_at !== null || isTooOld(begun, service.clock.now())) return null;
   const customer = await findCustomer(service.db, customerId);
-  return customer ? secretUri(openSecret(service, begun), customer.email) : null;
+  return customer ? uriOf(service, openSecret(service, begun), customer) : null;
+}
+
+function uriOf({ settings }: Service, secret: string, { email }: { readonly email: string }): string {
+  return secretUri(secret, { siteName: settings.siteName, email });
 }
 
 /**

@@ -7,6 +7,7 @@ import { codeOf, secretUri, stepAt, stepOfCode } from '../../../src/domain/custo
 import { newVisitor } from '../../../src/domain/sessions/cookie.ts';
 import type { Visit } from '../../../src/domain/sessions/open.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/kernel/time.ts';
+import { qrCode } from '../../../src/panel/qr.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
 import { dump } from '../../support/canaries.ts';
 import { mailed } from '../../support/mailed.ts';
@@ -57,11 +58,25 @@ describe('a one-time code', () => {
   });
 
   it('has an address that authenticators read', () => {
-    const uri = new URL(secretUri(RFC_SECRET, 'ann+a:b@example.org'));
-    assert.equal(uri.href.split('?')[0], 'otpauth://totp/Skerry:ann%2Ba%3Ab%40example.org');
+    const email = 'ann+a:b@example.org';
+    const uri = new URL(secretUri(RFC_SECRET, { siteName: 'Rock & Sea', email }));
+    assert.equal(uri.href.split('?')[0], 'otpauth://totp/Rock%20%26%20Sea:ann%2Ba%3Ab%40example.org');
     assert.deepEqual(Object.fromEntries(uri.searchParams), {
-      ...{ issuer: 'Skerry', secret: RFC_SECRET, algorithm: 'SHA1', digits: '6', period: '30' },
+      ...{ issuer: 'Rock & Sea', secret: RFC_SECRET, algorithm: 'SHA1', digits: '6', period: '30' },
     });
+  });
+
+  it('has one that fits into a QR code, and no colon in its issuer, whatever the host calls itself', () => {
+    const email = `${'a'.repeat(64)}@${'b.'.repeat(93)}org`;
+    for (const [siteName, issuer] of [
+      ['Servers: fast', 'Servers  fast'],
+      ['岩礁'.repeat(20), '岩礁'.repeat(3)],
+      ['x'.repeat(300), 'x'.repeat(60)],
+    ] as const) {
+      const uri = secretUri(RFC_SECRET, { siteName, email });
+      assert.equal(new URL(uri).searchParams.get('issuer'), issuer);
+      assert.ok(qrCode(uri).sidePx > 0);
+    }
   });
 });
 
@@ -115,7 +130,8 @@ describe('a second factor', () => {
     await assert.rejects(begin('not the password'), refused('bad_credentials'));
     const first = await begin();
     assert.match(first.secret, /^[A-Z2-7]{32}$/);
-    assert.equal(first.uri, secretUri(first.secret, email));
+    const { siteName } = world.service.settings;
+    assert.equal(first.uri, secretUri(first.secret, { siteName, email }));
     await signIn(world.service, visit(), { email, password: PASSWORD, code: '' });
     const second = await begin();
     assert.notEqual(second.secret, first.secret);
