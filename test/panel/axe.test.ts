@@ -10,7 +10,7 @@ import { startPanelWorld } from './support/world.ts';
 
 const WIDTHS = FULL ? [1280, 400] : [400];
 const NARROWEST = 360;
-const SAMPLED = new Set(['/plans', '/keys', '/signup']);
+const SAMPLED = new Set(['/keys']);
 const TABS_MAX = 60;
 
 describe('a page of the panel', { skip: NO_CHROMIUM }, () => {

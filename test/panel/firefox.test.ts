@@ -9,7 +9,7 @@ import { type Example, examplesOf, plainExamples } from './support/examples.ts';
 import { MAIN_TEXT, Onlooker, still } from './support/look.ts';
 import { startPanelWorld } from './support/world.ts';
 
-const SAMPLED = new Set(['/keys', '/topup']);
+const SAMPLED = new Set(['/keys', '/plans']);
 
 /** What is wrong with the page itself: JSON, because scripts are off and only values come over. */
 const FAULTS = `JSON.stringify([

@@ -25,10 +25,18 @@ describe('what a customer does in the panel', { skip: NO_CHROMIUM }, () => {
     await world?.close();
   });
 
+  it('is to sign up and to pay, with scripts off', async () => {
+    await using page = await chromium.page({ javaScriptEnabled: false });
+    const ada = new Person(page, world);
+    await signsUp(ada);
+    await topsUp(ada, '30.00');
+    assert.deepEqual(faultsOf(ada), []);
+  });
+
   for (const javaScriptEnabled of [true, false]) {
     const how = `with scripts ${javaScriptEnabled ? 'on' : 'off'}`;
 
-    it(`is to sign up, pay, deploy and destroy, ${how}`, javaScriptEnabled ? IN_FULL : {}, async () => {
+    it(`is to sign up, pay, deploy and destroy, ${how}`, IN_FULL, async () => {
       await using page = await chromium.page({ javaScriptEnabled });
       const ada = new Person(page, world);
       await signsUp(ada);
@@ -126,7 +134,7 @@ describe('what a customer does in the panel', { skip: NO_CHROMIUM }, () => {
       await ada.waitsFor(/\/dev\/vdb/);
       await ada.send('snapshot', 'Make a snapshot', { Name: 'before' });
       await ada.waitsFor(/Overwrite the disk/);
-      await ada.send('restore', 'Overwrite the disk', { Snapshot: 'before' });
+      await ada.send('restore', 'Overwrite the disk', { Snapshot: 'before', 'Type its name': 'web-2' });
       await ada.waitsFor(RUNS);
     });
 
