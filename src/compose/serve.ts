@@ -169,7 +169,6 @@ function door(
     streams,
     settings: {
       baseUrl: config.SKERRY_BASE_URL,
-      siteName: service.settings.siteName,
       terms,
       contact: config.SKERRY_CONTACT,
       trustedProxies: parseProxies(config.SKERRY_TRUSTED_PROXIES),

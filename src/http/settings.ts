@@ -6,8 +6,6 @@ import type { AccountDelays } from './delays.ts';
 import type { CurrentRules } from './rules.ts';
 
 export interface HttpSettings {
-  /** What the host calls itself, as the service has it: on every page, and in titles. */
-  readonly siteName: string;
   /** The operator's terms of service in Markdown, and how to reach him; null: he has not said. */
   readonly terms: string | null;
   readonly contact: string | null;

@@ -30,6 +30,8 @@ footer a { color: inherit }
 `;
 
 export interface ConsolePageOptions {
+  /** The host's name. */
+  readonly site: string;
   /** Where the page's script is, and its viewer's licence. */
   readonly script: string;
   readonly licence: string;
@@ -40,13 +42,13 @@ export interface ConsolePageOptions {
 const OTHER_WAYS = html`<p>Other ways to a server: sign in by SSH with one of its keys, or boot the rescue system, from the server’s
 page or by <code>POST /v1/servers/{id}/rescue</code>; its password is shown once.</p>`;
 
-export function consolePage({ script, licence, back }: ConsolePageOptions): string {
+export function consolePage({ site, script, licence, back }: ConsolePageOptions): string {
   const whole = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Console · Skerry</title>
+<title>Console · ${site}</title>
 <style>${new Html(CONSOLE_STYLE)}</style>
 <script type="module" src="${script}"></script>
 </head>

@@ -95,7 +95,6 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
     service,
     settings: {
       ...{
-        siteName: service.settings.siteName,
         terms: null,
         contact: null,
         baseUrl: null,

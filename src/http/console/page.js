@@ -63,7 +63,7 @@ async function open(url) {
   viewer.addEventListener('connect', () => {
     opened = true;
     state.textContent = `Connected to ${name}`;
-    document.title = `${name} · Skerry console`;
+    document.title = document.title.replace(/^Console/, name);
     // The link is used up: out of the address bar and the history with it.
     history.replaceState(null, '', location.pathname);
     keys.hidden = viewOnly;

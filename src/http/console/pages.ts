@@ -16,6 +16,7 @@ export function registerConsolePages(scope: FastifyInstance, edge: Edge): void {
   scope.get(CONSOLE_PATHS.page, (request, reply) => {
     const { version } = consoleFiles();
     const page = consolePage({
+      site: edge.service.settings.siteName,
       script: `${CONSOLE_PATHS.page}/files/${version}/${PAGE_SCRIPT}`,
       licence: `${CONSOLE_PATHS.page}/files/${version}/${NOVNC_LICENCE}`,
       back: wayBack((request.query as Readonly<Record<string, unknown>>).server),

@@ -55,7 +55,7 @@ async function showLedger(look: Look): Promise<View> {
 /** The name of the one who issues it, and of the one it is for. */
 async function partiesOf(look: Look): Promise<{ readonly site: string; readonly email: string }> {
   const account = await findAccount(look.service, look.customer().customerId);
-  return { site: look.edge.settings.siteName, email: account?.email ?? fail('auth_required') };
+  return { site: look.edge.service.settings.siteName, email: account?.email ?? fail('auth_required') };
 }
 
 async function showReceipt(look: Look): Promise<View> {

@@ -80,7 +80,7 @@ async function homeData(look: Look): Promise<HomeData> {
   const { service, edge } = look;
   const { plans, regions } = await readOffers(service);
   return {
-    site: edge.settings.siteName,
+    site: edge.service.settings.siteName,
     baseUrl: baseUrlOf(look),
     sandbox: service.settings.mode === 'sandbox',
     plans: PLAN_CATEGORIES.flatMap((category) =>

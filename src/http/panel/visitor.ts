@@ -67,7 +67,7 @@ export function bareFrame(
   const asked = request.method === 'GET' && field(query, PANEL_QUERY.still) === '';
   const refreshes = refreshS !== undefined && asked;
   return {
-    site: edge.settings.siteName,
+    site: edge.service.settings.siteName,
     sandbox: edge.service.settings.mode === 'sandbox',
     account: session && {
       email: session.email,
