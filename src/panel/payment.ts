@@ -210,7 +210,7 @@ function sandboxNote(topup: Topup, baseUrl: string): Html {
   const mine = JSON.stringify({ coin: topup.coin, count: topup.required_confirmations });
   return html`<details><summary>This is a sandbox: pay without coins</summary>
 <p>Its chains are simulated. Pay this top-up, and make the blocks that confirm it:</p>
-<pre>curl ${baseUrl}/sandbox/payments --json '${pay}'
+<pre tabindex="0">curl ${baseUrl}/sandbox/payments --json '${pay}'
 curl ${baseUrl}/sandbox/blocks --json '${mine}'</pre></details>`;
 }
 
