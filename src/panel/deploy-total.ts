@@ -24,14 +24,15 @@ export function totalBox(
   regionId: string,
   { plans, regions }: { readonly plans: readonly Plan[]; readonly regions: readonly Region[] },
 ): Html {
-  if (!quote) return html`<div class="total" id="total"><p>Choose a plan to see what it costs.</p></div>`;
+  if (!quote)
+    return html`<div class="total" id="total" aria-live="polite"><p>Choose a plan to see what it costs.</p></div>`;
   const { months, discountPercent: percent, afterUsd, balanceUsd, waiting } = quote;
   const region = regions.find(({ id }) => id === regionId);
   const there = plans.find(({ id }) => id === quote.plan)?.available_in.includes(regionId) ?? false;
   const short = afterUsd < 0;
   const perMonth =
     months > 1 && html` <span class="soft">${usd(quote.perMonthUsd)} a month, ${percent} % less</span>`;
-  return html`<div class="total" id="total">
+  return html`<div class="total" id="total" aria-live="polite">
 ${
   region &&
   !there &&

@@ -87,7 +87,7 @@ const HOW = html`<ol>
 
 function payment({ rateLockMinutes, graceDays }: HomeData): Html {
   const coins = COINS.map(({ code, network }) => html`<li><strong>${code}</strong> on ${network}</li>\n`);
-  return html`<p>Payment is in advance, from a balance in US dollars. There are no subscriptions, and no debts.</p>
+  return html`<p>Payment is in advance, from a balance in US dollars. Nobody can charge you more than is on it, and there are no debts.</p>
 <div class="columns"><div>
 <h3>Coins</h3>
 <ul>${coins}</ul>

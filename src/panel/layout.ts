@@ -33,7 +33,12 @@ export interface Frame {
   readonly forms: FormContext;
   readonly assets: { readonly style: string; readonly script: string };
   /** How to load this page without its refreshing; null while it does not. */
-  readonly still: { readonly path: string; readonly everyS: number } | null;
+  readonly still: {
+    readonly path: string;
+    readonly everyS: number;
+    /** What is loaded again: this page, without what was just done. */
+    readonly again: string;
+  } | null;
 }
 
 const SECTIONS = {

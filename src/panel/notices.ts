@@ -1,5 +1,6 @@
 /** What a page says was just done. Pages are told by a word in their address, and say nothing to a word that is not here. */
 export const NOTICES = {
+  session_over: 'You were signed out by then, so nothing was done. Sign in to go on.',
   saved: 'Saved.',
   server_ordered:
     'The server is ordered and paid. It runs in a minute or two; this page shows its addresses then.',

@@ -2,6 +2,7 @@
 import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
 import type { FirewallGroup } from '../spec/schemas/firewall.ts';
 import type { Server } from '../spec/schemas/server.ts';
+import { foldedForm } from './fold.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
@@ -71,8 +72,7 @@ function addition(forms: FormContext, ipv6: Ipv6): Html {
   const parts = html`${fields.text('address', 'Address', { required: true, maxLength: 45, hint: `Within ${ipv6.prefix}.` })}
 ${fields.text('ipv6', 'Name', { required: true, maxLength: 253 })}
 <button class="plain">Name the address</button>`;
-  return html`<details><summary>Name another address</summary>
-${form(forms, { name: 'add_name' }, parts)}</details>`;
+  return foldedForm(forms, 'add_name', { summary: 'Name another address', content: parts });
 }
 
 function firewall({ groups }: NetworkData): Html {

@@ -64,8 +64,7 @@ stay. ${money}</p>
 ${form(
   forms,
   { name: 'destroy' },
-  html`<input type="hidden" name="name" value="${server.name}">
-${fields.text('name_typed', `Type its name, ${server.name}, to show that you mean this server`, { required: true, maxLength: LIMITS.nameMaxChars, autocomplete: 'off' })}
+  html`${fields.text('name_typed', `Type its name, ${server.name}, to show that you mean this server`, { required: true, maxLength: LIMITS.nameMaxChars, autocomplete: 'off' })}
 <button class="danger">Destroy the server</button>`,
 )}`;
 }

@@ -124,8 +124,7 @@ volumes stay.</p>
 ${form(
   forms,
   { name: 'restore' },
-  html`<input type="hidden" name="name" value="${serverName}">
-${fields.select('snapshot', 'Snapshot', { required: true, choices })}
+  html`${fields.select('snapshot', 'Snapshot', { required: true, choices })}
 ${fields.text('name_typed', `Type its name, ${serverName}, to show that you mean this server`, { required: true, maxLength: LIMITS.nameMaxChars, autocomplete: 'off' })}
 <button class="danger">Overwrite the disk</button>`,
 )}</details>`;

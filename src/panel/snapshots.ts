@@ -132,15 +132,11 @@ function restorePart({ snapshot, onto, forms }: Parameters<typeof snapshotView>[
     words:
       'What is on the disk of that server now is destroyed. Its addresses stay. It is out of reach until the disk is written.',
     content: html`<input type="hidden" name="snapshot" value="${snapshot.id}">
-${able.map(({ id, name }) => html`<input type="hidden" name="name.${id}" value="${name}">\n`)}${fields.select(
-  'server',
-  'Server',
-  {
-    required: true,
-    choices: [['', 'Choose one'], ...serverChoices(onto, 'restore')],
-    hint: 'Those in the region of the snapshot with a disk that is as large or larger.',
-  },
-)}
+${fields.select('server', 'Server', {
+  required: true,
+  choices: [['', 'Choose one'], ...serverChoices(onto, 'restore')],
+  hint: 'Those in the region of the snapshot with a disk that is as large or larger.',
+})}
 ${fields.text('name_typed', 'Type the name of that server, to show that its disk is meant', { required: true, maxLength: LIMITS.nameMaxChars, autocomplete: 'off' })}
 ${fields.note('snapshot')}
 <button class="danger">Overwrite its disk with the snapshot</button>`,

@@ -12,6 +12,8 @@ import { facts, table, usd } from './parts.ts';
 export const AMOUNT_MAX_CHARS = 20;
 
 export interface TopupData {
+  /** The operator holds all credits. */
+  readonly held: boolean;
   readonly coins: readonly {
     readonly code: CoinCode;
     readonly network: string;
@@ -52,7 +54,7 @@ export function topupView(data: TopupData): View {
     section: 'billing',
     above: [['Billing', PANEL_PATHS.billing]],
     body: html`<p>You pay in a coin; the balance is in US dollars. Servers are paid from the balance, nothing else is charged.</p>
-${!data.coins.some(({ open }) => open) && html`<p class="banner warn">No coin can be paid in right now: try later, or <a href="${PANEL_PATHS.contact}">ask the operator</a>.</p>`}
+${data.held && html`<p class="banner warn">The operator holds all credits at the moment: what you pay now is confirmed, and credited or given back later.</p>\n`}${!data.coins.some(({ open }) => open) && html`<p class="banner warn">No coin can be paid in right now: try later, or <a href="${PANEL_PATHS.contact}">ask the operator</a>.</p>`}
 <div class="columns"><div>
 ${orderForm(data)}
 </div><div>

@@ -92,7 +92,7 @@ describe('money in the panel', () => {
       const { panel, session } = await payer(world);
       const invoice = await order(panel, '100');
       assert.equal(invoice.units, '1.25');
-      assert.equal(invoice.page.headers.get('refresh'), '15');
+      assert.equal(invoice.page.headers.get('refresh'), `15; url=${invoice.path}`);
       const asked = textOf(invoice.page.text);
       assert.match(
         asked,

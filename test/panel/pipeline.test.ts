@@ -27,7 +27,7 @@ describe('a page of the panel', () => {
     assert.equal(answer.status, 303);
     assert.equal(answer.location, `/signin?next=${encodeURIComponent('/keys?name=a%26b')}`);
     const sent = await stranger.post('/keys', [['_form', 'add']]);
-    assert.deepEqual([sent.status, sent.location], [303, '/signin?next=%2Fkeys']);
+    assert.deepEqual([sent.status, sent.location], [303, '/signin?next=%2Fkeys&done=session_over']);
   });
 
   it('lets nothing in but what is its own', async () => {

@@ -152,7 +152,7 @@ describe('the page of a server', () => {
       textOf(busy.text),
       /running It is being rebooted\. Power Open the console It is being rebooted\. Wait/,
     );
-    assert.equal(busy.headers.get('refresh'), '5');
+    assert.equal(busy.headers.get('refresh'), `5; url=${page}`);
     assert.equal((await panel.open(`${page}?still=1`)).headers.get('refresh'), null);
     await world.opened.db.run('delete from operations');
   });

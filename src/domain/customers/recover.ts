@@ -15,6 +15,7 @@ import { tellOfChange } from './tell-change.ts';
 
 /** What no code hashes to: compared with when the e-mail has no account. */
 const NO_DIGEST = Buffer.alloc(32);
+const WRONG = 'E-mail address or recovery code is wrong.';
 
 /**
  * Sets a new password with the recovery code, ends all sessions, signs in, and gives a new code: one works once. It switches
@@ -35,14 +36,14 @@ export async function recover(
   const given = recoveryDigest(form.recoveryCode);
   const customer = await findCustomerByEmail(service.db, parseEmail(form.email)?.key ?? '');
   const fits = timingSafeEqual(given, customer?.recovery_digest ?? NO_DIGEST);
-  if (!customer || !fits) fail('bad_credentials');
-  if (customer.deleting_at) fail('bad_credentials');
+  if (!customer || !fits) fail('bad_credentials', {}, WRONG);
+  if (customer.deleting_at) fail('bad_credentials', {}, WRONG);
   if (customer.frozen_at) fail('account_frozen');
   const passwordHash = await service.passwords.hash(form.password);
   const next = newRecoveryCode();
   const signedUp = await service.db.transaction(async (tx) => {
     const current = await lockCustomer(tx, customer.id);
-    if (!current?.recovery_digest?.equals(given) || current.deleting_at) fail('bad_credentials');
+    if (!current?.recovery_digest?.equals(given) || current.deleting_at) fail('bad_credentials', {}, WRONG);
     const now = service.clock.now();
     await updatePassword(tx, customer.id, passwordHash);
     await updateRecovery(tx, customer.id, next.digest);

@@ -75,7 +75,7 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
       deploy: restForm<Server>({
         does: 'servers.create',
         // This button installs with keys alone: whoever typed a password meant the other one.
-        first: (form) =>
+        first: ({ form }) =>
           field(form, 'root_password') === '' ? [] : [{ field: 'root_password', issue: 'invalid_value' }],
         body: body({ ...READERS, ssh_keys: tickedIds }),
         names: NAMES,

@@ -1,10 +1,16 @@
-/** A name that is typed to show that this thing is meant, and no other. */
+/** A name that is typed to show that this server is meant, and no other. */
+import { getServer } from '../../domain/servers/find.ts';
 import type { ErrorItem } from '../../kernel/fail.ts';
-import { type Form, field } from '../form.ts';
+import type { Call } from '../endpoint.ts';
+import { field } from '../form.ts';
 
-/** What is wrong where another was typed. The form says which name it asked for: this guards against a slip, not its sender. */
-export function nameTyped(form: Form, asked = 'name'): readonly ErrorItem[] {
+/** What is wrong where another was typed than the server has now: the page may be old, and its name another's by now. */
+export async function nameTyped(
+  { edge, form, customer }: Call,
+  serverId: string,
+): Promise<readonly ErrorItem[]> {
   const typed = field(form, 'name_typed').trim();
   if (typed === '') return [{ field: 'name_typed', issue: 'required' }];
-  return typed === field(form, asked) ? [] : [{ field: 'name_typed', issue: 'invalid_value' }];
+  const { name } = await getServer(edge.service, customer(), serverId);
+  return typed === name ? [] : [{ field: 'name_typed', issue: 'invalid_value' }];
 }

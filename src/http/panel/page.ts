@@ -67,9 +67,9 @@ export interface RestForm {
   readonly redraw?: (form: Form) => Done | null;
   /** What to refuse before anything is done: a name that was not typed, say. */
   readonly first?: (
-    form: Form,
-    look: { readonly params: Readonly<Record<string, string>> },
-  ) => readonly ErrorItem[];
+    call: Call,
+    params: Readonly<Record<string, string>>,
+  ) => Promise<readonly ErrorItem[]> | readonly ErrorItem[];
   /** `answer` is the operation's; `{}` where it has none. It is kept for a second click, and so is what is made of it. */
   readonly done: (
     answer: never,

@@ -9,6 +9,7 @@ import { Failure, fail } from '../../kernel/fail.ts';
 import type { FormContext } from '../../panel/form.ts';
 import type { View } from '../../panel/layout.ts';
 import { faultView, notFoundView } from '../../panel/not-found.ts';
+import type { Notice } from '../../panel/notices.ts';
 import { PANEL_FIELDS, PANEL_PATHS, PANEL_QUERY } from '../../spec/paths.ts';
 import { setCookie } from '../cookie.ts';
 import { type PostEndpoint, serve, visitOf } from '../endpoint.ts';
@@ -136,7 +137,7 @@ function addressOf({ to, notice }: Extract<Done, { to: string }>): string {
 async function refuse(row: PanelPage, visitor: Visitor, error: unknown): Promise<FastifyReply> {
   const { edge, request, reply } = visitor;
   const failure = failureOf(edge, error);
-  if (failure.code === 'auth_required') return askToSignIn(reply, request.url);
+  if (failure.code === 'auth_required') return askToSignIn(reply, request.url, 'session_over');
   // Logged, and its headers set, by the one who does so for the session surface.
   answerError(edge, error, request, reply);
   const body = request.body as FormBody | undefined;
@@ -191,8 +192,9 @@ function lookOf(visitor: Visitor, forms: FormContext, shown: Shown | null): Look
 }
 
 /** Whoever is not signed in, and comes back here once he is. */
-function askToSignIn(reply: FastifyReply, url: string): FastifyReply {
-  const next = new URLSearchParams({ next: url }).toString();
+function askToSignIn(reply: FastifyReply, url: string, notice?: Notice): FastifyReply {
+  const done = notice === undefined ? {} : { [PANEL_QUERY.notice]: notice };
+  const next = new URLSearchParams({ next: url, ...done }).toString();
   return leadTo(reply, `${PANEL_PATHS.signIn}?${next}`);
 }
 

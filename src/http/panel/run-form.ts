@@ -72,7 +72,7 @@ async function callRoute(
   const { edge, form, request } = call;
   const params = row.params ? row.params(form, about.params) : about.params;
   const body = row.body?.(form) ?? {};
-  const items = [...(row.first?.(form, { params }) ?? []), ...check(body)];
+  const items = [...((await row.first?.(call, params)) ?? []), ...check(body)];
   if (items.length > 0) invalid(items);
   const done = (answer: object) => row.done(answer as never, { params, form });
   const answer = await route.run({

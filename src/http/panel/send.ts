@@ -25,7 +25,7 @@ export const PAGE_HEADERS = {
 
 export function sendPage(reply: FastifyReply, view: View, frame: Frame): FastifyReply {
   // A header, not a tag: whoever stops it by the link gets the page without it.
-  if (frame.still) reply.header('refresh', String(frame.still.everyS));
+  if (frame.still) reply.header('refresh', `${frame.still.everyS}; url=${frame.still.again}`);
   return reply
     .code(view.status ?? 200)
     .headers(PAGE_HEADERS)

@@ -19,7 +19,7 @@ export const SERVER_SETTINGS_PAGE: PanelPage = {
     }),
     destroy: restForm({
       does: 'servers.delete',
-      first: (form) => nameTyped(form),
+      first: (call, { id = '' }) => nameTyped(call, id),
       done: toServer('server_destroying'),
     }),
   },

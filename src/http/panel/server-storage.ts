@@ -61,7 +61,7 @@ export const SERVER_STORAGE_PAGE: PanelPage = {
     }),
     restore: restForm({
       does: 'servers.restore',
-      first: (form) => nameTyped(form),
+      first: (call, { id = '' }) => nameTyped(call, id),
       body: body({ snapshot: text }),
       done: toServer('restore_begun'),
     }),

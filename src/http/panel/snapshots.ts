@@ -35,10 +35,8 @@ export const SNAPSHOT_PAGES: readonly PanelPage[] = [
       restore: restForm<Server>({
         does: 'servers.restore',
         params: (form) => ({ id: field(form, 'server') }),
-        first: (form) => {
-          const server = field(form, 'server');
-          return server === '' ? [{ field: 'server', issue: 'required' }] : nameTyped(form, `name.${server}`);
-        },
+        first: (call, { id = '' }) =>
+          id === '' ? [{ field: 'server', issue: 'required' }] : nameTyped(call, id),
         body: body({ snapshot: text }),
         done: ({ id }) => ({ to: thingPath(PANEL_PATHS.servers, id), notice: 'restore_begun' }),
       }),

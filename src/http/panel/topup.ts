@@ -1,5 +1,6 @@
 /** Topping up: the page where a top-up is made. With `?ref=` it shows one, as links in older mails and the session surface have it. */
 import { listRenewals } from '../../domain/billing/renewals.ts';
+import type { Rules } from '../../domain/rules/rules.ts';
 import { parseTopupAmount } from '../../domain/topups/amount.ts';
 import { listCoins, offerTopup } from '../../domain/topups/offer.ts';
 import { getPaymentByRef } from '../../domain/topups/payment.ts';
@@ -12,6 +13,7 @@ import { isCoinCode } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { MONEY_PATHS, PANEL_PATHS, thingPath } from '../../spec/paths.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
+import type { SwitchName } from '../../spec/settings.ts';
 import { type Form, field } from '../form.ts';
 import { body, number, text } from './fields.ts';
 import { type Look, type OwnForm, type PanelPage, restForm } from './page.ts';
@@ -35,6 +37,7 @@ async function orderPage(look: Look): Promise<View> {
   const waiting = items.filter(({ outcome }) => outcome === 'waits');
   return topupView({
     coins: listCoins(service),
+    held: isOff(await look.edge.rules.read(), 'topup-credit'),
     ...{ coin, amount, raisedFrom },
     // A form that was refused says it beside the field.
     problem: forms.refused === null ? problem : null,
@@ -42,6 +45,10 @@ async function orderPage(look: Look): Promise<View> {
     waiting_usd: waiting.reduce((sum, { price_usd: price }) => sum + price, 0),
     forms,
   });
+}
+
+function isOff({ switches }: Rules, name: SwitchName): boolean {
+  return switches.some((row) => row.name === name && !row.on_);
 }
 
 interface ReadAmount {

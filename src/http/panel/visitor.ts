@@ -48,7 +48,9 @@ export function newForms({ edge, reply, identity }: Visitor, hasForms: boolean):
 export async function frameOf(visitor: Visitor, forms: FormContext): Promise<(view: View) => Frame> {
   const { edge, identity } = visitor;
   const rules = await edge.rules.read(identity.session?.rulesVersion);
-  const closed = closedFor(rules, null, edge.service.clock.now())?.message ?? null;
+  const message = closedFor(rules, null, edge.service.clock.now())?.message;
+  // Times as the other pages write them.
+  const closed = message?.replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\dZ/, '$1 $2 UTC') ?? null;
   return (view) => bareFrame(visitor, forms, { closed, refreshS: view.refreshS });
 }
 
@@ -78,12 +80,22 @@ export function bareFrame(
     notice: noticeText(field(query, PANEL_QUERY.notice)),
     forms,
     assets: ASSETS,
-    still: refreshes ? { path: `${path}?${stillQuery(query)}`, everyS: refreshS } : null,
+    still: refreshes
+      ? {
+          path: withQuery(path, [...lasting(query), [PANEL_QUERY.still, '1']]),
+          everyS: refreshS,
+          again: withQuery(path, lasting(query)),
+        }
+      : null,
   };
 }
 
-function stillQuery(query: Form): string {
-  return new URLSearchParams(
-    [...query].filter(([name]) => name !== PANEL_QUERY.notice).concat([[PANEL_QUERY.still, '1']]),
-  ).toString();
+/** The query without what was just done: that is said once. */
+function lasting(query: Form): [string, string][] {
+  return [...query].filter(([name]) => name !== PANEL_QUERY.notice);
+}
+
+function withQuery(path: string, members: [string, string][]): string {
+  const query = new URLSearchParams(members).toString();
+  return query === '' ? path : `${path}?${query}`;
 }
