@@ -79,7 +79,7 @@ function redPixels(png: Buffer): number {
   return count;
 }
 
-describe('Firefox, as Tor Browser at its safest', { skip: NO_FIREFOX }, () => {
+describe('Firefox, as Tor Browser at its safest', { skip: NO_FIREFOX || IN_FULL.skip }, () => {
   let firefox: Firefox;
   before(async () => {
     firefox = await openFirefox();

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Route } from '../../../../src/http/v1/route.ts';
 import { ROUTES } from '../../../../src/http/v1/routes.ts';
 import { newId, showId } from '../../../../src/kernel/ids.ts';
+import { FULL } from '../../../support/runs.ts';
 import { assertRefused, type Body, type V1Answer } from '../../../support/v1-client.ts';
 import { startWorld, type World } from '../../../support/world.ts';
 import { CASES } from './cases.ts';
@@ -60,8 +61,10 @@ describe('an id of another customer', () => {
         // A lenient reader would find what is the caller's own; an official image it would find without asking whose.
         const seeds = [String(idAt(right, place)), ...(place.kind === 'customImage' ? theirs : [])];
         const wrong = seeds.flatMap((id) => Object.entries(malformed(place.kind, id)));
+        // Each way of being malformed at some place, all of them at all places in test:full.
+        const tried = FULL ? wrong : wrong.filter((_, index) => index % 4 === route.path.length % 4);
         await Promise.all(
-          wrong.map(([what, text]) => assertWrong(route, right, { place, what, text }, like)),
+          tried.map(([what, text]) => assertWrong(route, right, { place, what, text }, like)),
         );
         if (place.in === 'path' && theirs.length > 0) {
           assertSame(await send(own.api, route, CASES[route.id](foreign)), missing, 'all of it foreign');
