@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { examplesOf } from './support/examples.ts';
+import { GALLERY, isPictured, ON_TELEPHONES, SCHEMES, SOURCES, sourcesHash } from './support/gallery.ts';
+import type { Estate } from './support/world.ts';
+
+/** An estate whose things have any id: what counts is which pages there are. */
+function anyEstate(): Estate {
+  const states = [
+    'waiting',
+    'confirming',
+    'credited',
+    'expired',
+    'cancelled',
+    'short',
+    'over',
+    'late',
+    'held',
+  ];
+  const topups = Object.fromEntries(states.map((state) => [state, 'x']));
+  const known = { topups, keys: ['x', 'x'], links: { confirm: '/confirm', reset: '/reset' } };
+  return new Proxy(known, { get: (all, name) => Reflect.get(all, name) ?? 'x' }) as unknown as Estate;
+}
+
+describe('the screenshots', () => {
+  it('are of the panel as it is: if not, npm run screenshots', () => {
+    assert.equal(readFileSync(SOURCES, 'utf8').trim(), sourcesHash(), 'run npm run screenshots');
+  });
+
+  it('are of every page, light and dark', () => {
+    const examples = examplesOf({ estate: anyEstate() }).filter(isPictured);
+    const wanted = examples.flatMap(({ name }) => SCHEMES.map((scheme) => `${name}-${scheme}.png`));
+    const narrow = ON_TELEPHONES.map((name) => `${name}-narrow.png`);
+    const there = readdirSync(GALLERY).filter((file) => file.endsWith('.png'));
+    assert.deepEqual(there.sort(), [...wanted, ...narrow].sort());
+  });
+});
