@@ -2,32 +2,23 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { graveFaults } from '../support/axe.ts';
 import { NO_CHROMIUM } from '../support/chromium.ts';
-import { FULL, IN_FULL } from '../support/runs.ts';
-import { startWorld, type World } from '../support/world.ts';
-import { type Example, examplesOf, plainExamples } from './support/examples.ts';
+import { IN_FULL } from '../support/runs.ts';
+import { type Example, examplesOf } from './support/examples.ts';
 import { focusAfterTab, Onlooker, overhang, unfold } from './support/look.ts';
-import { startPanelWorld } from './support/world.ts';
+import { type PanelWorld, startPanelWorld } from './support/world.ts';
 
-const WIDTHS = FULL ? [1280, 400] : [400];
+const WIDTHS = [1280, 400];
 const NARROWEST = 360;
-const SAMPLED = new Set(['/keys']);
 const TABS_MAX = 60;
 
-describe('a page of the panel', { skip: NO_CHROMIUM }, () => {
-  let world: World;
+describe('a page of the panel', { skip: NO_CHROMIUM || IN_FULL.skip }, () => {
+  let world: PanelWorld;
   let onlooker: Onlooker;
   let examples: readonly Example[];
   before(async () => {
-    if (FULL) {
-      const whole = await startPanelWorld();
-      world = whole;
-      examples = examplesOf(whole);
-      onlooker = await Onlooker.start(whole.url, whole.session.cookie);
-      return;
-    }
-    world = await startWorld();
-    examples = plainExamples().filter(({ path }) => SAMPLED.has(path));
-    onlooker = await Onlooker.start(world.url, (await world.customer()).cookie);
+    world = await startPanelWorld();
+    examples = examplesOf(world);
+    onlooker = await Onlooker.start(world.url, world.session.cookie);
   });
   after(async () => {
     await onlooker?.close();
@@ -88,7 +79,7 @@ describe('a page of the panel', { skip: NO_CHROMIUM }, () => {
     assert.deepEqual(faults, []);
   });
 
-  it('leads to its content by the first link', IN_FULL, async () => {
+  it('leads to its content by the first link', async () => {
     const { page } = await onlooker.open({ path: '/keys', visitor: false });
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
