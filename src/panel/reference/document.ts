@@ -32,9 +32,9 @@ export interface Parameter {
 }
 
 interface Content {
-  readonly schema: Schema;
+  readonly schema: Schema | Ref;
   readonly example?: unknown;
-  readonly 'x-item-schema'?: { readonly $ref: string };
+  readonly 'x-item-schema'?: Ref;
 }
 type Contents = Readonly<Record<string, Content>>;
 type Ref = { readonly $ref: string };
@@ -56,7 +56,7 @@ export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>;
   readonly components: {
     readonly parameters: Readonly<Record<string, Parameter>>;
-    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly schemas: Readonly<Record<string, object>>;
   };
 }
 
@@ -90,7 +90,7 @@ function operationOf(document: Document, path: string, method: string, raw: RawO
   const [status = '', done] = responses.find(([code]) => code.startsWith('2')) ?? [];
   const [content] = Object.values(done?.content ?? {});
   const message = content?.['x-item-schema'];
-  const schema = message ? components.schemas[nameOf(message)] : content?.schema;
+  const schema = message ?? content?.schema;
   const [[type = '', body] = []] = Object.entries(raw.requestBody?.content ?? {});
   return {
     id: raw.operationId,
@@ -105,13 +105,29 @@ function operationOf(document: Document, path: string, method: string, raw: RawO
     parameters: (raw.parameters ?? []).flatMap((parameter) =>
       '$ref' in parameter ? (components.parameters[nameOf(parameter)] ?? []) : parameter,
     ),
-    body: body ? { type, schema: body.schema, example: body.example } : null,
+    body: body ? { type, schema: whole(document, body.schema), example: body.example } : null,
     status,
-    answer: schema ? { schema, stream: message ? String(content?.example ?? '') : null } : null,
+    answer: schema
+      ? { schema: whole(document, schema), stream: message ? String(content?.example ?? '') : null }
+      : null,
     refusals: responses.flatMap(([code, { $ref }]) =>
       $ref === undefined ? [] : { status: code, code: nameOf({ $ref }) },
     ),
   };
+}
+
+/** A schema with everything that it refers to, however deep. None of the document's refers to itself. */
+function whole(document: Document, schema: object): Schema {
+  const inside = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(inside);
+    return typeof part === 'object' && part !== null ? whole(document, part) : part;
+  };
+  if (isRef(schema)) return whole(document, document.components.schemas[nameOf(schema)] ?? {});
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, inside(value)]));
+}
+
+function isRef(schema: object): schema is Ref {
+  return '$ref' in schema && typeof schema.$ref === 'string';
 }
 
 function nameOf({ $ref }: Ref): string {

@@ -4,20 +4,24 @@ import { Html, html } from '../html.ts';
 import type { View } from '../layout.ts';
 import { type ApiOperation, type Document, operationsOf } from './document.ts';
 import { type Objects, objectsOf } from './objects.ts';
+import type { Commands } from './samples.ts';
 
 export interface Reference {
   readonly operations: readonly ApiOperation[];
   readonly objects: Objects;
   /** Names of the resources, in the document's order. */
   readonly tags: readonly string[];
+  readonly commands: Commands;
 }
 
-export function readReference(document: unknown): Reference {
+/** The OpenAPI document, and openapi/samples.json. */
+export function readReference(document: unknown, commands: unknown): Reference {
   const operations = operationsOf(document as Document);
   return {
     operations,
     objects: objectsOf(operations),
     tags: [...new Set(operations.map(({ tag }) => tag))],
+    commands: commands as Commands,
   };
 }
 
@@ -79,7 +83,8 @@ export function referenceView(reference: Reference, baseUrl: string): View {
 <pre tabindex="0"><code data-copy>export SKERRY_TOKEN='…'
 curl ${baseUrl}/v1/servers -H "Authorization: Bearer $SKERRY_TOKEN"</code></pre>
 <p>Read the <a href="${RULES_PATH}">common rules</a> once: errors, pages of lists, keys against doing things twice, rates. For programs there is the same as an
-OpenAPI 3.1 document, <a href="/v1/openapi.json">/v1/openapi.json</a>. What changed is in the <a href="${DOCS_PATHS.changelog}">changelog</a>.</p>
+OpenAPI 3.1 document, <a href="/v1/openapi.json">/v1/openapi.json</a>, as a library <a href="${DOCS_PATHS.guides}/sdk">the SDK</a>, and in a terminal
+<a href="${DOCS_PATHS.guides}/cli">the command line</a>: each page shows how all of them do it. What changed is in the <a href="${DOCS_PATHS.changelog}">changelog</a>.</p>
 <h2 id="operations">Operations</h2>
 <div class="columns">${resources}</div>`,
   };

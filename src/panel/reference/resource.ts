@@ -1,6 +1,6 @@
 /** The page of one resource: its operations, then the objects that they answer. */
 import { V1_ERRORS } from '../../spec/errors.ts';
-import { type Html, html } from '../html.ts';
+import { Html, html } from '../html.ts';
 import type { View } from '../layout.ts';
 import { markdownLine } from '../markdown.ts';
 import type { ApiOperation, Parameter } from './document.ts';
@@ -32,6 +32,7 @@ export function resourceView(reference: Reference, tag: string, baseUrl: string)
     above: ABOVE_API,
     body: html`<div class="reference"><nav aria-label="On this page"><ul>
 ${links}</ul></nav>
+${ways(baseUrl)}
 ${operations.map((operation) => operationPart(operation, around))}
 ${objects.map((object) => objectPart(object, around))}</div>`,
   };
@@ -71,9 +72,27 @@ ${body.type !== 'application/json' && html`<p><code>${body.type}</code></p>`}
 ${bodyTable(`Body of ${id}`, body.schema, fieldsAround(around))}`;
 }
 
+/** How to begin, and which samples are shown: all of them where the browser cannot choose by style alone. */
+function ways(baseUrl: string): Html {
+  const choices = SAMPLES.map(
+    ({ key, name }, index) =>
+      html`<label><input type="radio" name="samples" value="${key}"${index === 0 && new Html(' checked')}>${name}</label>\n`,
+  );
+  return html`<div class="ways no-print" role="radiogroup" aria-labelledby="ways"><span id="ways">Samples in</span>
+${choices}</div>
+${SAMPLES.map(({ key, name, before }) => sample(key, `Before the first call: ${name}`, before(baseUrl)))}`;
+}
+
 function samples(operation: ApiOperation, { reference, baseUrl }: Around): Html {
-  const call = sampleCall(operation, reference.operations, baseUrl);
-  return html`${SAMPLES.map(({ name, write }) => html`<h3>${name}</h3>\n${typed(write(call))}\n`)}`;
+  const call = sampleCall(operation, reference.operations, baseUrl, reference.commands);
+  return html`${SAMPLES.map(({ key, name, write }) => {
+    const text = write(call);
+    return text !== null && sample(key, name, text);
+  })}`;
+}
+
+function sample(key: string, name: string, text: string): Html {
+  return html`<div class="sample ${key}"><h3>${name}</h3>\n${typed(text)}</div>\n`;
 }
 
 function answerPart(operation: ApiOperation, around: Around): Html {

@@ -1,38 +1,75 @@
-/** How a call is written. One row for each language; every operation shows them all. */
+/** How a call is written. One row for each way; every operation shows them all. */
 import type { ApiOperation } from './document.ts';
 import { exampleOf } from './examples.ts';
 import { listedIn } from './objects.ts';
+import { sdkPreamble, sdkSample } from './samples-sdk.ts';
 
 export interface SampleCall {
   readonly operation: ApiOperation;
   readonly baseUrl: string;
   /** Below the base URL, with ids put in. */
   readonly path: string;
+  /** The ids that are in it. */
+  readonly ids: readonly string[];
+  /** The command that does it; null: there is none. */
+  readonly command: string | null;
 }
+
+/** Commands by the operation that they do. */
+export type Commands = Readonly<Record<string, { readonly cli: string }>>;
 
 export interface Sample {
+  /** Of its place in the page. */
+  readonly key: 'curl' | 'sdk' | 'cli';
   readonly name: string;
-  readonly write: (call: SampleCall) => string;
+  /** What is typed once, before the first call. */
+  readonly before: (baseUrl: string) => string;
+  readonly write: (call: SampleCall) => string | null;
 }
 
-export const SAMPLES: readonly Sample[] = [{ name: 'curl', write: curl }];
+export const SAMPLES: readonly Sample[] = [
+  { key: 'curl', name: 'curl', before: () => `export SKERRY_TOKEN='…'`, write: curl },
+  {
+    key: 'sdk',
+    name: 'SDK',
+    before: sdkPreamble,
+    write: ({ operation, ids }) => sdkSample(operation, ids),
+  },
+  {
+    key: 'cli',
+    name: 'Command line',
+    before: (baseUrl) => `export SKERRY_API_URL='${baseUrl}'\nexport SKERRY_TOKEN='…'`,
+    write: ({ command }) => command,
+  },
+];
+
+/** Where the id's shape depends on what is done: images of the house are read, one's own are deleted. */
+const IDS: Readonly<Record<string, string>> = {
+  'images.get': 'img_aaaqk3m7qzb5x2l6v4t7n8wyja',
+  'images.delete': 'custom_aaaqk3m7qzb5x2l6v4t7n8wyja',
+};
 
 /** An operation's call with ids that look like those that it takes. */
 export function sampleCall(
   operation: ApiOperation,
   operations: readonly ApiOperation[],
   baseUrl: string,
+  commands: Commands = {},
 ): SampleCall {
-  const path = operation.path.replace(/\{(\w+)\}/g, (_whole: string, name: string) =>
-    pathId(operation, operations, name),
-  );
-  return { operation, baseUrl, path: `/v1${path}` };
+  const ids: string[] = [];
+  const path = operation.path.replace(/\{(\w+)\}/g, (_whole: string, name: string) => {
+    const id = pathId(operation, operations, name);
+    ids.push(id);
+    return id;
+  });
+  const command = Object.hasOwn(commands, operation.id) ? (commands[operation.id]?.cli ?? null) : null;
+  return { operation, baseUrl, path: `/v1${path}`, ids, command };
 }
 
 /** A parameter of the path as an id that it takes. */
 export function pathId(operation: ApiOperation, operations: readonly ApiOperation[], name: string): string {
   const at = operation.path.indexOf(`/{${name}}`);
-  return idAt(operations, operation.path.slice(0, at), `{${name}}`);
+  return IDS[operation.id] ?? idAt(operations, operation.path.slice(0, at), `{${name}}`);
 }
 
 /** The id of one thing of the collection at `path`: of its GET, of its list, or of what makes one. */

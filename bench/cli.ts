@@ -1,0 +1,83 @@
+/** What the command line adds to a call: `skerry server list` as a process of its own against `curl` of the same call, in turn. */
+import { spawn } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openService } from '../src/compose/service.ts';
+import { loadConfig } from '../src/config.ts';
+import { openDatabase } from '../src/store/db.ts';
+import { startEmbedded } from '../src/store/embedded/index.ts';
+import { type Figure, median } from './figure.ts';
+import { type Peer, startPeer } from './load.ts';
+import { lay } from './rest.ts';
+
+const CLI = fileURLToPath(new URL('../packages/cli/bin/skerry.js', import.meta.url));
+const ROUNDS = 25;
+/** The first ones fill caches: those of compiled modules, too. */
+const WARM_ROUNDS = 5;
+
+export async function benchCli(folder: string): Promise<Figure[]> {
+  const database = await startEmbedded({ dataDir: join(folder, 'cli') });
+  const dataDir = join(folder, 'cli-data');
+  const config = loadConfig({ SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'silent' });
+  const opened = await openService(config, database.connection, { mayMigrate: true });
+  await opened.close();
+  const db = openDatabase(database.connection, { poolSize: 4 });
+  let peer: Peer | undefined;
+  try {
+    const { token } = await lay(db);
+    peer = await startPeer('./rest-server.ts', [JSON.stringify(database.connection), 'false', dataDir]);
+    const home = join(folder, 'cli-home');
+    await mkdir(home);
+    const { skerry, curl } = await inTurn(peer.url, token, home);
+    process.stderr.write(
+      `skerry server list ${skerry.toFixed(0)} ms, curl of the same ${curl.toFixed(0)} ms\n`,
+    );
+    return [
+      {
+        name: 'skerry server list − curl of the same call',
+        value: skerry - curl,
+        unit: 'ms',
+        heldTo: 300,
+        goal: 200,
+        bound: 'max',
+      },
+    ];
+  } finally {
+    await peer?.stop();
+    await db.close();
+    await database.stop();
+  }
+}
+
+/** Medians of whole processes, from start to end. */
+async function inTurn(url: string, token: string, home: string): Promise<Record<'skerry' | 'curl', number>> {
+  const { PATH = '' } = process.env;
+  const env = { PATH, HOME: home, SKERRY_API_URL: url, SKERRY_TOKEN: token };
+  const header = `authorization: Bearer ${token}`;
+  const ours = [process.execPath, CLI, 'server', 'list'];
+  // The page size that the command asks for.
+  const theirs = ['curl', '--silent', '--fail', '--header', header, `${url}/v1/servers?page_size=100`];
+  const times = { skerry: [] as number[], curl: [] as number[] };
+  for (let round = 0; round < ROUNDS; round++) {
+    const [skerry, curl] = [await timeOf(ours, env), await timeOf(theirs, env)];
+    if (round < WARM_ROUNDS) continue;
+    times.skerry.push(skerry);
+    times.curl.push(curl);
+  }
+  return { skerry: median(times.skerry), curl: median(times.curl) };
+}
+
+async function timeOf(
+  [program = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<number> {
+  const begun = performance.now();
+  const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const { promise, resolve, reject } = Promise.withResolvers<number | null>();
+  child.once('error', reject);
+  child.once('close', resolve);
+  const code = await promise;
+  if (code !== 0) throw new Error(`${program} ended with ${code}`);
+  return performance.now() - begun;
+}

@@ -1,0 +1,45 @@
+/**
+ * Keeps as many CI runners as the queue needs and the budget allows: `node runners.ts`, with the settings of README.md.
+ * `--once` makes one pass, `--dry-run` one that only says what it would do.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Skerry } from '@skerry/sdk';
+import { Demand } from './demand.ts';
+import { HttpQueue } from './queue.ts';
+import { reconcile } from './reconcile.ts';
+import { settingsOf } from './settings.ts';
+
+const { values: flags } = parseArgs({
+  options: {
+    once: { type: 'boolean', default: false },
+    'dry-run': { type: 'boolean', default: false },
+  },
+});
+const settings = settingsOf(process.env);
+const once = flags.once || flags['dry-run'];
+const stop = new AbortController();
+// The step under way is finished first: what is half done on this side is still whole on the other.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
+
+const world = {
+  settings,
+  skerry: new Skerry({ baseUrl: settings.baseUrl, token: settings.token }),
+  queue: new HttpQueue(settings.queueUrls, settings.queueHeaders),
+  // A single pass cannot wait for what lasts.
+  demand: new Demand(once ? 0 : settings.patienceMs),
+  say: (line: string) => void process.stdout.write(`${new Date().toISOString()} ${line}\n`),
+  signal: stop.signal,
+};
+
+while (!stop.signal.aborted) {
+  try {
+    await reconcile(world, { dryRun: flags['dry-run'] });
+  } catch (error) {
+    // The queue or the service was not reached: nothing was changed, and the next pass looks again.
+    world.say(error instanceof Error ? error.message : String(error));
+    if (once) process.exitCode = 1;
+  }
+  if (once) break;
+  await sleep(settings.everyMs, undefined, { signal: stop.signal }).catch(() => undefined);
+}

@@ -1,0 +1,66 @@
+/** What the environment says. */
+import { readFileSync } from 'node:fs';
+import type { Limits } from './plan.ts';
+
+export interface Settings extends Limits {
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly queueUrls: readonly string[];
+  /** `Name: value`, for the queue's token. */
+  readonly queueHeaders: Readonly<Record<string, string>>;
+  readonly jobsPerRunner: number;
+  readonly plan: string;
+  readonly region: string;
+  /** Ids. */
+  readonly image: string;
+  readonly sshKeys: readonly string[];
+  readonly userData: Buffer;
+  /** For `sh -c`: makes a runner take no more jobs. */
+  readonly drainCommand: string | null;
+  readonly patienceMs: number;
+  readonly everyMs: number;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+export function settingsOf(env: Environment): Settings {
+  const text = (name: string, otherwise?: string): string => {
+    const value = env[name] || otherwise;
+    if (!value) throw new Error(`set ${name}`);
+    return value;
+  };
+  const number = (name: string, otherwise: number): number => {
+    const value = Number(env[name] || otherwise);
+    if (!Number.isFinite(value) || value < 0) throw new Error(`${name} is not a number`);
+    return value;
+  };
+  const [headerName, headerValue] = (env.QUEUE_HEADER ?? '').split(/:\s*(.*)/);
+  return {
+    baseUrl: text('SKERRY_API_URL'),
+    token: text('SKERRY_TOKEN'),
+    queueUrls: words(text('QUEUE_URLS')),
+    queueHeaders: headerName && headerValue ? { [headerName]: headerValue } : {},
+    jobsPerRunner: Math.max(1, number('JOBS_PER_RUNNER', 4)),
+    fleet: text('FLEET', 'ci'),
+    plan: text('PLAN', 's3'),
+    region: text('REGION', 'par'),
+    image: text('IMAGE'),
+    sshKeys: words(text('SSH_KEYS')),
+    userData: readFileSync(text('USER_DATA_FILE', 'runner.yaml')),
+    drainCommand: env.DRAIN_COMMAND || null,
+    min: number('MIN_RUNNERS', 0),
+    max: number('MAX_RUNNERS', 5),
+    budgetUsd: number('BUDGET_USD', 100),
+    reserveUsd: number('RESERVE_USD', 0),
+    decideMs: number('DECIDE_MINUTES', 180) * MINUTE_MS,
+    patienceMs: number('PATIENCE_MINUTES', 15) * MINUTE_MS,
+    everyMs: Math.max(1, number('EVERY_S', 60)) * SECOND_MS,
+  };
+}
+
+function words(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}

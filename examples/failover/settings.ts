@@ -1,0 +1,46 @@
+/** What the environment says. */
+export interface Settings {
+  readonly baseUrl: string;
+  readonly token: string;
+  /** `whsec_…`. */
+  readonly secret: string;
+  /** Value of the label `group` of both servers. */
+  readonly group: string;
+  /** Id of the volume that follows the primary. */
+  readonly volume: string;
+  /** For `sh -c`, once the standby has taken over. */
+  readonly announceCommand: string | null;
+  readonly port: number;
+  /** Paths of PEM files; without them it speaks HTTP, for a proxy in front of it. */
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** After what did not work. */
+  readonly retryMs: number;
+  /** Without any event, in case one was lost. */
+  readonly checkMs: number;
+}
+
+export function settingsOf(env: Readonly<Record<string, string | undefined>>): Settings {
+  const text = (name: string, otherwise?: string): string => {
+    const value = env[name] || otherwise;
+    if (!value) throw new Error(`set ${name}`);
+    return value;
+  };
+  const seconds = (name: string, otherwise: number): number => {
+    const value = Number(env[name] || otherwise);
+    if (!(value > 0 && value <= 86_400)) throw new Error(`${name} is not a number of seconds`);
+    return value * 1_000;
+  };
+  const { TLS_CERT: cert, TLS_KEY: key } = env;
+  return {
+    baseUrl: text('SKERRY_API_URL'),
+    token: text('SKERRY_TOKEN'),
+    secret: text('WEBHOOK_SECRET'),
+    group: text('GROUP', 'db'),
+    volume: text('VOLUME'),
+    announceCommand: env.ANNOUNCE_COMMAND || null,
+    port: Number(text('PORT', '9000')),
+    tls: cert && key ? { cert, key } : null,
+    retryMs: seconds('RETRY_S', 15),
+    checkMs: seconds('CHECK_S', 300),
+  };
+}

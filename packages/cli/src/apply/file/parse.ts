@@ -1,0 +1,85 @@
+/** YAML or JSON (which is YAML) into values, and where each of them stands. */
+import { type Document, isMap, isNode, isSeq, LineCounter, parseAllDocuments, type Range, visit } from 'yaml';
+import type { Path } from './reader.ts';
+
+export interface Parsed {
+  readonly value: unknown;
+  /** `skerry.yaml:12`: the line of the value, or of the nearest thing around it. */
+  readonly lineOf: (path: Path) => string;
+}
+
+export interface BadText {
+  readonly place: string;
+  readonly message: string;
+}
+
+export const FILE_MAX_BYTES = 1024 * 1024;
+const DOCUMENTS_MAX = 20;
+/** Each use of an anchor counts what it stands for: a small text must not become a huge value. */
+const ALIASES_MAX = 1_000;
+
+/** `name` is what the text is called in what is said about it. */
+export function parseFile(name: string, content: string): { parsed: Parsed[]; faults: BadText[] } {
+  const lines = new LineCounter();
+  const found = parseAllDocuments(content, { lineCounter: lines, merge: true, prettyErrors: false });
+  const documents = 'empty' in found ? [] : found;
+  const faults: BadText[] = [];
+  const at = (offset: number | undefined) =>
+    offset === undefined ? name : `${name}:${lines.linePos(offset).line}`;
+  if (documents.length > DOCUMENTS_MAX) {
+    return { parsed: [], faults: [{ place: name, message: `has more than ${DOCUMENTS_MAX} documents` }] };
+  }
+  const parsed = documents.flatMap((document) => {
+    for (const error of document.errors)
+      faults.push({ place: at(error.pos[0]), message: plain(error.message) });
+    if (document.errors.length > 0) return [];
+    try {
+      const value: unknown = document.toJS({ maxAliasCount: ALIASES_MAX });
+      // A document of nothing: after the last `---`, say.
+      if (value === null) return [];
+      return [{ value, lineOf: (path: Path) => at(offsetOf(document, path)) }];
+    } catch (error) {
+      faults.push({ place: at(danglingAlias(document)), message: plain((error as Error).message) });
+      return [];
+    }
+  });
+  return { parsed, faults };
+}
+
+function offsetOf(document: Document.Parsed, path: Path): number | undefined {
+  let node: unknown = document.contents;
+  let offset = startOf(node);
+  for (const step of path) {
+    const next = isMap(node)
+      ? node.items.find(({ key }) => (isNode(key) ? key.toJSON() : key) === step)
+      : isSeq(node)
+        ? { key: null, value: node.items[Number(step)] }
+        : undefined;
+    if (next === undefined) break;
+    offset = startOf(next.key) ?? startOf(next.value) ?? offset;
+    node = next.value;
+  }
+  return offset;
+}
+
+/** Where an alias stands whose anchor does not come before it. */
+function danglingAlias(document: Document.Parsed): number | undefined {
+  let offset: number | undefined;
+  visit(document, {
+    Alias: (_, alias) => {
+      if (alias.resolve(document)) return undefined;
+      offset = startOf(alias);
+      return visit.BREAK;
+    },
+  });
+  return offset;
+}
+
+function startOf(node: unknown): number | undefined {
+  const { range } = (node ?? {}) as { readonly range?: Range | null };
+  return range?.[0];
+}
+
+function plain(message: string): string {
+  return message.replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,46 @@
+/** What a plan costs. Sums are made in whole cents; nothing is refunded for what is destroyed. */
+import type { Actual } from '../actual.ts';
+import { type Desired, isWanted } from '../desired.ts';
+import type { Plan } from './plan.ts';
+
+export interface Cost {
+  /** What the balance is charged at once, for the first cycles of new servers. */
+  readonly charged_usd: number;
+  /** What the file's servers cost a month from then on, but for those that end with what is paid. */
+  readonly monthly_usd: number;
+  readonly servers: number;
+  readonly not_renewed: number;
+  /** Null where the token may not read it. */
+  readonly balance_usd: number | null;
+  readonly balance_after_usd: number | null;
+}
+
+export function costOf(plan: Plan, desired: Desired, actual: Actual, balanceUsd: number | null): Cost {
+  const orders = plan.items.flatMap(({ acts }) =>
+    acts.flatMap((act) => (act.do === 'create_server' ? [act] : [])),
+  );
+  const byName = new Map(orders.map((order) => [order.server.name, order]));
+  const charged = orders.reduce((sum, { priceUsd }) => sum + cents(priceUsd), 0);
+  const wanted = (desired.servers ?? []).filter(isWanted);
+  const renewed = wanted.map(({ name, autoRenew }) => {
+    const order = byName.get(name);
+    const found = actual.servers.find(({ id }) => id === plan.ids.server.get(name));
+    const renews = order ? order.server.autoRenew !== false : (autoRenew ?? found?.auto_renew ?? true);
+    if (!renews) return null;
+    if (order) return cents(order.priceUsd) / order.months;
+    return found ? cents(found.price_usd_cycle) / found.billing_months : 0;
+  });
+  const monthly = renewed.reduce<number>((sum, centsAMonth) => sum + (centsAMonth ?? 0), 0);
+  return {
+    charged_usd: charged / 100,
+    monthly_usd: Math.round(monthly) / 100,
+    servers: wanted.length,
+    not_renewed: renewed.filter((one) => one === null).length,
+    balance_usd: balanceUsd,
+    balance_after_usd: balanceUsd === null ? null : (cents(balanceUsd) - charged) / 100,
+  };
+}
+
+function cents(usd: number): number {
+  return Math.round(usd * 100);
+}

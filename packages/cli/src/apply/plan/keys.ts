@@ -1,0 +1,50 @@
+/** SSH keys: made where the name is free, and never replaced. */
+import type { Actual } from '../actual.ts';
+import type { Desired } from '../desired.ts';
+import type { Fault } from '../faults.ts';
+import type { Compared, Item } from './plan.ts';
+
+export function compareKeys(desired: Desired, actual: Actual): Compared {
+  const items: Item[] = [];
+  const faults: Fault[] = [];
+  const ids = new Map<string, string>();
+  for (const key of desired.sshKeys) {
+    const namesakes = actual.keys.filter(({ name }) => name === key.name);
+    const same = namesakes.find(({ fingerprint }) => fingerprint === key.fingerprint);
+    if (same) ids.set(key.name, same.id);
+    else if (namesakes.length > 0) {
+      const message = `another key is called "${key.name}" (${namesakes[0]?.fingerprint}): give this one another name`;
+      faults.push({ place: key.place, message, exit: 'conflict' });
+    } else {
+      items.push({
+        sign: 'create',
+        kind: 'ssh_key',
+        name: key.name,
+        id: null,
+        reasons: [key.fingerprint],
+        loses: null,
+        acts: [{ do: 'create_key', key }],
+      });
+    }
+  }
+  const fromFile = new Set(desired.sshKeys.map(({ name }) => name));
+  for (const server of desired.servers ?? []) {
+    if (server.absent) continue;
+    server.sshKeys.forEach((key, at) => {
+      if (fromFile.has(key)) return;
+      const found = actual.keys.filter(({ id, name }) => id === key || name === key);
+      const byId = found.find(({ id }) => id === key) ?? found[0];
+      const place = `${server.place}.ssh_keys[${at}]`;
+      if (byId === undefined) {
+        faults.push({ place, message: `there is no SSH key "${key}"`, exit: 'usage' });
+      } else if (found.length > 1 && byId.id !== key) {
+        faults.push({
+          place,
+          message: `more than one SSH key is called "${key}": name its id`,
+          exit: 'usage',
+        });
+      } else ids.set(key, byId.id);
+    });
+  }
+  return { items, faults, notes: [], ids };
+}

@@ -1,0 +1,51 @@
+/** Labels and tags: what the file gives is all there is, beside our own; what it leaves out is left alone. */
+import type { WantedServer } from '../desired.ts';
+import { PROJECT_LABEL, REPLACED_LABEL, USER_DATA_LABEL } from '../file/fields.ts';
+import type { Labels } from './plan.ts';
+
+/** Without ours: what somebody else wrote. */
+export function othersLabels(found: Labels): Labels {
+  const ours = [PROJECT_LABEL, USER_DATA_LABEL, REPLACED_LABEL];
+  return Object.fromEntries(Object.entries(found).filter(([key]) => !ours.includes(key)));
+}
+
+/** Of a server that is made. */
+export function newLabels({ labels, userData }: WantedServer, project: string): Labels {
+  return {
+    ...labels,
+    [PROJECT_LABEL]: project,
+    ...(userData ? { [USER_DATA_LABEL]: userData.digest } : {}),
+  };
+}
+
+/** Ours of a server that is there, as they are. */
+export function ownLabels(found: Labels, project: string): Labels {
+  const kept = [USER_DATA_LABEL, REPLACED_LABEL].flatMap((key) => {
+    const value = found[key];
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return { [PROJECT_LABEL]: project, ...Object.fromEntries(kept) };
+}
+
+/** After a rebuild the disk has the user data of the file, or none. */
+export function installLabels({ userData }: WantedServer, labels: Labels): Labels {
+  const { [USER_DATA_LABEL]: _before, ...others } = labels;
+  return userData ? { ...others, [USER_DATA_LABEL]: userData.digest } : others;
+}
+
+export function labelChanges(found: Labels, wanted: Labels): string[] {
+  const keys = [...new Set([...Object.keys(found), ...Object.keys(wanted)])].sort();
+  return keys
+    .filter((key) => found[key] !== wanted[key])
+    .map((key) => `label ${key}: ${shown(found[key])} → ${shown(wanted[key])}`);
+}
+
+export function tagChanges(found: readonly string[], wanted: readonly string[]): string[] {
+  const same = found.length === wanted.length && wanted.every((tag) => found.includes(tag));
+  const list = (tags: readonly string[]) => tags.join(', ') || 'none';
+  return same ? [] : [`tags: ${list(found)} → ${list(wanted)}`];
+}
+
+function shown(value: string | undefined): string {
+  return value === undefined ? 'none' : value || "''";
+}

@@ -1,0 +1,141 @@
+/** Another server in the place of one that is there: what of the old one comes along, and what cannot. */
+import type { ActualServer } from '../actual.ts';
+import type { Placed, WantedServer } from '../desired.ts';
+import { REPLACED_LABEL, USER_DATA_LABEL } from '../file/fields.ts';
+import { orderOf } from './install.ts';
+import { othersLabels } from './labels.ts';
+import type { Item } from './plan.ts';
+import {
+  type ComparedServer,
+  changeServer,
+  frozenFaults,
+  type Ground,
+  leftVolumes,
+  rdnsActs,
+  wantedRdns,
+} from './server.ts';
+
+const FAMILIES = ['ipv4', 'ipv6'] as const;
+
+export function compareServer(
+  wanted: Placed<WantedServer>,
+  found: ActualServer,
+  ground: Ground,
+): ComparedServer {
+  const changes = [
+    ...(wanted.plan === found.plan ? [] : [`plan: ${found.plan} → ${wanted.plan}`]),
+    ...(wanted.region === found.region ? [] : [`region: ${found.region} → ${wanted.region}`]),
+  ];
+  if (changes.length > 0) return replaceServer(wanted, found, ground, changes);
+  const before = predecessorOf(found, ground.own);
+  return changeServer(before ? withRdns(wanted, before, found) : wanted, found, ground);
+}
+
+function replaceServer(
+  wanted: Placed<WantedServer>,
+  found: ActualServer,
+  ground: Ground,
+  changes: readonly string[],
+): ComparedServer {
+  const { name } = wanted;
+  const { actual, desired, own } = ground;
+  const heir = inherit(wanted, found);
+  const order = orderOf(heir, actual, desired.project, wanted.billingMonths ?? found.billing_months);
+  const faults = [...order.faults, ...frozenFaults(wanted, found, false)];
+  if (!order.act) return { items: [], faults, notes: [] };
+  const labels = { ...found.labels, [REPLACED_LABEL]: nextMark(name, own) };
+  const item: Item = {
+    sign: 'replace',
+    kind: 'server',
+    name,
+    id: found.id,
+    reasons: [
+      ...changes,
+      'another server is made, with other addresses; then this one is destroyed, with what is left of its paid time',
+      ...comesAlong(wanted, found),
+      ...staysBehind(wanted, found),
+      ...leftVolumes(found, ground),
+    ],
+    loses: `server ${name}`,
+    acts: [
+      { do: 'mark_replaced', id: found.id, labels },
+      order.act,
+      { do: 'wait_server', server: name },
+      ...rdnsActs(name, wantedRdns(heir, null)),
+      { do: 'destroy_server', id: found.id },
+    ],
+  };
+  return { items: [item], faults, notes: [] };
+}
+
+/** What the file leaves out stays as it is, on the other server, too. */
+function inherit(wanted: Placed<WantedServer>, old: ActualServer): Placed<WantedServer> {
+  return {
+    ...withRdns(wanted, old, null),
+    tags: wanted.tags ?? old.tags,
+    labels: wanted.labels ?? othersLabels(old.labels),
+    autoRenew: wanted.autoRenew ?? old.auto_renew,
+  };
+}
+
+/** `found` may have names of its own by now. */
+function withRdns(
+  wanted: Placed<WantedServer>,
+  old: ActualServer,
+  found: ActualServer | null,
+): Placed<WantedServer> {
+  const hostOf = (family: 'ipv4' | 'ipv6') =>
+    isLeftOut(wanted, old, family) && !found?.[family]?.rdns ? old[family]?.rdns : wanted.rdns[family];
+  return { ...wanted, rdns: { ipv4: hostOf('ipv4'), ipv6: hostOf('ipv6') } };
+}
+
+function isLeftOut({ rdns }: WantedServer, old: ActualServer, family: 'ipv4' | 'ipv6'): boolean {
+  return rdns[family] === undefined && Boolean(old[family]?.rdns);
+}
+
+function comesAlong(wanted: WantedServer, old: ActualServer): string[] {
+  const things = [
+    ...(wanted.tags === undefined && old.tags.length > 0 ? ['tags'] : []),
+    ...(wanted.labels === undefined && Object.keys(othersLabels(old.labels)).length > 0 ? ['labels'] : []),
+    ...(wanted.autoRenew === undefined && !old.auto_renew ? ['auto_renew: false'] : []),
+    ...FAMILIES.flatMap((family) => (isLeftOut(wanted, old, family) ? [`rdns ${family}`] : [])),
+  ];
+  return things.length > 0 ? [`comes along: ${things.join(', ')}`] : [];
+}
+
+function staysBehind(wanted: WantedServer, old: ActualServer): string[] {
+  const { address, rdns_records: records = {} } = old.ipv6 ?? {};
+  const names = Object.keys(records).filter((one) => one !== address).length;
+  const digest = old.labels[USER_DATA_LABEL];
+  return [
+    ...(wanted.userData === undefined
+      ? [
+          digest === undefined
+            ? 'it is installed without user data: the file has none, and what a server was installed with cannot be read'
+            : `the user data that it was installed with (${digest}) is not in the file, and does not come along`,
+        ]
+      : []),
+    ...(names > 0 ? [`reverse names of ${names} more IPv6 addresses do not come along`] : []),
+  ];
+}
+
+/** Above all marks that are there. */
+function nextMark(name: string, own: readonly ActualServer[]): string {
+  const marks = own.flatMap((server) => (server.name === name ? markOf(server) : []));
+  return String(Math.max(0, ...marks) + 1);
+}
+
+/** The one that it was made in the place of, by a run that was cut short before the end. */
+export function predecessorOf(found: ActualServer, own: readonly ActualServer[]): ActualServer | undefined {
+  if (isMarked(found)) return undefined;
+  const marked = own.filter((server) => server.name === found.name && isMarked(server));
+  return marked.sort((one, other) => markOf(other) - markOf(one))[0];
+}
+
+export function isMarked({ labels }: ActualServer): boolean {
+  return labels[REPLACED_LABEL] !== undefined;
+}
+
+export function markOf({ labels }: ActualServer): number {
+  return Number(labels[REPLACED_LABEL]) || 0;
+}

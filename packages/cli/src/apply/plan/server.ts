@@ -1,0 +1,163 @@
+/** One server that is there beside what the file says of it: as it is, changed in place, or installed anew. */
+import type { UpdateServer } from '@skerry/sdk';
+import type { Actual, ActualServer } from '../actual.ts';
+import type { Desired, Placed, WantedServer } from '../desired.ts';
+import type { Fault } from '../faults.ts';
+import { installReasons } from './install.ts';
+import { installLabels, labelChanges, ownLabels, tagChanges } from './labels.ts';
+import type { Act, Compared, Item, Rdns } from './plan.ts';
+
+export interface Ground {
+  readonly desired: Desired;
+  readonly actual: Actual;
+  /** The servers of the project. */
+  readonly own: readonly ActualServer[];
+  /** Ids of the SSH keys that are there, by what the file calls them. */
+  readonly keys: ReadonlyMap<string, string>;
+}
+export type ComparedServer = Omit<Compared, 'ids'>;
+
+export function changeServer(
+  wanted: Placed<WantedServer>,
+  found: ActualServer,
+  ground: Ground,
+): ComparedServer {
+  const { name } = wanted;
+  const install = installReasons(wanted, found, ground.actual);
+  const { image } = install;
+  const rdns = wantedRdns(wanted, found);
+  const { patch, reasons } = patchOf(wanted, found, ground.desired.project);
+  const changes = [...install.reasons, ...reasons, ...rdnsReasons(rdns, found)];
+  const notes = [...notesOf(wanted, found, ground.keys, image === undefined), ...install.notes];
+  const isBusy = found.status === 'provisioning' || found.status === 'installing';
+  const wait: Act = { do: 'wait_server', server: name };
+  if (changes.length === 0) {
+    const item: Item = {
+      sign: 'wait',
+      kind: 'server',
+      name,
+      id: found.id,
+      reasons: [],
+      loses: null,
+      acts: [wait],
+    };
+    return { items: isBusy ? [item] : [], faults: install.faults, notes };
+  }
+  const faults = [...install.faults, ...frozenFaults(wanted, found, image !== undefined)];
+  const labelsBefore = patch.labels ?? found.labels;
+  const labels = installLabels(wanted, labelsBefore);
+  const settle: Act[] = isBusy ? [{ do: 'settle_server', server: name }] : [];
+  const rebuild: Act[] =
+    image === undefined
+      ? []
+      : [...settle, { do: 'rebuild_server', id: found.id, server: wanted, image, labels, labelsBefore }];
+  const waits = isBusy || rebuild.length > 0 || (hasAny(rdns) && found.ipv4 === null);
+  const item: Item = {
+    sign: image === undefined ? 'change' : 'rebuild',
+    kind: 'server',
+    name,
+    id: found.id,
+    reasons: changes,
+    loses: image === undefined ? null : `the disk of server ${name}`,
+    acts: [
+      ...(reasons.length > 0 ? [{ do: 'update_server', id: found.id, patch } as const] : []),
+      ...rebuild,
+      ...(waits ? [wait] : []),
+      ...rdnsActs(name, rdns),
+    ],
+  };
+  return { items: [item], faults, notes };
+}
+
+function patchOf(
+  wanted: WantedServer,
+  found: ActualServer,
+  project: string,
+): { readonly patch: UpdateServer; readonly reasons: readonly string[] } {
+  const { tags, autoRenew } = wanted;
+  const labels = wanted.labels && { ...wanted.labels, ...ownLabels(found.labels, project) };
+  const byLabel = labels ? labelChanges(found.labels, labels) : [];
+  const byTag = tags ? tagChanges(found.tags, tags) : [];
+  const renew = autoRenew !== undefined && autoRenew !== found.auto_renew;
+  const patch: UpdateServer = {
+    ...(labels && byLabel.length > 0 ? { labels } : {}),
+    ...(tags && byTag.length > 0 ? { tags: [...tags] } : {}),
+    ...(renew ? { auto_renew: autoRenew } : {}),
+  };
+  const byRenew = renew ? [`auto_renew: ${found.auto_renew} → ${autoRenew}`] : [];
+  return { patch, reasons: [...byTag, ...byLabel, ...byRenew] };
+}
+
+/** Only what differs. A server that is to be made has none yet. */
+export function wantedRdns({ rdns }: WantedServer, found: ActualServer | null): Rdns {
+  const differs = (one: 'ipv4' | 'ipv6') =>
+    rdns[one] !== undefined && rdns[one] !== (found?.[one]?.rdns ?? null);
+  return {
+    ...(differs('ipv4') ? { ipv4: rdns.ipv4 ?? null } : {}),
+    ...(differs('ipv6') ? { ipv6: rdns.ipv6 ?? null } : {}),
+  };
+}
+
+export function rdnsActs(server: string, rdns: Rdns): Act[] {
+  return hasAny(rdns) ? [{ do: 'set_rdns', server, rdns }] : [];
+}
+
+function hasAny(rdns: Rdns): boolean {
+  return Object.keys(rdns).length > 0;
+}
+
+function rdnsReasons(rdns: Rdns, found: ActualServer): string[] {
+  const text = (host: string | null | undefined) => host ?? 'none';
+  return (['ipv4', 'ipv6'] as const)
+    .filter((one) => rdns[one] !== undefined)
+    .map((one) => `rdns ${one}: ${text(found[one]?.rdns)} → ${text(rdns[one])}`);
+}
+
+function notesOf(
+  wanted: WantedServer,
+  found: ActualServer,
+  keys: ReadonlyMap<string, string>,
+  keepsDisk: boolean,
+): string[] {
+  const { name, billingMonths } = wanted;
+  const ids = wanted.sshKeys.map((key) => keys.get(key) ?? key);
+  const sameKeys =
+    ids.every((id) => found.ssh_keys.includes(id)) && found.ssh_keys.every((id) => ids.includes(id));
+  const paid = found.billing_months;
+  const notes: string[] = [];
+  if (keepsDisk && !sameKeys) {
+    notes.push(`server ${name} was installed with other SSH keys: they change only when it is rebuilt`);
+  }
+  if (billingMonths !== undefined && billingMonths !== paid) {
+    notes.push(`server ${name} is paid ${paid} months at a time: that cannot be changed to ${billingMonths}`);
+  }
+  if (found.status === 'suspended') {
+    notes.push(whySuspended(name));
+  }
+  return notes;
+}
+
+/** What the service would refuse half-way. */
+export function frozenFaults(
+  { name, place }: Placed<WantedServer>,
+  { status, suspended_reason }: ActualServer,
+  rebuilds: boolean,
+): Fault[] {
+  if (status !== 'suspended' || !(rebuilds || suspended_reason === 'operator')) return [];
+  const what = rebuilds ? 'cannot be rebuilt' : 'cannot be changed';
+  return [{ place, message: `${what}: ${whySuspended(name)}`, exit: 'conflict' }];
+}
+
+export function whySuspended(name: string): string {
+  return `server ${name} is suspended: see \`skerry server describe ${name}\``;
+}
+
+/** Those of which the file says nothing else. */
+export function leftVolumes({ id, name }: ActualServer, { actual, desired }: Ground): string[] {
+  const told = new Set(
+    desired.volumes.filter((one) => one.absent || one.server !== undefined).map((one) => one.name),
+  );
+  return actual.volumes
+    .filter((volume) => volume.attached_to === id && !told.has(volume.name))
+    .map((volume) => `volume ${volume.name} is attached to ${name}: it is detached, and stays`);
+}

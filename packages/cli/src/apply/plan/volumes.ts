@@ -1,0 +1,156 @@
+/** Volumes have no labels: the account has one of a name. They grow and move; only `absent: true` destroys one. */
+import type { Actual, ActualServer, ActualVolume } from '../actual.ts';
+import { type Desired, isWanted, type Placed, type WantedVolume } from '../desired.ts';
+import type { Fault } from '../faults.ts';
+import { PROJECT_LABEL } from '../file/fields.ts';
+import type { Act, Compared, Item } from './plan.ts';
+import { whySuspended } from './server.ts';
+
+/** What becomes of servers, as far as volumes and firewall groups have to know. */
+export interface ServersPlanned {
+  /** By name: the server that is there now and stays. */
+  readonly staying: ReadonlyMap<string, ActualServer>;
+  /** Ids of those that are destroyed at the end. */
+  readonly leaving: ReadonlySet<string>;
+}
+
+export function compareVolumes(desired: Desired, actual: Actual, servers: ServersPlanned): Compared {
+  const items: Item[] = [];
+  const faults: Fault[] = [];
+  const notes: string[] = [];
+  const ids = new Map<string, string>();
+  for (const wanted of desired.volumes) {
+    const { place, name } = wanted;
+    const namesakes = actual.volumes.filter((volume) => volume.name === name);
+    const [found] = namesakes;
+    const conflict = (message: string) => faults.push({ place, message, exit: 'conflict' });
+    if (namesakes.length > 1) {
+      conflict(`there is more than one volume "${name}": rename one of them`);
+      continue;
+    }
+    if (found) ids.set(name, found.id);
+    const holder = found && actual.servers.find(({ id }) => id === found.attached_to);
+    const isOurs = !holder || holder.labels[PROJECT_LABEL] === desired.project;
+    if (!isWanted(wanted)) {
+      if (found && !isOurs)
+        conflict(`is attached to ${holder.name}, which is outside of the project: detach it first`);
+      else if (found) items.push(goodbye(found, holder));
+    } else if (found) {
+      const moves = wanted.server !== undefined && holder?.name !== wanted.server;
+      if (!isOurs && moves) {
+        conflict(`is attached to ${holder.name}, which is outside of the project: detach it first`);
+      }
+      for (const message of impossible(wanted, found)) conflict(message);
+      const item = change(wanted, found, holder, servers);
+      if (item) items.push(item);
+      for (const message of frozen(wanted, item, servers)) conflict(message);
+      notes.push(...filesystemNote(wanted, found));
+    } else if (actual.regions.some(({ id }) => id === wanted.region)) {
+      const item = create(wanted, servers);
+      items.push(item);
+      for (const message of frozen(wanted, item, servers)) conflict(message);
+    } else {
+      const message = `there is no region "${wanted.region}": see \`skerry region list\``;
+      faults.push({ place: `${place}.region`, message, exit: 'usage' });
+    }
+  }
+  return { items, faults, notes, ids };
+}
+
+function impossible(wanted: Placed<WantedVolume>, found: ActualVolume): string[] {
+  return [
+    ...(wanted.region === found.region ? [] : [`is in ${found.region}: it cannot go to ${wanted.region}`]),
+    ...(wanted.sizeGb >= found.size_gb
+      ? []
+      : [`has ${found.size_gb} GiB: it cannot be made smaller (size_gb: ${wanted.sizeGb})`]),
+    ...(wanted.encrypted === undefined || wanted.encrypted === found.encrypted
+      ? []
+      : [`is ${found.encrypted ? '' : 'not '}encrypted: that is fixed when it is made`]),
+  ];
+}
+
+/** What is suspended takes no volume. */
+function frozen({ server }: WantedVolume, item: Item | undefined, { staying }: ServersPlanned): string[] {
+  const attaches = item?.acts.some((act) => act.do === 'attach_volume');
+  return attaches && server && staying.get(server)?.status === 'suspended'
+    ? [`cannot be attached: ${whySuspended(server)}`]
+    : [];
+}
+
+function filesystemNote({ name, filesystem }: WantedVolume, found: ActualVolume): string[] {
+  return filesystem === undefined || filesystem === found.filesystem
+    ? []
+    : [
+        `volume ${name} is noted down as ${found.filesystem ?? 'without a filesystem'}: that cannot be changed`,
+      ];
+}
+
+function create(volume: WantedVolume, servers: ServersPlanned): Item {
+  const { name, sizeGb, region, server } = volume;
+  return {
+    sign: 'create',
+    kind: 'volume',
+    name,
+    id: null,
+    reasons: [
+      `${sizeGb} GiB in ${region}${volume.encrypted ? ', encrypted' : ''}${server ? `, attached to ${server}` : ''}`,
+    ],
+    loses: null,
+    acts: [{ do: 'create_volume', volume }, ...(server ? attach(name, server, servers) : [])],
+  };
+}
+
+function change(
+  { name, sizeGb, server }: WantedVolume,
+  found: ActualVolume,
+  holder: ActualServer | undefined,
+  servers: ServersPlanned,
+): Item | undefined {
+  const acts: Act[] = [];
+  const reasons: string[] = [];
+  if (sizeGb > found.size_gb) {
+    acts.push({ do: 'grow_volume', volume: name, sizeGb });
+    reasons.push(`size_gb: ${found.size_gb} → ${sizeGb}`);
+  }
+  // The one that has the name is another one when it is replaced.
+  const there = server ? servers.staying.get(server)?.id : undefined;
+  const isThere = server ? there !== undefined && there === found.attached_to : found.attached_to === null;
+  if (server !== undefined && !isThere) {
+    if (found.attached_to !== null) acts.push({ do: 'detach_volume', volume: name });
+    if (server !== null) acts.push(...attach(name, server, servers));
+    const from = holder?.name ?? (found.attached_to === null ? 'none' : 'another server');
+    reasons.push(
+      from === server
+        ? `server: comes along to the ${there ? 'other' : 'new'} ${server}`
+        : `server: ${from} → ${server ?? 'none'}`,
+    );
+  }
+  if (acts.length === 0) return undefined;
+  return { sign: 'change', kind: 'volume', name, id: found.id, reasons, loses: null, acts };
+}
+
+/** One that is still being installed takes no volume yet; of one that is made or rebuilt now its own item waits. */
+function attach(volume: string, server: string, { staying }: ServersPlanned): Act[] {
+  const status = staying.get(server)?.status;
+  const waits = status === 'provisioning' || status === 'installing';
+  return [
+    ...(waits ? [{ do: 'wait_server', server } as const] : []),
+    { do: 'attach_volume', volume, server },
+  ];
+}
+
+function goodbye(volume: ActualVolume, holder: ActualServer | undefined): Item {
+  const { id, name, attached_to, size_gb, region } = volume;
+  const whose = holder
+    ? `detached from ${holder.name} before`
+    : 'attached to nothing: a volume is of no project, so whether it is of this one cannot be told';
+  return {
+    sign: 'destroy',
+    kind: 'volume',
+    name,
+    id,
+    reasons: ['it is to be absent', `${size_gb} GiB in ${region}, ${whose}`],
+    loses: `volume ${name}`,
+    acts: [{ do: 'delete_volume', id, attached: attached_to !== null }],
+  };
+}

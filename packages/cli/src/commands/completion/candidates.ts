@@ -1,0 +1,200 @@
+/** What may stand where the cursor is, read from the rows: commands, options, choices, and names of the account's things. */
+import type { Command } from '../../command.ts';
+import { type Argument, kebab, type Option } from '../../options.ts';
+import { FORMATS } from '../../output/format.ts';
+
+export interface Candidate {
+  readonly word: string;
+  readonly about?: string;
+}
+
+/** Things of an account or of this machine that are named: `completes` of an option or an argument, or its own name. */
+export interface Wanted {
+  readonly kind: string;
+  /** What each name begins with: `--server=`. */
+  readonly before: string;
+}
+
+export interface Completion {
+  readonly candidates: readonly Candidate[];
+  readonly wanted: Wanted | null;
+}
+
+export interface Group {
+  readonly about: string;
+  readonly aliases?: readonly string[];
+}
+export type Groups = Readonly<Record<string, Group>>;
+
+type Slot = Pick<Option<unknown>, 'value' | 'about' | 'choices' | 'completes' | 'short'>;
+type Slots = ReadonlyMap<string, Slot & { readonly name: string }>;
+
+const NOTHING: Completion = { candidates: [], wanted: null };
+
+const GLOBAL: Readonly<Record<string, Slot>> = {
+  output: { value: 'format', about: 'Format of what is printed.', choices: FORMATS, short: 'o' },
+  noHeader: { value: null, about: 'Without the line of headings.' },
+  quiet: { value: null, about: 'No notes and no progress.', short: 'q' },
+  context: { value: 'name', about: 'The account to use.', completes: 'context' },
+  help: { value: null, about: 'Show help.', short: 'h' },
+};
+
+/** `words` are those after `skerry`; the last one is being typed, and may be empty. */
+export function complete(rows: readonly Command[], groups: Groups, words: readonly string[]): Completion {
+  const before = words.slice(0, -1);
+  const typed = words.at(-1) ?? '';
+  const { path, args, pending, ended } = walk(rows, groups, before);
+  const row = rowAt(rows, path);
+  const slots = slotsOf(row);
+  if (pending !== null) return ofSlot(pending, row, typed, '');
+  if (!ended && typed.startsWith('-')) return ofOption(slots, row, typed);
+  const below = args.length === 0 && !ended ? wordsBelow(rows, groups, path, typed) : [];
+  const argument = row && argumentAt(row, args.length);
+  const own = argument ? ofSlot({ ...argument.slot, name: argument.name }, row, typed, '') : NOTHING;
+  return { candidates: [...below, ...own.candidates], wanted: own.wanted };
+}
+
+interface Walk {
+  /** The words of the command. */
+  readonly path: readonly string[];
+  readonly args: readonly string[];
+  /** The option whose value is being typed. */
+  readonly pending: (Slot & { readonly name: string }) | null;
+  /** After `--`. */
+  readonly ended: boolean;
+}
+
+function walk(rows: readonly Command[], groups: Groups, before: readonly string[]): Walk {
+  let path: readonly string[] = [];
+  let pending: Walk['pending'] = null;
+  let ended = false;
+  const args: string[] = [];
+  for (const word of before) {
+    if (pending !== null) {
+      pending = null;
+      continue;
+    }
+    if (word === '--') ended = true;
+    else if (!ended && word.startsWith('-')) {
+      const slot = slotsOf(rowAt(rows, path)).get(word);
+      if (slot && slot.value !== null) pending = slot;
+    } else {
+      const step = args.length === 0 && !ended ? stepTo(rows, groups, path, word) : null;
+      if (step === null) args.push(word);
+      else path = step;
+    }
+  }
+  return { path, args, pending, ended };
+}
+
+/** The path with one more word, by its name or an alias; null: it is no command. */
+function stepTo(
+  rows: readonly Command[],
+  groups: Groups,
+  path: readonly string[],
+  word: string,
+): readonly string[] | null {
+  for (const { name, aliases } of commandsBelow(rows, groups, path)) {
+    if (name === word || aliases?.includes(word)) return [...path, name];
+  }
+  return null;
+}
+
+interface Below {
+  readonly name: string;
+  readonly about: string;
+  readonly aliases?: readonly string[] | undefined;
+}
+
+function commandsBelow(rows: readonly Command[], groups: Groups, path: readonly string[]): Below[] {
+  const found = new Map<string, Below>();
+  for (const { name, about, aliases, hidden } of rows) {
+    const words = name.split(' ');
+    const word = words[path.length];
+    if (hidden || word === undefined || path.some((one, at) => words[at] !== one)) continue;
+    const isGroup = words.length > path.length + 1;
+    if (!isGroup) found.set(word, { name: word, about, aliases });
+    else if (!found.has(word)) found.set(word, { name: word, about: '', ...groups[word] });
+  }
+  return [...found.values()];
+}
+
+function wordsBelow(
+  rows: readonly Command[],
+  groups: Groups,
+  path: readonly string[],
+  typed: string,
+): Candidate[] {
+  const help = path.length === 0 ? [{ name: 'help', about: 'Show help about a command or a topic' }] : [];
+  return [...commandsBelow(rows, groups, path), ...help]
+    .filter(({ name }) => name.startsWith(typed))
+    .map(({ name, about }) => ({ word: name, about }))
+    .sort((one, other) => (one.word < other.word ? -1 : 1));
+}
+
+/** The row itself, or the one that its group does by default. */
+function rowAt(rows: readonly Command[], path: readonly string[]): Command | undefined {
+  const name = path.join(' ');
+  const isDefault = (row: Command) => row.isDefault && row.name.split(' ').slice(0, -1).join(' ') === name;
+  return rows.find((row) => row.name === name) ?? rows.find(isDefault);
+}
+
+function slotsOf(row: Command | undefined): Slots {
+  const all = Object.entries({ ...GLOBAL, ...row?.options });
+  const named = all.flatMap(([name, slot]) => {
+    const shown = { ...slot, name };
+    const long = [`--${kebab(name)}`, shown] as const;
+    return slot.short ? [long, [`-${slot.short}`, shown] as const] : [long];
+  });
+  return new Map(named);
+}
+
+function ofOption(slots: Slots, row: Command | undefined, typed: string): Completion {
+  const at = typed.indexOf('=');
+  if (at > 0) {
+    const slot = slots.get(typed.slice(0, at));
+    return slot && slot.value !== null ? ofSlot(slot, row, typed, typed.slice(0, at + 1)) : NOTHING;
+  }
+  const candidates = [...slots]
+    .filter(([word]) => word.startsWith('--') && word.startsWith(typed))
+    .map(([word, { about }]) => ({ word, about }));
+  return { candidates, wanted: null };
+}
+
+function ofSlot(
+  slot: Slot & { readonly name: string },
+  row: Command | undefined,
+  typed: string,
+  before: string,
+): Completion {
+  if (slot.name === 'output' && typed.startsWith(`${before}columns=`)) return ofColumns(row, typed);
+  if (slot.choices) {
+    const words = slot.choices.map((choice) => `${before}${choice}`);
+    return {
+      candidates: words.filter((word) => word.startsWith(typed)).map((word) => ({ word })),
+      wanted: null,
+    };
+  }
+  const isFile = slot.value === 'file' || slot.value === 'path';
+  const kind = slot.completes ?? (isFile ? 'file' : slot.name);
+  return { candidates: [], wanted: { kind, before } };
+}
+
+/** The next one of `columns=id,na`. */
+function ofColumns(row: Command | undefined, typed: string): Completion {
+  const kept = typed.replace(/[^=,]*$/, '');
+  const columns = row?.columns?.map(({ name }) => name) ?? [];
+  const words = columns.map((name) => `${kept}${name}`).filter((word) => word.startsWith(typed));
+  return { candidates: words.map((word) => ({ word })), wanted: null };
+}
+
+function argumentAt(row: Command, at: number): { readonly name: string; readonly slot: Slot } | null {
+  const all = Object.entries(row.args ?? {});
+  const [name, argument] = all[at] ?? lastRest(all) ?? [];
+  return name !== undefined && argument ? { name, slot: { ...argument, value: name } } : null;
+}
+
+function lastRest(all: readonly [string, Argument<unknown>][]): [string, Argument<unknown>] | undefined {
+  const last = all.at(-1);
+  return last?.[1].rest ? last : undefined;
+}

@@ -1,0 +1,76 @@
+import { type Command, command } from '../../command.ts';
+import { removeContext, renameContext, useContext } from '../../config/change.ts';
+import { readConfig } from '../../config/config.ts';
+import { chooseAccount } from '../../config/contexts.ts';
+import { arg } from '../../options.ts';
+import { CONTEXT_COLUMNS, shownContext, shownContexts } from './columns.ts';
+
+const CONTEXT = arg('Its name.', { completes: 'context' });
+
+const list = command({
+  name: 'context list',
+  aliases: ['ls'],
+  about: 'List the accounts that you signed in to',
+  help: 'Tokens are never shown, only their last four characters.',
+  does: [],
+  columns: CONTEXT_COLUMNS,
+  example: 'skerry context list',
+  run: async ({ env, output, terminal }) => {
+    output.list(shownContexts(readConfig(env, terminal.warn)), CONTEXT_COLUMNS);
+  },
+});
+
+const show = command({
+  name: 'context show',
+  aliases: ['current', 'describe'],
+  about: 'Show which account is in use',
+  help: 'What --context and the environment say counts, too: see `skerry help environment`.',
+  does: [],
+  columns: CONTEXT_COLUMNS,
+  example: 'skerry context show',
+  run: async ({ env, output, terminal, contextName }) => {
+    const { name, ...account } = chooseAccount(env, contextName, terminal.warn);
+    output.show(shownContext(name, account, true), CONTEXT_COLUMNS);
+  },
+});
+
+const use = command({
+  name: 'context use',
+  about: 'Use another account from now on',
+  does: [],
+  args: { name: CONTEXT },
+  example: 'skerry context use work',
+  run: async ({ env, terminal }, { name }) => {
+    useContext(env, name);
+    terminal.note(`In use: ${name}.`);
+    const by = ['SKERRY_TOKEN', 'SKERRY_CONTEXT'].find((variable) => env[variable]);
+    if (by !== undefined) terminal.warn(`skerry: ${by} is set, and comes first`);
+  },
+});
+
+const rename = command({
+  name: 'context rename',
+  about: 'Give a context another name',
+  does: [],
+  args: { name: CONTEXT, newName: arg('Its new name.') },
+  example: 'skerry context rename work client',
+  run: async ({ env }, { name, newName }) => {
+    renameContext(env, name, newName);
+  },
+});
+
+const remove = command({
+  name: 'context delete',
+  aliases: ['rm'],
+  about: 'Forget a context and its token',
+  help: 'At the host the token stays good: `skerry token delete` takes that away.',
+  does: [],
+  args: { name: CONTEXT },
+  example: 'skerry context delete client',
+  run: async ({ env, terminal }, { name }) => {
+    removeContext(env, name);
+    terminal.note(`Forgotten here. The token of ${name} is still good: skerry token delete revokes one.`);
+  },
+});
+
+export const CONTEXT_COMMANDS: readonly Command[] = [list, show, use, rename, remove];

@@ -1,0 +1,35 @@
+import { type Command, command } from '../../command.ts';
+import { findFirewallGroup } from '../../find.ts';
+import { given, LISTS, showList } from '../../lists.ts';
+import { arg, text } from '../../options.ts';
+import { FIREWALL_GROUP_COLUMNS } from './columns.ts';
+import { showGroup } from './show.ts';
+
+const list = command({
+  name: 'firewall list',
+  aliases: ['ls'],
+  about: 'List firewall groups',
+  does: ['firewall_groups.list'],
+  options: { name: text('name', 'Only with this name.'), ...LISTS },
+  columns: FIREWALL_GROUP_COLUMNS,
+  example: 'skerry firewall list --sort name',
+  run: async (context, { sort, limit, ...filter }) => {
+    const query = given({ filter: given(filter), sort }) as object;
+    await showList(context, context.skerry.firewallGroups.list(query), limit, FIREWALL_GROUP_COLUMNS);
+  },
+});
+
+const describe = command({
+  name: 'firewall describe',
+  aliases: ['get', 'show'],
+  about: 'Show all of a firewall group, its rules below',
+  does: ['firewall_groups.get', 'firewall_groups.list'],
+  args: { group: arg('Name or id.', { completes: 'firewall' }) },
+  columns: FIREWALL_GROUP_COLUMNS,
+  example: 'skerry firewall describe web',
+  run: async ({ skerry, output }, { group }) => {
+    showGroup(output, await findFirewallGroup(skerry, group));
+  },
+});
+
+export const FIREWALL_READ: readonly Command[] = [list, describe];

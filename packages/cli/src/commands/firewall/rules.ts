@@ -1,0 +1,76 @@
+/**
+ * A firewall rule as one line: direction, protocol, ports, source, action, and a note behind `#`.
+ *
+ *   in tcp 22 203.0.113.0/24 accept # the office
+ *   in udp all 0.0.0.0/0 drop
+ *   in icmp ::/0 accept
+ *
+ * tcp and udp have ports: one, a list with commas, a range, or `all`. icmp and any have none. What the words may be the service
+ * knows; here it is only told which word is which.
+ */
+import type { CreateFirewallRule, FirewallRule } from '@skerry/sdk';
+import { Failure } from '../../exit-codes.ts';
+import type { Option } from '../../options.ts';
+
+const WITH_PORTS: readonly string[] = ['tcp', 'udp'];
+const WITHOUT_PORTS: readonly string[] = ['icmp', 'any'];
+const DIRECTIONS: readonly string[] = ['in', 'out'];
+const ACTIONS: readonly string[] = ['accept', 'drop', 'reject'];
+const ALL_PORTS = 'all';
+
+export const RULE_HELP = `A rule is written in one line: direction, protocol, ports, source, action, and perhaps a note behind #.
+  in tcp 22 203.0.113.0/24 accept # the office
+  in tcp 80,443 0.0.0.0/0 accept
+  in udp 60000-61000 ::/0 accept
+  in icmp 0.0.0.0/0 accept
+Direction is in or out; the protocol tcp, udp, icmp or any; the action accept, drop or reject. tcp and udp have
+ports: one, a list with commas, a range, or "all". The source is the other side, as a CIDR, whatever the direction:
+0.0.0.0/0 is all of IPv4, ::/0 all of IPv6. The first rule that matches wins.`;
+
+/** `--rule 'in tcp 22 203.0.113.0/24 accept' --rule …`, in their order. */
+export function rules(about: string): Option<readonly CreateFirewallRule[] | undefined> {
+  return {
+    value: 'rule',
+    about,
+    many: true,
+    read: (texts, name) => texts?.map((text) => readRule(text, name)),
+  };
+}
+
+/** `name` is where it was given, for the error. */
+export function readRule(text: string, name: string): CreateFirewallRule {
+  const [line = '', ...remarks] = text.split('#');
+  const note = remarks.join('#').trim();
+  const [direction = '', proto = '', ...more] = line.trim().split(/\s+/);
+  known(direction, DIRECTIONS, 'direction', text, name);
+  known(proto, [...WITH_PORTS, ...WITHOUT_PORTS], 'protocol', text, name);
+  const hasPorts = WITH_PORTS.includes(proto);
+  const [port, source, action, ...tooMuch] = hasPorts ? more : [ALL_PORTS, ...more];
+  if (source === undefined || action === undefined || tooMuch.length > 0) {
+    const shape = hasPorts ? 'ports source action' : 'source action';
+    throw new Failure('usage', `${name}: "${text}" is not "${direction} ${proto} ${shape}"`);
+  }
+  known(action, ACTIONS, 'action', text, name);
+  return {
+    direction: direction as CreateFirewallRule['direction'],
+    proto: proto as CreateFirewallRule['proto'],
+    port: port === ALL_PORTS || port === undefined ? null : port,
+    source,
+    action: action as CreateFirewallRule['action'],
+    note: note === '' ? null : note,
+  };
+}
+
+/** The same the other way round. */
+export function ruleText({ direction, proto, port, source, action }: FirewallRule): string {
+  const ports = WITH_PORTS.includes(proto) ? [port ?? ALL_PORTS] : [];
+  return [direction, proto, ...ports, source, action].join(' ');
+}
+
+function known(word: string, words: readonly string[], what: string, text: string, name: string): void {
+  if (words.includes(word)) return;
+  throw new Failure(
+    'usage',
+    `${name}: "${text}" has no ${what} where it belongs: it is one of ${words.join(', ')}`,
+  );
+}

@@ -1,0 +1,88 @@
+import type { Metrics } from '@skerry/sdk';
+import { command } from '../../command.ts';
+import { findServer } from '../../find.ts';
+import { arg, whole } from '../../options.ts';
+import type { Column } from '../../output/columns.ts';
+import { meanOf, type Point, sparkline } from './sparkline.ts';
+
+const HOURS = 24;
+const HOURS_MAX = 30 * 24;
+const HOUR_S = 3_600;
+const CHART_MAX = 48;
+/** What the other columns take of a line. */
+const BESIDE_CHART = 62;
+
+interface Row {
+  readonly series: keyof Metrics['series'];
+  readonly points: readonly Point[];
+  readonly chart: string;
+}
+
+const percent = (value: number) => `${value.toFixed(1)} %`;
+const mib = (value: number) => `${Math.round(value)} MiB`;
+const UNITS: Readonly<Record<Row['series'], (value: number) => string>> = {
+  cpu_pct: percent,
+  ram_mb: mib,
+  disk_read_bps: rate,
+  disk_write_bps: rate,
+  net_in_bps: rate,
+  net_out_bps: rate,
+};
+const SERIES = Object.keys(UNITS) as readonly Row['series'][];
+
+const COLUMNS: readonly Column<Row>[] = [
+  { name: 'series', of: ({ series }) => series },
+  { name: 'now', of: (row) => shown(row, (values) => values.at(-1)) },
+  { name: 'average', of: (row) => shown(row, meanOf) },
+  { name: 'maximum', of: (row) => shown(row, (values) => Math.max(...values)) },
+  { name: 'chart', of: ({ chart }) => chart, hidden: true },
+];
+
+export const metrics = command({
+  name: 'server metrics',
+  about: 'Show the load of a server: now, on average, at most',
+  help: 'Means by the hour. As JSON they are shown as the API gives them: 30 days, whatever --hours says.',
+  does: ['servers.metrics', 'servers.get', 'servers.list'],
+  args: { server: arg('Name or id.', { completes: 'server' }) },
+  options: {
+    hours: whole('number', `Of the last hours, at most ${HOURS_MAX}; ${HOURS} when left out.`, {
+      min: 1,
+      max: HOURS_MAX,
+    }),
+  },
+  columns: COLUMNS,
+  example: 'skerry server metrics web-1 --hours 48',
+  run: async ({ skerry, terminal, output }, { server, hours = HOURS }) => {
+    const { id } = await findServer(skerry, server);
+    const found = await skerry.servers.metrics(id);
+    const stepS = found.step_s;
+    // Points stand for the hour that begins with them: the running one is the last of them.
+    const endS = Math.ceil((Date.parse(found.end) / 1_000 + 1) / HOUR_S) * HOUR_S;
+    const startS = endS - hours * HOUR_S;
+    const width = Math.min(CHART_MAX, Math.max(8, terminal.columns - BESIDE_CHART));
+    const rows = SERIES.map((series): Row => {
+      const points = (found.series[series] as unknown as readonly Point[]).filter(([at]) => at >= startS);
+      return { series, points, chart: sparkline(points, { startS, endS, stepS }, width) };
+    });
+    const columns = terminal.stdout.isTTY ? COLUMNS.map((one) => ({ ...one, hidden: false })) : COLUMNS;
+    output.list(rows, columns, found);
+  },
+});
+
+function shown(
+  { series, points }: Row,
+  pick: (values: readonly number[]) => number | undefined,
+): string | null {
+  const value = points.length === 0 ? undefined : pick(points.map(([, one]) => one));
+  return value === undefined ? null : UNITS[series](value);
+}
+
+const KIB = 1_024;
+
+/** Of bytes a second. */
+function rate(bytes: number): string {
+  if (bytes < KIB) return `${Math.round(bytes)} B/s`;
+  if (bytes < KIB ** 2) return `${(bytes / KIB).toFixed(1)} KiB/s`;
+  if (bytes < KIB ** 3) return `${(bytes / KIB ** 2).toFixed(1)} MiB/s`;
+  return `${(bytes / KIB ** 3).toFixed(1)} GiB/s`;
+}

@@ -1,0 +1,106 @@
+import type { Snapshot } from '@skerry/sdk';
+import { type Command, command } from '../../command.ts';
+import { findServer, findSnapshot, serverId } from '../../find.ts';
+import { given, LISTS, showList } from '../../lists.ts';
+import { ahead } from '../../moments.ts';
+import { arg, text } from '../../options.ts';
+import { confirm, YES } from '../../terminal/confirm.ts';
+import { making, ONCE } from '../../terminal/making.ts';
+import { WAITS, waiting } from '../../terminal/waiting.ts';
+import { SNAPSHOT_COLUMNS } from './columns.ts';
+
+const STATUSES = ['creating', 'ready', 'error'] as const;
+const SNAPSHOT = arg('Name or id.', { completes: 'snapshot' });
+
+const list = command({
+  name: 'snapshot list',
+  aliases: ['ls'],
+  about: 'List snapshots',
+  does: ['snapshots.list', 'servers.get', 'servers.list'],
+  options: {
+    server: text('server', 'Only of this server, by name or id; by id where it is gone.', {
+      completes: 'server',
+    }),
+    status: text('status', 'Only in this status.', { choices: STATUSES }),
+    name: text('name', 'Only with this name.'),
+    ...LISTS,
+  },
+  columns: SNAPSHOT_COLUMNS,
+  example: 'skerry snapshot list --server web-1',
+  run: async (context, { sort, limit, server, ...filter }) => {
+    const of = server === undefined ? undefined : await serverId(context.skerry, server);
+    const query = given({ filter: given({ ...filter, server: of }), sort }) as object;
+    await showList(context, context.skerry.snapshots.list(query), limit, SNAPSHOT_COLUMNS);
+  },
+});
+
+const describe = command({
+  name: 'snapshot describe',
+  aliases: ['get', 'show'],
+  about: 'Show all of a snapshot',
+  does: ['snapshots.get', 'snapshots.list'],
+  args: { snapshot: SNAPSHOT },
+  columns: SNAPSHOT_COLUMNS,
+  example: 'skerry snapshot describe before-upgrade',
+  run: async ({ skerry, output }, { snapshot }) => {
+    output.show(await findSnapshot(skerry, snapshot), SNAPSHOT_COLUMNS);
+  },
+});
+
+const create = command({
+  name: 'snapshot create',
+  about: "Make a snapshot of a server's disk, and wait until it is ready",
+  help:
+    'The server goes on running: the snapshot is what its disk would hold if the power failed now.\n' +
+    '`skerry server restore` puts a snapshot onto a disk.',
+  does: ['snapshots.create', 'snapshots.get', 'servers.get', 'servers.list'],
+  args: { server: arg('Name or id of the server.', { completes: 'server' }) },
+  options: {
+    name: text('name', 'How to call it; made from the time when left out.'),
+    expiresAt: ahead('When it is deleted by itself; never when left out.'),
+    ...ONCE,
+    ...WAITS,
+  },
+  columns: SNAPSHOT_COLUMNS,
+  example: 'skerry snapshot create web-1 --name nightly --expires-at 30d',
+  run: async (context, { server, name, expiresAt, idempotencyKey: key, ...waits }) => {
+    const { skerry, output } = context;
+    const { id } = await findServer(skerry, server);
+    const body = given({ name, expires_at: expiresAt });
+    const asked = {
+      key,
+      what: `snapshot ${name ?? ''}`.trim(),
+      look: ['skerry', 'snapshot', 'list', '--server', id],
+    };
+    const begun = await making(context, asked, (once) => skerry.snapshots.create(id, body, once));
+    const show = (seen: Snapshot) => output.show(seen, SNAPSHOT_COLUMNS);
+    show(
+      await waiting(
+        context,
+        waits,
+        begun.name,
+        begun,
+        (options) => skerry.waitFor(begun, 'ready', options),
+        show,
+      ),
+    );
+  },
+});
+
+const remove = command({
+  name: 'snapshot delete',
+  aliases: ['rm'],
+  about: 'Delete a snapshot',
+  does: ['snapshots.delete', 'snapshots.get', 'snapshots.list'],
+  args: { snapshot: SNAPSHOT },
+  options: { yes: YES },
+  example: 'skerry snapshot delete before-upgrade --yes',
+  run: async ({ skerry, terminal }, { snapshot, yes }) => {
+    const { id, name } = await findSnapshot(skerry, snapshot);
+    await confirm(terminal, yes, `delete snapshot ${name} (${id})`);
+    await skerry.snapshots.delete(id);
+    terminal.note(`Snapshot ${name} is deleted.`);
+  },
+});
+
+export const SNAPSHOT_COMMANDS: readonly Command[] = [list, describe, create, remove];

@@ -1,0 +1,90 @@
+import { type Command, command } from '../../command.ts';
+import { onlyOne } from '../../find.ts';
+import { given, LISTS, showList } from '../../lists.ts';
+import { ahead } from '../../moments.ts';
+import { arg, requiredText, text } from '../../options.ts';
+import { confirm, YES } from '../../terminal/confirm.ts';
+import { making, ONCE } from '../../terminal/making.ts';
+import { CREATED_TOKEN_COLUMNS, TOKEN_COLUMNS } from './columns.ts';
+import { isInUse } from './in-use.ts';
+
+const SCOPES = ['read', 'write', 'billing'] as const;
+
+const list = command({
+  name: 'token list',
+  aliases: ['ls'],
+  about: 'List API tokens',
+  does: ['tokens.list'],
+  options: {
+    name: text('name', 'Only with this name.'),
+    scope: text('scope', 'Only with this scope.', { choices: SCOPES }),
+    ...LISTS,
+  },
+  columns: TOKEN_COLUMNS,
+  example: 'skerry token list --scope read',
+  run: async (context, { sort, limit, ...filter }) => {
+    const query = given({ filter: given(filter), sort }) as object;
+    await showList(context, context.skerry.tokens.list(query), limit, TOKEN_COLUMNS);
+  },
+});
+
+const create = command({
+  name: 'token create',
+  about: 'Create an API token; it is shown this once',
+  help:
+    'A token may not do more than the one that creates it. For a script:\n' +
+    '  skerry token create --name ci --scope write -o columns=token --no-header',
+  does: ['tokens.create'],
+  options: {
+    name: requiredText('name', 'How to call it.'),
+    scope: requiredText('scope', 'What it may do; each may all of those before it.', { choices: SCOPES }),
+    expiresAt: ahead('When it stops working; never when left out.'),
+    ...ONCE,
+  },
+  columns: CREATED_TOKEN_COLUMNS,
+  example: 'skerry token create --name deploy --scope write --expires-at 90d',
+  run: async (context, { name, scope, expiresAt, idempotencyKey: key }) => {
+    const { skerry, output, terminal } = context;
+    const body = { name, scope: scope as (typeof SCOPES)[number], ...given({ expires_at: expiresAt }) };
+    const look = ['skerry', 'token', 'list', '--name', name];
+    const made = await making(context, { key, what: `token ${name}`, look }, (once) =>
+      skerry.tokens.create(body, once),
+    );
+    output.show(made, CREATED_TOKEN_COLUMNS);
+    terminal.warn('skerry: the token is shown this once: keep it now');
+  },
+});
+
+const IN_USE = {
+  yes: 'skerry: this is the token that you are using right now: it ends your own access',
+  perhaps:
+    'skerry: this token was used within the last minute: it may be the one that you are using right now',
+  no: null,
+} as const;
+
+const remove = command({
+  name: 'token delete',
+  aliases: ['revoke', 'rm'],
+  about: 'Revoke an API token at once',
+  does: ['tokens.delete', 'tokens.list'],
+  args: { token: arg('Name or id.', { completes: 'token' }) },
+  options: { yes: YES },
+  example: 'skerry token delete ci --yes',
+  run: async ({ skerry, terminal }, { token: text, yes }) => {
+    const all = await skerry.tokens.list().all();
+    const byId = all.filter(({ id }) => id === text);
+    const named = all.filter(({ name }) => name === text);
+    const token = onlyOne(byId.length > 0 ? byId : named, 'token', text);
+    const warning = IN_USE[isInUse(token, all)];
+    if (warning) terminal.warn(warning);
+    await confirm(
+      terminal,
+      yes,
+      `revoke token ${token.name} (${token.id}), and what uses it fails from then on`,
+    );
+    await skerry.tokens.delete(token.id);
+    terminal.note(`Token ${token.name} is revoked.`);
+  },
+});
+
+export const TOKEN_COMMANDS: readonly Command[] = [list, create, remove];

@@ -1,0 +1,39 @@
+/** The coins that can be paid in, as the contract names them. A test holds them against the contract's own. */
+import type { Topup } from '@skerry/sdk';
+
+export type CoinCode = Topup['coin'];
+
+interface Coin {
+  readonly name: string;
+  /** What wallets call it: on two networks it is the same word. */
+  readonly unit: string;
+  readonly network: string;
+  /** Digits after the point of one whole coin. */
+  readonly decimals: number;
+}
+
+export const COINS: Readonly<Record<CoinCode, Coin>> = {
+  BTC: { name: 'Bitcoin', unit: 'BTC', network: 'Bitcoin', decimals: 8 },
+  XMR: { name: 'Monero', unit: 'XMR', network: 'Monero', decimals: 12 },
+  ETH: { name: 'Ether', unit: 'ETH', network: 'Ethereum', decimals: 18 },
+  USDT: { name: 'Tether', unit: 'USDT', network: 'Ethereum (ERC-20)', decimals: 6 },
+  USDTTRC: { name: 'Tether', unit: 'USDT', network: 'Tron (TRC-20)', decimals: 6 },
+  LTC: { name: 'Litecoin', unit: 'LTC', network: 'Litecoin', decimals: 8 },
+  TRX: { name: 'Tron', unit: 'TRX', network: 'Tron', decimals: 6 },
+  SOL: { name: 'Solana', unit: 'SOL', network: 'Solana', decimals: 9 },
+};
+export const COIN_CODES = Object.keys(COINS) as CoinCode[];
+
+export function isCoin(text: string): text is CoinCode {
+  return Object.hasOwn(COINS, text);
+}
+
+/** The coins that make up these dollars at this rate: rounded up, so that they are never short. */
+export function coinsFor(usd: number, rateUsd: string, code: CoinCode): string {
+  const { decimals } = COINS[code];
+  const [whole = '', fraction = ''] = rateUsd.split('.');
+  const dividend = BigInt(Math.round(usd * 100)) * 10n ** BigInt(decimals + fraction.length);
+  const divisor = BigInt(whole + fraction) * 100n;
+  const digits = ((dividend + divisor - 1n) / divisor).toString().padStart(decimals + 1, '0');
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`.replace(/\.?0+$/, '');
+}

@@ -1,0 +1,48 @@
+/** Waits until a top-up is credited, and says meanwhile what it is at. */
+import { type Topup, WaitError, WaitTimeoutError } from '@skerry/sdk';
+import type { Context } from '../../command.ts';
+import { Failure } from '../../exit-codes.ts';
+import { EXPIRED, held } from './outcome.ts';
+import { progressOf } from './words.ts';
+
+const SECOND_MS = 1_000;
+/** A payment needs as long as its chain: a day is longer than any of them. */
+export const PATIENCE_S = 24 * 60 * 60;
+
+/** `leftMs`: until the rate is kept no longer, by the service's clock; null: it is not known. */
+export async function follow(
+  { skerry, terminal, signal }: Context,
+  topup: Topup,
+  timeoutS: number | undefined,
+  leftMs: number | null,
+): Promise<Topup> {
+  const startMs = Date.now();
+  let seen = topup;
+  const say = () =>
+    terminal.progress(progressOf(seen, leftMs === null ? null : leftMs - (Date.now() - startMs)));
+  say();
+  const timer = setInterval(say, SECOND_MS);
+  try {
+    return await skerry.waitFor(topup, 'credited', {
+      signal,
+      timeoutMs: (timeoutS ?? PATIENCE_S) * SECOND_MS,
+      onLook: (now) => {
+        seen = now;
+        // The operator decides when it goes on: nobody can wait for that.
+        if (now.credit_held) throw new Failure('failed', held(now).join('\n'));
+        say();
+      },
+    });
+  } catch (error) {
+    const again = `no longer waiting; the top-up stays open. To look again: skerry topup describe ${topup.id}`;
+    if (signal.aborted) throw new Failure('interrupted', again);
+    if (error instanceof WaitTimeoutError) throw new Failure('timeout', again);
+    if (error instanceof WaitError) {
+      throw new Failure('failed', seen.status === 'expired' ? EXPIRED.join('\n') : error.message);
+    }
+    throw error;
+  } finally {
+    clearInterval(timer);
+    terminal.progress('');
+  }
+}

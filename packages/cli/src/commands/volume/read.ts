@@ -1,0 +1,40 @@
+import { type Command, command } from '../../command.ts';
+import { findVolume, serverId } from '../../find.ts';
+import { given, LISTS, showList } from '../../lists.ts';
+import { arg, text } from '../../options.ts';
+import { VOLUME_COLUMNS } from './columns.ts';
+
+const list = command({
+  name: 'volume list',
+  aliases: ['ls'],
+  about: 'List volumes',
+  does: ['volumes.list', 'servers.get', 'servers.list'],
+  options: {
+    name: text('name', 'Only with this name.'),
+    region: text('code', 'Only in this region.'),
+    attachedTo: text('server', 'Only those attached to this server, by name or id.', { completes: 'server' }),
+    ...LISTS,
+  },
+  columns: VOLUME_COLUMNS,
+  example: 'skerry volume list --region par',
+  run: async (context, { sort, limit, attachedTo, ...filter }) => {
+    const at = attachedTo === undefined ? undefined : await serverId(context.skerry, attachedTo);
+    const query = given({ filter: given({ ...filter, attached_to: at }), sort }) as object;
+    await showList(context, context.skerry.volumes.list(query), limit, VOLUME_COLUMNS);
+  },
+});
+
+const describe = command({
+  name: 'volume describe',
+  aliases: ['get', 'show'],
+  about: 'Show all of a volume',
+  does: ['volumes.get', 'volumes.list'],
+  args: { volume: arg('Name or id.', { completes: 'volume' }) },
+  columns: VOLUME_COLUMNS,
+  example: 'skerry volume describe data',
+  run: async ({ skerry, output }, { volume }) => {
+    output.show(await findVolume(skerry, volume), VOLUME_COLUMNS);
+  },
+});
+
+export const VOLUME_READ: readonly Command[] = [list, describe];

@@ -1,0 +1,106 @@
+import type { CreateWebhook } from '@skerry/sdk';
+import { changes } from '../../changes.ts';
+import { type Command, command } from '../../command.ts';
+import { given, LISTS, showList } from '../../lists.ts';
+import { arg, list as listOption, text, yesOrNo } from '../../options.ts';
+import { confirm, YES } from '../../terminal/confirm.ts';
+import { making, ONCE } from '../../terminal/making.ts';
+import { CREATED_WEBHOOK_COLUMNS, WEBHOOK_COLUMNS } from './columns.ts';
+
+/** Webhooks have no names. */
+const WEBHOOK = arg('Its id.', { completes: 'webhook' });
+const EVENT = "Events to send: server.running, say, or '*' for all";
+type Events = CreateWebhook['events'];
+
+const list = command({
+  name: 'webhook list',
+  aliases: ['ls'],
+  about: 'List webhooks',
+  does: ['webhooks.list'],
+  options: { active: yesOrNo('Only those that are active, or that are not.'), ...LISTS },
+  columns: WEBHOOK_COLUMNS,
+  example: 'skerry webhook list --active true',
+  run: async (context, { sort, limit, active }) => {
+    const filter = given({ active: active === undefined ? undefined : String(active) });
+    const query = given({ filter, sort }) as object;
+    await showList(context, context.skerry.webhooks.list(query), limit, WEBHOOK_COLUMNS);
+  },
+});
+
+const describe = command({
+  name: 'webhook describe',
+  aliases: ['get', 'show'],
+  about: 'Show all of a webhook',
+  does: ['webhooks.get'],
+  args: { webhook: WEBHOOK },
+  columns: WEBHOOK_COLUMNS,
+  example: 'skerry webhook describe whk_aaaqk3m7qzb5x2l6v4t7n8wyja',
+  run: async ({ skerry, output }, { webhook }) => {
+    output.show(await skerry.webhooks.get(webhook), WEBHOOK_COLUMNS);
+  },
+});
+
+const create = command({
+  name: 'webhook create',
+  about: 'Have events sent to a URL; its signing secret is shown this once',
+  does: ['webhooks.create'],
+  args: { url: arg('Where to: https, with a valid certificate.') },
+  options: { event: listOption('type', `${EVENT}; all when left out.`), ...ONCE },
+  columns: CREATED_WEBHOOK_COLUMNS,
+  example: 'skerry webhook create https://example.com/hooks --event server.running --event server.destroyed',
+  run: async (context, { url, event, idempotencyKey: key }) => {
+    const { skerry, output, terminal } = context;
+    const body = { url, events: (event ?? ['*']) as Events };
+    const created = await making(
+      context,
+      { key, what: 'the webhook', look: ['skerry', 'webhook', 'list'] },
+      (once) => skerry.webhooks.create(body, once),
+    );
+    output.show(created, CREATED_WEBHOOK_COLUMNS);
+    terminal.warn('skerry: the secret is shown this once: keep it now, to verify what arrives');
+  },
+});
+
+const update = command({
+  name: 'webhook update',
+  about: 'Change where a webhook leads, what it sends, or whether it does',
+  does: ['webhooks.update'],
+  args: { webhook: WEBHOOK },
+  options: {
+    url: text('url', 'Where to: https, with a valid certificate.'),
+    event: listOption('type', `${EVENT}; these replace all others.`),
+    active: yesOrNo('false pauses it.'),
+  },
+  columns: WEBHOOK_COLUMNS,
+  example: 'skerry webhook update whk_aaaqk3m7qzb5x2l6v4t7n8wyja --active false',
+  run: async ({ skerry, output }, { webhook, url, event, active }) => {
+    const { event: events, ...body } = changes({
+      url,
+      event: event as Events | undefined,
+      active,
+    });
+    const updated = await skerry.webhooks.update(webhook, {
+      ...body,
+      ...given({ events }),
+    });
+    output.show(updated, WEBHOOK_COLUMNS);
+  },
+});
+
+const remove = command({
+  name: 'webhook delete',
+  aliases: ['rm'],
+  about: 'Delete a webhook',
+  does: ['webhooks.delete', 'webhooks.get'],
+  args: { webhook: WEBHOOK },
+  options: { yes: YES },
+  example: 'skerry webhook delete whk_aaaqk3m7qzb5x2l6v4t7n8wyja --yes',
+  run: async ({ skerry, terminal }, { webhook, yes }) => {
+    const { id, url } = await skerry.webhooks.get(webhook);
+    await confirm(terminal, yes, `delete webhook ${id}: nothing more is sent to ${url}`);
+    await skerry.webhooks.delete(id);
+    terminal.note(`Webhook ${id} is deleted.`);
+  },
+});
+
+export const WEBHOOK_COMMANDS: readonly Command[] = [list, describe, create, update, remove];

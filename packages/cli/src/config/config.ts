@@ -1,0 +1,116 @@
+/**
+ * The accounts that the command knows, in one file that only its owner reads: `$SKERRY_CONFIG`, or `skerry/config.json` in the
+ * folder for settings. A context is a name for an address and a token.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Failure } from '../exit-codes.ts';
+import { locked } from './lock.ts';
+
+export interface Account {
+  readonly url: string;
+  readonly token: string;
+}
+
+export interface Config {
+  /** The context in use. */
+  readonly current: string | null;
+  readonly contexts: Readonly<Record<string, Account>>;
+}
+
+export type Env = Readonly<Record<string, string | undefined>>;
+export type Warn = (text: string) => void;
+
+const EMPTY: Config = { current: null, contexts: {} };
+/** Whom nobody but the owner is. */
+const OTHERS = 0o077;
+
+function configPath(env: Env): string {
+  if (env.SKERRY_CONFIG) return env.SKERRY_CONFIG;
+  return join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'skerry', 'config.json');
+}
+
+export function readConfig(env: Env, warn: Warn = () => {}): Config {
+  const path = configPath(env);
+  const text = readText(path);
+  if (text === null) return EMPTY;
+  if (isOpen(path)) warn(`skerry: others can read the tokens in ${path}: chmod 600 it`);
+  const config = parse(text);
+  if (config === null)
+    throw new Failure('usage', `${path} is not a file of contexts: mend it, or take it away`);
+  return config;
+}
+
+/** Reads, changes and writes it; whoever changes it at the same time comes before or after. */
+export function changeConfig(env: Env, change: (config: Config) => Config): Config {
+  const path = ownPath(configPath(env));
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    return locked(`${path}.lock`, () => {
+      const changed = change(readConfig(env));
+      replace(path, `${JSON.stringify(changed, null, 2)}\n`);
+      return changed;
+    });
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    throw new Failure('usage', `${path} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+/** In one step: whoever reads meanwhile sees the file before or after, and nobody else sees it at all. */
+function replace(path: string, text: string): void {
+  const beside = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    writeFileSync(beside, text, { mode: 0o600, flag: 'wx' });
+    chmodSync(beside, 0o600);
+    renameSync(beside, path);
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}
+
+/** Where a link leads: the file there is replaced, not the link. */
+function ownPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // There is none yet.
+    return path;
+  }
+}
+
+function isOpen(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0;
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new Failure('usage', `${path} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function parse(text: string): Config | null {
+  try {
+    const { current, contexts } = JSON.parse(text) as Partial<Config>;
+    const accounts = Object.values(contexts ?? {});
+    const whole = accounts.every(({ url, token }) => typeof url === 'string' && typeof token === 'string');
+    const named = current === undefined || current === null || typeof current === 'string';
+    return contexts && whole && named ? { current: current ?? null, contexts } : null;
+  } catch {
+    return null;
+  }
+}

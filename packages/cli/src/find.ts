@@ -1,0 +1,139 @@
+/** What a person calls a thing: its id, or its name where only one has it. */
+import {
+  type FirewallGroup,
+  type Image,
+  isApiError,
+  type ListedSshKey,
+  type Pages,
+  type Server,
+  type Skerry,
+  type Snapshot,
+  type Volume,
+} from '@skerry/sdk';
+import { Failure } from './exit-codes.ts';
+
+interface Kind<T> {
+  readonly noun: string;
+  readonly prefix: string;
+  readonly get: (id: string) => Promise<T>;
+  readonly named: (name: string) => Pages<T>;
+  /** What makes two of them the same for whoever uses them. */
+  readonly same?: (thing: T) => string;
+}
+
+/** More of one name are not listed: they would fill the screen. */
+const NAMESAKES_MAX = 10;
+const IMAGE_ID = /^(img|custom)_/;
+
+export function findServer(skerry: Skerry, text: string): Promise<Server> {
+  return find(text, {
+    noun: 'server',
+    prefix: 'srv_',
+    get: (id) => skerry.servers.get(id),
+    named: (name) => skerry.servers.list({ filter: { name } }),
+  });
+}
+
+export function findVolume(skerry: Skerry, text: string): Promise<Volume> {
+  return find(text, {
+    noun: 'volume',
+    prefix: 'vol_',
+    get: (id) => skerry.volumes.get(id),
+    named: (name) => skerry.volumes.list({ filter: { name } }),
+  });
+}
+
+export function findSnapshot(skerry: Skerry, text: string): Promise<Snapshot> {
+  return find(text, {
+    noun: 'snapshot',
+    prefix: 'snap_',
+    get: (id) => skerry.snapshots.get(id),
+    named: (name) => skerry.snapshots.list({ filter: { name } }),
+  });
+}
+
+/** Keys of one name that are the same key are no two: either will do. */
+export function findSshKey(skerry: Skerry, text: string): Promise<ListedSshKey> {
+  return find(text, {
+    noun: 'SSH key',
+    prefix: 'k_',
+    get: (id) => skerry.sshKeys.get(id),
+    named: (name) => skerry.sshKeys.list({ filter: { name } }),
+    same: ({ fingerprint }) => fingerprint,
+  });
+}
+
+export function findFirewallGroup(skerry: Skerry, text: string): Promise<FirewallGroup> {
+  return find(text, {
+    noun: 'firewall group',
+    prefix: 'fwg_',
+    get: (id) => skerry.firewallGroups.get(id),
+    named: (name) => skerry.firewallGroups.list({ filter: { name } }),
+  });
+}
+
+/** What an image is called on the command line: `debian-13`, or what its owner called it. */
+export function imageName({ id, type, name, family, version, variant }: Image): string {
+  if (type === 'custom') return name ?? id;
+  return [family, version, variant].filter(Boolean).join('-');
+}
+
+/**
+ * An image by its id, by its name, or by its family alone: the newest then, of those that can be installed. All are looked at: there
+ * are few, and both families and versions may have a dash.
+ */
+export async function findImage(skerry: Skerry, text: string): Promise<Image> {
+  if (IMAGE_ID.test(text)) return await skerry.images.get(text);
+  const images = await skerry.images.list().all();
+  const wanted = text.toLowerCase();
+  const named = images.filter((image) => imageName(image).toLowerCase() === wanted);
+  const own = named.filter(({ type }) => type === 'custom');
+  if (own.length > 0) return onlyOne(own, 'image', text);
+  const ofFamily = images.filter(
+    ({ type, family, deprecated_at }) => type === 'official' && family === wanted && !deprecated_at,
+  );
+  const [found] = [...named, ...ofFamily.sort(newestFirst)];
+  if (found) return found;
+  throw new Failure('not_found', `there is no image "${text}": see \`skerry image list\``);
+}
+
+function newestFirst(one: Image, other: Image): number {
+  return other.released_at.localeCompare(one.released_at);
+}
+
+async function find<T extends { readonly id: string }>(text: string, kind: Kind<T>): Promise<T> {
+  if (text.startsWith(kind.prefix)) {
+    try {
+      return await kind.get(text);
+    } catch (error) {
+      // A name may begin like an id.
+      if (!isApiError(error, 'not_found')) throw error;
+    }
+  }
+  const found = await kind.named(text).all(NAMESAKES_MAX);
+  const different = new Map(found.map((thing) => [kind.same?.(thing) ?? thing.id, thing]));
+  return onlyOne([...different.values()], kind.noun, text);
+}
+
+/** The one that was found by this name. */
+export function onlyOne<T extends { readonly id: string }>(
+  found: readonly T[],
+  noun: string,
+  text: string,
+): T {
+  const [one] = found;
+  if (one === undefined) throw new Failure('not_found', `there is no ${noun} "${text}"`);
+  if (found.length === 1) return one;
+  const ids = found.map(({ id }) => id).join(', ');
+  throw new Failure('not_found', `more than one ${noun} is called "${text}", say which: ${ids}`);
+}
+
+/** A server's id: as it is, of one that is gone too, or of the server with this name. */
+export async function serverId(skerry: Skerry, text: string): Promise<string> {
+  return text.startsWith('srv_') ? text : (await findServer(skerry, text)).id;
+}
+
+/** An image's id: as it is, of one that is gone too, or of the image with this name. */
+export async function imageId(skerry: Skerry, text: string): Promise<string> {
+  return IMAGE_ID.test(text) ? text : (await findImage(skerry, text)).id;
+}

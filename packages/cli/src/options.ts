@@ -1,0 +1,151 @@
+/** What a command takes: arguments by place, options by name. Each kind says how its text is read and what comes of it. */
+import { Failure } from './exit-codes.ts';
+
+/** `T` is what the command gets. */
+export interface Option<T> {
+  /** What stands for the value in help; null: the option takes none. */
+  readonly value: string | null;
+  readonly about: string;
+  readonly required?: boolean;
+  /** May be given more than once. */
+  readonly many?: boolean;
+  readonly choices?: readonly string[];
+  /** What of `find.ts` completes it: `server`, say. */
+  readonly completes?: string;
+  /** One letter, for `-y`. */
+  readonly short?: string;
+  /** Reads what was given, each text of it; undefined: the option was left out. */
+  readonly read: (texts: readonly string[] | undefined, name: string) => T;
+}
+
+export interface Argument<T> {
+  /** With all that comes after it, it is not ours: an option there belongs to another program. */
+  readonly foreign?: boolean;
+  readonly about: string;
+  readonly optional?: boolean;
+  /** Takes all that are left. */
+  readonly rest?: boolean;
+  readonly choices?: readonly string[];
+  readonly completes?: string;
+  readonly read: (texts: readonly string[]) => T;
+}
+
+type Hints = Partial<Pick<Option<unknown>, 'choices' | 'completes' | 'short'>>;
+
+/** `--plan <id>` */
+export function text(value: string, about: string, hints: Hints = {}): Option<string | undefined> {
+  return { value, about, ...hints, read: (texts) => texts?.at(-1) };
+}
+
+export function requiredText(value: string, about: string, hints: Hints = {}): Option<string> {
+  return { value, about, required: true, ...hints, read: (texts) => texts?.at(-1) ?? '' };
+}
+
+/** `--tag web --tag prod`, or `--tag web,prod` */
+export function list(value: string, about: string, hints: Hints = {}): Option<readonly string[] | undefined> {
+  return { value, about, many: true, ...hints, read: (texts) => texts?.flatMap((one) => split(one)) };
+}
+
+/** `--label env=prod --label tier=web` */
+export function pairs(about: string): Option<Readonly<Record<string, string>> | undefined> {
+  return {
+    value: 'key=value',
+    about,
+    many: true,
+    read: (texts, name) => texts && Object.fromEntries(texts.filter(Boolean).map((one) => pair(one, name))),
+  };
+}
+
+/** A whole number. */
+export function whole(
+  value: string,
+  about: string,
+  bounds: { readonly min?: number; readonly max?: number } = {},
+): Option<number | undefined> {
+  return { value, about, read: (texts, name) => number(texts?.at(-1), name, bounds, /^-?\d+$/) };
+}
+
+export function requiredWhole(
+  value: string,
+  about: string,
+  bounds: { readonly min?: number; readonly max?: number } = {},
+): Option<number> {
+  const { read, ...shape } = whole(value, about, bounds);
+  return { ...shape, required: true, read: (texts, name) => read(texts, name) ?? 0 };
+}
+
+/** A number with a fraction: US dollars, say. */
+export function decimal(
+  value: string,
+  about: string,
+  bounds: { readonly min?: number; readonly max?: number } = {},
+): Option<number | undefined> {
+  return { value, about, read: (texts, name) => number(texts?.at(-1), name, bounds, /^-?\d+(\.\d+)?$/) };
+}
+
+/** `--hard` */
+export function flag(about: string, hints: Pick<Hints, 'short'> = {}): Option<boolean> {
+  return { value: null, about, ...hints, read: (texts) => texts !== undefined };
+}
+
+/** `--auto-renew=true|false`: undefined when left out, so that nothing is changed. */
+export function yesOrNo(about: string): Option<boolean | undefined> {
+  return {
+    value: 'true|false',
+    about,
+    choices: ['true', 'false'],
+    read: (texts) => (texts === undefined ? undefined : texts.at(-1) === 'true'),
+  };
+}
+
+export function arg(about: string, hints: Pick<Hints, 'choices' | 'completes'> = {}): Argument<string> {
+  return { about, ...hints, read: (texts) => texts[0] ?? '' };
+}
+
+export function optionalArg(
+  about: string,
+  hints: Pick<Hints, 'choices' | 'completes'> = {},
+): Argument<string | undefined> {
+  return { about, optional: true, ...hints, read: (texts) => texts[0] };
+}
+
+/** One or more; with `optional` none, too. */
+export function rest(
+  about: string,
+  hints: Pick<Hints, 'completes'> & Pick<Argument<unknown>, 'optional' | 'foreign'> = {},
+): Argument<readonly string[]> {
+  return { about, rest: true, ...hints, read: (texts) => texts };
+}
+
+/** `sshKey` is `--ssh-key`. */
+export function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function split(text: string): string[] {
+  return text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+}
+
+function pair(text: string, name: string): [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new Failure('usage', `${name}: "${text}" is not key=value`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+function number(
+  text: string | undefined,
+  name: string,
+  { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }: { min?: number; max?: number },
+  pattern: RegExp,
+): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!pattern.test(text) || value < min || value > max) {
+    const bounds = [min, max].every(Number.isFinite) ? ` from ${min} to ${max}` : '';
+    throw new Failure('usage', `${name}: "${text}" is not a number${bounds || ' that it takes'}`);
+  }
+  return value;
+}

@@ -1,0 +1,32 @@
+/** A resource's columns: one table for `list`, for `-o columns=…` and for what `describe` shows. */
+export interface Column<T> {
+  /** Its word in `-o columns=…`; the heading is the same in capitals. */
+  readonly name: string;
+  readonly of: (item: T) => Cell;
+  /** Shown only when asked for by name, and by `describe`. */
+  readonly hidden?: boolean;
+  /** Characters at least, where lines come one by one and cannot be measured first. */
+  readonly width?: number;
+}
+
+export type Cell = string | number | boolean | null | undefined | readonly string[];
+
+/** What stands for nothing. */
+const NOTHING = '-';
+
+export function cellText(cell: Cell): string {
+  if (cell === null || cell === undefined || cell === '') return NOTHING;
+  if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
+  if (Array.isArray(cell)) return cell.length === 0 ? NOTHING : cell.join(',');
+  return String(cell);
+}
+
+/** `2026-01-31 12:00` */
+export function time(rfc3339: string | null | undefined): string | null {
+  return rfc3339 ? rfc3339.slice(0, 16).replace('T', ' ') : null;
+}
+
+/** `5.00` */
+export function usd(amount: number | null | undefined): string | null {
+  return amount === null || amount === undefined ? null : amount.toFixed(2);
+}

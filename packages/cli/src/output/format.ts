@@ -1,0 +1,41 @@
+/** What `-o` asks for. */
+import { Failure } from '../exit-codes.ts';
+import type { Column } from './columns.ts';
+
+export type Format =
+  | { readonly kind: 'table' }
+  | { readonly kind: 'json' }
+  | { readonly kind: 'yaml' }
+  | { readonly kind: 'columns'; readonly names: readonly string[] };
+
+export const FORMATS = ['table', 'json', 'yaml', 'columns='] as const;
+const SHAPES = 'table, json, yaml or columns=NAME,NAME';
+
+export function readFormat(text: string): Format {
+  if (text === 'table' || text === 'json' || text === 'yaml') return { kind: text };
+  const list = /^columns=(.*)$/s.exec(text)?.[1];
+  if (list === undefined) throw new Failure('usage', `--output: "${text}" is none of ${SHAPES}`);
+  const names = list
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+  if (names.length === 0) throw new Failure('usage', '--output: columns= needs names, as in columns=id,name');
+  return { kind: 'columns', names };
+}
+
+/** The columns that were asked for by name; null: none were. */
+export function chosenOf<T>(format: Format, columns: readonly Column<T>[]): readonly Column<T>[] | null {
+  if (format.kind !== 'columns') return null;
+  return format.names.map((name) => {
+    const column = columns.find((one) => one.name === name);
+    if (column) return column;
+    if (columns.length === 0) throw new Failure('usage', '--output: this command has no columns');
+    const names = columns.map((one) => one.name).join(', ');
+    throw new Failure('usage', `--output: there is no column "${name}", only ${names}`);
+  });
+}
+
+/** Before anything is done: a server that was ordered is not followed by a complaint about its columns. */
+export function checkColumns(format: Format, columns: readonly Column<unknown>[]): void {
+  chosenOf(format, columns);
+}

@@ -1,0 +1,72 @@
+/** Cells in columns as wide as their widest one. */
+import { printable } from '../terminal/printable.ts';
+import { cutTo, widthOf } from './width.ts';
+
+const GAP = '   ';
+/** No cell is cut to less: ids and addresses stay whole, so that they can be copied. */
+const CELL_MIN = 40;
+
+interface Shape {
+  /** The width of the terminal, where cells may be cut to fit it. */
+  readonly fitTo?: number;
+  /** The least width of each column. */
+  readonly widths?: readonly number[];
+}
+
+/** Nothing stands after the last column, no line ends in spaces. */
+export function table(
+  rows: readonly (readonly string[])[],
+  { fitTo, widths: least = [] }: Shape = {},
+): string {
+  const cells = rows.map((row) => row.map(oneLine));
+  const natural = widthsOf(cells, least);
+  const widths = fitTo === undefined ? natural : fitted(natural, fitTo);
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, at) => {
+        const width = widths[at] ?? 0;
+        const shown = cutTo(cell, width);
+        return shown + ' '.repeat(width - widthOf(shown));
+      })
+      .join(GAP);
+  return cells.map((row) => `${line(row).trimEnd()}\n`).join('');
+}
+
+/** Of its longest line. */
+export function tableWidth(rows: readonly (readonly string[])[]): number {
+  const widths = widthsOf(
+    rows.map((row) => row.map(oneLine)),
+    [],
+  );
+  return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
+}
+
+function oneLine(cell: string): string {
+  return printable(cell.replace(/[\t\r\n]+/g, ' '));
+}
+
+function widthsOf(cells: readonly (readonly string[])[], least: readonly number[]): number[] {
+  const widths = [...least];
+  for (const row of cells) {
+    row.forEach((cell, at) => {
+      widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+    });
+  }
+  return widths;
+}
+
+/** The widest column gives way first, until the line fits or nothing may be cut any more. */
+function fitted(natural: readonly number[], fitTo: number): number[] {
+  const widths = [...natural];
+  let over = widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1) - fitTo;
+  while (over > 0) {
+    const widest = Math.max(...widths);
+    if (widest <= CELL_MIN) break;
+    const next = Math.max(CELL_MIN, ...widths.filter((width) => width < widest));
+    const many = widths.filter((width) => width === widest).length;
+    const less = Math.min(widest - next, Math.ceil(over / many));
+    for (const [at, width] of widths.entries()) if (width === widest) widths[at] = width - less;
+    over -= less * many;
+  }
+  return widths;
+}

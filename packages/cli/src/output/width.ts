@@ -1,0 +1,62 @@
+/** How wide a text is on a terminal: most characters are one wide, those of East Asia and emoji two, marks none. */
+
+/** Made when it is first needed: that takes longer than all else that is done before a command begins. */
+let graphemes: Intl.Segmenter | undefined;
+
+function graphemesOf(text: string): Intl.Segments {
+  graphemes ??= new Intl.Segmenter();
+  return graphemes.segment(text);
+}
+
+/** From and to, both included: East Asian Wide and Fullwidth of Unicode, where they lie together. */
+const WIDE: readonly (readonly [number, number])[] = [
+  [0x1100, 0x115f],
+  [0x2329, 0x232a],
+  [0x2e80, 0x303e],
+  [0x3041, 0x33ff],
+  [0x3400, 0x4dbf],
+  [0x4e00, 0xa4cf],
+  [0xa960, 0xa97c],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe10, 0xfe19],
+  [0xfe30, 0xfe6f],
+  [0xff00, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x16fe0, 0x18aff],
+  [0x1b000, 0x1b2ff],
+  [0x1f200, 0x1f2ff],
+  [0x20000, 0x3fffd],
+];
+// One of them: a picture by itself, a flag of two letters, or a sign that is asked to be a picture.
+const PICTURE = /^(?:\p{Emoji_Presentation}|\p{Regional_Indicator}|\p{Emoji}\ufe0f)/u;
+const UNSEEN = /^[\p{M}\p{Cf}\u1160-\u11ff]/u;
+const PLAIN = /^[\x20-\x7e]*$/;
+
+export function widthOf(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of graphemesOf(text)) width += widthOfOne(segment);
+  return width;
+}
+
+/** As much of it as fits, with … where something was cut off. */
+export function cutTo(text: string, max: number): string {
+  if (widthOf(text) <= max) return text;
+  let width = 1;
+  let kept = '';
+  for (const { segment } of graphemesOf(text)) {
+    width += widthOfOne(segment);
+    if (width > max) break;
+    kept += segment;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
+/** Of one character as a reader sees it. */
+function widthOfOne(grapheme: string): number {
+  if (PICTURE.test(grapheme)) return 2;
+  if (UNSEEN.test(grapheme)) return 0;
+  const code = grapheme.codePointAt(0) ?? 0;
+  return WIDE.some(([from, to]) => code >= from && code <= to) ? 2 : 1;
+}

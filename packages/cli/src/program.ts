@@ -1,0 +1,172 @@
+/** The rows as one command with subcommands: parsing, help and what is said about a wrong command line are commander's. */
+import {
+  Command as Commander,
+  Argument as CommanderArgument,
+  Option as CommanderOption,
+  InvalidArgumentError,
+} from 'commander';
+import type { Command, Context } from './command.ts';
+import { GROUPS } from './commands/index.ts';
+import { Failure } from './exit-codes.ts';
+import { afterAll, isTopic, TOPICS, wrapped } from './help.ts';
+import { kebab, type Option } from './options.ts';
+import { checkColumns, readFormat } from './output/format.ts';
+
+export interface Global {
+  readonly output: string;
+  readonly header: boolean;
+  readonly quiet?: boolean;
+  readonly context?: string;
+}
+
+export function buildProgram(
+  rows: readonly Command[],
+  version: string,
+  open: (options: Global) => Context,
+): Commander {
+  const program = new Commander('skerry')
+    .description('Servers, volumes, firewalls and top-ups of a Skerry host.')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+    .configureHelp({ sortSubcommands: true, showGlobalOptions: true })
+    .showSuggestionAfterError()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'skerry: ')) })
+    .addHelpText('after', afterAll)
+    .exitOverride();
+  // Behind a command it is that command's own: `skerry image upload rescue.iso --version 2026.1`.
+  const isOfCommand = process.argv.slice(2).some((word) => isFirstWord(rows, word));
+  if (!isOfCommand) program.version(version, '--version', 'print the version');
+  addGlobal(program);
+  addHelp(program);
+  for (const row of rows) addRow(program, row, open);
+  return program;
+}
+
+function isFirstWord(rows: readonly Command[], word: string): boolean {
+  const aliases = Object.values(GROUPS).flatMap((group) => group.aliases ?? []);
+  return aliases.includes(word) || rows.some(({ name }) => name.split(' ')[0] === word);
+}
+
+function addGlobal(program: Commander): void {
+  program
+    .option('-o, --output <format>', 'table, json, yaml or columns=NAME,NAME', 'table')
+    .option('--no-header', 'leave out the line of headings')
+    .option('-q, --quiet', 'no notes and no progress')
+    .option('--context <name>', 'the account to use: see `skerry context list`');
+}
+
+/** `skerry help`, `skerry help server create`, `skerry help exit-codes`. */
+function addHelp(program: Commander): void {
+  program
+    .command('help')
+    .argument('[words...]', `a command, or ${Object.keys(TOPICS).join(', ')}`)
+    .description('Show help about a command or a topic')
+    .action((words: readonly string[]) => {
+      const [topic] = words;
+      if (isTopic(topic)) {
+        process.stdout.write(`${TOPICS[topic].text()}\n`);
+        return;
+      }
+      let at = program;
+      for (const word of words) {
+        const next = at.commands.find((one) => one.name() === word || one.aliases().includes(word));
+        if (!next)
+          throw new Failure('usage', `there is no help about "${words.join(' ')}": see \`skerry help\``);
+        at = next;
+      }
+      at.outputHelp();
+    });
+}
+
+function addRow(program: Commander, row: Command, open: (options: Global) => Context): void {
+  const words = row.name.split(' ');
+  const parent = words
+    .slice(0, -1)
+    .reduce((at, word, depth) => groupOf(at, word, words.slice(0, depth + 1).join(' ')), program);
+  const added = parent
+    .command(words.at(-1) ?? '', { isDefault: row.isDefault === true, hidden: row.hidden === true })
+    .description(row.about)
+    .aliases([...(row.aliases ?? [])])
+    .allowExcessArguments(false)
+    .showHelpAfterError(`See \`skerry ${row.name} --help\`.`);
+  if (row.isDefault) {
+    parent.addHelpText('after', `\nBy itself it is \`skerry ${row.name}\`, and takes the same options.`);
+  }
+  const args = Object.entries(row.args ?? {});
+  for (const [name, { about, optional, rest, choices }] of args) {
+    const shape = `${kebab(name)}${rest ? '...' : ''}`;
+    const argument = new CommanderArgument(optional ? `[${shape}]` : `<${shape}>`, about);
+    added.addArgument(choices ? argument.choices([...choices]) : argument);
+  }
+  const options = Object.entries(row.options ?? {});
+  const shapes = options.map(([name, option]) => ({ name, option, shape: shapeOf(name, option) }));
+  for (const { shape } of shapes) added.addOption(shape);
+  added.addHelpText('after', afterOne(row));
+  added.action(async (...given: unknown[]) => {
+    const texts = given.slice(0, args.length) as (string | readonly string[] | undefined)[];
+    const raw = given[args.length] as Record<string, readonly string[] | boolean | undefined>;
+    const values = [
+      ...args.map(([name, argument], at) => [name, argument.read(asTexts(texts[at]) ?? [])] as const),
+      ...shapes.map(({ name, option, shape }) => {
+        const value = raw[shape.attributeName()];
+        // Of `--no-wait` commander makes a `wait` that is true until it is given.
+        const told = shape.negate ? asTexts(value === false) : asTexts(value);
+        return [name, option.read(told, shape.long ?? name)] as const;
+      }),
+    ];
+    const global = program.opts<Global>();
+    checkColumns(readFormat(global.output), row.columns ?? []);
+    await row.run(open(global), Object.fromEntries(values));
+  });
+}
+
+function afterOne({ help, columns, example }: Command): string {
+  const names = columns?.map(({ name }) => name).join(', ');
+  return [
+    help ? `\n${wrapped(help)}` : '',
+    names ? `\nColumns:\n${wrapped(names, '  ')}` : '',
+    `\nExample:\n  ${example.replaceAll('\n', '\n  ')}`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+/** By hand, so that an option that is repeated keeps all of its texts. */
+function shapeOf(name: string, option: Option<unknown>): CommanderOption {
+  const short = option.short ? `-${option.short}, ` : '';
+  const value = option.value === null ? '' : ` <${option.value}>`;
+  const choices =
+    option.choices && option.value !== option.choices.join('|') ? ` (${option.choices.join(', ')})` : '';
+  const repeated = option.many ? ' May be repeated.' : '';
+  const shape = new CommanderOption(
+    `${short}--${kebab(name)}${value}`,
+    `${option.about}${choices}${repeated}`,
+  );
+  // A flag has no text to read: commander would ask for one all the same.
+  if (option.value === null) return shape;
+  shape.argParser((text: string, before: readonly string[] | undefined) => {
+    if (option.choices && !option.choices.includes(text)) {
+      throw new InvalidArgumentError(`Allowed choices are ${option.choices.join(', ')}.`);
+    }
+    return [...(before ?? []), text];
+  });
+  return option.required ? shape.makeOptionMandatory() : shape;
+}
+
+/** Undefined: not given. */
+function asTexts(value: unknown): readonly string[] | undefined {
+  if (value === undefined || value === false) return undefined;
+  return value === true ? [] : ([value].flat() as string[]);
+}
+
+/** `path`: all words up to it, `firewall rule`. */
+function groupOf(parent: Commander, word: string, path: string): Commander {
+  const found = parent.commands.find((one) => one.name() === word);
+  if (found) return found;
+  const group = parent
+    .command(word)
+    .description(GROUPS[word]?.about ?? '')
+    .helpCommand(false)
+    .showHelpAfterError(`See \`skerry ${path} --help\`.`);
+  return group.aliases([...(GROUPS[word]?.aliases ?? [])]);
+}

@@ -1,0 +1,44 @@
+import { onAbort } from './on-abort.ts';
+
+/**
+ * A signal of our own for one request, which follows the caller's. By hand and not by `AbortSignal.any`: nothing of a request that
+ * is over stays behind on the caller's signal.
+ */
+export class AttemptSignal {
+  readonly #controller = new AbortController();
+  readonly #forget: (() => void) | undefined;
+  /** Node keeps no hold of a request whose answer has begun; once that is collected, aborting it does nothing any more. */
+  request: Request | null = null;
+  /** Whether it was aborted because something took too long. */
+  late = false;
+
+  constructor(caller: AbortSignal | undefined) {
+    if (caller?.aborted) this.#controller.abort(caller.reason);
+    else if (caller) this.#forget = onAbort(caller, () => this.#controller.abort(caller.reason));
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Aborts when the promise has not settled by then; 0 is for ever. */
+  async within<T>(ms: number, promise: Promise<T>): Promise<T> {
+    if (ms <= 0) return await promise;
+    const timer = setTimeout(() => {
+      this.late = true;
+      this.#controller.abort();
+    }, ms);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Aborts what is still under way, and lets go of the caller's signal. */
+  end(): void {
+    this.#forget?.();
+    this.#controller.abort();
+    this.request = null;
+  }
+}

@@ -1,0 +1,91 @@
+import { AuditEvents } from './resources/audit-events.ts';
+import { Balances } from './resources/balances.ts';
+import { Deliveries } from './resources/deliveries.ts';
+import { Events } from './resources/events.ts';
+import { FirewallGroups } from './resources/firewall-groups.ts';
+import { FirewallRules } from './resources/firewall-rules.ts';
+import { Images } from './resources/images.ts';
+import { Ledger } from './resources/ledger.ts';
+import { Plans } from './resources/plans.ts';
+import { Regions } from './resources/regions.ts';
+import { Servers } from './resources/servers.ts';
+import { Snapshots } from './resources/snapshots.ts';
+import { SshKeys } from './resources/ssh-keys.ts';
+import { Tokens } from './resources/tokens.ts';
+import { Topups } from './resources/topups.ts';
+import { Volumes } from './resources/volumes.ts';
+import { Webhooks } from './resources/webhooks.ts';
+import { type ClientOptions, Transport } from './transport.ts';
+import type { Server, Snapshot, Topup } from './types.ts';
+import { type Waitable, type WaitOptions, waitFor } from './wait-for.ts';
+
+/**
+ * A client of the REST API. Every operation of the contract is a method: `servers.create` is `skerry.servers.create(…)`,
+ * `ssh_keys.list` is `skerry.sshKeys.list()`. Ids of the path come first, then the body or the query, then options of the call.
+ */
+export class Skerry {
+  readonly auditEvents: AuditEvents;
+  readonly balance: Balances;
+  readonly deliveries: Deliveries;
+  readonly events: Events;
+  readonly firewallGroups: FirewallGroups;
+  readonly firewallRules: FirewallRules;
+  readonly images: Images;
+  readonly ledger: Ledger;
+  readonly plans: Plans;
+  readonly regions: Regions;
+  readonly servers: Servers;
+  readonly snapshots: Snapshots;
+  readonly sshKeys: SshKeys;
+  readonly tokens: Tokens;
+  readonly topups: Topups;
+  readonly volumes: Volumes;
+  readonly webhooks: Webhooks;
+
+  constructor(options: ClientOptions) {
+    const transport = new Transport(options);
+    this.auditEvents = new AuditEvents(transport);
+    this.balance = new Balances(transport);
+    this.deliveries = new Deliveries(transport);
+    this.events = new Events(transport);
+    this.firewallGroups = new FirewallGroups(transport);
+    this.firewallRules = new FirewallRules(transport);
+    this.images = new Images(transport);
+    this.ledger = new Ledger(transport);
+    this.plans = new Plans(transport);
+    this.regions = new Regions(transport);
+    this.servers = new Servers(transport);
+    this.snapshots = new Snapshots(transport);
+    this.sshKeys = new SshKeys(transport);
+    this.tokens = new Tokens(transport);
+    this.topups = new Topups(transport);
+    this.volumes = new Volumes(transport);
+    this.webhooks = new Webhooks(transport);
+  }
+
+  /**
+   * Waits until it has the status, and gives it as it is then: `await skerry.waitFor(server, 'running')`. Fails with a WaitError when
+   * that status can no longer come, with a WaitTimeoutError when it takes too long.
+   */
+  async waitFor(thing: Server, status: Server['status'], options?: WaitOptions<Server>): Promise<Server>;
+  async waitFor(
+    thing: Snapshot,
+    status: Snapshot['status'],
+    options?: WaitOptions<Snapshot>,
+  ): Promise<Snapshot>;
+  async waitFor(thing: Topup, status: Topup['status'], options?: WaitOptions<Topup>): Promise<Topup>;
+  async waitFor(
+    thing: Waitable,
+    status: Waitable['status'],
+    options?: WaitOptions<never>,
+  ): Promise<Waitable> {
+    const { signal } = options ?? {};
+    const call = signal ? { signal } : {};
+    const looks: Record<Waitable['object'], (id: string) => Promise<Waitable>> = {
+      server: (id) => this.servers.get(id, call),
+      snapshot: (id) => this.snapshots.get(id, call),
+      topup: (id) => this.topups.get(id, call),
+    };
+    return await waitFor(thing, status, looks[thing.object], options as WaitOptions<Waitable>);
+  }
+}

@@ -1,0 +1,133 @@
+import { AttemptSignal } from '../attempt-signal.ts';
+import { ApiError, ConnectionError, SkerryError, TimeoutError } from '../errors.ts';
+import { messages, SILENT_MAX_MS, StreamBroken } from '../event-messages.ts';
+import { reasonOf } from '../lost.ts';
+import { sleep } from '../sleep.ts';
+import type { Event } from '../types.ts';
+import { Resource } from './resource.ts';
+
+export interface StreamOptions {
+  readonly signal?: AbortSignal;
+  /**
+   * Only what came after the event with this `seq`; left out: what comes from now on. 0 is all there was, which the service refuses
+   * once it has removed old events: the refusal's `item('after')?.min` is the earliest place from which it goes on.
+   */
+  readonly after?: number;
+  /** Called when the service has taken the connection: what happens from now on is not missed. */
+  readonly onOpen?: () => void;
+  /** Called when the connection broke, or was not had again: it is tried anew after a pause. */
+  readonly onBreak?: (error: SkerryError) => void;
+}
+
+/** An event of the stream has its number in the account, without gaps: the place to go on from. */
+export type StreamedEvent = Event & { readonly seq: number };
+
+/** Unless the service says otherwise. */
+const COME_AGAIN_MS = 3_000;
+/** Once it was open, too many streams at once (409) or calls (429) pass by themselves, as faults do. */
+const PASSES = new Set([409, 429, 500, 502, 503, 504]);
+interface Opened {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly connection: AttemptSignal;
+}
+
+/** Where to begin: what the caller named, then what the stream itself said last. */
+interface Place {
+  readonly after: number | undefined;
+  lastEventId: string | undefined;
+}
+
+/** What happens in the account, as it happens (beta). */
+export class Events extends Resource {
+  /**
+   * Every event, for ever, until `signal` aborts or the loop is left. The first connection fails as any call does, after the usual
+   * tries. Once it was open, one that breaks is taken up where it broke, for as long as that takes; then it fails only when the
+   * service refuses: the token is over, or the place is no longer kept.
+   */
+  async *stream({ signal, after, onOpen, onBreak }: StreamOptions = {}): AsyncGenerator<StreamedEvent, void> {
+    const place: Place = { after, lastEventId: undefined };
+    let comeAgainMs = COME_AGAIN_MS;
+    signal?.throwIfAborted();
+    let opened = await this.transport.tries(() => this.#open(place, signal), signal ? { signal } : {});
+    if (opened instanceof SkerryError) throw opened;
+    for (;;) {
+      let broken: SkerryError = new ConnectionError('The service ended the stream of events.');
+      if (opened instanceof SkerryError) broken = opened;
+      else {
+        const { body, connection } = opened;
+        try {
+          onOpen?.();
+          for await (const { id, data, retryMs } of messages(body, connection)) {
+            if (data !== undefined) yield eventOf(data);
+            // Only now: whoever comes again gets once more what was not handled.
+            place.lastEventId = id ?? place.lastEventId;
+            comeAgainMs = retryMs ?? comeAgainMs;
+          }
+        } catch (error) {
+          signal?.throwIfAborted();
+          if (!(error instanceof StreamBroken)) throw error;
+          broken = new ConnectionError('The stream of events broke.', { cause: error.cause });
+        } finally {
+          connection.end();
+        }
+      }
+      if (broken instanceof ApiError && !PASSES.has(broken.status)) throw broken;
+      signal?.throwIfAborted();
+      onBreak?.(broken);
+      await sleep(comeAgainMs, signal);
+      opened = await this.#open(place, signal);
+    }
+  }
+
+  /** One attempt. Aborted by the caller, it throws his reason. */
+  async #open(place: Place, signal: AbortSignal | undefined): Promise<Opened | SkerryError> {
+    const connection = new AttemptSignal(signal);
+    const result = await this.#ask(place, connection).catch((cause: unknown) => {
+      if (connection.late) return new TimeoutError(`No answer came within ${SILENT_MAX_MS} ms.`, { cause });
+      return new ConnectionError(`${this.transport.baseUrl} ${reasonOf(cause)}.`, { cause });
+    });
+    if (!(result instanceof SkerryError)) return { body: result, connection };
+    connection.end();
+    signal?.throwIfAborted();
+    return result;
+  }
+
+  async #ask(place: Place, connection: AttemptSignal): Promise<ReadableStream<Uint8Array> | SkerryError> {
+    const { baseUrl, token } = this.transport;
+    const { after, lastEventId } = place;
+    // By what the caller knows it by, so that a refusal names that.
+    const query = lastEventId === undefined && after !== undefined ? `?after=${after}` : '';
+    const request = new Request(`${baseUrl}/events${query}`, {
+      headers: {
+        authorization: `Bearer ${token}`,
+        'x-service-beta': 'true',
+        ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+      },
+      redirect: 'error',
+      signal: connection.signal,
+    });
+    connection.request = request;
+    const response = await connection.within(SILENT_MAX_MS, this.transport.fetch(request));
+    if (!response.ok) {
+      const text = await connection.within(SILENT_MAX_MS, response.text());
+      return new ApiError(response, jsonOf(text));
+    }
+    const type = response.headers.get('content-type') ?? '';
+    if (response.body && type.startsWith('text/event-stream')) return response.body;
+    return new ConnectionError(`${baseUrl} answered with something else than a stream of events.`);
+  }
+}
+
+function eventOf(data: string): StreamedEvent {
+  const event = jsonOf(data);
+  if (event === null) throw new ConnectionError('An event that is not JSON came.');
+  return event as StreamedEvent;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

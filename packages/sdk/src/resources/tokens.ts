@@ -1,0 +1,29 @@
+import type { Pages } from '../pages.ts';
+import type { CallOptions } from '../transport.ts';
+import type { ApiToken, CreateApiToken, CreatedApiToken, ListQuery } from '../types.ts';
+import { Resource } from './resource.ts';
+
+/** API tokens (SPEC "API token"). */
+export class Tokens extends Resource {
+  list(query: ListQuery<'tokens.list'> = {}, options?: CallOptions): Pages<ApiToken> {
+    return this.pages(query, options, (api, asked, attempt) =>
+      api.GET('/account/tokens', { params: { query: asked }, ...attempt }),
+    );
+  }
+
+  /** `token` of the answer is shown this once. */
+  create(body: CreateApiToken, options?: CallOptions): Promise<CreatedApiToken> {
+    return this.transport.run((api, attempt) => api.POST('/account/tokens', { body, ...attempt }), {
+      ...options,
+      post: true,
+    });
+  }
+
+  /** Revokes it at once. */
+  delete(id: string, options?: CallOptions): Promise<void> {
+    return this.transport.run(
+      (api, attempt) => api.DELETE('/account/tokens/{id}', { params: { path: { id } }, ...attempt }),
+      { ...options, goneIsDone: true },
+    );
+  }
+}

@@ -1,0 +1,5020 @@
+/** Made from openapi/v1.json by `npm run openapi`: do not edit. */
+export interface paths {
+    "/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List servers
+         * @description Scope: `read`.
+         */
+        get: operations["servers.list"];
+        put?: never;
+        /**
+         * Create a server
+         * @description Charges the first cycle and begins to provision; addresses are there once it runs, typically after 60 to 120 s.
+         *
+         *     Scope: `write`. Draws on the provisioning rate.
+         */
+        post: operations["servers.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a server
+         * @description Scope: `read`.
+         */
+        get: operations["servers.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Destroy a server
+         * @description For ever, whatever it does now. It is `destroying` until its disk is wiped, then `server.destroyed` is sent and it is gone. Its volumes are detached, its snapshots stay. One that never ran is refunded in full.
+         *
+         *     Scope: `write`.
+         */
+        delete: operations["servers.delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a server
+         * @description Tags and labels are replaced as a whole. With `auto_renew` off, a server that is suspended for want of balance no longer resumes by itself.
+         *
+         *     Scope: `write`.
+         */
+        patch: operations["servers.update"];
+        trace?: never;
+    };
+    "/servers/{id}/reboot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reboot a server
+         * @description The guest is asked to shut down, and switched off when it does not; `hard=true` resets it at once. The status stays `running`; `server.rebooted` says when it is done. A rescue system is left.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["servers.reboot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/rebuild": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rebuild a server from an image
+         * @description What is on its disk is destroyed; addresses stay. The server is `installing` until `server.rebuilt` is sent.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["servers.rebuild"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/rescue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Boot the rescue system
+         * @description The answer holds the password, once. `server.rebooted` says when the rescue system runs; the next reboot leaves it.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["servers.rescue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a server
+         * @description The guest is asked to shut down, and switched off when it does not. It is `running` until it is off; then `server.stopped` is sent. Its cycle goes on, and renews.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["servers.stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a stopped server
+         * @description One that is suspended because it was not renewed is charged a cycle from now on, and resumes. One that is suspended for want of balance resumes by itself once it is topped up.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["servers.start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a server from a snapshot
+         * @description Any ready snapshot of yours in the same region that fits the disk. What is on the disk is destroyed; addresses stay. The server is `installing` until `server.rebuilt` is sent.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["servers.restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/console": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Open the console
+         * @description A page that shows the screen of a running server, once, within five minutes. A token of scope `read` looks; one of `write` and above types as well.
+         *
+         *     Scope: `read`.
+         */
+        get: operations["servers.console"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics of the last 30 days
+         * @description Means by the hour; the running hour’s are of what there is of it.
+         *
+         *     Scope: `read`.
+         */
+        get: operations["servers.metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/rdns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set reverse DNS
+         * @description For the IPv4 address, an address of the /64, or both; null removes a host name.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["servers.set_rdns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/images": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List images
+         * @description The official ones and your own.
+         *
+         *     Scope: `read`.
+         */
+        get: operations["images.list"];
+        put?: never;
+        /**
+         * Upload an image
+         * @description An ISO 9660 image as `multipart/form-data`. A server that is installed from it boots it as a CD and is `running` at power-on: keys are recorded, not injected. An upload of which nothing comes for a minute is cut.
+         *
+         *     Scope: `write`. Draws on the provisioning rate.
+         */
+        post: operations["images.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/images/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve an image
+         * @description Scope: `read`.
+         */
+        get: operations["images.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an image of your own
+         * @description Servers that were installed from it keep running. An official image cannot be deleted.
+         *
+         *     Scope: `write`.
+         */
+        delete: operations["images.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List plans
+         * @description Scope: `read`.
+         */
+        get: operations["plans.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/plans/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a plan
+         * @description Scope: `read`.
+         */
+        get: operations["plans.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/regions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List regions
+         * @description Scope: `read`.
+         */
+        get: operations["regions.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/regions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a region
+         * @description Scope: `read`.
+         */
+        get: operations["regions.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ssh-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List SSH keys
+         * @description Without `public_key`.
+         *
+         *     Scope: `read`.
+         */
+        get: operations["ssh_keys.list"];
+        put?: never;
+        /**
+         * Add an SSH key
+         * @description Scope: `write`.
+         */
+        post: operations["ssh_keys.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ssh-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve an SSH key
+         * @description Scope: `read`.
+         */
+        get: operations["ssh_keys.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an SSH key
+         * @description Servers that were made with it keep it.
+         *
+         *     Scope: `write`.
+         */
+        delete: operations["ssh_keys.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/account/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API tokens
+         * @description Scope: `read`.
+         */
+        get: operations["tokens.list"];
+        put?: never;
+        /**
+         * Create an API token
+         * @description The plaintext is in this answer and is not shown again. A token cannot make one of a broader scope than its own.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["tokens.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/account/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API token
+         * @description At once, whatever its scope; a token may revoke itself.
+         *
+         *     Scope: `write`.
+         */
+        delete: operations["tokens.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/billing/balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the balance
+         * @description Scope: `billing`.
+         */
+        get: operations["balance.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/billing/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was booked on the balance
+         * @description Scope: `billing`.
+         */
+        get: operations["ledger.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/billing/topup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List top-ups
+         * @description Scope: `billing`.
+         */
+        get: operations["topups.list"];
+        put?: never;
+        /**
+         * Make an address to top up the balance with a coin
+         * @description The rate is locked until `expires_at`. Pay `deposit_amount` to `deposit_address` on `network`.
+         *
+         *     Scope: `billing`.
+         */
+        post: operations["topups.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/billing/topup/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a top-up
+         * @description Scope: `billing`.
+         */
+        get: operations["topups.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/volumes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List volumes
+         * @description Scope: `read`.
+         */
+        get: operations["volumes.list"];
+        put?: never;
+        /**
+         * Create a volume
+         * @description It takes no disk before it is attached for the first time.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["volumes.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/volumes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a volume
+         * @description Scope: `read`.
+         */
+        get: operations["volumes.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Destroy a volume
+         * @description With its content, for ever. It must be detached.
+         *
+         *     Scope: `write`.
+         */
+        delete: operations["volumes.delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename or enlarge a volume
+         * @description It grows online. The file system on it is yours to enlarge.
+         *
+         *     Scope: `write`.
+         */
+        patch: operations["volumes.update"];
+        trace?: never;
+    };
+    "/volumes/{id}/attach": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Attach a volume to a server
+         * @description The server is running or stopped, and in the same region. `volume.attached` says when it is done.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["volumes.attach"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/volumes/{id}/detach": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Detach a volume
+         * @description `volume.detached` says when it is done.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["volumes.detach"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List snapshots
+         * @description Scope: `read`.
+         */
+        get: operations["snapshots.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Snapshot a server
+         * @description Crash-consistent, of a running or stopped server. `snapshot.ready` says when it is done, `snapshot.failed` that it could not be.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["snapshots.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/snapshots/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a snapshot
+         * @description Scope: `read`.
+         */
+        get: operations["snapshots.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a snapshot
+         * @description Not while it is being made, nor while a server is being restored from it.
+         *
+         *     Scope: `write`.
+         */
+        delete: operations["snapshots.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/firewall/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List firewall groups
+         * @description Scope: `read`.
+         */
+        get: operations["firewall_groups.list"];
+        put?: never;
+        /**
+         * Create a firewall group
+         * @description With its rules, and applied to servers, if they are given.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["firewall_groups.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/firewall/groups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a firewall group
+         * @description Scope: `read`.
+         */
+        get: operations["firewall_groups.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a firewall group
+         * @description It must not be applied to any server.
+         *
+         *     Scope: `write`.
+         */
+        delete: operations["firewall_groups.delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a firewall group
+         * @description `applied_to` replaces the list as a whole; `firewall.applied` is sent for each server that is new.
+         *
+         *     Scope: `write`.
+         */
+        patch: operations["firewall_groups.update"];
+        trace?: never;
+    };
+    "/firewall/groups/{id}/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Replace the rule list
+         * @description At once: no moment has some of the old rules and some of the new. All rules get new ids.
+         *
+         *     Scope: `write`.
+         */
+        put: operations["firewall_rules.replace"];
+        /**
+         * Append a rule
+         * @description Scope: `write`.
+         */
+        post: operations["firewall_rules.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/firewall/groups/{id}/rules/{rule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a rule
+         * @description Scope: `write`.
+         */
+        delete: operations["firewall_rules.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description Scope: `read`.
+         */
+        get: operations["webhooks.list"];
+        put?: never;
+        /**
+         * Subscribe a URL to events
+         * @description The answer holds the signing secret, this once.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["webhooks.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a webhook
+         * @description Scope: `read`.
+         */
+        get: operations["webhooks.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Unsubscribe
+         * @description Scope: `write`.
+         */
+        delete: operations["webhooks.delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the URL, the events or whether it is active
+         * @description What waits to be sent to a webhook is cancelled when it is made inactive.
+         *
+         *     Scope: `write`.
+         */
+        patch: operations["webhooks.update"];
+        trace?: never;
+    };
+    "/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a ping
+         * @description An event of type `ping` with the webhook in `data`, whatever the webhook subscribes to. One attempt.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["webhooks.test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List delivery attempts of the last 7 days
+         * @description Scope: `read`.
+         */
+        get: operations["deliveries.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries/{delivery_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver an event again
+         * @description A new delivery of the same event.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["deliveries.replay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List audit events
+         * @description Of the last 90 days: every authenticated request that changed something, or tried to.
+         *
+         *     Scope: `read`.
+         */
+        get: operations["audit_events.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve an audit event
+         * @description Scope: `read`.
+         */
+        get: operations["audit_events.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream events
+         * @description Server-sent events: each message has the number of the event as its `id`, its type as `event`, and the event
+         *     itself, with that number as `seq`, in one line of `data`. Numbers are your account's own and have no gaps; a token below
+         *     the scope `billing` is not shown events about money (`billing.*`, `topup.*`) and sees gaps where they are.
+         *
+         *     Without `after` and `Last-Event-ID` it begins now. With one of them it first gives every event after that number. Events
+         *     are kept for 30 days: a number that is older is 400 with the oldest that can be given, `min`, and one that does not
+         *     exist yet is 400 with the last one, `max`.
+         *
+         *     A message without `data` only says up to where you have seen everything. There is a sign of life every 15 seconds. At most
+         *     10 streams of an account are open at once; another is 409. It ends when its token does.
+         *
+         *     Scope: `read`.
+         */
+        get: operations["events.stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface webhooks {
+    event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive an event
+         * @description POST to the URL of a webhook, for each event that it subscribes to. Compute the HMAC-SHA256 of `<t>.<raw body>`, with
+         *     the whole secret as the key, compare it with `v1` in constant time, and refuse a `t` that is more than
+         *     300 seconds from your clock. An event may come more than once, and events may come in any order: keep its `id`.
+         *     Every 2xx within 10 seconds is taken as received; anything else is tried again, 6 times in all.
+         */
+        post: operations["deliveries.receive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface components {
+    schemas: {
+        /** @description What every refusal looks like. */
+        Error: {
+            error: {
+                /** @enum {string} */
+                code: "invalid_request" | "unauthenticated" | "forbidden_scope" | "not_found" | "conflict_state" | "unprocessable" | "rate_limited" | "jurisdictional_block" | "internal" | "maintenance";
+                /** @description For people: what is wrong and what to do. */
+                message: string;
+                /** @description The fields at fault; beside `issue` the bound or the allowed words. */
+                errors: {
+                    /** @description A dotted path; empty for the request as a whole. */
+                    field: string;
+                    /** @enum {string} */
+                    issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached";
+                    min?: number;
+                    max?: number;
+                    /** @description With `invalid_value`. */
+                    allowed?: (string | number)[];
+                    /** @description A type, with `invalid_type`. */
+                    expected?: string;
+                    /** @description With `invalid_format`. */
+                    pattern?: string;
+                    /** @description With `invalid_format`. */
+                    format?: string;
+                    /** @description With `limit_reached`. */
+                    limit?: number;
+                    /** @description US dollars, with `insufficient_balance`; so are the next two. */
+                    have?: number;
+                    need?: number;
+                    deficit?: number;
+                    /** @description Seconds, with `unavailable`. */
+                    retry_after_s?: number;
+                }[];
+                /** @description As in X-Request-Id. */
+                request_id: string;
+            };
+        };
+        Server: {
+            /**
+             * @description Opaque.
+             * @example srv_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "server";
+            name: string;
+            /** @enum {string} */
+            status: "provisioning" | "installing" | "running" | "stopped" | "suspended" | "destroying";
+            plan: string;
+            region: string;
+            image: string;
+            ipv4: {
+                /** @example 203.0.113.10 */
+                address: string;
+                /** @example 203.0.113.1 */
+                gateway: string;
+                /**
+                 * @description Host name of reverse DNS.
+                 * @example web.example.org
+                 */
+                rdns: string | null;
+            } | null;
+            ipv6: {
+                /**
+                 * @description Of its own: `…::1`.
+                 * @example 2001:db8:0:1::1
+                 */
+                address: string;
+                /**
+                 * @description The routed /64, CIDR.
+                 * @example 2001:db8:0:1::/64
+                 */
+                prefix: string;
+                /**
+                 * @description Host name of reverse DNS.
+                 * @example web.example.org
+                 */
+                rdns: string | null;
+                /** @description Reverse DNS within the /64: address → host name. */
+                rdns_records: {
+                    [key: string]: string;
+                };
+            } | null;
+            ssh_keys: string[];
+            tags: string[];
+            labels: {
+                [key: string]: string;
+            };
+            billing_months: number;
+            /** @description Whether the next cycle is charged when this one ends. */
+            auto_renew: boolean;
+            /**
+             * Format: date-time
+             * @description The end of the present cycle.
+             * @example 2026-01-31T12:00:00Z
+             */
+            paid_until: string;
+            /** @description What the present cycle cost. The next one costs the same, unless another price was announced 30 days before. */
+            price_usd_cycle: number;
+            /**
+             * @description `balance`: the next cycle could not be paid; it resumes by itself as soon as the balance suffices. `not_renewed`: it was not to be renewed; it resumes when it is started. `operator`: the operator holds it. What stays suspended is destroyed after a grace period, of which mails warn.
+             * @enum {string|null}
+             */
+            suspended_reason: "balance" | "not_renewed" | "operator" | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            updated_at: string;
+        };
+        RescuedServer: {
+            /**
+             * @description Opaque.
+             * @example srv_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "server";
+            name: string;
+            /** @enum {string} */
+            status: "provisioning" | "installing" | "running" | "stopped" | "suspended" | "destroying";
+            plan: string;
+            region: string;
+            image: string;
+            ipv4: {
+                /** @example 203.0.113.10 */
+                address: string;
+                /** @example 203.0.113.1 */
+                gateway: string;
+                /**
+                 * @description Host name of reverse DNS.
+                 * @example web.example.org
+                 */
+                rdns: string | null;
+            } | null;
+            ipv6: {
+                /**
+                 * @description Of its own: `…::1`.
+                 * @example 2001:db8:0:1::1
+                 */
+                address: string;
+                /**
+                 * @description The routed /64, CIDR.
+                 * @example 2001:db8:0:1::/64
+                 */
+                prefix: string;
+                /**
+                 * @description Host name of reverse DNS.
+                 * @example web.example.org
+                 */
+                rdns: string | null;
+                /** @description Reverse DNS within the /64: address → host name. */
+                rdns_records: {
+                    [key: string]: string;
+                };
+            } | null;
+            ssh_keys: string[];
+            tags: string[];
+            labels: {
+                [key: string]: string;
+            };
+            billing_months: number;
+            /** @description Whether the next cycle is charged when this one ends. */
+            auto_renew: boolean;
+            /**
+             * Format: date-time
+             * @description The end of the present cycle.
+             * @example 2026-01-31T12:00:00Z
+             */
+            paid_until: string;
+            /** @description What the present cycle cost. The next one costs the same, unless another price was announced 30 days before. */
+            price_usd_cycle: number;
+            /**
+             * @description `balance`: the next cycle could not be paid; it resumes by itself as soon as the balance suffices. `not_renewed`: it was not to be renewed; it resumes when it is started. `operator`: the operator holds it. What stays suspended is destroyed after a grace period, of which mails warn.
+             * @enum {string|null}
+             */
+            suspended_reason: "balance" | "not_renewed" | "operator" | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            updated_at: string;
+            /** @description What signs in to the rescue system. */
+            rescue: {
+                /** @constant */
+                username: "root";
+                /** @description Shown once; it ends with the next reboot. */
+                password: string;
+            };
+        };
+        Metrics: {
+            /** @constant */
+            object: "metrics";
+            /**
+             * @description Opaque.
+             * @example srv_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            server: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            start: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            end: string;
+            /** @constant */
+            step_s: 3600;
+            series: {
+                /** @description Per cent of all processors. */
+                cpu_pct: number[][];
+                /** @description MiB in use. */
+                ram_mb: number[][];
+                /** @description Bytes a second. */
+                disk_read_bps: number[][];
+                /** @description Bytes a second. */
+                disk_write_bps: number[][];
+                /** @description Bytes a second. */
+                net_in_bps: number[][];
+                /** @description Bytes a second. */
+                net_out_bps: number[][];
+            };
+        };
+        Console: {
+            /** @constant */
+            object: "console";
+            /**
+             * Format: uri
+             * @description A page with the screen of the server; it needs no sign-in, so hand it to nobody else. Its query `path` names the WebSocket (RFB) for other viewers. The first WebSocket uses it up.
+             * @example https://skerry.example/console?path=console%2Fsocket%2F3mfq7kzd
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            expires_at: string;
+            /** @description The screen can be looked at, but takes no keys and no pointer. */
+            read_only: boolean;
+        };
+        Snapshot: {
+            /**
+             * @description Opaque.
+             * @example snap_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "snapshot";
+            /** @description Id of the server it was made of, which may be gone by now. */
+            server: string;
+            name: string;
+            /** @description GiB after deduplication; 0 until ready. */
+            size_gb: number;
+            /** @enum {string} */
+            status: "creating" | "ready" | "error";
+            /**
+             * Format: date-time
+             * @description When it is deleted by itself; null: never.
+             * @example 2026-01-31T12:00:00Z
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+        };
+        Image: {
+            /** @description Opaque: `img_…` official, `custom_…` uploaded. */
+            id: string;
+            /** @constant */
+            object: "image";
+            /** @enum {string} */
+            type: "official" | "custom";
+            /** @description Of an upload that was given one; null otherwise. */
+            name: string | null;
+            /**
+             * @description `custom` for uploads.
+             * @example debian
+             */
+            family: string;
+            version: string;
+            variant: string | null;
+            arch: ("amd64" | "arm64")[];
+            /** @description GiB on disk. */
+            size_gb: number;
+            /** @description Whether it takes user data. */
+            cloud_init: boolean;
+            /**
+             * Format: date
+             * @example 2025-08-09
+             */
+            released_at: string;
+            /**
+             * Format: date
+             * @description Set: no new server can have it, and it is removed 90 days after this day.
+             */
+            deprecated_at: string | null;
+        };
+        Plan: {
+            /** @example s1 */
+            id: string;
+            /** @constant */
+            object: "plan";
+            /** @enum {string} */
+            category: "vps" | "dedicated";
+            /** @description Virtual processors (vps) or physical cores (dedicated). */
+            cpu: number;
+            cpu_model: string;
+            /** @description MiB. */
+            ram_mb: number;
+            /** @description NVMe GiB. */
+            disk_gb: number;
+            /** @description Outbound TiB a month; inbound is not metered. */
+            transfer_tb: number;
+            /** @description US dollars, two decimals. */
+            price_usd_month: number;
+            /** @description A month / 730, two decimals; for comparison only. */
+            price_usd_hour: number;
+            /**
+             * @description The same with eight decimals.
+             * @example 0.01006849
+             */
+            price_usd_hour_exact: string;
+            /** @description What an order of each cycle is charged now, to the cent. */
+            cycles: components["schemas"]["PlanCycle"][];
+            /** @description Regions where it can be deployed right now. */
+            available_in: string[];
+        };
+        /**
+         * @example {
+         *       "billing_months": 3,
+         *       "discount_percent": 25,
+         *       "price_usd": 16.54
+         *     }
+         */
+        PlanCycle: {
+            /** @enum {integer} */
+            billing_months: 1 | 3 | 6 | 12;
+            discount_percent: number;
+            /** @description US dollars for all its months, discounted and rounded. */
+            price_usd: number;
+        };
+        Region: {
+            /** @example par */
+            id: string;
+            /** @constant */
+            object: "region";
+            name: string;
+            /**
+             * @description ISO 3166-1 alpha-2.
+             * @example FR
+             */
+            country: string;
+            pop_id: string;
+            /** @description Whether at least one plan can be deployed right now. */
+            available: boolean;
+            /** @description IPv4 addresses that are free now; below 50 deployments may stall. */
+            ipv4_pool_remaining: number;
+            tor_onion: string | null;
+        };
+        SshKey: {
+            /**
+             * @description Opaque.
+             * @example k_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "ssh_key";
+            name: string;
+            /** @enum {string} */
+            type: "ssh-ed25519" | "ssh-rsa" | "ecdsa-sha2-nistp256" | "ecdsa-sha2-nistp384" | "ecdsa-sha2-nistp521";
+            /** @example SHA256:uB4zBd9YfqL5Yh1L5kpSaw2x0Gm1cVtKZ0mJk7PqWfs */
+            fingerprint: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+            /** @description OpenSSH format; lists leave it out. */
+            public_key: string;
+        };
+        ListedSshKey: {
+            /**
+             * @description Opaque.
+             * @example k_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "ssh_key";
+            name: string;
+            /** @enum {string} */
+            type: "ssh-ed25519" | "ssh-rsa" | "ecdsa-sha2-nistp256" | "ecdsa-sha2-nistp384" | "ecdsa-sha2-nistp521";
+            /** @example SHA256:uB4zBd9YfqL5Yh1L5kpSaw2x0Gm1cVtKZ0mJk7PqWfs */
+            fingerprint: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+        };
+        Volume: {
+            /**
+             * @description Opaque.
+             * @example vol_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "volume";
+            name: string;
+            /** @description GiB. Can be increased online, never decreased. */
+            size_gb: number;
+            /** @description Of the servers it can be attached to. */
+            region: string;
+            /** @description Id of a server; null when detached. */
+            attached_to: string | null;
+            /**
+             * @description Path of the block device when attached.
+             * @example /dev/vdb
+             */
+            device: string | null;
+            /** @description Volume-level LUKS; its key is yours, and reaches the server by cloud-init. Fixed at creation. */
+            encrypted: boolean;
+            /**
+             * @description For your own bookkeeping: the service does not format volumes.
+             * @example ext4
+             */
+            filesystem: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+        };
+        FirewallGroup: {
+            /**
+             * @description Opaque.
+             * @example fwg_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "firewall_group";
+            name: string;
+            /** @description Ids of the servers that inherit the group. */
+            applied_to: string[];
+            /** @description In order: the first rule that matches wins. */
+            rules: components["schemas"]["FirewallRule"][];
+            /**
+             * @description What becomes of a packet that no rule matches: of those that come in always, of those that go out once an applied group has an `out` rule. `drop` is recommended, and wins where groups differ.
+             * @enum {string}
+             */
+            default_action: "drop" | "accept";
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+        };
+        FirewallRule: {
+            /**
+             * @description Opaque.
+             * @example fwr_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @enum {string} */
+            direction: "in" | "out";
+            /** @enum {string} */
+            proto: "tcp" | "udp" | "icmp" | "any";
+            /**
+             * @description One port, a comma list or a range `<low>-<high>`; null: every port. Only with tcp and udp.
+             * @example 443
+             * @example 80,443
+             * @example 8000-8999
+             */
+            port: string | null;
+            /**
+             * @description CIDR of the remote peer, of what comes in and of what goes out. A v4 one never matches v6.
+             * @example 203.0.113.0/24
+             * @example 0.0.0.0/0
+             * @example ::/0
+             */
+            source: string;
+            /**
+             * @description `reject` answers with RST or ICMP unreachable.
+             * @enum {string}
+             */
+            action: "accept" | "drop" | "reject";
+            note: string | null;
+        };
+        Balance: {
+            /** @constant */
+            object: "balance";
+            /** @description US dollars, two decimals. */
+            usd: number;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            as_of: string;
+            /**
+             * Format: date
+             * @description The earliest end of a prepaid cycle among running servers; null when none runs.
+             * @example 2026-02-28
+             */
+            runway_until: string | null;
+            /** @description Servers that run in a prepaid cycle. */
+            active_servers: number;
+            /** @description What the running servers cost a day, for comparison: nothing is charged daily. */
+            daily_cost_usd: number;
+            /**
+             * Format: date-time
+             * @description When the low-balance warning is sent: 7 days before the runway ends.
+             */
+            low_balance_at: string | null;
+        };
+        LedgerEntry: {
+            /**
+             * @description Opaque.
+             * @example led_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "ledger_entry";
+            /** @enum {string} */
+            type: "charge" | "topup" | "bonus" | "refund" | "adjustment" | "reversal";
+            /** @description US dollars, two decimals. */
+            amount_usd: number;
+            /** @description US dollars, two decimals. */
+            balance_after_usd: number;
+            resource: string | null;
+            description: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+        };
+        Topup: {
+            /**
+             * @description Opaque.
+             * @example top_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "topup";
+            /** @enum {string} */
+            status: "pending" | "confirming" | "credited" | "expired";
+            /** @enum {string} */
+            coin: "BTC" | "XMR" | "ETH" | "USDT" | "USDTTRC" | "LTC" | "TRX" | "SOL";
+            /** @description A payment on another network is lost. */
+            network: string;
+            /** @description US dollars, two decimals. */
+            amount_usd: number;
+            /** @description What `amount_usd` earns; once something is credited, what was paid. */
+            bonus_usd: number;
+            deposit_address: string;
+            /**
+             * @description Whole coins, decimal.
+             * @example 0.002
+             */
+            deposit_amount: string;
+            /** @description For wallets; on some networks the bare address. */
+            payment_uri: string;
+            /** @description The locked rate: US dollars for one whole coin, decimal. */
+            rate_usd: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            expires_at: string;
+            /** @description Of the least confirmed payment. */
+            confirmations: number;
+            required_confirmations: number;
+            /** @description The transactions that pay it, oldest first: the first 100 of them. */
+            txids: string[];
+            /** @description What is on the balance, without the bonus. */
+            credited_usd: number;
+            /** @description Confirmed, but kept back by the operator. */
+            credit_held: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+        };
+        ApiToken: {
+            /**
+             * @description Opaque.
+             * @example tok_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "api_token";
+            name: string;
+            /** @enum {string} */
+            scope: "read" | "write" | "billing";
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            last_used_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+        };
+        CreatedApiToken: {
+            /**
+             * @description Opaque.
+             * @example tok_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "api_token";
+            name: string;
+            /** @enum {string} */
+            scope: "read" | "write" | "billing";
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            last_used_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+            /** @description The plaintext, `<prefix>_live_<52 chars>`: shown this once. */
+            token: string;
+        };
+        Webhook: {
+            /**
+             * @description Opaque.
+             * @example whk_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "webhook";
+            /** @example https://example.com/hooks */
+            url: string;
+            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+            /** @description False pauses deliveries. */
+            active: boolean;
+            /** @description The last four characters of the signing secret. */
+            secret_hint: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+        };
+        CreatedWebhook: {
+            /**
+             * @description Opaque.
+             * @example whk_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "webhook";
+            /** @example https://example.com/hooks */
+            url: string;
+            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+            /** @description False pauses deliveries. */
+            active: boolean;
+            /** @description The last four characters of the signing secret. */
+            secret_hint: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+            /**
+             * @description The signing secret, in this answer only. The key of the HMAC is this whole text.
+             * @example whsec_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+             */
+            secret: string;
+        };
+        WebhookDelivery: {
+            /**
+             * @description As X-Service-Delivery-Id: the same for every attempt of one delivery. Opaque.
+             * @example del_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "webhook_delivery";
+            /**
+             * @description Opaque.
+             * @example evt_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            event: string;
+            /** @enum {string} */
+            event_type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
+            /** @description From 1. */
+            attempt: number;
+            /** @enum {string} */
+            status: "pending" | "delivered" | "failed" | "cancelled";
+            /** @description What the receiver answered. */
+            http_status: number | null;
+            /** @description Why there was no answer. */
+            error: string | null;
+            duration_ms: number | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            attempted_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it is tried next; null when it is not.
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+        };
+        AuditEvent: {
+            /**
+             * @description Opaque.
+             * @example audit_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "audit_event";
+            /**
+             * @description Dotted operation name.
+             * @example server.create
+             */
+            action: string;
+            /** @description Id of what was acted on or made. */
+            resource: string | null;
+            /** @description Id of the token, when called through the API. */
+            actor_token: string | null;
+            /** @description Id of the session, when done from the dashboard. */
+            actor_session: string | null;
+            /** @description The X-Request-Id of the original response. */
+            request_id: string;
+            /**
+             * @description ISO 3166 country code; `XX`: unknown. The address itself is not kept.
+             * @example IS
+             * @example XX
+             */
+            ip_country: string;
+            /** @enum {string} */
+            result: "ok" | "error" | "denied";
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+        };
+        /** @description The body of a webhook’s delivery, and the data of a message of the stream. */
+        Event: {
+            /**
+             * @description Opaque.
+             * @example evt_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "event";
+            /** @enum {string} */
+            type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+            /** @description The full object as it was then, under its name. */
+            data: {
+                server?: components["schemas"]["Server"];
+                snapshot?: components["schemas"]["Snapshot"];
+                volume?: components["schemas"]["Volume"];
+                topup?: components["schemas"]["Topup"];
+                api_token?: components["schemas"]["ApiToken"];
+                firewall_group?: components["schemas"]["FirewallGroup"];
+                ledger_entry?: components["schemas"]["LedgerEntry"];
+                balance?: components["schemas"]["Balance"];
+                webhook?: components["schemas"]["Webhook"];
+            };
+            /** @description In messages of the event stream: the number of the event in your account, without gaps. */
+            seq?: number;
+        };
+    };
+    responses: {
+        /** @description The request failed validation. */
+        invalid_request: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The bearer token is missing, malformed, expired or revoked. */
+        unauthenticated: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The token lacks the scope that this operation needs. */
+        forbidden_scope: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description No such resource. */
+        not_found: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The state of the resource forbids this operation. */
+        conflict_state: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The request is well formed but cannot be carried out. */
+        unprocessable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Too many requests; wait as Retry-After says. */
+        rate_limited: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Refused for legal reasons. */
+        jurisdictional_block: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Something went wrong on our side. */
+        internal: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Not available right now; try again later. */
+        maintenance: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: {
+        /** @description Carries the request out once; a UUIDv4, say. */
+        IdempotencyKey: string;
+        PageSize: number;
+        /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+        Cursor: string;
+        /** @description This endpoint is beta: it may break without notice. */
+        Beta: "true";
+    };
+    requestBodies: never;
+    headers: {
+        /** @description Also in the audit log. */
+        "X-Request-Id": string;
+        /** @description Requests a minute. */
+        "X-RateLimit-Limit": number;
+        /** @description Requests left right now. */
+        "X-RateLimit-Remaining": number;
+        /** @description When all are back, in Unix seconds. */
+        "X-RateLimit-Reset": number;
+        /** @description Seconds to wait. */
+        "Retry-After": number;
+        /** @description `true` on an answer given again. */
+        "Idempotent-Replayed": string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    "servers.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at" | "name" | "-name";
+                "filter[status]"?: "provisioning" | "installing" | "running" | "stopped" | "suspended" | "destroying";
+                "filter[region]"?: string;
+                "filter[plan]"?: string;
+                "filter[image]"?: string;
+                "filter[name]"?: string;
+                /** @description One of the server’s tags. */
+                "filter[tag]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Server"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "web-1",
+                 *       "plan": "s1",
+                 *       "region": "par",
+                 *       "image": "img_aaaqk3m7qzb5x2l6v4t7n8wyja",
+                 *       "ssh_keys": [
+                 *         "k_aaaqk3m7qzb5x2l6v4t7n8wyja"
+                 *       ],
+                 *       "tags": [
+                 *         "web"
+                 *       ],
+                 *       "labels": {
+                 *         "env": "prod"
+                 *       },
+                 *       "billing_months": 3
+                 *     }
+                 */
+                "application/json": {
+                    /** @example web-1 */
+                    name: string;
+                    /** @example s1 */
+                    plan: string;
+                    /** @example par */
+                    region: string;
+                    /** @description Id of an image, see GET /images. */
+                    image: string;
+                    /** @description Ids of SSH keys, see GET /ssh-keys. */
+                    ssh_keys: string[];
+                    /**
+                     * @description Free words, replaced as a whole.
+                     * @example [
+                     *       "web",
+                     *       "prod"
+                     *     ]
+                     */
+                    tags?: string[];
+                    /**
+                     * @description Pairs of texts, replaced as a whole.
+                     * @example {
+                     *       "env": "prod"
+                     *     }
+                     */
+                    labels?: {
+                        [key: string]: string;
+                    };
+                    /** @description cloud-init user data in Base64, at most 64 KiB decoded. */
+                    user_data_b64?: string | null;
+                    /**
+                     * @description Months that are paid in advance: 3, 6 and 12 have a discount.
+                     * @enum {integer}
+                     */
+                    billing_months?: 1 | 3 | 6 | 12;
+                    /** @description Whether the next cycle is charged by itself; true when left out. */
+                    auto_renew?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "web-2",
+                 *       "tags": [
+                 *         "web",
+                 *         "prod"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @example web-1 */
+                    name?: string;
+                    /**
+                     * @description Free words, replaced as a whole.
+                     * @example [
+                     *       "web",
+                     *       "prod"
+                     *     ]
+                     */
+                    tags?: string[];
+                    /**
+                     * @description Pairs of texts, replaced as a whole.
+                     * @example {
+                     *       "env": "prod"
+                     *     }
+                     */
+                    labels?: {
+                        [key: string]: string;
+                    };
+                    auto_renew?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.reboot": {
+        parameters: {
+            query?: {
+                hard?: boolean;
+            };
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.rebuild": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "image": "img_aaaqk3m7qzb5x2l6v4t7n8wyja",
+                 *       "ssh_keys": [
+                 *         "k_aaaqk3m7qzb5x2l6v4t7n8wyja"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Image id; the present image when left out. */
+                    image?: string;
+                    /** @description SSH key ids; the present keys when left out. Needed by a server without any. */
+                    ssh_keys?: string[];
+                    /** @description Base64 cloud-init user-data, up to 64 KiB decoded. What was given before is not applied again. */
+                    user_data_b64?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.rescue": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RescuedServer"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.stop": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.start": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.restore": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "snapshot": "snap_aaaqk3m7qzb5x2l6v4t7n8wyja"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Id of a ready snapshot of the same region whose disk is no larger. */
+                    snapshot: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.console": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Console"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Metrics"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.set_rdns": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "ipv4": "web.example.org",
+                 *       "ipv6": "web.example.org"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example web.example.org */
+                    ipv4?: string | null;
+                    /** @example web.example.org */
+                    ipv6?: string | null;
+                    /**
+                     * @description Which address of the /64 `ipv6` is for; the server’s own when left out.
+                     * @example 2001:db8:0:1::25
+                     */
+                    address?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "images.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "id" | "-id" | "created_at" | "-created_at" | "name" | "-name";
+                "filter[family]"?: string;
+                family?: string;
+                /** @description One that the image supports. */
+                "filter[arch]"?: "amd64" | "arm64";
+                /** @description One that the image supports. */
+                arch?: "amd64" | "arm64";
+                "filter[type]"?: "official" | "custom";
+                type?: "official" | "custom";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Image"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "images.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "file": "(binary)",
+                 *       "name": "rescue",
+                 *       "version": "2026.1",
+                 *       "arch": [
+                 *         "amd64"
+                 *       ]
+                 *     }
+                 */
+                "multipart/form-data": {
+                    /** @description An ISO 9660 image, at most 4 GiB. */
+                    file: string;
+                    /** @description For your own records. */
+                    name?: string;
+                    /** @description The day of the upload when left out. */
+                    version?: string;
+                    /** @description E.g. `minimal`. */
+                    variant?: string;
+                    /** @description `amd64` when left out; one part each, or one with commas. */
+                    arch?: ("amd64" | "arm64")[];
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Image"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "images.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Image"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "images.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "plans.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "id" | "-id" | "created_at" | "-created_at" | "name" | "-name";
+                "filter[category]"?: "vps" | "dedicated";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Plan"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "plans.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plan"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "regions.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "id" | "-id" | "created_at" | "-created_at" | "name" | "-name";
+                "filter[country]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Region"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "regions.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Region"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "ssh_keys.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at" | "name" | "-name";
+                "filter[name]"?: string;
+                "filter[type]"?: "ssh-ed25519" | "ssh-rsa" | "ecdsa-sha2-nistp256" | "ecdsa-sha2-nistp384" | "ecdsa-sha2-nistp521";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["ListedSshKey"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "ssh_keys.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "laptop",
+                 *       "public_key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY me@laptop"
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    /** @description The line of a .pub file: ssh-ed25519, ssh-rsa, ecdsa-sha2-nistp256, ecdsa-sha2-nistp384, ecdsa-sha2-nistp521; RSA from 2048 bits. */
+                    public_key: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SshKey"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "ssh_keys.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SshKey"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "ssh_keys.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "tokens.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at" | "name" | "-name";
+                "filter[scope]"?: "read" | "write" | "billing";
+                "filter[name]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["ApiToken"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "tokens.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "deploys",
+                 *       "scope": "write",
+                 *       "expires_at": "2030-01-31T12:00:00Z"
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    /**
+                     * @description At most that of the token that asks.
+                     * @enum {string}
+                     */
+                    scope: "read" | "write" | "billing";
+                    /**
+                     * Format: date-time
+                     * @example 2026-01-31T12:00:00Z
+                     */
+                    expires_at?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedApiToken"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "tokens.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "balance.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Balance"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "ledger.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at";
+                "filter[type]"?: "charge" | "topup" | "bonus" | "refund" | "adjustment" | "reversal";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["LedgerEntry"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "topups.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at";
+                "filter[status]"?: "pending" | "confirming" | "credited" | "expired";
+                "filter[coin]"?: "BTC" | "XMR" | "ETH" | "USDT" | "USDTTRC" | "LTC" | "TRX" | "SOL";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Topup"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "topups.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "coin": "XMR",
+                 *       "amount_usd": 100
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    coin: "BTC" | "XMR" | "ETH" | "USDT" | "USDTTRC" | "LTC" | "TRX" | "SOL";
+                    /** @description US dollars, at most two decimals. */
+                    amount_usd: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Topup"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "topups.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Topup"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "volumes.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at" | "name" | "-name";
+                "filter[name]"?: string;
+                "filter[region]"?: string;
+                /** @description Id of a server. */
+                "filter[attached_to]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Volume"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "volumes.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "data",
+                 *       "size_gb": 100,
+                 *       "region": "par",
+                 *       "filesystem": "ext4"
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    size_gb: number;
+                    region: string;
+                    /** @description Volume-level LUKS; its key is yours, and reaches the server by cloud-init. Fixed at creation. */
+                    encrypted?: boolean;
+                    /**
+                     * @description For your own bookkeeping: the service does not format volumes.
+                     * @example ext4
+                     */
+                    filesystem?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Volume"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "volumes.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Volume"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "volumes.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "volumes.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "size_gb": 200
+                 *     }
+                 */
+                "application/json": {
+                    name?: string;
+                    size_gb?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Volume"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "volumes.attach": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "server": "srv_aaaqk3m7qzb5x2l6v4t7n8wyja"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Id of a server in the region of the volume. */
+                    server: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Volume"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "volumes.detach": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Volume"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "snapshots.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at" | "name" | "-name";
+                /** @description Id of a server. */
+                "filter[server]"?: string;
+                "filter[status]"?: "creating" | "ready" | "error";
+                "filter[name]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Snapshot"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "snapshots.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "before-upgrade"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Made from the time when left out. */
+                    name?: string;
+                    /**
+                     * Format: date-time
+                     * @description When it is deleted by itself; null: never.
+                     * @example 2026-01-31T12:00:00Z
+                     */
+                    expires_at?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "snapshots.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "snapshots.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "firewall_groups.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at" | "name" | "-name";
+                "filter[name]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["FirewallGroup"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "firewall_groups.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "web",
+                 *       "default_action": "drop",
+                 *       "rules": [
+                 *         {
+                 *           "direction": "in",
+                 *           "proto": "tcp",
+                 *           "port": "80,443",
+                 *           "source": "0.0.0.0/0",
+                 *           "action": "accept"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    /**
+                     * @description What becomes of a packet that no rule matches: of those that come in always, of those that go out once an applied group has an `out` rule. `drop` is recommended, and wins where groups differ.
+                     * @enum {string}
+                     */
+                    default_action: "drop" | "accept";
+                    rules?: {
+                        /** @enum {string} */
+                        direction: "in" | "out";
+                        /** @enum {string} */
+                        proto: "tcp" | "udp" | "icmp" | "any";
+                        /**
+                         * @description One port, a comma list or a range `<low>-<high>`; null: every port. Only with tcp and udp.
+                         * @example 443
+                         * @example 80,443
+                         * @example 8000-8999
+                         */
+                        port?: string | null;
+                        /**
+                         * @description CIDR of the remote peer, of what comes in and of what goes out. A v4 one never matches v6.
+                         * @example 203.0.113.0/24
+                         * @example 0.0.0.0/0
+                         * @example ::/0
+                         */
+                        source: string;
+                        /**
+                         * @description `reject` answers with RST or ICMP unreachable.
+                         * @enum {string}
+                         */
+                        action: "accept" | "drop" | "reject";
+                        note?: string | null;
+                    }[];
+                    /** @description Ids of servers; replaces the list as a whole. */
+                    applied_to?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FirewallGroup"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "firewall_groups.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FirewallGroup"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "firewall_groups.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "firewall_groups.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "default_action": "drop",
+                 *       "applied_to": [
+                 *         "srv_aaaqk3m7qzb5x2l6v4t7n8wyja"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    name?: string;
+                    /**
+                     * @description What becomes of a packet that no rule matches: of those that come in always, of those that go out once an applied group has an `out` rule. `drop` is recommended, and wins where groups differ.
+                     * @enum {string}
+                     */
+                    default_action?: "drop" | "accept";
+                    /** @description Ids of servers; replaces the list as a whole. */
+                    applied_to?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FirewallGroup"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "firewall_rules.replace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rules": [
+                 *         {
+                 *           "direction": "in",
+                 *           "proto": "tcp",
+                 *           "port": "80,443",
+                 *           "source": "0.0.0.0/0",
+                 *           "action": "accept"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    rules: {
+                        /** @enum {string} */
+                        direction: "in" | "out";
+                        /** @enum {string} */
+                        proto: "tcp" | "udp" | "icmp" | "any";
+                        /**
+                         * @description One port, a comma list or a range `<low>-<high>`; null: every port. Only with tcp and udp.
+                         * @example 443
+                         * @example 80,443
+                         * @example 8000-8999
+                         */
+                        port?: string | null;
+                        /**
+                         * @description CIDR of the remote peer, of what comes in and of what goes out. A v4 one never matches v6.
+                         * @example 203.0.113.0/24
+                         * @example 0.0.0.0/0
+                         * @example ::/0
+                         */
+                        source: string;
+                        /**
+                         * @description `reject` answers with RST or ICMP unreachable.
+                         * @enum {string}
+                         */
+                        action: "accept" | "drop" | "reject";
+                        note?: string | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FirewallGroup"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "firewall_rules.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "direction": "in",
+                 *       "proto": "tcp",
+                 *       "port": "80,443",
+                 *       "source": "0.0.0.0/0",
+                 *       "action": "accept"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    direction: "in" | "out";
+                    /** @enum {string} */
+                    proto: "tcp" | "udp" | "icmp" | "any";
+                    /**
+                     * @description One port, a comma list or a range `<low>-<high>`; null: every port. Only with tcp and udp.
+                     * @example 443
+                     * @example 80,443
+                     * @example 8000-8999
+                     */
+                    port?: string | null;
+                    /**
+                     * @description CIDR of the remote peer, of what comes in and of what goes out. A v4 one never matches v6.
+                     * @example 203.0.113.0/24
+                     * @example 0.0.0.0/0
+                     * @example ::/0
+                     */
+                    source: string;
+                    /**
+                     * @description `reject` answers with RST or ICMP unreachable.
+                     * @enum {string}
+                     */
+                    action: "accept" | "drop" | "reject";
+                    note?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FirewallRule"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "firewall_rules.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "webhooks.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at";
+                "filter[active]"?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Webhook"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "webhooks.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://example.com/hooks",
+                 *       "events": [
+                 *         "server.running",
+                 *         "server.destroyed"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description https only, with a valid certificate, on the public internet; no user name, no fragment. */
+                    url: string;
+                    /** @description Names of events, or ["*"] for all. One that is named twice counts once. Replaced whole. */
+                    events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+                    /** @default true */
+                    active?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "webhooks.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "webhooks.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "webhooks.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         "*"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description https only, with a valid certificate, on the public internet; no user name, no fragment. */
+                    url?: string;
+                    /** @description Names of events, or ["*"] for all. One that is named twice counts once. Replaced whole. */
+                    events?: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+                    active?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "webhooks.test": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "deliveries.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at";
+                "filter[status]"?: "pending" | "delivered" | "failed" | "cancelled";
+                "filter[event_type]"?: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["WebhookDelivery"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "deliveries.replay": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Carries the request out once; a UUIDv4, say. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "audit_events.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at";
+                "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "snapshot.create" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.drain" | "host.undrain" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.reread";
+                action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "snapshot.create" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.drain" | "host.undrain" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.reread";
+                /** @description The id of what was acted on or made. */
+                "filter[resource]"?: string;
+                /** @description The id of what was acted on or made. */
+                resource?: string;
+                /** @description The earliest time that is shown. */
+                "filter[from]"?: string;
+                /** @description The earliest time that is shown. */
+                from?: string;
+                /** @description Only what happened before this time is shown. */
+                "filter[to]"?: string;
+                /** @description Only what happened before this time is shown. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["AuditEvent"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "audit_events.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEvent"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "events.stream": {
+        parameters: {
+            query?: {
+                after?: number;
+            };
+            header: {
+                "Last-Event-ID"?: number;
+                /** @description This endpoint is beta: it may break without notice. */
+                "X-Service-Beta": components["parameters"]["Beta"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It stays open. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example retry: 3000
+                     *     id: 41
+                     *
+                     *     id: 42
+                     *     event: server.stopped
+                     *     data: {"id":"evt_aaaqk3m7qzb5x2l6v4t7n8wyja","object":"event","type":"server.stopped","created_at":"2026-01-31T12:00:00Z","data":{"server":{"id":"srv_aaaqk3m7qzb5x2l6v4t7n8wyja","object":"server","status":"stopped"}},"seq":42}
+                     *
+                     *     :
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            409: components["responses"]["conflict_state"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "deliveries.receive": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description `t=<unix seconds>,v1=<lowercase hex>`
+                 * @example t=1769860800,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The same for every attempt of one delivery.
+                 * @example del_aaaqk3m7qzb5x2l6v4t7n8wyja
+                 */
+                "X-Service-Delivery-Id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Event"];
+            };
+        };
+        responses: {
+            /** @description Never again: the webhook is paused. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+}

@@ -1,0 +1,18 @@
+import { onAbort } from './on-abort.ts';
+
+/** Resolves after that time; rejects with the signal's reason when it is aborted before. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const timer = setTimeout(() => {
+      forget?.();
+      resolve();
+    }, ms);
+    const forget =
+      signal &&
+      onAbort(signal, () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      });
+  });
+}

@@ -1,0 +1,71 @@
+/** The contract's shapes by short names. All of them come from the OpenAPI document. */
+import type { components, operations } from './schema.ts';
+
+type Schemas = components['schemas'];
+
+export type ApiToken = Schemas['ApiToken'];
+export type AuditEvent = Schemas['AuditEvent'];
+export type Balance = Schemas['Balance'];
+export type Console = Schemas['Console'];
+export type CreatedApiToken = Schemas['CreatedApiToken'];
+export type CreatedWebhook = Schemas['CreatedWebhook'];
+export type FirewallGroup = Schemas['FirewallGroup'];
+export type FirewallRule = Schemas['FirewallRule'];
+export type Image = Schemas['Image'];
+export type LedgerEntry = Schemas['LedgerEntry'];
+export type ListedSshKey = Schemas['ListedSshKey'];
+export type Metrics = Schemas['Metrics'];
+export type Plan = Schemas['Plan'];
+export type Region = Schemas['Region'];
+export type RescuedServer = Schemas['RescuedServer'];
+export type Server = Schemas['Server'];
+export type Snapshot = Schemas['Snapshot'];
+export type SshKey = Schemas['SshKey'];
+export type Topup = Schemas['Topup'];
+export type Volume = Schemas['Volume'];
+export type Webhook = Schemas['Webhook'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];
+/** What webhooks and the event stream carry: `data` holds the object as it was then, under its name. */
+export type Event = Schemas['Event'];
+export type EventType = Event['type'];
+
+export type OperationId = keyof operations;
+
+/** An operation's JSON body. */
+export type Body<Id extends OperationId> = operations[Id] extends {
+  requestBody?: { content: { 'application/json': infer Json } };
+}
+  ? Json
+  : never;
+
+type QueryOf<Id extends OperationId> = NonNullable<operations[Id]['parameters']['query']>;
+
+/** What a list may be asked for: `{ filter: { status: 'running' }, sort: 'name', page_size: 50 }`. */
+export type ListQuery<Id extends OperationId> = Pick<
+  QueryOf<Id>,
+  Extract<keyof QueryOf<Id>, 'page_size' | 'cursor' | 'sort'>
+> & {
+  readonly filter?: {
+    [Key in keyof QueryOf<Id> as Key extends `filter[${infer Name}]` ? Name : never]?: QueryOf<Id>[Key];
+  };
+};
+
+export type CreateServer = Body<'servers.create'>;
+export type UpdateServer = Body<'servers.update'>;
+export type RebuildServer = Body<'servers.rebuild'>;
+export type SetRdns = Body<'servers.set_rdns'>;
+export type CreateSnapshot = Body<'snapshots.create'>;
+export type CreateSshKey = Body<'ssh_keys.create'>;
+export type CreateApiToken = Body<'tokens.create'>;
+export type CreateTopup = Body<'topups.create'>;
+export type CreateVolume = Body<'volumes.create'>;
+export type UpdateVolume = Body<'volumes.update'>;
+export type CreateFirewallGroup = Body<'firewall_groups.create'>;
+export type UpdateFirewallGroup = Body<'firewall_groups.update'>;
+export type CreateFirewallRule = Body<'firewall_rules.create'>;
+export type CreateWebhook = Body<'webhooks.create'>;
+export type UpdateWebhook = Body<'webhooks.update'>;
+
+type ImageParts = operations['images.create']['requestBody']['content']['multipart/form-data'];
+/** An ISO 9660 image as a Blob: `await openAsBlob(path)` in Node, a File of an input in a browser. */
+export type CreateImage = Omit<ImageParts, 'file'> & { readonly file: Blob };

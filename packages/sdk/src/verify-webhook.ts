@@ -1,0 +1,86 @@
+/** Checks what a webhook brings (SPEC "Delivery and signature"). Web Crypto only, so that it runs everywhere. */
+import { SkerryError, WebhookVerificationError } from './errors.ts';
+import type { Event } from './types.ts';
+
+export interface VerifyOptions {
+  /** How far the signature's time may be from this clock; 300 seconds when left out. */
+  readonly toleranceS?: number;
+  /** This clock, in milliseconds since 1970. */
+  readonly nowMs?: number;
+}
+
+/** Of `fetch`, of Node, or of any framework. */
+export type WebhookHeaders =
+  | { get(name: string): string | null | undefined }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const TOLERANCE_S = 300;
+
+/**
+ * The event, if it was signed with the webhook's `secret` within the last five minutes. Throws a WebhookVerificationError if not:
+ * answer 400 then. `rawBody` is the body as it came, byte for byte, before anything parsed it. A genuine body that is not JSON is a
+ * SkerryError of another kind.
+ */
+export async function verifyWebhook(
+  rawBody: string | Uint8Array | ArrayBuffer,
+  headers: WebhookHeaders,
+  secret: string | undefined,
+  { toleranceS = TOLERANCE_S, nowMs = Date.now() }: VerifyOptions = {},
+): Promise<Event> {
+  const utf8 = new TextEncoder();
+  const body = typeof rawBody === 'string' ? utf8.encode(rawBody) : bytesOf(rawBody);
+  if (!secret) throw new SkerryError('secret is empty');
+  const { t, signature } = partsOf(headerOf(headers, 'x-service-signature'));
+  if (Math.abs(Math.floor(nowMs / 1000) - Number(t)) > toleranceS) {
+    throw new WebhookVerificationError('The signature is too old, or this clock is wrong.');
+  }
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', utf8.encode(secret), algorithm, false, ['verify']);
+  // `verify` compares in constant time.
+  const genuine = await crypto.subtle.verify('HMAC', key, signature, concat(utf8.encode(`${t}.`), body));
+  if (!genuine) throw new WebhookVerificationError('The signature is not of this secret and body.');
+  try {
+    return JSON.parse(new TextDecoder().decode(body)) as Event;
+  } catch (cause) {
+    throw new SkerryError('The body was signed with the secret, but is not JSON.', { cause });
+  }
+}
+
+/** By its tag: what comes from another realm, a test's say, is of another class. */
+function bytesOf(rawBody: unknown): Uint8Array {
+  const tag = Object.prototype.toString.call(rawBody);
+  if (tag === '[object Uint8Array]') return rawBody as Uint8Array;
+  if (tag === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
+  throw new SkerryError(
+    'rawBody is no string, Uint8Array or ArrayBuffer: give the body as it came, not parsed',
+  );
+}
+
+/** A delivery's id, which stays the same over its attempts; null when the header is not there. */
+export function deliveryId(headers: WebhookHeaders): string | null {
+  return headerOf(headers, 'x-service-delivery-id');
+}
+
+function headerOf(headers: WebhookHeaders, name: string): string | null {
+  if (typeof headers.get === 'function') return headers.get(name) ?? null;
+  const found = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  return [found].flat()[0] ?? null;
+}
+
+function partsOf(header: string | null): { readonly t: string; readonly signature: Uint8Array<ArrayBuffer> } {
+  if (header === null) throw new WebhookVerificationError('There is no header X-Service-Signature.');
+  const parts = new Map(header.split(',').map((part) => part.trim().split('=', 2) as [string, string]));
+  const t = parts.get('t') ?? '';
+  const v1 = parts.get('v1') ?? '';
+  if (!/^\d{1,12}$/.test(t) || !/^[0-9a-f]{64}$/.test(v1)) {
+    throw new WebhookVerificationError('The header X-Service-Signature is not t=…,v1=….');
+  }
+  return { t, signature: Uint8Array.from(v1.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)) };
+}
+
+function concat(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(head.length + tail.length);
+  whole.set(head);
+  whole.set(tail, head.length);
+  return whole;
+}

@@ -1,0 +1,206 @@
+/** What `skerry apply` plans, on a model of an account: it ends where the file says, from wherever a run was cut short. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Actual, ActualServer } from '../../packages/cli/src/apply/actual.ts';
+import type { Desired } from '../../packages/cli/src/apply/desired.ts';
+import { compare } from '../../packages/cli/src/apply/plan/diff.ts';
+import { RUNS } from '../support/runs.ts';
+import { EMPTY, file } from './support/apply-files.ts';
+import { Model, stepsOf } from './support/apply-model.ts';
+
+const LIMIT = 30;
+
+/** Fails unless runs, the last of them whole, end where there is nothing to do. */
+function assertConverges(desired: Desired, model: Model): void {
+  const { plan, faults } = compare(desired, model.actual);
+  assert.deepEqual(faults, []);
+  model.run(plan);
+  const after = compare(desired, model.actual);
+  assert.deepEqual([after.faults, after.plan.items], [[], []]);
+  const ours = model.actual.servers.filter(({ labels }) => labels['skerry-project'] === 'shop');
+  const wanted = (desired.servers ?? []).filter((one) => !one.absent).map(({ name }) => name);
+  assert.deepEqual(ours.map(({ name }) => name).sort(), wanted.sort());
+}
+
+/** Some changes are refused: a volume that shrinks, say. The file is tried as it is, or not at all. */
+function isPossible(desired: Desired, model: Model): boolean {
+  return compare(desired, model.actual).faults.length === 0;
+}
+
+test('a plan that is carried out leaves nothing to do, whatever was there before', () => {
+  fc.assert(
+    fc.property(fc.array(file, { minLength: 1, maxLength: 4 }), (files) => {
+      const model = new Model(EMPTY);
+      for (const desired of files) if (isPossible(desired, model)) assertConverges(desired, model);
+    }),
+    { numRuns: RUNS * 10 },
+  );
+});
+
+test('after a run that was cut short anywhere, or several, the next one ends where the file says', () => {
+  const cuts = fc.array(fc.nat(LIMIT), { maxLength: 3 });
+  fc.assert(
+    fc.property(file, fc.array(fc.tuple(file, cuts), { minLength: 1, maxLength: 3 }), (first, later) => {
+      const model = new Model(EMPTY);
+      assertConverges(first, model);
+      for (const [desired, at] of later) {
+        if (!isPossible(desired, model)) continue;
+        for (const count of at) {
+          const { plan, faults } = compare(desired, model.actual);
+          assert.deepEqual(faults, []);
+          model.run(plan, count);
+        }
+        assertConverges(desired, model);
+      }
+    }),
+    { numRuns: RUNS * 10 },
+  );
+});
+
+test('however often runs are cut short, no server is gone before its successor has run', () => {
+  // One that is rebuilt runs again; one that was ordered may never come.
+  const namesOf = ({ actual }: Model) =>
+    new Set(actual.servers.filter(({ status }) => status !== 'provisioning').map(({ name }) => name));
+  fc.assert(
+    fc.property(file, file, fc.nat(LIMIT), fc.nat(LIMIT), (first, second, count, more) => {
+      const model = new Model(EMPTY);
+      assertConverges(first, model);
+      if (!isPossible(second, model)) return;
+      const before = namesOf(model);
+      for (const steps of [count, more]) model.run(compare(second, model.actual).plan, steps);
+      const there = namesOf(model);
+      for (const { name } of (second.servers ?? []).filter((one) => !one.absent)) {
+        if (before.has(name)) assert.ok(there.has(name), name);
+      }
+    }),
+    { numRuns: RUNS * 5 },
+  );
+});
+
+function desiredOf(server: object, more: Partial<Desired> = {}): Desired {
+  const base = {
+    name: 'web-1',
+    place: 'servers[0]',
+    absent: false,
+    plan: 's1',
+    region: 'par',
+    image: 'debian',
+  };
+  return {
+    project: 'shop',
+    sshKeys: [],
+    volumes: [],
+    groups: [],
+    servers: [{ ...base, sshKeys: ['laptop'], rdns: {}, ...server }],
+    ...more,
+  } as unknown as Desired;
+}
+
+const LAPTOP = { id: 'k_1', name: 'laptop', fingerprint: 'SHA256:x' };
+const WEB_1: ActualServer = {
+  id: 'srv_1',
+  name: 'web-1',
+  status: 'running',
+  suspended_reason: null,
+  plan: 's1',
+  region: 'par',
+  image: 'img_2',
+  ipv4: null,
+  ipv6: null,
+  ssh_keys: ['k_1'],
+  tags: [],
+  labels: { 'skerry-project': 'shop', team: 'blue' },
+  billing_months: 1,
+  auto_renew: true,
+  price_usd_cycle: 5,
+};
+const account = (...servers: readonly ActualServer[]): Actual => ({ ...EMPTY, keys: [LAPTOP], servers });
+
+function signs(desired: Desired, actual: Actual): string[] {
+  const { plan, faults } = compare(desired, actual);
+  assert.deepEqual(faults, []);
+  return plan.items.map(({ sign, kind, name }) => `${sign} ${kind} ${name}`);
+}
+
+test('what a file leaves out is left alone', () => {
+  assert.deepEqual(signs(desiredOf({}), account({ ...WEB_1, tags: ['x'], auto_renew: false })), []);
+  assert.deepEqual(signs(desiredOf({}, { servers: undefined }), account(WEB_1)), []);
+});
+
+test('a family fits each of its versions; a version or an id fits itself', () => {
+  assert.deepEqual(signs(desiredOf({ image: 'debian' }), account(WEB_1)), []);
+  assert.deepEqual(signs(desiredOf({ image: 'debian-12' }), account(WEB_1)), []);
+  assert.deepEqual(signs(desiredOf({ image: 'debian-13' }), account(WEB_1)), ['rebuild server web-1']);
+  assert.deepEqual(signs(desiredOf({ image: 'img_3' }), account(WEB_1)), ['rebuild server web-1']);
+});
+
+test('an image that is no longer offered is no reason to lose a disk', () => {
+  const { plan } = compare(desiredOf({ image: 'debian-12' }), account({ ...WEB_1, image: 'img_gone' }));
+  assert.deepEqual(plan.items, []);
+  assert.match(plan.notes.join(), /no longer offered/);
+});
+
+test('labels of the file are all there are, beside our own', () => {
+  const { plan } = compare(desiredOf({ labels: { env: 'prod' } }), account(WEB_1));
+  assert.deepEqual(plan.items[0]?.acts, [
+    { do: 'update_server', id: 'srv_1', patch: { labels: { env: 'prod', 'skerry-project': 'shop' } } },
+  ]);
+});
+
+test('a server of that name outside of the project is a fault, one of another project is not', () => {
+  const outside = compare(desiredOf({}), account({ ...WEB_1, labels: {} }));
+  assert.match(outside.faults[0]?.message ?? '', /--add-label skerry-project=shop/);
+  assert.deepEqual(outside.plan.items, []);
+  assert.deepEqual(signs(desiredOf({}), account({ ...WEB_1, labels: { 'skerry-project': 'other' } })), [
+    'create server web-1',
+  ]);
+});
+
+test('two servers of one name in the project are a fault', () => {
+  const { faults } = compare(desiredOf({}), account(WEB_1, { ...WEB_1, id: 'srv_2' }));
+  assert.match(faults[0]?.message ?? '', /more than one server "web-1"/);
+});
+
+test('other SSH keys and another cycle are noted, and change nothing', () => {
+  const actual = account({ ...WEB_1, ssh_keys: ['k_2'], billing_months: 12 });
+  const { plan } = compare(desiredOf({ billingMonths: 1 }), actual);
+  assert.deepEqual([plan.items.length, plan.notes.length], [0, 2]);
+});
+
+test('a volume is never made smaller, moved to another region, or taken from a server outside of the project', () => {
+  const volume = {
+    id: 'vol_1',
+    name: 'data',
+    size_gb: 50,
+    region: 'par',
+    encrypted: false,
+    filesystem: null,
+  };
+  const wanted = {
+    name: 'data',
+    place: 'volumes[0]',
+    absent: false,
+    region: 'zrh',
+    sizeGb: 40,
+    server: null,
+  };
+  const desired = desiredOf({}, { volumes: [wanted] } as unknown as Partial<Desired>);
+  const other = { ...WEB_1, id: 'srv_2', name: 'other', labels: {} };
+  const actual = { ...account(WEB_1, other), volumes: [{ ...volume, attached_to: 'srv_2' }] };
+  const said = compare(desired, actual)
+    .faults.map(({ message }) => message)
+    .join('\n');
+  assert.match(said, /outside of the project/);
+  assert.match(said, /cannot go to zrh/);
+  assert.match(said, /cannot be made smaller/);
+});
+
+test('what destroys comes last', () => {
+  const gone = { ...WEB_1, id: 'srv_2', name: 'old' };
+  const { plan } = compare(desiredOf({ plan: 's2' }), account(WEB_1, gone));
+  assert.deepEqual(
+    stepsOf(plan).map(({ act }) => act.do),
+    ['mark_replaced', 'create_server', 'wait_server', 'destroy_server', 'destroy_server'],
+  );
+});

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { IN_FULL } from '../support/runs.ts';
+import { apiToken } from '../support/v1-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { madeFolder } from './support/folder.ts';
+import { type Cli, cliOf } from './support/run-cli.ts';
+import { CTRL_C, runOnTerminal } from './support/run-on-terminal.ts';
+
+describe('skerry login', { concurrency: true }, () => {
+  let world: World;
+  let token: string;
+  let reading: string;
+  before(async () => {
+    world = await startWorld({ SKERRY_RATE_CAPACITY: '1000', SKERRY_RATE_REFILL_PER_S: '1000' });
+    const customer = await world.customer();
+    token = await apiToken(customer);
+    reading = await apiToken(customer, 'read');
+  });
+  after(() => world.close());
+
+  const fileOf = (cli: Cli) => join(cli.env.HOME ?? '', '.config/skerry/config.json');
+  const signIn = (cli: Cli, secret: string, ...words: readonly string[]) =>
+    cli.with({ input: `${secret}\n` }, 'login', '--url', world.url, '--token-stdin', ...words);
+
+  it('keeps a token from stdin in a file that only its owner reads, and uses it', async () => {
+    const cli = cliOf(null);
+    const { code, stdout, stderr } = await signIn(cli, token, '--name', 'work', '-o', 'json');
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(JSON.parse(stdout), {
+      name: 'work',
+      url: world.url,
+      token_hint: token.slice(-4),
+      current: true,
+    });
+    assert.equal(statSync(fileOf(cli)).mode & 0o777, 0o600);
+    assert.deepEqual(JSON.parse(readFileSync(fileOf(cli), 'utf8')), {
+      current: 'work',
+      contexts: { work: { url: world.url, token } },
+    });
+    assert.deepEqual(await cli.json('server', 'list'), []);
+  });
+
+  it(
+    'asks for address and token on a terminal, shows no token, and says how far it reaches',
+    IN_FULL,
+    async () => {
+      const { env } = cliOf(null);
+      const keys = [
+        { after: 'Address of the host: ', press: `${world.url}/v1/\r` },
+        { after: '(not shown): ', press: `${reading}\r` },
+      ];
+      const { code, screen } = await runOnTerminal({ env, keys }, 'login');
+      assert.equal(code, 0, screen);
+      assert.ok(screen.includes(`${world.url}/account/tokens`), screen);
+      assert.ok(!screen.includes(reading.slice(-20)), screen);
+      assert.match(screen, /does not reach billing/);
+      assert.match(screen, /Name: +127\.0\.0\.1|Name: +localhost/);
+    },
+  );
+
+  it('is left by Ctrl-C with 130, and keeps nothing', IN_FULL, async () => {
+    const cli = cliOf(null);
+    const keys = [{ after: '(not shown): ', press: CTRL_C }];
+    const { code, screen } = await runOnTerminal({ env: cli.env, keys }, 'login', '--url', world.url);
+    assert.deepEqual([code, /nothing was done/.test(screen)], [130, true], screen);
+    assert.deepEqual(await cli.json('context', 'list'), []);
+  });
+
+  it('keeps no token that the host does not take, and no address where no host is', IN_FULL, async () => {
+    const cli = cliOf(null);
+    const wrong = await signIn(cli, `skerry_live_${'a'.repeat(52)}`);
+    assert.equal(wrong.code, 3);
+    const nowhere = ['login', '--url', 'http://127.0.0.1:9', '--token-stdin'];
+    assert.equal((await cli.with({ input: token }, ...nowhere)).code, 8);
+    for (const url of ['ftp://skerry.example', 'https://me:pw@skerry.example', 'a b']) {
+      const { code, stderr } = await cli.with({ input: token }, 'login', '--url', url, '--token-stdin');
+      assert.equal(code, 2, stderr);
+    }
+    assert.deepEqual(await cli.json('context', 'list'), []);
+  });
+
+  it('takes no token as an argument', async () => {
+    const { code, stderr } = await cliOf(null)('login', '--token', token);
+    assert.equal(code, 2);
+    assert.match(stderr, /skerry login --help/);
+    assert.ok(!stderr.includes(token));
+  });
+
+  it('warns before a token goes over a line that is not encrypted', IN_FULL, async () => {
+    const { stderr } = await cliOf(null).with(
+      { input: token },
+      ...['login', '--url', 'http://skerry.invalid', '--token-stdin'],
+    );
+    assert.match(stderr, /is not encrypted/);
+  });
+
+  it('lets no second account push out the first unless one says so', IN_FULL, async () => {
+    const cli = cliOf(null);
+    assert.equal((await signIn(cli, token)).code, 0);
+    assert.equal((await signIn(cli, token)).code, 0, 'the same again is no question');
+    const second = await signIn(cli, reading);
+    assert.deepEqual([second.code, /--name/.test(second.stderr)], [2, true]);
+    assert.equal((await signIn(cli, reading, '--name', 'second')).code, 0);
+    assert.equal((await signIn(cli, reading, '--name', '127.0.0.1')).code, 0);
+  });
+
+  it('loses none of many contexts that are made at once', IN_FULL, async () => {
+    const cli = cliOf(null);
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const made = await Promise.all(names.map((name) => signIn(cli, token, '--name', name)));
+    assert.deepEqual([...new Set(made.map(({ code }) => code))], [0]);
+    const list = await cli.json('context', 'list');
+    assert.deepEqual(
+      list.map(({ name }: { name: string }) => name),
+      names,
+    );
+  });
+
+  it('warns of a file that others can read, and follows a link to it', IN_FULL, async () => {
+    const cli = cliOf(null);
+    assert.equal((await signIn(cli, token)).code, 0);
+    chmodSync(fileOf(cli), 0o644);
+    assert.match((await cli('server', 'list')).stderr, /others can read the tokens/);
+    const link = join(madeFolder(), 'link.json');
+    symlinkSync(fileOf(cli), link);
+    const over = { ...cli.env, SKERRY_CONFIG: link };
+    const renamed = await cli.with({ env: over }, 'context', 'rename', '127.0.0.1', 'work');
+    assert.equal(renamed.code, 0, renamed.stderr);
+    assert.equal(statSync(fileOf(cli)).mode & 0o777, 0o600);
+    assert.equal(JSON.parse(readFileSync(fileOf(cli), 'utf8')).current, 'work');
+  });
+
+  it('is undone by logout, which says that the token is still good', IN_FULL, async () => {
+    const cli = cliOf(null);
+    assert.equal((await signIn(cli, token, '--name', 'work')).code, 0);
+    const { code, screen } = await runOnTerminal({ env: cli.env }, 'logout');
+    assert.equal(code, 0, screen);
+    assert.match(screen, /token of work is still good/);
+    const { code: after, stderr } = await cli('server', 'list');
+    assert.deepEqual([after, /skerry login/.test(stderr)], [3, true]);
+    assert.equal((await cli('logout')).code, 2);
+  });
+
+  it('says of a corrupt file which one it is', IN_FULL, async () => {
+    const path = join(madeFolder(), 'config.json');
+    for (const text of ['{', '[]', '{"contexts":{"a":1}}', '{"current":1,"contexts":{}}', 'null']) {
+      writeFileSync(path, text, { mode: 0o600 });
+      const { code, stderr } = await cliOf(null).with({ env: { SKERRY_CONFIG: path } }, 'context', 'list');
+      assert.equal(code, 2, text);
+      assert.ok(stderr.includes(path) && stderr.split('\n').length === 2, stderr);
+    }
+  });
+});

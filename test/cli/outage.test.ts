@@ -1,0 +1,57 @@
+/** A service that is away for a moment, behind a proxy that says so. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { IN_FULL } from '../support/runs.ts';
+import { apiToken } from '../support/v1-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Recorder, startRecorder } from './support/recorder.ts';
+import { type Cli, cliOf } from './support/run-cli.ts';
+
+const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBWBlpcKVr8nCRYeXJsJkQy7jLRJJpXlLZ3GWVLDdRx0 laptop';
+/** One call tries four times before it gives up. */
+const REFUSED = 6;
+
+describe('a service that is away while a command waits', IN_FULL, () => {
+  let world: World;
+  let way: Recorder;
+  let cli: Cli;
+  let refused = 0;
+  before(async () => {
+    world = await startWorld();
+    way = await startRecorder(world.url, (operation) => {
+      if (!['servers.get', 'snapshots.get'].includes(operation) || refused >= REFUSED) return false;
+      refused += 1;
+      return true;
+    });
+    cli = cliOf({ url: way.url, token: await apiToken(await world.customer(100)) });
+    await cli.json('ssh-key', 'create', '--name', 'laptop', '--public-key', KEY);
+  });
+  after(async () => {
+    await way.stop();
+    await world.close();
+  });
+
+  it('is outlasted: the server that was ordered is waited for, and printed', async () => {
+    const order = ['web-1', '--plan', 's1', '--region', 'par', '--image', 'debian-13'];
+    const server = await cli.json('server', 'create', ...order);
+    assert.deepEqual([server.status, refused], ['running', REFUSED]);
+  });
+
+  it('is outlasted by a snapshot, too', async () => {
+    refused = 0;
+    const snapshot = await cli.json('snapshot', 'create', 'web-1');
+    assert.deepEqual([snapshot.status, refused], ['ready', REFUSED]);
+  });
+
+  it('two keys of one name that are the same key are no two', async () => {
+    await cli.json('ssh-key', 'create', '--name', 'laptop', '--public-key', KEY);
+    const order = ['web-2', '--plan', 's1', '--region', 'par', '--image', 'debian-13', '--no-wait'];
+    assert.equal((await cli.json('server', 'create', ...order, '--ssh-key', 'laptop')).ssh_keys.length, 1);
+  });
+
+  it('a key without a name orders nothing', async () => {
+    const order = ['web-3', '--plan', 's1', '--region', 'par', '--image', 'debian-13', '--ssh-key', ''];
+    assert.equal((await cli('server', 'create', ...order)).code, 2);
+    assert.deepEqual(await cli.json('server', 'list', '--name', 'web-3'), []);
+  });
+});

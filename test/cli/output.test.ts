@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { IN_FULL } from '../support/runs.ts';
+import { type Cli, cliOf, runProgram } from './support/run-cli.ts';
+import { lineOnTerminal, runOnTerminal } from './support/run-on-terminal.ts';
+
+const BIN = fileURLToPath(new URL('../../packages/cli/bin/skerry.js', import.meta.url));
+const PAGE_SIZE = 100;
+const BIG_BYTES = 5_000_000;
+
+/** What no service of ours answers: it checks names. The command must be safe with any host. */
+const HOSTILE = 'a\u001b[31mred\u009b0m\u202ebackwards\u0007\nb';
+const NAMES = { plain: 'web-1', wide: '東京', emoji: '👩‍🚀🇮🇸', marked: 'e\u0301tude', hostile: HOSTILE };
+
+function volume(name: string, n = 0) {
+  return {
+    id: `vol_${String(n).padStart(26, 'a')}`,
+    object: 'volume',
+    name,
+    size_gb: 10,
+    region: 'par',
+    attached_to: null,
+    device: null,
+    encrypted: false,
+    filesystem: null,
+    created_at: '2026-01-31T12:00:00Z',
+  };
+}
+
+/** A host with the volumes that the token says: as many as make 5 MB, one with a long name, or those of NAMES. */
+function answerOf(token: string, query: URLSearchParams): object {
+  if (token === 'big') {
+    const page = Number(query.get('cursor') ?? 0);
+    const more = (page + 1) * PAGE_SIZE * 400 < BIG_BYTES;
+    const data = Array.from({ length: PAGE_SIZE }, (_, at) => volume('n'.repeat(200), page * PAGE_SIZE + at));
+    return { object: 'list', data, has_more: more, ...(more ? { next_cursor: String(page + 1) } : {}) };
+  }
+  const names = token === 'long' ? ['x'.repeat(120)] : Object.values(NAMES);
+  return { object: 'list', data: names.map((name) => volume(name)), has_more: false };
+}
+
+describe('what the command prints', { concurrency: true }, () => {
+  let server: Server;
+  const of = (token: string): Cli => {
+    const { port } = server.address() as AddressInfo;
+    return cliOf({ url: `http://127.0.0.1:${port}`, token });
+  };
+  before(async () => {
+    server = createServer((request, response) => {
+      const url = new URL(request.url ?? '', 'http://localhost');
+      const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
+      response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify(answerOf(token, url.searchParams)));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  });
+  after(() => server.close());
+
+  it('is whole through a pipe, however much it is', async () => {
+    const { env } = of('big');
+    const line = `'${process.execPath}' '${BIN}' volume list --limit 100000 -o json | (read first; echo "$first"; wc -c)`;
+    const { stdout, stderr } = await runProgram(['bash', '-c', line], { env });
+    const [first, bytes] = stdout.split('\n');
+    assert.deepEqual([first, stderr], ['[', '']);
+    assert.ok(Number(bytes) > BIG_BYTES, bytes);
+  });
+
+  it('ends quietly when whoever reads has read enough', IN_FULL, async () => {
+    const { env } = of('big');
+    const line = `set -o pipefail; '${process.execPath}' '${BIN}' volume list --limit 100000 | head -1`;
+    const { code, stdout, stderr } = await runProgram(['bash', '-c', line], { env });
+    assert.deepEqual([code, stderr, stdout.startsWith('ID ')], [0, '', true]);
+  });
+
+  it('says in one line that a disk is full', IN_FULL, async () => {
+    const { env } = of('long');
+    const line = `'${process.execPath}' '${BIN}' volume list > /dev/full`;
+    const { code, stderr } = await runProgram(['bash', '-c', line], { env });
+    assert.deepEqual([code, stderr.split('\n').length], [1, 2], stderr);
+    assert.match(stderr, /^skerry: .*ENOSPC/);
+  });
+
+  it('stands in columns with wide letters and emoji, and no line ends in spaces', async () => {
+    const { stdout } = await of('names')('volume', 'list', '-o', 'columns=name,region,device');
+    const lines = stdout.trimEnd().split('\n');
+    assert.equal(lines.length, 6);
+    const before = lines.slice(0, 5).map((line) => line.slice(0, line.search(/par|REGION/)));
+    // As wide as the widest, which is that of the hostile one.
+    const width = before[0]?.length ?? 0;
+    assert.deepEqual(
+      before.map((text) => text.length + wider(text)),
+      Array.from({ length: 5 }, () => width),
+    );
+    assert.ok(!lines.some((line) => / $/.test(line)));
+  });
+
+  it('holds nothing that steers a terminal, and JSON and YAML hold the value as it was', async () => {
+    const cli = of('names');
+    for (const format of ['table', 'columns=name', 'json', 'yaml']) {
+      const { stdout } = await cli('volume', 'list', '-o', format);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+      assert.doesNotMatch(stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/, format);
+      const read = { json: (text: string) => JSON.parse(text), yaml: (text: string) => parse(text) }[format];
+      if (read)
+        assert.deepEqual(
+          read(stdout).map((one: { name: string }) => one.name),
+          Object.values(NAMES),
+        );
+    }
+  });
+
+  it('is cut on a terminal only, and there only where a line would not fit', IN_FULL, async () => {
+    const cli = of('long');
+    const { stdout } = await cli('volume', 'list');
+    assert.ok(stdout.includes('x'.repeat(120)));
+    const narrow = await runOnTerminal({ env: cli.env }, 'volume', 'list');
+    assert.match(narrow.screen, /x{39}…/);
+    assert.ok(!narrow.screen.includes('vol_'), 'what has a name can do without its id');
+    const wide = await runOnTerminal({ env: cli.env, columns: 300 }, 'volume', 'list');
+    assert.ok(wide.screen.includes('x'.repeat(120)));
+    const named = await runOnTerminal({ env: cli.env }, 'volume', 'list', '-o', 'columns=name');
+    assert.ok(named.screen.includes('x'.repeat(120)), 'who asks for a column wants all of it');
+  });
+
+  it('has the columns that were asked for, or says which there are', async () => {
+    const cli = of('long');
+    const { stdout } = await cli('volume', 'list', '-o', 'columns=region, size_gb', '--no-header');
+    assert.equal(stdout, 'par   10\n');
+    for (const format of ['columns=', 'columns=nothing', 'column=id', 'xml']) {
+      const wrong = await cli('volume', 'list', '-o', format);
+      assert.deepEqual([wrong.code, wrong.stdout], [2, ''], format);
+      assert.match(wrong.stderr, /columns=|size_gb/);
+    }
+    const none = await cli('server', 'console', 'web-1', '-o', 'columns=url');
+    assert.deepEqual([none.code, none.stderr], [2, 'skerry: --output: this command has no columns\n']);
+  });
+
+  it('leaves stderr empty but on a terminal, and with --quiet there, too', IN_FULL, async () => {
+    const { env } = of('long');
+    const on = (words: string) =>
+      lineOnTerminal({ env }, `'${process.execPath}' '${BIN}' ${words} >/dev/null`);
+    const [noted, quiet] = await Promise.all([on('context use none; true'), on('--quiet volume list')]);
+    assert.match(noted.screen, /no context/);
+    assert.equal(quiet.screen, '');
+  });
+});
+
+/** How many columns a text takes beyond its length: those of NAMES. */
+function wider(text: string): number {
+  const known = { [NAMES.wide]: 4, [NAMES.emoji]: 4, [NAMES.marked]: 5 };
+  const found = Object.entries(known).find(([name]) => text.startsWith(name));
+  return found ? found[1] - found[0].length : 0;
+}

@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { readId } from '../../src/kernel/ids.ts';
+import { LIMITS } from '../../src/spec/limits.ts';
+import { NO_RATES, PUBLIC_KEY } from '../http/v1/contract/estate.ts';
+import { IN_FULL } from '../support/runs.ts';
+import { apiToken, V1Client } from '../support/v1-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { madeFolder } from './support/folder.ts';
+import { type Cli, cliOf } from './support/run-cli.ts';
+import { runOnTerminal } from './support/run-on-terminal.ts';
+
+const ORDER = ['--plan', 's1', '--region', 'par', '--image', 'debian'];
+const WIDE_ENOUGH = 120;
+
+let world: World;
+let cli: Cli;
+let api: V1Client;
+let token: string;
+before(async () => {
+  world = await startWorld(NO_RATES);
+  const customer = await world.customer();
+  await world.give(customer, 20_000n);
+  token = await apiToken(customer, 'write');
+  cli = cliOf({ url: world.url, token });
+  api = V1Client.over(world.url, token);
+});
+after(() => world.close());
+
+const columns = async (...words: readonly string[]) => {
+  const { code, stdout, stderr } = await cli(...words);
+  assert.equal(code, 0, stderr);
+  return stdout.split('\n').slice(1).join('\n').trim();
+};
+
+describe('skerry server, in an account with nothing', () => {
+  it('lists headings for people, and nothing else where there are no servers', async () => {
+    assert.deepEqual(await cli('server', 'list'), {
+      code: 0,
+      stdout: 'ID   NAME   STATUS   PLAN   REGION   IPV4   PAID UNTIL\n',
+      stderr: '',
+    });
+  });
+
+  it('lists the objects of the API as JSON', async () => {
+    assert.deepEqual(await cli.json('server', 'list'), []);
+  });
+
+  it('says how to add a key before it orders a server for nobody', async () => {
+    const { code, stderr } = await cli('server', 'create', 'web-1', ...ORDER);
+    assert.equal(code, 2);
+    assert.match(stderr, /no SSH key: add one with `skerry ssh-key create/);
+  });
+});
+
+describe('skerry server', () => {
+  let made: { readonly id: string; readonly ipv4: { readonly address: string } };
+  before(async () => {
+    assert.equal((await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY })).status, 201);
+    const options = ['--tag', 'web,prod', '--label', 'env=prod', '--billing-months', '3', '--no-auto-renew'];
+    const words = ['server', 'create', 'web-1', ...ORDER, ...options, '--user-data-file', '-', '-o', 'json'];
+    const { code, stdout, stderr } = await cli.with({ input: '#cloud-config\n' }, ...words);
+    assert.equal(code, 0, stderr);
+    made = JSON.parse(stdout);
+  });
+
+  it('create waits until it runs, with the one key of the account and what the options say', () => {
+    const { status, tags, labels, billing_months, auto_renew, ssh_keys } = made as never as Record<
+      string,
+      unknown
+    >;
+    assert.deepEqual(
+      { status, tags, labels, billing_months, auto_renew },
+      {
+        status: 'running',
+        tags: ['web', 'prod'],
+        labels: { env: 'prod' },
+        billing_months: 3,
+        auto_renew: false,
+      },
+    );
+    assert.equal((ssh_keys as string[]).length, 1);
+  });
+
+  it('create refuses user data of more than 64 KiB before anything is sent', async () => {
+    const input = 'x'.repeat(64 * 1024 + 1);
+    const words = ['server', 'create', 'web-2', ...ORDER, '--user-data-file', '-'];
+    const { code, stderr } = await cli.with({ input }, ...words);
+    assert.deepEqual(
+      [code, stderr],
+      [2, 'skerry: --user-data-file: - is more than 64 KiB; nothing was sent\n'],
+    );
+  });
+
+  it('create says that what could not be provisioned was given back', IN_FULL, async () => {
+    await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 1_000 });
+    try {
+      const { code, stdout, stderr } = await cli('server', 'create', 'doomed', ...ORDER);
+      assert.equal(code, 10);
+      assert.match(stdout, /^Id: +srv_/, 'what was ordered is named all the same');
+      assert.match(stderr, /^skerry: doomed could not be provisioned; the 7\.35 US dollars .* given back/);
+    } finally {
+      await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 0 });
+      await world.settle();
+    }
+  });
+
+  it('list shows a name without its id where the terminal is too narrow for both', IN_FULL, async () => {
+    const { env } = cli;
+    const narrow = await runOnTerminal({ env }, 'server', 'list');
+    assert.match(narrow.screen, /^NAME +STATUS +PLAN +REGION +IPV4 +PAID UNTIL\r\n/);
+    assert.ok(narrow.screen.split('\r\n').every((line) => line.length <= 80));
+    const wide = await runOnTerminal({ env, columns: WIDE_ENOUGH }, 'server', 'list');
+    assert.match(wide.screen, /^ID +NAME/);
+  });
+
+  it('update changes what was said, and an empty value takes it away', async () => {
+    const words = ['--tag', '', '--label', 'a=b=c', '--auto-renew', 'true'];
+    const chosen = ['-o', 'columns=name,tags,labels,auto_renew'];
+    assert.equal(
+      await columns('server', 'update', 'web-1', ...words, ...chosen),
+      'web-1   -      a=b=c    yes',
+    );
+    const { code, stderr } = await cli('server', 'update', 'web-1');
+    assert.deepEqual([code, /say what to change/.test(stderr)], [2, true]);
+  });
+
+  it('update adds and takes away single tags and labels, and leaves the others', IN_FULL, async () => {
+    await columns('server', 'update', 'web-1', '--tag', 'web,old', '--label', 'a=1', '--label', 'b=2');
+    const words = ['--add-tag', 'new', '--remove-tag', 'old', '--add-label', 'c=3', '--remove-label', 'a'];
+    const shown = await columns('server', 'update', 'web-1', ...words, '-o', 'columns=tags,labels');
+    assert.equal(shown, 'web,new   b=2,c=3');
+    const { code, stderr } = await cli('server', 'update', 'web-1', '--tag', 'x', '--add-tag', 'y');
+    assert.deepEqual([code, /--tag replaces all/.test(stderr)], [2, true]);
+  });
+
+  it('set-rdns sets and removes host names', IN_FULL, async () => {
+    const chosen = ['-o', 'columns=ipv4_rdns,ipv6_rdns'];
+    const set = ['--ipv4', 'web.example.org', '--ipv6', 'six.example.org'];
+    assert.equal(
+      await columns('server', 'set-rdns', made.id, ...set, ...chosen),
+      'web.example.org   six.example.org',
+    );
+    assert.equal(
+      await columns('server', 'set-rdns', made.id, '--ipv4', '', ...chosen),
+      '-           six.example.org',
+    );
+  });
+
+  it('ssh hands over to the ssh of the machine, and leaves with its exit code', async () => {
+    const bin = madeFolder();
+    writeFileSync(join(bin, 'ssh'), '#!/bin/sh\nfor word; do echo "$word"; done\ncat\nexit 7\n');
+    chmodSync(join(bin, 'ssh'), 0o755);
+    const env = { PATH: `${bin}:${process.env.PATH}` };
+    const words = [
+      'server',
+      'ssh',
+      'web-1',
+      '--user',
+      'admin',
+      '--port',
+      '2222',
+      '-i',
+      'key',
+      '--',
+      'ls',
+      '-l',
+      'a b',
+    ];
+    assert.deepEqual(await cli.with({ env, input: 'typed\n' }, ...words), {
+      code: 7,
+      stdout: `-p\n2222\n-i\nkey\nadmin@${made.ipv4.address}\nls\n-l\na b\ntyped\n`,
+      stderr: '',
+    });
+    const plain = await cli.with(
+      { env },
+      'server',
+      'ssh',
+      'web-1',
+      '-i',
+      'key',
+      'ls',
+      '-la',
+      '-o',
+      'x',
+      '--help',
+    );
+    assert.equal(plain.stdout, `-i\nkey\nroot@${made.ipv4.address}\nls\n-la\n-o\nx\n--help\n`);
+    const none = await cli.with({ env: { PATH: madeFolder() } }, 'server', 'ssh', 'web-1');
+    assert.match(none.stderr, /there is no ssh on this machine: sign in to root@/);
+  });
+
+  it('reboot waits for its event', IN_FULL, async () => {
+    assert.equal(await columns('server', 'reboot', 'web-1', '--hard', '-o', 'columns=status'), 'running');
+    const { body } = await api.get(`/audit/events?filter[resource]=${made.id}&filter[action]=server.reboot`);
+    assert.equal(body.data.length, 1);
+  });
+
+  it('reboot looks for its end where it cannot listen for it', IN_FULL, async () => {
+    const left = new AbortController();
+    const headers = { authorization: `Bearer ${token}`, 'x-service-beta': 'true' };
+    const open = () => fetch(`${world.url}/v1/events`, { headers, signal: left.signal });
+    try {
+      const streams = await Promise.all(Array.from({ length: LIMITS.eventStreamsPerCustomer }, open));
+      assert.ok(streams.every(({ status }) => status === 200));
+      // Within the second in which it was changed, a second change would not be seen by its time.
+      assert.equal((await api.patch(`/servers/${made.id}`, { name: 'web-1' })).status, 200);
+      const words = ['server', 'reboot', 'web-1', '--hard'];
+      const { code, screen } = await runOnTerminal({ env: cli.env }, ...words);
+      assert.equal(code, 0, screen);
+      assert.match(screen, /Its end is looked for now and then/);
+    } finally {
+      left.abort();
+    }
+  });
+
+  it('metrics sums up for people, and gives programs what the API gives', IN_FULL, async () => {
+    await world.advance(3 * 3_600);
+    const { stdout } = await cli('server', 'metrics', 'web-1');
+    assert.match(
+      stdout,
+      /^SERIES +NOW +AVERAGE +MAXIMUM\ncpu_pct +[\d.]+ % +[\d.]+ % +[\d.]+ %\nram_mb +\d+ MiB/,
+    );
+    const { series } = await cli.json('server', 'metrics', 'web-1');
+    assert.deepEqual(series, (await api.get(`/servers/${made.id}/metrics`)).body.series);
+  });
+
+  it('console prints an address, and nothing else', IN_FULL, async () => {
+    const { code, stdout, stderr } = await cli('server', 'console', 'web-1');
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, new RegExp(`^${world.url}/console\\?path=\\S+\\n$`));
+  });
+
+  it('rebuild and delete do nothing without a yes', IN_FULL, async () => {
+    for (const verb of ['rebuild', 'delete']) {
+      const { code, stderr } = await cli('server', verb, 'web-1');
+      assert.equal(code, 11);
+      assert.match(stderr, /with all that is on its disk|lose all that is on its disk/);
+    }
+    assert.equal((await api.get(`/servers/${made.id}`)).body.status, 'running');
+  });
+
+  it('rebuild installs another image by its name', IN_FULL, async () => {
+    const image = await columns(
+      'server',
+      'rebuild',
+      'web-1',
+      '--image',
+      'alpine',
+      '--yes',
+      '-o',
+      'columns=image',
+    );
+    const { body } = await api.get(`/images/${image}`);
+    assert.equal(body.family, 'alpine');
+  });
+
+  it('rescue prints the password once, even to whoever does not wait', IN_FULL, async () => {
+    const { stdout, stderr } = await cli('server', 'rescue', 'web-1', '--no-wait', '-o', 'json');
+    assert.equal(JSON.parse(stdout).rescue.username, 'root');
+    assert.match(stderr, /shown this once/);
+    await world.settle();
+  });
+
+  it('stop, start and a restored snapshot end as they should', IN_FULL, async () => {
+    assert.equal(await columns('server', 'stop', 'web-1', '-o', 'columns=status'), 'stopped');
+    const stopped = await cli('server', 'ssh', 'web-1');
+    assert.deepEqual([stopped.code, /`skerry server start web-1`/.test(stopped.stderr)], [6, true]);
+    assert.equal(await columns('server', 'start', 'web-1', '-o', 'columns=status'), 'running');
+    await api.post(`/servers/${made.id}/snapshots`, { name: 'before' });
+    await world.settle();
+    const words = ['restore', 'web-1', '--snapshot', 'before', '--yes', '-o', 'columns=status'];
+    assert.equal(await columns('server', ...words), 'running');
+  });
+
+  it('delete waits until it is gone, and prints nothing for programs', async () => {
+    assert.deepEqual(await cli('server', 'delete', 'web-1', '--yes'), { code: 0, stdout: '', stderr: '' });
+    assert.equal((await api.get(`/servers/${made.id}`)).status, 404);
+  });
+
+  it('stop fails when the service gives it up', IN_FULL, async () => {
+    const { id } = await cli.json('server', 'create', 'lost', ...ORDER);
+    await world.simulator.lose(readId('server', id) ?? '');
+    const { code, stderr } = await cli('server', 'stop', 'lost');
+    assert.deepEqual(
+      [code, stderr],
+      [10, 'skerry: the service could not stop lost: it is as it was, and running\n'],
+    );
+  });
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { publicKeyOf } from '../../packages/cli/src/commands/ssh-key/public-key.ts';
+import { NO_RATES, PUBLIC_KEY } from '../http/v1/contract/estate.ts';
+import { scratchFolder } from '../support/folder.ts';
+import { IN_FULL } from '../support/runs.ts';
+import { apiToken } from '../support/v1-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Cli, cliOf, runProgram } from './support/run-cli.ts';
+
+const PRIVATE = [
+  '-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n',
+  '-----BEGIN RSA PRIVATE KEY-----\nc2VjcmV0\n',
+  '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n',
+  'PuTTY-User-Key-File-3: ssh-ed25519\nc2VjcmV0\n',
+];
+
+const BIN = fileURLToPath(new URL('../../packages/cli/bin/skerry.js', import.meta.url));
+
+function fileOf(name: string, text: string): string {
+  const path = join(scratchFolder(), name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+const read = (given: { publicKey?: string; publicKeyFile?: string }, env = {}) =>
+  publicKeyOf({ publicKey: undefined, publicKeyFile: undefined, ...given }, env);
+
+test('a private key is refused, from a file and from the command line, and is not repeated', async () => {
+  for (const text of PRIVATE) {
+    for (const source of [{ publicKeyFile: fileOf('id', text) }, { publicKey: text }]) {
+      await assert.rejects(
+        read(source),
+        ({ message }: Error) => /private key, which must never/.test(message) && !/c2Vj/.test(message),
+      );
+    }
+  }
+});
+
+test('the key of the file that is usual is taken, ed25519 before RSA', async () => {
+  const home = dirname(fileOf('profile', ''));
+  await assert.rejects(read({}, { HOME: home }), /neither id_ed25519\.pub nor id_rsa\.pub/);
+  mkdirSync(join(home, '.ssh'));
+  writeFileSync(join(home, '.ssh/id_rsa.pub'), 'ssh-rsa AAAA old\n');
+  assert.equal(await read({}, { HOME: home }), 'ssh-rsa AAAA old');
+  writeFileSync(join(home, '.ssh/id_ed25519.pub'), `# mine\n${PUBLIC_KEY}\r\n`);
+  assert.equal(await read({}, { HOME: home }), PUBLIC_KEY);
+});
+
+test('what is not one public key in the format of OpenSSH is refused', async () => {
+  const file = (text: string) => read({ publicKeyFile: fileOf('key.pub', text) });
+  await assert.rejects(file(''), /holds no key/);
+  await assert.rejects(file(`${PUBLIC_KEY}\n${PUBLIC_KEY}\n`), /more than one line/);
+  await assert.rejects(file('---- BEGIN SSH2 PUBLIC KEY ----\nAAAA\n'), /ssh-keygen -i/);
+  await assert.rejects(file('x'.repeat(70_000)), /longer than 65536 bytes/);
+  await assert.rejects(read({ publicKeyFile: '/nowhere/key.pub' }), /cannot be read/);
+  await assert.rejects(read({ publicKey: PUBLIC_KEY, publicKeyFile: 'x' }), /give one of them/);
+});
+
+test('stdin is read where it has nothing to read just now', async () => {
+  // A parent may hand a pipe on as one that does not wait; its child is what writes into it.
+  const script =
+    'import os, subprocess, sys, threading\n' +
+    'r, w = os.pipe(); os.set_blocking(r, False)\n' +
+    'threading.Timer(0.4, lambda: (os.write(w, b"-----BEGIN OPENSSH PRIVATE KEY-----"), os.close(w))).start()\n' +
+    'sys.exit(subprocess.run(sys.argv[1:], stdin=r).returncode)\n';
+  const words = [process.execPath, BIN, 'ssh-key', 'create', '--public-key-file', '-'];
+  const { code, stderr } = await runProgram(['python3', '-c', script, ...words], {
+    env: cliOf({ url: 'http://127.0.0.1:9', token: 'x' }).env,
+  });
+  assert.deepEqual([code, /is a private key/.test(stderr)], [2, true], stderr);
+});
+
+describe('skerry ssh-key', IN_FULL, () => {
+  let world: World;
+  let cli: Cli;
+  before(async () => {
+    world = await startWorld(NO_RATES);
+    cli = cliOf({ url: world.url, token: await apiToken(await world.customer()) });
+  });
+  after(() => world.close());
+
+  it('adds a key from stdin, called by its comment, and shows it whole', async () => {
+    const words = ['ssh-key', 'add', '--public-key-file', '-', '-o', 'json'];
+    const { code, stdout } = await cli.with({ input: `${PUBLIC_KEY}\n` }, ...words);
+    assert.deepEqual([code, JSON.parse(stdout).name], [0, 'me@laptop']);
+    const { stdout: shown } = await cli('ssh-key', 'describe', 'me@laptop');
+    assert.ok(shown.includes(PUBLIC_KEY));
+    assert.match(shown, /Fingerprint: +SHA256:/);
+  });
+
+  it('deletes a key by its name, once somebody said yes', async () => {
+    await cli.json('ssh-key', 'create', '--name', 'gone', '--public-key', PUBLIC_KEY);
+    assert.equal((await cli('ssh-key', 'delete', 'gone')).code, 11);
+    assert.equal((await cli('ssh-key', 'delete', 'gone', '--yes')).code, 0);
+    assert.equal((await cli('ssh-key', 'delete', 'gone', '--yes')).code, 5);
+  });
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { FULL, IN_FULL } from '../support/runs.ts';
+import { apiToken } from '../support/v1-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Cli, cliOf } from './support/run-cli.ts';
+import { CTRL_C, runOnTerminal } from './support/run-on-terminal.ts';
+import { within } from './support/within.ts';
+
+describe('skerry on a terminal', { concurrency: true }, () => {
+  let world: World;
+  let cli: Cli;
+  /** Takes calls and never answers. */
+  let silent: Server;
+  before(async () => {
+    world = await startWorld({ SKERRY_RATE_CAPACITY: '1000', SKERRY_RATE_REFILL_PER_S: '1000' });
+    cli = cliOf({ url: world.url, token: await apiToken(await world.customer()) });
+    silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  });
+  after(async () => {
+    silent.closeAllConnections();
+    silent.close();
+    await world.close();
+  });
+
+  const volume = async (name: string) => {
+    await cli.json('volume', 'create', name, '--size-gb', '10', '--region', 'par');
+  };
+  const has = async (name: string) => (await cli.json('volume', 'list', '--name', name)).length === 1;
+  const silentUrl = () => `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+
+  it('asks before it destroys, and does nothing after anything but a yes', async () => {
+    await volume('kept');
+    for (const press of FULL ? ['n\r', '\r', 'yep\r', 'no y\r'] : ['\r']) {
+      const keys = [{ after: 'Go on? [y/N] ', press }];
+      const { code, screen } = await runOnTerminal({ env: cli.env, keys }, 'volume', 'delete', 'kept');
+      assert.deepEqual([code, /nothing was done/.test(screen)], [11, true], screen);
+    }
+    const keys = [{ after: 'Go on? [y/N] ', press: CTRL_C }];
+    assert.equal((await runOnTerminal({ env: cli.env, keys }, 'volume', 'delete', 'kept')).code, 130);
+    assert.ok(await has('kept'));
+    const yes = [{ after: 'Go on? [y/N] ', press: 'y\r' }];
+    assert.equal((await runOnTerminal({ env: cli.env, keys: yes }, 'volume', 'delete', 'kept')).code, 0);
+    assert.ok(!(await has('kept')));
+  });
+
+  it('asks nobody where there is no terminal: --yes says it', IN_FULL, async () => {
+    await volume('asked');
+    const { code, stderr } = await cli('volume', 'delete', 'asked');
+    assert.deepEqual([code, /--yes/.test(stderr), await has('asked')], [11, true, true]);
+    assert.equal((await cli('volume', 'delete', 'asked', '--yes')).code, 0);
+    assert.ok(!(await has('asked')));
+  });
+
+  it('shows progress where somebody watches, and neither in a pipe nor with --quiet', IN_FULL, async () => {
+    const words = ['topup', '--coin', 'LTC', '--amount-usd', '30', '--timeout', '1'];
+    const [shown, quiet, piped] = await Promise.all([
+      runOnTerminal({ env: cli.env }, ...words),
+      runOnTerminal({ env: cli.env }, '--quiet', ...words),
+      cli(...words),
+    ]);
+    assert.deepEqual([shown.code, quiet.code, piped.code], [9, 9, 9]);
+    assert.match(shown.screen, /waiting for the payment/);
+    for (const screen of [quiet.screen, piped.stderr]) {
+      assert.doesNotMatch(screen, /waiting for the payment/);
+      assert.doesNotMatch(screen, /▀/);
+      assert.match(screen, /Send exactly/, 'what must not be missed is said anyway');
+    }
+  });
+
+  it('is stopped by Ctrl-C while the host does not answer', async () => {
+    const asked = within(once(silent, 'request'), 'a request of the command');
+    const { child, end } = cli.begin({ env: { SKERRY_API_URL: silentUrl() } }, 'server', 'list');
+    await asked;
+    child.kill('SIGINT');
+    const { code, stderr } = await end;
+    assert.deepEqual([code, stderr], [130, 'skerry: stopped\n']);
+  });
+});

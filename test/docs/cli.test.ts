@@ -1,0 +1,74 @@
+/** What the guides type on the command line does what they say; their tables are those of the command. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { EXIT_CODES } from '../../packages/cli/src/exit-codes.ts';
+import { ENVIRONMENT } from '../../packages/cli/src/help.ts';
+import { publicKey } from '../panel/support/estate.ts';
+import { FULL, IN_FULL } from '../support/runs.ts';
+import { type CliDesk, openCliDesk } from './cli-desk.ts';
+import { blocksOf, guideText } from './shown.ts';
+
+const GUIDE = guideText('cli');
+
+describe('the guide to the command line', () => {
+  it('names the package as it is called', () => {
+    const file = new URL('../../packages/cli/package.json', import.meta.url);
+    const { name } = JSON.parse(readFileSync(file, 'utf8')) as { readonly name: string };
+    for (const guide of [GUIDE, guideText('getting-started')]) {
+      assert.ok(guide.includes(`npm install --global ${name}\n`));
+    }
+  });
+
+  it('has the exit codes and the variables of the command', () => {
+    for (const [name, { code, about }] of Object.entries(EXIT_CODES)) {
+      assert.ok(GUIDE.includes(`| ${code} | \`${name}\` | ${about} |`), name);
+    }
+    for (const [name] of ENVIRONMENT) assert.ok(GUIDE.includes(`| \`${name}\` | `), name);
+  });
+});
+
+describe('what the guides type on the command line', IN_FULL, () => {
+  let desk: CliDesk;
+  before(async () => {
+    if (FULL) desk = await openCliDesk();
+  });
+  after(() => desk?.close());
+
+  /** Of a whole guide, or of a part of it. Nothing is installed: the command is there. */
+  const typedIn = (guide: string, heading?: string) =>
+    blocksOf(guideText(guide), heading)
+      .filter(({ language, text }) => language === 'sh' && !text.startsWith('npm install'))
+      .map(({ text }) => text)
+      .join('\n');
+
+  it('leads to the first server', async () => {
+    const printed = await desk.type(typedIn('getting-started', 'With the command line'));
+    assert.match(printed, /^Status: +credited$/m);
+    assert.match(printed, /^Status: +running$/m);
+  });
+
+  it('works in the guide to the command line, from its first line to its last', async () => {
+    const file = blocksOf(GUIDE).find(({ language }) => language === 'yaml')?.text ?? '';
+    const key = publicKey(2, 'deploy');
+    const printed = await desk.type(typedIn('cli'), { 'shop.yaml': file, 'deploy.pub': key });
+    assert.match(printed, /^web-1 +198\.18\.\d+\.\d+$/m);
+    assert.match(printed, /^srv_\S+ +web-1 +stopped /m);
+    assert.match(printed, /^there is no db-1$/m);
+    assert.match(printed, /^Status: +credited$/m);
+    assert.match(printed, /^Project shop:$/m);
+    assert.match(printed, /^Project shop is as the file says: nothing to do\.$/m);
+  });
+
+  it('tops up as the guide to payments says', async () => {
+    const begin = 'skerry login --url https://skerry.example --token-stdin < token.txt';
+    assert.match(await desk.type(`${begin}\n${typedIn('payments')}`), /^Status: +credited$/m);
+  });
+
+  it('subscribes to events as the guide to webhooks says', async () => {
+    const begin =
+      'base=https://skerry.example token=$(cat token.txt)\nexport SKERRY_API_URL=$base SKERRY_TOKEN=$token';
+    const printed = await desk.type(`${begin}\n${typedIn('webhooks', 'Subscribing')}`);
+    assert.equal(printed.match(/whsec_\w+/g)?.length, 2, printed);
+  });
+});

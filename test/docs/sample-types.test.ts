@@ -1,0 +1,65 @@
+/** What the documents show of the SDK fits its types: a field that there is not is found, also where no run comes by. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { sampleCall } from '../../src/panel/reference/samples.ts';
+import { sdkPreamble, sdkSample } from '../../src/panel/reference/samples-sdk.ts';
+import { IN_FULL } from '../support/runs.ts';
+import { PROGRAM_LIMITS } from './receivers.ts';
+import { blocksOf, guideText, SHOWN_OPERATIONS } from './shown.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const COMPILER = join(ROOT, `node_modules/@typescript/typescript-linux-${process.arch}/lib/tsc`);
+const URL_SHOWN = 'https://skerry.example';
+
+const OPTIONS = {
+  ...{ target: 'es2023', module: 'nodenext', lib: ['es2024', 'dom', 'dom.iterable'], noEmit: true },
+  ...{ skipLibCheck: true, types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
+};
+
+it('the samples of the reference fit the types of the SDK', IN_FULL, () => {
+  compile(samples(), { strict: true });
+});
+
+// They are written in JavaScript: nobody has said what the parameters are, and what may be missing is the reader's to know.
+it('the guides fit the types of the SDK', IN_FULL, () => {
+  compile(guides(), { strict: false });
+});
+
+type Programs = readonly (readonly [name: string, text: string])[];
+
+function compile(programs: Programs, { strict }: { readonly strict: boolean }): void {
+  const folder = mkdtempSync(join(tmpdir(), 'skerry-types-'));
+  try {
+    mkdirSync(join(folder, 'node_modules/@skerry'), { recursive: true });
+    symlinkSync(join(ROOT, 'packages/sdk'), join(folder, 'node_modules/@skerry/sdk'));
+    for (const [name, text] of programs) writeFileSync(join(folder, `${name}.mts`), `${text}\nexport {};\n`);
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: { ...OPTIONS, strict }, include: ['*.mts'] }),
+    );
+    const options = { encoding: 'utf8', ...PROGRAM_LIMITS } as const;
+    const { status, stdout } = spawnSync(COMPILER, ['--project', folder], options);
+    assert.equal(status, 0, stdout);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function samples(): Programs {
+  return SHOWN_OPERATIONS.map((operation) => {
+    const { ids } = sampleCall(operation, SHOWN_OPERATIONS, URL_SHOWN);
+    return [operation.id, `${sdkPreamble(URL_SHOWN)}\n${sdkSample(operation, ids)}`] as const;
+  });
+}
+
+function guides(): Programs {
+  return ['sdk', 'getting-started'].map((name) => {
+    const blocks = blocksOf(guideText(name)).filter(({ language }) => /^[jt]s$/.test(language));
+    return [name, blocks.map(({ text }) => text).join('\n')] as const;
+  });
+}

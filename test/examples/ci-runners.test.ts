@@ -1,0 +1,298 @@
+/** The example of CI runners: what it plans, and what it does to a service. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type Server, Skerry } from '@skerry/sdk';
+import { Demand } from '../../examples/ci-runners/demand.ts';
+import { type Fleet, type Limits, plan, type Step } from '../../examples/ci-runners/plan.ts';
+import { HttpQueue } from '../../examples/ci-runners/queue.ts';
+import { type World as Pass, reconcile } from '../../examples/ci-runners/reconcile.ts';
+import { settingsOf } from '../../examples/ci-runners/settings.ts';
+import { FULL, IN_FULL } from '../support/runs.ts';
+import { apiToken } from '../support/v1-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { addKey, EXAMPLES, imageOf, killLeftovers, run, start } from './child.ts';
+
+const HOUR_MS = 3_600_000;
+const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
+
+function server(name: string, hoursLeft: number, more: Partial<Server> = {}): Server {
+  const paid_until = new Date(NOW_MS + hoursLeft * HOUR_MS).toISOString();
+  const given = { name, paid_until, status: 'running', auto_renew: false, price_usd_cycle: 10, labels: {} };
+  return { ...given, suspended_reason: null, ...more } as Server;
+}
+
+const LIMITS: Limits = { fleet: 'ci', min: 0, max: 10, budgetUsd: 100, reserveUsd: 0, decideMs: 3 * HOUR_MS };
+
+function planned(servers: readonly Server[], wanted: number, more: Partial<Fleet & Limits> = {}): string[] {
+  const fleet = { servers, nowMs: NOW_MS, balanceUsd: 1_000, priceUsd: 10, available: true, ...more };
+  const steps = plan(fleet, { lasting: wanted, peak: wanted }, { ...LIMITS, ...more });
+  return steps.map((step) => `${step.what} ${step.what === 'create' ? step.name : step.server.name}`);
+}
+
+describe('the plan', () => {
+  const young = [server('ci-1', 500), server('ci-3', 400)];
+
+  it('buys what is missing, under names that nobody has', () => {
+    assert.deepEqual(planned(young, 4), ['create ci-2', 'create ci-4']);
+    assert.deepEqual(planned([], 0, { min: 1 }), ['create ci-1']);
+    assert.deepEqual(planned(young, 99, { max: 3 }), ['create ci-2']);
+  });
+  it('takes nothing away that is paid', () => {
+    assert.deepEqual(planned(young, 0), []);
+    assert.deepEqual(planned(young, 1, { budgetUsd: 0 }), []);
+  });
+  it('renews what is needed when a cycle nears its end, and retires the rest', () => {
+    const due = [server('ci-1', 500), server('ci-2', 2), server('ci-3', 1)];
+    assert.deepEqual(planned(due, 2), ['retire ci-3', 'renew ci-2']);
+    assert.deepEqual(planned(due, 0), ['retire ci-2', 'retire ci-3']);
+    assert.deepEqual(planned(due, 3), ['renew ci-2', 'renew ci-3']);
+  });
+  it('stays with whom it has chosen', () => {
+    const due = [server('ci-2', 2), server('ci-3', 1, { auto_renew: true })];
+    assert.deepEqual(planned(due, 1), ['retire ci-2']);
+    assert.deepEqual(planned(due.slice(1), 1), []);
+    assert.deepEqual(planned([server('ci-3', 700, { auto_renew: true })], 1), ['not renew ci-3']);
+  });
+  it('counts neither who is retired nor who has ended, and destroys these alone', () => {
+    const retired = server('ci-1', 2, { labels: { retired: 'yes' } });
+    const ended = server('ci-2', -1, { status: 'suspended', suspended_reason: 'not_renewed' });
+    const held = server('ci-3', 100, { status: 'suspended', suspended_reason: 'operator' });
+    assert.deepEqual(planned([retired, ended, held], 1), ['destroy ci-2', 'create ci-4']);
+    assert.deepEqual(planned([server('ci-1', 9, { status: 'destroying' })], 0), []);
+  });
+  it('starts who is off', () => {
+    assert.deepEqual(planned([server('ci-1', 90, { status: 'stopped' })], 0), ['start ci-1']);
+  });
+  it('stays within the budget, the balance and what is to be left on it', () => {
+    assert.deepEqual(planned([], 5, { budgetUsd: 29.99 }), ['create ci-1', 'create ci-2']);
+    assert.deepEqual(planned([], 5, { balanceUsd: 10 }), ['create ci-1']);
+    assert.deepEqual(planned([], 5, { balanceUsd: 25, reserveUsd: 5.01 }), ['create ci-1']);
+    // The retired one is paid to its end: its place is free only then.
+    const retired = server('ci-1', 2, { labels: { retired: 'yes' } });
+    assert.deepEqual(planned([retired], 5, { budgetUsd: 20 }), ['create ci-2']);
+    // What will be renewed has first call on the balance.
+    const due = [server('ci-1', 2), server('ci-2', 2, { auto_renew: true })];
+    assert.deepEqual(planned(due, 3, { balanceUsd: 10 }), ['retire ci-1']);
+    assert.deepEqual(planned(due, 3, { balanceUsd: 35 }), ['renew ci-1', 'create ci-3']);
+  });
+  it('counts each runner of the budget at the price that it has, whatever a new one costs', () => {
+    const dear = ['ci-1', 'ci-2', 'ci-3', 'ci-4', 'ci-5'].map((name) =>
+      server(name, 2, { price_usd_cycle: 20 }),
+    );
+    const renewals = dear.map(({ name }) => `renew ${name}`);
+    assert.deepEqual(planned(dear, 10), renewals);
+    assert.deepEqual(planned(dear, 10, { budgetUsd: 119.99 }), [...renewals, 'create ci-6']);
+    assert.deepEqual(planned(dear, 10, { budgetUsd: 99.99 }), ['retire ci-5', ...renewals.slice(0, 4)]);
+    // The pass after that one decides the same.
+    const [first, ...others] = dear.map((one) => ({ ...one, auto_renew: true }));
+    const retired = { ...first, auto_renew: false, labels: { retired: 'yes' } } as Server;
+    assert.deepEqual(planned([retired, ...others], 10, { budgetUsd: 99.99 }), []);
+    const young = dear.map((one) => ({ ...one, paid_until: server('', 500).paid_until }));
+    assert.deepEqual(planned(young, 10, { budgetUsd: 110 }), ['create ci-6']);
+    assert.deepEqual(planned(young, 10, { budgetUsd: 110, priceUsd: 10.01 }), []);
+  });
+  it('buys nothing where the plan is sold out', () => {
+    assert.deepEqual(planned([], 5, { available: false }), []);
+  });
+});
+
+it('what is wanted for a moment is kept for a while, and bought when it lasts', () => {
+  const demand = new Demand(100);
+  assert.deepEqual(demand.note(5, 0), { lasting: 0, peak: 5 });
+  assert.deepEqual(demand.note(2, 60), { lasting: 0, peak: 5 });
+  assert.deepEqual(demand.note(3, 100), { lasting: 2, peak: 5 });
+  assert.deepEqual(demand.note(3, 161), { lasting: 3, peak: 3 });
+  assert.deepEqual(demand.note(0, 170), { lasting: 0, peak: 3 });
+  assert.deepEqual(new Demand(0).note(4, 7), { lasting: 4, peak: 4 });
+});
+
+/** Answers with as many jobs as it is told, in each of the ways. */
+class Jobs {
+  count = 0;
+  readonly #server: HttpServer;
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      const { url, headers } = request;
+      if (headers['private-token'] !== 'secret') return response.writeHead(403).end();
+      if (url?.startsWith('/total')) return response.setHeader('x-total', this.count).end('[{}]');
+      if (url === '/count') return response.end(JSON.stringify({ total_count: this.count, runs: [] }));
+      if (url === '/plain') return response.end(String(this.count));
+      return response.end('{}');
+    });
+  }
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  }
+  url(path: string): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${path}`;
+  }
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+const jobs = new Jobs();
+before(() => jobs.listen());
+after(() => jobs.close());
+after(killLeftovers);
+
+it('a queue is counted by its header, its member or its answer, and its token is not told', async () => {
+  jobs.count = 7;
+  const headers = { 'PRIVATE-TOKEN': 'secret' };
+  const urls = ['/total?scope[]=pending', '/count', '/plain'].map((path) => jobs.url(path));
+  assert.equal(await new HttpQueue(urls, headers).length(), 21);
+  await assert.rejects(
+    new HttpQueue([jobs.url('/other?token=t')], headers).length(),
+    /other gives no number$/,
+  );
+  await assert.rejects(new HttpQueue([jobs.url('/plain?token=t')], {}).length(), /plain answers 403$/);
+});
+
+describe('a fleet', IN_FULL, () => {
+  let world: World;
+  let skerry: Skerry;
+  let env: Record<string, string> = {};
+  let folder = '';
+  before(async () => {
+    // `skip` of a suite does not keep its hooks from running.
+    if (!FULL) return;
+    folder = mkdtempSync(join(tmpdir(), 'skerry-runners-'));
+    world = await startWorld({ SKERRY_RATE_CAPACITY: '1000' });
+    const token = await apiToken(await world.customer(200));
+    skerry = new Skerry({ baseUrl: world.url, token });
+    env = {
+      SKERRY_API_URL: world.url,
+      SKERRY_TOKEN: token,
+      QUEUE_URLS: jobs.url('/total'),
+      QUEUE_HEADER: 'PRIVATE-TOKEN: secret',
+      JOBS_PER_RUNNER: '4',
+      PLAN: 's1',
+      IMAGE: await imageOf(skerry),
+      SSH_KEYS: await addKey(skerry),
+      USER_DATA_FILE: join(EXAMPLES, 'ci-runners/runner.yaml'),
+      DRAIN_COMMAND: `echo "$RUNNER_NAME$SKERRY_TOKEN$QUEUE_HEADER $RUNNER_ADDRESS" >>'${folder}/drained'`,
+      BUDGET_USD: '30',
+    };
+  });
+  after(async () => {
+    if (!FULL) return;
+    await world.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const fleet = async () => (await skerry.servers.list({ sort: 'name' }).all()).map((one) => one.name);
+  const balance = async () => (await skerry.balance.get()).usd;
+  /** The steps of one pass of the program. */
+  const pass = async (...flags: string[]): Promise<string[]> => {
+    const { code, output } = await run('ci-runners/runners.ts', ['--once', ...flags], env);
+    assert.equal(code, 0, output);
+    return output
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(/^\S+ /, ''));
+  };
+  const passOf = (fetch: (request: Request) => Promise<Response>): Pass => {
+    const settings = settingsOf(env);
+    const { baseUrl, token, queueUrls, queueHeaders } = settings;
+    const queue = new HttpQueue(queueUrls, queueHeaders);
+    const client = new Skerry({ baseUrl, token, fetch, maxRetries: 0 });
+    return { settings, queue, demand: new Demand(0), skerry: client, say: () => undefined };
+  };
+
+  it('of passes that are cut off before their answers, and of two at once, each order counts once', async () => {
+    jobs.count = 9;
+    assert.deepEqual(await pass('--dry-run'), [
+      'create ci-1',
+      'create ci-2',
+      'create ci-3',
+      '9 jobs, 0 runners, 3 of 3 steps',
+    ]);
+    assert.deepEqual(await fleet(), []);
+    const lists = Promise.withResolvers<void>();
+    let looks = 0;
+    const torn = passOf(async (request) => {
+      const response = await fetch(request);
+      const { pathname } = new URL(request.url);
+      if (pathname !== '/v1/servers') return response;
+      // Both see the same empty fleet, and neither hears what became of its orders.
+      if (request.method === 'POST') throw new TypeError('the line is cut');
+      looks += 1;
+      if (looks === 2) lists.resolve();
+      await lists.promise;
+      return response;
+    });
+    const taken = await Promise.all([reconcile(torn), reconcile(torn)]);
+    assert.deepEqual(taken, [[], []] satisfies Step[][]);
+    assert.deepEqual(await fleet(), ['ci-1', 'ci-2', 'ci-3']);
+    assert.equal(Math.round((200 - (await balance())) * 100), 3 * 735);
+    assert.deepEqual(await pass(), ['9 jobs, 3 runners, 0 of 0 steps']);
+  });
+
+  it('nobody is destroyed who is paid, and nobody is bought beyond the budget', async () => {
+    await world.settle();
+    jobs.count = 0;
+    assert.deepEqual(await pass(), ['0 jobs, 3 runners, 0 of 0 steps']);
+    jobs.count = 99;
+    assert.deepEqual(await pass(), ['create ci-4', '99 jobs, 3 runners, 1 of 1 steps']);
+    await world.settle();
+    assert.deepEqual(await pass(), ['99 jobs, 4 runners, 0 of 0 steps']);
+  });
+
+  it('near the end of their cycle the ones that are needed renew, and the surplus is retired and lapses', async () => {
+    jobs.count = 3;
+    const ends = (await skerry.servers.list().all()).map((one) => Date.parse(one.paid_until));
+    const nowMs = Date.parse((await skerry.balance.get()).as_of);
+    await world.advance((Math.min(...ends) - nowMs) / 1_000 - 2 * 3_600);
+    assert.deepEqual(await pass(), [
+      ...['retire ci-2', 'retire ci-3', 'retire ci-4', 'renew ci-1'],
+      '3 jobs, 4 runners, 4 of 4 steps',
+    ]);
+    const drained = readFileSync(join(folder, 'drained'), 'utf8').trim().split('\n').sort();
+    assert.deepEqual(
+      drained.map((line) => line.replace(/ \d+\.\d+\.\d+\.\d+$/, '')),
+      ['ci-2', 'ci-3', 'ci-4'],
+    );
+    assert.deepEqual(await pass(), ['3 jobs, 4 runners, 0 of 0 steps']);
+
+    const before = await balance();
+    await world.advance(3 * 3_600);
+    const statuses = await skerry.servers.list({ sort: 'name' }).all();
+    assert.deepEqual(
+      statuses.map(({ status, suspended_reason }) => [status, suspended_reason]),
+      [['running', null], ...Array(3).fill(['suspended', 'not_renewed'])],
+    );
+    assert.equal(Math.round((before - (await balance())) * 100), 735);
+    assert.deepEqual((await pass()).slice(0, -1).sort(), [
+      'destroy ci-2',
+      'destroy ci-3',
+      'destroy ci-4',
+      'not renew ci-1',
+    ]);
+    await world.settle();
+    assert.deepEqual(await pass(), ['3 jobs, 1 runners, 0 of 0 steps']);
+    assert.deepEqual(await fleet(), ['ci-1']);
+  });
+
+  it('the loop looks again and again, and ends when it is asked to', async () => {
+    jobs.count = 5;
+    const loop = start('ci-runners/runners.ts', [], { ...env, EVERY_S: '1', PATIENCE_MINUTES: '0' });
+    await loop.printed('create ci-2');
+    await world.settle();
+    await loop.printed('5 jobs, 2 runners, 0 of 0 steps');
+    assert.equal(await loop.stop(), 0);
+  });
+
+  it('a queue that is not reached changes nothing', async () => {
+    const { code, output } = await run('ci-runners/runners.ts', ['--once'], { ...env, QUEUE_HEADER: '' });
+    assert.equal(code, 1);
+    assert.match(output, /answers 403/);
+    assert.deepEqual(await fleet(), ['ci-1', 'ci-2']);
+  });
+});

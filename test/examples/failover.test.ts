@@ -1,0 +1,215 @@
+/** The example of fail-over: what it does to a service. */
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type Server, Skerry, type Volume } from '@skerry/sdk';
+import { reconcile } from '../../examples/failover/reconcile.ts';
+import { settingsOf } from '../../examples/failover/settings.ts';
+import { makeAuthority } from '../support/certificates.ts';
+import { freePort } from '../support/free-port.ts';
+import { FULL, IN_FULL } from '../support/runs.ts';
+import { apiToken } from '../support/v1-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { addKey, type Child, imageOf, killLeftovers, start } from './child.ts';
+
+after(killLeftovers);
+
+describe('a pair of servers', IN_FULL, () => {
+  let world: World;
+  let skerry: Skerry;
+  let folder = '';
+  let env: Record<string, string> = {};
+  let image = '';
+  let key = '';
+  let volume: Volume;
+  let webhook = '';
+  let child: Child;
+
+  before(async () => {
+    // `skip` of a suite does not keep its hooks from running.
+    if (!FULL) return;
+    folder = mkdtempSync(join(tmpdir(), 'skerry-failover-'));
+    const authority = makeAuthority();
+    const { cert, key: tlsKey } = authority.issue(['localhost', '127.0.0.1']);
+    const [TLS_CERT, TLS_KEY, ca] = ['cert.pem', 'key.pem', 'ca.pem'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    writeFileSync(TLS_CERT, cert);
+    writeFileSync(TLS_KEY, tlsKey);
+    writeFileSync(ca, authority.cert);
+    world = await startWorld({
+      SKERRY_RATE_CAPACITY: '1000',
+      SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true',
+      SKERRY_WEBHOOK_CA_FILE: ca,
+    });
+    const token = await apiToken(await world.customer(100), 'write');
+    skerry = new Skerry({ baseUrl: world.url, token });
+    [image, key] = [await imageOf(skerry), await addKey(skerry)];
+    volume = await skerry.volumes.create({ name: 'data', size_gb: 10, region: 'par' });
+    const port = await freePort();
+    const events = ['server.stopped', 'server.suspended', 'server.destroyed'] as const;
+    const made = await skerry.webhooks.create({ url: `https://127.0.0.1:${port}/`, events: [...events] });
+    webhook = made.id;
+    env = {
+      SKERRY_API_URL: world.url,
+      SKERRY_TOKEN: token,
+      WEBHOOK_SECRET: made.secret,
+      GROUP: 'db',
+      VOLUME: volume.id,
+      PORT: String(port),
+      RETRY_S: '0.2',
+      ANNOUNCE_COMMAND: `echo "$PRIMARY_NAME$SKERRY_TOKEN$WEBHOOK_SECRET $PRIMARY_IPV4 $VOLUME_DEVICE" >>'${folder}/announced'`,
+      TLS_CERT,
+      TLS_KEY,
+    };
+  });
+  after(async () => {
+    if (!FULL) return;
+    await world.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const make = async (name: string, role: string): Promise<Server> => {
+    const labels = { group: 'db', role };
+    const order = { name, plan: 's1', region: 'par', image, ssh_keys: [key], labels };
+    return await skerry.waitFor(await skerry.servers.create(order), 'running', { intervalMs: 50 });
+  };
+  const stop = async (server: Server): Promise<Server> =>
+    await skerry.waitFor(await skerry.servers.stop(server.id), 'stopped', { intervalMs: 50 });
+  const announced = () => readFileSync(join(folder, 'announced'), 'utf8').trim().split('\n');
+  /** Role and status of each, and where the volume is. */
+  const state = async () => {
+    const servers = await skerry.servers.list({ sort: 'name' }).all();
+    const { attached_to } = await skerry.volumes.get(volume.id);
+    const at = servers.find(({ id }) => id === attached_to)?.name ?? null;
+    return [...servers.map(({ name, labels, status }) => `${name} ${labels.role} ${status}`), `volume ${at}`];
+  };
+
+  it('while the primary runs, nothing is done', async () => {
+    child = start('failover/failover.ts', [], env);
+    await child.printed('there is no standby');
+    const primary = await make('db-1', 'primary');
+    await stop(await make('db-2', 'standby'));
+    await skerry.volumes.attach(volume.id, { server: primary.id });
+    await child.printed('server.stopped');
+    await world.settle();
+    assert.deepEqual(await state(), ['db-1 primary running', 'db-2 standby stopped', 'volume db-1']);
+  });
+
+  it('when it stops, the standby gets the volume, is started, and is announced', async () => {
+    const [primary] = (await skerry.servers.list({ filter: { name: 'db-1' } }).first()).data;
+    await skerry.servers.stop(primary?.id ?? '');
+    await child.printed('db-2 is the primary now');
+    await world.settle();
+    assert.deepEqual(await state(), ['db-1 former stopped', 'db-2 primary running', 'volume db-2']);
+    const [standby] = (await skerry.servers.list({ filter: { name: 'db-2' } }).first()).data;
+    assert.deepEqual(announced(), [`db-2 ${standby?.ipv4?.address} /dev/vdb`]);
+    const disks = await world.simulator.volumes();
+    assert.deepEqual(
+      disks.map(({ machineId, device }) => [machineId !== null, device]),
+      [[true, '/dev/vdb']],
+    );
+  });
+
+  it('the same event again changes nothing, to the program that has seen it and to the next one', async () => {
+    const before = await state();
+    const log = await skerry.deliveries.list(webhook, { filter: { status: 'delivered' } }).all();
+    for (const restarted of [false, true]) {
+      if (restarted) {
+        await child.stop();
+        child = start('failover/failover.ts', [], env);
+        await child.printed('listening');
+      }
+      for (const { id } of log) await skerry.deliveries.replay(webhook, id);
+      await world.settle();
+    }
+    assert.equal(child.output().match(/evt_/g)?.length, log.length);
+    assert.deepEqual(await state(), before);
+    assert.equal(announced().length, 1);
+  });
+
+  it('when it is destroyed while nobody listens, the next start takes over', async () => {
+    assert.equal(await child.stop(), 0);
+    const spare = await make('db-3', 'standby');
+    const [primary] = (await skerry.servers.list({ filter: { name: 'db-2' } }).first()).data;
+    await skerry.servers.delete(primary?.id ?? '');
+    await world.settle();
+    child = start('failover/failover.ts', [], env);
+    await child.printed(`${spare.name} is the primary now`);
+    assert.deepEqual(await state(), ['db-1 former stopped', 'db-3 primary running', 'volume db-3']);
+    assert.equal(announced().length, 2);
+    await child.stop();
+  });
+
+  it('cut off before or after any of its calls, the next run ends where it would have ended', async () => {
+    // db-1 and db-3 take turns: `cut` is the number of the call that changes something.
+    for (let cut = 0; ; cut++) {
+      const servers = await skerry.servers.list().all();
+      const primary = servers.find(({ labels }) => labels.role === 'primary');
+      const other = servers.find(({ id }) => id !== primary?.id);
+      assert.ok(primary && other);
+      await skerry.servers.update(other.id, { labels: { group: 'db', role: 'standby' } });
+      await stop(primary);
+      const fetchUntilCut = cutAt(cut);
+      const torn = new Skerry({
+        baseUrl: world.url,
+        token: env.SKERRY_TOKEN ?? '',
+        fetch: fetchUntilCut.fetch,
+        maxRetries: 0,
+      });
+      const settings = settingsOf(env);
+      const said: string[] = [];
+      const say = (line: string) => void said.push(line);
+      const first = await reconcile({ skerry: torn, settings, say }).catch(() => 'cut off');
+      await world.settle();
+      if (first === 'cut off') await reconcile({ skerry, settings, say });
+      await world.settle();
+      const roles = [`${primary.name} former stopped`, `${other.name} primary running`].sort();
+      assert.deepEqual(await state(), [...roles, `volume ${other.name}`], `cut ${cut}: ${said.join('; ')}`);
+      if (!fetchUntilCut.wasCut()) {
+        // detach, attach, start and two labels, each before and after.
+        assert.equal(cut, 10);
+        return;
+      }
+    }
+  });
+
+  it('no volume is taken from a server that runs', async () => {
+    const [primary] = (await skerry.servers.list({ filter: { status: 'running' } }).first()).data;
+    const [other] = (await skerry.servers.list({ filter: { status: 'stopped' } }).first()).data;
+    assert.ok(primary && other);
+    // Labels are words: whoever took the primary's away has a volume in use.
+    await skerry.servers.update(primary.id, { labels: { group: 'db' } });
+    await skerry.servers.update(other.id, { labels: { group: 'db', role: 'standby' } });
+    const before = await state();
+    await assert.rejects(
+      reconcile({ skerry, settings: settingsOf(env), say: () => undefined }),
+      /in use by .* running/,
+    );
+    assert.deepEqual(await state(), before);
+  });
+});
+
+/** Lets changes through up to the one with this number: even numbers cut before it was sent, odd ones after it was answered. */
+function cutAt(cut: number) {
+  let changes = 0;
+  let isCut = false;
+  return {
+    wasCut: () => isCut,
+    fetch: async (request: Request): Promise<Response> => {
+      if (isCut) throw new TypeError('cut off');
+      if (request.method === 'GET') return await fetch(request);
+      const isLast = changes++ === Math.floor(cut / 2);
+      isCut = isLast;
+      if (isLast && cut % 2 === 0) throw new TypeError('cut off');
+      const response = await fetch(request);
+      if (isLast) throw new TypeError('cut off');
+      return response;
+    },
+  };
+}

@@ -1,0 +1,9 @@
+// Uploads the file that is named, and says how much memory the program had at most.
+import { openAsBlob } from 'node:fs';
+import { Skerry } from '@skerry/sdk';
+
+const { SKERRY_API_URL: baseUrl = '', SKERRY_TOKEN: token = '', ISO_FILE = '' } = process.env;
+const skerry = new Skerry({ baseUrl, token });
+const image = await skerry.images.create({ name: 'large', file: await openAsBlob(ISO_FILE) });
+const { maxRSS } = process.resourceUsage();
+process.stdout.write(JSON.stringify({ sizeGb: image.size_gb, maxRssMb: maxRSS / 1024 }));

@@ -1,0 +1,43 @@
+/** A customer's program in TypeScript: it is not run, its types are checked as they are installed. */
+import {
+  type CallOptions,
+  type EventType,
+  isApiError,
+  type Server,
+  Skerry,
+  verifyWebhook,
+  type WebhookHeaders,
+} from '@skerry/sdk';
+
+export async function use(skerry: Skerry, options: CallOptions): Promise<string> {
+  const order = { name: 'web-1', plan: 's1', region: 'par', image: 'img_1', ssh_keys: ['k_1'] };
+  const made: Server = await skerry.servers.create(order, options);
+  const running = await skerry.waitFor(made, 'running', { onLook: ({ status }) => status satisfies string });
+  // @ts-expect-error A server is never ready.
+  await skerry.waitFor(made, 'ready');
+  // @ts-expect-error A filter that there is not.
+  skerry.servers.list({ filter: { colour: 'red' } });
+  // @ts-expect-error What an order needs.
+  await skerry.servers.create({ name: 'web-1' });
+  for await (const { ipv4 } of skerry.servers.list({ filter: { status: 'running' }, sort: '-created_at' })) {
+    if (ipv4 !== null) return ipv4.address;
+  }
+  const page = await skerry.snapshots.list().first();
+  return running.ipv4?.address ?? page.data[0]?.name ?? (page.has_more ? 'more' : 'none');
+}
+
+export async function receive(request: Request, headers: WebhookHeaders): Promise<EventType | null> {
+  try {
+    const event = await verifyWebhook(await request.text(), headers, 'whsec_');
+    return event.type;
+  } catch (error) {
+    if (isApiError(error, 'rate_limited')) return error.item('field')?.issue === 'required' ? null : 'ping';
+    throw error;
+  }
+}
+
+export const client = new Skerry({
+  baseUrl: 'https://skerry.example',
+  token: 't',
+  fetch: (asked) => fetch(asked),
+});

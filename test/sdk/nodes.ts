@@ -1,0 +1,32 @@
+/** The Nodes of this machine, by their major version: what runs this, those in PATH and those that SKERRY_TEST_NODES names. */
+import { spawnSync } from 'node:child_process';
+import { delimiter, join } from 'node:path';
+import { skippedFor } from '../support/installed.ts';
+
+const folders = (process.env.PATH ?? '').split(delimiter);
+const named = (process.env.SKERRY_TEST_NODES ?? '').split(delimiter).filter((path) => path !== '');
+const candidates = [process.execPath, ...named, ...folders.map((folder) => join(folder, 'node'))];
+
+const found = new Map<number, string>();
+for (const path of new Set(candidates)) {
+  const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' });
+  const major = status === 0 ? Number(/^v(\d+)\./.exec(stdout)?.[1]) : Number.NaN;
+  if (major > 0 && !found.has(major)) found.set(major, path);
+}
+
+export interface TestNode {
+  readonly major: number;
+  readonly path: string | null;
+  /** Why what needs it is skipped, or false. */
+  readonly missing: string | false;
+}
+
+/** Those that the packages promise to run on. */
+export const NODES: readonly TestNode[] = [20, 22, 24].map((major) => {
+  const path = found.get(major) ?? null;
+  return {
+    major,
+    path,
+    missing: skippedFor(path, `Node ${major} is not here: name it in SKERRY_TEST_NODES`),
+  };
+});

@@ -1,0 +1,50 @@
+/** The command line as customers have it: packed with the SDK, installed in an empty folder, and run from there. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { NO_RATES } from '../http/v1/contract/estate.ts';
+import { IN_FULL } from '../support/runs.ts';
+import { apiToken } from '../support/v1-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { NODES } from './nodes.ts';
+import { faultsOf, installPacked, type PackedFolder } from './packed-folder.ts';
+
+describe('the command line, packed', IN_FULL, () => {
+  let world: World;
+  let token: string;
+  let packed: PackedFolder;
+
+  before(async () => {
+    packed = await installPacked(['sdk', 'cli']);
+    world = await startWorld(NO_RATES);
+    token = await apiToken(await world.customer());
+  });
+  after(async () => {
+    await world.close();
+    packed.remove();
+  });
+
+  it('is found without a fault by publint', async () => {
+    for (const tarball of packed.tarballs) assert.deepEqual(await faultsOf(tarball), []);
+  });
+
+  for (const { major, path, missing } of NODES) {
+    it(`lists plans on Node ${major}`, { skip: missing }, async () => {
+      assert.ok(path, `Node ${major} is not here`);
+      const command = join(packed.folder, 'node_modules/.bin/skerry');
+      const env = { SKERRY_API_URL: world.url, SKERRY_TOKEN: token, HOME: packed.folder };
+      const { stdout, stderr } = await promisify(execFile)(path, [command, 'plan', 'list', '-o', 'json'], {
+        cwd: packed.folder,
+        env,
+      });
+      assert.equal(stderr, '');
+      const plans = JSON.parse(stdout) as { readonly id: string }[];
+      assert.ok(
+        plans.some(({ id }) => id === 's1'),
+        stdout,
+      );
+    });
+  }
+});

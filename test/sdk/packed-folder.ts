@@ -1,0 +1,101 @@
+/**
+ * A folder outside the project with packages/* as a customer has them: packed, and installed together with what they depend on.
+ * Nothing is fetched: the dependencies are packed from what is installed here.
+ */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+export interface PackedFolder {
+  /** Where it is installed. */
+  readonly folder: string;
+  /** The packed files of the packages that were asked for, in their order. */
+  readonly tarballs: readonly string[];
+  remove(): void;
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+const manifestOf = (folder: string) =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+
+/** `names` are those of the folders in packages/. */
+export async function installPacked(names: readonly ('sdk' | 'cli')[]): Promise<PackedFolder> {
+  const scratch = mkdtempSync(join(tmpdir(), 'skerry-packed-'));
+  const [packed, folder] = [join(scratch, 'packed'), join(scratch, 'installed')];
+  mkdirSync(packed);
+  mkdirSync(folder);
+  const own = names.map((name) => join(ROOT, 'packages', name));
+  const ownNames = new Set(own.map((path) => manifestOf(path).name));
+  const others = [...dependenciesOf(own)].filter((path) => !ownNames.has(manifestOf(path).name));
+  const tarballs = [];
+  for (const path of own) tarballs.push(await pack(path, packed));
+  await Promise.all(others.map((path) => pack(path, packed)));
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: 'empty', private: true, type: 'module' }),
+  );
+  const files = readdirSync(packed).map((file) => join(packed, file));
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  await npm(folder, ['install', '--offline', '--cache', join(scratch, 'cache'), ...quiet, ...files]);
+  return { folder, tarballs, remove: () => rmSync(scratch, { recursive: true, force: true }) };
+}
+
+/** What publint finds in a packed file: errors, warnings and suggestions. */
+export async function faultsOf(tarball: string): Promise<(string | undefined)[]> {
+  const { buffer, byteOffset, byteLength } = readFileSync(tarball);
+  const pack = { tarball: buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer };
+  const { messages, pkg = {} } = await publint({ pack, level: 'suggestion', strict: true });
+  return messages.map((message) => formatMessage(message, pkg, { color: false }));
+}
+
+/** The folders of all that is needed, and of what that needs. */
+function dependenciesOf(folders: readonly string[]): Set<string> {
+  const found = new Set<string>();
+  const visit = (folder: string): void => {
+    const paths = createRequire(join(folder, 'package.json')).resolve.paths('x') ?? [];
+    for (const name of Object.keys(manifestOf(folder).dependencies ?? {})) {
+      const at = paths.map((path) => join(path, name)).find(isPackage);
+      if (at === undefined) throw new Error(`${name} is not installed here`);
+      if (!found.has(at)) visit(at);
+      found.add(at);
+    }
+  };
+  for (const folder of folders) visit(folder);
+  return found;
+}
+
+function isPackage(path: string): boolean {
+  try {
+    return manifestOf(path).name !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** The packed file. A package of ours compiles itself first. */
+async function pack(folder: string, into: string): Promise<string> {
+  const own = folder.startsWith(join(ROOT, 'packages'));
+  const scripts = own ? [] : ['--ignore-scripts'];
+  const stdout = await npm(folder, ['pack', '--json', '--pack-destination', into, ...scripts]);
+  const [{ filename } = { filename: '' }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as {
+    filename: string;
+  }[];
+  return join(into, filename);
+}
+
+async function npm(cwd: string, args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('npm', args, { cwd, maxBuffer: 16 * 1024 ** 2 });
+  return stdout;
+}

@@ -1,0 +1,149 @@
+/** The SDK as customers have it: packed, installed in an empty folder, and used against the service from there. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { NO_RATES } from '../http/v1/contract/estate.ts';
+import { complaintsOf, NO_CHROMIUM, openChromium } from '../support/chromium.ts';
+import { IN_FULL } from '../support/runs.ts';
+import { apiToken } from '../support/v1-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { bundle } from './bundle.ts';
+import { NODES } from './nodes.ts';
+import { faultsOf, installPacked, type PackedFolder, ROOT } from './packed-folder.ts';
+
+const CONSUMER = join(ROOT, 'test/sdk/consumer');
+/** A program that is done ends at once: far below the minute that a call may take. */
+const END_MAX_MS = 5_000;
+
+function signedNow() {
+  const [body, secret, t] = ['{"type":"ping"}', 'whsec_x', Math.floor(Date.now() / 1_000)];
+  const v1 = createHmac('sha256', secret).update(`${t}.${body}`).digest('hex');
+  const headers = { 'x-service-signature': `t=${t},v1=${v1}`, 'x-service-delivery-id': 'del_1' };
+  return { body, headers, secret };
+}
+
+describe('the SDK, packed', IN_FULL, () => {
+  let world: World;
+  let token: string;
+  let packed: PackedFolder;
+
+  before(async () => {
+    packed = await installPacked(['sdk']);
+    mkdirSync(join(packed.folder, 'node_modules/@types'));
+    for (const types of ['@types/node', 'undici-types']) {
+      symlinkSync(join(ROOT, 'node_modules', types), join(packed.folder, 'node_modules', types));
+    }
+    world = await startWorld(NO_RATES);
+    token = await apiToken(await world.customer());
+    await world.settle();
+  });
+  after(async () => {
+    await world.close();
+    packed.remove();
+  });
+
+  it('is found without a fault by publint', async () => {
+    assert.deepEqual(await faultsOf(packed.tarballs[0] ?? ''), []);
+  });
+
+  for (const { major, path, missing } of NODES) {
+    it(`is used from a program on Node ${major}, which ends when it is done`, { skip: missing }, async () => {
+      assert.ok(path, `Node ${major} is not here`);
+      cpSync(join(CONSUMER, 'use.mjs'), join(packed.folder, 'use.mjs'));
+      const child = spawn(path, ['use.mjs'], {
+        cwd: packed.folder,
+        env: { SKERRY_API_URL: world.url, SKERRY_TOKEN: token, WEBHOOK: JSON.stringify(signedNow()) },
+      });
+      let [stdout, stderr, saidAtMs] = ['', '', 0];
+      child.stdout.on('data', (data) => {
+        stdout += data;
+        saidAtMs = performance.now();
+      });
+      child.stderr.on('data', (data) => {
+        stderr += data;
+      });
+      const [code] = await once(child, 'close');
+      const endedMs = performance.now() - saidAtMs;
+      assert.equal(stderr, '');
+      assert.equal(code, 0);
+      assert.deepEqual(JSON.parse(stdout), {
+        ...{ regions: ['buh', 'par', 'rkv', 'zrh'], plans: 1, made: 'api_token', missing: true },
+        ...{ seen: 'token.created', event: 'ping', delivery: 'del_1' },
+      });
+      assert.ok(endedMs < END_MAX_MS, `${endedMs} ms`);
+    });
+  }
+
+  const compilers = [
+    ['TypeScript 5.9', [process.execPath, join(ROOT, 'node_modules/typescript/lib/tsc.js')]],
+    ['TypeScript 7', [join(ROOT, `node_modules/@typescript/typescript-linux-${process.arch}/lib/tsc`)]],
+  ] as const;
+  for (const [name, [command, ...args]] of compilers) {
+    for (const resolution of ['bundler', 'nodenext']) {
+      for (const lib of ['dom', 'node']) {
+        it(`its types are right to ${name}, ${resolution}, with the types of ${lib}`, () => {
+          const folder = join(packed.folder, `types-${resolution}-${lib}`);
+          mkdirSync(folder, { recursive: true });
+          cpSync(join(CONSUMER, 'use.ts'), join(folder, 'use.ts'));
+          const compilerOptions = {
+            ...{ strict: true, skipLibCheck: false, noEmit: true, target: 'es2022' },
+            ...{ module: resolution === 'bundler' ? 'esnext' : 'nodenext', moduleResolution: resolution },
+            ...(lib === 'dom'
+              ? { lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'], types: [] }
+              : {}),
+            ...(lib === 'node' ? { lib: ['es2023'], types: ['node'] } : {}),
+          };
+          writeFileSync(
+            join(folder, 'tsconfig.json'),
+            JSON.stringify({ compilerOptions, files: ['use.ts'] }),
+          );
+          const { status, stdout } = spawnSync(command, [...args, '--project', folder], { encoding: 'utf8' });
+          assert.equal(stdout, '');
+          assert.equal(status, 0);
+        });
+      }
+    }
+  }
+
+  it('is used from a page of another origin', { skip: NO_CHROMIUM }, async () => {
+    cpSync(join(CONSUMER, 'page.ts'), join(packed.folder, 'page.ts'));
+    const script = bundle(join(packed.folder, 'page.ts'), ['--format=iife', '--global-name=sdk']);
+    const site = createServer((request, response) => {
+      if (request.url === '/') response.setHeader('content-type', 'text/html');
+      response.end(request.url === '/' ? '<script src="/sdk.js"></script>' : script);
+    });
+    await once(site.listen(0, '127.0.0.1'), 'listening');
+    const chromium = await openChromium();
+    try {
+      await using page = await chromium.page();
+      await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+      const asked = { baseUrl: world.url, token, webhook: signedNow() };
+      const said = await page.evaluate(
+        (given) => (globalThis as unknown as { sdk: { use(one: object): Promise<object> } }).sdk.use(given),
+        asked,
+      );
+      const plans = await (
+        await fetch(`${world.url}/v1/plans`, { headers: { authorization: `Bearer ${token}` } })
+      ).json();
+      const { length } = (plans as { data: unknown[] }).data;
+      assert.deepEqual(said, {
+        ...{ plans: length, code: 'not_found', named: true, seen: 'token.created', event: 'ping' },
+      });
+      // A refusal shows in the console by itself.
+      const complaints = complaintsOf(page).filter(
+        (one) => !one.includes('404') && !/ERR_ABORTED|\/v1\/events/.test(one),
+      );
+      assert.deepEqual(complaints, []);
+    } finally {
+      await chromium.close();
+      site.closeAllConnections();
+      site.close();
+    }
+  });
+});

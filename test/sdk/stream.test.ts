@@ -1,0 +1,207 @@
+/** The stream of events, connection by connection, against answers that are written down here. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Skerry } from '@skerry/sdk';
+import { inNoTime } from './scripted.ts';
+
+const REFUSED = '{"error":{"code":"conflict_state","message":"too many","request_id":"req_1","errors":[]}}';
+
+const STREAM = { 'content-type': 'text/event-stream; charset=utf-8' };
+
+/** One connection: what comes of it, and whether it then ends or says nothing any more. */
+interface Connection {
+  readonly status?: number;
+  readonly type?: string;
+  readonly parts: readonly string[];
+  readonly last?: 'breaks' | 'is silent';
+}
+
+function streaming(connections: readonly Connection[]) {
+  const places: (string | null)[] = [];
+  let cancelled = 0;
+  const fetch = async (request: Request) => {
+    const { status = 200, parts, last, type } = connections[places.length] ?? { parts: [] };
+    const { searchParams } = new URL(request.url);
+    places.push(request.headers.get('last-event-id') ?? searchParams.get('after'));
+    const left = [...parts];
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) =>
+        request.signal.addEventListener('abort', () => controller.error(new Error('aborted'))),
+      pull: (controller) => {
+        const part = left.shift();
+        if (part !== undefined) return controller.enqueue(new TextEncoder().encode(part));
+        if (last === 'breaks') controller.error(new TypeError('terminated'));
+        else if (last !== 'is silent') controller.close();
+      },
+      cancel: () => {
+        cancelled += 1;
+      },
+    });
+    return new Response(body, { status, headers: type ? { 'content-type': type } : STREAM });
+  };
+  const skerry = new Skerry({ baseUrl: 'http://127.0.0.1:9', token: 't', fetch });
+  return { skerry, places, cancelled: () => cancelled };
+}
+
+const message = (seq: number) => `id: ${seq}\nevent: ping\ndata: {"seq":${seq},"type":"ping"}\n\n`;
+
+async function take(skerry: Skerry, count: number, after?: number): Promise<number[]> {
+  const seqs: number[] = [];
+  for await (const { seq } of skerry.events.stream(after === undefined ? {} : { after })) {
+    seqs.push(seq);
+    if (seqs.length === count) break;
+  }
+  return seqs;
+}
+
+it('is taken up where the service said that it stands, also when no event had come', async (t) => {
+  const { skerry, places } = streaming([
+    { parts: ['retry: 3000\nid: 41\n\n'], last: 'breaks' },
+    { parts: [':\n\n', message(42)] },
+    { parts: [message(43), 'id: 50\n\n'] },
+    { parts: [message(51)] },
+  ]);
+  assert.deepEqual(await inNoTime(t, () => take(skerry, 3)), [42, 43, 51]);
+  assert.deepEqual(places, [null, '41', '42', '50']);
+});
+
+it('is read whatever the pieces in which it comes', async () => {
+  const text = `retry: 10\nid: 6\n\n:\n\n${message(7)}${message(8).replace('ping"', 'é✓"')}`;
+  const bytes = [...new TextEncoder().encode(text)];
+  for (const size of [1, 2, 3, 7, 1_000]) {
+    const parts: string[] = [];
+    for (let at = 0; at < bytes.length; at += size) {
+      parts.push(String.fromCharCode(...bytes.slice(at, at + size)));
+    }
+    const { skerry } = latin1(parts);
+    assert.deepEqual(await take(skerry, 2), [7, 8]);
+  }
+});
+
+/** Parts whose characters are bytes. */
+function latin1(parts: readonly string[]) {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (const part of parts) controller.enqueue(Uint8Array.from(part, (char) => char.charCodeAt(0)));
+      controller.close();
+    },
+  });
+  const fetch = async () => new Response(body, { headers: STREAM });
+  return { skerry: new Skerry({ baseUrl: 'http://127.0.0.1:9', token: 't', fetch }) };
+}
+
+it('a connection on which nothing is heard is given up after 45 seconds, and not before', async (t) => {
+  const { skerry, places } = streaming([{ parts: [message(1)], last: 'is silent' }, { parts: [message(2)] }]);
+  let tookMs = 0;
+  const call = async () => {
+    const began = Date.now();
+    const seqs = await take(skerry, 2, 0);
+    tookMs = Date.now() - began;
+    return seqs;
+  };
+  assert.deepEqual(await inNoTime(t, call), [1, 2]);
+  assert.deepEqual(places, ['0', '1']);
+  assert.ok(tookMs >= 48_000 && tookMs < 50_000, `${tookMs} ms`);
+});
+
+it('comes again as soon as the service says, and after a refusal that passes', async (t) => {
+  const { skerry, places } = streaming([
+    { parts: ['id: 1\n\n'] },
+    { status: 409, parts: [REFUSED] },
+    { parts: ['retry: 200\nid: 1\n\n'] },
+    { parts: [message(2)] },
+  ]);
+  let tookMs = 0;
+  const call = async () => {
+    const began = Date.now();
+    const seqs = await take(skerry, 1);
+    tookMs = Date.now() - began;
+    return seqs;
+  };
+  assert.deepEqual(await inNoTime(t, call), [2]);
+  assert.equal(places.length, 4);
+  assert.ok(tookMs >= 6_200 && tookMs < 7_000, `${tookMs} ms`);
+});
+
+it('who leaves the loop cancels what he read', async () => {
+  const { skerry, cancelled } = streaming([{ parts: [message(1)], last: 'is silent' }]);
+  assert.deepEqual(await take(skerry, 1), [1]);
+  assert.equal(cancelled(), 1);
+});
+
+// Node forgets the signal of a request that nobody holds any more: then a silent connection could not be ended.
+it('ends with its signal, also when memory was tidied meanwhile', async () => {
+  setFlagsFromString('--expose-gc');
+  const tidy = runInNewContext('gc') as () => void;
+  const server = createServer((_, response) => {
+    response.writeHead(200, STREAM).write(message(1));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const skerry = new Skerry({ baseUrl: `http://127.0.0.1:${port}`, token: 't' });
+  const ending = new AbortController();
+  const stream = skerry.events.stream({ signal: ending.signal });
+  try {
+    await stream.next();
+    const waiting = stream.next();
+    for (let turn = 0; turn < 20; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      tidy();
+    }
+    const reason = new Error('enough');
+    ending.abort(reason);
+    await assert.rejects(waiting, reason);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+for (const [what, connection, count] of [
+  ['a service that is down', { status: 503, parts: ['<html>'] }, 4],
+  ['too many streams', { status: 409, parts: [REFUSED] }, 1],
+  ['a page of something else', { parts: ['<html>'], type: 'text/html' }, 4],
+] as const) {
+  it(`the first connection fails as a call does: ${what}`, async (t) => {
+    const { skerry, places } = streaming(Array(9).fill(connection));
+    await assert.rejects(
+      inNoTime(t, () => take(skerry, 1)),
+      { name: 'type' in connection ? 'ConnectionError' : 'ApiError' },
+    );
+    assert.equal(places.length, count);
+  });
+}
+
+it('a stream that nobody answers fails, and one that broke is tried for ever, and tells of it', async (t) => {
+  const nowhere = new Skerry({ baseUrl: 'http://127.0.0.1:9', token: 't', maxRetries: 0 });
+  await assert.rejects(nowhere.events.stream().next(), {
+    name: 'ConnectionError',
+    message: /was not reached/,
+  });
+  const down = Array(20).fill({ status: 502, parts: ['<html>'] });
+  const { skerry, places } = streaming([
+    { parts: [message(1)], last: 'breaks' },
+    ...down,
+    { parts: [message(2)] },
+  ]);
+  const told: string[] = [];
+  const call = async () => {
+    for await (const { seq } of skerry.events.stream({ onBreak: ({ name }) => told.push(name) })) {
+      if (seq === 2) break;
+    }
+  };
+  await inNoTime(t, call);
+  assert.equal(places.length, 22);
+  assert.deepEqual([told.length, told[0], told[1]], [21, 'ConnectionError', 'ApiError']);
+});
+
+it('what comes without an end is not kept in memory', async () => {
+  const { skerry, places } = streaming([{ parts: [message(1), ...Array(5).fill('x'.repeat(1024 ** 2))] }]);
+  await assert.rejects(take(skerry, 2), { name: 'ConnectionError', message: /An event of more than/ });
+  assert.equal(places.length, 1);
+});
