@@ -34,6 +34,8 @@ export interface MachineImage {
   readonly cloudInit: boolean;
   /** A customer's own ISO 9660 file, booted as a CD: the machine counts as `running` at power-on. */
   readonly iso: { readonly path: string; readonly sha256: string } | null;
+  /** The imported disk that is installed, by the SHA-256 of its file in hex; null for an ISO, and where a driver needs none. */
+  readonly base: string | null;
 }
 
 /**
@@ -51,6 +53,8 @@ export interface MachineState {
   readonly generation: number | null;
   /** It runs the rescue system; false while it is off. */
   readonly rescue: boolean;
+  /** Set where it is `stopped` and should be on: its process died, and nobody switched it off. */
+  readonly fell?: true;
 }
 
 /** What signs in to the rescue system. */
@@ -73,7 +77,10 @@ export interface SnapshotState {
   readonly sizeGb: number;
 }
 
-/** Means over one hour, as far as it was seen. Flows are in bytes a second. */
+/**
+ * Means over one hour, as far as it was seen. Flows are in bytes a second, over the whole hour or what has passed of it,
+ * however long the machine was on: so they add up to what flowed.
+ */
 export interface HourSample {
   readonly id: string;
   /** Start of the hour. */
@@ -95,6 +102,58 @@ export interface Capabilities {
   readonly ownImages: boolean;
 }
 
+/** What is let through beside the filter. */
+export interface Traffic {
+  /** Bits a second that may leave and reach the machine; null: as fast as the host can. */
+  readonly bitsPerS: number | null;
+  /** Whether it may reach others' mail servers: TCP port 25 outside. */
+  readonly mail: boolean;
+}
+
+/**
+ * What looking after the machines found: each was put right, or could not be (`failed`), or its guest has switched itself
+ * off (`off`), which is told once. No addresses in `says`.
+ */
+export interface Tended {
+  readonly id: string;
+  readonly what: 'restarted' | 'failed' | 'off';
+  /** In plain words, for the operator. */
+  readonly says: string;
+}
+
+/** What the inventory says that this machine has for servers, under all its names. */
+export interface Promised {
+  readonly ramMb: number;
+  readonly diskGb: number;
+}
+
+/** One thing that was looked at on a host. `look`: it does not work like this; `note`: it works, and may be unwanted. */
+export interface Examined {
+  readonly level: 'ok' | 'note' | 'look';
+  readonly what: string;
+  /** In plain words, with what to do. No addresses. */
+  readonly says: string;
+}
+
+/** An imported disk, as the driver keeps it. */
+export interface BaseImage {
+  /** Of the file that was imported, in hex: what it is called. */
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  /** The smallest disk it fits on. */
+  readonly diskGb: number;
+}
+
+/** Where machines are installed from disks that the operator imports. */
+export interface BaseImages {
+  /** Takes a qcow2 or raw disk. A file that is neither, or whose checksum is not the expected one, is `refused`. */
+  add(path: string, expected: { readonly sha256: string | null }): Promise<BaseImage>;
+  /** The disk that rescue systems boot from now on; `refused` unless it was imported. */
+  setRescue(sha256: string): Promise<void>;
+  rescue(): Promise<BaseImage | null>;
+  list(): Promise<BaseImage[]>;
+}
+
 /** Why a call failed: `host` may be cured by another host, `transient` by trying again, `refused` by neither. */
 export type ComputeFault = 'host' | 'transient' | 'refused';
 
@@ -109,7 +168,12 @@ export class ComputeError extends Error {
 
 export interface ComputeDriver {
   readonly name: string;
-  readonly capabilities: Readonly<Record<'vps' | 'dedicated', Capabilities>>;
+  /** Null: it has no hardware of that kind. */
+  readonly capabilities: Readonly<Record<'vps' | 'dedicated', Capabilities | null>>;
+  /** The names of the hosts that it drives; null where it is told of them. */
+  readonly hosts: readonly string[] | null;
+  /** Null where images need no import. */
+  readonly images: BaseImages | null;
   /** Makes the machine exist on its host and begin its install. The same id twice is one machine. */
   ensure(spec: MachineSpec): Promise<void>;
   /** Makes the machine and its disks not exist, on whichever host it is; its volumes are detached first. An absent one is fine. */
@@ -156,4 +220,15 @@ export interface ComputeDriver {
   removeSnapshot(snapshotId: string): Promise<void>;
   /** Makes the packet filter outside the guest be exactly this one; null: none. It stays through rebuilds. */
   filter(id: string, filter: Filter | null): Promise<void>;
+  /** Makes the limits outside the guest be these; a machine that was never told has no limit and no way to mail servers. */
+  traffic(id: string, traffic: Traffic): Promise<void>;
+  /** The ids of all machines on its hosts, the service's and any other. */
+  list(): Promise<string[]>;
+  /**
+   * Looks after the machines: what should be on and is not, because its process died or its host was started again, is
+   * switched on. What a guest switched off itself stays off. May run at any time, in any process.
+   */
+  tend(): Promise<Tended[]>;
+  /** Looks at everything that the driver needs and the host has, one after another; at last boots a machine of its own from each imported disk. */
+  examine(promised: Promised): AsyncIterable<Examined>;
 }

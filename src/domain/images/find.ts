@@ -3,7 +3,7 @@ import { notFound } from '../../kernel/fail.ts';
 import { readId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Image } from '../../spec/schemas/image.ts';
-import { findShownImage, pageOfImages } from '../../store/shown-images.ts';
+import { findShownImage, type ImageReader, pageOfImages } from '../../store/shown-images.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { imageGoneDay } from './deprecation.ts';
 import { imageObject } from './object.ts';
@@ -33,6 +33,10 @@ export function readImageId(shownId: string): { id: string; type: 'official' | '
   return custom === undefined ? undefined : { id: custom, type: 'custom' };
 }
 
-function readerOf(service: Service, actor: CustomerActor): { customerId: string; goneDay: string } {
-  return { customerId: actor.customerId, goneDay: imageGoneDay(service.clock.now()) };
+function readerOf(service: Service, actor: CustomerActor): ImageReader {
+  return {
+    customerId: actor.customerId,
+    goneDay: imageGoneDay(service.clock.now()),
+    importedOnly: service.compute.images !== null,
+  };
 }

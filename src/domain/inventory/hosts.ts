@@ -2,7 +2,7 @@
 import { newId } from '../../kernel/ids.ts';
 import { Refusal } from '../../kernel/refusal.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { insertHost, setHostDraining } from '../../store/hosts.ts';
+import { findHostForUpdate, insertHost, setHostDraining, setHostSize } from '../../store/hosts.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireFreshNames, requireRegion } from './names.ts';
@@ -16,10 +16,10 @@ export interface HostShape {
 }
 
 /**
- * Makes simulated hosts exist before the inventory counts on them; real ones exist already. May run again, and a
- * host it knows beyond the inventory does no harm.
+ * Makes simulated hosts exist before the inventory counts on them; real ones exist already, and one that the driver does
+ * not know is refused. May run again, and a host it knows beyond the inventory does no harm.
  */
-export type RegisterHosts = (hosts: readonly HostShape[]) => Promise<void>;
+export type RegisterHosts = (hosts: readonly HostShape[], category: 'vps' | 'dedicated') => Promise<void>;
 
 export interface NewHost extends HostShape {
   readonly regionId: string;
@@ -32,7 +32,7 @@ export async function addHost(
   register: RegisterHosts,
 ): Promise<void> {
   await requireHosts(service.db, [host]);
-  await register([host]);
+  await register([host], 'vps');
   await service.db.transaction((tx) => placeHosts(tx, [host], service.clock.now()));
 }
 
@@ -76,4 +76,30 @@ export async function drainHost(
     await recordAudit(tx, { actor: systemActor(now), action, resource: name }, now);
     return true;
   });
+}
+
+/** What is left out stays. */
+export type HostSize = Partial<Omit<HostShape, 'name'>>;
+
+/** For a host that was given memory or disks, or was added by wrong numbers. Never below what its servers have of it. */
+export async function resizeHost(
+  service: Pick<Service, 'db' | 'clock'>,
+  name: string,
+  size: HostSize,
+): Promise<HostShape> {
+  const now = service.clock.now();
+  return await service.db.transaction(async (tx) => {
+    const was = await findHostForUpdate(tx, name);
+    if (was === undefined) throw new Refusal(`there is no host ${name}: see skerryd hosts list`);
+    const { cpu = was.cpu, ramMb = was.ram_mb, diskGb = was.disk_gb } = size;
+    requireRoom(name, 'MiB of memory', was.used_ram_mb, ramMb);
+    requireRoom(name, 'GiB of disk', was.used_disk_gb, diskGb);
+    await setHostSize(tx, name, { cpu, ram_mb: ramMb, disk_gb: diskGb });
+    await recordAudit(tx, { actor: systemActor(now), action: 'host.resize', resource: name }, now);
+    return { name, cpu, ramMb, diskGb };
+  });
+}
+
+function requireRoom(name: string, what: string, used: number, wanted: number): void {
+  if (wanted < used) throw new Refusal(`${name}: its servers have ${used} ${what}, so it cannot be less`);
 }

@@ -24,7 +24,7 @@ export async function addMachines(
 ): Promise<void> {
   const plan = await requireDedicated(service.db, machines);
   await requireFreshNames(service.db, machines.names);
-  await register(machineShapes(plan, machines.names));
+  await register(machineShapes(plan, machines.names), 'dedicated');
   await service.db.transaction((tx) => placeMachines(tx, machines, service.clock.now()));
 }
 

@@ -15,7 +15,7 @@ import { priceFrom } from './price.ts';
 import { resumeServer } from './resume.ts';
 import { suspendServer, tellSuspended } from './suspend.ts';
 
-type Parts = Pick<Service, 'settings' | 'keys'>;
+type Parts = Pick<Service, 'settings' | 'keys' | 'compute'>;
 
 /** Whether this server is not as frozen, or as free, as it is wanted; one that is being made or installed is neither yet. */
 export function awaitsFreeze(

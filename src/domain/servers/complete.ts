@@ -16,6 +16,7 @@ import {
 import type { Service } from '../context.ts';
 import { releaseImage } from '../images/release.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
+import { lookAtVolumesOf } from '../volumes/look-again.ts';
 import { awaitsFreeze, carryOutFreeze } from './carry-out-freeze.ts';
 import { serverObject } from './object.ts';
 import { reinstallPayload } from './payload.ts';
@@ -33,6 +34,8 @@ const TRIGGERS = {
 } as const;
 
 const INSTALLS: readonly OperationKind[] = ['provision', 'rebuild', 'restore'];
+/** What switches a machine on that may have volumes. */
+const SWITCHES_ON: readonly OperationKind[] = ['rebuild', 'restore', 'start', 'reboot', 'rescue'];
 
 /** The driver has done all that the operation asked for. */
 export async function complete(service: Service, operation: OperationRow): Promise<void> {
@@ -56,6 +59,7 @@ export async function complete(service: Service, operation: OperationRow): Promi
       // Also where the status stays: a reboot is a change that `updated_at` shows.
       await setServerStatus(tx, { id: server.id, status: to, now });
     }
+    if (SWITCHES_ON.includes(kind)) await lookAtVolumesOf(tx, [server.id], now);
     const done = await findServer(tx, server.id);
     if (!done) return;
     const { customer_id: customerId } = done;

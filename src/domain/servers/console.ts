@@ -17,6 +17,7 @@ import {
 } from '../../store/console.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { livingSince } from '../sessions/identify.ts';
+import { ableOf } from './hardware.ts';
 import { requireCan } from './lock-for.ts';
 import { ANSWER_MAX_MS, answerWithin } from './within.ts';
 
@@ -51,7 +52,7 @@ export async function openConsole(
 
 function requireConsole(service: Service, server: ConsoleServerRow): void {
   requireCan(server, 'console');
-  if (!service.compute.capabilities[server.category].console) {
+  if (!ableOf(service.compute, server.category).console) {
     fail('unavailable', { field: '' }, 'This hardware has no console.');
   }
 }

@@ -9,9 +9,11 @@ import type { CustomerActor, Service } from '../context.ts';
 import type { Within } from '../idempotency.ts';
 import { imageGoneDay } from '../images/deprecation.ts';
 import { readImageId } from '../images/find.ts';
+import { requireBase } from '../images/imported.ts';
 import { findUsableImage } from '../images/usable.ts';
 import { type Deployed, type DeployOrder, deploy } from './deploy.ts';
 import { readUserData, requireTagCount } from './fields.ts';
+import { ableOf } from './hardware.ts';
 import { serverObject } from './object.ts';
 import { requireRootPassword, sealRootPassword } from './root-password.ts';
 
@@ -70,7 +72,8 @@ async function isUsable(tx: Sql, { customerId }: CustomerActor, imageId: string)
   return (await findUsableImage(tx, customerId, showId('customImage', imageId))) !== undefined;
 }
 
-async function readOrder(
+/** What the body names, looked up and checked for this customer. */
+export async function readOrder(
   service: Service,
   actor: CustomerActor,
   body: ServerBody,
@@ -145,7 +148,8 @@ function requireFit(
       'This image is deprecated: new servers cannot have it; choose a newer one.',
     );
   }
-  if (imageType === 'custom' && !service.compute.capabilities[facts.category].ownImages) {
+  if (imageType === 'official') requireBase(service, facts, facts);
+  if (imageType === 'custom' && !ableOf(service.compute, facts.category).ownImages) {
     fail(
       'unavailable',
       { field: 'image' },

@@ -8,6 +8,7 @@ import { CYCLE_MONTHS, type CycleMonths, isCycleMonths } from '../../spec/limits
 import { findPlan, findRegionBySessionCode } from '../../store/catalogue.ts';
 import { findImageForOs } from '../catalogue/image-for-os.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { baseLacking, needsBase } from '../images/imported.ts';
 import { eurPerUsd } from '../rates.ts';
 import { deploy } from './deploy.ts';
 import { cyclePriceCents } from './price.ts';
@@ -47,8 +48,10 @@ export async function deploySession(
   if (!plan || plan.category !== category) fail('bad_plan');
   const region = await findRegionBySessionCode(service.db, form.region);
   if (!region) fail('bad_region');
-  const image = await findImageForOs(service.db, form.os);
+  const image = await findImageForOs(service.db, form.os, { imported: needsBase(service, category) });
   if (!image) fail('bad_os');
+  const lacking = baseLacking(service, plan, image);
+  if (lacking !== undefined) fail('bad_os', {}, lacking);
   const billingMonths = parseBilling(form.billing);
   requireRootPassword(form.rootPassword);
   const ordered = { plan, regionId: region.id, billingMonths };
@@ -89,6 +92,6 @@ function parseBilling(text: string): CycleMonths {
 }
 
 /** A valid host name that says little: `s1-k3m7qz`. */
-function generatedName(planId: string): string {
+export function generatedName(planId: string): string {
   return `${planId.toLowerCase().replace(/[^a-z0-9-]/g, '')}-${base32(randomBytes(4)).slice(0, 6)}`;
 }

@@ -6,12 +6,14 @@ import { newId, newPublicNo, showId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { addMonths } from '../../kernel/time.ts';
 import type { CycleMonths } from '../../spec/limits.ts';
+import { BY_HAND } from '../../spec/refusal-words.ts';
 import { brokenConstraint, sqlState } from '../../store/db.ts';
 import { DEPLOY_CONFLICT, type DeployRow, findDeployLack, insertDeploy } from '../../store/deploy.ts';
 import type { ServerRow } from '../../store/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { ledgerEntryObject } from '../ledger/object.ts';
 import { HOUSE } from '../ledger/transfer.ts';
+import { isSoldByHand } from './hardware.ts';
 import { serverObject } from './object.ts';
 import { cycleDescription, cyclePriceCents } from './price.ts';
 
@@ -36,6 +38,8 @@ export interface DeployOrder {
   readonly rootPasswordSealed: string | null;
   readonly userDataSealed: string | null;
   readonly eurPerUsd: string | null;
+  /** By its id, the machine that was set up by hand for this order; left out where a driver installs the server. */
+  readonly machineId?: string;
 }
 
 export interface Deployed {
@@ -61,6 +65,7 @@ export async function deploy(
   order: DeployOrder,
   within?: (tx: Sql, deployed: Deployed) => Promise<void>,
 ): Promise<Deployed> {
+  requireSoldHere(service, order);
   const deadline = performance.now() + RACE_MAX_MS;
   for (let attempt = 0; performance.now() < deadline; attempt++) {
     crashPoint('deploy.begun');
@@ -81,6 +86,7 @@ export async function requireDeployable(
   { customerId }: CustomerActor,
   { plan, regionId, billingMonths }: Pick<DeployOrder, 'plan' | 'regionId' | 'billingMonths'>,
 ): Promise<void> {
+  requireSoldHere(service, { plan });
   await refuse(service.db, {
     customerId,
     planId: plan.id,
@@ -88,10 +94,19 @@ export async function requireDeployable(
     category: plan.category,
     ramMb: plan.ram_mb,
     diskGb: plan.disk_gb,
+    machineId: null,
     priceCentsCycle: cyclePriceCents(plan.price_cents_month, billingMonths),
     serversMax: service.settings.quotas.servers,
     now: service.clock.now(),
   });
+}
+
+/** What is sold by hand is out of stock for whoever orders it without the operator. */
+function requireSoldHere(
+  service: Service,
+  { plan, machineId }: Pick<DeployOrder, 'plan' | 'machineId'>,
+): void {
+  if (machineId === undefined && isSoldByHand(service, plan.category)) fail('out_of_stock', {}, BY_HAND.plan);
 }
 
 /** One attempt; undefined when a race was lost and another attempt may succeed. */
@@ -170,6 +185,7 @@ function prepare(
     resume_to: null,
     held_at: null,
     frozen_at: null,
+    throttled: false,
     first_run_at: null,
     created_at: now,
     updated_at: now,
@@ -209,6 +225,7 @@ function deployRow(
     category: order.plan.category,
     ramMb: server.ram_mb,
     diskGb: server.disk_gb,
+    machineId: order.machineId ?? null,
     sshKeys: server.ssh_keys,
     sshPublicKeys: order.sshKeys.map((key) => key.publicKey),
     tags: server.tags,

@@ -7,6 +7,7 @@ import type { Capabilities } from '../../ports/compute.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { findDescribedServer } from '../../store/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { ableOf, hasDriver } from './hardware.ts';
 import { notesOnServer } from './notes.ts';
 import { serverObject } from './object.ts';
 import { priceFrom } from './price.ts';
@@ -20,6 +21,8 @@ export interface DescribedServer {
   readonly diskGb: number;
   /** What its hardware can do. */
   readonly able: Capabilities;
+  /** No driver reaches it: the operator looks after it. */
+  readonly byHand: boolean;
   /** What is done to it now, as in `server.reboot`; null: nothing. */
   readonly underWay: string | null;
   /** Sentences about what is not as usual. */
@@ -51,7 +54,8 @@ export async function describeServer(
     cpuModel: row.cpu_model,
     ramMb: row.ram_mb,
     diskGb: row.disk_gb,
-    able: service.compute.capabilities[row.category],
+    able: ableOf(service.compute, row.category),
+    byHand: !hasDriver(service, row),
     underWay: row.operation,
     notes,
     nextCycleUsd: centsNumber(next.cycleCents),

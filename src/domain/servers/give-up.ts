@@ -9,6 +9,7 @@ import { releaseHost } from '../../store/places.ts';
 import { lockServer, type ServerRow, setServerStatus } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
+import { releasedMachine } from './hardware.ts';
 import { letGo } from './let-go.ts';
 import { refundFirstCycle } from './refund.ts';
 import { offItsHost } from './remove.ts';
@@ -21,7 +22,7 @@ export async function giveUp(service: Service, operation: OperationRow): Promise
     const server = await lockServer(tx, operation.server_id);
     if (!server) throw new Error('operation without a server');
     await lockBalance(tx, server.customer_id);
-    await releaseHost(tx, server.id);
+    await releaseHost(tx, server.id, { state: releasedMachine(service), now: service.clock.now() });
     await refund(service, tx, server, operation);
   });
   crashPoint('provision.refunded');

@@ -7,6 +7,7 @@ import { releaseHost, takeOtherHost, takeOtherMachine } from '../../store/places
 import { lockServer, type ServerRow } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
 import { refund, tellGivenUp } from './give-up.ts';
+import { releasedMachine } from './hardware.ts';
 import { offItsHost } from './remove.ts';
 import { advance } from './step.ts';
 
@@ -22,13 +23,13 @@ export async function leaveHost(service: Service, operation: OperationRow): Prom
     // Whatever it is left for, a host is not tried twice: so the search ends.
     const left = server.host_id ?? server.machine_id;
     const triedHosts = left === null ? operation.tried_hosts : [...operation.tried_hosts, left];
-    await releaseHost(tx, server.id);
-    if (!(await takeOtherPlace(tx, server, triedHosts))) {
+    const now = service.clock.now();
+    await releaseHost(tx, server.id, { state: releasedMachine(service), now });
+    if (!(await takeOtherPlace(tx, server, triedHosts, now))) {
       await refund(service, tx, server, operation);
       return false;
     }
-    const placedAt = service.clock.now();
-    await advance(tx, service, operation, { step: 'ensure', triedHosts, placedAt });
+    await advance(tx, service, operation, { step: 'ensure', triedHosts, placedAt: now });
     return true;
   });
   crashPoint(moved ? 'provision.host_moved' : 'provision.refunded');
@@ -36,7 +37,12 @@ export async function leaveHost(service: Service, operation: OperationRow): Prom
   service.wake();
 }
 
-async function takeOtherPlace(tx: Sql, server: ServerRow, tried: readonly string[]): Promise<boolean> {
+async function takeOtherPlace(
+  tx: Sql,
+  server: ServerRow,
+  tried: readonly string[],
+  now: Date,
+): Promise<boolean> {
   if (tried.length >= HOSTS_MAX) return false;
   const taken = server.machine_id
     ? await takeOtherMachine(tx, {
@@ -44,6 +50,7 @@ async function takeOtherPlace(tx: Sql, server: ServerRow, tried: readonly string
         planId: server.plan_id,
         regionId: server.region_id,
         notMachines: tried,
+        now,
       })
     : await takeOtherHost(tx, {
         id: server.id,

@@ -25,6 +25,7 @@ export function machineSpec(
       version: facts.version,
       cloudInit: facts.cloud_init,
       iso: isoOf(service, facts),
+      base: facts.base_sha256,
     },
     ipv4: { address: facts.ipv4, gateway: facts.gateway },
     ipv6: { address: serverIpv6(facts.ipv6_prefix), prefix: facts.ipv6_prefix },

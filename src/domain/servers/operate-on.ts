@@ -8,6 +8,7 @@ import { findServer, type ServerRow } from '../../store/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { Within } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
+import { requireDriver } from './hardware.ts';
 import { lockServerFor } from './lock-for.ts';
 import { serverObject } from './object.ts';
 import { type ReinstallPayload, type RescuePayload, sealPayload } from './payload.ts';
@@ -29,28 +30,23 @@ export interface Asked {
 
 /**
  * Locks the server, lets `plan` check and change what the request says, begins the operation and answers with the
- * server, and with `extra` beside it. Refuses with `not_found` and `conflict_state`, and as `plan` does.
+ * server, and with `extra` beside it. A plan of null has done it all: nothing is left for a driver. Refuses with `not_found` and
+ * `conflict_state`, with `unavailable` where no driver reaches the machine, and as `plan` does.
  */
 export async function operateOn<Extra extends object = object>(
   service: Service,
   asked: Asked,
-  plan: (tx: Sql, server: ServerRow, now: Date) => Promise<Plan>,
+  plan: (tx: Sql, server: ServerRow, now: Date) => Promise<Plan | null>,
   extra?: Extra,
 ): Promise<Server & Extra> {
   const { actor, action } = asked;
   const answer = await service.db.transaction(async (tx) => {
     const server = await lockServerFor(tx, actor.customerId, asked.shownId, action);
     const now = service.clock.now();
-    const { step, payload, snapshotId } = await plan(tx, server, now);
-    await insertOperation(tx, {
-      id: newId(now),
-      server_id: server.id,
-      kind: action,
-      step,
-      payload_sealed: payload ? sealPayload(service, payload) : null,
-      snapshot_id: snapshotId ?? null,
-      now,
-    });
+    // One that is suspended is paid for, and what is switched on then is somebody's to switch on.
+    if (server.status !== 'suspended') requireDriver(service, server);
+    const planned = await plan(tx, server, now);
+    if (planned) await begin(tx, service, { server, kind: action, planned }, now);
     const object = serverObject((await findServer(tx, server.id)) ?? server);
     await recordAudit(tx, { actor, action: `server.${action}`, resource: object.id }, now);
     const shown = { ...object, ...extra } as Server & Extra;
@@ -61,4 +57,22 @@ export async function operateOn<Extra extends object = object>(
   crashPoint('operation.begun');
   service.wake();
   return answer;
+}
+
+async function begin(
+  tx: Sql,
+  service: Service,
+  { server, kind, planned }: { server: ServerRow; kind: Asked['action']; planned: Plan },
+  now: Date,
+): Promise<void> {
+  const { step, payload, snapshotId } = planned;
+  await insertOperation(tx, {
+    id: newId(now),
+    server_id: server.id,
+    kind,
+    step,
+    payload_sealed: payload ? sealPayload(service, payload) : null,
+    snapshot_id: snapshotId ?? null,
+    now,
+  });
 }

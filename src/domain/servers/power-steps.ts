@@ -1,7 +1,7 @@
 /**
  * Power, step by step. Every step may run twice; each says what is wanted, then looks until it is so.
  *
- *   stop          shut_down ─→ wait_off ── off ──→ done         (a guest that ignores ACPI is switched off)
+ *   stop          shut_down ─→ wait_off ── off ──→ done         (asked again and again; at the deadline switched off)
  *   reboot        shut_down ─→ wait_off ── off ──→ wait_on ── runs ──→ done
  *   hard reboot   reset ─→ wait_on                              (one that is off is switched on)
  *   start         wait_on
@@ -21,6 +21,9 @@ import { LOOK_EVERY_MS, lookAt } from './look.ts';
 import { rescuePayload } from './payload.ts';
 import { advance, type StepResult, soonAgain } from './step.ts';
 import { ANSWER_MAX_MS } from './within.ts';
+
+/** How soon a guest that still runs is asked again to shut down. */
+const ASK_EVERY_MS = 5 * SECOND_MS;
 
 const ABSENT = 'the host has no such machine';
 
@@ -87,6 +90,7 @@ async function whetherOff(
       const sinceMs = service.clock.now().getTime() - operation.placed_at.getTime();
       const leftMs = service.settings.shutdownDeadlineS * SECOND_MS - sinceMs;
       if (leftMs > 0) {
+        if (seen.state === 'running') await askAgain(service, operation);
         const inMs = Math.min(LOOK_EVERY_MS, leftMs);
         return await advance(service.db, service, operation, { inMs });
       }
@@ -96,6 +100,16 @@ async function whetherOff(
     default:
       await notThere(service, operation, seen);
   }
+}
+
+/**
+ * A guest that is still booting does not hear the button, and one that shuts down does not mind it. Asked again when a
+ * round has passed since the look before; whether it was heard is seen by looking.
+ */
+async function askAgain(service: Service, operation: OperationRow): Promise<void> {
+  const rounds = (atMs: number) => Math.floor((atMs - operation.placed_at.getTime()) / ASK_EVERY_MS);
+  const lookedMs = operation.due_at.getTime() - LOOK_EVERY_MS;
+  if (rounds(service.clock.now().getTime()) > rounds(lookedMs)) await setPower(service, operation, 'acpi');
 }
 
 async function whetherOn(

@@ -3,7 +3,9 @@ import type { Server } from '../../spec/schemas/server.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { Within } from '../idempotency.ts';
 import { chargeCycleFromNow } from './charge-cycle.ts';
+import { hasDriver } from './hardware.ts';
 import { operateOn } from './operate-on.ts';
+import { resumeServer } from './resume.ts';
 
 /** Asks the guest to shut down; it stays `running` until it is off, and is switched off after a deadline. */
 export async function stopServer(
@@ -41,7 +43,10 @@ export async function startServer(
   within?: Within,
 ): Promise<Server> {
   return await operateOn(service, { actor, shownId, action: 'start', within }, async (tx, server, now) => {
-    if (server.status === 'suspended') await chargeCycleFromNow(tx, server, now);
-    return { step: 'wait_on' };
+    if (server.status !== 'suspended') return { step: 'wait_on' };
+    const paidUntil = await chargeCycleFromNow(tx, server, now);
+    if (hasDriver(service, server)) return { step: 'wait_on' };
+    await resumeServer(tx, service, { ...server, paid_until: paidUntil }, now);
+    return null;
   });
 }

@@ -1,7 +1,8 @@
 /** What a cycle costs (DECISIONS "Discount"), and what it is called on the ledger. */
-import { mulDiv } from '../../kernel/money.ts';
+import { centsNumber, mulDiv } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { CYCLE_DISCOUNT_PERCENT, type CycleMonths } from '../../spec/limits.ts';
+import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths } from '../../spec/limits.ts';
+import type { PlanCycle } from '../../spec/schemas/plan.ts';
 import { findAnnouncedPrice } from '../../store/price-changes.ts';
 import type { ServerRow } from '../../store/servers.ts';
 
@@ -9,6 +10,15 @@ import type { ServerRow } from '../../store/servers.ts';
 export function cyclePriceCents(monthCents: bigint, months: CycleMonths): bigint {
   const percent = BigInt(100 - CYCLE_DISCOUNT_PERCENT[months]);
   return mulDiv(BigInt(months) * monthCents, percent, 100n, 'half_up');
+}
+
+/** Every cycle that can be ordered, with its price. */
+export function cyclePrices(monthCents: bigint): PlanCycle[] {
+  return CYCLE_MONTHS.map((months) => ({
+    billing_months: months,
+    discount_percent: CYCLE_DISCOUNT_PERCENT[months],
+    price_usd: centsNumber(cyclePriceCents(monthCents, months)),
+  }));
 }
 
 /** `s1 in par, 3 months`. */

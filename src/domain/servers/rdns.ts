@@ -1,8 +1,9 @@
-/** Reverse DNS of a server's addresses, kept for whoever serves the zones. */
+/** Reverse DNS of a server's addresses: kept here, and published by the task `rdns`. */
 import { cidrText, parseCidr } from '../../kernel/cidr.ts';
 import { type ErrorItem, fail, invalid, quotaReached } from '../../kernel/fail.ts';
 import type { RdnsBody, Server } from '../../spec/schemas/server.ts';
 import { type ServerRow, setServerRdns } from '../../store/servers.ts';
+import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { Within } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
@@ -21,17 +22,20 @@ export async function setRdns(
   within?: Within,
 ): Promise<Server> {
   const wanted = readBody(body);
-  return await service.db.transaction(async (tx) => {
+  const set = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const server = await lockServerToUpdate(tx, actor.customerId, shownId);
     const rdns = changedRdns(server, body, wanted, service.settings.quotas.rdnsPerServer);
     const changed = { ...server, rdns, updated_at: now };
     await setServerRdns(tx, changed);
+    if (service.dns !== null) await enqueueTask(tx, { kind: 'rdns', subject: server.id, now });
     const object = serverObject(changed);
     await recordAudit(tx, { actor, action: 'server.set_rdns', resource: shownId }, now);
     await within?.(tx, object);
     return object;
   });
+  service.wake();
+  return set;
 }
 
 /** The IPv6 address that is meant, in its one spelling; null: the server's own. */

@@ -6,7 +6,9 @@ import { findOfficialImage } from '../../store/reinstalls.ts';
 import type { ServerRow } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
 import { imageGone } from '../images/deprecation.ts';
+import { requireBase } from '../images/imported.ts';
 import { findUsableImage } from '../images/usable.ts';
+import { ableOf } from './hardware.ts';
 
 const FIELD = { field: 'image' } as const;
 
@@ -18,7 +20,7 @@ export interface ChosenImage {
 /**
  * The image named, or without a name the one that is installed. Refuses one that the customer has not
  * (`unknown_reference`) and one that cannot be installed here (`unavailable`): deprecated and not installed now, gone
- * since, or his own where the hardware takes none.
+ * since, without a disk that fits where one is needed, or his own where the hardware takes none.
  */
 export async function chooseImage(
   service: Service,
@@ -33,16 +35,21 @@ export async function chooseImage(
     if (shownId !== undefined) unknownReference('image');
     fail('unavailable', FIELD, 'The image of this server can no longer be installed: name another one.');
   }
-  if (image.custom && !service.compute.capabilities[category].ownImages) {
+  if (image.custom && !ableOf(service.compute, category).ownImages) {
     fail('unavailable', FIELD, 'This hardware cannot be installed from an image of your own.');
   }
   if (image.deprecated && image.id !== server.image_id) {
     fail('unavailable', FIELD, 'This image is deprecated: it is installed only where it is already.');
   }
+  if (!image.custom) requireBase(service, { category, disk_gb: server.disk_gb }, image);
   return image;
 }
 
-type FoundImage = ChosenImage & { readonly custom: boolean; readonly deprecated: boolean };
+type FoundImage = ChosenImage & {
+  readonly custom: boolean;
+  readonly deprecated: boolean;
+  readonly base_disk_gb: number | null;
+};
 
 async function findImage(
   tx: Sql,
@@ -51,9 +58,11 @@ async function findImage(
   now: Date,
 ): Promise<FoundImage | undefined> {
   const own = await findUsableImage(tx, server.customer_id, shownId, { installed: server.image_id });
-  if (own) return { id: own.id, cloud_init: own.cloud_init, custom: true, deprecated: false };
+  if (own)
+    return { id: own.id, cloud_init: own.cloud_init, custom: true, deprecated: false, base_disk_gb: null };
   const id = readId('image', shownId);
   const row = id === undefined ? undefined : await findOfficialImage(tx, id);
   if (!row || imageGone(row.deprecated_at, now)) return undefined;
-  return { id: row.id, cloud_init: row.cloud_init, custom: false, deprecated: row.deprecated_at !== null };
+  const { deprecated_at: deprecatedAt, ...image } = row;
+  return { ...image, custom: false, deprecated: deprecatedAt !== null };
 }

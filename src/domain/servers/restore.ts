@@ -5,7 +5,7 @@ import type { Server } from '../../spec/schemas/server.ts';
 import { lockRestorable } from '../../store/reinstalls.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { Within } from '../idempotency.ts';
-import { installFacts } from './hardware.ts';
+import { ableOf, installFacts } from './hardware.ts';
 import { operateOn } from './operate-on.ts';
 import { beginReinstall } from './rebuild.ts';
 
@@ -22,7 +22,7 @@ export async function restoreServer(
   const asked = { actor, shownId, action: 'restore', within } as const;
   return await operateOn(service, asked, async (tx, server, now) => {
     const facts = await installFacts(tx, server);
-    if (!service.compute.capabilities[facts.category].snapshots) {
+    if (!ableOf(service.compute, facts.category).snapshots) {
       fail('unavailable', FIELD, 'This hardware has no snapshots.');
     }
     const snapshotId = readId('snapshot', shownSnapshotId) ?? unknownReference('snapshot');

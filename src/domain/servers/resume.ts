@@ -6,19 +6,23 @@ import { LIMITS } from '../../spec/limits.ts';
 import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
 import { setBillAt, setSuspendedAnew } from '../../store/billing.ts';
 import { insertOperation } from '../../store/operations.ts';
-import { type ServerRow, setServerStatus } from '../../store/servers.ts';
+import { findServer, type ServerRow, setServerStatus } from '../../store/servers.ts';
 import { graceEnd } from '../billing/grace.ts';
 import type { Service } from '../context.ts';
+import { recordEvent } from '../record.ts';
+import { hasDriver } from './hardware.ts';
+import { serverObject } from './object.ts';
 
 /**
  * In the caller's transaction, which holds the lock of a suspended server and found no operation under way; the audit row
  * is the caller's. While what was paid lasts: one that ran is switched on, and stays `suspended` until it runs
- * (`server.running`); one that was stopped is stopped. Otherwise it waits for the balance, or for its customer, as if its
+ * (`server.running`), unless no driver reaches it: that one runs at once, and the operator is told to switch it on. One that
+ * was stopped is stopped. Otherwise it waits for the balance, or for its customer, as if its
  * cycle ended now: the grace period begins, and the calendar looks at it at once.
  */
 export async function resumeServer(
   tx: Sql,
-  service: Pick<Service, 'settings'>,
+  service: Pick<Service, 'settings' | 'compute'>,
   server: ServerRow,
   now: Date,
 ): Promise<void> {
@@ -34,6 +38,7 @@ export async function resumeServer(
     const { to } = move(SERVER_TRANSITIONS, server.status, 'resume_stopped');
     return await setServerStatus(tx, { id, status: to, now });
   }
+  if (!hasDriver(service, server)) return await runAgain(tx, server, now);
   await insertOperation(tx, {
     id: newId(now),
     server_id: id,
@@ -43,4 +48,12 @@ export async function resumeServer(
     snapshot_id: null,
     now,
   });
+}
+
+async function runAgain(tx: Sql, server: ServerRow, now: Date): Promise<void> {
+  const { id, customer_id: customerId } = server;
+  const { to, event } = move(SERVER_TRANSITIONS, server.status, 'resume_running');
+  await setServerStatus(tx, { id, status: to, now });
+  const running = (await findServer(tx, id)) ?? server;
+  await recordEvent(tx, { customerId, type: event, object: serverObject(running) }, now);
 }

@@ -6,6 +6,7 @@ import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { adoptServers, type DueSampling, saveSamples, takeSamplings } from '../../store/metrics.ts';
 import type { Service } from '../context.ts';
+import { isSoldByHand } from './hardware.ts';
 import { ANSWER_MAX_MS, answerWithin } from './within.ts';
 
 const SAMPLE_EVERY_MS = 5 * MINUTE_MS;
@@ -13,7 +14,7 @@ const SAMPLE_EVERY_MS = 5 * MINUTE_MS;
 /** Samples the servers that are due, `limit` at most; returns how many there were. */
 export async function sampleServers(service: Service, limit: number): Promise<number> {
   const now = service.clock.now();
-  await adoptServers(service.db, now, limit);
+  await adoptServers(service.db, { now, limit, machines: !isSoldByHand(service, 'dedicated') });
   const nextAt = new Date(now.getTime() + SAMPLE_EVERY_MS);
   const due = await takeSamplings(service.db, { now, nextAt, limit });
   for (const [since, ids] of bySince(due, now)) await sampleFrom(service, ids, new Date(since));

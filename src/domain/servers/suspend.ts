@@ -11,18 +11,19 @@ import { graceEnd, nextGraceLook } from '../billing/grace.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { recordEvent } from '../record.ts';
+import { hasDriver } from './hardware.ts';
 import { serverObject } from './object.ts';
 import { priceFrom } from './price.ts';
 
 /**
  * In the caller's transaction, which holds the server's lock and found no operation under way; the audit row is the
  * caller's. The server runs or is stopped: it becomes `suspended` with its event and its mail, and when it ran its guest
- * is asked to shut down, with the usual deadline. One that is suspended already has another reason from then on, and
+ * is asked to shut down, with the usual deadline; a machine that no driver reaches the operator is told to switch off. One that is suspended already has another reason from then on, and
  * nothing is sent.
  */
 export async function suspendServer(
   tx: Sql,
-  service: Pick<Service, 'settings' | 'keys'>,
+  service: Pick<Service, 'settings' | 'keys' | 'compute'>,
   server: ServerRow,
   reason: SuspendedReason,
   now: Date,
@@ -37,7 +38,7 @@ export async function suspendServer(
   await setSuspended(tx, { id, reason, resumeTo: status, destroyAt, billAt, now });
   const suspended = (await findServer(tx, id)) ?? server;
   await recordEvent(tx, { customerId, type: event, object: serverObject(suspended) }, now);
-  if (status === 'running') {
+  if (status === 'running' && hasDriver(service, server)) {
     await insertOperation(tx, {
       id: newId(now),
       server_id: id,

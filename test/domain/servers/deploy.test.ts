@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { getPlan } from '../../../src/domain/catalogue/plans.ts';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { type Deployed, type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { showId } from '../../../src/kernel/ids.ts';
+import { centsNumber } from '../../../src/kernel/money.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import { contentsOf } from '../../support/contents.ts';
 import { type TestService, testService } from '../../support/service.ts';
@@ -248,6 +250,22 @@ describe('a deploy', () => {
 });
 
 describe('a cycle', () => {
+  it('is charged what its plan says that it costs', async () => {
+    await world.stock.hosts([20], regionId);
+    await world.stock.addresses(12, 12, regionId);
+    actor = await world.stock.customer(100_000n);
+    // Under a discount the first leaves less than half a cent, the others half a cent.
+    for (const monthCents of [501n, 505n, 502n]) {
+      const plan = { ...S2, price_cents_month: monthCents };
+      await world.db.run('update plans set price_cents_month = $1 where id = $2', [monthCents, plan.id]);
+      for (const { billing_months: billingMonths, price_usd } of (await getPlan(world.service, plan.id))
+        .cycles) {
+        const { server } = await buy({ plan, billingMonths });
+        assert.equal(centsNumber(server.price_cents_cycle), price_usd);
+      }
+    }
+  });
+
   it('ends on its anchor day, or on the last day of a shorter month', async () => {
     await world.stock.hosts([5], regionId);
     await world.stock.addresses(5, 5, regionId);

@@ -87,6 +87,25 @@ describe('stop', () => {
     assert.equal(await status(), 'stopped');
   });
 
+  it('asks a guest again every five seconds that did not hear at first, as one that still boots', async () => {
+    const power = mock.method(world.service.compute, 'power');
+    const after = async (seconds: number) => {
+      world.clock.advanceS(seconds);
+      await region.work();
+      return power.mock.calls.map(({ arguments: [, action] }) => action);
+    };
+    await world.simulator.setDeaf(id, true);
+    await stop();
+    assert.deepEqual(await after(0), ['acpi']);
+    for (const seconds of [0.5, 4]) assert.deepEqual(await after(seconds), ['acpi']);
+    assert.deepEqual(await after(0.5), ['acpi', 'acpi']);
+    await world.simulator.setDeaf(id, false);
+    assert.deepEqual(await after(4.5), ['acpi', 'acpi']);
+    assert.deepEqual(await after(0.5), ['acpi', 'acpi', 'acpi']);
+    await after(2);
+    assert.deepEqual([await status(), (await region.machine(id))?.state], ['stopped', 'stopped']);
+  });
+
   it('is work under way until the guest is off', async () => {
     await stop();
     await region.work();

@@ -43,7 +43,7 @@ describe('a server that was ordered', () => {
     assert.deepEqual([made.ramMb, made.diskGb], [S1.ram_mb, S1.disk_gb]);
     assert.deepEqual(made.installed, {
       hostname: 'mail-2',
-      image: { id: server.image_id, family: 'debian', version: '13', cloudInit: true, iso: null },
+      image: { id: server.image_id, family: 'debian', version: '13', cloudInit: true, iso: null, base: null },
       ipv4: { address: server.ipv4, gateway: server.ipv4_gateway },
       ipv6: { address: server.ipv6_prefix?.replace('/64', '1'), prefix: server.ipv6_prefix },
       sshKeys: [],

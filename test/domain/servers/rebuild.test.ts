@@ -4,8 +4,10 @@ import { deleteImage } from '../../../src/domain/images/delete.ts';
 import { removeImageBlob } from '../../../src/domain/images/remove-blob.ts';
 import { destroyServer } from '../../../src/domain/servers/destroy.ts';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
+import { QemuCompute } from '../../../src/drivers/compute/qemu/driver.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { newId, showId } from '../../../src/kernel/ids.ts';
+import { createLogger } from '../../../src/kernel/logger.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import type { RebuildBody } from '../../../src/spec/schemas/server-actions.ts';
 import type { TestService } from '../../support/service.ts';
@@ -119,6 +121,24 @@ describe('rebuild', () => {
     await rebuild();
     await world.rest();
     assert.equal((await region.machine(id))?.installed.userDataSha256, null);
+  });
+
+  it('takes only an image whose disk was imported and fits, where machines are installed from such', async () => {
+    const options = { dir: '/nowhere', hosts: ['one'], accelerator: 'tcg', netns: null } as const;
+    const compute = new QemuCompute({ ...options, log: createLogger('silent') });
+    const real = (body: RebuildBody) =>
+      rebuildServer({ ...world.service, compute }, region.actor, shown, body);
+    const other = await image();
+    for (const body of [{ image: other.shown }, {}])
+      assert.equal(await refused(real(body)), 'unavailable image');
+    const { disk_gb: diskGb } = await region.server(id);
+    const set = `update images set base_sha256 = repeat('a', 64), base_disk_gb = $2 where id = $1`;
+    const imported = (baseGb: number) => world.db.run(set, [other.id, baseGb]);
+    await imported(diskGb + 1);
+    assert.equal(await refused(real({ image: other.shown })), 'unavailable image');
+    await imported(diskGb);
+    assert.equal((await real({ image: other.shown })).image, other.shown);
+    await world.rest();
   });
 
   it('has the keys of the order, whether or not their customer kept them', async () => {

@@ -9,12 +9,14 @@ import {
   type ComputeDriver,
   ComputeError,
   type ComputeFault,
+  type Examined,
   type HourSample,
   type MachineSpec,
   type MachineState,
   type PowerAction,
   type RescueAccess,
   type SnapshotState,
+  type Tended,
   type VolumeSpec,
 } from '../../../ports/compute.ts';
 import type { Filter } from '../../../ports/network.ts';
@@ -39,6 +41,8 @@ export class SimulatedCompute implements ComputeDriver {
     vps: { volumes: true, snapshots: true, filter: true, console: true, ownImages: true },
     dedicated: { volumes: false, snapshots: false, filter: true, console: true, ownImages: false },
   };
+  readonly hosts = null;
+  readonly images = null;
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #faults: Faults;
@@ -171,6 +175,33 @@ export class SimulatedCompute implements ComputeDriver {
       id,
       filter && JSON.stringify(filter),
     ]);
+  }
+
+  /** What is simulated has no traffic to limit. */
+  async traffic(id: string): Promise<void> {
+    await this.#meetFault('traffic', 'transient');
+    await this.#present(id);
+  }
+
+  async list(): Promise<string[]> {
+    await this.#meetFault('list', 'transient');
+    const rows = await this.#db.rows<{ id: string }>('select id from sim.machines order by id');
+    return rows.map(({ id }) => id);
+  }
+
+  /** A simulated machine never fails by itself. */
+  async tend(): Promise<Tended[]> {
+    await this.#meetFault('tend', 'transient');
+    return [];
+  }
+
+  async *examine(): AsyncIterable<Examined> {
+    await this.#meetFault('examine', 'transient');
+    yield {
+      level: 'ok',
+      what: 'machines',
+      says: 'simulated: nothing real is needed, and nothing real is sold',
+    };
   }
 
   async #screen(id: string): Promise<ScreenFacts> {

@@ -7,6 +7,8 @@ import { HISTORY_DAYS } from './power.ts';
 
 /** The hour (UTC) at which most machines are busiest. */
 const PEAK_HOUR = 15;
+/** For each core: the busiest of them sends less in a month than a plan of a tebibyte for each core includes. */
+const NET_MOST_BPS = 600_000;
 
 /** Each hour since `since`, 31 days at most, in which a machine on a host that answers was on. */
 export async function sampleHours(
@@ -46,8 +48,8 @@ export function loadIn(machine: { id: string; cpu: number; ramMb: number }, hour
     ramMb: Math.floor(machine.ramMb * Math.min(1, ramShare)),
     diskReadBps: flow(4_000_000),
     diskWriteBps: flow(2_000_000),
-    netInBps: flow(1_000_000),
-    netOutBps: flow(3_000_000),
+    netInBps: flow(NET_MOST_BPS / 3),
+    netOutBps: flow(NET_MOST_BPS),
   };
 }
 

@@ -1,0 +1,9 @@
+import type { Config } from '../config.ts';
+import { PowerDns } from '../drivers/dns/powerdns.ts';
+import type { ReverseDns } from '../ports/dns.ts';
+
+/** Who publishes reverse names; null without settings for it. */
+export function reverseDns(config: Config): ReverseDns | null {
+  const { SKERRY_DNS_URL: url, SKERRY_DNS_KEY: key } = config;
+  return url === null || key === null ? null : new PowerDns({ url, key });
+}

@@ -1,0 +1,82 @@
+/** Zones of reverse DNS that the pool of addresses needs. */
+import { Refusal } from '../../kernel/refusal.ts';
+import { type NeededZone, neededZones, ReverseZones } from '../../kernel/reverse-zones.ts';
+import type { ReverseDns } from '../../ports/dns.ts';
+import { listBlocks } from '../../store/addresses.ts';
+import { listNamedServers } from '../../store/published-rdns.ts';
+import { enqueueTasks } from '../../store/tasks.ts';
+import type { Service } from '../context.ts';
+import { recordAudit, systemActor } from '../record.ts';
+
+export interface BlockZone extends NeededZone {
+  readonly block: string;
+  readonly region: string;
+}
+
+/** For each block of the pool the zones it needs, and who holds them. */
+export async function listBlockZones(service: Pick<Service, 'db' | 'dns'>): Promise<BlockZone[]> {
+  const zones = new ReverseZones(await requireDns(service).zones());
+  const blocks = await listBlocks(service.db);
+  return blocks.flatMap(({ block, region_id: region }) =>
+    neededZones(block, zones).map((needed) => ({ ...needed, block, region })),
+  );
+}
+
+/**
+ * Makes the zones that are missing, but for those that hold more than a block of the pool: their holder hands out a part, by a name of his
+ * own. Names that waited for a zone are published. Returns the zones that were made.
+ */
+export async function createMissingZones(
+  service: Pick<Service, 'db' | 'dns' | 'clock'>,
+  nameservers: readonly string[],
+): Promise<string[]> {
+  const servers = nameservers.map(nameserver);
+  if (servers.length === 0) throw new Refusal('name the servers that the zones are served by');
+  const dns = requireDns(service);
+  const missing = (await listBlockZones(service)).filter(
+    ({ heldBy, isShared }) => heldBy === null && !isShared,
+  );
+  const made: string[] = [];
+  try {
+    for (const zone of new Set(missing.map((each) => each.zone))) {
+      if (await dns.createZone(zone, servers)) made.push(zone);
+    }
+  } finally {
+    if (made.length > 0) await tell(service, 'dns.create_zones', 'faulty');
+  }
+  return made;
+}
+
+/** Publishes all names again, as when the server of names is a new one; returns how many servers have some. */
+export async function publishAll(service: Pick<Service, 'db' | 'dns' | 'clock'>): Promise<number> {
+  requireDns(service);
+  return await tell(service, 'dns.publish', 'all');
+}
+
+async function tell(
+  service: Pick<Service, 'db' | 'clock'>,
+  action: 'dns.create_zones' | 'dns.publish',
+  which: 'all' | 'faulty',
+): Promise<number> {
+  return await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const subjects = await listNamedServers(tx, which);
+    await enqueueTasks(tx, { kind: 'rdns', subjects, now });
+    await recordAudit(tx, { actor: systemActor(now), action, resource: null }, now);
+    return subjects.length;
+  });
+}
+
+function requireDns({ dns }: Pick<Service, 'dns'>): ReverseDns {
+  if (dns !== null) return dns;
+  throw new Refusal('SKERRY_DNS_URL is not set: reverse names are kept, and served by nobody');
+}
+
+/** `ns1.example.org`, with a dot at its end or without one. */
+function nameserver(text: string): string {
+  const name = text.toLowerCase().replace(/\.$/, '');
+  if (name.length <= 253 && /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/.test(name)) {
+    return `${name}.`;
+  }
+  throw new Refusal('a name server is given by its whole name, such as ns1.example.org');
+}

@@ -1,0 +1,36 @@
+/** What the operator did to a machine's power, where no driver does it: so that he is told what is left to do. */
+import { Refusal } from '../../kernel/refusal.ts';
+import { type MachineRow, setMachineOff } from '../../store/machines.ts';
+import type { Service } from '../context.ts';
+import { recordAudit, systemActor } from '../record.ts';
+import { requireByHand, requireMachine, type ToDo, toDoOf } from './by-hand.ts';
+
+/** `changed` is false when it was known. */
+export interface Switched {
+  readonly changed: boolean;
+  readonly toDo: ToDo | null;
+  readonly serverStatus: MachineRow['server_status'];
+}
+
+/** Records that a sold machine was switched off, or on again. */
+export async function recordSwitched(
+  service: Pick<Service, 'db' | 'clock' | 'compute'>,
+  name: string,
+  power: 'off' | 'on',
+): Promise<Switched> {
+  requireByHand(service);
+  return await service.db.transaction(async (tx) => {
+    const machine = await requireMachine(tx, name);
+    if (machine.state !== 'sold') throw new Refusal(`${name} is not sold: its power is nobody’s but yours`);
+    const changed = (machine.off_since === null) === (power === 'off');
+    const now = service.clock.now();
+    const offSince = power === 'off' ? (machine.off_since ?? now) : null;
+    if (changed) {
+      await setMachineOff(tx, machine.id, offSince);
+      const action = power === 'off' ? 'machine.off' : 'machine.on';
+      await recordAudit(tx, { actor: systemActor(now), action, resource: name }, now);
+    }
+    const toDo = toDoOf({ ...machine, off_since: offSince });
+    return { changed, toDo, serverStatus: machine.server_status };
+  });
+}

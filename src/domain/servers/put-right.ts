@@ -1,0 +1,89 @@
+/**
+ * What the service puts right of itself when a machine is not as its server: each after another look at this very machine,
+ * for what was found may be minutes old, and under the server's lock.
+ */
+import { newId, showId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { MachineState } from '../../ports/compute.ts';
+import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
+import { hasOperation, insertOperation } from '../../store/operations.ts';
+import { findServer, lockServer, type ServerRow, setServerStatus } from '../../store/servers.ts';
+import type { Service } from '../context.ts';
+import { recordAudit, recordEvent, systemActor } from '../record.ts';
+import { awaitsFreeze, carryOutFreeze } from './carry-out-freeze.ts';
+import { serverObject } from './object.ts';
+import { ANSWER_MAX_MS, answerWithin } from './within.ts';
+
+/** The guest shut itself down: its server is stopped, as if its customer had asked for it. */
+export async function guestWentOff(service: Service, serverId: string): Promise<void> {
+  if (!(await isStill(service, serverId, isSwitchedOff))) return;
+  const now = service.clock.now();
+  const did = await idle(service, serverId, 'running', async (tx, server) => {
+    const { id, customer_id: customerId } = server;
+    const { to, event } = move(SERVER_TRANSITIONS, 'running', 'guest_went_off');
+    await setServerStatus(tx, { id, status: to, now });
+    const stopped = (await findServer(tx, id)) ?? server;
+    await recordEvent(tx, { customerId, type: event, object: serverObject(stopped) }, now);
+    const resource = showId('server', id);
+    await recordAudit(tx, { actor: systemActor(now), action: 'server.stop', resource, customerId }, now);
+    if (awaitsFreeze(stopped)) await carryOutFreeze(tx, service, id, now);
+  });
+  if (did) tell(service, serverId, 'guest went off by itself: its server is stopped');
+}
+
+/** A suspended server does not run for free: its machine is switched off as when it was suspended. */
+export async function switchOffAgain(service: Service, serverId: string): Promise<void> {
+  if (!(await isStill(service, serverId, isOn))) return;
+  const now = service.clock.now();
+  const did = await idle(service, serverId, 'suspended', async (tx) => {
+    await insertOperation(tx, {
+      ...{ id: newId(now), server_id: serverId, kind: 'suspend', step: 'shut_down' },
+      ...{ payload_sealed: null, snapshot_id: null, now },
+    });
+  });
+  if (did) tell(service, serverId, 'machine of a suspended server runs: it is switched off');
+}
+
+/** Off, and by somebody's will: one that fell is switched on again by the driver. */
+export function isSwitchedOff({ state, fell }: Pick<MachineState, 'state' | 'fell'>): boolean {
+  return state === 'stopped' && !fell;
+}
+
+export function isOn({ state }: Pick<MachineState, 'state'>): boolean {
+  return state === 'running' || state === 'installing';
+}
+
+/** False when the driver does not answer: it is found again then. */
+async function isStill(
+  { compute, log }: Service,
+  serverId: string,
+  so: (seen: MachineState) => boolean,
+): Promise<boolean> {
+  try {
+    const [seen] = await answerWithin(ANSWER_MAX_MS, compute.observe([serverId]));
+    return seen !== undefined && so(seen);
+  } catch (error) {
+    log.warn({ err: error, server: showId('server', serverId) }, 'machine could not be looked at');
+    return false;
+  }
+}
+
+/** Does it while nothing else is done to the server, and it is still in this status; false when it was not. */
+async function idle(
+  { db }: Service,
+  serverId: string,
+  status: ServerRow['status'],
+  change: (tx: Sql, server: ServerRow) => Promise<void>,
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    const server = await lockServer(tx, serverId);
+    if (server?.status !== status || (await hasOperation(tx, serverId))) return false;
+    await change(tx, server);
+    return true;
+  });
+}
+
+function tell(service: Service, serverId: string, what: string): void {
+  service.log.warn({ server: showId('server', serverId) }, what);
+  service.wake();
+}

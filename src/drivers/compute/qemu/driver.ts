@@ -1,0 +1,115 @@
+/**
+ * Real virtual machines on this host, by QEMU. Nothing of it lives in this process: what is wanted of a machine is a file
+ * beside its disks, what is true of it is asked of QEMU, so machines outlive the service, and any process may act.
+ */
+import type { Duplex } from 'node:stream';
+import type {
+  BaseImages,
+  ComputeDriver,
+  Examined,
+  HourSample,
+  MachineSpec,
+  MachineState,
+  PowerAction,
+  Promised,
+  RescueAccess,
+  SnapshotState,
+  Tended,
+  Traffic,
+  VolumeSpec,
+} from '../../../ports/compute.ts';
+import type { Filter } from '../../../ports/network.ts';
+import { examineHost } from './examine/host.ts';
+import { QemuHost } from './host.ts';
+import { QemuImages } from './images/images.ts';
+import { openConsole } from './machine/console.ts';
+import { ensureMachine, removeMachine } from './machine/ensure.ts';
+import { observeMachines } from './machine/observe.ts';
+import { powerMachine } from './machine/power.ts';
+import { rebuildMachine, restoreMachine } from './machine/reinstall.ts';
+import { rescueMachine } from './machine/rescue.ts';
+import { tendMachines } from './machine/tend.ts';
+import { sampleMachines } from './metrics/sample.ts';
+import { setFilter, setTraffic } from './net/rules.ts';
+import type { QemuOptions } from './options.ts';
+import { listRecords } from './record.ts';
+import { removeSnapshot, takeSnapshot } from './storage/snapshots.ts';
+import { attachVolume, detachVolume, growVolume, removeVolume } from './storage/volumes.ts';
+
+export class QemuCompute implements ComputeDriver {
+  readonly name = 'qemu';
+  readonly capabilities = {
+    vps: { volumes: true, snapshots: true, filter: true, console: true, ownImages: true },
+    dedicated: null,
+  };
+  readonly hosts: readonly string[];
+  readonly images: BaseImages;
+  readonly #host: QemuHost;
+
+  constructor(options: QemuOptions) {
+    this.hosts = options.hosts;
+    this.#host = new QemuHost(options);
+    this.images = new QemuImages(this.#host);
+  }
+
+  ensure(spec: MachineSpec): Promise<void> {
+    return ensureMachine(this.#host, spec);
+  }
+  remove(id: string): Promise<void> {
+    return removeMachine(this.#host, id);
+  }
+  power(id: string, action: PowerAction): Promise<void> {
+    return powerMachine(this.#host, id, action);
+  }
+  observe(ids: readonly string[]): Promise<MachineState[]> {
+    return observeMachines(this.#host, ids);
+  }
+  rebuild(spec: MachineSpec): Promise<void> {
+    return rebuildMachine(this.#host, spec);
+  }
+  restore(spec: MachineSpec, snapshotId: string): Promise<void> {
+    return restoreMachine(this.#host, spec, snapshotId);
+  }
+  rescue(id: string, access: RescueAccess): Promise<void> {
+    return rescueMachine(this.#host, id, access);
+  }
+  console(id: string): Promise<Duplex> {
+    return openConsole(this.#host, id);
+  }
+  sample(ids: readonly string[], since: Date): Promise<HourSample[]> {
+    return sampleMachines(this.#host, ids, since);
+  }
+  attach(machineId: string, volume: VolumeSpec): Promise<void> {
+    return attachVolume(this.#host, machineId, volume);
+  }
+  detach(volumeId: string): Promise<void> {
+    return detachVolume(this.#host, volumeId);
+  }
+  grow(volumeId: string, sizeGb: number): Promise<void> {
+    return growVolume(this.#host, volumeId, sizeGb);
+  }
+  removeVolume(volumeId: string): Promise<void> {
+    return removeVolume(this.#host, volumeId);
+  }
+  snapshot(machineId: string, snapshotId: string): Promise<SnapshotState> {
+    return takeSnapshot(this.#host, machineId, snapshotId);
+  }
+  removeSnapshot(snapshotId: string): Promise<void> {
+    return removeSnapshot(this.#host, snapshotId);
+  }
+  filter(id: string, filter: Filter | null): Promise<void> {
+    return setFilter(this.#host, id, filter);
+  }
+  traffic(id: string, traffic: Traffic): Promise<void> {
+    return setTraffic(this.#host, id, traffic);
+  }
+  list(): Promise<string[]> {
+    return listRecords(this.#host.layout);
+  }
+  examine(promised: Promised): AsyncIterable<Examined> {
+    return examineHost(this.#host, { promised, another: (options) => new QemuCompute(options) });
+  }
+  tend(): Promise<Tended[]> {
+    return tendMachines(this.#host);
+  }
+}

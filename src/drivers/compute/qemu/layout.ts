@@ -1,0 +1,78 @@
+/**
+ * Where things are. Everything that matters is a file below one folder, so that a host that was started again finds all
+ * of it; sockets and process ids are in /run, which such a start empties.
+ *
+ *   images/<sha256>.qcow2   imported disks, never written again      images/rescue.json   which of them rescues boot
+ *   machines/<id>/          machine.json, disk-<generation>.qcow2, seed-<generation>.iso, …
+ *   volumes/<id>.qcow2      volumes/<id>.json
+ *   snapshots/<id>.qcow2    snapshots/<id>.json
+ *   locks/<name>             reserve
+ */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+
+/** A socket's path has at most 107 bytes, and the data folder may be anywhere. */
+const RUN = '/run/skerry';
+
+/** Ids become names of files: nothing else may pass. */
+const ID = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}$/;
+
+export function isId(name: string): boolean {
+  return ID.test(name);
+}
+
+export class Layout {
+  readonly dir: string;
+  /** Sockets and process ids of this folder's machines. */
+  readonly runDir: string;
+
+  constructor(dir: string) {
+    this.dir = dir;
+    this.runDir = join(RUN, createHash('sha256').update(dir).digest('hex').slice(0, 12));
+  }
+
+  images(): string {
+    return join(this.dir, 'images');
+  }
+  image(sha256: string): string {
+    return join(this.images(), `${named(sha256)}.qcow2`);
+  }
+  machines(): string {
+    return join(this.dir, 'machines');
+  }
+  machine(id: string, ...file: readonly string[]): string {
+    return join(this.machines(), named(id), ...file);
+  }
+  disk(id: string, generation: number): string {
+    return this.machine(id, `disk-${generation}.qcow2`);
+  }
+  /** What becomes the disk of that generation when it is whole: a copy of one snapshot, and never of another. */
+  diskCopy(id: string, generation: number, snapshotId: string): string {
+    const of = createHash('sha256').update(snapshotId).digest('hex').slice(0, 20);
+    return this.machine(id, `copy-${generation}-${of}.qcow2`);
+  }
+  volumes(): string {
+    return join(this.dir, 'volumes');
+  }
+  volume(id: string, ending: 'qcow2' | 'json'): string {
+    return join(this.volumes(), `${named(id)}.${ending}`);
+  }
+  snapshots(): string {
+    return join(this.dir, 'snapshots');
+  }
+  snapshot(id: string, ending: 'qcow2' | 'json'): string {
+    return join(this.snapshots(), `${named(id)}.${ending}`);
+  }
+  lock(name: string): string {
+    return join(this.dir, 'locks', named(name));
+  }
+  /** Of a machine that is on. `look` is QMP like `qmp`, for those who only look: it is free while others work on `qmp`. */
+  running(id: string, file: 'qmp' | 'look' | 'vnc' | 'pid'): string {
+    return join(this.runDir, createHash('sha256').update(id).digest('hex').slice(0, 20), file);
+  }
+}
+
+function named(id: string): string {
+  if (!isId(id)) throw new Error('an id that cannot be the name of a file');
+  return id;
+}

@@ -1,0 +1,140 @@
+/**
+ * QEMU's command line: every device that the guest sees is named here, and nothing else is there. No word of it is a
+ * secret, for the host's list of processes shows it.
+ */
+
+export interface CommandLine {
+  readonly name: string;
+  readonly accelerator: 'kvm' | 'tcg';
+  readonly cpu: number;
+  readonly ramMb: number;
+  /** Sockets and the file of the process id. */
+  readonly run: { readonly qmp: string; readonly look: string; readonly vnc: string; readonly pid: string };
+  /** Paths of qcow2 files; the rescue system's is booted before the machine's own. */
+  readonly disk: string;
+  readonly rescueDisk: string | null;
+  /** Path of the CD: a seed, or a customer's ISO, which boots when the disk does not. Null: the drive is empty. */
+  readonly cd: string | null;
+  readonly tap: string;
+  readonly mac: string;
+}
+
+/**
+ * Places on the PCI bus. Guests name disks in this order, so volumes come after all of these, from 0x10 on, one for each
+ * letter of a device.
+ */
+const SLOT = {
+  screen: '0x2',
+  rescue: '0x3',
+  disk: '0x4',
+  net: '0x5',
+  random: '0x6',
+  balloon: '0x7',
+  usb: '0x8',
+} as const;
+
+/** Nothing but what an emulator needs: no new processes, no other user, no scheduling, no ancient calls. */
+const SANDBOX = 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny';
+
+/** What the guest last wrote on its serial line is kept in memory, and no more than that. */
+const SERIAL_BYTES = 65_536;
+
+export function commandLine(line: CommandLine): string[] {
+  return [
+    ...['-name', line.name],
+    ...machine(line),
+    ...control(line.run),
+    ...rootDisks(line),
+    ...cdDrive(line.cd),
+    ...network(line),
+    ...rest(),
+  ];
+}
+
+function machine({ accelerator, cpu, ramMb }: CommandLine): string[] {
+  return [
+    '-no-user-config',
+    '-nodefaults',
+    ...['-machine', `pc,accel=${accelerator},usb=off,vmport=off,dump-guest-core=off`],
+    ...['-cpu', accelerator === 'kvm' ? 'host' : 'max'],
+    ...['-smp', `cpus=${cpu},sockets=1,cores=${cpu},threads=1`],
+    ...['-m', `size=${ramMb}M`],
+    ...['-rtc', 'base=utc,driftfix=slew'],
+    ...['-boot', 'strict=on'],
+    ...['-sandbox', SANDBOX],
+    // Its guest waits until volumes and limits are in place, and one that shuts down is seen to have done so itself.
+    ...['-S', '-no-shutdown'],
+  ];
+}
+
+function control({ qmp, look, vnc, pid }: CommandLine['run']): string[] {
+  return [
+    ...['-display', 'none'],
+    ...['-device', `VGA,id=screen,addr=${SLOT.screen},vgamem_mb=16`],
+    ...['-vnc', `unix:${vnc},share=force-shared`],
+    ...['-qmp', `unix:${qmp},server=on,wait=off`],
+    ...['-qmp', `unix:${look},server=on,wait=off`],
+    ...['-pidfile', pid],
+    ...['-chardev', `ringbuf,id=serial,size=${SERIAL_BYTES}`],
+    ...['-device', 'isa-serial,chardev=serial'],
+  ];
+}
+
+function rootDisks({ disk, rescueDisk }: CommandLine): string[] {
+  const own = [...qcow2('disk', disk), ...blockDevice('disk', SLOT.disk, 1)];
+  if (rescueDisk === null) return own;
+  return [...qcow2('rescue', rescueDisk), ...blockDevice('rescue', SLOT.rescue, 0), ...own];
+}
+
+/** As JSON: a path may have commas. */
+function qcow2(node: string, filename: string): string[] {
+  const file = { driver: 'file', filename, discard: 'unmap', aio: 'threads', locking: 'on' };
+  const layer = {
+    driver: 'qcow2',
+    'node-name': node,
+    discard: 'unmap',
+    file: { ...file, 'node-name': `${node}-file` },
+  };
+  return ['-blockdev', JSON.stringify(layer)];
+}
+
+function blockDevice(node: string, addr: string, bootindex: number): string[] {
+  // A host without space halts the guest, which goes on when there is some; other faults are the guest's to see.
+  const policy = { werror: 'enospc', rerror: 'report' };
+  const device = { driver: 'virtio-blk-pci', id: `dev-${node}`, drive: node, addr, bootindex, ...policy };
+  return ['-device', JSON.stringify(device)];
+}
+
+function cdDrive(filename: string | null): string[] {
+  const drive = { driver: 'ide-cd', id: 'dev-cd', bus: 'ide.0' };
+  if (filename === null) return ['-device', JSON.stringify(drive)];
+  const medium = { driver: 'raw', 'node-name': 'cd', 'read-only': true, file: { driver: 'file', filename } };
+  return [
+    ...['-blockdev', JSON.stringify(medium)],
+    ...['-device', JSON.stringify({ ...drive, drive: 'cd', bootindex: 2 })],
+  ];
+}
+
+function network({ tap, mac }: CommandLine): string[] {
+  const { wire, card } = networkCard(tap, mac);
+  return ['-netdev', JSON.stringify(wire), '-device', JSON.stringify(card)];
+}
+
+/** The guest's end of its wire, also for one that is plugged in while the guest runs. */
+export function networkCard(tap: string, mac: string) {
+  return {
+    wire: { type: 'tap', id: 'net', ifname: tap, script: 'no', downscript: 'no', vhost: false },
+    card: { driver: 'virtio-net-pci', id: 'dev-net', netdev: 'net', mac, addr: SLOT.net, romfile: '' },
+  } as const;
+}
+
+function rest(): string[] {
+  return [
+    ...['-object', 'rng-random,id=random,filename=/dev/urandom'],
+    ...['-device', `virtio-rng-pci,rng=random,addr=${SLOT.random}`],
+    // Tells how much of its memory the guest uses, and gives back what it does not.
+    ...['-device', `virtio-balloon-pci,id=balloon,addr=${SLOT.balloon},free-page-reporting=on`],
+    // A pointer that is where the viewer's is.
+    ...['-device', `piix3-usb-uhci,id=usb,addr=${SLOT.usb}`, '-device', 'usb-tablet,bus=usb.0'],
+  ];
+}

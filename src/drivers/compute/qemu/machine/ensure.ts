@@ -1,0 +1,111 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ComputeError, type MachineSpec, type Traffic } from '../../../../ports/compute.ts';
+import type { QemuHost } from '../host.ts';
+import { DiskFull } from '../json-file.ts';
+import { removeLimits } from '../metrics/cgroup.ts';
+import { unplugNetwork } from '../net/plug.ts';
+import { type KeptSpec, type MachineRecord, readRecord, writeRecord } from '../record.ts';
+import { stopCopies } from '../storage/background-copy.ts';
+import { releaseVolumes } from '../storage/volumes.ts';
+import { keepIso, makeDisk, makeFolder, requireInstallable } from './disks.ts';
+import { endProcess } from './process.ts';
+import { writeSeeds } from './seed.ts';
+import { settle, switchOff } from './start.ts';
+
+/** Of a machine that was never told: as fast as the host can, and no way to mail servers. */
+const NO_TRAFFIC: Traffic = { bitsPerS: null, mail: false };
+
+export async function ensureMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
+  await host.aloneWith(spec.id, async () => {
+    const present = await readRecord(host.layout, spec.id);
+    if (present && present.spec.host !== spec.host) throw elsewhere();
+    requireHost(host, spec);
+    // What the first call began is finished; a guest that runs, or switched itself off, is left alone.
+    if (present) await settle(host, present);
+    else await make(host, spec);
+  });
+}
+
+/** With the record the machine exists: whatever happens from then on, it is brought up by whoever comes next. */
+async function make(host: QemuHost, spec: MachineSpec): Promise<void> {
+  const kept = keptSpec(spec);
+  await requireInstallable(host, kept);
+  await makeFolder(host, spec.id);
+  await keepIso(host, spec);
+  await makeDisk(host, spec);
+  await writeSeeds(host, spec, 'image');
+  const record: MachineRecord = {
+    ...installOf(spec),
+    filter: null,
+    traffic: NO_TRAFFIC,
+  };
+  await writeRecord(host.layout, record);
+  await settle(host, record);
+}
+
+export function requireHost(host: QemuHost, spec: MachineSpec): void {
+  if (!host.options.hosts.includes(spec.host)) throw new ComputeError('host', `no host ${spec.host}`);
+}
+
+/** One id on two hosts would be two machines with the same addresses. */
+export function elsewhere(): ComputeError {
+  return new ComputeError('refused', 'the machine exists on another host');
+}
+
+export function absent(): ComputeError {
+  return new ComputeError('refused', 'no such machine');
+}
+
+/** A record in which the spec's install begins. A customer's own ISO is booted, not installed. */
+export function installOf(spec: MachineSpec): Omit<MachineRecord, 'filter' | 'traffic'> {
+  return {
+    spec: keptSpec(spec),
+    generation: spec.generation,
+    power: 'on',
+    installingSince: spec.image.iso === null ? new Date().toISOString() : null,
+    answersSince: null,
+    rescue: null,
+  };
+}
+
+/** Names each field, so that a secret the port gains later is not kept by accident. */
+export function keptSpec(spec: MachineSpec): KeptSpec {
+  const { id, host, hostname, cpu, ramMb, diskGb, image, ipv4, ipv6 } = spec;
+  return { id, host, hostname, cpu, ramMb, diskGb, image, ipv4, ipv6 };
+}
+
+/**
+ * The record goes last: until then a second call finds what is left to do. The disks go as soon as nobody writes to them: on
+ * a full disk nothing is written before that has made room.
+ */
+export async function removeMachine(host: QemuHost, id: string): Promise<void> {
+  await host.aloneWith(id, async () => {
+    // Whatever is wrong with it, and without one: what runs is ended.
+    const record = await readRecord(host.layout, id).catch(() => undefined);
+    await (record ? endForEver(host, record) : endProcess(host, id));
+    await stopCopies(host, host.layout.machine(id));
+    await removeFiles(host, id);
+    await releaseVolumes(host, id);
+    await unplugNetwork(host, id);
+    await removeLimits(host, id);
+    // Whoever meters it may write a last file meanwhile.
+    await rm(host.layout.machine(id), { recursive: true, force: true, maxRetries: 5 });
+  });
+}
+
+/** Nobody starts it again from here on. Where that cannot be written, because it has no disk any more. */
+async function endForEver(host: QemuHost, record: MachineRecord): Promise<void> {
+  try {
+    await switchOff(host, record);
+  } catch (error) {
+    if (!(error instanceof DiskFull)) throw error;
+  }
+}
+
+async function removeFiles(host: QemuHost, id: string): Promise<void> {
+  const folder = host.layout.machine(id);
+  for (const file of await readdir(folder).catch(() => [])) {
+    if (file !== 'machine.json') await rm(join(folder, file), { recursive: true, force: true });
+  }
+}

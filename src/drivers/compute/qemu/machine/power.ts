@@ -1,0 +1,69 @@
+import { ComputeError, type PowerAction } from '../../../../ports/compute.ts';
+import type { QemuHost } from '../host.ts';
+import { Qmp } from '../qmp.ts';
+import { type MachineRecord, readRecord, writeRecord } from '../record.ts';
+import { bootName, runsOwnDisk } from './booted.ts';
+import { forgetCrashes } from './crashes.ts';
+import { absent } from './ensure.ts';
+import { isMute, isThere, lookAt, type Sight } from './look.ts';
+import { start, switchOff } from './start.ts';
+
+export async function powerMachine(host: QemuHost, id: string, action: PowerAction): Promise<void> {
+  await host.aloneWith(id, async () => {
+    const record = await readRecord(host.layout, id);
+    if (!record) throw absent();
+    await ACTIONS[action](host, record);
+  });
+}
+
+type Action = (host: QemuHost, record: MachineRecord) => Promise<void>;
+
+const ACTIONS: Record<PowerAction, Action> = {
+  on: async (host, record) => {
+    const sight = await lookAt(host, record.spec.id);
+    if (isOn(record, sight)) return;
+    await bootDisk(host, record);
+  },
+
+  off: switchOff,
+
+  acpi: async (host, record) => {
+    const sight = await lookAt(host, record.spec.id);
+    // A machine whose process died is not started again only to be shut down.
+    if (sight.is === 'gone' || sight.is === 'off' || sight.is === 'begun')
+      return await switchOff(host, record);
+    if (isMute(sight)) throw new ComputeError('transient', 'QEMU does not answer');
+    await tell(host, record, 'system_powerdown');
+  },
+
+  reset: async (host, record) => {
+    if (record.power === 'off') return;
+    const sight = await lookAt(host, record.spec.id);
+    if (sight.is === 'off') return await switchOff(host, record);
+    // Out of a rescue other disks are plugged in, and nothing is asked of a QEMU that is at its wits' end, or silent.
+    if (sight.is !== 'on' || !runsOwnDisk(sight.name, record)) return await bootDisk(host, record);
+    await tell(host, record, 'system_reset');
+  },
+};
+
+/** Whether it runs what it should; the rescue system counts. */
+function isOn(record: MachineRecord, sight: Sight): boolean {
+  return record.power === 'on' && isThere(sight) && sight.name === bootName(record);
+}
+
+/** It leaves a rescue. */
+async function bootDisk(host: QemuHost, record: MachineRecord): Promise<void> {
+  const next: MachineRecord = { ...record, power: 'on', rescue: null };
+  await writeRecord(host.layout, next);
+  await forgetCrashes(host, record.spec.id);
+  await start(host, next);
+}
+
+async function tell(host: QemuHost, { spec }: MachineRecord, command: string): Promise<void> {
+  const qmp = await Qmp.open(host.layout.running(spec.id, 'qmp'));
+  try {
+    await qmp?.execute(command);
+  } finally {
+    qmp?.close();
+  }
+}

@@ -1,0 +1,66 @@
+/** A new disk beside the one that is there; the record switches to it; the former goes when the install is done. */
+import { rename } from 'node:fs/promises';
+import { ComputeError, type MachineSpec } from '../../../../ports/compute.ts';
+import type { QemuHost } from '../host.ts';
+import { type MachineRecord, readRecord, writeRecord } from '../record.ts';
+import { stopCopies } from '../storage/background-copy.ts';
+import { copySnapshot } from '../storage/snapshots.ts';
+import { forgetCrashes } from './crashes.ts';
+import { keepIso, makeDisk, requireInstallable, requireSpace } from './disks.ts';
+import { absent, elsewhere, installOf, keptSpec } from './ensure.ts';
+import { dropSecrets, writeSeeds } from './seed.ts';
+import { settle, start } from './start.ts';
+
+export async function rebuildMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
+  await reinstall(host, spec, null, async () => {
+    await requireInstallable(host, keptSpec(spec));
+    await keepIso(host, spec);
+    await makeDisk(host, spec);
+    await writeSeeds(host, spec, 'image');
+  });
+}
+
+export async function restoreMachine(host: QemuHost, spec: MachineSpec, snapshotId: string): Promise<void> {
+  const copy = host.layout.diskCopy(spec.id, spec.generation, snapshotId);
+  await reinstall(host, spec, copy, async () => {
+    await requireSpace(host);
+    // Whole when this returns, maybe after a call that was told to come again.
+    await copySnapshot(host, snapshotId, { path: copy, diskGb: spec.diskGb });
+    await rename(copy, host.layout.disk(spec.id, spec.generation));
+    await writeSeeds(host, spec, 'snapshot');
+    await dropSecrets(host, spec.id, spec.generation);
+  });
+}
+
+/**
+ * `prepare` makes the next generation's files, or refuses. Nothing of the machine has changed until then. Of copies that
+ * others began and gave up, only `copy` goes on.
+ */
+async function reinstall(
+  host: QemuHost,
+  spec: MachineSpec,
+  copy: string | null,
+  prepare: () => Promise<void>,
+): Promise<void> {
+  await host.aloneWith(spec.id, async () => {
+    const record = await readRecord(host.layout, spec.id);
+    if (!record) throw absent();
+    if (record.spec.host !== spec.host) throw elsewhere();
+    if (record.generation > spec.generation) {
+      throw new ComputeError('refused', 'the machine is on a later disk already');
+    }
+    if (record.generation === spec.generation) {
+      // What a killed call began is finished.
+      await settle(host, record);
+      return;
+    }
+    await stopCopies(host, host.layout.machine(spec.id), copy);
+    await prepare();
+    const { filter, traffic } = record;
+    const install: MachineRecord = { ...installOf(spec), filter, traffic };
+    const next: MachineRecord = copy === null ? install : { ...install, restored: true };
+    await writeRecord(host.layout, next);
+    await forgetCrashes(host, spec.id);
+    await start(host, next);
+  });
+}

@@ -1,0 +1,69 @@
+/** The CD with a machine's seed. Its texts lie in the machine's own folder while it is made, readable by root alone. */
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { MachineSpec } from '../../../../ports/compute.ts';
+import type { QemuHost } from '../host.ts';
+import type { KeptSpec } from '../record.ts';
+import { doneSeedPath, exists, makeFolder, putInPlace, rescuePath, seedPath } from './disks.ts';
+import { type Seed, seedTexts, withoutSecrets } from './seed-texts.ts';
+
+/** For an install: one with everything, and one that takes its place when the install is done. */
+export async function writeSeeds(
+  host: QemuHost,
+  spec: MachineSpec,
+  content: 'image' | 'snapshot',
+): Promise<void> {
+  // What is in a snapshot keeps its name, its keys and its passwords.
+  const isNew = content === 'image';
+  const seed: Seed = {
+    instanceId: `${spec.id}-${spec.generation}`,
+    hostname: isNew ? spec.hostname : null,
+    sshKeys: isNew ? spec.sshKeys : [],
+    rootPasswordHash: isNew ? spec.rootPasswordHash : null,
+    userData: isNew && spec.image.cloudInit ? spec.userData : null,
+    addresses: { ipv4: spec.ipv4, ipv6: spec.ipv6, mac: host.mac(spec.id) },
+  };
+  await writeSeed(host, spec.id, withoutSecrets(seed), doneSeedPath(host, spec.id, spec.generation));
+  await writeSeed(host, spec.id, seed, seedPath(host, spec.id, spec.generation));
+}
+
+/** The install is done: from the next start on, its secrets are nowhere on this host. */
+export async function dropSecrets(host: QemuHost, id: string, generation: number): Promise<void> {
+  const done = doneSeedPath(host, id, generation);
+  if (await exists(done)) await rename(done, seedPath(host, id, generation));
+}
+
+export async function writeRescueSeed(
+  host: QemuHost,
+  spec: KeptSpec,
+  { passwordHash, digest }: { readonly passwordHash: string; readonly digest: string },
+): Promise<void> {
+  const seed: Seed = {
+    instanceId: `${spec.id}-rescue-${digest.slice(0, 16)}`,
+    hostname: 'rescue',
+    sshKeys: [],
+    rootPasswordHash: passwordHash,
+    userData: null,
+    addresses: { ipv4: spec.ipv4, ipv6: spec.ipv6, mac: host.mac(spec.id) },
+  };
+  await writeSeed(host, spec.id, seed, rescuePath(host, spec.id, 'rescue-seed.iso'));
+}
+
+async function writeSeed(host: QemuHost, id: string, seed: Seed, path: string): Promise<void> {
+  await makeFolder(host, id);
+  const beside = `${path}.new`;
+  const texts = join(host.layout.machine(id), 'seed.new');
+  await rm(texts, { recursive: true, force: true });
+  await mkdir(texts, { mode: 0o700 });
+  try {
+    for (const [name, text] of Object.entries(seedTexts(seed))) await writeFile(join(texts, name), text);
+    // xorriso writes into what is there.
+    await rm(beside, { force: true });
+    await (await open(beside, 'w', 0o600)).close();
+    const words = ['-as', 'mkisofs', '-quiet', '-V', 'cidata', '-J', '-r', '-o', beside, texts];
+    await host.run('xorriso', words);
+    await putInPlace(beside, path);
+  } finally {
+    await rm(texts, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * How fast a machine may send and receive. What reaches it waits in a queue of its tap. What it sends is led through an
+ * interface of its own, because only what leaves an interface can be made to wait, and dropping alone is not a speed.
+ */
+import type { QemuHost } from '../host.ts';
+import { ensureLink, hasLink, removeLink } from './link.ts';
+
+/** As much as may pass at once: what a hundredth of a second brings, and never less than a few packets. */
+const BURST_PER_S = 100;
+const BURST_MIN_BYTES = 32 * 1024;
+/** Longer than a packet waits at most. */
+const QUEUE_MS = 100;
+
+/** Makes both directions of a plugged machine be this fast; null: as fast as the host can. */
+export async function limitSpeed(host: QemuHost, tap: string, bitsPerS: number | null): Promise<void> {
+  if (bitsPerS === null) return await removeLimit(host, tap);
+  if (!(Number.isSafeInteger(bitsPerS) && bitsPerS > 0)) throw new Error('a speed that is none');
+  const way = wayOut(tap);
+  await ensureLink(host, way, 'ifb');
+  await host.runInNet('ip', ['link', 'set', 'dev', way, 'up']);
+  await host.runInNet('tc', ['-batch', '-'], { input: limitBatch(tap, way, bitsPerS) });
+}
+
+/** Takes away what a tap that is deleted would leave. */
+export async function removeWayOut(host: QemuHost, tap: string): Promise<void> {
+  await removeLink(host, wayOut(tap));
+}
+
+/** The interface that what the machine sends goes through. */
+function wayOut(tap: string): string {
+  return `${tap.slice(0, 1)}o${tap.slice(2)}`;
+}
+
+function limitBatch(tap: string, way: string, bitsPerS: number): string {
+  const burstBytes = Math.max(BURST_MIN_BYTES, Math.ceil(bitsPerS / 8 / BURST_PER_S));
+  const queue = `root handle 1: tbf rate ${bitsPerS}bit burst ${burstBytes} latency ${QUEUE_MS}ms`;
+  const lines = [
+    `qdisc replace dev ${tap} ${queue}`,
+    `qdisc replace dev ${way} ${queue}`,
+    `qdisc replace dev ${tap} ingress`,
+    `filter replace dev ${tap} ingress pref 1 handle 800::800 protocol all u32 match u32 0 0 action mirred egress redirect dev ${way}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+async function removeLimit(host: QemuHost, tap: string): Promise<void> {
+  const queues = await host.runInNet('tc', ['qdisc', 'show', 'dev', tap]);
+  const lines = [
+    ...(/^qdisc ingress /m.test(queues) ? [`qdisc del dev ${tap} ingress`] : []),
+    ...(/^qdisc tbf .* root /m.test(queues) ? [`qdisc del dev ${tap} root`] : []),
+  ];
+  if (lines.length > 0) await host.runInNet('tc', ['-batch', '-'], { input: `${lines.join('\n')}\n` });
+  if (lines.length > 0 || (await hasLink(host, wayOut(tap)))) await removeWayOut(host, tap);
+}

@@ -1,0 +1,98 @@
+/** The host's end of a machine's wire: a tap whose other end is the guest's network card, and the routes that lead there. */
+import { familyOf, parseCidr } from '../../../../kernel/cidr.ts';
+import type { Ipv4Assignment, Ipv6Assignment } from '../../../../ports/network.ts';
+import type { QemuHost } from '../host.ts';
+
+/** What every guest has as its gateway for IPv6. */
+export const GATEWAY_V6 = 'fe80::1';
+
+/** A machine's wire, as `ip` and `nft` are told of it. Its addresses stay the same while it is plugged. */
+export interface Wire {
+  readonly tap: string;
+  /** Of the guest's network card. */
+  readonly mac: string;
+  readonly ipv4: Ipv4Assignment;
+  readonly ipv6: Ipv6Assignment;
+}
+
+/** The addresses become words of commands, so nothing but an address may pass. */
+export function wireOf(
+  host: QemuHost,
+  spec: { readonly id: string; readonly ipv4: Ipv4Assignment; readonly ipv6: Ipv6Assignment },
+): Wire {
+  const { ipv4, ipv6 } = spec;
+  const prefix = parseCidr(ipv6.prefix);
+  if (familyOf(ipv4.address) !== 4 || familyOf(ipv4.gateway) !== 4) throw new Error('not an IPv4 assignment');
+  if (familyOf(ipv6.address) !== 6 || prefix?.family !== 6 || prefix.length !== 64)
+    throw new Error('not an IPv6 assignment');
+  return { tap: host.tap(spec.id), mac: host.mac(spec.id), ipv4, ipv6 };
+}
+
+/** A tap has an owner, who may open it without being allowed anything else of the network: QEMU is not. */
+const MAKE = {
+  tap: (name: string) => ['tuntap', 'add', 'dev', name, 'mode', 'tap', 'user', '0'],
+  ifb: (name: string) => ['link', 'add', 'dev', name, 'type', 'ifb'],
+} as const;
+
+/** Makes the interface exist. One that has the name already is taken as it is. */
+export async function ensureLink(host: QemuHost, name: string, kind: keyof typeof MAKE): Promise<void> {
+  if (!(await hasLink(host, name))) await host.runInNet('ip', MAKE[kind](name));
+}
+
+export async function hasLink(host: QemuHost, name: string): Promise<boolean> {
+  try {
+    await host.runInNet('ip', ['-brief', 'link', 'show', 'dev', name]);
+    return true;
+  } catch {
+    // Another reason than its absence shows when it is to be made.
+    return false;
+  }
+}
+
+export async function removeLink(host: QemuHost, name: string): Promise<void> {
+  if (await hasLink(host, name)) await host.runInNet('ip', ['link', 'delete', 'dev', name]);
+}
+
+/**
+ * Lines of `ip -batch -`. A gateway may stand on many taps at once: it is an address of each with a prefix of one. The
+ * guest's neighbour entries are permanent, so no answer of any guest ever moves an address.
+ */
+export function linkBatch({ tap, mac, ipv4, ipv6 }: Wire): string {
+  const lines = [
+    `link set dev ${tap} address ${gatewayMac(mac)} addrgenmode none`,
+    `link set dev ${tap} up`,
+    `addr replace ${ipv4.gateway}/32 dev ${tap}`,
+    `addr replace ${GATEWAY_V6}/64 dev ${tap} nodad`,
+    `neigh replace ${ipv4.address} lladdr ${mac} dev ${tap} nud permanent`,
+    `neigh replace ${ipv6.address} lladdr ${mac} dev ${tap} nud permanent`,
+    `route replace ${ipv4.address}/32 dev ${tap}`,
+    `route replace ${ipv6.address}/128 dev ${tap}`,
+    `route replace ${ipv6.prefix} via ${ipv6.address} dev ${tap} onlink`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** The same whenever the tap is made again: a guest remembers it. */
+function gatewayMac(mac: string): string {
+  return `fe${mac.slice(2)}`;
+}
+
+/** Arguments of `sysctl -w`. Forwarding is a matter of the whole host: what is on already is left alone by the kernel. */
+export function linkSettings(tap: string): string[] {
+  return [
+    'net.ipv4.ip_forward=1',
+    'net.ipv6.conf.all.forwarding=1',
+    `net.ipv4.conf.${tap}.forwarding=1`,
+    `net.ipv4.conf.${tap}.rp_filter=1`,
+    `net.ipv4.conf.${tap}.proxy_arp=0`,
+    `net.ipv4.conf.${tap}.arp_ignore=1`,
+    `net.ipv4.conf.${tap}.accept_redirects=0`,
+    `net.ipv4.conf.${tap}.send_redirects=0`,
+    `net.ipv6.conf.${tap}.disable_ipv6=0`,
+    `net.ipv6.conf.${tap}.forwarding=1`,
+    `net.ipv6.conf.${tap}.accept_ra=0`,
+    `net.ipv6.conf.${tap}.autoconf=0`,
+    `net.ipv6.conf.${tap}.accept_redirects=0`,
+    `net.ipv6.conf.${tap}.proxy_ndp=0`,
+  ];
+}

@@ -1,0 +1,55 @@
+/** Disks as a running QEMU has them: `blockdev-add` and what comes of it. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Qmp } from '../qmp.ts';
+import { QmpRefusal } from '../qmp.ts';
+
+export interface BlockNode {
+  readonly 'node-name': string;
+  /** The file at the bottom of it. */
+  readonly file: string;
+  readonly drv: string;
+  readonly image: { readonly 'virtual-size': number };
+}
+
+export async function blockNodes(qmp: Qmp): Promise<BlockNode[]> {
+  return await qmp.execute<BlockNode[]>('query-named-block-nodes', { flat: true });
+}
+
+/**
+ * Opens a qcow2 file under this name. The host's page cache is passed by, so that a flush of the guest is one, and memory is
+ * not kept twice; not where the file system (tmpfs, say) cannot do that.
+ */
+export async function openNode(
+  qmp: Qmp,
+  node: { readonly name: string; readonly path: string },
+): Promise<void> {
+  const add = async (direct: boolean) => {
+    const cache = { direct };
+    const file = { driver: 'file', filename: node.path, aio: 'threads', discard: 'unmap', cache };
+    const layer = { driver: 'qcow2', 'node-name': node.name, discard: 'unmap', cache };
+    await qmp.execute('blockdev-add', { ...layer, file });
+  };
+  try {
+    await add(true);
+  } catch (error) {
+    if (!(error instanceof QmpRefusal) || !error.message.includes('O_DIRECT')) throw error;
+    await add(false);
+  }
+}
+
+const CLOSE_TRIES = 20;
+const CLOSE_AGAIN_MS = 100;
+
+/** Closes it, if it is open. What used it last may not have let go of it yet. */
+export async function closeNode(qmp: Qmp, name: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const open = (await blockNodes(qmp)).some((node) => node['node-name'] === name);
+    if (!open) return;
+    try {
+      return void (await qmp.execute('blockdev-del', { 'node-name': name }));
+    } catch (error) {
+      if (!(error instanceof QmpRefusal) || tries === CLOSE_TRIES) throw error;
+    }
+    await pause(CLOSE_AGAIN_MS);
+  }
+}

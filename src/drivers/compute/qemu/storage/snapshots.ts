@@ -1,0 +1,180 @@
+/**
+ * Snapshots of a machine's own disk, whatever it runs now. Of a machine that runs, its QEMU makes it; of one that is off, the
+ * file is copied, and if it is switched on before that is done, its QEMU takes over before the guest runs: the disk is still
+ * what it was. A snapshot is a file that builds on an imported image alone, so machines and other snapshots may go.
+ */
+import { rm } from 'node:fs/promises';
+import { ComputeError, type SnapshotState } from '../../../../ports/compute.ts';
+import type { QemuHost } from '../host.ts';
+import { Qmp } from '../qmp.ts';
+import { readRecord } from '../record.ts';
+import { copyInBackground, stopCopy } from './background-copy.ts';
+import { endJob, jobState, startJob } from './snapshot-job.ts';
+import {
+  markFailed,
+  markReady,
+  readSnapshot,
+  type SnapshotRecord,
+  snapshotsUnderWay,
+  writeSnapshot,
+} from './snapshot-record.ts';
+import { requireSpace, takenBytes } from './space.ts';
+
+export async function takeSnapshot(
+  host: QemuHost,
+  machineId: string,
+  snapshotId: string,
+): Promise<SnapshotState> {
+  const seen = await readSnapshot(host.layout, snapshotId);
+  if (seen && seen.state !== 'creating') return shown(seen);
+  return await host.aloneWith(machineId, async () => {
+    const record = await readSnapshot(host.layout, snapshotId);
+    if (record && record.state !== 'creating') return shown(record);
+    return shown(
+      record?.begun
+        ? await look(host, record)
+        : await begin(host, await newRecord(host, machineId, snapshotId)),
+    );
+  });
+}
+
+function shown({ state, sizeGb }: SnapshotRecord): SnapshotState {
+  return { state, sizeGb };
+}
+
+async function newRecord(host: QemuHost, machineId: string, id: string): Promise<SnapshotRecord> {
+  const machine = await readRecord(host.layout, machineId);
+  if (!machine) throw new ComputeError('refused', 'no such machine');
+  if (machine.installingSince !== null) {
+    throw new ComputeError('refused', 'a machine that is being installed has nothing to keep');
+  }
+  const { generation, spec } = machine;
+  const bytes = await takenBytes(host.layout.disk(machineId, generation));
+  if (bytes === undefined) throw new ComputeError('refused', 'the machine has no disk');
+  await requireSpace(host.layout.snapshots(), bytes);
+  const { diskGb } = spec;
+  return { id, machineId, generation, diskGb, state: 'creating', how: 'job', begun: false, sizeGb: 0 };
+}
+
+async function begin(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
+  const { layout } = host;
+  await writeSnapshot(layout, record);
+  const isJob = await withRunning(host, record.machineId, (qmp) => startJob(host, qmp, record));
+  if (isJob === true) return await writeSnapshot(layout, { ...record, begun: true });
+  return await look(host, await writeSnapshot(layout, { ...record, how: 'copy', begun: true }));
+}
+
+/**
+ * Undefined: no guest runs. That of one which shut down has flushed its disk, and that of one which never ran has not written;
+ * either will be ended, and the file is as good as that of a machine that is off.
+ */
+async function withRunning<T>(
+  host: QemuHost,
+  machineId: string,
+  work: (qmp: Qmp) => Promise<T>,
+): Promise<T | undefined> {
+  const qmp = await Qmp.open(host.layout.running(machineId, 'qmp'));
+  if (!qmp) return undefined;
+  try {
+    const { status } = await qmp.execute<{ readonly status: string }>('query-status');
+    return status === 'shutdown' || status === 'prelaunch' ? undefined : await work(qmp);
+  } finally {
+    qmp.close();
+  }
+}
+
+/** How far it is by now, which is written down when it is over. */
+async function look(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
+  const { layout } = host;
+  if (record.how === 'job') return await lookAtJob(host, record);
+  const to = layout.snapshot(record.id, 'qcow2');
+  const state = await copyInBackground(host, copyOf(host, record), 0);
+  if (state === 'copying') return record;
+  await stopCopy(host, to);
+  return state === 'done' ? await markReady(layout, record) : await markFailed(layout, record);
+}
+
+function copyOf(host: QemuHost, { id, machineId, generation }: SnapshotRecord) {
+  const from = host.layout.disk(machineId, generation);
+  return { from, to: host.layout.snapshot(id, 'qcow2'), diskGb: null };
+}
+
+/** A job ends with its QEMU: what that had not written yet is lost. */
+async function lookAtJob(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
+  const qmp = await Qmp.open(host.layout.running(record.machineId, 'qmp'));
+  if (!qmp) return await markFailed(host.layout, record);
+  try {
+    const state = await jobState(qmp, record.id);
+    if (state === 'running') return record;
+    // The file is whole when it was closed.
+    await endJob(qmp, record.id);
+    return state === 'done' ? await markReady(host.layout, record) : await markFailed(host.layout, record);
+  } finally {
+    qmp.close();
+  }
+}
+
+/**
+ * Snapshots that are being copied from a disk that this QEMU, which does not run its guest yet, has open: it makes them from
+ * here on. One that it cannot make has failed.
+ */
+export async function resumeSnapshots(host: QemuHost, machineId: string, qmp: Qmp): Promise<void> {
+  for (const record of await snapshotsUnderWay(host, machineId)) {
+    if (record.how !== 'copy') continue;
+    const to = host.layout.snapshot(record.id, 'qcow2');
+    if ((await takenBytes(to)) !== undefined) continue;
+    await stopCopy(host, to);
+    try {
+      if (await startJob(host, qmp, record)) await writeSnapshot(host.layout, { ...record, how: 'job' });
+    } catch (err) {
+      host.log.error({ err, machine: machineId, snapshot: record.id }, 'snapshot failed');
+      await markFailed(host.layout, record);
+    }
+  }
+}
+
+export async function removeSnapshot(host: QemuHost, snapshotId: string): Promise<void> {
+  const { layout } = host;
+  const seen = await readSnapshot(layout, snapshotId);
+  if (!seen) return;
+  await host.aloneWith(seen.machineId, async () => {
+    const file = layout.snapshot(snapshotId, 'qcow2');
+    if (seen.state === 'creating') {
+      const qmp = await Qmp.open(layout.running(seen.machineId, 'qmp'));
+      try {
+        if (qmp) await endJob(qmp, snapshotId);
+      } finally {
+        qmp?.close();
+      }
+      await stopCopy(host, file);
+    }
+    await rm(file, { force: true });
+    await rm(layout.snapshot(snapshotId, 'json'), { force: true });
+  });
+}
+
+/** Less than others wait for the machine's lock, which our caller holds. */
+const COPY_WAIT_MS = 15_000;
+
+/**
+ * Makes a disk with the snapshot's content at `path`, of `diskGb`; `refused` when it is absent, not ready or larger. A disk
+ * that takes long is copied on when the caller is told `transient`, and is there when he asks again.
+ */
+export async function copySnapshot(
+  host: QemuHost,
+  snapshotId: string,
+  disk: { readonly path: string; readonly diskGb: number },
+): Promise<void> {
+  const record = await readSnapshot(host.layout, snapshotId);
+  if (!record) throw new ComputeError('refused', 'no such snapshot');
+  if (record.state !== 'ready') throw new ComputeError('refused', 'the snapshot is not ready');
+  if (record.diskGb > disk.diskGb) throw new ComputeError('refused', 'the snapshot is larger than the disk');
+  const from = host.layout.snapshot(snapshotId, 'qcow2');
+  const begun = (await takenBytes(`${disk.path}.part`)) ?? (await takenBytes(disk.path)) ?? 0;
+  await requireSpace(host.options.dir, Math.max(0, ((await takenBytes(from)) ?? 0) - begun));
+  const copy = { from, to: disk.path, diskGb: disk.diskGb };
+  const state = await copyInBackground(host, copy, COPY_WAIT_MS);
+  if (state === 'copying') throw new ComputeError('transient', 'the snapshot is still being copied');
+  await stopCopy(host, disk.path);
+  if (state === 'failed') throw new ComputeError('host', 'the snapshot could not be copied');
+}

@@ -1,0 +1,49 @@
+/** The file of a volume while no QEMU has it open. */
+import { access, rename, rm } from 'node:fs/promises';
+import type { QemuHost } from '../host.ts';
+import { GIB, requireSpace } from './space.ts';
+import type { VolumeRecord } from './volume-record.ts';
+
+/** Makes the file be there and as large as its record says. */
+export async function ensureFile(host: QemuHost, record: VolumeRecord): Promise<void> {
+  const path = host.layout.volume(record.id, 'qcow2');
+  const isThere = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) await create(host, record, path);
+  else await enlarge(host, record, path);
+}
+
+/** Put in place when it is whole: what is there under its name may be attached. */
+async function create(host: QemuHost, { sizeGb }: VolumeRecord, path: string): Promise<void> {
+  await requireSpace(host.layout.volumes(), sizeGb * GIB);
+  const beside = `${path}.new`;
+  await rm(beside, { force: true });
+  await host.run('qemu-img', ['create', '-q', '-f', 'qcow2', beside, `${sizeGb}G`]);
+  await rename(beside, path);
+}
+
+async function enlarge(host: QemuHost, { sizeGb }: VolumeRecord, path: string): Promise<void> {
+  const moreBytes = sizeGb * GIB - (await diskFacts(host, path)).sizeBytes;
+  if (moreBytes <= 0) return;
+  await requireSpace(host.layout.volumes(), moreBytes);
+  await host.run('qemu-img', ['resize', '-q', '-f', 'qcow2', path, `${sizeGb}G`]);
+}
+
+export interface DiskFacts {
+  /** What a guest sees. */
+  readonly sizeBytes: number;
+  /** The file that it builds on; null when it stands alone. */
+  readonly backing: string | null;
+}
+
+/** Of any qcow2 file, also one that QEMU has open. */
+export async function diskFacts(host: QemuHost, path: string): Promise<DiskFacts> {
+  const printed = await host.run('qemu-img', ['info', '-U', '-f', 'qcow2', '--output=json', path]);
+  const info = JSON.parse(printed) as {
+    readonly 'virtual-size': number;
+    readonly 'full-backing-filename'?: string;
+  };
+  return { sizeBytes: info['virtual-size'], backing: info['full-backing-filename'] ?? null };
+}

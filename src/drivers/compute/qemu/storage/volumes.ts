@@ -1,0 +1,136 @@
+/** Volumes: files that are attached to one machine at a time, whether it is on or off, and outlive it. */
+import { rm } from 'node:fs/promises';
+import { ComputeError, type VolumeSpec } from '../../../../ports/compute.ts';
+import type { QemuHost } from '../host.ts';
+import { Qmp } from '../qmp.ts';
+import { readRecord } from '../record.ts';
+import { findVolumeNode, growNode, plug, slotOf, unplug } from './hot-plug.ts';
+import { resumeSnapshots } from './snapshots.ts';
+import { ensureFile } from './volume-file.ts';
+import { readVolume, type VolumeRecord, volumesOf, withVolume, writeVolume } from './volume-record.ts';
+
+export async function attachVolume(host: QemuHost, machineId: string, volume: VolumeSpec): Promise<void> {
+  slotOf(volume.device);
+  await requireMachine(host, machineId);
+  const before = await readVolume(host.layout, volume.id);
+  if (before?.machineId && !isThere(before, machineId, volume)) await detachVolume(host, volume.id);
+  await host.aloneWith(machineId, async () => {
+    await requireMachine(host, machineId);
+    const record = await host.alone('volumes', () => claim(host, machineId, volume));
+    await withQemu(host, machineId, (qmp) => bring(host, record, qmp));
+  });
+}
+
+async function requireMachine(host: QemuHost, id: string): Promise<void> {
+  if (!(await readRecord(host.layout, id))) throw new ComputeError('refused', 'no such machine');
+}
+
+/** Attached as it should be, and staying so. */
+function isThere(record: VolumeRecord, machineId: string, { device }: VolumeSpec): boolean {
+  return record.machineId === machineId && record.device === device && !record.leaving;
+}
+
+/** Writes that the volume is this machine's, from which moment on it is no other's. */
+async function claim(
+  host: QemuHost,
+  machineId: string,
+  { id, sizeGb, device }: VolumeSpec,
+): Promise<VolumeRecord> {
+  const { layout } = host;
+  const before = await readVolume(layout, id);
+  if (before?.machineId && !isThere(before, machineId, { id, sizeGb, device })) {
+    throw new ComputeError('transient', 'the volume is still attached elsewhere');
+  }
+  const others = (await volumesOf(host, machineId)).filter((other) => other.id !== id);
+  // Whoever is to leave the device may just not have done so yet.
+  if (others.some((other) => other.device === device)) {
+    throw new ComputeError('transient', 'another volume is attached as that device');
+  }
+  const record = {
+    id,
+    sizeGb: Math.max(sizeGb, before?.sizeGb ?? 0),
+    machineId,
+    device,
+    leaving: false,
+  };
+  await writeVolume(layout, record);
+  return record;
+}
+
+/** Makes the volume be as its record says: its file, and what QEMU has of it. */
+async function bring(host: QemuHost, record: VolumeRecord, qmp: Qmp | undefined): Promise<void> {
+  const node = qmp && (await findVolumeNode(qmp, record.id));
+  if (qmp && node) await growNode(host, qmp, record, node);
+  else await ensureFile(host, record);
+  if (qmp) await plug(host, qmp, record);
+}
+
+/** Undefined: the machine is off. */
+async function withQemu<T>(
+  host: QemuHost,
+  machineId: string,
+  work: (qmp: Qmp | undefined) => Promise<T>,
+): Promise<T> {
+  const qmp = await Qmp.open(host.layout.running(machineId, 'qmp'));
+  try {
+    return await work(qmp);
+  } finally {
+    qmp?.close();
+  }
+}
+
+export async function detachVolume(host: QemuHost, volumeId: string): Promise<void> {
+  await withVolume(host, volumeId, async (record) => {
+    if (record.machineId === null) return;
+    // From here on it is not plugged in again, whoever starts the machine.
+    if (!record.leaving) await writeVolume(host.layout, { ...record, leaving: true });
+    await unplug(host, record.machineId, volumeId);
+    await release(host, record);
+  });
+}
+
+async function release(host: QemuHost, record: VolumeRecord): Promise<void> {
+  await writeVolume(host.layout, { ...record, machineId: null, device: null, leaving: false });
+}
+
+export async function growVolume(host: QemuHost, volumeId: string, sizeGb: number): Promise<void> {
+  await withVolume(host, volumeId, async (before) => {
+    const record = { ...before, sizeGb: Math.max(sizeGb, before.sizeGb) };
+    if (record.sizeGb > before.sizeGb) await writeVolume(host.layout, record);
+    if (record.machineId === null) await ensureFile(host, record);
+    else if (!record.leaving) await withQemu(host, record.machineId, (qmp) => bring(host, record, qmp));
+  });
+}
+
+export async function removeVolume(host: QemuHost, volumeId: string): Promise<void> {
+  await detachVolume(host, volumeId);
+  await withVolume(host, volumeId, async ({ machineId }) => {
+    if (machineId !== null) throw new ComputeError('transient', 'the volume was attached again meanwhile');
+    const { layout } = host;
+    // The record is last: without it, a file that stayed would be taken for the next volume's of this name.
+    const file = layout.volume(volumeId, 'qcow2');
+    for (const path of [file, `${file}.new`, layout.volume(volumeId, 'json')])
+      await rm(path, { force: true });
+  });
+}
+
+/**
+ * Plugs the machine's volumes into a QEMU that was just started and does not run its guest yet. A volume that cannot be
+ * had does not keep the machine from starting: it is plugged in when it is attached again.
+ */
+export async function plugVolumes(host: QemuHost, machineId: string, qmp: Qmp): Promise<void> {
+  for (const record of await volumesOf(host, machineId)) {
+    if (record.leaving) continue;
+    try {
+      await bring(host, record, qmp);
+    } catch (err) {
+      host.log.error({ err, machine: machineId, volume: record.id }, 'machine starts without this volume');
+    }
+  }
+  await resumeSnapshots(host, machineId, qmp);
+}
+
+/** Every volume of the machine is attached to nothing; the caller holds the machine's lock and has switched it off. */
+export async function releaseVolumes(host: QemuHost, machineId: string): Promise<void> {
+  for (const record of await volumesOf(host, machineId)) await release(host, record);
+}

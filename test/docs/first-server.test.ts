@@ -1,0 +1,151 @@
+/** The walk from an empty machine to the first sold server is what the software is: commands, files, settings, words. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { describeConfig, loadConfig } from '../../src/config.ts';
+import { readCatalogue } from '../../src/domain/catalogue/read.ts';
+import { Refusal } from '../../src/kernel/refusal.ts';
+import { examineSettings } from '../../src/operator/going-live.ts';
+import { runOperator } from '../../src/operator/run.ts';
+import { SETTINGS } from '../../src/spec/settings.ts';
+import { blocksOf, guideText } from './shown.ts';
+
+const GUIDE = guideText('first-server');
+const LINES = blocksOf(GUIDE)
+  .filter(({ language }) => language === 'sh')
+  .flatMap(({ text }) => text.split('\n'));
+
+const deploy = (name: string) => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
+const UNIT = deploy('skerryd.service');
+const ENVIRONMENT = deploy('skerryd.env.example');
+
+/** Brought by the composition root, without options. */
+const BY_ROOT = ['doctor', '--help'];
+
+test('every command of the walk is understood as it is written there', async () => {
+  const inText = [...GUIDE.matchAll(/`skerryd ([^`…]+)`/g)].map((match) => match[1] ?? '');
+  const typed = LINES.filter((line) => line.startsWith('skerryd ')).map((line) => line.slice(8));
+  assert.ok(typed.length > 15, `${typed.length} commands`);
+  const refused: string[] = [];
+  for (const line of [...typed, ...inText].filter((words) => !BY_ROOT.includes(words))) {
+    const argv = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+    let said = '';
+    const say = (text: string) => {
+      said += text;
+    };
+    const doors = {
+      settings: () => [],
+      database: () => Promise.reject(new Refusal('opened')),
+      service: () => Promise.reject(new Refusal('opened')),
+    };
+    const code = await runOperator(argv, doors, undefined, { out: say, err: say, ask: null });
+    if (code === 2) refused.push(`${line}: ${said}`);
+  }
+  assert.deepEqual(refused, []);
+});
+
+test('the catalogue of the walk has what its commands name', () => {
+  const file = blocksOf(GUIDE).find(({ language }) => language === 'yaml')?.text ?? '';
+  const { regions, plans, images } = readCatalogue(file, { sandbox: false });
+  assert.deepEqual([regions.length, plans.length, images.length], [1, 1, 1]);
+  for (const [, region] of LINES.join('\n').matchAll(/--region (\S+)/g)) assert.equal(region, regions[0]?.id);
+  for (const [, image] of LINES.join('\n').matchAll(/--image (\S+)/g)) {
+    assert.equal(image, `${images[0]?.family}-${images[0]?.version}`);
+  }
+});
+
+test('the files that the walk copies or runs are there', () => {
+  const named = LINES.flatMap((line) => line.match(/(?<=^| )(deploy|scripts)\/\S+/g) ?? []);
+  assert.ok(named.length >= 4, named.join(' '));
+  for (const path of named) assert.ok(existsSync(new URL(`../../${path}`, import.meta.url)), path);
+});
+
+test('the environment file names settings that there are, and starts a service of real machines', () => {
+  const lines = ENVIRONMENT.split('\n').filter((line) => /^#?[A-Z_]+=/.test(line));
+  const names = lines.map((line) => line.replace('#', '').split('=')[0] ?? '');
+  assert.deepEqual(
+    names.filter((name) => !Object.hasOwn(SETTINGS, name)),
+    [],
+  );
+  const config = loadConfig({}, ENVIRONMENT);
+  assert.equal(config.SKERRY_COMPUTE, 'qemu');
+  assert.equal(config.SKERRY_QEMU_HOSTS, 'par-1');
+});
+
+test('the settings of a live service make one, and its coins are all that is missing', () => {
+  const lines = [...GUIDE.matchAll(/^ +((SKERRY_[A-Z_]+)=.+)$/gm)].map(([, line = '', name = '']) => ({
+    line,
+    name,
+  }));
+  assert.ok(lines.length >= 5, `${lines.length} settings`);
+  const database =
+    /^ *echo "(DATABASE_URL=[^"]+)"/m.exec(GUIDE)?.[1]?.replace('$password', 'of-a-test') ?? '';
+  const kept = ENVIRONMENT.split('\n').filter(
+    (line) => !lines.some(({ name }) => line.startsWith(`${name}=`)),
+  );
+  const text = [...kept, ...lines.map(({ line }) => line), database].join('\n');
+  assert.equal(loadConfig({}, text).SKERRY_MODE, 'live');
+  const found = examineSettings(describeConfig({}, text));
+  assert.equal(found[0]?.says, 'live');
+  assert.deepEqual(
+    found.filter(({ level }) => level === 'look').map(({ says }) => says.split(':')[0]),
+    ['no coin is taken'],
+  );
+});
+
+test('an update migrates, a backup has the live database, and the unit waits for it', () => {
+  const partOf = (heading: string) =>
+    blocksOf(GUIDE, heading)
+      .map(({ text }) => text)
+      .join('\n');
+  assert.match(partOf('Updates'), /^npm ci .*\nskerryd migrate\nsystemctl start skerryd$/m);
+  assert.match(partOf('Backups'), /^pg_dump .*"\$DATABASE_URL"$/m);
+  assert.match(partOf('Backups'), /^pg_restore .*"\$DATABASE_URL" /m);
+  assert.match(UNIT, /^After=.*\bpostgresql\.service\b/m);
+});
+
+test('unit, environment file and walk agree on where things are', () => {
+  const said = new Map([...UNIT.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
+  assert.equal(said.get('WorkingDirectory'), '/opt/skerry');
+  assert.equal(said.get('ExecStart'), '/opt/skerry/bin/skerryd serve');
+  // Whatever is left in the unit's group is killed: guests are not in it.
+  assert.equal(said.get('KillMode'), 'mixed');
+  for (const path of [said.get('EnvironmentFile'), '/etc/systemd/system/skerryd.service']) {
+    assert.ok(
+      LINES.some((line) => line.endsWith(` ${path}`) || line.includes(` ${path} `)),
+      path,
+    );
+  }
+  const folder = said.get('RequiresMountsFor') ?? '';
+  assert.ok(LINES.includes(`install -d -m 0755 ${folder}`));
+  const config = loadConfig({}, ENVIRONMENT);
+  for (const path of [config.SKERRY_DATA_DIR, config.SKERRY_QEMU_DIR]) {
+    assert.ok(path?.startsWith(`${folder}/`) && GUIDE.includes(`\`${path}\``), path ?? '');
+  }
+});
+
+test('the walk installs every package that skerryd doctor asks for', () => {
+  const source = new URL('../../src/drivers/compute/qemu/examine/programs.ts', import.meta.url);
+  const table = /PROGRAMS[^=]*= \{([^}]*)\}/.exec(readFileSync(source, 'utf8'))?.[1] ?? '';
+  const packages = [...table.matchAll(/: '([^']+)'/g)].map((match) => match[1] ?? '');
+  assert.ok(packages.length >= 8, table);
+  const installed = LINES.find((line) => line.startsWith('apt-get install'))?.split(' ') ?? [];
+  assert.deepEqual(
+    packages.filter((name) => !installed.includes(name)),
+    [],
+  );
+});
+
+test('links of the walk lead to parts that there are', () => {
+  const links = [...GUIDE.matchAll(/\]\(([\w-]+)\.md(?:#([\w-]+))?\)/g)];
+  assert.ok(links.length >= 5);
+  for (const [, name = '', part] of links) {
+    const parts = [...guideText(name).matchAll(/^## (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w ]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    if (part !== undefined) assert.ok(parts.includes(part), `${name}.md has no part ${part}`);
+  }
+});

@@ -1,0 +1,179 @@
+/** What the guides type to set up nodes is what their programs know; units and packet filter are what the guides say. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { findProgram, skippedFor } from '../support/installed.ts';
+import { IN_FULL } from '../support/runs.ts';
+import { missing } from './receivers.ts';
+import { blocksOf, guideText } from './shown.ts';
+
+const DEPLOY = new URL('../../deploy/', import.meta.url);
+const COINS_GUIDE = guideText('coins');
+const NODES = ['bitcoind', 'litecoind', 'monerod', 'monero-wallet-rpc'] as const;
+const HELP_MAX_MS = 30_000;
+
+const deploy = (name: string) => readFileSync(new URL(name, DEPLOY), 'utf8');
+
+/** What a shell is to do, a command a line. */
+const TYPED = ['coins', 'sweeping']
+  .flatMap((guide) => blocksOf(guideText(guide)))
+  .filter(({ language }) => language === 'sh')
+  .flatMap(({ text }) => text.replaceAll('\\\n', ' ').split('\n'));
+const STARTED = NODES.flatMap(
+  (name) => deploy(`${name}.service`).match(/(?<=^ExecStart=\/usr\/local\/bin\/).+$/gm) ?? [],
+);
+
+function optionsOf(program: string): readonly string[] {
+  const options = [...TYPED, ...STARTED].flatMap((line) => {
+    const words = line.split(/\s+/);
+    const at = words.indexOf(program);
+    return at < 0 ? [] : words.slice(at + 1).filter((word) => /^--?[a-z]/.test(word));
+  });
+  return [...new Set(options.map((option) => option.split('=')[0] ?? ''))];
+}
+
+/** What is set in a file that the guide writes, as options. */
+function settingsIn(file: string): readonly string[] {
+  const text = blocksOf(COINS_GUIDE).find((block) => block.text.includes(`/${file}) <<END`))?.text ?? '';
+  const inside = /<<END\n([\s\S]*?)^END$/m.exec(text)?.[1] ?? '';
+  return [...inside.matchAll(/^(\w+)=/gm)].map(([, name = '']) => `-${name}`);
+}
+
+function unknownTo(program: string, options: readonly string[]): readonly string[] {
+  assert.ok(options.length > 0, `${program}: the guides type no option`);
+  const path = findProgram([program]) ?? assert.fail(`${program} is not installed`);
+  const help = execFileSync(path, ['--help'], { encoding: 'utf8', timeout: HELP_MAX_MS });
+  return options.filter((option) => !new RegExp(`^ +${option}([ =]|$)`, 'm').test(help));
+}
+
+describe('options of nodes in the guides are known to the programs', () => {
+  // Bitcoin Core is not to be had here; its options are those of its descendant.
+  for (const [program, also] of [
+    ['litecoind', 'bitcoind'],
+    ['litecoin-cli', 'bitcoin-cli'],
+    ['monerod', ''],
+    ['monero-wallet-rpc', ''],
+    ['monero-wallet-cli', ''],
+  ] as const) {
+    const skip = IN_FULL.skip || skippedFor(findProgram([program]), `${program} is not installed`);
+    it(program, { skip }, () => {
+      assert.deepEqual(unknownTo(program, [...optionsOf(program), ...(also ? optionsOf(also) : [])]), []);
+    });
+  }
+
+  const skip = IN_FULL.skip || skippedFor(findProgram(['litecoind']), 'litecoind is not installed');
+  it('and what stands in their files', { skip }, () => {
+    for (const file of ['bitcoin.conf', 'litecoin.conf']) {
+      const settings = settingsIn(file);
+      assert.ok(settings.includes('-prune'), file);
+      assert.deepEqual(unknownTo('litecoind', settings), [], file);
+    }
+  });
+});
+
+describe('units and packet filter of nodes', () => {
+  it('are installed by the guide, each for the user and the folder that it makes', () => {
+    const text = TYPED.join('\n');
+    const there = readdirSync(DEPLOY).filter(
+      (name) => name.endsWith('.service') && name !== 'skerryd.service',
+    );
+    assert.deepEqual(there.toSorted(), NODES.map((name) => `${name}.service`).toSorted());
+    for (const name of NODES) {
+      const unit = deploy(`${name}.service`);
+      const said = new Map([...unit.matchAll(/^(\w+)=(.*)$/gm)].map(([, key, value]) => [key, value]));
+      const user = said.get('User') ?? '';
+      const folder = `/var/lib/${said.get('StateDirectory')}`;
+      assert.match(
+        text,
+        new RegExp(`^install .*deploy/${name}\\.service.* /etc/systemd/system/$`, 'm'),
+        name,
+      );
+      assert.match(text, new RegExp(`^systemctl enable --now ${name}$`, 'm'), name);
+      assert.ok(text.includes(`useradd --system --user-group --home-dir ${folder} `), name);
+      assert.match(text, new RegExp(`^install -d -m 0700 -o ${user} -g ${user} ${folder}( |$)`, 'm'), name);
+      for (const [path] of (said.get('ExecStart') ?? '').matchAll(/(?<=[ =])\/var\/\S+/g)) {
+        assert.ok(`${path}/`.startsWith(`${folder}/`), path);
+      }
+      // Nobody but this machine may ask them, and none of them is root.
+      assert.notEqual(user, 'root');
+      for (const [, ip] of unit.matchAll(/bind-ip (\S+)/g)) assert.equal(ip, '127.0.0.1');
+    }
+  });
+
+  it('close the ports that the guide calls closed', () => {
+    const sets = [...deploy('nodes.nft').matchAll(/^ +tcp dport \{ ([^}]+) \} drop$/gm)].map(
+      ([, set = '']) => set,
+    );
+    const closed = sets
+      .flatMap((set) => set.split(', '))
+      .flatMap((part) => {
+        const [from = 0, to = from] = part.split('-').map(Number);
+        return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+      });
+    const table =
+      COINS_GUIDE.slice(COINS_GUIDE.indexOf('| Node | Closed to all others |')).split('\n\n')[0] ?? '';
+    const cells = table
+      .split('\n')
+      .slice(2)
+      .map((row) => row.split('|').map((cell) => cell.match(/\d{4,5}/g) ?? []));
+    const named = cells.flatMap(([, , shut = []]) => shut.map(Number));
+    assert.ok(named.length >= 18, named.join(' '));
+    assert.deepEqual([...new Set(named)].toSorted(), [...new Set(closed)].toSorted());
+    const open = cells.flatMap(([, , , left = []]) => left.map(Number));
+    assert.deepEqual(
+      open.filter((port) => closed.includes(port)),
+      [],
+    );
+  });
+
+  it('write a password for the service that the node knows by its hash, in a file for nobody else', {
+    skip: missing('openssl', 'version'),
+  }, () => {
+    for (const coin of ['bitcoin', 'litecoin']) {
+      const folder = mkdtempSync(join(tmpdir(), 'skerry-node-'));
+      try {
+        const block =
+          blocksOf(COINS_GUIDE).find(({ text }) => text.includes(`/${coin}.conf) <<END`))?.text ?? '';
+        const written = /^password=[\s\S]*?^END$/m.exec(block)?.[0] ?? assert.fail(`no file of ${coin}`);
+        const script = `set -eu\n${written.replaceAll(`/var/lib/${coin}`, folder)}\necho "$password"\n`;
+        const password = execFileSync('bash', ['-c', script], {
+          encoding: 'utf8',
+          timeout: HELP_MAX_MS,
+        }).trim();
+        const file = join(folder, `${coin}.conf`);
+        assert.equal(statSync(file).mode & 0o777, 0o600);
+        const [, salt = '', hash] = /^rpcauth=skerry:(\w+)\$(\w+)$/m.exec(readFileSync(file, 'utf8')) ?? [];
+        assert.equal(hash, createHmac('sha256', salt).update(password).digest('hex'));
+        const [setting] = /SKERRY_\w+_URL=http:\/\/skerry:\$password@127\.0\.0\.1:/.exec(block) ?? [];
+        assert.ok(setting, coin);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    }
+  });
+
+  const analyze = findProgram(['systemd-analyze']);
+  it('are understood by systemd', {
+    skip: IN_FULL.skip || (analyze === null && 'systemd is not here'),
+  }, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'skerry-units-'));
+    try {
+      const files = [...NODES, 'skerryd'].map((name) => {
+        const file = join(folder, `${name}.service`);
+        writeFileSync(file, deploy(`${name}.service`).replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'));
+        return file;
+      });
+      const { status, stdout, stderr } = spawnSync(analyze ?? '', ['verify', '--man=no', ...files], {
+        encoding: 'utf8',
+        timeout: HELP_MAX_MS,
+      });
+      assert.deepEqual([status, stdout, stderr], [0, '', '']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

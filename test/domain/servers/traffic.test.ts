@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Service } from '../../../src/domain/context.ts';
+import { findServerForOperator } from '../../../src/domain/servers/desk.ts';
+import { allowMail } from '../../../src/domain/servers/mail.ts';
+import { applyTraffic } from '../../../src/domain/servers/traffic.ts';
+import { newId, showId } from '../../../src/kernel/ids.ts';
+import { Refusal } from '../../../src/kernel/refusal.ts';
+import { ComputeError, type Traffic } from '../../../src/ports/compute.ts';
+import { RegionWorld } from './region-world.ts';
+
+describe('what is let through in front of a server', () => {
+  let region: RegionWorld;
+  let service: Service;
+  let id: string;
+  let shown: string;
+  /** What the driver was told, oldest first. */
+  let told: [id: string, traffic: Traffic][];
+  let fault: ComputeError | null;
+  before(async () => {
+    region = await RegionWorld.open();
+    await region.renew();
+    const { service: real } = region.world;
+    const traffic = async (of: string, wanted: Traffic) => {
+      if (fault) throw fault;
+      told.push([of, wanted]);
+    };
+    service = { ...real, compute: Object.create(real.compute, { traffic: { value: traffic } }) };
+    ({ id, shown } = await region.running());
+  });
+  after(() => region.world.close());
+  beforeEach(() => {
+    told = [];
+    fault = null;
+  });
+
+  const set = (assignment: string) =>
+    region.world.db.run(`update servers set ${assignment} where id = $1`, [id]);
+  const waiting = async () =>
+    (await region.world.db.rows(`select from tasks where kind = 'traffic' and subject = $1`, [id])).length;
+  const audited = async () =>
+    (
+      await region.world.db.rows<{ action: string }>(
+        `select action from audit_events where resource = $1 and action like '%_mail' order by created_at, id`,
+        [shown],
+      )
+    ).map(({ action }) => action);
+
+  it('is no mail to others at first; each turn of the lever is audited once and carried out', async () => {
+    assert.equal((await findServerForOperator(service, shown)).mail_allowed, false);
+    for (const allowed of [true, false]) {
+      await region.world.db.run('delete from tasks');
+      region.world.clock.advanceS(1);
+      assert.equal(await allowMail(service, shown, allowed), true);
+      assert.equal(await waiting(), 1);
+      assert.equal(await allowMail(service, shown, allowed), false);
+      assert.equal(await applyTraffic(service, id), 'done');
+      assert.deepEqual(told.pop(), [id, { bitsPerS: null, mail: allowed }]);
+    }
+    assert.deepEqual(await audited(), ['server.allow_mail', 'server.block_mail']);
+  });
+
+  it('is slow while the server is over its transfer', async () => {
+    await set('throttled = true, mail_allowed = true');
+    await applyTraffic(service, id);
+    const bitsPerS = service.settings.throttleMbps * 1_000_000;
+    assert.deepEqual(told, [[id, { bitsPerS, mail: true }]]);
+    await set('throttled = false, mail_allowed = false');
+  });
+
+  it('waits for a machine that has not run, and is tried again when the driver fails', async () => {
+    fault = new ComputeError('transient', 'the host does not answer');
+    await assert.rejects(applyTraffic(service, id), fault);
+    fault = null;
+    const { first_run_at: firstRun } = await region.server(id);
+    await set('first_run_at = null');
+    assert.deepEqual(await applyTraffic(service, id), { againMs: 1_000 });
+    await region.world.db.run('update servers set first_run_at = $2 where id = $1', [id, firstRun]);
+    assert.deepEqual(told, []);
+  });
+
+  it('is left alone, and the lever refused, where a server is going or gone', async () => {
+    const gone = newId(service.clock.now());
+    await assert.rejects(allowMail(service, showId('server', gone), true), Refusal);
+    await set(`status = 'destroying'`);
+    await assert.rejects(allowMail(service, shown, true), Refusal);
+    for (const each of [id, gone]) assert.equal(await applyTraffic(service, each), 'done');
+    assert.deepEqual(told, []);
+  });
+});

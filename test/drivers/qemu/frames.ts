@@ -1,0 +1,170 @@
+/** Ethernet frames, made byte by byte: what a guest's kernel would never send must be sent too. */
+import { isIPv4 } from 'node:net';
+import { parseCidr } from '../../../src/kernel/cidr.ts';
+
+export interface Ends {
+  readonly from: string;
+  readonly to: string;
+}
+
+const PROTO = { icmp: 1, tcp: 6, udp: 17, icmp6: 58, other: 50 } as const;
+
+/** A frame around a packet of either family. */
+export function frame(
+  mac: Ends,
+  ends: Ends,
+  l4: (ends: Ends) => readonly [proto: number, bytes: Buffer],
+): Buffer {
+  const [proto, payload] = l4(ends);
+  const v4 = isIPv4(ends.from);
+  const packet = v4 ? ipv4(ends, proto, payload) : ipv6(ends, proto, payload);
+  return ethernet(mac, v4 ? 0x0800 : 0x86dd, packet);
+}
+
+export function ethernet(mac: Ends, type: number, payload: Buffer): Buffer {
+  return Buffer.concat([macBytes(mac.to), macBytes(mac.from), u16(type), payload]);
+}
+
+function ipv4(ends: Ends, proto: number, payload: Buffer): Buffer {
+  const header = Buffer.alloc(20);
+  header.writeUInt8(0x45, 0);
+  header.writeUInt16BE(20 + payload.length, 2);
+  header.writeUInt8(64, 8);
+  header.writeUInt8(proto, 9);
+  ipBytes(ends.from).copy(header, 12);
+  ipBytes(ends.to).copy(header, 16);
+  header.writeUInt16BE(checksum(header), 10);
+  return Buffer.concat([header, payload]);
+}
+
+function ipv6(ends: Ends, proto: number, payload: Buffer): Buffer {
+  const header = Buffer.alloc(8);
+  header.writeUInt8(0x60, 0);
+  header.writeUInt16BE(payload.length, 4);
+  header.writeUInt8(proto, 6);
+  // What is for the neighbours alone proves by it that it came over no router.
+  header.writeUInt8(proto === PROTO.icmp6 && (payload[0] ?? 0) >= 130 ? 255 : 64, 7);
+  return Buffer.concat([header, ipBytes(ends.from), ipBytes(ends.to), payload]);
+}
+
+/** The first packet of a connection, or another with its flags. */
+export const tcp =
+  (sport: number, dport: number, flags = 2) =>
+  (ends: Ends) => {
+    const bytes = Buffer.alloc(20);
+    bytes.writeUInt16BE(sport, 0);
+    bytes.writeUInt16BE(dport, 2);
+    bytes.writeUInt32BE(sport * 65_536 + dport, 4);
+    if ((flags & 16) !== 0) bytes.writeUInt32BE(1, 8);
+    bytes.writeUInt8(0x50, 12);
+    bytes.writeUInt8(flags, 13);
+    bytes.writeUInt16BE(1024, 14);
+    return summed(ends, PROTO.tcp, bytes, 16);
+  };
+
+export const udp = (sport: number, dport: number) => (ends: Ends) => {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUInt16BE(sport, 0);
+  bytes.writeUInt16BE(dport, 2);
+  bytes.writeUInt16BE(16, 4);
+  bytes.writeUInt16BE(sport, 8);
+  return summed(ends, PROTO.udp, bytes, 6);
+};
+
+/** An echo request of the packet's family; `id` makes it one of its own. */
+export const echo = (id: number) => (ends: Ends) => icmp(isIPv4(ends.from) ? 8 : 128, word(id))(ends);
+
+/** An error about a packet that nobody sent: it goes everywhere, and so tells when all before it has arrived. */
+export const tooBig = (token: Buffer) => (ends: Ends) => icmp(2, Buffer.concat([word(1280), token]))(ends);
+
+export const icmp = (type: number, rest: Buffer) => (ends: Ends) => {
+  const v4 = isIPv4(ends.from);
+  const bytes = Buffer.concat([Buffer.from([type, 0, 0, 0]), rest]);
+  if (!v4) return summed(ends, PROTO.icmp6, bytes, 2);
+  bytes.writeUInt16BE(checksum(bytes), 2);
+  return [PROTO.icmp, bytes] as const;
+};
+
+/** ESP: a protocol without ports, and without a sum that the kernel would check before it says no. */
+export const other = (id: number) => (_ends: Ends) =>
+  [PROTO.other, Buffer.concat([word(id), Buffer.from('other protocol')])] as const;
+
+/** Neighbour solicitation (135) or advertisement (136) of `target`, with the link address of `mac`. */
+export const neighbour = (type: 135 | 136, target: string, mac: string) =>
+  icmp(
+    type,
+    Buffer.concat([
+      word(type === 136 ? 0x6000_0000 : 0),
+      ipBytes(target),
+      Buffer.from([type === 136 ? 2 : 1, 1]),
+      macBytes(mac),
+    ]),
+  );
+
+export function arp(
+  mac: Ends,
+  operation: 1 | 2,
+  sender: { readonly mac: string; readonly ip: string },
+  target: string,
+): Buffer {
+  const body = Buffer.concat([
+    Buffer.from([0, 1, 8, 0, 6, 4, 0, operation]),
+    macBytes(sender.mac),
+    ipBytes(sender.ip),
+    Buffer.alloc(6),
+    ipBytes(target),
+  ]);
+  return ethernet(mac, 0x0806, body);
+}
+
+/** What of a frame is beyond its IP header: the same on both sides of a router. */
+export function beyondIp(bytes: Buffer): Buffer {
+  return bytes.subarray(bytes.readUInt16BE(12) === 0x0800 ? 34 : 54);
+}
+
+/** Whether a frame tells the sender of `sent` that it was turned away, in the way of its protocol. */
+export function rejects(answer: Buffer, sent: Buffer): boolean {
+  const v4 = answer.readUInt16BE(12) === 0x0800;
+  const proto = answer.readUInt8(v4 ? 23 : 20);
+  const said = beyondIp(answer);
+  const asked = beyondIp(sent);
+  if (proto === PROTO.tcp) {
+    const isReset = (said.readUInt8(13) & 4) !== 0;
+    return (
+      isReset && sent.readUInt8(v4 ? 23 : 20) === PROTO.tcp && said.readUInt16BE(2) === asked.readUInt16BE(0)
+    );
+  }
+  const unreachable = (proto === PROTO.icmp && said[0] === 3) || (proto === PROTO.icmp6 && said[0] === 1);
+  return unreachable && said.includes(asked.subarray(0, 8));
+}
+
+function summed(ends: Ends, proto: number, bytes: Buffer, at: number): readonly [number, Buffer] {
+  const pseudo = Buffer.concat([ipBytes(ends.from), ipBytes(ends.to), word(bytes.length), word(proto)]);
+  bytes.writeUInt16BE(checksum(Buffer.concat([pseudo, bytes])) || 0xffff, at);
+  return [proto, bytes];
+}
+
+function checksum(bytes: Buffer): number {
+  const even = bytes.length % 2 === 0 ? bytes : Buffer.concat([bytes, Buffer.alloc(1)]);
+  let sum = 0;
+  for (let at = 0; at < even.length; at += 2) sum += even.readUInt16BE(at);
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);
+  return ~sum & 0xffff;
+}
+
+function ipBytes(address: string): Buffer {
+  const v4 = isIPv4(address);
+  const first = parseCidr(`${address}/${v4 ? 32 : 128}`)?.first ?? 0n;
+  return Buffer.from(first.toString(16).padStart(v4 ? 8 : 32, '0'), 'hex');
+}
+function macBytes(mac: string): Buffer {
+  return Buffer.from(mac.replaceAll(':', ''), 'hex');
+}
+function u16(value: number): Buffer {
+  return Buffer.from([value >> 8, value & 255]);
+}
+function word(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value >>> 0);
+  return bytes;
+}

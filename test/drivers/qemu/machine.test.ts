@@ -1,0 +1,299 @@
+/** What a machine of the QEMU driver does beyond the contract: it outlives its makers, and comes back as it should be. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { run } from '../../../src/drivers/compute/qemu/command.ts';
+import { readJson, writeJson } from '../../../src/drivers/compute/qemu/json-file.ts';
+import { waitS } from '../../../src/drivers/compute/qemu/machine/crashes.ts';
+import { seeWires } from '../../../src/drivers/compute/qemu/machine/wires.ts';
+import { Qmp } from '../../../src/drivers/compute/qemu/qmp.ts';
+import { readRecord, writeRecord } from '../../../src/drivers/compute/qemu/record.ts';
+import type { MachineSpec } from '../../../src/ports/compute.ts';
+import { failsAs, machineSpec } from '../compute-world.ts';
+import { killedAt, only } from './machine-acts.ts';
+import { type QemuWorld, qemuWorld, REAL_MACHINES } from './qemu-world.ts';
+
+const PASSWORD = 'of root, for once';
+
+describe('machines of the QEMU driver', REAL_MACHINES, () => {
+  let world: QemuWorld;
+  let hash: string;
+  let spec: MachineSpec;
+  before(async () => {
+    world = await qemuWorld();
+    hash = (await run('openssl', ['passwd', '-6', '-stdin'], { input: `${PASSWORD}\n` })).trim();
+    spec = specOf({ id: 'srv_one', rootPasswordHash: hash });
+  });
+  after(() => world.close());
+
+  function specOf(wanted: Pick<MachineSpec, 'id'> & Partial<MachineSpec>): MachineSpec {
+    return machineSpec({ host: world.hosts[0], ...world.machine, diskGb: 1, ...wanted });
+  }
+  function fileOf(id: string, name: string): string {
+    return world.host.layout.machine(id, name);
+  }
+  async function stateOf(id: string): Promise<string> {
+    const [seen] = await world.driver.observe([id]);
+    return `${seen?.state}${seen?.rescue ? ', rescue' : ''}${seen?.fell ? ', fell' : ''}`;
+  }
+  async function until(id: string, state: string): Promise<void> {
+    await world.eventually(async () => (await stateOf(id)) === state);
+  }
+  async function pidOf(id: string): Promise<number> {
+    return Number(await readFile(world.host.layout.running(id, 'pid'), 'utf8'));
+  }
+  async function crash(id: string): Promise<void> {
+    const pid = await pidOf(id);
+    process.kill(pid, 'SIGKILL');
+    await world.eventually(async () => !existsSync(`/proc/${pid}/exe`));
+  }
+  async function ask<T>(id: string, command: string, args: Record<string, unknown> = {}): Promise<T> {
+    const qmp = await Qmp.open(world.host.layout.running(id, 'qmp'));
+    assert.ok(qmp);
+    try {
+      return await qmp.execute<T>(command, args);
+    } finally {
+      qmp.close();
+    }
+  }
+  /** User data has no form in JSON. */
+  function childSpec(): MachineSpec {
+    return { ...spec, userData: null };
+  }
+
+  it('whoever makes a machine may be killed at any step, and the next call finishes it', async () => {
+    const { layout } = world.host;
+    for (const file of [
+      layout.disk(spec.id, 1),
+      fileOf(spec.id, 'machine.json'),
+      layout.running(spec.id, 'qmp'),
+    ]) {
+      await killedAt(world, file, 'ensure', childSpec());
+      assert.ok(existsSync(file), file);
+    }
+    await writeFile(fileOf(spec.id, 'machine.json.new'), '{"spec":{"id":');
+    await world.driver.ensure(childSpec());
+    await until(spec.id, 'running');
+    assert.equal((await world.sshSoon(spec.id, 'hostname')).trim(), spec.hostname);
+  });
+
+  it('an install that is done leaves no secret on the host', async () => {
+    const files = (await readdir(fileOf(spec.id, '.'))).sort();
+    assert.deepEqual(
+      files.filter((name) => /disk|seed|new/.test(name)),
+      ['disk-1.qcow2', 'seed-1.iso'],
+    );
+    for (const name of ['seed-1.iso', 'machine.json']) {
+      const bytes = await readFile(fileOf(spec.id, name));
+      assert.ok(!bytes.includes(hash) && !bytes.includes('ssh-ed25519'), name);
+    }
+    // Nor does the running guest's drive: the new CD is in it.
+    const seed = await readFile(fileOf(spec.id, 'seed-1.iso'));
+    const read = 'cat /dev/sr0 >/dev/null 2>&1; sha256sum /dev/sr0; grep -c ssh-ed25519 /dev/sr0; true';
+    const said = await world.ssh(spec.id, read);
+    assert.match(said, /\n0\n$/, `${said} of ${seed.length} bytes`);
+  });
+
+  it('root signs in by key over both families, and by password', async () => {
+    assert.equal((await world.ssh(spec.id, 'id -un', { family: 6 })).trim(), 'root');
+    assert.equal((await world.ssh(spec.id, 'id -un', { password: PASSWORD })).trim(), 'root');
+  });
+
+  it('the screen shows what the guest draws', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'skerry-screen-'));
+    const filename = join(folder, 'screen.ppm');
+    await ask(spec.id, 'screendump', { filename });
+    const pixels = (await readFile(filename)).subarray(15);
+    const lit = pixels.filter((byte) => byte > 64).length;
+    await rm(folder, { recursive: true });
+    assert.ok(lit > 500, `${lit} bytes are lit`);
+  });
+
+  it('a process that dies is started again with its disk as it was, and waits longer the next time', async () => {
+    await world.ssh(spec.id, 'echo kept >/data/mark && sync');
+    await crash(spec.id);
+    assert.equal(await stateOf(spec.id), 'stopped, fell');
+    assert.deepEqual(only(await world.driver.tend()), [
+      `${spec.id} restarted: its process had ended by itself`,
+    ]);
+    assert.equal((await world.sshSoon(spec.id, 'cat /data/mark')).trim(), 'kept');
+    await crash(spec.id);
+    const crashes = fileOf(spec.id, 'crashes.json');
+    await writeJson(crashes, { times: 3, at: new Date().toISOString() });
+    const later = 'it does not stay on, or cannot be started; that is tried again in a while';
+    assert.deepEqual(only(await world.driver.tend()), [`${spec.id} failed: ${later}`]);
+    assert.equal(await stateOf(spec.id), 'stopped, fell');
+    await writeJson(crashes, { times: 3, at: new Date(Date.now() - 1000 * waitS(3)).toISOString() });
+    assert.equal((await world.driver.tend()).length, 1);
+    assert.equal((await readJson<{ times: number }>(crashes))?.times, 4);
+    await rm(crashes);
+    await world.sshSoon(spec.id, 'true');
+  });
+
+  it('a QEMU that is silent is not gone: nothing is done to it until it is switched off, and that is done by force', async () => {
+    const silent = `${spec.id} failed: QEMU does not answer; if that lasts, a reset starts it anew`;
+    const pid = await pidOf(spec.id);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      assert.equal(await stateOf(spec.id), 'running');
+      const [mine, joined] = await Promise.all([world.driver.tend(), world.driver.tend()]);
+      assert.deepEqual([only(mine), joined === mine], [[silent], true]);
+      await failsAs('transient', world.driver.power(spec.id, 'acpi'));
+      await failsAs('transient', world.driver.snapshot(spec.id, 'snap_silent'));
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    const boot = await world.sshSoon(spec.id, 'cat /data/mark; cat /proc/sys/kernel/random/boot_id');
+    assert.deepEqual([await pidOf(spec.id), await world.driver.tend()], [pid, []]);
+    await world.driver.removeSnapshot('snap_silent');
+    process.kill(pid, 'SIGSTOP');
+    await world.driver.power(spec.id, 'off');
+    assert.ok(!existsSync(`/proc/${pid}/exe`));
+    assert.equal(await stateOf(spec.id), 'stopped');
+    await world.driver.power(spec.id, 'on');
+    const after = await pidOf(spec.id);
+    process.kill(after, 'SIGSTOP');
+    await world.driver.power(spec.id, 'reset');
+    assert.ok(!existsSync(`/proc/${after}/exe`));
+    assert.notEqual(
+      await world.sshSoon(spec.id, 'cat /data/mark; cat /proc/sys/kernel/random/boot_id'),
+      boot,
+    );
+  });
+
+  it('a machine whose sockets were deleted runs on until it is reset', async () => {
+    const pid = await pidOf(spec.id);
+    await rm(world.host.layout.runDir, { recursive: true });
+    assert.equal(await stateOf(spec.id), 'running');
+    const lost = 'it runs, and its sockets below /run were deleted; a reset starts it anew';
+    assert.deepEqual(only(await world.driver.tend()), [`${spec.id} failed: ${lost}`]);
+    assert.equal((await world.ssh(spec.id, 'cat /data/mark')).trim(), 'kept');
+    await failsAs('transient', world.driver.snapshot(spec.id, 'snap_lost'));
+    await world.driver.power(spec.id, 'reset');
+    assert.ok(!existsSync(`/proc/${pid}/exe`));
+    await world.driver.removeSnapshot('snap_lost');
+    assert.equal((await world.sshSoon(spec.id, 'cat /data/mark')).trim(), 'kept');
+  });
+
+  it('rules that were flushed and a tap that was deleted come back while the guest runs on', async () => {
+    const boot = await world.ssh(spec.id, 'cat /proc/sys/kernel/random/boot_id');
+    await world.net.in('nft', ['flush', 'ruleset']);
+    await world.driver.tend();
+    assert.ok((await world.net.in('nft', ['list', 'ruleset'])).includes(world.host.tap(spec.id)));
+    assert.equal(await world.ssh(spec.id, 'cat /proc/sys/kernel/random/boot_id'), boot);
+    const pid = await pidOf(spec.id);
+    await world.net.in('ip', ['link', 'delete', 'dev', world.host.tap(spec.id)]);
+    assert.equal((await world.driver.tend()).length, 1);
+    await world.eventually(async () => (await seeWires(world.host))(spec.id));
+    assert.deepEqual([await pidOf(spec.id), await world.driver.tend()], [pid, []]);
+  });
+
+  it('a rescue is signed in to by its password and has the disk of the machine beside its own', async () => {
+    await world.driver.rescue(spec.id, { passwordHash: hash });
+    assert.equal(await stateOf(spec.id), 'running, rescue');
+    const read = 'mount -t ext4 -o ro /dev/vdb2 /mnt && cat /mnt/mark && hostname';
+    assert.equal(await world.sshSoon(spec.id, read, { password: PASSWORD }), 'kept\nrescue\n');
+    const pid = await pidOf(spec.id);
+    await world.driver.rescue(spec.id, { passwordHash: hash });
+    assert.equal(await pidOf(spec.id), pid);
+    await crash(spec.id);
+    await world.eventually(async () => (await world.driver.tend()).length > 0);
+    assert.equal(await stateOf(spec.id), 'running, rescue');
+    await world.driver.power(spec.id, 'reset');
+    assert.equal(await stateOf(spec.id), 'running');
+    assert.equal((await world.sshSoon(spec.id, 'cat /data/mark')).trim(), 'kept');
+    assert.ok(
+      !existsSync(fileOf(spec.id, 'rescue.qcow2')) && !existsSync(fileOf(spec.id, 'rescue-seed.iso')),
+    );
+  });
+
+  it('after a start of the host what should run comes back, and nothing else', async () => {
+    const off = specOf({ id: 'srv_off', ipv4: { address: '192.0.2.11', gateway: '192.0.2.1' } });
+    await world.driver.ensure(off);
+    await world.driver.power(off.id, 'off');
+    await crash(spec.id);
+    await rm(world.host.layout.runDir, { recursive: true });
+    await world.net.in('ip', ['link', 'delete', 'dev', world.host.tap(spec.id)]);
+    await world.net.in('nft', ['flush', 'ruleset']);
+    await rm(fileOf(spec.id, 'crashes.json'), { force: true });
+    const says = `${spec.id} restarted: it was not on, as after a start of this host`;
+    assert.deepEqual(only(await world.another().tend()), [says]);
+    assert.equal(await stateOf(off.id), 'stopped');
+    assert.equal((await world.sshSoon(spec.id, 'cat /data/mark')).trim(), 'kept');
+    await world.driver.remove(off.id);
+  });
+
+  it('a rebuild that was killed is finished: an empty disk at the same addresses, and the disk before goes', async () => {
+    const next = { ...childSpec(), generation: 2 };
+    await killedAt(world, fileOf(spec.id, 'seed-2.iso'), 'rebuild', next);
+    // Whether or not it had got as far as the record, nothing is broken.
+    assert.deepEqual(
+      (await world.driver.tend()).filter(({ what }) => what === 'failed'),
+      [],
+    );
+    await world.driver.rebuild(next);
+    await until(spec.id, 'running');
+    assert.ok(!existsSync(fileOf(spec.id, 'disk-1.qcow2')) && !existsSync(fileOf(spec.id, 'seed-1.iso')));
+    assert.equal(await world.ssh(spec.id, 'ls /data/mark 2>/dev/null; hostname', { family: 6 }), 'web-1\n');
+  });
+
+  it('a guest that restarts goes on, and one that switches itself off stays off, which is told once', async () => {
+    const boot = () => world.sshSoon(spec.id, 'cat /proc/sys/kernel/random/boot_id');
+    const before = await boot();
+    await world.ssh(spec.id, 'reboot');
+    await world.eventually(async () => (await boot()) !== before);
+    await world.ssh(spec.id, 'poweroff');
+    await until(spec.id, 'stopped');
+    assert.deepEqual(only(await world.driver.tend()), [`${spec.id} off: its guest switched itself off`]);
+    assert.deepEqual(await world.driver.tend(), []);
+    assert.equal((await readRecord(world.host.layout, spec.id))?.power, 'off');
+    assert.equal(await stateOf(spec.id), 'stopped');
+  });
+
+  it('an ISO of the customer boots from the CD beside an empty disk, and is running from the start', async () => {
+    const iso = { path: world.tiny.iso, sha256: '0'.repeat(64) };
+    const image = { id: 'img_own', family: 'own', version: '1', cloudInit: false, iso, base: null };
+    await world.driver.rebuild({ ...spec, image, generation: 3 });
+    assert.equal(await stateOf(spec.id), 'running');
+    // Only a guest that is up hears the button.
+    await world.eventually(async () => {
+      await world.driver.power(spec.id, 'acpi');
+      return (await stateOf(spec.id)) === 'stopped';
+    });
+    assert.ok(!existsSync(fileOf(spec.id, 'disk-2.qcow2')));
+  });
+
+  it('a guest without SSH counts as installed when its network has answered for a minute', async () => {
+    const userData = new TextEncoder().encode('#!/bin/sh\nrm /bin/dropbear\n');
+    await world.driver.rebuild({ ...spec, generation: 4, userData });
+    await world.eventually(async () => {
+      assert.equal(await stateOf(spec.id), 'installing');
+      return (await readRecord(world.host.layout, spec.id))?.answersSince !== null;
+    });
+    const record = await readRecord(world.host.layout, spec.id);
+    assert.ok(record);
+    await writeRecord(world.host.layout, {
+      ...record,
+      answersSince: new Date(Date.now() - 61_000).toISOString(),
+    });
+    assert.equal(await stateOf(spec.id), 'running');
+    // One that lets nobody near does so after a longer while.
+    await world.net.in('ip', ['link', 'set', 'dev', world.host.tap(spec.id), 'down']);
+    await writeRecord(world.host.layout, record);
+    assert.equal(await stateOf(spec.id), 'installing');
+    const begun = new Date(Date.now() - 901_000);
+    await utimes(world.host.layout.running(spec.id, 'pid'), begun, begun);
+    assert.equal(await stateOf(spec.id), 'running');
+  });
+
+  it('what can never work, or not here, is refused before anything is made', async () => {
+    const image = { ...spec.image, base: 'f'.repeat(64) };
+    await failsAs('refused', world.driver.ensure(specOf({ id: 'srv_new', image })));
+    await failsAs('refused', world.driver.rebuild({ ...spec, generation: 5, image }));
+    await failsAs('host', world.driver.ensure(specOf({ id: 'srv_new', host: 'nowhere' })));
+    assert.deepEqual(await world.driver.list(), [spec.id]);
+  });
+});

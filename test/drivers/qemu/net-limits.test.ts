@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { knock } from '../../../src/drivers/compute/qemu/net/reach.ts';
+import { setFilter, setTraffic } from '../../../src/drivers/compute/qemu/net/rules.ts';
+import { type Guest, NET_SKIP, NetWorld } from './net-world.ts';
+
+const OUTSIDE = { ipv4: '192.0.2.2', ipv6: '2001:db8:ffff::2' };
+const MEGABIT = 1_000_000;
+/** Of the speed that is expected. */
+const SECONDS = 2;
+
+/** Here somebody lives at both ends: what a limit does to a connection is seen only where one is. */
+describe('the wire of a guest that lives', { skip: NET_SKIP }, () => {
+  let world: NetWorld;
+  let guest: Guest;
+  let home = '';
+  before(async () => {
+    world = await NetWorld.make();
+    guest = world.guest();
+    home = `${world.ends}-1`;
+    await world.host.run('ip', ['netns', 'add', home]);
+    const ip = (netns: string, lines: readonly string[]) =>
+      world.host.run('ip', ['-netns', netns, '-batch', '-'], { input: `${lines.join('\n')}\n` });
+    await ip(world.ends, [
+      `link set end1 netns ${home}`,
+      ...lives('outside', OUTSIDE, '192.0.2.1', '2001:db8:ffff::1'),
+    ]);
+    await ip(home, lives('end1', guest, '198.51.100.1', 'fe80::1'));
+  });
+  after(async () => {
+    await world.close();
+    await world.host.run('ip', ['netns', 'delete', home]);
+  });
+
+  async function mbits(ends: readonly [from: string, to: string], address: string, expected: number) {
+    const bytes = (expected * MEGABIT * SECONDS) / 8;
+    const words = [join(import.meta.dirname, 'transfer.py'), ...ends, address, String(bytes)];
+    return Number(await world.host.run('python3', words)) / MEGABIT;
+  }
+  const received = (expected: number, address = guest.ipv4) => mbits([world.ends, home], address, expected);
+  const sent = (expected: number, address = OUTSIDE.ipv4) => mbits([home, world.ends], address, expected);
+  const limit = (bitsPerS: number | null) => setTraffic(world.host, guest.id, { bitsPerS, mail: false });
+  function near(measured: number, wanted: number): void {
+    const percent = Math.round((measured / wanted) * 100);
+    assert.ok(percent >= 80 && percent <= 120, `${measured.toFixed(2)} of ${wanted} Mbit/s`);
+  }
+
+  it('is held to the limit of its machine both ways, in either family', async () => {
+    for (const wanted of [8, 25]) {
+      await limit(wanted * MEGABIT);
+      near(await received(wanted), wanted);
+      near(await sent(wanted), wanted);
+    }
+    near(await received(25, guest.ipv6), 25);
+    near(await sent(25, OUTSIDE.ipv6), 25);
+  });
+
+  it('is so when the machine is plugged again, and is free when the limit is taken away', async () => {
+    await limit(10 * MEGABIT);
+    await world.plug(guest);
+    near(await sent(10), 10);
+    await limit(null);
+    await world.plug(guest);
+    for (const measured of [await received(60), await sent(60)])
+      assert.ok(measured > 50, `${measured} Mbit/s`);
+  });
+
+  it('notices soon that a guest has begun to listen, though what came before was lost', async () => {
+    const { host } = world;
+    const nft = async (...words: string[]) =>
+      await host.run('nsenter', [`--net=/run/netns/${home}`, 'nft', ...words]);
+    const lost = async () =>
+      Number(/packets (\d+)/.exec(await nft('list', 'table', 'inet', 'deaf'))?.[1] ?? 0);
+    await nft('add', 'table', 'inet', 'deaf');
+    await nft('add', 'chain', 'inet', 'deaf', 'in', '{ type filter hook input priority 0; }');
+    await nft('add', 'rule', 'inet', 'deaf', 'in', 'tcp', 'dport', '22', 'counter', 'drop');
+    const said = await greeted('SSH-2.0-any', async () => {
+      let isOver = false;
+      const knocking = knock(host, guest.ipv4).finally(() => {
+        isOver = true;
+      });
+      // By itself the kernel asks twice before the knock is over.
+      while (!isOver && (await lost()) < 3) await pause(10);
+      await nft('delete', 'table', 'inet', 'deaf');
+      return await knocking;
+    });
+    assert.equal(said, 'ssh');
+  });
+
+  it('tells whether an SSH server greets, whatever the filter says', async () => {
+    const { host } = world;
+    await setFilter(host, guest.id, { rules: [], defaultIn: 'drop', defaultOut: 'drop' });
+    for (const address of [guest.ipv4, guest.ipv6]) {
+      assert.equal(await knock(host, address), 'refused');
+      assert.equal(await greeted('SSH-2.0-any', () => knock(host, address)), 'ssh');
+      assert.equal(await greeted('220 mail', () => knock(host, address)), 'refused');
+    }
+    await host.run('ip', ['-netns', home, 'link', 'set', 'end1', 'down']);
+    assert.equal(await knock(host, guest.ipv4), 'silent');
+  });
+
+  /** While the guest says this to whoever connects to its port 22. */
+  async function greeted<T>(words: string, work: () => Promise<T>): Promise<T> {
+    const program = `
+import socket, sys
+listener = socket.create_server(("::", 22), family=socket.AF_INET6, dualstack_ipv6=True)
+print("ready", flush=True)
+socket_of_one, _ = listener.accept()
+socket_of_one.sendall(b"${words}\\r\\n")
+sys.stdin.read()`;
+    const guestProgram = spawn('nsenter', [`--net=/run/netns/${home}`, 'python3', '-c', program]);
+    const ended = once(guestProgram, 'exit');
+    guestProgram.stderr.pipe(process.stderr);
+    await once(guestProgram.stdout, 'data');
+    try {
+      return await work();
+    } finally {
+      // Nobody may have come.
+      guestProgram.kill('SIGKILL');
+      await ended;
+    }
+  }
+});
+
+function lives(
+  end: string,
+  { ipv4, ipv6 }: { readonly ipv4: string; readonly ipv6: string },
+  gateway: string,
+  gateway6: string,
+): string[] {
+  return [
+    'link set lo up',
+    `link set ${end} addrgenmode eui64`,
+    `link set ${end} arp on down`,
+    `link set ${end} up`,
+    `addr add ${ipv4}/32 dev ${end}`,
+    `addr add ${ipv6}/128 dev ${end} nodad`,
+    `route add default via ${gateway} dev ${end} onlink`,
+    `route add default via ${gateway6} dev ${end} onlink`,
+  ];
+}

@@ -1,0 +1,98 @@
+/**
+ * What becomes of a packet, told by a real one. A counter behind every filter of the host sees whether it went on towards
+ * its target, so that the answer of a closed port of the guest is no rejection: accepted is what went on, rejected what did
+ * not and was answered, dropped what did not and was not.
+ */
+import assert from 'node:assert/strict';
+import type { Packet } from '../../../src/drivers/compute/simulator/admits.ts';
+import type { FilterRule } from '../../../src/ports/network.ts';
+import type { NetBench } from './net-bench.ts';
+
+/** A guest without KVM on a busy machine takes its time. */
+const ANSWER_MAX_MS = 3_000;
+
+/** One packet with this source, and what came back: `answer` from whoever, `refused`, or `silence`. */
+const SEND = `
+const [proto, from, to, port, waitMs] = process.argv.slice(1);
+const say = (word) => { console.log(word); process.exit(0); };
+setTimeout(() => say('silence'), Number(waitMs));
+const failed = (error) => say(/REFUSED|UNREACH|EACCES|EPERM|RESET/.test(error.code) ? 'refused' : error.code);
+if (proto === 'tcp') {
+  require('node:net').connect({ host: to, port: Number(port), localAddress: from })
+    .on('error', failed).on('connect', () => say('answer'));
+} else {
+  const socket = require('node:dgram').createSocket(to.includes(':') ? 'udp6' : 'udp4').on('error', failed);
+  socket.on('message', () => say('answer')).bind(0, from, () =>
+    socket.connect(Number(port), to, () => { socket.send('x'); setTimeout(() => socket.send('x'), 300); }));
+}`;
+
+type Answer = 'answer' | 'refused' | 'silence';
+
+interface Target {
+  readonly address: string;
+  readonly tap: string;
+}
+
+let probes = 0;
+
+/** A packet from outside to a machine. */
+export async function probeIn(
+  bench: NetBench,
+  packet: Packet,
+  target: Target,
+): Promise<FilterRule['action']> {
+  assert.equal(packet.direction, 'in', 'packets of guests are sent by guests');
+  await bench.peer(packet.remote);
+  const table = `probe_${probes++}`;
+  await bench.in('nft', ['-f', '-'], { input: counterTable(table, packet, target.tap) });
+  try {
+    const answer = await send(bench, packet, target.address);
+    const [passed, refused] = await Promise.all(
+      ['passed', 'refused'].map((name) => counted(bench, table, name)),
+    );
+    if (passed) {
+      assert.ok(packet.proto !== 'tcp' || answer !== 'silence', 'it reached the guest, which did not answer');
+      return 'accept';
+    }
+    return answer === 'refused' || refused ? 'reject' : 'drop';
+  } finally {
+    await bench.in('nft', ['delete', 'table', 'inet', table]);
+  }
+}
+
+async function counted(bench: NetBench, table: string, name: string): Promise<boolean> {
+  return !/packets 0 /.test(await bench.in('nft', ['list', 'counter', 'inet', table, name]));
+}
+
+function counterTable(table: string, { proto, port, remote }: Packet, tap: string): string {
+  const [ip, icmp] = remote.includes(':') ? ['ip6', 'icmpv6'] : ['ip', 'icmp'];
+  const what = proto === 'icmp' ? `${icmp} type echo-request` : `${proto} dport ${port}`;
+  return `table inet ${table} {
+    counter passed {}
+    counter refused {}
+    chain out {
+      type filter hook postrouting priority 300
+      oifname "${tap}" ${ip} saddr ${remote} ${what} counter name passed
+      oifname "wire" ${ip} daddr ${remote} ${icmp} type destination-unreachable counter name refused
+    }
+  }\n`;
+}
+
+async function send(bench: NetBench, { proto, port, remote }: Packet, to: string): Promise<Answer> {
+  assert.notEqual(proto, 'other', 'there is no way to send such a packet');
+  if (proto === 'icmp') return await ping(bench, remote, to);
+  const words = ['-e', SEND, proto, remote, to, String(port), String(ANSWER_MAX_MS)];
+  const said = (await bench.out(process.execPath, words)).trim();
+  assert.match(said, /^(answer|refused|silence)$/);
+  return said as Answer;
+}
+
+/** It tells nothing of a rejection; the counters do. */
+async function ping(bench: NetBench, from: string, to: string): Promise<Answer> {
+  const applet = from.includes(':') ? 'ping6' : 'ping';
+  const words = [applet, '-c', '1', '-W', '2', '-I', from, to];
+  return await bench.out('/bin/busybox', words).then(
+    () => 'answer',
+    () => 'silence',
+  );
+}

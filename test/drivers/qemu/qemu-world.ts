@@ -1,0 +1,245 @@
+/** Real machines for a test: the driver in networks of its own, with the tiny guest imported, and ways into the guests. */
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { run } from '../../../src/drivers/compute/qemu/command.ts';
+import { QemuCompute } from '../../../src/drivers/compute/qemu/driver.ts';
+import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
+import { Layout } from '../../../src/drivers/compute/qemu/layout.ts';
+import type { QemuOptions } from '../../../src/drivers/compute/qemu/options.ts';
+import { Qmp } from '../../../src/drivers/compute/qemu/qmp.ts';
+import { readRecord } from '../../../src/drivers/compute/qemu/record.ts';
+import { findVolumeNode } from '../../../src/drivers/compute/qemu/storage/hot-plug.ts';
+import { volumesOf } from '../../../src/drivers/compute/qemu/storage/volume-record.ts';
+import { createLogger } from '../../../src/kernel/logger.ts';
+import type { BaseImage, MachineSpec } from '../../../src/ports/compute.ts';
+import { findProgram } from '../../support/installed.ts';
+import { FULL, IN_FULL } from '../../support/runs.ts';
+import type { ComputeWorld } from '../compute-world.ts';
+import { isAlive, NetBench } from './net-bench.ts';
+import { probeIn } from './probe.ts';
+import { type TinyImage, tinyImage, tinyMissing } from './tiny-image.ts';
+
+const GIB = 1024 ** 3;
+const EVENTUALLY_MAX_MS = 90_000;
+const LOOK_EVERY_MS = 100;
+const PREFIX = 'skerry-qemu-';
+
+/** Of tests of real machines: `describe(name, REAL_MACHINES, …)`. They take long, and where CI is true nothing may be missing. */
+export const REAL_MACHINES = {
+  skip: FULL ? process.env.CI !== 'true' && (missing() ?? false) : IN_FULL.skip,
+};
+
+export interface SshOptions {
+  /** By which of its addresses; 4 unless told. */
+  readonly family?: 4 | 6;
+  /** Of root, instead of the guest key. */
+  readonly password?: string;
+  readonly timeoutMs?: number;
+}
+
+export interface QemuWorld extends ComputeWorld {
+  readonly driver: QemuCompute;
+  /** What the driver has for itself: folders, locks, commands. */
+  readonly host: QemuHost;
+  readonly net: NetBench;
+  readonly tiny: TinyImage;
+  /** The tiny guest as it was imported; it is the rescue system as well. */
+  readonly base: BaseImage;
+  /** OpenSSH public key that `ssh` signs in with. */
+  readonly guestKey: string;
+  /** Of machines of this world, unless a test wants others. */
+  readonly machine: Partial<MachineSpec>;
+  /** Another driver on the same host, as another process has it. */
+  another(): QemuCompute;
+  /** What the command printed in the guest, where root runs it, reached from outside. Fails when it does. */
+  ssh(machineId: string, command: string, options?: SshOptions): Promise<string>;
+  /** The same until it succeeds: a guest that was switched on needs some seconds. */
+  sshSoon(machineId: string, command: string, options?: SshOptions): Promise<string>;
+}
+
+export async function qemuWorld(wanted: Partial<QemuOptions> = {}): Promise<QemuWorld> {
+  await removeLeft();
+  const net = await NetBench.open();
+  const dir = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  const options: QemuOptions = {
+    dir: dataOf(dir),
+    hosts: ['one', 'two'],
+    accelerator: 'tcg',
+    netns: net.router,
+    log: createLogger('silent'),
+    ...wanted,
+  };
+  const driver = new QemuCompute(options);
+  const host = new QemuHost(options);
+  const close = async () => {
+    for (const id of await driver.list().catch(() => [])) await driver.remove(id).catch(() => undefined);
+    await removeFolder(dir);
+    await net.close();
+  };
+  try {
+    const tiny = await tinyImage();
+    const base = await driver.images.add(tiny.disk, { sha256: null });
+    await driver.images.setRescue(base.sha256);
+    const access = await guestAccess(dir);
+    const image = {
+      id: 'img_tiny',
+      family: 'tiny',
+      version: '1',
+      cloudInit: true,
+      iso: null,
+      base: base.sha256,
+    };
+    const machine = { ramMb: 128, sshKeys: [access.guestKey], image };
+    const ssh: QemuWorld['ssh'] = (id, command, how = {}) =>
+      signIn({ host, net, access }, id, { command, ...how });
+    return {
+      ...{ driver, host, net, tiny, base, machine, ssh, close, eventually },
+      guestKey: access.guestKey,
+      hosts: [options.hosts[0] ?? assert.fail('no host'), options.hosts[1] ?? 'none'],
+      now: () => new Date(),
+      another: () => new QemuCompute(options),
+      attached: (machineId) => attached(host, machineId),
+      admits: async (machineId, packet) => {
+        const { ipv4, ipv6 } = await specOf(host, machineId);
+        const { address } = packet.remote.includes(':') ? ipv6 : ipv4;
+        return await probeIn(net, packet, { address, tap: host.tap(machineId) });
+      },
+      sshSoon: async (...words) => {
+        let said = '';
+        await eventually(async () => {
+          said = await ssh(...words);
+          return true;
+        });
+        return said;
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A failure on the way counts as not yet; the last one is told when it does not come about. */
+async function eventually(reached: () => Promise<boolean>): Promise<void> {
+  const until = Date.now() + EVENTUALLY_MAX_MS;
+  for (;;) {
+    const last = Date.now() > until;
+    try {
+      if (await reached()) return;
+    } catch (error) {
+      if (last) throw error;
+    }
+    if (last) assert.fail(`it did not come about within ${EVENTUALLY_MAX_MS / 1000} s`);
+    await pause(LOOK_EVERY_MS);
+  }
+}
+
+async function specOf(host: QemuHost, machineId: string) {
+  const record = await readRecord(host.layout, machineId);
+  return record?.spec ?? assert.fail(`there is no machine ${machineId}`);
+}
+
+/** Of a machine that is on, only what its QEMU really has. */
+async function attached(host: QemuHost, machineId: string): ReturnType<ComputeWorld['attached']> {
+  const volumes = await volumesOf(host, machineId);
+  const qmp = await Qmp.open(host.layout.running(machineId, 'qmp'));
+  try {
+    const seen = await Promise.all(
+      volumes.map(async ({ id, sizeGb, device }) => {
+        const node = qmp && (await findVolumeNode(qmp, id));
+        if (device === null || (qmp && !node)) return [];
+        return [{ id, device, sizeGb: node ? node.image['virtual-size'] / GIB : sizeGb }];
+      }),
+    );
+    return seen.flat();
+  } finally {
+    qmp?.close();
+  }
+}
+
+interface Access {
+  readonly guestKey: string;
+  readonly keyFile: string;
+  /** A program that says the password which is in its environment. */
+  readonly askFile: string;
+}
+
+async function guestAccess(dir: string): Promise<Access> {
+  const keyFile = join(dir, 'guest-key');
+  const askFile = join(dir, 'ask');
+  await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'guest', '-f', keyFile]);
+  await writeFile(askFile, '#!/bin/sh\nprintf "%s\\n" "$GUEST_PASSWORD"\n', { mode: 0o700 });
+  return { keyFile, askFile, guestKey: (await readFile(`${keyFile}.pub`, 'utf8')).trim() };
+}
+
+const SSH_WORDS = [
+  ...['-F', 'none', '-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null'],
+  ...[
+    '-o',
+    'LogLevel=ERROR',
+    '-o',
+    'ConnectTimeout=5',
+    '-o',
+    'IdentitiesOnly=yes',
+    '-o',
+    'IdentityAgent=none',
+  ],
+];
+
+async function signIn(
+  { host, net, access }: { readonly host: QemuHost; readonly net: NetBench; readonly access: Access },
+  machineId: string,
+  { command, family = 4, password, timeoutMs }: SshOptions & { readonly command: string },
+): Promise<string> {
+  const { ipv4, ipv6 } = await specOf(host, machineId);
+  const to = `root@${family === 4 ? ipv4.address : ipv6.address}`;
+  const from = ['-b', family === 4 ? '198.51.100.7' : '2001:db8:ffff::9'];
+  const options = timeoutMs === undefined ? {} : { timeoutMs };
+  if (password === undefined) {
+    const byKey = ['-o', 'BatchMode=yes', '-i', access.keyFile];
+    return await net.out('ssh', [...SSH_WORDS, ...byKey, ...from, to, command], options);
+  }
+  const asked = [`GUEST_PASSWORD=${password}`, `SSH_ASKPASS=${access.askFile}`, 'SSH_ASKPASS_REQUIRE=force'];
+  const byPassword = ['-o', 'PubkeyAuthentication=no', '-o', 'NumberOfPasswordPrompts=1'];
+  return await net.out('env', [...asked, 'ssh', ...SSH_WORDS, ...byPassword, ...from, to, command], options);
+}
+
+const dataOf = (dir: string) => join(dir, 'data');
+
+/** Of test runs that were killed: each folder says which process made it. */
+async function removeLeft(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = new RegExp(`^${PREFIX}([0-9]+)-`).exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) await removeFolder(join(tmpdir(), name));
+  }
+}
+
+async function removeFolder(dir: string): Promise<void> {
+  const data = dataOf(dir);
+  await killLeft(data);
+  for (const folder of [dir, new Layout(data).runDir]) await rm(folder, { recursive: true, force: true });
+}
+
+/** Whatever has a path in this test's own folder among its words was started by its driver. */
+async function killLeft(dir: string): Promise<void> {
+  for (const pid of (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name))) {
+    const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (!words.startsWith('qemu-') || !words.includes(`${dir}/`)) continue;
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
+}
+
+function missing(): string | null {
+  const programs = ['nft', 'ip', 'nsenter', 'ssh', 'ssh-keygen', 'flock'].filter(
+    (name) => !findProgram([name]),
+  );
+  if (programs.length > 0) return `not here: ${programs.join(', ')}`;
+  return process.getuid?.() === 0 ? tinyMissing() : 'real machines need root';
+}

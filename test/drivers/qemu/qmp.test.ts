@@ -1,0 +1,84 @@
+/** What the answer of a QEMU means, and above all the lack of one. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { socketWord } from '../../../src/drivers/compute/qemu/processes.ts';
+import { Qmp, QmpSilent } from '../../../src/drivers/compute/qemu/qmp.ts';
+
+const ANSWER_MAX_MS = 50;
+
+describe('QMP', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'skerry-qmp-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  async function withServer(
+    serve: (client: Socket) => void,
+    work: (path: string) => Promise<void>,
+  ): Promise<void> {
+    const path = join(folder, 'qmp');
+    const clients: Socket[] = [];
+    const server: Server = createServer((client) => {
+      clients.push(client.on('error', () => undefined));
+      serve(client);
+    }).listen(path);
+    await once(server, 'listening');
+    try {
+      await work(path);
+    } finally {
+      for (const client of clients) client.destroy();
+      server.close();
+      await once(server, 'close');
+    }
+  }
+
+  it('one that accepts and says nothing is silent, not gone', async () => {
+    await withServer(
+      () => undefined,
+      (path) => assert.rejects(Qmp.whoListens(path, ANSWER_MAX_MS), QmpSilent),
+    );
+  });
+
+  it('one that makes no sense is silent, not gone', async () => {
+    await withServer(
+      (client) => client.write('no JSON\n'),
+      (path) => assert.rejects(Qmp.whoListens(path, ANSWER_MAX_MS), QmpSilent),
+    );
+  });
+
+  it('one that falls silent later fails that command alone', async () => {
+    const serve = (client: Socket) => client.once('data', () => client.write('{"return":{}}\n'));
+    await withServer(serve, async (path) => {
+      const qmp = (await Qmp.whoListens(path, ANSWER_MAX_MS)) ?? assert.fail('nobody listens');
+      await assert.rejects(qmp.execute('query-status'), QmpSilent);
+    });
+  });
+
+  it('one that ends while it is spoken to is gone, and so is one whose socket nobody has', async () => {
+    const serve = (client: Socket) => client.once('data', () => client.destroy());
+    await withServer(serve, async (path) => assert.equal(await Qmp.open(path), undefined));
+    assert.equal(await Qmp.open(join(folder, 'nobody')), undefined);
+  });
+
+  it('one whose socket was deleted is not gone while its process lives', async () => {
+    const path = join(folder, 'deleted');
+    const live = 'console.log(1); setInterval(() => {}, 1000)';
+    const words = ['-e', live, '--', '-name', 'srv/1/disk', socketWord(path)];
+    const qemu = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      await once(qemu.stdout, 'data');
+      await assert.rejects(Qmp.open(path), QmpSilent);
+    } finally {
+      qemu.kill('SIGKILL');
+      await once(qemu, 'exit');
+    }
+    assert.equal(await Qmp.open(path), undefined);
+  });
+});

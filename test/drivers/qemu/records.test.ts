@@ -1,0 +1,218 @@
+/** What the driver keeps, and what is amiss in it: no machine is started here. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { run } from '../../../src/drivers/compute/qemu/command.ts';
+import { QemuCompute } from '../../../src/drivers/compute/qemu/driver.ts';
+import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
+import { DiskFull, writeJson } from '../../../src/drivers/compute/qemu/json-file.ts';
+import { removeFormer } from '../../../src/drivers/compute/qemu/machine/disks.ts';
+import { keptSpec } from '../../../src/drivers/compute/qemu/machine/ensure.ts';
+import { type MachineRecord, readRecord, writeRecord } from '../../../src/drivers/compute/qemu/record.ts';
+import { keepReserve } from '../../../src/drivers/compute/qemu/reserve.ts';
+import { stopCopies } from '../../../src/drivers/compute/qemu/storage/background-copy.ts';
+import { snapshotsUnderWay } from '../../../src/drivers/compute/qemu/storage/snapshot-record.ts';
+import {
+  readVolume,
+  volumesOf,
+  writeVolume,
+} from '../../../src/drivers/compute/qemu/storage/volume-record.ts';
+import { createLogger } from '../../../src/kernel/logger.ts';
+import { findProgram } from '../../support/installed.ts';
+import { FULL, IN_FULL } from '../../support/runs.ts';
+import { machineSpec } from '../compute-world.ts';
+import { NetBench } from './net-bench.ts';
+
+const missing = ['ip', 'flock'].find((name) => !findProgram([name])) ?? false;
+
+function hostIn(dir: string, netns: string | null = null): QemuHost {
+  return new QemuHost({ dir, hosts: ['one'], accelerator: 'tcg', netns, log: createLogger('silent') });
+}
+
+/** One that is off, with a disk. */
+async function keep(host: QemuHost, id: string, wanted: Partial<MachineRecord> = {}): Promise<MachineRecord> {
+  const record: MachineRecord = {
+    spec: keptSpec(machineSpec({ id, host: 'one' })),
+    generation: 2,
+    power: 'off',
+    installingSince: null,
+    answersSince: null,
+    rescue: null,
+    filter: null,
+    traffic: { bitsPerS: null, mail: false },
+    ...wanted,
+  };
+  await mkdir(host.layout.machine(id), { recursive: true });
+  await writeFile(host.layout.disk(id, 2), 'a disk');
+  await writeRecord(host.layout, record);
+  return record;
+}
+
+describe('records of machines and volumes', () => {
+  let dir: string;
+  let host: QemuHost;
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'skerry-records-'));
+    host = hostIn(dir);
+  });
+  after(() => rm(dir, { recursive: true, force: true }));
+  const damage = async (id: string, text: string) => {
+    await mkdir(host.layout.machine(id), { recursive: true });
+    await writeFile(host.layout.machine(id, 'machine.json'), text);
+  };
+
+  it('a damaged one, and a name that is no id, concern no other machine', { skip: missing }, async () => {
+    const driver = new QemuCompute(host.options);
+    const good = await keep(host, 'good');
+    for (const name of ['lost+found', '.trash', 'good~']) {
+      await mkdir(join(host.layout.machines(), name));
+      await writeJson(join(host.layout.machines(), name, 'machine.json'), good);
+    }
+    await writeFile(join(host.layout.machines(), 'a file'), '');
+    await mkdir(host.layout.machine('never begun'));
+    const bad = {
+      'bad-empty': '',
+      'bad-half': '{"spec":',
+      'bad-null': 'null',
+      'bad-other': JSON.stringify(good),
+    };
+    for (const [id, text] of Object.entries(bad)) await damage(id, text);
+    const ids = [...Object.keys(bad), 'good'];
+    assert.deepEqual(await driver.list(), ids);
+    const seen = await driver.observe([...ids, 'never begun']);
+    const states = seen.map(({ state }) => state);
+    assert.deepEqual(states, ['unknown', 'unknown', 'unknown', 'unknown', 'stopped', 'absent']);
+    const tended = await driver.tend();
+    assert.deepEqual(
+      tended.map(({ id, what }) => [id, what]),
+      Object.keys(bad).map((id) => [id, 'failed']),
+    );
+    for (const { id, says } of tended) assert.match(says, new RegExp(`${id}/machine\\.json is damaged`));
+    assert.deepEqual(await driver.sample(ids, new Date()), []);
+  });
+
+  it('volumes and snapshots beside a damaged one are found', async () => {
+    const { layout } = host;
+    await writeVolume(layout, {
+      id: 'vol',
+      sizeGb: 1,
+      machineId: 'good',
+      device: '/dev/vdb',
+      leaving: false,
+    });
+    await mkdir(layout.snapshots());
+    for (const folder of [layout.volumes(), layout.snapshots()]) {
+      await writeFile(join(folder, 'bad.json'), '{');
+      await writeFile(join(folder, 'empty.json'), '');
+      await mkdir(join(folder, 'folder.json'));
+      await mkdir(join(folder, 'lost+found'));
+    }
+    await writeJson(layout.snapshot('snap', 'json'), { id: 'snap', machineId: 'good', state: 'creating' });
+    assert.deepEqual(
+      (await volumesOf(host, 'good')).map(({ id }) => id),
+      ['vol'],
+    );
+    assert.deepEqual(
+      (await snapshotsUnderWay(host, 'good')).map(({ id }) => id),
+      ['snap'],
+    );
+    await assert.rejects(readVolume(layout, 'bad'), /volumes\/bad\.json is damaged/);
+  });
+
+  it('copies that were given up are deleted, but for the one that goes on', async () => {
+    const record = await keep(host, 'copies');
+    const { layout } = host;
+    const [before, wanted, other] = [
+      layout.diskCopy('copies', 2, 'a'),
+      layout.diskCopy('copies', 3, 'a'),
+      layout.diskCopy('copies', 3, 'b'),
+    ];
+    const files = async () =>
+      (await readdir(layout.machine('copies'))).map((name) => layout.machine('copies', name));
+    const kept = [layout.disk('copies', 2), layout.machine('copies', 'machine.json')];
+    for (const path of [before, `${wanted}.part`, other, `${other}.part`, `${other}.failed`])
+      await writeFile(path, '');
+    await removeFormer(host, record);
+    assert.ok(!(await files()).includes(before));
+    await stopCopies(host, layout.machine('copies'), wanted);
+    assert.deepEqual((await files()).sort(), [`${wanted}.part`, ...kept].sort());
+    await stopCopies(host, layout.machine('copies'));
+    assert.deepEqual((await files()).sort(), kept.sort());
+  });
+});
+
+const CANNOT_MOUNT = FULL ? process.getuid?.() !== 0 && 'to mount needs root' : IN_FULL.skip;
+
+describe('a disk of the host that is full', { skip: CANNOT_MOUNT }, () => {
+  let dir: string;
+  let host: QemuHost;
+  let net: NetBench;
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'skerry-full-'));
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'skerry-test', dir]);
+    net = await NetBench.open();
+    host = hostIn(dir, net.router);
+  });
+  after(async () => {
+    await net?.close();
+    await run('umount', [dir]);
+    await rm(dir, { recursive: true });
+  });
+  const fill = async () => {
+    const full = (error: NodeJS.ErrnoException) => assert.equal(error.code, 'ENOSPC');
+    const path = join(dir, 'guests');
+    for (const bytes of [1024 ** 2, 4096]) {
+      for (let more = true; more; ) {
+        await appendFile(path, Buffer.alloc(bytes, 1)).catch((error) => {
+          full(error);
+          more = false;
+        });
+      }
+    }
+  };
+  /** What its command line tells is enough to be taken for the machine's QEMU. */
+  const pretend = (id: string) => {
+    const words = ['-c', 'read never', 'sh', `unix:${host.layout.running(id, 'qmp')},server=on,wait=off`];
+    const child = spawn('sh', words, { stdio: ['pipe', 'ignore', 'ignore'] });
+    return { child, ended: once(child, 'exit') };
+  };
+
+  it('takes what the reserve has room for: machines are switched off, and stay so', async () => {
+    const driver = new QemuCompute(host.options);
+    await keepReserve(host.layout);
+    for (const id of ['first', 'second']) await keep(host, id, { power: 'on' });
+    await fill();
+    await assert.rejects(writeJson(join(dir, 'else'), {}), DiskFull);
+    for (const id of ['first', 'second']) await driver.power(id, 'off');
+    assert.equal((await readRecord(host.layout, 'second'))?.power, 'off');
+    for (const id of ['first', 'second']) await driver.remove(id);
+    assert.deepEqual(await driver.list(), []);
+  });
+
+  it('without a reserve keeps no process on and no machine from being removed', async () => {
+    const driver = new QemuCompute(host.options);
+    await rm(join(dir, 'guests'));
+    await rm(join(dir, 'reserve'));
+    await keep(host, 'full', { power: 'on' });
+    await writeVolume(host.layout, {
+      id: 'vol',
+      sizeGb: 1,
+      machineId: 'full',
+      device: '/dev/vdb',
+      leaving: false,
+    });
+    await fill();
+    const { child, ended } = pretend('full');
+    await assert.rejects(driver.power('full', 'off'), DiskFull);
+    await ended;
+    assert.equal(child.signalCode, 'SIGKILL');
+    await driver.remove('full');
+    assert.ok(!existsSync(host.layout.machine('full')));
+    assert.equal((await readVolume(host.layout, 'vol'))?.machineId, null);
+  });
+});

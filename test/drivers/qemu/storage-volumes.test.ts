@@ -1,0 +1,130 @@
+/** Volumes as guests have them. What every driver does with volumes is in the contract. */
+import assert from 'node:assert/strict';
+import { rename, writeFile } from 'node:fs/promises';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { volumeSerial } from '../../../src/drivers/compute/qemu/names.ts';
+import { Qmp } from '../../../src/drivers/compute/qemu/qmp.ts';
+import { ContractBench, failsAs } from '../compute-world.ts';
+import { type QemuWorld, qemuWorld, REAL_MACHINES } from './qemu-world.ts';
+
+const GIB = 1024 ** 3;
+const DEVICE = '/dev/vdb';
+/** The guest writes it to the start of a volume; a sector long, so that it is found wherever it may lie. */
+const MARKER = 'SKERRY-WAS-HERE-'.repeat(32);
+
+describe('volumes of real machines', REAL_MACHINES, () => {
+  let world: QemuWorld;
+  let one: string;
+  let two: string;
+  let made = 0;
+  let id = '';
+  before(async () => {
+    world = await qemuWorld();
+    const bench = new ContractBench();
+    await bench.open(async () => world);
+    // They go with the world: all tests of this file share them.
+    const stay = { after: () => undefined };
+    [one, two] = (await Promise.all([bench.running(stay), bench.running(stay)])).map((spec) => spec.id) as [
+      string,
+      string,
+    ];
+  });
+  after(() => world?.close());
+  afterEach(() => world.driver.removeVolume(id));
+
+  const volume = (sizeGb = 1) => ({ id, sizeGb, device: DEVICE });
+  const begin = (name: string) => {
+    id = `${name}-${made++}`;
+  };
+  const file = () => world.host.layout.volume(id, 'qcow2');
+  /** In GiB, as the guest sees it; 0 when there is none. */
+  const sizeIn = async (machine: string) =>
+    (Number(await world.ssh(machine, 'cat /sys/block/vdb/size 2>/dev/null || echo 0')) * 512) / GIB;
+  const sees = (machine: string, sizeGb: number) =>
+    world.eventually(async () => (await sizeIn(machine)) === sizeGb);
+  const write = (machine: string) =>
+    world.ssh(machine, `printf '%s' '${MARKER}' | dd of=${DEVICE} bs=512 conv=fsync 2>/dev/null`);
+  const read = (machine: string) => world.ssh(machine, `dd if=${DEVICE} bs=512 count=1 2>/dev/null`);
+  const inQemu = async <T>(machine: string, work: (qmp: Qmp) => Promise<T>): Promise<T> => {
+    const qmp = (await Qmp.open(world.host.layout.running(machine, 'qmp'))) ?? assert.fail('it is off');
+    try {
+      return await work(qmp);
+    } finally {
+      qmp.close();
+    }
+  };
+
+  it('a guest finds a volume while it runs, by its serial number, and what it writes goes with the volume', async () => {
+    begin('moved');
+    await world.driver.attach(one, volume());
+    await sees(one, 1);
+    assert.equal((await world.ssh(one, 'cat /sys/block/vdb/serial')).trim(), volumeSerial(id));
+    await write(one);
+    await world.driver.attach(two, volume());
+    await Promise.all([sees(one, 0), sees(two, 1)]);
+    assert.equal(await read(two), MARKER);
+  });
+
+  it('a guest sees its volume grow while it uses it, and the volume never shrinks', async () => {
+    begin('grown');
+    await world.driver.attach(one, volume());
+    await sees(one, 1);
+    await write(one);
+    await world.driver.grow(id, 3);
+    await sees(one, 3);
+    await world.driver.grow(id, 2);
+    await world.driver.detach(id);
+    await world.driver.grow(id, 4);
+    await world.driver.attach(one, volume());
+    await sees(one, 4);
+    assert.equal(await read(one), MARKER);
+  });
+
+  it('volumes are in the order of their devices after a start, whichever came first', async (t) => {
+    begin('second');
+    const first = `first-${made++}`;
+    t.after(() => world.driver.removeVolume(first));
+    await world.driver.power(two, 'off');
+    await world.driver.attach(two, { id, sizeGb: 2, device: '/dev/vdc' });
+    await world.driver.attach(two, { id: first, sizeGb: 1, device: DEVICE });
+    await world.driver.power(two, 'on');
+    const serials = await world.sshSoon(two, 'cat /sys/block/vdb/serial; echo; cat /sys/block/vdc/serial');
+    assert.deepEqual(serials.trim().split(/\s+/), [first, id].map(volumeSerial));
+  });
+
+  it('a guest that does not answer keeps its volume until it does, and the volume stays its own', async () => {
+    begin('kept');
+    await world.driver.attach(one, volume());
+    await sees(one, 1);
+    await inQemu(one, (qmp) => qmp.execute('stop'));
+    await failsAs('transient', world.driver.detach(id));
+    await failsAs('transient', world.driver.attach(two, volume()));
+    await inQemu(one, (qmp) => qmp.execute('cont'));
+    await world.driver.attach(two, volume());
+    await Promise.all([sees(one, 0), sees(two, 1)]);
+  });
+
+  it('a machine takes fifteen volumes', async () => {
+    begin('many');
+    await failsAs('refused', world.driver.attach(one, { ...volume(), device: '/dev/vdq' }));
+    await world.driver.attach(one, { ...volume(), device: '/dev/vdp' });
+    assert.equal((await world.attached(one)).length, 1);
+  });
+
+  it('a volume that cannot be had does not keep its machine from starting, and comes when it is attached again', async () => {
+    begin('missed');
+    await world.driver.attach(one, volume());
+    await sees(one, 1);
+    await write(one);
+    await world.driver.power(one, 'off');
+    await rename(file(), `${file()}.aside`);
+    await writeFile(file(), 'not a disk');
+    await world.driver.power(one, 'on');
+    await world.sshSoon(one, 'true');
+    assert.equal(await sizeIn(one), 0);
+    await rename(`${file()}.aside`, file());
+    await world.driver.attach(one, volume());
+    await sees(one, 1);
+    assert.equal(await read(one), MARKER);
+  });
+});

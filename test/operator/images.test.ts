@@ -1,0 +1,172 @@
+/** Real machines are installed from imported disks: until there is one, nobody can have the image. No machine starts here. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { run as runProgram } from '../../src/drivers/compute/qemu/command.ts';
+import { runOperator } from '../../src/operator/run.ts';
+import { findProgram, skippedFor } from '../support/installed.ts';
+import type { SessionClient } from '../support/session-client.ts';
+import { apiToken, V1Client } from '../support/v1-client.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const MIB = 1024 ** 2;
+const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY me';
+const FORM = { product: 'vps', plan: 's1', region: 'par', billing: 1, root_password: 'canary root password' };
+/** What both surfaces say of an image that cannot be had, and of one that can where there is no host to carry the server. */
+const IMAGELESS = ['unprocessable', 'image', 'bad_os'];
+const HOSTLESS = ['unprocessable', 'plan', 'out_of_stock'];
+const skip = skippedFor(findProgram(['qemu-img']), 'qemu-img is not installed');
+
+describe('images of real machines', { skip }, () => {
+  let folder: string;
+  let world: World;
+  let customer: SessionClient;
+  let api: V1Client;
+  let keyId: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'skerry-imports-'));
+    world = await startWorld({
+      SKERRY_COMPUTE: 'qemu',
+      SKERRY_QEMU_DIR: join(folder, 'qemu'),
+      SKERRY_QEMU_HOSTS: 'one',
+      SKERRY_QEMU_ACCELERATOR: 'tcg',
+      SKERRY_QEMU_NETNS: 'skerry-test-nowhere',
+    });
+    customer = await world.customer();
+    api = V1Client.over(world.url, await apiToken(customer));
+    keyId = (await api.post('/ssh-keys', { name: 'me', public_key: KEY })).body.id;
+  });
+  after(async () => {
+    await world.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function run(...argv: string[]): Promise<{ code: number; said: string }> {
+    const lines: string[] = [];
+    const say = (line: string) => void lines.push(line);
+    const { service, db } = world.opened;
+    const doors = {
+      settings: () => [],
+      database: async () => db,
+      service: async () => ({ service, register: async () => undefined, coins: null }),
+    };
+    const code = await runOperator(argv, doors, undefined, { out: say, err: say, ask: null });
+    return { code, said: lines.join('\n') };
+  }
+  async function ok(...argv: string[]): Promise<string> {
+    const { code, said } = await run(...argv);
+    assert.equal(code, 0, said);
+    return said;
+  }
+  async function refused(words: RegExp, ...argv: string[]): Promise<void> {
+    const { code, said } = await run(...argv);
+    assert.notEqual(code, 0);
+    assert.match(said, words);
+    assert.ok(!said.includes('\n'), said);
+  }
+
+  /** A raw disk that would boot. */
+  async function disk(name: string): Promise<{ path: string; sha256: string }> {
+    const path = join(folder, name);
+    const content = Buffer.alloc(MIB);
+    content.write(name);
+    content.set([0x55, 0xaa], 510);
+    await writeFile(path, content);
+    return { path, sha256: createHash('sha256').update(content).digest('hex') };
+  }
+  /** An empty disk of so many GiB. */
+  async function qcow2(name: string, sizeGb: number): Promise<string> {
+    const path = join(folder, name);
+    await runProgram('qemu-img', ['create', '-q', '-f', 'qcow2', path, `${sizeGb}G`]);
+    return path;
+  }
+  const versions = async () =>
+    (await api.get('/images')).body.data.map(
+      ({ family, version }: Record<string, string>) => `${family}-${version}`,
+    );
+  async function shownId(name: string): Promise<string> {
+    const line = (await ok('images', 'list')).split('\n').find((each) => each.startsWith(`${name} `));
+    return /img_\w+/.exec(line ?? '')?.[0] ?? assert.fail('no such image');
+  }
+  /** What the two surfaces say of an order. */
+  async function order(image: string, plan = 's1'): Promise<[rest: string, field: string, session: string]> {
+    const body = { name: 'web-1', plan, region: 'par', image: await shownId(image), ssh_keys: [keyId] };
+    const { error } = (await api.post('/servers', body)).body;
+    const { body: session } = await customer.post('/deploy-api.php', { ...FORM, plan, os: image });
+    return [error.code, error.errors?.[0]?.field ?? '', String(session.error)];
+  }
+  const imports = async () =>
+    (
+      await world.opened.db.rows<{ resource: string }>(
+        `select resource from audit_events where action = 'image.import' and result = 'ok' order by id`,
+      )
+    ).map(({ resource }) => resource);
+
+  it('are not there before their disks are imported, and cannot be ordered', async () => {
+    assert.deepEqual(await versions(), []);
+    assert.equal((await api.get(`/images/${await shownId('debian-12')}`)).status, 404);
+    assert.deepEqual(await order('debian-12'), IMAGELESS);
+  });
+
+  it('are imported by name or id, once and again, and are there from then on', async () => {
+    const { path, sha256 } = await disk('debian');
+    const said = await ok('images', 'import', path, '--image', 'debian-12', '--sha256', sha256.toUpperCase());
+    assert.match(
+      said,
+      new RegExp(`^sha256 ${sha256}, for disks of 1 GiB and more\ndebian-12 is installed from it$`),
+    );
+    const id = await shownId('debian-12');
+    await ok('images', 'import', path, '--image', id);
+    assert.deepEqual(await imports(), [id, id]);
+    assert.deepEqual(await versions(), ['debian-12']);
+    assert.equal((await api.get(`/images/${id}`)).status, 200);
+    assert.deepEqual(await order('debian-12'), HOSTLESS);
+    assert.match(await ok('images', 'list'), new RegExp(`debian-12 +${id} +${sha256.slice(0, 12)} +1`));
+    // The newest of the family is the newest that is there.
+    const { body } = await customer.post('/deploy-api.php', { ...FORM, os: 'debian' });
+    assert.equal(body.error, HOSTLESS[2]);
+  });
+
+  it('need a plan whose disk is large enough', async () => {
+    const larger = await qcow2('larger', 45);
+    const said = await ok('images', 'import', larger, '--image', 'ubuntu-24.04');
+    assert.match(said, /for disks of 45 GiB and more\n.*\nnote: too large for the disks of s1$/);
+    assert.deepEqual(await order('ubuntu-24.04'), IMAGELESS);
+    assert.deepEqual(await order('ubuntu-24.04', 's3'), HOSTLESS);
+    const huge = await qcow2('huge', 4_000);
+    assert.match(
+      await ok('images', 'import', huge, '--image', 'alpine'),
+      /\nwarning: no plan has a disk of that size/,
+    );
+  });
+
+  it('serve as the rescue system, beside an image or alone', async () => {
+    assert.match(await ok('images', 'list'), /^rescue +not imported/m);
+    const before = (await imports()).length;
+    const { path, sha256 } = await disk('rescue');
+    assert.match(await ok('images', 'import', path, '--rescue'), /rescue systems boot it$/);
+    assert.deepEqual((await imports()).slice(before), ['rescue']);
+    assert.match(await ok('images', 'list'), new RegExp(`^rescue +${sha256.slice(0, 12)} +1`, 'm'));
+  });
+
+  it('are refused in one line: no disk, another checksum, no such image, nothing to do with it', async () => {
+    const before = await imports();
+    const { path } = await disk('wrong');
+    await writeFile(join(folder, 'text'), 'x'.repeat(4096));
+    const image = ['--image', 'debian-13'];
+    await refused(/not a disk/, 'images', 'import', join(folder, 'text'), ...image);
+    await refused(/no such file/, 'images', 'import', join(folder, 'nothing'), ...image);
+    await refused(/is no file, but a folder/, 'images', 'import', folder, ...image);
+    await refused(/another SHA-256/, 'images', 'import', path, ...image, '--sha256', '0'.repeat(64));
+    await refused(/64 hexadecimal digits/, 'images', 'import', path, ...image, '--sha256', 'abc');
+    await world.opened.db.run(`update images set deprecated_at = now() where family = 'fedora'`);
+    assert.match(await ok('images', 'list'), /^fedora-\S+ +img_\w+ +not imported +deprecated$/m);
+    await refused(/no such image in the catalogue/, 'images', 'import', path, '--image', 'windows');
+    await refused(/--image <name>, --rescue or both/, 'images', 'import', path);
+    assert.deepEqual(await imports(), before);
+    assert.deepEqual(await order('debian-13'), IMAGELESS);
+  });
+});

@@ -1,0 +1,191 @@
+/** The service as an operator runs it, with real machines in networks of their own, and a customer with money at it. */
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { run } from '../../src/drivers/compute/qemu/command.ts';
+import { Layout } from '../../src/drivers/compute/qemu/layout.ts';
+import { NetBench } from '../drivers/qemu/net-bench.ts';
+import { type TinyImage, tinyImage } from '../drivers/qemu/tiny-image.ts';
+import { type Environment, killLeftovers, type Serving, skerryd, startServing } from '../support/process.ts';
+import { SessionClient } from '../support/session-client.ts';
+import { apiToken, type Body, V1Client } from '../support/v1-client.ts';
+import { topUp } from '../support/world.ts';
+
+const COME_ABOUT_MS = 120_000;
+const LOOK_EVERY_MS = 100;
+
+const SSH_WORDS = [
+  ...['-F', 'none', '-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null'],
+  ...['-o', 'LogLevel=ERROR', '-o', 'ConnectTimeout=4', '-o', 'IdentitiesOnly=yes'],
+];
+
+export class RealWorld {
+  readonly net: NetBench;
+  readonly tiny: TinyImage;
+  readonly folder: string;
+  readonly env: Environment;
+  #serving: Serving | undefined;
+  #token = '';
+
+  private constructor(parts: Pick<RealWorld, 'net' | 'tiny' | 'folder' | 'env'>) {
+    this.net = parts.net;
+    this.tiny = parts.tiny;
+    this.folder = parts.folder;
+    this.env = parts.env;
+  }
+
+  static async open(settings: Environment = {}): Promise<RealWorld> {
+    const tiny = await tinyImage();
+    const net = await NetBench.open();
+    const folder = await mkdtemp(join(tmpdir(), 'skerry-real-'));
+    // Root's database runs as another user, who must be able to pass through.
+    await chmod(folder, 0o755);
+    const env = {
+      SKERRY_DATA_DIR: join(folder, 'data'),
+      SKERRY_LOG_LEVEL: 'warn',
+      SKERRY_SIM_BLOCK_S: '0',
+      SKERRY_RATE_CAPACITY: '100000',
+      SKERRY_COMPUTE: 'qemu',
+      SKERRY_QEMU_ACCELERATOR: 'tcg',
+      SKERRY_QEMU_DIR: join(folder, 'qemu'),
+      SKERRY_QEMU_HOSTS: 'vm-1',
+      SKERRY_QEMU_NETNS: net.router,
+      SKERRY_SHUTDOWN_DEADLINE_S: '20',
+      ...settings,
+    };
+    const world = new RealWorld({ net, tiny, folder, env });
+    try {
+      await world.#furnish();
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
+    return world;
+  }
+
+  get url(): string {
+    return this.#serving?.url ?? assert.fail('the service does not run');
+  }
+  /** The customer's, with every scope. */
+  get api(): V1Client {
+    return V1Client.over(this.url, this.#token);
+  }
+  get layout(): Layout {
+    return new Layout(this.env.SKERRY_QEMU_DIR ?? '');
+  }
+
+  /** An operator's command, which must succeed; what it printed. */
+  async operator(...args: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await skerryd(args, this.env);
+    assert.equal(code, 0, `skerryd ${args.join(' ')}: ${stdout}${stderr}`);
+    return stdout;
+  }
+
+  async start(): Promise<void> {
+    this.#serving = await startServing(this.env);
+  }
+  /** The service is killed, not asked to stop; its guests go on. */
+  async kill(): Promise<void> {
+    await this.#serving?.stop('SIGKILL');
+  }
+
+  async addKey(): Promise<string> {
+    const path = join(this.folder, 'key');
+    await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'laptop', '-f', path]);
+    const public_key = (await readFile(`${path}.pub`, 'utf8')).trim();
+    const { status, body } = await this.api.post('/ssh-keys', { name: 'laptop', public_key });
+    assert.equal(status, 201);
+    return body.id;
+  }
+
+  /** The id of the image that the tiny guest was imported as. */
+  async imageId(): Promise<string> {
+    const { body } = await this.api.get('/images?filter[family]=debian');
+    return (
+      body.data.find((image: Body) => image.version === '12')?.id ?? assert.fail('the image is not offered')
+    );
+  }
+
+  /** Waits for it, a refusal to connect being not yet; the last reason is told when it does not come about. */
+  async eventually<T>(what: string, reached: () => Promise<T | false | null>): Promise<T> {
+    let reason: unknown = '';
+    for (const until = Date.now() + COME_ABOUT_MS; Date.now() < until; await pause(LOOK_EVERY_MS)) {
+      try {
+        const found = await reached();
+        if (found !== false && found !== null) return found;
+      } catch (error) {
+        reason = error;
+      }
+    }
+    return assert.fail(`${what}: not within ${COME_ABOUT_MS / 1000} s. ${reason}`);
+  }
+
+  async untilStatus(id: string, status: string): Promise<Body> {
+    let seen = '';
+    return await this.eventually(`${id} is ${status}`, async () => {
+      const { body } = await this.api.get(`/servers/${id}`);
+      if (body.status !== seen) seen = body.status;
+      return body.status === status && body;
+    });
+  }
+
+  /** What the command printed in the guest, run by root, who signs in by key from this address outside. */
+  async ssh(
+    address: string,
+    command: string,
+    { from = address.includes(':') ? '2001:db8:ffff::9' : '198.51.100.7' }: { readonly from?: string } = {},
+  ): Promise<string> {
+    const key = ['-o', 'BatchMode=yes', '-i', join(this.folder, 'key'), '-b', from];
+    return (await this.net.out('ssh', [...SSH_WORDS, ...key, `root@${address}`, command])).trim();
+  }
+
+  async sshSoon(address: string, command: string): Promise<string> {
+    const said = await this.eventually(`ssh ${address}`, async () => ({
+      said: await this.ssh(address, command),
+    }));
+    return said.said;
+  }
+
+  async sshByPassword(address: string, password: string, command: string): Promise<string> {
+    const ask = join(this.folder, 'ask');
+    await writeFile(ask, '#!/bin/sh\nprintf "%s\\n" "$GUEST_PASSWORD"\n', { mode: 0o700 });
+    const env = [`GUEST_PASSWORD=${password}`, `SSH_ASKPASS=${ask}`, 'SSH_ASKPASS_REQUIRE=force'];
+    const byPassword = ['-o', 'PubkeyAuthentication=no', '-o', 'NumberOfPasswordPrompts=1'];
+    const how = [...byPassword, '-b', '198.51.100.7'];
+    const said = await this.eventually(`ssh ${address} by password`, async () => ({
+      said: await this.net.out('env', [...env, 'ssh', ...SSH_WORDS, ...how, `root@${address}`, command]),
+    }));
+    return said.said.trim();
+  }
+
+  async close(): Promise<void> {
+    await this.#serving?.stop();
+    killLeftovers();
+    // With the guests that run in it.
+    await this.net.close();
+    for (const folder of [this.folder, this.layout.runDir]) {
+      await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    }
+  }
+
+  async #furnish(): Promise<void> {
+    await this.start();
+    await this.operator('images', 'import', this.tiny.disk, '--image', 'debian-12', '--rescue');
+    const size = ['--cpu', '8', '--ram-mb', '8192', '--disk-gb', '200'];
+    await this.operator('hosts', 'add', 'vm-1', '--region', 'par', ...size);
+    await this.operator('ips', 'add', '--region', 'par', '--block', '192.0.2.0/26');
+    await this.operator('ips', 'add', '--region', 'par', '--block', '2001:db8:0:ff00::/60');
+    const session = SessionClient.over(this.url);
+    await session.signUp();
+    const sandbox = async (name: string, body: object = {}) => {
+      const init = { method: 'POST', body: JSON.stringify(body) };
+      const answer = await fetch(`${this.url}/sandbox/${name}`, init);
+      assert.equal(answer.status, 200, `/sandbox/${name}`);
+      return (await answer.json()) as Record<string, unknown>;
+    };
+    await topUp({ sandbox, settle: async () => void (await sandbox('settle')) }, session, 500);
+    this.#token = await apiToken(session);
+  }
+}

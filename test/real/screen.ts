@@ -1,0 +1,93 @@
+/** A picture of a guest's screen over the console's WebSocket, as a viewer takes one. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+
+const ANSWER_MAX_MS = 10_000;
+
+export interface Picture {
+  readonly width: number;
+  readonly height: number;
+  /** How many colours there are on it. */
+  readonly colours: number;
+}
+
+export async function readScreen(url: string): Promise<Picture> {
+  const socket = new WebSocket(url, ['binary']);
+  const reader = new Reader(socket);
+  await once(socket, 'open');
+  try {
+    assert.match((await reader.take(12)).toString(), /^RFB 003\.008\n$/);
+    socket.send(Buffer.from('RFB 003.008\n'));
+    const [count = 0] = await reader.take(1);
+    assert.ok((await reader.take(count)).includes(1), 'security None is offered');
+    socket.send(Buffer.from([1]));
+    assert.equal((await reader.take(4)).readUInt32BE(), 0);
+    socket.send(Buffer.from([1]));
+    const init = await reader.take(24);
+    await reader.take(init.readUInt32BE(20));
+    return await picture(socket, reader, { width: init.readUInt16BE(0), height: init.readUInt16BE(2) });
+  } finally {
+    socket.terminate();
+  }
+}
+
+async function picture(
+  socket: WebSocket,
+  reader: Reader,
+  { width, height }: { readonly width: number; readonly height: number },
+): Promise<Picture> {
+  // 32 bits a pixel, true colour, then raw rectangles only, then all of the screen.
+  socket.send(Buffer.from([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0]));
+  socket.send(Buffer.from([2, 0, 0, 1, 0, 0, 0, 0]));
+  const ask = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+  ask.writeUInt16BE(width, 6);
+  ask.writeUInt16BE(height, 8);
+  socket.send(ask);
+  const colours = new Set<number>();
+  const head = await reader.take(4);
+  assert.equal(head[0], 0, 'an update of the screen');
+  for (let left = head.readUInt16BE(2); left > 0; left--) {
+    const rectangle = await reader.take(12);
+    assert.equal(rectangle.readInt32BE(8), 0, 'raw');
+    const pixels = await reader.take(4 * rectangle.readUInt16BE(4) * rectangle.readUInt16BE(6));
+    for (let at = 0; at < pixels.length; at += 4) colours.add(pixels.readUInt32LE(at) & 0xffffff);
+  }
+  return { width, height, colours: colours.size };
+}
+
+/** Bytes as they come, in the portions that are asked for. */
+class Reader {
+  #held = Buffer.alloc(0);
+  #more: () => void = () => undefined;
+  #isOver = false;
+
+  constructor(socket: WebSocket) {
+    socket.on('message', (data: Buffer) => {
+      this.#held = Buffer.concat([this.#held, data]);
+      this.#more();
+    });
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      this.#isOver = true;
+      this.#more();
+    });
+  }
+
+  async take(count: number): Promise<Buffer> {
+    const timer = setTimeout(() => {
+      this.#isOver = true;
+      this.#more();
+    }, ANSWER_MAX_MS);
+    while (this.#held.length < count) {
+      assert.ok(!this.#isOver, `${count} bytes of the screen did not come`);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#more = resolve;
+      await promise;
+    }
+    clearTimeout(timer);
+    const taken = this.#held.subarray(0, count);
+    this.#held = this.#held.subarray(count);
+    return taken;
+  }
+}

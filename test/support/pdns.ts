@@ -1,0 +1,139 @@
+/** A real PowerDNS on loopback with an empty database of its own, and what is asked of it as resolvers do. */
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { freePort } from './free-port.ts';
+import { findProgram, skippedFor } from './installed.ts';
+
+export const KEY = 'a-key-of-tests';
+const READY_MAX_MS = 20_000;
+const LOOK_EVERY_MS = 25;
+
+/** Not every user's PATH has the folder of servers. */
+const program = findProgram(['pdns_server', '../sbin/pdns_server']);
+const dig = findProgram(['dig']);
+
+/** Why tests that need it are skipped, or false. */
+export const NO_PDNS = skippedFor(
+  program && dig,
+  'pdns_server, its SQLite backend and dig are not installed',
+);
+
+/** What the backend asks of its database; packages of minimal systems come without the file that holds it. */
+const SCHEMA = `
+create table domains (id integer primary key, name text not null collate nocase, master text, last_check int, type text not null,
+  notified_serial int, account text, options text, catalog text);
+create unique index domains_by_name on domains (name);
+create table records (id integer primary key, domain_id int references domains on delete cascade, name text, type text,
+  content text, ttl int, prio int, disabled boolean default 0, ordername text, auth bool default 1);
+create index records_by_name on records (domain_id, name, type);
+create table comments (id integer primary key, domain_id int not null, name text not null, type text not null,
+  modified_at int not null, account text, comment text not null);
+create table domainmetadata (id integer primary key, domain_id int not null, kind text collate nocase, content text);
+create table cryptokeys (id integer primary key, domain_id int not null, flags int not null, active bool,
+  published bool default 1, content text);
+create table tsigkeys (id integer primary key, name text collate nocase, algorithm text collate nocase, secret text);
+create table supermasters (ip text not null, nameserver text not null collate nocase, account text not null);`;
+
+const MAKE_DATABASE = `const { DatabaseSync } = require('node:sqlite');
+new DatabaseSync(process.argv[1]).exec(process.argv[2]);`;
+
+export interface Pdns {
+  readonly url: string;
+  readonly key: string;
+  /** The names of an address, as a resolver is told them. */
+  lookUp(address: string): Promise<string[]>;
+  /** Asks its API. */
+  api(method: string, path: string, body?: object): Promise<number>;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startPdns(): Promise<Pdns> {
+  const folder = await mkdtemp(join(tmpdir(), 'skerry-pdns-'));
+  const database = join(folder, 'names.sqlite3');
+  await promisify(execFile)(process.execPath, ['--no-warnings', '-e', MAKE_DATABASE, database, SCHEMA]);
+  const [dnsPort, httpPort] = [await freePort(), await freePort()];
+  const url = `http://127.0.0.1:${httpPort}`;
+  const api = async (method: string, path: string, body?: object) => {
+    const response = await fetch(`${url}/api/v1/servers/localhost${path}`, {
+      method,
+      headers: { 'x-api-key': KEY },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  let child: ChildProcess | null = null;
+  const stop = async () => {
+    if (!child) return;
+    const ended = once(child, 'close');
+    child.kill('SIGKILL');
+    await ended;
+    child = null;
+  };
+  const start = async () => {
+    child = launch(folder, database, { dnsPort, httpPort });
+    await answering(child, () => api('GET', ''));
+  };
+  await start();
+  return {
+    url,
+    key: KEY,
+    lookUp: async (address) => {
+      const args = ['+short', '+time=5', '+tries=2', '-p', `${dnsPort}`, '@127.0.0.1', '-x', address];
+      const { stdout } = await promisify(execFile)(dig ?? 'dig', args);
+      return stdout.split('\n').filter((line) => line !== '');
+    },
+    api,
+    stop,
+    start,
+    close: async () => {
+      await stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function launch(
+  folder: string,
+  database: string,
+  ports: { dnsPort: number; httpPort: number },
+): ChildProcess {
+  const settings = {
+    'config-dir': folder,
+    'socket-dir': folder,
+    launch: 'gsqlite3',
+    'gsqlite3-database': database,
+    // What is lost in a crash of the machine matters to nobody here.
+    'gsqlite3-pragma-synchronous': '0',
+    'local-address': '127.0.0.1',
+    'local-port': ports.dnsPort,
+    api: 'yes',
+    'api-key': KEY,
+    webserver: 'yes',
+    'webserver-address': '127.0.0.1',
+    'webserver-port': ports.httpPort,
+    'write-pid': 'no',
+    // It asks the internet whether it is an old version.
+    'security-poll-suffix': '',
+  };
+  const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+  return spawn(program ?? 'pdns_server', ['--daemon=no', '--guardian=no', ...args], { stdio: 'ignore' });
+}
+
+async function answering(child: ChildProcess, ask: () => Promise<number>): Promise<void> {
+  for (const deadline = Date.now() + READY_MAX_MS; ; ) {
+    if ((await ask().catch(() => 0)) === 200) return;
+    assert.equal(child.exitCode, null, 'pdns_server has ended');
+    assert.ok(Date.now() < deadline, 'pdns_server does not answer');
+    await pause(LOOK_EVERY_MS);
+  }
+}

@@ -1,0 +1,42 @@
+/** A server of names in memory: what it holds can be read, and what it does can be told. */
+import { ReverseZones } from '../../src/kernel/reverse-zones.ts';
+import { DnsError, type DnsFault, type ReverseDns } from '../../src/ports/dns.ts';
+
+export class ScriptedDns implements ReverseDns {
+  /** Address → name, as it is served. */
+  readonly names = new Map<string, string>();
+  readonly zoneNames: string[];
+  /** What every call meets. */
+  fault: DnsFault | null = null;
+  /** Comes before each name. */
+  before: (address: string, host: string | null) => Promise<void> = async () => undefined;
+
+  constructor(zoneNames: readonly string[]) {
+    this.zoneNames = [...zoneNames];
+  }
+
+  async set(address: string, host: string | null): Promise<void> {
+    this.#mayFail();
+    await this.before(address, host);
+    if (!new ReverseZones(this.zoneNames).find(address)) {
+      if (host !== null) throw new DnsError('no_zone', 'no zone');
+    } else if (host === null) this.names.delete(address);
+    else this.names.set(address, host);
+  }
+
+  async zones(): Promise<readonly string[]> {
+    this.#mayFail();
+    return this.zoneNames;
+  }
+
+  async createZone(zone: string): Promise<boolean> {
+    this.#mayFail();
+    if (this.zoneNames.includes(zone)) return false;
+    this.zoneNames.push(zone);
+    return true;
+  }
+
+  #mayFail(): void {
+    if (this.fault !== null) throw new DnsError(this.fault, `scripted: ${this.fault}`);
+  }
+}
