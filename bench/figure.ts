@@ -9,6 +9,9 @@ export interface Figure {
   readonly bound: 'min' | 'max';
 }
 
+/** What this machine lacks to measure it. */
+export class CannotMeasure extends Error {}
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

@@ -77,6 +77,7 @@ export function orderRow(ground: Ground, customerId: string, region: 0 | 1): Dep
     category: 'vps',
     ramMb: 1024,
     diskGb: 10,
+    machineId: null,
     sshKeys: [],
     sshPublicKeys: [],
     tags: [],

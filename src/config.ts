@@ -5,9 +5,10 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { checkCoins } from './config-coins.ts';
 import { nearest } from './kernel/nearest.ts';
 import { ConfigError, readValue, type SettingValue } from './kernel/setting.ts';
-import { SETTINGS, type SettingName, type SettingView } from './spec/settings.ts';
+import { COMMAND_LINE_NAMES, SETTINGS, type SettingName, type SettingView } from './spec/settings.ts';
 
 export { ConfigError };
 
@@ -37,6 +38,7 @@ export function loadConfig(env: Environment, dotEnvText = ''): Config {
   values.SKERRY_DATA_DIR = resolve(String(values.SKERRY_DATA_DIR));
   const config = values as Config;
   checkTogether(config);
+  checkCoins({ mode, given: (name) => found[name].text });
   return Object.freeze(config);
 }
 
@@ -46,7 +48,7 @@ export function describeConfig(env: Environment, dotEnvText = ''): SettingView[]
   const mode = found.SKERRY_MODE.text === 'live' ? 'live' : 'sandbox';
   return NAMES.map((name) => {
     const text = textOf(name, found, mode);
-    const secret = SETTINGS[name].type === 'secret' && text !== null;
+    const secret = isSecret(SETTINGS[name].type) && text !== null;
     return {
       name,
       value: secret ? '[set]' : text,
@@ -54,6 +56,10 @@ export function describeConfig(env: Environment, dotEnvText = ''): SettingView[]
       about: SETTINGS[name].about,
     };
   });
+}
+
+function isSecret(type: Row<SettingName>['type']): boolean {
+  return type === 'secret' || type === 'node';
 }
 
 /** How customers reach the service: the setting, or the address it listens on. */
@@ -78,11 +84,11 @@ function collect(env: Environment, dotEnvText: string): Found {
   return Object.fromEntries(found) as Found;
 }
 
-/** Names that begin with SKERRY_TEST_ belong to the tests. */
+/** Names that begin with SKERRY_TEST_ belong to the tests, and some to the customers' command line. */
 function refuseUnknown(env: Environment): void {
   for (const name of Object.keys(env).sort()) {
-    if (!name.startsWith('SKERRY_') || name.startsWith('SKERRY_TEST_') || Object.hasOwn(SETTINGS, name))
-      continue;
+    if (!name.startsWith('SKERRY_') || name.startsWith('SKERRY_TEST_')) continue;
+    if (Object.hasOwn(SETTINGS, name) || COMMAND_LINE_NAMES.includes(name)) continue;
     const meant = nearest(name, NAMES);
     const cure = meant ? `did you mean ${meant}?` : 'remove it; `skerryd config` lists all settings';
     throw new ConfigError(`${name}: there is no such setting; ${cure}`);
@@ -103,12 +109,19 @@ function checkTogether(config: Config): void {
       `${missing}: SKERRY_SMTP_URL and SKERRY_MAIL_FROM go together; set both or neither`,
     );
   }
+  if ((config.SKERRY_DNS_URL === null) !== (config.SKERRY_DNS_KEY === null)) {
+    const missing = config.SKERRY_DNS_URL === null ? 'SKERRY_DNS_URL' : 'SKERRY_DNS_KEY';
+    throw new ConfigError(`${missing}: SKERRY_DNS_URL and SKERRY_DNS_KEY go together; set both or neither`);
+  }
   if (config.SKERRY_MODE === 'live') {
     if (config.SKERRY_SMTP_URL !== null && config.SKERRY_BASE_URL === null) {
       throw new ConfigError('SKERRY_BASE_URL: mails hold links; say how customers reach the service');
     }
     if (config.DATABASE_URL === null) {
       throw new ConfigError('DATABASE_URL: a live service needs a PostgreSQL of its own; give postgres://…');
+    }
+    if (config.SKERRY_COMPUTE === 'simulator') {
+      throw new ConfigError('SKERRY_COMPUTE: a live service sells real machines; set it to qemu');
     }
     if (config.SKERRY_CRASH_AT !== null) {
       throw new ConfigError('SKERRY_CRASH_AT: only a sandbox may be told to crash; unset it');

@@ -36,7 +36,7 @@ export async function provideDatabase(
   if (running) return { connection: running, stop: async () => undefined };
   if (manner === 'join' && !(await embeddedExists({ dataDir }))) {
     throw new Refusal(
-      `SKERRY_DATA_DIR: there is no database in ${dataDir}; name the folder, or start the service there once`,
+      `SKERRY_DATA_DIR: there is no database in ${dataDir}; name the folder, or make one there: skerryd migrate`,
     );
   }
   const embedded = await startEmbedded({ dataDir, log });

@@ -4,11 +4,15 @@ import { fail } from '../kernel/fail.ts';
 import { moveClock, notifyWorkers } from '../store/clock.ts';
 import type { Runner } from '../workers/runner.ts';
 import type { Opened } from './service.ts';
+import type { Simulation } from './simulation.ts';
 
 /** How long a sandbox call may wait for the work it caused: receivers that never answer cost a time-out for each attempt. */
 const WAIT_MAX_MS = 240_000;
 
-export function sandboxControl(opened: Opened, runner: Runner): SandboxControl {
+export function sandboxControl(
+  opened: Pick<Opened, 'db' | 'clock' | 'service'> & { readonly simulation: Simulation },
+  runner: Runner,
+): SandboxControl {
   const { simulation, service } = opened;
   /** What a simulated part refuses, it refuses with the field at fault. */
   async function refusing<T>(work: Promise<T>): Promise<T> {
@@ -45,7 +49,7 @@ async function settle(runner: Runner, deadline: number): Promise<void> {
  * everything that was due in it. What is in flight to somebody outside (a webhook, a mail) is waited for, so that
  * what follows from its answer is planned from the time at which it was sent.
  */
-async function advanceClock(opened: Opened, runner: Runner, ms: number): Promise<Date> {
+async function advanceClock(opened: Pick<Opened, 'db' | 'clock'>, runner: Runner, ms: number): Promise<Date> {
   const { clock, db } = opened;
   const target = clock.now().getTime() + ms;
   const deadline = Date.now() + WAIT_MAX_MS;

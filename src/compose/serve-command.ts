@@ -1,11 +1,15 @@
 /** `skerryd serve`: one process, or a parent that holds the database and keeps N children alive. */
 import type { Config } from '../config.ts';
+import type { Service } from '../domain/context.ts';
 import { abandonUploads } from '../domain/images/abandon.ts';
 import { Refusal } from '../kernel/refusal.ts';
 import { EMBEDDED_CONNECTIONS } from '../store/embedded/settings.ts';
+import { listHosts } from '../store/hosts.ts';
 import { releaseAllLeases } from '../store/operations.ts';
+import { announceLines, warningLines } from './announce.ts';
 import { serveWithChildren } from './children.ts';
 import { provideDatabase } from './database.ts';
+import { proveCoins } from './prove-coins.ts';
 import { prepareSandbox } from './seed.ts';
 import { type ServeOptions, startService } from './serve.ts';
 import { connectionsOf, openService } from './service.ts';
@@ -24,8 +28,14 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
   const database = await provideDatabase(config, 'own', options.warn);
   try {
     const opened = await openService(config, database.connection, { mayMigrate: true });
+    const coins = opened.reality?.coins ?? [];
+    const announce = (url: string | null) => announceLines(config, { url, coins }).forEach(options.say);
     try {
+      warningLines(config, coins).forEach(options.warn);
+      // Whoever asks it to end meanwhile need not wait for nodes.
+      await Promise.race([proveCoins(coins, options.warn), asked]);
       await prepareSandbox(opened);
+      await warnOfStrangeHosts(opened.service, options.warn);
       // Whoever holds the folder's lock is alone: leases of a process that was killed need not run out.
       if (config.DATABASE_URL === null) {
         await releaseAllLeases(opened.db);
@@ -35,10 +45,10 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
       await opened.close();
     }
     if (options.processes > 1) {
-      await serveWithChildren(config, options, asked, (url) => announce(options, url));
+      await serveWithChildren(config, options, asked, announce);
     } else {
       const running = await startService(config, database.connection, { roles: options.roles });
-      announce(options, running.url);
+      announce(running.url);
       await asked;
       await running.stop();
     }
@@ -61,14 +71,13 @@ async function serveAsChild(config: Config, options: ServeOptions, asked: Promis
   if (process.connected) process.disconnect();
 }
 
-function announce(options: ServeOptions, url: string | null): void {
-  if (url === null) {
-    options.say('skerry workers ready');
-    return;
-  }
-  options.say(`skerry ready on ${url}`);
-  options.say(
-    'A sandbox: simulated coins and machines, no real money. Open the address above for the first step.',
+/** A sandbox that was made with simulated machines has hosts that a real driver does not: what is sold there is never made. */
+async function warnOfStrangeHosts({ db, compute }: Service, warn: (line: string) => void): Promise<void> {
+  const strange = (await listHosts(db)).filter(({ name }) => compute.hosts && !compute.hosts.includes(name));
+  if (strange.length === 0) return;
+  const names = strange.map(({ name }) => name).join(', ');
+  warn(
+    `skerryd: the inventory has hosts that SKERRY_QEMU_HOSTS does not name: ${names}; drain them, or take a fresh folder`,
   );
 }
 

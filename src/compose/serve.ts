@@ -17,11 +17,14 @@ import { expireTopupsDuty } from '../workers/expire-topups.ts';
 import { fanOutDuty } from '../workers/fan-out.ts';
 import { mailDuty } from '../workers/mail.ts';
 import { operateDuty } from '../workers/operate.ts';
+import { quotesDuty } from '../workers/quotes.ts';
 import { renewDuty } from '../workers/renew.ts';
 import { retainDuty } from '../workers/retain.ts';
 import { Runner } from '../workers/runner.ts';
 import { sampleDuty } from '../workers/sample.ts';
 import { tasksDuty } from '../workers/tasks.ts';
+import { tendDuty } from '../workers/tend.ts';
+import { throttleDuty } from '../workers/throttle.ts';
 import { watchDuty } from '../workers/watch.ts';
 import { listenRefusal } from './listen.ts';
 import { sandboxControl } from './sandbox.ts';
@@ -115,13 +118,7 @@ export async function startService(
 }
 
 function duties(opened: Opened, sender: WebhookSender): Duty[] {
-  const { service, simulation } = opened;
-  const blocks: Duty = {
-    name: 'simulated blocks',
-    run: () => simulation.chains.tick(),
-    nextDue: () => simulation.chains.nextBlockDue(),
-    busy: async () => false,
-  };
+  const { service } = opened;
   const others: Duty = {
     name: 'clock of other processes',
     run: () => readClock(opened).then(() => 0),
@@ -130,18 +127,34 @@ function duties(opened: Opened, sender: WebhookSender): Duty[] {
   };
   return [
     others,
-    blocks,
+    ...outsideDuties(opened),
     watchDuty(service),
     expireTopupsDuty(service),
     // After the chains were read: what was paid is known before somebody is suspended.
     renewDuty(service),
     operateDuty(service),
     tasksDuty(service),
+    tendDuty(service),
     sampleDuty(service),
+    throttleDuty(service),
     fanOutDuty(service),
     deliverDuty(service, sender),
     mailDuty(service),
     retainDuty(service),
+  ];
+}
+
+/** What nobody else does: a sandbox makes its own blocks, and a live service asks for prices. */
+function outsideDuties({ service, simulation, reality }: Opened): Duty[] {
+  if (reality !== null) return [quotesDuty(service, reality.feeds)];
+  if (simulation === null) return [];
+  return [
+    {
+      name: 'simulated blocks',
+      run: () => simulation.chains.tick(),
+      nextDue: () => simulation.chains.nextBlockDue(),
+      busy: async () => false,
+    },
   ];
 }
 
@@ -161,7 +174,7 @@ function door(
     terms: HttpSettings['terms'];
   },
 ): FastifyInstance {
-  const { service, db } = opened;
+  const { service, db, simulation } = opened;
   return buildHttp({
     service,
     geo: opened.geo,
@@ -181,7 +194,9 @@ function door(
     ready: async () => (await db.rows('select 1 as one')).length === 1,
     // With several processes, a caller who moved the clock may be answered by another one next.
     ...(sharedPort ? { beforeRequest: () => readClock(opened) } : {}),
-    sandbox: (scope) => sandboxRoutes(scope, sandboxControl(opened, runner)),
+    ...(simulation && {
+      sandbox: (scope) => sandboxRoutes(scope, sandboxControl({ ...opened, simulation }, runner)),
+    }),
   });
 }
 

@@ -4,29 +4,20 @@ import { baseUrl, type Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { openStamp } from '../domain/stamp/open.ts';
 import { DiskBlobs } from '../drivers/blobs/disk.ts';
-import { SimnetControl } from '../drivers/chain/simnet/control.ts';
-import { Simnet } from '../drivers/chain/simnet/driver.ts';
-import { SimulatorControl } from '../drivers/compute/simulator/control.ts';
-import { SimulatedCompute } from '../drivers/compute/simulator/driver.ts';
-import { SqlFaults } from '../drivers/faults.ts';
 import { MmdbGeo } from '../drivers/geo/mmdb.ts';
-import { MailOutbox } from '../drivers/mail/outbox.ts';
-import { SmtpMailer } from '../drivers/mail/smtp.ts';
-import { FixedRates } from '../drivers/rates/fixed.ts';
 import { OffsetClock } from '../kernel/clock.ts';
 import { armCrashPoint } from '../kernel/crash.ts';
 import { createLoggers, type Logger } from '../kernel/logger.ts';
 import { PasswordHasher } from '../kernel/passwords.ts';
 import { parseQuotas } from '../kernel/quotas.ts';
-import { Refusal } from '../kernel/refusal.ts';
-import type { KeyRing } from '../kernel/secrets.ts';
-import { parseSender, parseSmtpUrl } from '../kernel/smtp-url.ts';
-import type { Mailer } from '../ports/mail.ts';
-import { COIN_CODES } from '../spec/coins.ts';
 import { notifyWorkers } from '../store/clock.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
 import { openPipelined, type PipelinedReads } from '../store/pipelined.ts';
+import { requireKeys } from './coins.ts';
 import { openMigrated } from './database.ts';
+import { reverseDns } from './dns.ts';
+import { openReality, type Reality } from './reality.ts';
+import { type Drivers, type Simulation, simulate } from './simulation.ts';
 
 /** Connections of the simulated outside world: they are its own, never the service's. */
 const SIMULATED_POOL = 6;
@@ -35,20 +26,14 @@ const PIPELINED = 2;
 /** At most one notification to other processes in this time. */
 const NOTIFY_EVERY_MS = 50;
 
-/** The simulated world behind a sandbox's ports. */
-export interface Simulation {
-  readonly chains: SimnetControl;
-  readonly compute: SimulatorControl;
-  readonly rates: FixedRates;
-  readonly faults: SqlFaults;
-  readonly mails: MailOutbox;
-}
-
 export interface Opened {
   readonly service: Service;
   readonly db: OpenDatabase;
   readonly clock: OffsetClock;
-  readonly simulation: Simulation;
+  /** Null where coins are real. */
+  readonly simulation: Simulation | null;
+  /** Null in a sandbox. */
+  readonly reality: Reality | null;
   readonly geo: MmdbGeo;
   readonly log: Logger;
   readonly requestLog: Logger;
@@ -61,7 +46,8 @@ export interface Opened {
 
 /** Connections that one process may open: the service's, the simulated world's, those for single reads, and one that listens. */
 export function connectionsOf(config: Config): number {
-  return config.SKERRY_DB_POOL + SIMULATED_POOL + PIPELINED + 1;
+  const simulated = config.SKERRY_MODE === 'live' ? 0 : SIMULATED_POOL;
+  return config.SKERRY_DB_POOL + simulated + PIPELINED + 1;
 }
 
 export async function openService(
@@ -69,19 +55,16 @@ export async function openService(
   connection: ConnectionSettings,
   { mayMigrate = false }: { mayMigrate?: boolean } = {},
 ): Promise<Opened> {
-  if (config.SKERRY_MODE === 'live') {
-    throw new Refusal(
-      'SKERRY_MODE: this version has simulated coins and machines only, and never serves them as live',
-    );
-  }
   armCrashPoint(config.SKERRY_CRASH_AT ?? undefined);
+  requireKeys(config);
   const { log, plain: requestLog } = createLoggers(config.SKERRY_LOG_LEVEL);
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
   const db = await openMigrated(config, connection, { poolSize: config.SKERRY_DB_POOL, mayMigrate, onError });
-  const outside = openDatabase(connection, { poolSize: SIMULATED_POOL, onError });
+  const outside =
+    config.SKERRY_MODE === 'live' ? null : openDatabase(connection, { poolSize: SIMULATED_POOL, onError });
   let reads: PipelinedReads | null = null;
   const close = async () => {
-    await Promise.all([reads?.close(), outside.close()]);
+    await Promise.all([reads?.close(), outside?.close()]);
     await db.close();
   };
   try {
@@ -89,9 +72,10 @@ export async function openService(
       mode: config.SKERRY_MODE,
       secretKey: config.SKERRY_SECRET_KEY,
       dataDir: config.SKERRY_DATA_DIR,
+      worthless: config.SKERRY_WORTHLESS_COINS,
     });
     const clock = new OffsetClock(clockOffsetMs);
-    const simulation = simulate(config, outside, clock, keys);
+    const world = openWorld(config, { db, outside, clock, keys, log });
     const wakes = waking(db);
     const place = { url: baseUrl(config) };
     reads = await openPipelined(db);
@@ -102,29 +86,18 @@ export async function openService(
       keys,
       log,
       passwords: new PasswordHasher({ queueMax: config.SKERRY_PASSWORD_QUEUE }),
-      ...simulation.drivers,
+      ...world.drivers,
       blobs: new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') }),
-      settings: {
-        mode: config.SKERRY_MODE,
-        siteName: config.SKERRY_SITE_NAME,
-        get baseUrl() {
-          return place.url;
-        },
-        tokenPrefix: config.SKERRY_TOKEN_PREFIX,
-        rateLockMinutes: config.SKERRY_RATE_LOCK_MINUTES,
-        addressRestDays: config.SKERRY_ADDRESS_REST_DAYS,
-        graceDays: config.SKERRY_GRACE_DAYS,
-        shutdownDeadlineS: config.SKERRY_SHUTDOWN_DEADLINE_S,
-        webhookAllowLoopback: config.SKERRY_WEBHOOK_ALLOW_LOOPBACK,
-        quotas: parseQuotas(config.SKERRY_QUOTAS),
-      },
+      dns: reverseDns(config),
+      settings: settingsOf(config, place),
       wake: wakes.wake,
     };
     return {
       service,
       db,
       clock,
-      simulation: simulation.controls,
+      simulation: world.simulation,
+      reality: world.reality,
       geo: new MmdbGeo({ file: config.SKERRY_GEO_FILE }),
       log,
       requestLog,
@@ -140,35 +113,42 @@ export async function openService(
   }
 }
 
-function simulate(
-  config: Config,
-  db: OpenDatabase,
-  clock: OffsetClock,
-  keys: KeyRing,
-): { drivers: Pick<Service, 'compute' | 'chains' | 'rates' | 'mailer'>; controls: Simulation } {
-  const faults = new SqlFaults(db);
-  const blockS = config.SKERRY_SIM_BLOCK_S;
-  const rates = new FixedRates({ db, faults });
-  const chains = COIN_CODES.map((coin) => [coin, new Simnet({ coin, db, clock, faults, blockS })] as const);
-  const compute = new SimulatedCompute({ db, clock, faults, installS: config.SKERRY_SIM_INSTALL_S });
-  const mails = new MailOutbox({ db, keys, faults, server: mailServer(config) });
+function settingsOf(config: Config, place: { readonly url: string }): Service['settings'] {
   return {
-    drivers: { compute, chains: new Map(chains), rates, mailer: mails },
-    controls: {
-      chains: new SimnetControl({ db, clock, blockS }),
-      compute: new SimulatorControl({ db, clock }),
-      rates,
-      faults,
-      mails,
+    mode: config.SKERRY_MODE,
+    siteName: config.SKERRY_SITE_NAME,
+    get baseUrl() {
+      return place.url;
     },
+    tokenPrefix: config.SKERRY_TOKEN_PREFIX,
+    rateLockMinutes: config.SKERRY_RATE_LOCK_MINUTES,
+    addressRestDays: config.SKERRY_ADDRESS_REST_DAYS,
+    graceDays: config.SKERRY_GRACE_DAYS,
+    shutdownDeadlineS: config.SKERRY_SHUTDOWN_DEADLINE_S,
+    throttleMbps: config.SKERRY_THROTTLE_MBPS,
+    webhookAllowLoopback: config.SKERRY_WEBHOOK_ALLOW_LOOPBACK,
+    quotas: parseQuotas(config.SKERRY_QUOTAS),
   };
 }
 
-/** Null without settings for one. Both were checked when they were read. */
-function mailServer(config: Config): Mailer | null {
-  const server = parseSmtpUrl(config.SKERRY_SMTP_URL ?? '');
-  const from = parseSender(config.SKERRY_MAIL_FROM ?? '');
-  return server && from ? new SmtpMailer({ server, from }) : null;
+interface World {
+  readonly drivers: Drivers;
+  readonly simulation: Simulation | null;
+  readonly reality: Reality | null;
+}
+
+/** A sandbox has no real coins, and a live service no simulated ones: the other's drivers are not even made. */
+function openWorld(
+  config: Config,
+  parts: Pick<Service, 'db' | 'keys' | 'log'> & {
+    readonly clock: OffsetClock;
+    readonly outside: OpenDatabase | null;
+  },
+): World {
+  const { outside, ...ours } = parts;
+  if (outside === null) return { ...openReality(config, ours), simulation: null };
+  const { drivers, controls } = simulate(config, { ...ours, db: outside });
+  return { drivers, simulation: controls, reality: null };
 }
 
 /** Wakes this process at once and the others by one notification for many wakes. */

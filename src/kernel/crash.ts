@@ -49,6 +49,9 @@ export const CRASH_POINTS = [
   'snapshot.asked',
   'snapshot.recorded',
   'snapshot.removed',
+  'rdns.planned',
+  'rdns.published',
+  'rdns.recorded',
   // Numbers and queued deliveries are written, and not committed; are committed.
   'fanout.written',
   'fanout.committed',

@@ -65,6 +65,18 @@ export function describeError(error: unknown): object {
   };
 }
 
+/** What an error says, as one line to be kept and shown: without what looks like a secret or like anybody's address. */
+export function faultLine(error: unknown): string {
+  if (!(error instanceof Error)) return 'it failed without a reason';
+  const line = scrubbed(beginningOf(error.message), String((error as { code?: unknown }).code));
+  return printable(line).trim() || error.name;
+}
+
+/** In one line, without what moves a terminal's cursor, hides or turns around what stands beside it. */
+export function printable(text: string): string {
+  return text.replace(/[\s\p{C}]+/gu, ' ');
+}
+
 /** Without the word at its end that may be a piece of a secret. */
 function beginningOf(message: string): string {
   return message.length <= MESSAGE_MAX_CHARS

@@ -4,8 +4,10 @@ import { SETTINGS, type SettingName } from '../spec/settings.ts';
 import { CRASH_POINTS } from './crash.ts';
 import { nearest } from './nearest.ts';
 import { isPrintable } from './printable.ts';
+import { isPrivateHost } from './private-host.ts';
 import { parseProxies } from './proxies.ts';
 import { parseQuotas } from './quotas.ts';
+import { feedProblem, parseQuoteSources } from './quote-sources.ts';
 import { Refusal } from './refusal.ts';
 import { KeyRing } from './secrets.ts';
 import { parseSender, parseSmtpUrl } from './smtp-url.ts';
@@ -28,12 +30,12 @@ export function readValue(name: SettingName, text: string | null): SettingValue 
   };
   const row: (typeof SETTINGS)[SettingName] & { choices?: readonly string[] } = SETTINGS[name];
   if (row.choices && !row.choices.includes(text)) wrong(`give one of ${row.choices.join(', ')}`);
-  const problem = PARTICULAR[name]?.(text);
+  const problem = row.type === 'node' ? nodeProblem(text) : PARTICULAR[name]?.(text);
   if (problem) wrong(problem);
   if (row.type === 'bool') return text === 'true' || (text !== 'false' && wrong('give true or false'));
   if (row.type === 'url')
     return webAddress(text) ?? wrong('give http:// or https:// and a host, without a path');
-  if (row.type === 'text' || row.type === 'secret') return text;
+  if (row.type === 'text' || row.type === 'secret' || row.type === 'node') return text;
   const { min, max } = row.type === 'port' ? { min: 0, max: 65_535 } : row;
   const number = /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
   const fits = number >= min && number <= max && (row.type === 'number' || /^\d+$/.test(text));
@@ -42,6 +44,9 @@ export function readValue(name: SettingName, text: string | null): SettingValue 
 }
 
 const CONTACT_MAX_CHARS = 500;
+/** Base 58 leaves out what is easily mistaken. */
+const MONERO_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{95}$/;
+const TRON_ADDRESS = /^T[1-9A-HJ-NP-Za-km-z]{33}$/;
 
 /** What a single value must be beyond its type; the answer is the cure. */
 const PARTICULAR: Partial<Record<SettingName, (text: string) => string | undefined>> = {
@@ -75,6 +80,21 @@ const PARTICULAR: Partial<Record<SettingName, (text: string) => string | undefin
     text.length <= CONTACT_MAX_CHARS && isPrintable(text)
       ? undefined
       : `give one line of at most ${CONTACT_MAX_CHARS} printable characters`,
+  // Its key goes along with every request.
+  SKERRY_DNS_URL: (text) =>
+    URL.canParse(text) && new URL(text).protocol === 'http:' && !isPrivateHost(new URL(text).hostname)
+      ? 'give https://, or http:// and localhost or a private address: the key must not be read on the way'
+      : undefined,
+  SKERRY_DNS_KEY: (text) =>
+    /^[!-~]{1,512}$/.test(text) ? undefined : 'give 1 to 512 letters, digits and signs without spaces',
+  SKERRY_XMR_ADDRESS: (text) =>
+    MONERO_ADDRESS.test(text) ? undefined : 'give the primary address of a wallet, 95 letters and digits',
+  SKERRY_ETH_USDT: (text) =>
+    /^0x[0-9a-fA-F]{40}$/.test(text) ? undefined : 'give the address of a contract, 0x and 40 digits',
+  SKERRY_TRON_USDT: (text) =>
+    TRON_ADDRESS.test(text) ? undefined : 'give the address of a contract, T and 33 letters and digits',
+  SKERRY_QUOTE_SOURCES: (text) => refusalOf(parseQuoteSources, text),
+  SKERRY_EURO_URL: feedProblem,
   SKERRY_QUOTAS: (text) => refusalOf(parseQuotas, text),
   SKERRY_TRUSTED_PROXIES: (text) => refusalOf(parseProxies, text),
   SKERRY_CRASH_AT: (text) => {
@@ -92,6 +112,25 @@ function refusalOf(parse: (text: string) => unknown, text: string): string | und
     return undefined;
   } catch (error) {
     return (error as Error).message;
+  }
+}
+
+/** What a node says becomes money: nobody on the way may change it, nor read its password. */
+function nodeProblem(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.hash || !isEncoded(url)) {
+    return 'give http://user:password@127.0.0.1:8332 or https://…, without #, and with % and @ in user and password encoded';
+  }
+  if (url.protocol === 'https:' || isPrivateHost(url.hostname)) return undefined;
+  return 'give https://, or http:// and localhost or a private address: nobody may change what a node says on the way';
+}
+
+function isEncoded({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -35,7 +35,7 @@ export function addAudit(program: Command, { doors, terminal }: OperatorContext)
       const { db } = service;
       const owner = customer === undefined ? {} : { customerId: (await requireCustomer(db, customer)).id };
       const rows = await listDeskAudit(db, { ...filter, ...owner }, limit + 1);
-      const heading = ['when (UTC)', 'action', 'resource', 'result', 'customer', 'by', 'from', 'request'];
+      const heading = ['when (UTC)', 'action', 'resource', 'result', 'customer', 'by', 'from', 'request', ''];
       for (const line of table([heading, ...rows.slice(0, limit).map(columns)])) terminal.out(line);
       if (rows.length > limit) terminal.err(tellMore(limit, 'entry', 'entries'));
     });
@@ -60,6 +60,7 @@ function columns(row: DeskAuditRow): string[] {
     actor(row),
     row.ip_country,
     row.request_id,
+    row.note ?? '',
   ];
 }
 

@@ -1,6 +1,8 @@
 /** What the operator's commands are given, and where their words go. */
 import type { Service } from '../domain/context.ts';
 import type { RegisterHosts } from '../domain/inventory/hosts.ts';
+import type { Market } from '../kernel/market-rate.ts';
+import type { CoinCode } from '../spec/coins.ts';
 import type { SettingView } from '../spec/settings.ts';
 import type { OpenDatabase } from '../store/db.ts';
 
@@ -17,6 +19,24 @@ export interface OperatorDoors {
 export interface OpenService {
   readonly service: Service;
   readonly register: RegisterHosts;
+  /** Null in a sandbox. */
+  readonly coins: CoinDesk | null;
+}
+
+/** What is known of real coins beside the service itself. */
+export interface CoinDesk {
+  readonly market: Market;
+  /** Null where the coin is not taken, or nobody can derive its addresses. */
+  readonly numbered: (coin: CoinCode) => Numbered | null;
+}
+
+/** The addresses of a coin by their numbers in the offline wallet. */
+export interface Numbered {
+  /** What stands before a number, seen from the account. */
+  readonly path: string;
+  /** Whose address it is, or will be; null: nobody's. */
+  readonly coinAt: (number: number) => CoinCode | null;
+  readonly addressAt: (number: number) => Promise<string>;
 }
 
 export interface Terminal {

@@ -1,6 +1,7 @@
-/** `hosts add`, `hosts drain`, `hosts undrain`, `hosts list`. */
+/** `hosts add`, `hosts resize`, `hosts drain`, `hosts undrain`, `hosts list`. */
 import type { Command } from 'commander';
-import { addHost, drainHost } from '../domain/inventory/hosts.ts';
+import { addHost, drainHost, type HostSize, resizeHost } from '../domain/inventory/hosts.ts';
+import { Refusal } from '../kernel/refusal.ts';
 import { listHosts } from '../store/hosts.ts';
 import type { OperatorContext } from './context.ts';
 import { wholeAboveZero } from './options.ts';
@@ -17,7 +18,7 @@ export function addHosts(program: Command, { doors, terminal }: OperatorContext)
   const hosts = program.command('hosts').description('the hosts that carry virtual servers');
   hosts
     .command('add')
-    .argument('<name>', 'as the compute driver knows it')
+    .argument('<name>', 'as the compute driver knows it: with QEMU one of SKERRY_QEMU_HOSTS')
     .requiredOption('--region <code>', 'such as par')
     .requiredOption('--cpu <cores>', 'physical cores', wholeAboveZero)
     .requiredOption('--ram-mb <MiB>', 'memory for servers', wholeAboveZero)
@@ -27,6 +28,19 @@ export function addHosts(program: Command, { doors, terminal }: OperatorContext)
       const { service, register } = await doors.service();
       await addHost(service, { name, regionId: region, ...size }, register);
       terminal.out(`host ${name} takes servers in ${region}`);
+    });
+  hosts
+    .command('resize')
+    .argument('<name>')
+    .option('--cpu <cores>', 'physical cores', wholeAboveZero)
+    .option('--ram-mb <MiB>', 'memory for servers', wholeAboveZero)
+    .option('--disk-gb <GiB>', 'disk for servers', wholeAboveZero)
+    .description('say that a host has more or less than when it was added')
+    .action(async (name: string, size: HostSize) => {
+      if (Object.keys(size).length === 0) throw new Refusal('say what changes: --cpu, --ram-mb or --disk-gb');
+      const { service } = await doors.service();
+      const { cpu, ramMb, diskGb } = await resizeHost(service, name, size);
+      terminal.out(`host ${name} has ${cpu} cores, and ${ramMb} MiB and ${diskGb} GiB for servers`);
     });
   for (const [verb, draining] of [
     ['drain', true],

@@ -6,10 +6,14 @@ import { Failure } from '../kernel/fail.ts';
 import { Refusal } from '../kernel/refusal.ts';
 import { addAudit } from './audit.ts';
 import { addCatalogue } from './catalogue.ts';
+import { addChain } from './chain.ts';
 import { FoundWrong, type OperatorContext, type OperatorDoors, type Terminal } from './context.ts';
 import { addCustomers } from './customers.ts';
 import { addDatabase } from './database.ts';
+import { addDedicated } from './dedicated.ts';
+import { addDns } from './dns.ts';
 import { addHosts } from './hosts.ts';
+import { addImages } from './images.ts';
 import { addIps } from './ips.ts';
 import { addMachines } from './machines.ts';
 import { addMaintenance } from './maintenance.ts';
@@ -52,12 +56,24 @@ function buildProgram(context: OperatorContext, more: MoreCommands): Command {
     })
     .exitOverride();
   more(program);
-  for (const add of [addStatus, addAudit, addDatabase, addCatalogue, addHosts, addMachines, addIps])
+  for (const add of [
+    addStatus,
+    addAudit,
+    addDatabase,
+    addCatalogue,
+    addHosts,
+    addImages,
+    addMachines,
+    addIps,
+    addDns,
+  ])
     add(program, context);
   for (const add of [
     addCustomers,
     addServers,
+    addDedicated,
     addTopups,
+    addChain,
     addWebhooks,
     addPrices,
     addSwitch,

@@ -1,9 +1,10 @@
-/** `servers freeze`, `servers hold`, `servers release`. */
-import type { Command } from 'commander';
+/** `servers freeze`, `servers hold`, `servers release`, `servers mail`. */
+import { Argument, type Command } from 'commander';
 import type { Service } from '../domain/context.ts';
 import { findServerForOperator } from '../domain/servers/desk.ts';
 import { freezeServer } from '../domain/servers/freeze.ts';
 import { holdServer } from '../domain/servers/hold.ts';
+import { allowMail } from '../domain/servers/mail.ts';
 import { releaseServer } from '../domain/servers/release.ts';
 import type { OperatorContext } from './context.ts';
 import { leversText } from './server-text.ts';
@@ -39,5 +40,16 @@ export function addServerLevers(servers: Command, { doors, terminal }: OperatorC
     .description('lift what was put on a server; say which when it is both')
     .action(async (id: string, { freeze = false, hold = false }: { freeze?: boolean; hold?: boolean }) => {
       await pull(id, (service) => releaseServer(service, id, { freeze, hold }));
+    });
+  servers
+    .command('mail')
+    .argument('<id>', 'srv_…')
+    .addArgument(new Argument('<word>', 'whether it may').choices(['allow', 'block']))
+    .description('let a server reach others’ mail servers (TCP port 25), or close that again')
+    .action(async (id: string, word: 'allow' | 'block') => {
+      const { service } = await doors.service();
+      const changed = await allowMail(service, id, word === 'allow');
+      const says = word === 'allow' ? 'may send mail to other servers' : 'cannot reach others’ mail servers';
+      terminal.out(`${id} ${says}${changed ? '' : ' (as before)'}`);
     });
 }

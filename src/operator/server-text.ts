@@ -1,4 +1,5 @@
 /** Servers in the words of the operator's commands. */
+import { tebibytes } from '../domain/servers/throttle.ts';
 import { showId } from '../kernel/ids.ts';
 import { centsText } from '../kernel/money.ts';
 import { sessionTime } from '../kernel/time.ts';
@@ -21,6 +22,7 @@ export function serverColumns(row: DeskServerRow): string[] {
   const notes = [
     row.frozen_at !== null && 'frozen',
     row.hold_order !== null && 'held',
+    row.throttled && 'slow',
     row.operation !== null && `${row.operation} under way`,
   ].filter((note) => note !== false);
   return [
@@ -53,11 +55,20 @@ export function serverFacts(row: DeskServerRow): [string, string | null][] {
     ['made', `${sessionTime(row.created_at)} UTC`],
     ['paid until', `${sessionTime(row.paid_until)} UTC; ${renewal}`],
     ['price', `${centsText(row.price_cents_cycle)} USD for ${months}`],
+    ['sent', sent(row)],
     ['frozen', row.frozen_at && `since ${sessionTime(row.frozen_at)} UTC: ${row.freeze_reason}`],
     ['legal hold', row.hold_order],
+    ['mail', row.mail_allowed ? 'may reach others’ mail servers' : null],
     ['under way', underWay(row)],
     ['last fault', row.last_fault],
   ];
+}
+
+/** Of the month that was counted last. */
+function sent({ sent_bytes, sent_since, transfer_tb, throttled }: DeskServerRow): string | null {
+  if (sent_bytes === null || sent_since === null) return null;
+  const since = `since ${sessionTime(sent_since).slice(0, 10)}`;
+  return `${tebibytes(sent_bytes)} of ${Number(transfer_tb)} TiB ${since}${throttled ? '; slow until the month ends' : ''}`;
 }
 
 /** What a worker is at, and how often it has tried. */

@@ -3,7 +3,7 @@ import { Argument, type Command } from 'commander';
 import { readSwitches, type SwitchState, turn } from '../domain/switches/switch.ts';
 import { Refusal } from '../kernel/refusal.ts';
 import { sessionTime } from '../kernel/time.ts';
-import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../spec/settings.ts';
+import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../spec/switches.ts';
 import type { OperatorContext } from './context.ts';
 
 /** Both words for one thing, so that nobody takes one for the other. */

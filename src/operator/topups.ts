@@ -2,7 +2,8 @@
 import { type Command, Option } from 'commander';
 import { systemActor } from '../domain/record.ts';
 import { findTopupForOperator, listTopupsForOperator, type TopupQuery } from '../domain/topups/desk.ts';
-import { type Resolved, refundTopup, releaseTopup } from '../domain/topups/held.ts';
+import { type Resolved, releaseTopup } from '../domain/topups/held.ts';
+import { type RefundOrder, refundTopup } from '../domain/topups/refund.ts';
 import { centsText } from '../kernel/money.ts';
 import { sessionTime } from '../kernel/time.ts';
 import { COIN_CODES } from '../spec/coins.ts';
@@ -11,7 +12,14 @@ import { listHeldTopups } from '../store/held-topups.ts';
 import type { OperatorContext } from './context.ts';
 import { wholeAboveZero } from './options.ts';
 import { facts, table, tellMore } from './table.ts';
-import { coinText, paymentColumns, TOPUP_HEADING, topupColumns, topupFacts } from './topup-text.ts';
+import {
+  coinText,
+  paymentColumns,
+  refundFacts,
+  TOPUP_HEADING,
+  topupColumns,
+  topupFacts,
+} from './topup-text.ts';
 
 const LIMIT = 100;
 const NAME = 'an order_ref, top_…, the address to be paid, or a transaction that paid';
@@ -44,26 +52,32 @@ function addLooks(topups: Command, { doors, terminal }: OperatorContext): void {
     .description('print all about one top-up and what paid it')
     .action(async (name: string) => {
       const { service } = await doors.service();
-      const { topup, payments, notes } = await findTopupForOperator(service, name);
+      const { topup, payments, refunds } = await findTopupForOperator(service, name);
       for (const line of facts(topupFacts(topup))) terminal.out(line);
-      const rows = payments.map((payment) => paymentColumns(payment, notes.get(payment.key)));
+      const rows = payments.map((payment) => paymentColumns(payment, refunds));
       terminal.out('');
       const heading = ['paid', 'state', 'confirmations', 'seen (UTC)', 'what became of it', 'transaction'];
       for (const line of table([heading, ...rows])) terminal.out(line);
+      for (const refund of refunds) {
+        const lines = facts(refundFacts(refund, topup.coin));
+        if (lines.length > 0) terminal.out('');
+        for (const line of lines) terminal.out(line);
+      }
     });
   topups
     .command('held')
-    .description('print top-ups with held payments, oldest first')
+    .description('print top-ups with held payments, or with some to be sent back, oldest first')
     .action(async () => {
       const { service } = await doors.service();
       const rows = (await listHeldTopups(service.db)).map((row) => [
         row.order_ref,
         row.email,
-        coinText(row.held_units, row.coin),
+        row.held_units === '0' ? '' : coinText(row.held_units, row.coin),
+        row.unsent_units === '0' ? '' : coinText(row.unsent_units, row.coin),
         sessionTime(row.created_at),
       ]);
-      for (const line of table([['order_ref', 'customer', 'held', 'made (UTC)'], ...rows]))
-        terminal.out(line);
+      const heading = ['order_ref', 'customer', 'held', 'to be sent back', 'made (UTC)'];
+      for (const line of table([heading, ...rows])) terminal.out(line);
     });
 }
 
@@ -81,14 +95,22 @@ function addDecisions(topups: Command, { doors, terminal }: OperatorContext): vo
   topups
     .command('refund')
     .argument('<order_ref>', `or ${NAME.slice(NAME.indexOf('top_'))}`)
-    .option('--note <text>', 'kept with it, such as the transaction that sent the coins back')
-    .description('note that held payments were sent back: they are never credited')
-    .action(async (name: string, { note }: { note?: string }) => {
+    .option('--to <address>', 'where the customer wants the coins')
+    .option('--approved-by <name>', 'who allowed it')
+    .option('--txid <id>', 'what sent them; may be noted later, by the same command')
+    .option('--note <text>', 'kept with it')
+    .description('note that held payments are sent back, which is done elsewhere: they are never credited')
+    .action(async (name: string, order: RefundOrder) => {
       const { service } = await doors.service();
       const { topup } = await findTopupForOperator(service, name);
       const actor = systemActor(service.clock.now());
-      const refunded = await refundTopup(service, actor, topup.id, note ?? null);
-      terminal.out(`noted as sent back: ${decided(refunded)}; ${creditText(refunded)}`);
+      const refunded = await refundTopup(service, actor, topup.id, order);
+      const { address, txid } = refunded.refund;
+      if (txid !== null) terminal.out(`noted as sent back: ${decided(refunded)}; ${creditText(refunded)}`);
+      else {
+        terminal.out(`approved: send ${decided(refunded)} to ${address}; ${creditText(refunded)}`);
+        terminal.out(`once they are sent: skerryd topups refund ${topup.order_ref} --txid …`);
+      }
     });
 }
 

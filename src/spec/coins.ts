@@ -109,3 +109,8 @@ export function confirmationsNeeded(code: string, amountCents: bigint): number {
   const steps = coin(code).confirmations.filter(([fromUsd]) => amountCents >= BigInt(fromUsd) * 100n);
   return Math.max(...steps.map(([, confirmations]) => confirmations), 1);
 }
+
+/** Of any amount: what is as deep as this needs no more. */
+export function confirmationsMost(code: string): number {
+  return Math.max(...coin(code).confirmations.map(([, confirmations]) => confirmations));
+}

@@ -6,6 +6,8 @@ export const LIMITS = {
   rateLockGraceHours: 3,
   /** Short by up to this part of a thousand counts as the asked amount: wallets take their fee from the sum. */
   topupTolerancePerMille: 5n,
+  /** Transactions that are told of one invoice: dust costs little, and nobody makes answers and events long with it. */
+  topupTxidsMax: 100,
   rootPasswordMinChars: 12,
   rootPasswordMaxChars: 128,
   passwordMinChars: 12,
@@ -94,6 +96,12 @@ export const LIMITS = {
   priceAheadMaxDays: 730,
   tokenLastUsedRefreshS: 60,
   ipv4PoolWarning: 50,
+  /** Addresses of a coin without public derivation; below that the operator should make more. */
+  addressPoolWarning: 50,
+  /** That an operator passes by at once. */
+  addressesSkippedMax: 100_000,
+  /** Top-ups of one coin in a day that nobody paid: more of them widen the gap that the operator's wallet must bridge. */
+  unpaidTopupsWarning: 500,
   sessionIdleHours: 24,
   sessionMaxDays: 30,
   /** Living sessions of one customer; the oldest makes room. */
@@ -125,6 +133,10 @@ export const QUOTAS = {
   /** Host names within a server's /64. */
   rdnsPerServer: 64,
   openTopups: 20,
+  /** Made in the last 24 hours and not paid, whatever became of them: each has taken an address for ever. */
+  unpaidTopupsPerDay: 50,
+  /** Of these, in a coin whose addresses the operator makes by hand. */
+  unpaidPoolTopupsPerDay: 20,
 } as const;
 
 /** Days before a suspended server is destroyed on which its customer is warned; those that fit into the grace period. */

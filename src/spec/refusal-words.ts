@@ -31,6 +31,10 @@ export const QUOTA_REACHED: Record<Quota, (limit: number) => string> = {
   tagsPerServer: (limit) => `A server ${most(limit, 'tag')}; leave some out.`,
   rdnsPerServer: (limit) => `The /64 of a server ${most(limit, 'host name')}; remove one first.`,
   openTopups: (limit) => `An account ${most(limit, 'open top-up')}; pay one, or wait until one expires.`,
+  unpaidTopupsPerDay: (limit) =>
+    `An account ${most(limit, 'unpaid top-up')} in 24 hours; pay one that is open, or wait.`,
+  unpaidPoolTopupsPerDay: (limit) =>
+    `An account ${most(limit, 'unpaid top-up')} of this coin in 24 hours; pay one that is open, or take another coin.`,
 };
 
 /**
@@ -72,4 +76,10 @@ export type ReferenceField = keyof typeof REFERENCES;
 export const TOPUP_REMEDY = {
   session: 'Top up at the page that `topup` names.',
   v1: 'POST /v1/billing/topup makes an address to pay to.',
+} as const;
+
+/** Said where no driver reaches dedicated machines: the operator sells them and looks after them himself. */
+export const BY_HAND = {
+  plan: 'This plan is sold by hand: ask the operator for a machine.',
+  server: 'This server is a machine that the operator looks after by hand: ask the operator for that.',
 } as const;

@@ -2,8 +2,11 @@
  * Every setting, read from the environment or `.env`. `skerryd config` prints this table with values and sources.
  * A rule of thumb for defaults: the sandbox works with none of them set.
  */
+import { COIN_SETTINGS } from './coin-settings.ts';
+
 interface SettingRow {
-  readonly type: 'text' | 'port' | 'whole' | 'number' | 'bool' | 'secret' | 'url';
+  /** `node`: the URL of a node of a coin, which may hold a password and is as secret as that. */
+  readonly type: 'text' | 'port' | 'whole' | 'number' | 'bool' | 'secret' | 'node' | 'url';
   /** null: unset. A pair gives the sandbox's and the live default. */
   readonly default: string | null | { readonly sandbox: string; readonly live: string };
   readonly min?: number;
@@ -23,7 +26,7 @@ export const SETTINGS = {
     type: 'text',
     default: 'sandbox',
     choices: ['sandbox', 'live'],
-    about: 'sandbox: simulated coins and machines; live: real ones. A database is one of them for good',
+    about: 'sandbox: simulated coins; live: real ones. A database is one of them for good',
   },
   SKERRY_HOST: { type: 'text', default: '127.0.0.1', about: 'address to listen on' },
   SKERRY_PORT: { type: 'port', default: '8080', about: 'port to listen on; 0 takes a free one' },
@@ -172,6 +175,13 @@ export const SETTINGS = {
     max: 3600,
     about: 'seconds a guest has to shut down when it is asked to; then it is switched off',
   },
+  SKERRY_THROTTLE_MBPS: {
+    type: 'whole',
+    default: '10',
+    min: 1,
+    max: 100000,
+    about: 'megabits a second of a server that has sent more this month than its plan includes',
+  },
   SKERRY_WEBHOOK_ALLOW_LOOPBACK: {
     type: 'bool',
     default: 'false',
@@ -206,6 +216,42 @@ export const SETTINGS = {
     default: '',
     about: 'what one customer may have, where it is not as the operator guide lists: servers=100,tokens=10',
   },
+  SKERRY_COMPUTE: {
+    type: 'text',
+    default: 'simulator',
+    choices: ['simulator', 'qemu'],
+    about: 'what runs the servers. simulator: nothing real (sandbox only); qemu: this machine, as root',
+  },
+  SKERRY_QEMU_DIR: {
+    type: 'text',
+    default: null,
+    about: 'qemu: folder of disks, images, volumes and snapshots; unset: qemu in the data folder',
+  },
+  SKERRY_QEMU_HOSTS: {
+    type: 'text',
+    default: null,
+    about:
+      'qemu: what this machine is called in the inventory, with commas if by several names; unset: its host name',
+  },
+  SKERRY_QEMU_ACCELERATOR: {
+    type: 'text',
+    default: 'kvm',
+    choices: ['kvm', 'tcg'],
+    about: 'qemu: kvm uses the processor; tcg emulates one, many times slower, where there is no KVM',
+  },
+  SKERRY_QEMU_NETNS: {
+    type: 'text',
+    default: null,
+    about: 'qemu: network namespace that the servers live in, to try it; unset: the network of this machine',
+  },
+  SKERRY_DNS_URL: {
+    type: 'url',
+    default: null,
+    about:
+      'reverse DNS: HTTP API of PowerDNS, http://127.0.0.1:8081; unset: names are kept and served by nobody',
+  },
+  SKERRY_DNS_KEY: { type: 'secret', default: null, about: 'key of that API; goes with SKERRY_DNS_URL' },
+  ...COIN_SETTINGS,
   SKERRY_SIM_INSTALL_S: {
     type: 'number',
     default: '3',
@@ -229,6 +275,17 @@ export const SETTINGS = {
 
 export type SettingName = keyof typeof SETTINGS;
 
+/**
+ * What the customers' command line reads from the environment. It is told by names of the same kind, and whoever tries the
+ * service and calls it from one shell has both there: the service passes over exactly these.
+ */
+export const COMMAND_LINE_NAMES: readonly string[] = [
+  'SKERRY_TOKEN',
+  'SKERRY_API_URL',
+  'SKERRY_CONTEXT',
+  'SKERRY_CONFIG',
+];
+
 /** One setting as it stands; `value` is null when unset and `[set]` when secret. */
 export interface SettingView {
   readonly name: SettingName;
@@ -236,42 +293,3 @@ export interface SettingView {
   readonly source: 'default' | 'environment' | '.env';
   readonly about: string;
 }
-
-interface SwitchRow {
-  readonly default: boolean;
-  /** REST operations that are refused as in maintenance while it is off, on both surfaces. */
-  readonly closes: readonly string[];
-  readonly about: string;
-}
-
-/** Switches that the operator turns while the service runs, kept in the database. What waited goes on when one is turned on. */
-export const SWITCHES = {
-  'topup-credit': {
-    default: true,
-    closes: [],
-    about: 'credit confirmed top-ups; off = the kill-switch is on: payments are confirmed but held',
-  },
-  deploys: {
-    default: true,
-    closes: ['servers.create'],
-    about: 'sell servers; off: new ones are refused as in maintenance, those being made are finished',
-  },
-  renewals: {
-    default: true,
-    closes: [],
-    about: 'bill by the calendar; off: nothing is charged, suspended, resumed, warned or destroyed by date',
-  },
-  webhooks: {
-    default: true,
-    closes: [],
-    about: 'send to webhooks; off: events are kept and queued, nothing is sent',
-  },
-  mail: {
-    default: true,
-    closes: [],
-    about: 'send mail; off: mails are queued, nothing is sent',
-  },
-} as const satisfies Record<string, SwitchRow>;
-
-export type SwitchName = keyof typeof SWITCHES;
-export const SWITCH_NAMES = Object.keys(SWITCHES) as SwitchName[];

@@ -43,6 +43,8 @@ export const SERVER_TRANSITIONS = [
   { from: 'running', trigger: 'reboot', to: 'running', event: 'server.rebooted' },
   { from: 'running', trigger: 'rescue', to: 'running', event: 'server.rebooted' },
   { from: 'running', trigger: 'stop', to: 'stopped', event: 'server.stopped' },
+  // It shut itself down, from inside.
+  { from: 'running', trigger: 'guest_went_off', to: 'stopped', event: 'server.stopped' },
   { from: 'stopped', trigger: 'start', to: 'running' },
   { from: 'running', trigger: 'suspend', to: 'suspended', event: 'server.suspended' },
   { from: 'stopped', trigger: 'suspend', to: 'suspended', event: 'server.suspended' },
@@ -188,6 +190,21 @@ export const VOLUME_TRANSITIONS = [
   { from: 'attached', trigger: 'server_destroyed', to: 'detached', event: 'volume.detached' },
   { from: 'detached', trigger: 'delete', to: null },
 ] as const satisfies readonly Transition<VolumeState>[];
+
+// ---- dedicated machines
+
+export const MACHINE_STATES = ['free', 'sold', 'wiping', 'tested'] as const;
+export type MachineState = (typeof MACHINE_STATES)[number];
+
+export const MACHINE_TRANSITIONS = [
+  { from: null, trigger: 'add', to: 'free' },
+  { from: 'free', trigger: 'sell', to: 'sold' },
+  // Its server ends. A driver that reaches the hardware has wiped it by then; elsewhere hands have to.
+  { from: 'sold', trigger: 'release_wiped', to: 'free' },
+  { from: 'sold', trigger: 'release', to: 'wiping' },
+  { from: 'wiping', trigger: 'wipe', to: 'tested' },
+  { from: 'tested', trigger: 'free', to: 'free' },
+] as const satisfies readonly Transition<MachineState>[];
 
 // ---- webhook delivery attempts
 

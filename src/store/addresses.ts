@@ -37,6 +37,13 @@ export async function findOverlap(tx: Sql, block: string): Promise<string | unde
   return row?.block;
 }
 
+/** All blocks of the pool, region by region. */
+export async function listBlocks(tx: Sql): Promise<Pick<BlockRow, 'region_id' | 'block'>[]> {
+  return await tx.rows(
+    'select region_id, block::text as block from ip_blocks order by region_id, ip_blocks.block',
+  );
+}
+
 export async function insertBlock(tx: Sql, row: BlockRow): Promise<void> {
   await tx.run(
     `insert into ip_blocks (id, region_id, family, block, gateway, created_at) values ($1, $2, $3, $4, $5, $6)`,

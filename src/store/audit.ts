@@ -14,14 +14,16 @@ export interface AuditRow {
   readonly requestId: string;
   readonly ipCountry: string;
   readonly result: 'ok' | 'error' | 'denied';
+  readonly note: string | null;
   readonly createdAt: Date;
 }
 
 export async function insertAudit(tx: Sql, row: AuditRow): Promise<void> {
   await tx.run(
     `insert into audit_events
-       (id, customer_id, action, resource, actor_token, actor_session, request_id, ip_country, result, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+       (id, customer_id, action, resource, actor_token, actor_session, request_id, ip_country, result, note,
+        created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       row.id,
       row.customerId,
@@ -32,6 +34,7 @@ export async function insertAudit(tx: Sql, row: AuditRow): Promise<void> {
       row.requestId,
       row.ipCountry,
       row.result,
+      row.note,
       row.createdAt,
     ],
   );

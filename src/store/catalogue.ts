@@ -42,6 +42,11 @@ export interface ImageRow {
   readonly active: boolean;
 }
 
+export interface InstallableImageRow extends ImageRow {
+  /** The smallest disk that takes what was imported; null where nothing was. */
+  readonly base_disk_gb: number | null;
+}
+
 const REGION = 'id, session_code, name, country, pop_id, tor_onion, active';
 const PLAN = `p.id, p.category, p.cpu, p.cpu_model, p.ram_mb, p.disk_gb, p.transfer_tb, p.price_cents_month, p.active,
   array(select region_id from plan_regions r where r.plan_id = p.id order by region_id) as regions`;
@@ -96,20 +101,21 @@ export async function findPlan(tx: Sql, id: string): Promise<PlanRow | undefined
 
 /**
  * The official image that may be installed under this id or this name: `debian-12`, `debian12`, or `debian` for the
- * newest. A version is recognised with and without its dots. Names are compared in lower case.
+ * newest. A version is recognised with and without its dots. Names are compared in lower case. `imported`: only one that has
+ * its disk.
  */
 export async function findInstallableImage(
   tx: Sql,
-  wanted: { readonly id: string | null; readonly name: string },
-): Promise<ImageRow | undefined> {
-  return await tx.row<ImageRow>(
-    `select ${IMAGE} from images
-      where type = 'official' and active and deprecated_at is null
+  wanted: { readonly id: string | null; readonly name: string; readonly imported: boolean },
+): Promise<InstallableImageRow | undefined> {
+  return await tx.row<InstallableImageRow>(
+    `select ${IMAGE}, base_disk_gb from images
+      where type = 'official' and active and deprecated_at is null and (base_sha256 is not null or not $3)
         and (id = $1::uuid
              or $2 in (family, family || '-' || version, family || version,
                        family || '-' || replace(version, '.', ''), family || replace(version, '.', '')))
       order by released_at desc, variant nulls first limit 1`,
-    [wanted.id, wanted.name],
+    [wanted.id, wanted.name, wanted.imported],
   );
 }
 

@@ -5,16 +5,102 @@
 import type { Sql } from '../kernel/sql.ts';
 import type { CoinCode } from '../spec/coins.ts';
 
-/** Takes the next derivation number of a coin. It stays taken, whatever becomes of it. */
-export async function takeIndex(sql: Sql, coin: CoinCode): Promise<number> {
-  const row = await sql.row<{ index: number }>(
-    `insert into coins (code, next_index) values ($1, 1)
-     on conflict (code) do update set next_index = coins.next_index + 1
-     returning next_index - 1 as index`,
-    [coin],
-  );
+export interface TakenIndex {
+  readonly index: number;
+  /** No block of its chain was read yet, and no invoice waits for that. */
+  readonly isUnread: boolean;
+}
+
+/**
+ * Takes a derivation number of a coin, one that was given back before a new one. It stays taken, whatever becomes of it, unless
+ * it is given back.
+ */
+export async function takeIndex(sql: Sql, coin: CoinCode): Promise<TakenIndex> {
+  const row =
+    (await sql.row<TakenIndex>(TAKE_SPARE, [coin])) ?? (await sql.row<TakenIndex>(TAKE_NEW, [coin]));
   if (!row) throw new Error('no derivation number');
-  return row.index;
+  return row;
+}
+
+/** A block that no chain has: a driver that goes on from a cursor with it looks for a fork, and begins some blocks earlier. */
+const NO_BLOCK = '0'.repeat(64);
+/** The mark of an invoice that was never made is none. */
+const IS_UNREAD = `(coins.cursor is null
+  or coins.cursor like '%:${NO_BLOCK}' and not exists (select from topups where topups.coin = coins.code))`;
+
+const TAKE_SPARE = `
+  with spare as (
+    select coin, index from spare_indexes where coin = $1 order by index limit 1 for update skip locked
+  )
+  delete from spare_indexes gone using spare where gone.coin = spare.coin and gone.index = spare.index
+  returning gone.index, (select ${IS_UNREAD} from coins where code = $1) as "isUnread"`;
+
+const TAKE_NEW = `
+  insert into coins (code, next_index) values ($1, 1)
+  on conflict (code) do update set next_index = coins.next_index + 1
+  returning next_index - 1 as index, ${IS_UNREAD} as "isUnread"`;
+
+/** For the next one who takes: only a number of which no address was shown to anybody. */
+export async function giveIndexBack(sql: Sql, coin: CoinCode, index: number): Promise<void> {
+  await sql.run('insert into spare_indexes (coin, index) values ($1, $2) on conflict do nothing', [
+    coin,
+    index,
+  ]);
+}
+
+/** The highest number that may be next: there are 2^31 of them below an account, and two coins may share one. */
+const INDEX_MAX = 1_000_000_000;
+
+/**
+ * Passes so many derivation numbers by, those that were given back included; what is next then, or null where there
+ * are not so many left.
+ */
+export async function skipIndexes(tx: Sql, coin: CoinCode, count: number): Promise<number | null> {
+  await tx.run('delete from spare_indexes where coin = $1', [coin]);
+  const row = await tx.row<{ next: number }>(
+    `insert into coins (code, next_index) values ($1, $2)
+     on conflict (code) do update set next_index = coins.next_index + $2 where coins.next_index <= $3 - $2
+     returning next_index as next`,
+    [coin, count, INDEX_MAX],
+  );
+  return row?.next ?? null;
+}
+
+/**
+ * Where the first poll begins, for it may come late. A cursor that is there already stays, unless the invoice that it was for was never
+ * made: nobody polls for one that is not there, and the chain grows.
+ */
+export async function beginCursor(sql: Sql, coin: CoinCode, height: number): Promise<void> {
+  await sql.run(`update coins set cursor = $2 where code = $1 and ${IS_UNREAD}`, [
+    coin,
+    `${height}:${NO_BLOCK}`,
+  ]);
+}
+
+/**
+ * Sets a coin back to before a block, and takes it from whoever reads it: he would save where he has got to. The coin's row must
+ * be locked.
+ */
+export async function rereadCoin(tx: Sql, coin: CoinCode, height: number): Promise<void> {
+  await tx.run(
+    `update coins set cursor = $2, lease_id = null, leased_until = null, failures = 0, retry_at = null, last_fault = null
+      where code = $1`,
+    [coin, `${Math.max(0, height - 1)}:${NO_BLOCK}`],
+  );
+}
+
+/** How far a coin was read; undefined where it never gave out an address. */
+export async function lockCoin(
+  tx: Sql,
+  coin: CoinCode,
+): Promise<{ readonly cursor: string | null } | undefined> {
+  return await tx.row('select cursor from coins where code = $1 for update', [coin]);
+}
+
+/** The block that a cursor, `height:hash`, was read up to. */
+export function cursorHeight(cursor: string | null): number | null {
+  const height = /^(\d{1,12}):/.exec(cursor ?? '')?.[1];
+  return height === undefined ? null : Number(height);
 }
 
 export interface ClaimedCoin {
@@ -67,32 +153,33 @@ export async function holdsCoin(tx: Sql, coin: CoinCode, leaseId: string): Promi
   return row !== undefined;
 }
 
-/** Keeps how far the chain was read, and that all until `readAt` was, and forgets its failures; false when the lease is another's by now. */
+/** Keeps how far the chain was read, and that all until `readAt` was, unless that is null, and forgets its failures; false when the lease is another's by now. */
 export async function saveCursor(
   sql: Sql,
   coin: CoinCode,
   leaseId: string,
-  read: { readonly cursor: string; readonly readAt: Date },
+  read: { readonly cursor: string; readonly readAt: Date | null },
 ): Promise<boolean> {
   const saved = await sql.run(
-    `update coins set cursor = $3, read_at = $4, failures = 0, retry_at = null where code = $1 and lease_id = $2`,
+    `update coins set cursor = $3, read_at = coalesce($4, read_at), failures = 0, retry_at = null, last_fault = null
+      where code = $1 and lease_id = $2`,
     [coin, leaseId, read.cursor, read.readAt],
   );
   return saved > 0;
 }
 
-/** Waits before the next poll, twice as long after each failure. */
+/** Waits before the next poll, twice as long after each failure, and keeps why: `fault` is shown to the operator. */
 export async function delayCoin(
   sql: Sql,
   coin: CoinCode,
   leaseId: string,
-  delay: { readonly firstMs: number; readonly mostMs: number },
+  delay: { readonly firstMs: number; readonly mostMs: number; readonly fault: string },
 ): Promise<void> {
   await sql.run(
-    `update coins set failures = failures + 1,
+    `update coins set failures = failures + 1, last_fault = $5,
             retry_at = clock_timestamp() + least($3 * 2 ^ least(failures, 30), $4) * interval '1 ms'
       where code = $1 and lease_id = $2`,
-    [coin, leaseId, delay.firstMs, delay.mostMs],
+    [coin, leaseId, delay.firstMs, delay.mostMs, delay.fault],
   );
 }
 
@@ -117,6 +204,25 @@ export async function countLeasedElsewhere(sql: Sql, leaseIds: readonly string[]
 /** Whether the last attempt to read some coin failed: it is tried again. */
 export async function hasFailedCoins(sql: Sql): Promise<boolean> {
   return (await sql.row(`select 1 from coins where failures > 0 limit 1`)) !== undefined;
+}
+
+export interface CoinRow {
+  readonly code: CoinCode;
+  /** For the next address. */
+  readonly next_index: number;
+  readonly cursor: string | null;
+  /** Polls that failed in a row, and why the last one did. */
+  readonly failures: number;
+  readonly last_fault: string | null;
+  /** Up to when its chain was read whole, on the business clock. */
+  readonly read_at: Date | null;
+}
+
+/** Every coin that an address was ever given out for. */
+export async function listCoinRows(sql: Sql): Promise<CoinRow[]> {
+  return await sql.rows<CoinRow>(
+    'select code, next_index, cursor, failures, last_fault, read_at from coins order by code',
+  );
 }
 
 /**

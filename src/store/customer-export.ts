@@ -66,6 +66,12 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
             order by m.server_id, m.hour`,
   },
   {
+    name: 'transfer',
+    ids: { server_id: 'server' },
+    rows: `select t.server_id, t.month::text, t.bytes, s.throttled from servers s
+             join transfers_out t on t.server_id = s.id where s.customer_id = $1 order by t.server_id`,
+  },
+  {
     name: 'volumes',
     ids: { id: 'volume', server_id: 'server' },
     rows: `select id, name, size_gb, region_id as region, encrypted, filesystem, server_id, device, created_at from volumes
@@ -123,7 +129,8 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     name: 'payments',
     ids: { topup_id: 'topup' },
     rows: `select d.topup_id, d.coin, d.txid, d.key, d.amount_units::text, d.state, d.confirmations, d.height, d.block_hash,
-             d.included_at, d.rate_at_inclusion, d.held, d.refunded_at, d.refund_note, d.credited_cents, d.first_seen_at
+             d.included_at, d.rate_at_inclusion, d.held, d.refunded_at, d.refund_note,
+             d.refund_address, d.refund_txid, d.credited_cents, d.first_seen_at
              from topups t join deposits d on d.topup_id = t.id where t.customer_id = $1`,
   },
   {

@@ -37,6 +37,8 @@ export interface DeployRow {
   readonly category: 'vps' | 'dedicated';
   readonly ramMb: number;
   readonly diskGb: number;
+  /** The machine that it must be, and that needs no operation: it was set up by hand. Null: any that is free, and a driver installs. */
+  readonly machineId: string | null;
   readonly sshKeys: readonly string[];
   /** Their texts, in the same order: they are the server's from now on, whatever becomes of the keys. */
   readonly sshPublicKeys: readonly string[];
@@ -81,7 +83,7 @@ free6 as materialized (
    order by free_from, prefix limit 1 for update skip locked),
 machine as materialized (
   select id from machines
-   where $8 = 'dedicated' and plan_id = $5 and region_id = $6 and server_id is null
+   where $8 = 'dedicated' and plan_id = $5 and region_id = $6 and state = 'free' and ($40 is null or id = $40)
    order by id limit 1 for update skip locked),
 host as materialized (
   select id from hosts
@@ -106,7 +108,7 @@ take6 as (
   update ipv6_prefixes set server_id = $1
    where prefix = (select prefix from place) and exists (select from debit)),
 take_machine as (
-  update machines set server_id = $1
+  update machines set server_id = $1, state = 'sold', state_since = $22
    where id = (select machine_id from place) and exists (select from debit)
   returning id),
 take_host as (
@@ -124,7 +126,7 @@ server as (
     from debit, place),
 operation as (
   insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
-  select $26, $1, 'provision', 'ensure', $22, $22, $22 from debit),
+  select $26, $1, 'provision', 'ensure', $22, $22, $22 from debit where $40 is null),
 transfer as (
   insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,
                          resource_id, description, fact, balance_after_cents, created_at)
@@ -189,6 +191,7 @@ export async function insertDeploy(tx: Sql, row: DeployRow): Promise<bigint | un
     row.userDataSealed,
     row.audit.ipCountry,
     row.sshPublicKeys,
+    row.machineId,
   ]);
   return done?.balance_after_cents;
 }
@@ -196,7 +199,7 @@ export async function insertDeploy(tx: Sql, row: DeployRow): Promise<bigint | un
 /** The type of each parameter, in order: one that appears in several parts must have one type in all of them. */
 const TYPES =
   `uuid bigint uuid text text text uuid text int int uuid[] text[] jsonb int bool bigint bigint numeric int
-  timestamptz text timestamptz int uuid uuid uuid text uuid text uuid uuid text uuid jsonb uuid jsonb text text text[]`.split(
+  timestamptz text timestamptz int uuid uuid uuid text uuid text uuid uuid text uuid jsonb uuid jsonb text text text[] uuid`.split(
     /\s+/,
   );
 const DEPLOY_TYPED = DEPLOY.replace(
@@ -216,7 +219,10 @@ export interface DeployLack {
 
 export async function findDeployLack(
   tx: Sql,
-  row: Pick<DeployRow, 'customerId' | 'planId' | 'regionId' | 'category' | 'ramMb' | 'diskGb' | 'now'>,
+  row: Pick<
+    DeployRow,
+    'customerId' | 'planId' | 'regionId' | 'category' | 'ramMb' | 'diskGb' | 'now' | 'machineId'
+  >,
 ): Promise<DeployLack | undefined> {
   return await tx.row<DeployLack>(
     `select c.frozen_at is not null as frozen, b.servers, b.balance_cents,
@@ -229,9 +235,10 @@ export async function findDeployLack(
               exists (select from hosts where region_id = $3 and not draining
                          and used_ram_mb + $5 <= ram_mb and used_disk_gb + $6 <= disk_gb)
             else
-              exists (select from machines where plan_id = $2 and region_id = $3 and server_id is null)
+              exists (select from machines where plan_id = $2 and region_id = $3 and state = 'free'
+                         and ($8::uuid is null or id = $8))
             end as room
        from customers c join balances b on b.customer_id = c.id where c.id = $1`,
-    [row.customerId, row.planId, row.regionId, row.category, row.ramMb, row.diskGb, row.now],
+    [row.customerId, row.planId, row.regionId, row.category, row.ramMb, row.diskGb, row.now, row.machineId],
   );
 }

@@ -1,6 +1,7 @@
 /** What chains showed of each payment to an invoice, and what was credited for it. */
 import type { Sql } from '../kernel/sql.ts';
 import type { ObservationState } from '../ports/chain.ts';
+import type { Quote } from '../ports/rates.ts';
 import type { CoinCode } from '../spec/coins.ts';
 
 export interface DepositRow {
@@ -18,6 +19,10 @@ export interface DepositRow {
   /** The time of its block; null outside one. */
   readonly included_at: Date | null;
   readonly rate_at_inclusion: string | null;
+  /** What that rate was made of. */
+  readonly quotes_at_inclusion: readonly Quote[];
+  /** False while a second node does not have it there. */
+  readonly agreed: boolean;
   readonly held: boolean;
   readonly refunded_at: Date | null;
   /** How often it was credited, those taken back included. */
@@ -31,7 +36,7 @@ export interface DepositRow {
 type Stored = Omit<DepositRow, 'amount_units'> & { readonly amount_units: string };
 
 const COLUMNS = `coin, key, topup_id, txid, amount_units, state, confirmations, height, block_hash, included_at,
-  rate_at_inclusion, held, refunded_at, credits, credited_cents, credit_transfer_id, first_seen_at`;
+  rate_at_inclusion, quotes_at_inclusion, agreed, held, refunded_at, credits, credited_cents, credit_transfer_id, first_seen_at`;
 
 function deposit(stored: Stored): DepositRow {
   return { ...stored, amount_units: BigInt(stored.amount_units) };
@@ -54,46 +59,113 @@ export async function findDeposits(sql: Sql, coin: CoinCode, keys: readonly stri
   return stored.map(deposit);
 }
 
-/** Keys that the chain may still change: those outside a block, and with `included` those not yet final. */
-export async function unfinishedKeys(
-  sql: Sql,
-  coin: CoinCode,
-  which: { readonly included: boolean },
-): Promise<string[]> {
-  const rows = await sql.rows<{ key: string }>(
-    `select key from deposits
-      where coin = $1 and state in ('mempool', 'included') and (state = 'mempool' or $2) order by key`,
-    [coin, which.included],
-  );
-  return rows.map((row) => row.key);
+export interface Unfinished {
+  /** Whether the chain moved since they were asked for. */
+  readonly moved: boolean;
+  /** Its height; null where that is not known. */
+  readonly tip: number | null;
 }
 
-/** Writes a deposit, new or known; what it pays, and to whom, never changes. */
-export async function saveDeposit(tx: Sql, row: DepositRow): Promise<void> {
+/**
+ * What the chain may still change: all that is outside a block, and with `moved` all that is not yet final. Of these, one that is
+ * not credited while a second node lacks it, or has it less deep than it is at `tip`, is asked for though the chain did not move:
+ * that node is behind by seconds mostly, and the next block may be far. One without a confirmation is locked: it waits for blocks.
+ */
+const UNFINISHED = `coin = $1 and state in ('mempool', 'included')
+  and (state = 'mempool' or $2
+       or credited_cents is null and (not agreed or confirmations between 1 and $3::int - height))`;
+
+/** A payment, and the invoice that it is for. */
+export type DepositName = Pick<DepositRow, 'key' | 'topup_id'>;
+
+/** Invoice by invoice, at most `limit` behind `after`. */
+export async function listUnfinished(
+  sql: Sql,
+  coin: CoinCode,
+  which: Unfinished,
+  page: { readonly after: DepositName | null; readonly limit: number },
+): Promise<DepositName[]> {
+  return await sql.rows<DepositName>(
+    `select key, topup_id from deposits
+      where ${UNFINISHED} and ($4::uuid is null or (topup_id, key) > ($4, $5))
+      order by topup_id, key limit $6`,
+    [coin, which.moved, which.tip, page.after?.topup_id ?? null, page.after?.key ?? '', page.limit],
+  );
+}
+
+/** Those that somebody waits for longest: of what is not credited the oldest, then of the rest. */
+export async function listOldestUnfinished(
+  sql: Sql,
+  coin: CoinCode,
+  which: Unfinished,
+  limit: number,
+): Promise<DepositName[]> {
+  return await sql.rows<DepositName>(
+    `select key, topup_id from deposits where ${UNFINISHED}
+      order by credited_cents is not null, first_seen_at, key limit $4`,
+    [coin, which.moved, which.tip, limit],
+  );
+}
+
+/** Invoices, oldest payment first, with a payment that came later than `graceHours` after their end and has no rate of its own yet. */
+export async function findUnpriced(
+  sql: Sql,
+  coin: CoinCode,
+  { graceHours, limit }: { readonly graceHours: number; readonly limit: number },
+): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `select t.id from deposits d join topups t on t.id = d.topup_id
+      where d.coin = $1 and d.state = 'included' and d.rate_at_inclusion is null and d.refunded_at is null
+        and d.included_at > t.expires_at + $2 * interval '1 hour'
+      group by t.id order by min(d.first_seen_at) limit $3`,
+    [coin, graceHours, limit],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Whoever pays one invoice by thousands of outputs: so many of them are written in a statement. */
+const ROWS_A_STATEMENT = 1_000;
+
+/** Writes deposits, new or known, each once; what one pays, and to whom, never changes. */
+export async function saveDeposits(tx: Sql, rows: readonly DepositRow[]): Promise<void> {
+  for (let i = 0; i < rows.length; i += ROWS_A_STATEMENT) {
+    await saveSome(tx, rows.slice(i, i + ROWS_A_STATEMENT));
+  }
+}
+
+async function saveSome(tx: Sql, rows: readonly DepositRow[]): Promise<void> {
+  const of = <T>(value: (row: DepositRow) => T) => rows.map(value);
   await tx.run(
     `insert into deposits (${COLUMNS})
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+     select * from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::numeric[], $6::text[], $7::int[], $8::int[],
+       $9::text[], $10::timestamptz[], $11::text[], $12::jsonb[], $13::bool[], $14::bool[], $15::timestamptz[], $16::int[],
+       $17::bigint[], $18::uuid[], $19::timestamptz[])
      on conflict (coin, key) do update set
-       state = $6, confirmations = $7, height = $8, block_hash = $9, included_at = $10, rate_at_inclusion = $11,
-       held = $12, refunded_at = $13, credits = $14, credited_cents = $15, credit_transfer_id = $16`,
+       state = excluded.state, confirmations = excluded.confirmations, height = excluded.height,
+       block_hash = excluded.block_hash, included_at = excluded.included_at,
+       rate_at_inclusion = excluded.rate_at_inclusion, quotes_at_inclusion = excluded.quotes_at_inclusion,
+       agreed = excluded.agreed, held = excluded.held, refunded_at = excluded.refunded_at, credits = excluded.credits,
+       credited_cents = excluded.credited_cents, credit_transfer_id = excluded.credit_transfer_id`,
     [
-      row.coin,
-      row.key,
-      row.topup_id,
-      row.txid,
-      row.amount_units,
-      row.state,
-      row.confirmations,
-      row.height,
-      row.block_hash,
-      row.included_at,
-      row.rate_at_inclusion,
-      row.held,
-      row.refunded_at,
-      row.credits,
-      row.credited_cents,
-      row.credit_transfer_id,
-      row.first_seen_at,
+      of((row) => row.coin),
+      of((row) => row.key),
+      of((row) => row.topup_id),
+      of((row) => row.txid),
+      of((row) => row.amount_units),
+      of((row) => row.state),
+      of((row) => row.confirmations),
+      of((row) => row.height),
+      of((row) => row.block_hash),
+      of((row) => row.included_at),
+      of((row) => row.rate_at_inclusion),
+      of((row) => JSON.stringify(row.quotes_at_inclusion)),
+      of((row) => row.agreed),
+      of((row) => row.held),
+      of((row) => row.refunded_at),
+      of((row) => row.credits),
+      of((row) => row.credited_cents),
+      of((row) => row.credit_transfer_id),
+      of((row) => row.first_seen_at),
     ],
   );
 }

@@ -12,6 +12,7 @@ export interface DeskAuditRow {
   readonly actor_session: string | null;
   readonly ip_country: string;
   readonly request_id: string;
+  readonly note: string | null;
   readonly created_at: Date;
 }
 
@@ -41,7 +42,7 @@ export async function listDeskAudit(
   if (filter.unasked) where.push('e.actor_token is null and e.actor_session is null');
   return await tx.rows<DeskAuditRow>(
     `select e.id, c.email, e.action, e.resource, e.result, e.actor_token, e.actor_session, e.ip_country, e.request_id,
-            e.created_at
+            e.note, e.created_at
        from audit_events e left join customers c on c.id = e.customer_id
       where ${where.join(' and ')} order by e.id desc limit $1`,
     values,

@@ -23,6 +23,12 @@ export interface DeskServerRow {
   readonly frozen_at: Date | null;
   readonly freeze_reason: string | null;
   readonly hold_order: string | null;
+  readonly throttled: boolean;
+  readonly mail_allowed: boolean;
+  /** What it has sent since the beginning of that month, of what its plan includes; null: nothing was counted yet. */
+  readonly sent_bytes: bigint | null;
+  readonly sent_since: Date | null;
+  readonly transfer_tb: string;
   /** The operation under way; all null when there is none. */
   readonly operation: OperationKind | null;
   readonly step: OperationStep | null;
@@ -34,9 +40,12 @@ export interface DeskServerRow {
 const COLUMNS = `s.id, c.email, s.name, s.status, s.suspended_reason, s.plan_id, s.region_id,
   coalesce(h.name, m.name) as host, host(a.addr) as ipv4, p.prefix::text as ipv6_prefix, s.billing_months, s.auto_renew,
   s.price_cents_cycle, s.paid_until, s.created_at, s.frozen_at, s.freeze_reason, s.hold_order,
+  s.throttled, s.mail_allowed, t.bytes as sent_bytes, t.month::timestamp at time zone 'UTC' as sent_since, n.transfer_tb,
   o.kind as operation, o.step, o.created_at as begun_at, o.attempts, o.last_fault`;
 const FROM = `servers s
   join customers c on c.id = s.customer_id
+  join plans n on n.id = s.plan_id
+  left join transfers_out t on t.server_id = s.id
   left join hosts h on h.id = s.host_id
   left join machines m on m.id = s.machine_id
   left join ipv4_addresses a on a.server_id = s.id

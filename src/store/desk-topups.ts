@@ -1,5 +1,6 @@
 /** Top-ups of all customers as the operator looks at them. What the kill-switch holds is in held-topups.ts. */
 import type { Sql } from '../kernel/sql.ts';
+import type { Quote } from '../ports/rates.ts';
 import { COIN_CODES, type CoinCode } from '../spec/coins.ts';
 import type { TopupStatus } from '../spec/states.ts';
 
@@ -12,13 +13,18 @@ export interface DeskTopupRow {
   readonly cancelled_at: Date | null;
   readonly amount_cents: bigint;
   readonly rate_usd: string;
+  /** What that rate was made of. */
+  readonly quotes: readonly Quote[];
   readonly deposit_address: string;
   /** In the coin's smallest unit, like the sums below. */
   readonly deposit_units: string;
   /** On chain or on its way. */
   readonly received_units: string;
   readonly held_units: string;
+  /** Sent back, or to be. */
   readonly refunded_units: string;
+  /** Of it, what is approved and not noted as sent. */
+  readonly unsent_units: string;
   readonly credited_cents: bigint;
   readonly bonus_paid_cents: bigint;
   readonly expires_at: Date;
@@ -30,11 +36,12 @@ const FROM = `topups t
   cross join lateral (
     select coalesce(sum(amount_units) filter (where state not in ('removed', 'conflicted')), 0) as received,
            coalesce(sum(amount_units) filter (where held and state in ('included', 'final')), 0) as held,
-           coalesce(sum(amount_units) filter (where refunded_at is not null), 0) as refunded
+           coalesce(sum(amount_units) filter (where refunded_at is not null), 0) as refunded,
+           coalesce(sum(amount_units) filter (where refund_address is not null and refund_txid is null), 0) as unsent
       from deposits where topup_id = t.id) d`;
-const COLUMNS = `t.id, t.order_ref, c.email, t.coin, t.status, t.cancelled_at, t.amount_cents, t.rate_usd,
+const COLUMNS = `t.id, t.order_ref, c.email, t.coin, t.status, t.cancelled_at, t.amount_cents, t.rate_usd, t.quotes,
   t.deposit_address, t.deposit_units, d.received as received_units, d.held as held_units, d.refunded as refunded_units,
-  t.credited_cents, t.bonus_paid_cents, t.expires_at, t.created_at`;
+  d.unsent as unsent_units, t.credited_cents, t.bonus_paid_cents, t.expires_at, t.created_at`;
 
 /** What is left out does not matter. */
 export interface DeskTopupFilter {
@@ -82,21 +89,4 @@ export async function findDeskTopups(
       order by t.id desc limit $3`,
     [name.id, name.text, limit, COIN_CODES],
   );
-}
-
-/** The note on what was sent back `at` that moment. */
-export async function noteRefund(tx: Sql, topupId: string, at: Date, note: string): Promise<void> {
-  await tx.run('update deposits set refund_note = $3 where topup_id = $1 and refunded_at = $2', [
-    topupId,
-    at,
-    note,
-  ]);
-}
-
-export async function refundNotes(tx: Sql, topupId: string): Promise<ReadonlyMap<string, string>> {
-  const rows = await tx.rows<{ key: string; refund_note: string }>(
-    'select key, refund_note from deposits where topup_id = $1 and refund_note is not null',
-    [topupId],
-  );
-  return new Map(rows.map((row) => [row.key, row.refund_note]));
 }

@@ -41,6 +41,30 @@ export async function insertHost(tx: Sql, row: NewHostRow): Promise<void> {
   );
 }
 
+/** Locked: its size and what servers have of it do not change until the transaction ends. */
+export async function findHostForUpdate(
+  tx: Sql,
+  name: string,
+): Promise<Omit<HostRow, 'name' | 'region_id' | 'draining' | 'servers'> | undefined> {
+  return await tx.row(
+    `select cpu, ram_mb, disk_gb, used_ram_mb, used_disk_gb from hosts where name = $1 for update`,
+    [name],
+  );
+}
+
+export async function setHostSize(
+  tx: Sql,
+  name: string,
+  size: Pick<HostRow, 'cpu' | 'ram_mb' | 'disk_gb'>,
+): Promise<void> {
+  await tx.run('update hosts set cpu = $2, ram_mb = $3, disk_gb = $4 where name = $1', [
+    name,
+    size.cpu,
+    size.ram_mb,
+    size.disk_gb,
+  ]);
+}
+
 /** Sets whether the host takes new servers; the answer says how it stood before, undefined when there is none. */
 export async function setHostDraining(
   tx: Sql,
@@ -63,7 +87,7 @@ export async function listHosts(tx: Sql): Promise<HostRow[]> {
   );
 }
 
-/** Adds machines of one plan in one region. `ids` and `names` go together. */
+/** Adds machines of one plan in one region, free to be sold. `ids` and `names` go together. */
 export async function insertMachines(
   tx: Sql,
   rows: {
@@ -75,8 +99,8 @@ export async function insertMachines(
   },
 ): Promise<void> {
   await tx.run(
-    `insert into machines (id, name, plan_id, region_id, created_at)
-     select id, name, $3, $4, $5 from unnest($1::uuid[], $2::text[]) as m (id, name)`,
+    `insert into machines (id, name, plan_id, region_id, state, state_since, created_at)
+     select id, name, $3, $4, 'free', $5, $5 from unnest($1::uuid[], $2::text[]) as m (id, name)`,
     [rows.ids, rows.names, rows.plan_id, rows.region_id, rows.created_at],
   );
 }
@@ -92,7 +116,7 @@ export interface MachineStockRow {
 export async function countMachines(tx: Sql): Promise<MachineStockRow[]> {
   return await tx.rows<MachineStockRow>(
     `select region_id, plan_id, count(*) as total,
-            count(*) filter (where server_id is null) as free
+            count(*) filter (where state = 'free') as free
        from machines group by region_id, plan_id order by region_id, plan_id`,
   );
 }

@@ -31,16 +31,22 @@ export async function findMetrics(
   return rows.length === 0 ? undefined : rows.filter((row): row is MetricsRow => row.hour !== null);
 }
 
-/** Gives servers that have run, and are new to it, their place among the samplings. Returns how many. */
-export async function adoptServers(tx: Sql, now: Date, limit: number): Promise<number> {
+/**
+ * Gives servers that have run, and are new to it, their place among the samplings; those on dedicated machines only where
+ * `machines` says that there is somebody to ask about them. Returns how many.
+ */
+export async function adoptServers(
+  tx: Sql,
+  { now, limit, machines }: { readonly now: Date; readonly limit: number; readonly machines: boolean },
+): Promise<number> {
   return await tx.run(
     `with fresh as (
        update servers set sampled = true
-        where id in (select id from servers where first_run_at is not null and not sampled
+        where id in (select id from servers where first_run_at is not null and not sampled and ($3 or machine_id is null)
                       limit $2 for no key update skip locked)
        returning id)
      insert into samplings (server_id, due_at) select id, $1 from fresh on conflict do nothing`,
-    [now, limit],
+    [now, limit, machines],
   );
 }
 

@@ -18,7 +18,7 @@ export type OfferedRegionRow = Omit<RegionRow, 'active' | 'session_code'> & {
 };
 
 /**
- * A region `r` at the moment `now`. The one that is free first is asked for, and not whether there is any: for that, a
+ * A region `r` at the moment `now.at`. The one that is free first is asked for, and not whether there is any: for that, a
  * planner reads the table until it meets one, and where a region has few, that is all of it.
  */
 const HAS_ADDRESSES = `coalesce(
@@ -27,16 +27,24 @@ const HAS_ADDRESSES = `coalesce(
      and (select x.free_from from ipv6_prefixes x where x.region_id = r.id and x.server_id is null and not x.blocked
        order by x.free_from limit 1) <= now.at, false)`;
 
-/** For a plan `p` in a region `r`. */
+/** For a plan `p` in a region `r`; machines that no driver reaches are sold by hand only (`now.dedicated`). */
 const HAS_ROOM = `case p.category when 'vps' then
        exists (select from hosts h where h.region_id = r.id and not h.draining
            and h.used_ram_mb + p.ram_mb <= h.ram_mb and h.used_disk_gb + p.disk_gb <= h.disk_gb)
      else
-       (select m.id from machines m where m.plan_id = p.id and m.region_id = r.id and m.server_id is null
-         order by m.id limit 1) is not null
+       now.dedicated
+       and (select m.id from machines m where m.plan_id = p.id and m.region_id = r.id and m.state = 'free'
+             order by m.id limit 1) is not null
      end`;
 
-const NOW = '(select ?::timestamptz as at) now';
+const NOW = '(select ?::timestamptz as at, ?::boolean as dedicated) now';
+
+/** What the answer depends on beside the stock. */
+export interface OfferedNow {
+  readonly at: Date;
+  /** Whether dedicated machines can be ordered: a driver reaches them. */
+  readonly dedicated: boolean;
+}
 
 const PLANS = {
   columns: `p.id, p.category, p.cpu, p.cpu_model, p.ram_mb, p.disk_gb, p.transfer_tb, p.price_cents_month,
@@ -70,25 +78,33 @@ const REGIONS = {
   filters: { country: { where: 'r.country = ?' } },
 } as const satisfies Omit<PageSource, 'values'>;
 
-export async function pageOfPlans(tx: Sql, now: Date, request: PageRequest): Promise<Page<OfferedPlanRow>> {
-  return await readPage<OfferedPlanRow>(tx, { ...PLANS, values: [now] }, request);
+export async function pageOfPlans(
+  tx: Sql,
+  now: OfferedNow,
+  request: PageRequest,
+): Promise<Page<OfferedPlanRow>> {
+  return await readPage<OfferedPlanRow>(tx, { ...PLANS, values: [now.at, now.dedicated] }, request);
 }
 
-export async function findOfferedPlan(tx: Sql, now: Date, id: string): Promise<OfferedPlanRow | undefined> {
+export async function findOfferedPlan(
+  tx: Sql,
+  now: OfferedNow,
+  id: string,
+): Promise<OfferedPlanRow | undefined> {
   return await findOne<OfferedPlanRow>(tx, PLANS, now, id);
 }
 
 export async function pageOfRegions(
   tx: Sql,
-  now: Date,
+  now: OfferedNow,
   request: PageRequest,
 ): Promise<Page<OfferedRegionRow>> {
-  return await readPage<OfferedRegionRow>(tx, { ...REGIONS, values: [now] }, request);
+  return await readPage<OfferedRegionRow>(tx, { ...REGIONS, values: [now.at, now.dedicated] }, request);
 }
 
 export async function findOfferedRegion(
   tx: Sql,
-  now: Date,
+  now: OfferedNow,
   id: string,
 ): Promise<OfferedRegionRow | undefined> {
   return await findOne<OfferedRegionRow>(tx, REGIONS, now, id);
@@ -97,10 +113,10 @@ export async function findOfferedRegion(
 async function findOne<Row extends object>(
   tx: Sql,
   source: Omit<PageSource, 'values'>,
-  now: Date,
+  now: OfferedNow,
   id: string,
 ): Promise<Row | undefined> {
   const { columns, from, where } = source;
-  const text = `select ${columns} from ${from.replace('?', '$1')} where ${where} and ${source.id.column} = $2`;
-  return await tx.row<Row>(text, [now, id]);
+  const text = `select ${columns} from ${from.replace('?', '$1').replace('?', '$2')} where ${where} and ${source.id.column} = $3`;
+  return await tx.row<Row>(text, [now.at, now.dedicated, id]);
 }

@@ -24,6 +24,8 @@ export interface OrderFacts {
   readonly image_id: string | null;
   readonly cloud_init: boolean;
   readonly deprecated: boolean;
+  /** The smallest disk that takes what was imported; null where nothing was. */
+  readonly base_disk_gb: number | null;
   readonly key_ids: readonly string[];
   /** In the order of `key_ids`. */
   readonly public_keys: readonly string[];
@@ -33,7 +35,7 @@ export async function findOrderFacts(tx: Sql, names: OrderNames): Promise<OrderF
   const facts = await tx.row<OrderFacts>(
     `select p.id as plan_id, p.category, p.ram_mb, p.disk_gb, p.price_cents_month, r.id as region_id,
             exists (select from plan_regions o where o.plan_id = p.id and o.region_id = r.id) as offered,
-            i.id as image_id, i.cloud_init, i.deprecated_at is not null as deprecated,
+            i.id as image_id, i.cloud_init, i.deprecated_at is not null as deprecated, i.base_disk_gb,
             coalesce(k.ids, '{}') as key_ids, coalesce(k.texts, '{}') as public_keys
        from (select) as one
        left join plans p on p.id = $2 and p.active

@@ -1,5 +1,6 @@
 /** The place a server has: host or machine, IPv4 address and /64. */
 import type { Sql } from '../kernel/sql.ts';
+import type { MachineState } from '../spec/states.ts';
 
 /** What a driver needs to know to make the machine. */
 export interface BuildFacts {
@@ -19,6 +20,8 @@ export interface BuildFacts {
   /** The file of a customer's own image; both null for an official one. */
   readonly blob_key: string | null;
   readonly sha256: string | null;
+  /** The imported disk of an official one; null where none was imported. */
+  readonly base_sha256: string | null;
   readonly ipv4: string;
   readonly gateway: string;
   readonly ipv6_prefix: string;
@@ -34,7 +37,7 @@ export async function findBuildFacts(tx: Sql, serverId: string): Promise<BuildFa
   return await tx.row<BuildFacts>(
     `select s.name as hostname, coalesce(h.name, m.name) as host, s.host_id, s.machine_id, s.region_id, p.cpu,
             s.ram_mb, s.disk_gb, i.id as image_id, i.family, i.version, i.cloud_init,
-            i.blob_key, i.sha256, host(a.addr) as ipv4,
+            i.blob_key, i.sha256, i.base_sha256, host(a.addr) as ipv4,
             host(a.gateway) as gateway, x.prefix::text as ipv6_prefix, s.generation, s.ssh_public_keys,
             s.root_password_sealed, s.user_data_sealed
        from servers s
@@ -72,31 +75,37 @@ export async function takeOtherHost(
 /** Takes another machine of the same plan and region; undefined when none is free. */
 export async function takeOtherMachine(
   tx: Sql,
-  server: { id: string; planId: string; regionId: string; notMachines: readonly string[] },
+  server: { id: string; planId: string; regionId: string; notMachines: readonly string[]; now: Date },
 ): Promise<string | undefined> {
   const row = await tx.row<{ id: string }>(
     `with machine as materialized (
        select id from machines
-        where plan_id = $2 and region_id = $3 and server_id is null and id <> all ($4::uuid[])
+        where plan_id = $2 and region_id = $3 and state = 'free' and id <> all ($4::uuid[])
         order by id limit 1 for update skip locked)
      , taken as (
-       update machines m set server_id = $1 from machine where m.id = machine.id returning m.id)
+       update machines m set server_id = $1, state = 'sold', state_since = $5
+         from machine where m.id = machine.id returning m.id)
      update servers s set machine_id = taken.id from taken where s.id = $1 returning taken.id`,
-    [server.id, server.planId, server.regionId, server.notMachines],
+    [server.id, server.planId, server.regionId, server.notMachines, server.now],
   );
   return row?.id;
 }
 
-/** Gives the server's share of its host, or its machine, back. */
-export async function releaseHost(tx: Sql, serverId: string): Promise<void> {
+/** Gives the server's share of its host, or its machine, back; a machine is in this state from then on. */
+export async function releaseHost(
+  tx: Sql,
+  serverId: string,
+  machine: { readonly state: MachineState; readonly now: Date },
+): Promise<void> {
   await tx.run(
     `with freed as (
        update hosts h set used_ram_mb = h.used_ram_mb - s.ram_mb, used_disk_gb = h.used_disk_gb - s.disk_gb
          from servers s where s.id = $1 and h.id = s.host_id),
      unbound as (
-       update machines set server_id = null where server_id = $1)
+       update machines set server_id = null, state = $2, state_since = $3, off_since = null
+         where server_id = $1)
      update servers set host_id = null, machine_id = null where id = $1`,
-    [serverId],
+    [serverId, machine.state, machine.now],
   );
 }
 

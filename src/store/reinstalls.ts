@@ -20,12 +20,14 @@ export interface OfficialImageRow {
   readonly cloud_init: boolean;
   /** `YYYY-MM-DD` */
   readonly deprecated_at: string | null;
+  /** The smallest disk that takes what was imported; null where nothing was. */
+  readonly base_disk_gb: number | null;
 }
 
 /** An official image; a retired one does not count. */
 export async function findOfficialImage(tx: Sql, id: string): Promise<OfficialImageRow | undefined> {
   return await tx.row<OfficialImageRow>(
-    `select id, cloud_init, deprecated_at from images where id = $1 and type = 'official' and active`,
+    `select id, cloud_init, deprecated_at, base_disk_gb from images where id = $1 and type = 'official' and active`,
     [id],
   );
 }

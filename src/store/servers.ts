@@ -38,6 +38,8 @@ export interface ServerRow {
   readonly held_at: Date | null;
   /** Since when the operator wants it frozen. */
   readonly frozen_at: Date | null;
+  /** It has sent more this month than its plan includes, and is slow. */
+  readonly throttled: boolean;
   readonly first_run_at: Date | null;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -49,7 +51,7 @@ export interface ServerRow {
 export const SERVER_COLUMNS = `s.id, s.public_no, s.customer_id, s.name, s.status, s.suspended_reason, s.plan_id, s.region_id,
   s.image_id, i.type as image_type, s.host_id, s.machine_id, s.ram_mb, s.disk_gb, s.ssh_keys, s.tags, s.labels, s.rdns,
   s.billing_months, s.auto_renew, s.price_cents_month, s.price_cents_cycle, s.paid_until, s.suspended_at,
-  s.resume_to, s.held_at, s.frozen_at, s.first_run_at, s.created_at, s.updated_at, host(a.addr) as ipv4,
+  s.resume_to, s.held_at, s.frozen_at, s.throttled, s.first_run_at, s.created_at, s.updated_at, host(a.addr) as ipv4,
   host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix`;
 export const SERVER_FROM = `servers s
   join images i on i.id = s.image_id

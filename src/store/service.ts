@@ -24,6 +24,19 @@ export async function insertStamp(tx: Sql, row: Pick<StampRow, 'mode' | 'key_che
   await tx.run('insert into service (mode, key_check) values ($1, $2)', [row.mode, row.key_check]);
 }
 
+/** Whether coins of test networks are credited here. Of a migrated database that has its stamp. */
+export async function readWorthless(tx: Sql): Promise<boolean> {
+  return (await tx.row<{ worthless: boolean }>('select worthless from service'))?.worthless ?? false;
+}
+
+/** As long as nobody was asked to pay anything; false: somebody was, and it stays as it is. */
+export async function saveWorthless(tx: Sql, worthless: boolean): Promise<boolean> {
+  const saved = await tx.run('update service set worthless = $1 where not exists (select from topups)', [
+    worthless,
+  ]);
+  return saved > 0;
+}
+
 /** Euros for one US dollar as last heard, decimal text. */
 export async function readEurRate(tx: Sql): Promise<string> {
   const row = await tx.row<{ eur_per_usd: string }>('select eur_per_usd from service');

@@ -22,8 +22,17 @@ export interface ShownImageRow {
 
 const COLUMNS = `id, type, name, family, version, variant, arch, size_gb, cloud_init, released_at, deprecated_at`;
 
-/** One that was deprecated on `goneDay` (a date) or before is no longer there. */
-const OFFICIAL = `type = 'official' and active and (deprecated_at is null or deprecated_at > ?::date)`;
+/** Who reads, and which official images there are for him. */
+export interface ImageReader {
+  readonly customerId: string;
+  /** One that was deprecated on this date or before is no longer there. */
+  readonly goneDay: string;
+  /** Only those whose disk was imported are there. */
+  readonly importedOnly: boolean;
+}
+
+const OFFICIAL = `type = 'official' and active and (deprecated_at is null or deprecated_at > ?::date)
+  and (base_sha256 is not null or not ?::boolean)`;
 const OWN = `type = 'custom' and customer_id = ? and deleted_at is null`;
 
 /** Two halves, so that each goes by its own index however many other customers have images. */
@@ -48,25 +57,25 @@ const SHOWN = {
 
 export async function pageOfImages(
   tx: Sql,
-  reader: { readonly customerId: string; readonly goneDay: string },
+  reader: ImageReader,
   request: PageRequest,
 ): Promise<Page<ShownImageRow>> {
   return await readPage<ShownImageRow>(
     tx,
-    { ...SHOWN, values: [reader.goneDay, reader.customerId] },
+    { ...SHOWN, values: [reader.goneDay, reader.importedOnly, reader.customerId] },
     request,
   );
 }
 
 export async function findShownImage(
   tx: Sql,
-  reader: { readonly customerId: string; readonly goneDay: string },
+  reader: ImageReader,
   image: { readonly id: string; readonly type: 'official' | 'custom' },
 ): Promise<ShownImageRow | undefined> {
   return await tx.row<ShownImageRow>(
     `select ${COLUMNS} from images
       where id = $1 and type = $2
-        and ((${OFFICIAL.replace('?', '$3')}) or (${OWN.replace('?', '$4')}))`,
-    [image.id, image.type, reader.goneDay, reader.customerId],
+        and ((${OFFICIAL.replace('?', '$3').replace('?', '$4')}) or (${OWN.replace('?', '$5')}))`,
+    [image.id, image.type, reader.goneDay, reader.importedOnly, reader.customerId],
   );
 }

@@ -1,4 +1,5 @@
 /** How the service stands, counted: what the operator looks at first. Each statement goes by an index, or once over one table. */
+import { firstIdAt } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { ServerStatus } from '../spec/states.ts';
@@ -13,6 +14,8 @@ export interface Counts {
   readonly held_servers: bigint;
   readonly frozen_customers: bigint;
   readonly held_topups: bigint;
+  /** With a refund that was approved and not noted as sent. */
+  readonly unsent_topups: bigint;
   readonly operations: bigint;
   /** Servers that the calendar should have looked at by then. */
   readonly late_servers: bigint;
@@ -32,6 +35,8 @@ export async function countWork(tx: Sql, late: Date): Promise<Counts | undefined
             (select count(*) from servers where hold_order is not null) as held_servers,
             (select count(*) from customers where frozen_at is not null) as frozen_customers,
             (select count(*) from topups where credit_held) as held_topups,
+            (select count(distinct topup_id) from deposits
+              where refund_address is not null and refund_txid is null) as unsent_topups,
             (select count(*) from operations) as operations,
             (select count(*) from servers where bill_at < $1) as late_servers,
             (select count(*) from events where seq is null and created_at < $1) as late_events,
@@ -76,14 +81,19 @@ export async function countFailingTasks(tx: Sql, attempts: number): Promise<{ ki
   );
 }
 
-/** Chains that could not be read so often in a row, and up to when each was. */
-export async function listUnread(
-  tx: Sql,
-  failures: number,
-): Promise<{ code: CoinCode; failures: number; read_at: Date | null }[]> {
-  return await tx.rows('select code, failures, read_at from coins where failures >= $1 order by code', [
-    failures,
-  ]);
+export interface UnreadRow {
+  readonly code: CoinCode;
+  readonly failures: number;
+  readonly read_at: Date | null;
+  readonly last_fault: string | null;
+}
+
+/** Chains that could not be read so often in a row, up to when each was, and why it could not. */
+export async function listUnread(tx: Sql, failures: number): Promise<UnreadRow[]> {
+  return await tx.rows<UnreadRow>(
+    'select code, failures, read_at, last_fault from coins where failures >= $1 order by code',
+    [failures],
+  );
 }
 
 /** Active subscriptions by the id of the key that sealed their signing secret. */
@@ -91,5 +101,57 @@ export async function countSealedWebhooks(tx: Sql): Promise<{ key_id: string; n:
   return await tx.rows(
     `select split_part(secret_sealed, '.', 1) as key_id, count(*) as n from webhooks where active
       group by key_id order by key_id`,
+  );
+}
+
+/** Those of these coins that have an invoice and were not read whole since then, and up to when each was. */
+export async function listSilent(
+  tx: Sql,
+  { coins, since }: { readonly coins: readonly CoinCode[]; readonly since: Date },
+): Promise<{ code: CoinCode; read_at: Date | null }[]> {
+  return await tx.rows(
+    `select code, read_at from coins
+      where code = any($1) and (read_at is null or read_at < $2)
+        and exists (select from topups where topups.coin = coins.code and created_at < $2)
+      order by code`,
+    [coins, since],
+  );
+}
+
+/** Payments that are in a block since then, and not so at the second node. */
+export async function countDisputed(
+  tx: Sql,
+  since: Date,
+): Promise<{ coin: CoinCode; n: bigint; credited: bigint }[]> {
+  return await tx.rows(
+    `select coin, count(*) as n, count(credited_cents) as credited from deposits
+      where state = 'included' and not agreed and included_at < $1
+      group by coin order by coin`,
+    [since],
+  );
+}
+
+/** Coins of which more top-ups than `few` were made since then and not paid. An id begins with its time, so no other top-up is read. */
+export async function listUnpaid(
+  tx: Sql,
+  { since, few }: { readonly since: Date; readonly few: number },
+): Promise<{ coin: CoinCode; n: bigint }[]> {
+  return await tx.rows(
+    `select coin, count(*) as n from topups where id >= $1 and status in ('pending', 'expired')
+      group by coin having count(*) > $2 order by coin`,
+    [firstIdAt(since), few],
+  );
+}
+
+/** Payments to top-ups made since then that were in a block so long before their top-up was made. */
+export async function countOlderPayments(
+  tx: Sql,
+  { since, byHours }: { readonly since: Date; readonly byHours: number },
+): Promise<{ coin: CoinCode; n: bigint }[]> {
+  return await tx.rows(
+    `select d.coin, count(*) as n from topups p join deposits d on d.topup_id = p.id
+      where p.id >= $1 and d.included_at < p.created_at - $2 * interval '1 hour'
+      group by d.coin order by d.coin`,
+    [firstIdAt(since), byHours],
   );
 }

@@ -1,5 +1,5 @@
 import type { Sql } from '../kernel/sql.ts';
-import type { SwitchName } from '../spec/settings.ts';
+import type { SwitchName } from '../spec/switches.ts';
 
 export interface SwitchRow {
   readonly name: SwitchName;

@@ -5,10 +5,18 @@
 import type { Sql } from '../kernel/sql.ts';
 
 /**
- * What a task is about; `subject` is the id of the volume, the snapshot, the server (`filter`), the image, the request for a new
- * password, or the customer whose account is being deleted.
+ * What a task is about; `subject` is the id of the volume, the snapshot, the server (`filter`, `traffic`, `rdns`), the
+ * image, the request for a new password, or the customer whose account is being deleted.
  */
-export type TaskKind = 'volume' | 'snapshot' | 'filter' | 'image_remove' | 'reset_request' | 'account_delete';
+export type TaskKind =
+  | 'volume'
+  | 'snapshot'
+  | 'filter'
+  | 'traffic'
+  | 'image_remove'
+  | 'reset_request'
+  | 'account_delete'
+  | 'rdns';
 
 export interface TaskRow {
   readonly kind: TaskKind;

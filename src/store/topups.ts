@@ -1,6 +1,8 @@
 /** Top-ups: the invoices. What chains showed of their payments is in deposits.ts. */
 import type { Sql } from '../kernel/sql.ts';
+import type { Quote } from '../ports/rates.ts';
 import type { CoinCode } from '../spec/coins.ts';
+import { LIMITS } from '../spec/limits.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { TopupStatus } from '../spec/states.ts';
 import { type Page, readPage } from './page.ts';
@@ -19,6 +21,8 @@ export interface TopupRow {
   /** In the coin's smallest unit. */
   readonly deposit_units: bigint;
   readonly rate_usd: string;
+  /** What that rate was made of; none of invoices of older versions. */
+  readonly quotes: readonly Quote[];
   readonly required_confirmations: number;
   readonly status: TopupStatus;
   readonly cancelled_at: Date | null;
@@ -35,7 +39,7 @@ export interface TopupRow {
 type Stored = Omit<TopupRow, 'deposit_units'> & { readonly deposit_units: string };
 
 const COLUMNS = `id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents, deposit_address, deposit_uri,
-  deposit_units, rate_usd, required_confirmations, status, cancelled_at, credit_held, confirmations, credited_cents,
+  deposit_units, rate_usd, quotes, required_confirmations, status, cancelled_at, credit_held, confirmations, credited_cents,
   bonus_paid_cents, bonus_transfers, expires_at, created_at`;
 
 function topup(stored: Stored): TopupRow {
@@ -47,9 +51,10 @@ async function one(sql: Sql, where: string, values: readonly unknown[]): Promise
   return stored && topup(stored);
 }
 
-/** The transactions that pay an invoice, on chain or on their way, oldest first: one row a payment. */
+/** The transactions that pay an invoice, on chain or on their way, oldest first: as many as are told. */
 const TXIDS = `array(select d.txid from deposits d
-  where d.topup_id = topups.id and d.state not in ('removed', 'conflicted') order by d.first_seen_at, d.key) as txids`;
+  where d.topup_id = topups.id and d.state not in ('removed', 'conflicted')
+  group by d.txid order by min(d.first_seen_at), min(d.key) limit ${LIMITS.topupTxidsMax}) as txids`;
 
 export interface PaidTopup {
   readonly row: TopupRow;
@@ -98,7 +103,7 @@ export async function pageTopups(sql: Sql, customerId: string, page: PageRequest
 export async function insertTopup(tx: Sql, row: TopupRow): Promise<boolean> {
   const inserted = await tx.run(
     `insert into topups (${COLUMNS})
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
      on conflict (public_no) do nothing`,
     [
       row.id,
@@ -112,6 +117,7 @@ export async function insertTopup(tx: Sql, row: TopupRow): Promise<boolean> {
       row.deposit_uri,
       row.deposit_units,
       row.rate_usd,
+      JSON.stringify(row.quotes),
       row.required_confirmations,
       row.status,
       row.cancelled_at,
@@ -203,6 +209,20 @@ export async function nextTopupExpiry(sql: Sql, except: readonly string[]): Prom
     [except],
   );
   return row?.at ?? null;
+}
+
+/** Of those that the customer made since then: how many nobody paid, in all and in these coins. */
+export async function countUnpaidTopups(
+  sql: Sql,
+  customerId: string,
+  { since, coins }: { readonly since: Date; readonly coins: readonly CoinCode[] },
+): Promise<{ readonly all: number; readonly ofCoins: number }> {
+  const row = await sql.row<{ all: number; ofCoins: number }>(
+    `select count(*)::int as all, count(*) filter (where coin = any($3))::int as "ofCoins" from topups
+      where customer_id = $1 and created_at > $2 and status in ('pending', 'expired')`,
+    [customerId, since, coins],
+  );
+  return row ?? { all: 0, ofCoins: 0 };
 }
 
 export async function countOpenTopups(sql: Sql, customerId: string): Promise<number> {

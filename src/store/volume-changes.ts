@@ -84,6 +84,14 @@ export async function lockVolumesOf(tx: Sql, serverId: string): Promise<VolumeRo
   );
 }
 
+/** Ids of what is attached to these servers. */
+export async function listAttachedTo(tx: Sql, serverIds: readonly string[]): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>('select id from volumes where server_id = any($1::uuid[])', [
+    serverIds,
+  ]);
+  return rows.map(({ id }) => id);
+}
+
 /** Takes the changes up to `seq` off the list, in their order: who gets them announces them, and nobody else. */
 export async function takeVolumeChanges(
   tx: Sql,

@@ -27,9 +27,11 @@ const SUBJECTS: Record<TaskKind, IdKind> = {
   volume: 'volume',
   snapshot: 'snapshot',
   filter: 'server',
+  traffic: 'server',
   image_remove: 'customImage',
   reset_request: 'request',
   account_delete: 'customer',
+  rdns: 'server',
 };
 
 export function tasksDuty(service: Service): Duty {

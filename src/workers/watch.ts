@@ -7,7 +7,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
-import { LeaseLost } from '../domain/topups/observations.ts';
+import { LeaseLost } from '../domain/topups/change.ts';
+import { faultLine } from '../kernel/logger.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import {
   type ClaimedCoin,
@@ -156,7 +157,7 @@ class ChainWatch {
       // Another process reads it by now.
       if (error instanceof LeaseLost) return 1;
       this.#service.log.warn({ err: error, coin: coin.code }, 'a chain could not be read');
-      const delay = { firstMs: retryFirstMs, mostMs: retryMostMs };
+      const delay = { firstMs: retryFirstMs, mostMs: retryMostMs, fault: faultLine(error) };
       await delayCoin(this.#service.db, coin.code, coin.leaseId, delay);
       return 0;
     }

@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { follow } from '../../docs/samples/events/follow.ts';
+import { within } from '../cli/support/within.ts';
 import { IN_FULL } from '../support/runs.ts';
 import { apiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld } from '../support/world.ts';
-import { missing, SAMPLES, startReceiver } from './receivers.ts';
+import { missing, PROGRAM_LIMITS, SAMPLES, startReceiver } from './receivers.ts';
 
 const COMMANDS = [
   [process.execPath, join(SAMPLES, 'webhooks/receive.ts')],
@@ -22,10 +23,8 @@ function certificate(folder: string): { TLS_CERT: string; TLS_KEY: string } {
   const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
   const files = ['-keyout', TLS_KEY, '-out', TLS_CERT];
-  const made = spawnSync('openssl', [
-    ...['req', '-x509', ...curve, '-nodes', '-days', '30', '-subj', '/CN=localhost', '-addext', names],
-    ...files,
-  ]);
+  const about = ['-nodes', '-days', '30', '-subj', '/CN=localhost', '-addext', names];
+  const made = spawnSync('openssl', ['req', '-x509', ...curve, ...about, ...files], PROGRAM_LIMITS);
   assert.equal(made.status, 0, made.stderr.toString());
   return { TLS_CERT, TLS_KEY };
 }
@@ -59,10 +58,11 @@ it('an event comes to receivers and on the stream, the same in each', { skip }, 
       assert.equal(patched.status, 200);
     }
     const events = follow(world.url, token, '0');
-    assert.equal((await events.next()).value.type, 'token.created');
+    const next = () => within(events.next(), 'an event on the stream');
+    assert.equal((await next()).value.type, 'token.created');
     const name = 'naïve ✓ "one"';
     assert.equal((await api.post('/account/tokens', { name, scope: 'read' })).status, 201);
-    const { value: event } = await events.next();
+    const { value: event } = await next();
     assert.deepEqual([event.seq, event.data.api_token.name], [2, name]);
     await events.return(undefined);
     await world.settle();

@@ -1,16 +1,19 @@
 /** The receivers that the guide shows, started as the guide says, and what is posted to them. */
+
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/free-port.ts';
 
 export const SAMPLES = fileURLToPath(new URL('../../docs/samples/', import.meta.url));
 const START_MAX_MS = 20_000;
+/** Of a program that is waited for: far above any honest run, the first compilation of another language's library included. */
+export const PROGRAM_LIMITS = { timeout: 5 * 60_000, killSignal: 'SIGKILL' } as const;
 
 /** Why a test of this program is skipped, or false. */
 export function missing(program: string, ...versionArgs: string[]): string | false {
-  return spawnSync(program, versionArgs).error === undefined ? false : `no ${program} here`;
+  return spawnSync(program, versionArgs, PROGRAM_LIMITS).error === undefined ? false : `no ${program} here`;
 }
 
 export interface Receiver {
@@ -44,15 +47,6 @@ export async function startReceiver(
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function listening(port: number, child: ChildProcess, complaints: () => string): Promise<void> {

@@ -9,7 +9,16 @@ import { after, describe, it } from 'node:test';
 import { verify } from '../../docs/samples/webhooks/receive.ts';
 import { EVENTS } from '../../src/spec/events.ts';
 import { FULL } from '../support/runs.ts';
-import { deliveries, missing, type Receiver, SAMPLES, SECRET, signed, startReceiver } from './receivers.ts';
+import {
+  deliveries,
+  missing,
+  PROGRAM_LIMITS,
+  type Receiver,
+  SAMPLES,
+  SECRET,
+  signed,
+  startReceiver,
+} from './receivers.ts';
 
 const GUIDE = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
 const sample = (path: string) => readFileSync(join(SAMPLES, path), 'utf8');
@@ -18,6 +27,7 @@ describe('the guide to events', () => {
   it('shows the samples as they are', () => {
     for (const [language, path] of [
       ['ts', 'webhooks/receive.ts'],
+      ['ts', 'webhooks/receive-sdk.ts'],
       ['python', 'webhooks/receive.py'],
       ['go', 'webhooks/receive.go'],
       ['sh', 'webhooks/verify.sh'],
@@ -79,7 +89,10 @@ from receive import verify
 g = json.load(sys.stdin)
 print([verify(g["secret"], sys.argv[2], g["body"].encode(), g["t"] + s) for s in (0, 300, 301, -300, -301)])`;
     const args = ['-B', '-c', code, join(SAMPLES, 'webhooks'), header];
-    const { stdout, stderr } = spawnSync('python3', args, { input: JSON.stringify(GOLDEN) });
+    const { stdout, stderr } = spawnSync('python3', args, {
+      input: JSON.stringify(GOLDEN),
+      ...PROGRAM_LIMITS,
+    });
     assert.equal(stdout.toString(), '[True, True, False, True, False]\n', stderr.toString());
   });
   it('is genuine to the shell, as long', { skip: missing('openssl', 'version') }, async () => {
@@ -106,6 +119,7 @@ async function verifiedByShell(env: Record<string, string>, header: string, body
   const child = spawn('sh', [join(SAMPLES, 'webhooks/verify.sh'), header], {
     env,
     stdio: ['pipe', 'ignore', 'pipe'],
+    ...PROGRAM_LIMITS,
   });
   let complaints = '';
   child.stderr.on('data', (chunk) => {
@@ -118,12 +132,18 @@ async function verifiedByShell(env: Record<string, string>, header: string, body
   return code === 0;
 }
 
+const ANSWER_MAX_MS = 30_000;
 const go = missing('go', 'version');
 const RECEIVERS = [
   {
     language: 'TypeScript',
     skip: false,
     command: () => [process.execPath, join(SAMPLES, 'webhooks/receive.ts')],
+  },
+  {
+    language: 'TypeScript with the SDK',
+    skip: false,
+    command: () => [process.execPath, join(SAMPLES, 'webhooks/receive-sdk.ts')],
   },
   {
     language: 'Python',
@@ -147,7 +167,11 @@ function compiled(): string[] {
     GOCACHE: join(build, 'cache'),
     GOPATH: build,
   };
-  const made = spawnSync('go', ['build', '-o', program, 'receive.go'], { cwd: build, env });
+  const made = spawnSync('go', ['build', '-o', program, 'receive.go'], {
+    cwd: build,
+    env,
+    ...PROGRAM_LIMITS,
+  });
   assert.equal(made.status, 0, made.stderr.toString());
   return [program];
 }
@@ -155,13 +179,15 @@ function compiled(): string[] {
 for (const { language, skip, command } of RECEIVERS) {
   it(`the receiver in ${language} takes what is genuine, once, and nothing else`, { skip }, async () => {
     const receiver: Receiver = await startReceiver(command(), { WEBHOOK_SECRET: SECRET });
+    const post = (init: RequestInit) =>
+      fetch(receiver.url, { method: 'POST', signal: AbortSignal.timeout(ANSWER_MAX_MS), ...init });
     try {
       for (const { what, header, body, genuine } of deliveries()) {
         const headers = { 'content-type': 'application/json', 'x-service-signature': header };
-        const response = await fetch(receiver.url, { method: 'POST', body, headers });
+        const response = await post({ body, headers });
         assert.equal(response.status, genuine ? 204 : 400, what);
       }
-      const unsigned = await fetch(receiver.url, { method: 'POST', body: '{}' });
+      const unsigned = await post({ body: '{}' });
       assert.equal(unsigned.status, 400);
       assert.deepEqual(receiver.lines(), ['evt_1 server.running', 'evt_2 server.running']);
     } finally {

@@ -12,7 +12,7 @@ import { newVisitor } from '../../src/domain/sessions/cookie.ts';
 import { identify } from '../../src/domain/sessions/identify.ts';
 import type { Visit } from '../../src/domain/sessions/open.ts';
 import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
-import { RUNS } from '../support/runs.ts';
+import { IN_FULL, RUNS } from '../support/runs.ts';
 import { PASSWORD } from '../support/session-client.ts';
 
 describe('an e-mail address', () => {
@@ -116,7 +116,7 @@ describe('a customer', () => {
     }
   });
 
-  it('may have any password of the allowed length', async () => {
+  it('may have any password of the allowed length', IN_FULL, async () => {
     const property = fc.asyncProperty(
       fc
         .string({ unit: 'binary', minLength: 12, maxLength: 60 })

@@ -32,6 +32,7 @@ export async function openGround(): Promise<Ground> {
     addressRestDays: 7,
     graceDays: 14,
     shutdownDeadlineS: 60,
+    throttleMbps: 10,
     webhookAllowLoopback: false,
     quotas: QUOTAS,
   };

@@ -40,7 +40,7 @@ async function left(id: string) {
 }
 
 describe('a plan', () => {
-  it('says what it is and costs, by the hour exactly too', async () => {
+  it('says what it is and costs, by the hour exactly too, and each cycle', async () => {
     const { available_in, ...rest } = await plan('s9');
     assert.deepEqual(rest, {
       id: 's9',
@@ -54,6 +54,12 @@ describe('a plan', () => {
       price_usd_month: 7.35,
       price_usd_hour: 0.01,
       price_usd_hour_exact: '0.01006849',
+      cycles: [
+        { billing_months: 1, discount_percent: 0, price_usd: 7.35 },
+        { billing_months: 3, discount_percent: 25, price_usd: 16.54 },
+        { billing_months: 6, discount_percent: 35, price_usd: 28.67 },
+        { billing_months: 12, discount_percent: 50, price_usd: 44.1 },
+      ],
     });
     assert.deepEqual(available_in, []);
   });

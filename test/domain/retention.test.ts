@@ -12,6 +12,12 @@ import { openRows, type Rows } from './retention-rows.ts';
 /** Tables of which nothing is removed for its age, and why their rows do not pile up, or may. */
 const KEPT: Record<string, string> = {
   ...stay('the books', 'transfers', 'balances', 'topups', 'deposits', 'coins'),
+  ...stay(
+    'the books: whose an address is that was given out, for ever; as many as the operator imports',
+    'address_pool',
+  ),
+  ...stay('goes when it is given out; no more than were refused at once', 'spare_indexes'),
+  ...stay('the newest price alone, one for each coin and source', 'quotes'),
   ...stay('what a customer has; counted by quotas', 'customers', 'api_tokens', 'ssh_keys', 'servers'),
   ...stay('what a customer has; counted by quotas', 'volumes', 'snapshots', 'webhooks', 'firewall_groups'),
   ...stay(
@@ -21,7 +27,11 @@ const KEPT: Record<string, string> = {
     'samplings',
     'webhook_queues',
   ),
+  ...stay('goes when the name is withdrawn', 'published_rdns'),
   ...stay('one for each customer', 'event_counters', 'totp_secrets'),
+  ...stay('goes when it is no longer so; a thousand a look at most', 'findings'),
+  ...stay('one for each kind of work', 'beats'),
+  ...stay('goes with what it belongs to', 'transfers_out'),
   ...stay('goes when it is done', 'operations', 'tasks', 'volume_changes', 'image_uploads', 'reset_requests'),
   ...stay('the operator’s', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
   ...stay('the operator’s', 'machines', 'ip_blocks', 'ipv4_addresses', 'ipv6_prefixes', 'price_changes'),

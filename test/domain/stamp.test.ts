@@ -106,3 +106,26 @@ test('the clock’s offset is read back', async () => {
   await scratch.db.run('update service set clock_offset_ms = 90000');
   assert.equal((await open()).clockOffsetMs, 90_000);
 });
+
+test('coins of test networks and real ones never come together in a database', async () => {
+  const live = (worthless: boolean) =>
+    openStamp(scratch.db, { mode: 'live', secretKey: null, dataDir, worthless });
+  await live(true);
+  // Nobody was asked to pay anything yet.
+  await live(false);
+  await live(true);
+  await scratch.db.transaction(async (tx) => {
+    // A top-up alone, without all that belongs to one.
+    await tx.run('set local session_replication_role = replica');
+    await tx.run(
+      `insert into topups (id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents, rate_usd, deposit_units,
+         deposit_address, deposit_uri, required_confirmations, status, expires_at, created_at)
+       values (gen_random_uuid(), 1, 'ord_1', gen_random_uuid(), 'LTC', 1, 0, '1', 1, 'a', 'a', 1, 'pending', now(), now())`,
+    );
+  });
+  await live(true);
+  assert.match(await refusal(live(false)), /coins of test networks.*SKERRY_WORTHLESS_COINS/);
+  await scratch.db.run('update service set worthless = false');
+  await live(false);
+  assert.match(await refusal(live(true)), /^SKERRY_WORTHLESS_COINS: this database takes real coins/);
+});

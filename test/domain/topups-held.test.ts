@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { systemActor } from '../../src/domain/record.ts';
 import { turn } from '../../src/domain/switches/switch.ts';
-import { refundTopup, releaseTopup } from '../../src/domain/topups/held.ts';
+import { releaseTopup } from '../../src/domain/topups/held.ts';
 import { topupView } from '../../src/domain/topups/object.ts';
+import { refundTopup } from '../../src/domain/topups/refund.ts';
 import { listHeldTopups } from '../../src/store/held-topups.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
 import { TopupWorld } from '../support/topup-world.ts';
@@ -19,6 +20,8 @@ const CREDITED = [
   { type: 'topup', cents: 10_000n },
   { type: 'bonus', cents: 3_000n },
 ];
+
+const REFUND = { to: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', approvedBy: 'Ann' };
 
 async function pay(topup: TopupRow, units = 200_000n): Promise<string> {
   const key = world.btc.pay(topup.deposit_address, units);
@@ -81,7 +84,7 @@ test('a release credits what is held, though the switch is off still', async () 
 
 test('a refund is never credited, whatever the chain does', async () => {
   const topup = await held();
-  const refunded = await refundTopup(world.service, operator(), topup.id);
+  const refunded = await refundTopup(world.service, operator(), topup.id, REFUND);
   assert.equal(refunded.credit_held, false);
   assert.equal(refunded.status, 'expired', 'it asks for no payment again');
   assert.deepEqual(await world.audit(topup), ['topup.create', 'topup.expire', 'topup.refund']);
@@ -98,7 +101,7 @@ test('what left the chain is neither listed as held nor sent back', async () => 
   const topup = await held();
   world.btc.reorg(3, { drop: true });
   await world.settle();
-  await assert.rejects(refundTopup(world.service, operator(), topup.id), { code: 'not_found' });
+  await assert.rejects(refundTopup(world.service, operator(), topup.id, REFUND), { code: 'not_found' });
   assert.deepEqual(
     (await listHeldTopups(world.db)).filter((row) => row.id === topup.id),
     [],
@@ -108,10 +111,12 @@ test('what left the chain is neither listed as held nor sent back', async () => 
 test('there is nothing to release or refund where nothing is held', async () => {
   const topup = await world.invoice(100);
   await assert.rejects(releaseTopup(world.service, operator(), topup.id), { code: 'not_found' });
-  await assert.rejects(refundTopup(world.service, operator(), topup.customer_id), { code: 'not_found' });
+  await assert.rejects(refundTopup(world.service, operator(), topup.customer_id, REFUND), {
+    code: 'not_found',
+  });
   const once = await held();
   await releaseTopup(world.service, operator(), once.id);
-  await assert.rejects(refundTopup(world.service, operator(), once.id), { code: 'not_found' });
+  await assert.rejects(refundTopup(world.service, operator(), once.id, REFUND), { code: 'not_found' });
   await assert.rejects(releaseTopup(world.service, operator(), once.id), { code: 'not_found' });
 });
 
@@ -119,7 +124,7 @@ test('a release and a refund at the same moment: one of them happens', async () 
   const topup = await held();
   const outcomes = await Promise.allSettled([
     releaseTopup(world.service, operator(), topup.id),
-    refundTopup(world.service, operator(), topup.id),
+    refundTopup(world.service, operator(), topup.id, REFUND),
   ]);
   assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled').length, 1);
   const booked = await world.balance(topup);

@@ -155,19 +155,6 @@ test('a reorganisation that the poll does not tell of is found by asking for wha
   assert.equal(await world.balance(topup), 13_000n);
 });
 
-test('a node put back to an earlier state takes the credit back until it has caught up', async () => {
-  const { topup } = await credited();
-  world.btc.mine(2);
-  await world.settle();
-  world.btc.rewindNode(3);
-  await world.settle();
-  assert.equal(await world.balance(topup), 0n);
-  world.btc.resyncNode();
-  await world.settle();
-  assert.equal(await world.balance(topup), 13_000n);
-  assert.deepEqual(await world.entries(topup), [...PAID, ...TAKEN_BACK, ...PAID]);
-});
-
 test('in another block with enough confirmations the credit stays', async () => {
   const { topup } = await credited();
   world.btc.reorg(1);

@@ -1,7 +1,7 @@
 /** What every compute driver does with machines: make, switch, remove, look. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type ContractBench, failsAs, machineSpec } from './compute-world.ts';
+import { type ContractBench, failsAs } from './compute-world.ts';
 
 export function machinesContract(bench: ContractBench): void {
   it('a machine installs on its host, then runs there', async (t) => {
@@ -14,7 +14,7 @@ export function machinesContract(bench: ContractBench): void {
       generation: null,
       rescue: false,
     });
-    await bench.driver.ensure(machineSpec({ id, host }));
+    await bench.driver.ensure(bench.spec({ id, host }));
     assert.deepEqual(await bench.seen(id), { id, host, state: 'installing', generation: 1, rescue: false });
     await bench.until(id, 'running');
     assert.deepEqual(await bench.seen(id), { id, host, state: 'running', generation: 1, rescue: false });
@@ -22,20 +22,20 @@ export function machinesContract(bench: ContractBench): void {
 
   it('the same id twice is one machine, and what runs is left alone', async (t) => {
     const { id } = await bench.running(t);
-    await bench.driver.ensure(machineSpec({ id, host: bench.world.hosts[0] }));
+    await bench.driver.ensure(bench.spec({ id }));
     assert.equal((await bench.seen(id)).state, 'running');
     await bench.driver.remove(id);
     assert.equal((await bench.seen(id)).state, 'absent');
   });
 
   it('a host nobody knows is a fault of the host', async (t) => {
-    await failsAs('host', bench.driver.ensure(machineSpec({ id: bench.fresh(t), host: 'nowhere' })));
+    await failsAs('host', bench.driver.ensure(bench.spec({ id: bench.fresh(t), host: 'nowhere' })));
   });
 
   it('a machine that lives on one host is refused on another until it is removed', async (t) => {
     const { id } = await bench.running(t);
     const [first, second] = bench.world.hosts;
-    await failsAs('refused', bench.driver.ensure(machineSpec({ id, host: second })));
+    await failsAs('refused', bench.driver.ensure(bench.spec({ id, host: second })));
     assert.deepEqual(await bench.seen(id), {
       id,
       host: first,
@@ -44,7 +44,7 @@ export function machinesContract(bench: ContractBench): void {
       rescue: false,
     });
     await bench.driver.remove(id);
-    await bench.driver.ensure(machineSpec({ id, host: second }));
+    await bench.driver.ensure(bench.spec({ id, host: second }));
     assert.equal((await bench.seen(id)).host, second);
   });
 
@@ -79,7 +79,7 @@ export function machinesContract(bench: ContractBench): void {
     const { id } = await bench.running(t);
     await bench.driver.power(id, 'acpi');
     await bench.until(id, 'stopped');
-    await bench.driver.ensure(machineSpec({ id, host: bench.world.hosts[0] }));
+    await bench.driver.ensure(bench.spec({ id }));
     assert.equal((await bench.seen(id)).state, 'stopped');
   });
 
@@ -98,7 +98,7 @@ export function machinesContract(bench: ContractBench): void {
   it('machines are observed in the order asked, absent ones and repeats included', async (t) => {
     const { id: one } = await bench.running(t);
     const two = bench.fresh(t);
-    await bench.driver.ensure(machineSpec({ id: two, host: bench.world.hosts[1] }));
+    await bench.driver.ensure(bench.spec({ id: two, host: bench.world.hosts[1] }));
     const asked = [two, 'never-made', one, two];
     const seen = await bench.driver.observe(asked);
     assert.deepEqual(

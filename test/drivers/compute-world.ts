@@ -14,6 +14,8 @@ export interface ComputeWorld {
   readonly driver: ComputeDriver;
   /** Two hosts, each with room for four machines of `machineSpec`. */
   readonly hosts: readonly [string, string];
+  /** What its machines differ in from `machineSpec`. */
+  readonly machine?: Partial<MachineSpec>;
   now(): Date;
   /** Lets time pass until this is so; throws when it does not come about. */
   eventually(reached: () => Promise<boolean>): Promise<void>;
@@ -64,9 +66,13 @@ export class ContractBench {
     return id;
   }
 
-  /** A machine, running; on the first host unless told otherwise. */
+  /** A machine of this world; on the first host unless told otherwise. */
+  spec(wanted: Pick<MachineSpec, 'id'> & Partial<MachineSpec>): MachineSpec {
+    return machineSpec({ host: this.world.hosts[0], ...this.world.machine, ...wanted });
+  }
+  /** The same, running. */
   async running(t: Ending, wanted: Partial<MachineSpec> = {}): Promise<MachineSpec> {
-    const spec = machineSpec({ id: this.fresh(t), host: this.world.hosts[0], ...wanted });
+    const spec = this.spec({ id: this.fresh(t), ...wanted });
     await this.driver.ensure(spec);
     await this.until(spec.id, 'running');
     return spec;
@@ -81,17 +87,27 @@ export class ContractBench {
   }
 }
 
-/** A small machine. The addresses are from the ranges kept for documents. */
+const numbers = new Map<string, number>();
+
+/** The same for the same machine; another for any other, among some hundred. */
+function numberOf(id: string): number {
+  const number = numbers.get(id) ?? numbers.size;
+  numbers.set(id, number);
+  return 10 + (number % 240);
+}
+
+/** A small machine. The addresses are from the ranges kept for documents, and its own. */
 export function machineSpec(wanted: Pick<MachineSpec, 'id' | 'host'> & Partial<MachineSpec>): MachineSpec {
+  const number = numberOf(wanted.id);
   return {
     generation: 1,
     hostname: 'web-1',
     cpu: 1,
     ramMb: 512,
     diskGb: 4,
-    image: { id: 'img_debian', family: 'debian', version: '12', cloudInit: true, iso: null },
-    ipv4: { address: '192.0.2.10', gateway: '192.0.2.1' },
-    ipv6: { address: '2001:db8:0:10::1', prefix: '2001:db8:0:10::/64' },
+    image: { id: 'img_debian', family: 'debian', version: '12', cloudInit: true, iso: null, base: null },
+    ipv4: { address: `192.0.2.${number}`, gateway: '192.0.2.1' },
+    ipv6: { address: `2001:db8:0:${number}::1`, prefix: `2001:db8:0:${number}::/64` },
     sshKeys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY me'],
     rootPasswordHash: '$6$salt$hash',
     userData: new TextEncoder().encode('#cloud-config\n'),

@@ -5,6 +5,7 @@ import { openScreen } from '../../src/drivers/compute/simulator/screen.ts';
 import type { ScreenFacts } from '../../src/drivers/compute/simulator/screen-facts.ts';
 import { glyph } from '../../src/drivers/compute/simulator/screen-font.ts';
 import { Viewer } from '../support/rfb-viewer.ts';
+import { IN_FULL } from '../support/runs.ts';
 import { SteppedClock } from './simulator-world.ts';
 
 const clock = new SteppedClock();
@@ -106,7 +107,7 @@ describe('the simulated screen', () => {
     stream.destroy();
   });
 
-  it('follows its machine: a state, a rescue, a reboot, and an end', async () => {
+  it('follows its machine: a state, a rescue, a reboot, and an end', IN_FULL, async () => {
     const seen: (ScreenFacts | null)[] = [
       { ...FACTS, state: 'stopped' },
       { ...FACTS, rescue: true, bootedAt: new Date(FACTS.bootedAt.getTime() + 1) },

@@ -11,8 +11,8 @@ before(async () => {
 after(() => world.close());
 
 test('every coin has a fixed rate', async () => {
-  const rates = new FixedRates({ db: world.db });
-  const all = await Promise.all(COIN_CODES.map(async (coin) => [coin, await rates.usdPerCoin(coin)]));
+  const rates = new FixedRates({ db: world.db, clock: world.clock });
+  const all = await Promise.all(COIN_CODES.map(async (coin) => [coin, (await rates.usdPerCoin(coin)).usd]));
   assert.deepEqual(Object.fromEntries(all), {
     BTC: '60000',
     XMR: '150',
@@ -28,14 +28,17 @@ test('every coin has a fixed rate', async () => {
 });
 
 test('a rate set in one process is the rate in all, to the last digit', async () => {
-  await new FixedRates({ db: world.db }).set('TRX', '0.123456789012');
-  assert.equal(await new FixedRates({ db: world.db }).usdPerCoin('TRX'), '0.123456789012');
-  await new FixedRates({ db: world.db }).set('TRX', '0.2');
-  assert.equal(await new FixedRates({ db: world.db }).usdPerCoin('TRX'), '0.2');
+  await new FixedRates({ db: world.db, clock: world.clock }).set('TRX', '0.123456789012');
+  assert.equal(
+    (await new FixedRates({ db: world.db, clock: world.clock }).usdPerCoin('TRX')).usd,
+    '0.123456789012',
+  );
+  await new FixedRates({ db: world.db, clock: world.clock }).set('TRX', '0.2');
+  assert.equal((await new FixedRates({ db: world.db, clock: world.clock }).usdPerCoin('TRX')).usd, '0.2');
 });
 
 test('a rate that cannot be is refused', async () => {
-  const rates = new FixedRates({ db: world.db });
+  const rates = new FixedRates({ db: world.db, clock: world.clock });
   for (const usd of ['0', '-1', '', 'NaN', '1e5', '0.0000000000001', '1000000000', '1,5']) {
     await assert.rejects(
       rates.set('BTC', usd),
@@ -46,11 +49,15 @@ test('a rate that cannot be is refused', async () => {
     rates.set('DOGE', '1'),
     (error) => error instanceof RateInputError && error.field === 'coin',
   );
-  assert.equal(await rates.usdPerCoin('BTC'), '60000');
+  assert.equal((await rates.usdPerCoin('BTC')).usd, '60000');
 });
 
 test('an armed fault silences the source', async () => {
-  const rates = new FixedRates({ db: world.db, faults: { take: async (driver) => driver === 'rates' } });
+  const rates = new FixedRates({
+    db: world.db,
+    clock: world.clock,
+    faults: { take: async (driver) => driver === 'rates' },
+  });
   await assert.rejects(rates.usdPerCoin('BTC'), { message: 'simulated fault' });
   await assert.rejects(rates.eurPerUsd(), { message: 'simulated fault' });
 });

@@ -21,7 +21,13 @@ test('an invoice always gets the same address, another one never', async () => {
   assert.equal(first.uri, `bitcoin:${first.address}?amount=0.00000005`);
   const other = await network.allocate({ id: 'other', index: 9002, amountUnits: 5n });
   assert.notEqual(other.address, first.address);
-  await assert.rejects(network.allocate({ id: 'third', index: 9001, amountUnits: 5n }));
+});
+
+test('a number whose invoice came to nothing goes to another invoice, with its address', async () => {
+  const network = world.network('BTC');
+  const refused = await network.allocate({ id: 'refused', index: 9003, amountUnits: 5n });
+  const next = await network.allocate({ id: 'next', index: 9003, amountUnits: 7n });
+  assert.equal(next.address, refused.address);
 });
 
 for (const coin of COIN_CODES) {
@@ -177,8 +183,9 @@ test('each block names its parent', async () => {
 
 test('health tells the height and the pace', async () => {
   const { height } = await world.control.mine({ coin: 'LTC', count: 1 });
-  const health = await world.network('LTC').health();
+  const { tipAt, ...health } = await world.network('LTC').health();
   assert.deepEqual(health, { ok: true, height, detail: 'simulated, blocks on demand' });
+  assert.equal(tipAt?.getTime(), world.clock.now().getTime());
 });
 
 test('an armed fault fails the call it was armed for, before anything happens', async () => {

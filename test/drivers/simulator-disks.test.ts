@@ -60,7 +60,7 @@ describe('the simulated disks', () => {
 
   it("a customer's own ISO runs at power-on", async () => {
     const iso = { path: '/images/own.iso', sha256: 'ab'.repeat(32) };
-    const image = { id: 'custom_1', family: 'custom', version: '1', cloudInit: false, iso };
+    const image = { id: 'custom_1', family: 'custom', version: '1', cloudInit: false, iso, base: null };
     const spec = machineSpec({ id: 'own', host: 'one', image });
     await world.driver.ensure(spec);
     assert.equal(await world.state('own'), 'running');
@@ -76,14 +76,17 @@ describe('the simulated disks', () => {
     const before = (await machine(source.id)).installed;
     await world.driver.rebuild({ ...source, generation: 2, hostname: 'db-2' });
     await world.until(source.id, 'running');
-    const ipv4 = { address: '192.0.2.77', gateway: '192.0.2.1' };
-    const other = await running({ ipv4, hostname: 'other', sshKeys: [], rootPasswordHash: null });
+    const other = await running({ hostname: 'other', sshKeys: [], rootPasswordHash: null });
     await world.driver.restore({ ...source, generation: 3, hostname: 'unused' }, snapshot);
     await world.driver.restore({ ...other, generation: 2 }, snapshot);
     assert.equal(await world.state(source.id), 'installing');
     world.clock.advanceS(INSTALL_S);
     assert.deepEqual((await machine(source.id)).installed, before);
-    assert.deepEqual((await machine(other.id)).installed, { ...before, ipv4 });
+    assert.deepEqual((await machine(other.id)).installed, {
+      ...before,
+      ipv4: other.ipv4,
+      ipv6: other.ipv6,
+    });
     assert.deepEqual((await machine(source.id)).disks, [3]);
   });
 

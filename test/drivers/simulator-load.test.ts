@@ -67,6 +67,10 @@ describe('the simulated load', () => {
       const flows = [diskReadBps, diskWriteBps, netInBps, netOutBps];
       assert.ok(flows.every((flow) => Number.isSafeInteger(flow) && flow >= 0 && flow < 125_000_000));
     }
+    for (const id of ids) {
+      const out = all.reduce((sum, each) => sum + (each.id === id ? each.netOutBps : 0), 0) * HOUR_S;
+      assert.ok(out > 0 && out < 2 * 1024 ** 4, `${out} bytes a month`);
+    }
     const mean = (hourOfDay: number) => {
       const then = all.filter(({ hour }) => hour.getUTCHours() === hourOfDay);
       return then.reduce((sum, { cpuPct }) => sum + cpuPct, 0) / then.length;

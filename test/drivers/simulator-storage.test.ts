@@ -24,7 +24,10 @@ const FILTER = {
 function calls(
   driver: ComputeDriver,
   spec: MachineSpec,
-): Record<Exclude<keyof ComputeDriver, 'name' | 'capabilities'>, () => Promise<unknown>> {
+): Record<
+  Exclude<keyof ComputeDriver, 'name' | 'capabilities' | 'hosts' | 'images'>,
+  () => Promise<unknown>
+> {
   const { id } = spec;
   return {
     ensure: () => driver.ensure(spec),
@@ -43,6 +46,10 @@ function calls(
     snapshot: () => driver.snapshot(id, `new of ${id}`),
     removeSnapshot: () => driver.removeSnapshot(`kept of ${id}`),
     filter: () => driver.filter(id, FILTER),
+    traffic: () => driver.traffic(id, { bitsPerS: null, mail: false }),
+    list: () => driver.list(),
+    tend: () => driver.tend(),
+    examine: () => driver.examine({ ramMb: 0, diskGb: 0 })[Symbol.asyncIterator]().next(),
   };
 }
 
@@ -103,7 +110,7 @@ describe('the simulated storage', () => {
     const spec = await running();
     const before = await contents();
     await world.control.setHostDown(spec.host, true);
-    const answers = ['ensure', 'observe', 'sample', 'removeSnapshot'];
+    const answers = ['ensure', 'observe', 'sample', 'removeSnapshot', 'list', 'tend', 'examine'];
     for (const [verb, call] of Object.entries(calls(world.driver, spec))) {
       if (!answers.includes(verb)) await failsAs('transient', call());
     }

@@ -3,10 +3,14 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { Service } from '../../src/domain/context.ts';
+import { solanaAddress } from '../../src/drivers/chain/addresses.ts';
+import { ed25519PublicKey } from '../../src/drivers/chain/simnet/seed-key.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import type { Action } from '../../src/spec/actions.ts';
 import { own } from '../http/link-world.ts';
 import { scratchFolder } from '../support/folder.ts';
+import { ScriptedDns } from '../support/scripted-dns.ts';
 import type { SessionClient } from '../support/session-client.ts';
 import { codeAt } from '../support/totp.ts';
 import { apiToken, V1Client } from '../support/v1-client.ts';
@@ -23,7 +27,7 @@ before(async () => {
   world = await startWorld();
   customer = await world.customer();
   leaver = await world.customer();
-  await world.give(customer, 5_000n);
+  await world.give(customer, 50_000n);
   const begun = await own(customer, { action: 'enable_totp' });
   await own(customer, { action: 'enable_totp', code: codeAt(String(begun.body.secret)) });
   const api = V1Client.over(world.url, await apiToken(customer));
@@ -39,6 +43,7 @@ before(async () => {
     'select host(addr) as addr from ipv4_addresses where server_id is null limit 1',
   );
   address = free?.addr ?? '';
+  await db.run(`update machines set state = 'wiping' where name = 'par-r1-1'`);
   await db.run(`insert into switches (name, on_, changed_at) values ('topup-credit', false, now())`);
   held = [await topUp(world, customer, 40), await topUp(world, customer, 50)];
 });
@@ -66,10 +71,25 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
     args: () => ['h9', '--region', 'par', '--cpu', '8', '--ram-mb', '4096', '--disk-gb', '100'],
     audits: 'host.add',
   },
+  'hosts resize': { args: () => ['h9', '--disk-gb', '200'], audits: 'host.resize' },
   'hosts drain': { args: () => ['h9'], audits: 'host.drain' },
   'hosts undrain': { args: () => ['h9'], audits: 'host.undrain' },
+  'images list': 'reads',
+  // There is nothing to import for simulated machines: its row is in test/operator/images.test.ts.
+  'images import': 'reads',
   'machines list': 'reads',
   'machines add': { args: () => ['m9', '--region', 'buh', '--plan', 'r3'], audits: 'machine.add' },
+  'dedicated list': 'reads',
+  'dedicated fulfil': {
+    args: () => ['par-r1-2', '--customer', customer.email, '--image', 'debian-13'],
+    audits: 'machine.fulfil',
+  },
+  'dedicated off': { args: () => ['par-r1-2'], audits: 'machine.off' },
+  'dedicated on': { args: () => ['par-r1-2'], audits: 'machine.on' },
+  'dedicated wipe': { args: () => ['par-r1-1', '--method', 'nvme format'], audits: 'machine.wipe' },
+  'dns check': 'reads',
+  'dns zones': { args: () => ['--create', '--nameserver', 'ns1.example.org'], audits: 'dns.create_zones' },
+  'dns publish': { args: () => [], audits: 'dns.publish' },
   'ips list': 'reads',
   'ips add': { args: () => ['--region', 'par', '--block', '203.0.113.0/29'], audits: 'ips.add' },
   'ips block': { args: () => [address], audits: 'ips.block' },
@@ -98,11 +118,27 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
     audits: 'server.release',
     of: 'customer',
   },
+  'servers mail': { args: () => [serverId, 'allow'], audits: 'server.allow_mail', of: 'customer' },
   'topups list': 'reads',
   'topups show': 'reads',
   'topups held': 'reads',
   'topups release': { args: () => [held[0] ?? ''], audits: 'topup.credit', of: 'customer' },
-  'topups refund': { args: () => [held[1] ?? ''], audits: 'topup.refund', of: 'customer' },
+  'topups refund': {
+    args: () => [
+      held[1] ?? '',
+      '--to',
+      'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
+      '--approved-by',
+      'Ann',
+    ],
+    audits: 'topup.refund',
+    of: 'customer',
+  },
+  'chain doctor': 'reads',
+  'chain addresses': 'reads',
+  'chain import': { args: () => ['SOL', poolFile()], audits: 'chain.import' },
+  'chain skip': { args: () => ['XMR', '1000'], audits: 'chain.skip' },
+  'chain reread': { args: () => ['LTC', '--from', '1'], audits: 'chain.reread' },
   'webhooks list': 'reads',
   'webhooks pause': { args: () => [webhookId], audits: 'webhook.update', of: 'customer' },
   'prices list': 'reads',
@@ -139,18 +175,35 @@ function editedCatalogue(): string {
   return file;
 }
 
+function poolFile(): string {
+  const file = scratchFolder();
+  writeFileSync(file, `${solanaAddress(ed25519PublicKey(new Uint8Array(32).fill(1)))}\n`);
+  return file;
+}
+
 async function run(argv: readonly string[]): Promise<{ code: number; said: string }> {
   const lines: string[] = [];
   const say = (line: string) => void lines.push(line);
-  const { service, db } = world.opened;
+  const { service: opened, db } = world.opened;
+  const service = argv[0] === 'dns' ? { ...opened, dns: new ScriptedDns([]) } : opened;
   const doors = {
     settings: () => [],
     database: async () => db,
-    service: async () => ({ service, register: async () => undefined }),
+    service: async () => ({
+      service: argv[0] === 'dedicated' ? withoutDedicated(service) : service,
+      register: async () => undefined,
+      coins: null,
+    }),
   };
   const terminal = { out: say, err: say, ask: async () => true };
   const code = await runOperator(argv, doors, undefined, terminal);
   return { code, said: lines.join('\n') };
+}
+
+/** What is done by hand is done where the driver does not do it. */
+function withoutDedicated(service: Service): Service {
+  const capabilities = { ...service.compute.capabilities, dedicated: null };
+  return { ...service, compute: Object.create(service.compute, { capabilities: { value: capabilities } }) };
 }
 
 /** Every command with its words, as the help of each names them. */

@@ -20,7 +20,7 @@ export async function openDesk(): Promise<Desk> {
   const doors: OperatorDoors = {
     settings: () => [{ name: 'SKERRY_PORT', value: '8080', source: 'default', about: 'port to listen on' }],
     database: async () => ground.db,
-    service: async () => ({ service: ground.service, register: ground.register }),
+    service: async () => ({ service: ground.service, register: ground.register, coins: null }),
   };
   return {
     ground,

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { readCatalogue } from '../../src/domain/catalogue/read.ts';
 import { Refusal } from '../../src/kernel/refusal.ts';
 import { runOperator } from '../../src/operator/run.ts';
-import { SETTINGS, SWITCH_NAMES } from '../../src/spec/settings.ts';
+import { SETTINGS } from '../../src/spec/settings.ts';
+import { SWITCH_NAMES } from '../../src/spec/switches.ts';
 
 const GUIDE = readFileSync(new URL('../../docs/operator-guide.md', import.meta.url), 'utf8');
 

@@ -18,7 +18,7 @@ async function run(argv: readonly string[]): Promise<{ code: number; said: strin
   const doors = {
     settings: () => [],
     database: async () => db,
-    service: async () => ({ service, register: async () => undefined }),
+    service: async () => ({ service, register: async () => undefined, coins: null }),
   };
   const code = await runOperator(argv, doors, undefined, { out: say, err: say, ask: null });
   return { code, said: lines.join('\n') };
@@ -60,11 +60,39 @@ test('a payment that the kill-switch held is released or refunded by its order_r
     /^released [0-9.]+ LTC; the top-up is credited, 40\.00 USD of it on the balance$/,
   );
   assert.equal(await balance(), 40);
-  assert.match(
-    await ok('topups', 'refund', refunded, '--note', 'sent back in 4f5e'),
-    /^noted as sent back: [0-9.]+ LTC; .* 0\.00 USD of it on the balance$/,
+  const to = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
+  const refund = async (...options: string[]) => await ok('topups', 'refund', refunded, ...options);
+  await fails('--to is missing', 'topups', 'refund', refunded);
+  await fails(
+    'an address that this service gave out',
+    'topups',
+    'refund',
+    refunded,
+    '--to',
+    address,
+    '--approved-by',
+    'Ann',
   );
-  assert.match(await ok('topups', 'show', refunded), / {2}sent back, noted .*: sent back in 4f5e {2}/);
+  assert.match(
+    await refund('--to', to, '--approved-by', 'Ann'),
+    new RegExp(
+      `^approved: send [0-9.]+ LTC to ${to}; .* 0\\.00 USD of it on the balance\nonce they are sent: `,
+    ),
+  );
+  assert.match(await ok('topups', 'held'), new RegExp(`\n${refunded}  ${customer.email}  +[0-9.]+ LTC  `));
+  assert.match(
+    await ok('topups', 'list', '--limit', '1'),
+    /LTC to be sent back\nthere are more than 1 top-up: /,
+  );
+  assert.match((await run(['status'])).said, /^note +top-ups +1 with a refund to be sent$/m);
+  const sent = ['--txid', '4f5e'.repeat(16), '--note', 'by hand'];
+  assert.match(await refund(...sent), /^noted as sent back: [0-9.]+ LTC; .* 0\.00 USD of it on the balance$/);
+  const shown = await ok('topups', 'show', refunded);
+  assert.match(shown, / {2}sent back, noted .*: by hand {2}/);
+  assert.match(
+    shown,
+    new RegExp(`\napproved by +Ann, .* UTC\nto +${to}\nsent in +(4f5e){16}\nnote +by hand$`),
+  );
   assert.match(await ok('topups', 'list', '--limit', '1'), /LTC sent back\nthere are more than 1 top-up: /);
   await fails('Nothing is held', 'topups', 'refund', refunded);
   assert.equal(await balance(), 40);
@@ -203,7 +231,8 @@ test('status names what is switched off, and what does not get on', async () => 
   const { db } = world.opened;
   // Nobody has paid in it: it is not read either.
   await db.run(
-    `insert into coins (code, failures) values ('SOL', 12) on conflict (code) do update set failures = 12`,
+    `insert into coins (code, failures, last_fault) values ('SOL', 12, 'the node is at block 7')
+     on conflict (code) do update set failures = excluded.failures, last_fault = excluded.last_fault`,
   );
   const api = V1Client.over(world.url, await apiToken(await world.customer()));
   assert.equal((await api.post('/webhooks', { url: 'https://example.com', events: ['*'] })).status, 201);
@@ -211,5 +240,17 @@ test('status names what is switched off, and what does not get on', async () => 
   const { code, said } = await run(['status']);
   assert.equal(code, 1);
   assert.match(said, /^LOOK +webhooks +1 subscriptions get nothing: SKERRY_SECRET_KEY lacks k0, /m);
-  assert.match(said, /^LOOK +chains +SOL: 12 polls failed in a row, never read$/m);
+  assert.match(said, /^LOOK +chains +SOL: 12 polls failed in a row, never read: the node is at block 7$/m);
+});
+
+test('status wants a pool of addresses looked at that runs out, and only names one that is small', async () => {
+  const { db } = world.opened;
+  const few = `select addr from ipv4_addresses where region_id = $1 and server_id is null limit 20`;
+  await db.run(`update ipv4_addresses set blocked = true where region_id = $1 and addr not in (${few})`, [
+    'zrh',
+  ]);
+  await db.run(`delete from ipv4_addresses where region_id = $1 and addr not in (${few})`, ['buh']);
+  const { said } = await run(['status']);
+  assert.match(said, /^LOOK +addresses +20 of 509 free in zrh$/m);
+  assert.match(said, /^note +addresses +20 of 20 free in buh$/m);
 });

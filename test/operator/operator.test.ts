@@ -148,6 +148,22 @@ describe('the inventory', () => {
     );
   });
 
+  it('has hosts that grow, and never shrink below what their servers have', async () => {
+    const { db } = desk.ground;
+    assert.equal(
+      await ok('hosts', 'resize', 'h1', '--disk-gb', '200'),
+      'host h1 has 8 cores, and 4096 MiB and 200 GiB for servers',
+    );
+    await db.run("update hosts set used_disk_gb = 150 where name = 'h1'");
+    assert.match(
+      await fails(1, 'hosts', 'resize', 'h1', '--disk-gb', '149'),
+      /^skerryd: h1: its servers have 150 GiB/,
+    );
+    await db.run("update hosts set used_disk_gb = 0 where name = 'h1'");
+    assert.match(await fails(1, 'hosts', 'resize', 'h1'), /say what changes/);
+    assert.match(await fails(1, 'hosts', 'resize', 'h2', '--cpu', '1'), /there is no host h2/);
+  });
+
   it('drains, and says when nothing changed', async () => {
     assert.equal(await ok('hosts', 'drain', 'h1'), 'host h1 is drained: it takes no new servers');
     assert.match(await ok('hosts', 'drain', 'h1'), /\(as before\)$/);
@@ -234,7 +250,7 @@ describe('switch', () => {
 
 describe('topups', () => {
   it('that are unknown are refused', async () => {
-    assert.equal(await ok('topups', 'held'), 'order_ref  customer  held  made (UTC)');
+    assert.equal(await ok('topups', 'held'), 'order_ref  customer  held  to be sent back  made (UTC)');
     assert.match(await fails(1, 'topups', 'release', 'x'), /there is no such top-up/);
   });
 });

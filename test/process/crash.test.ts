@@ -9,13 +9,12 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { CRASH_POINTS, type CrashPoint } from '../../src/kernel/crash.ts';
 import { killLeftovers, type Serving, skerryd, startServing } from '../support/process.ts';
+import { IN_FULL } from '../support/runs.ts';
 import { PASSWORD, SessionClient } from '../support/session-client.ts';
 import { apiToken, V1Client } from '../support/v1-client.ts';
 import { environment, killedWithin, sandbox } from './crash-world.ts';
 
 const BALANCE = 90;
-/** At the sampled counts a few; all of them in the full run. */
-const SAMPLED: readonly CrashPoint[] = ['provision.refund_written'];
 const KEY = { 'idempotency-key': 'crash-test' };
 const DEPLOY = {
   product: 'vps',
@@ -190,7 +189,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-describe('a process killed with -9', () => {
+describe('a process killed with -9', IN_FULL, () => {
   let folder = '';
   const customer = { cookie: '', csrf: '' };
 
@@ -214,10 +213,9 @@ describe('a process killed with -9', () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   });
 
-  // Uploads, the calendar, events and mail have tests of their own.
-  const elsewhere = /^(upload|renew|suspend|fanout|deliver|mail|account)\./;
-  const every = CRASH_POINTS.filter((point) => !elsewhere.test(point));
-  const points = process.env.SKERRY_TEST_FULL ? every : SAMPLED;
+  // Uploads, the calendar, events, mail and reverse names have tests of their own.
+  const elsewhere = /^(upload|renew|suspend|fanout|deliver|mail|account|rdns)\./;
+  const points = CRASH_POINTS.filter((point) => !elsewhere.test(point));
   for (const point of points) {
     it(`at ${point}: the work completes once`, async () => {
       const scenario = SCENARIOS.find((each) => each.points(point));

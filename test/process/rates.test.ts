@@ -1,6 +1,7 @@
 /** Token buckets have one state for all processes of a service. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { IN_FULL } from '../support/runs.ts';
 import { assertRefused, type V1Answer, V1Client } from '../support/v1-client.ts';
 import { type ProcessWorld, startProcesses } from './process-world.ts';
 
@@ -10,7 +11,7 @@ const AT_ONCE = 50;
 const REFILL_PER_S = 0.05;
 const PROVISION_REFILL_PER_S = 0.1;
 
-describe('the rate of a token at two processes', () => {
+describe('the rate of a token at two processes', IN_FULL, () => {
   let world: ProcessWorld;
   before(async () => {
     world = await startProcesses(2, {

@@ -5,9 +5,11 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { killLeftovers, startServing } from '../support/process.ts';
 
+const CLI = fileURLToPath(new URL('../../packages/cli/bin/skerry.js', import.meta.url));
 const README = new URL('../../README.md', import.meta.url);
 
 after(killLeftovers);
@@ -19,16 +21,24 @@ it('the commands of the README take a visitor to a running server', async () => 
     SKERRY_DATA_DIR: folder,
     SKERRY_LOG_LEVEL: 'warn',
     SKERRY_SIM_INSTALL_S: '0.3',
+    SKERRY_RATE_CAPACITY: '100',
   });
   const blocks = [...(await readFile(README, 'utf8')).matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(
     (match) => match[1] ?? '',
   );
-  const job = blocks.find((block) => block.includes('/deploy-api.php')) ?? '';
-  const script = job.replace('http://127.0.0.1:8080', serving.url);
-  assert.notEqual(script, job);
+  const job = ['/deploy-api.php', 'v1 POST /servers', 'npx skerry'].map(
+    (word) => blocks.find((block) => block.includes(word)) ?? assert.fail(`no block has ${word}`),
+  );
+  const script = job
+    .join('\n')
+    .replace('http://127.0.0.1:8080', serving.url)
+    .replaceAll('/tmp/skerry-key', join(folder, 'key'))
+    .replaceAll('npx skerry', `"${process.execPath}" "${CLI}"`);
   const { stdout } = await promisify(execFile)('bash', ['-c', `set -eu\n${script}`], { cwd: folder });
   assert.match(stdout, /"balance":130/);
   assert.match(stdout, /class="state good">running</);
+  assert.match(stdout, /"status":"running"/);
+  assert.match(stdout, /^srv_\S+ +web-2 +running /m);
   assert.equal((await serving.stop()).code, 0);
   await rm(folder, { recursive: true, force: true });
 });

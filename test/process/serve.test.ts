@@ -55,7 +55,7 @@ describe('skerryd serve', () => {
     },
   );
 
-  it('refuses a second start on the same folder in one clear line', async () => {
+  it('refuses a second start on the same folder in one clear line', IN_FULL, async () => {
     const first = await startServing(quiet('plain'));
     const second = await skerryd(['serve'], { ...quiet('plain'), SKERRY_PORT: '0' });
     assert.equal(second.code, 1);
@@ -64,7 +64,7 @@ describe('skerryd serve', () => {
     assert.equal((await first.stop()).code, 0);
   });
 
-  it('refuses a port in use in one line that names it', async () => {
+  it('refuses a port in use in one line that names it', IN_FULL, async () => {
     const first = await startServing(quiet('plain'));
     const port = new URL(first.url).port;
     const second = await skerryd(['serve'], { ...quiet('other'), SKERRY_PORT: port });
@@ -74,18 +74,22 @@ describe('skerryd serve', () => {
     assert.equal((await first.stop()).code, 0);
   });
 
-  it('keeps what it acknowledged when it is killed with -9, and serves it after the next start', async () => {
-    const first = await startServing(quiet('killed'));
-    const client = SessionClient.over(first.url);
-    await client.signUp();
-    const me = await client.get('/me.php');
-    assert.equal((await first.stop('SIGKILL')).signal, 'SIGKILL');
-    const second = await startServing(quiet('killed'));
-    const again = SessionClient.over(second.url);
-    again.cookie = client.cookie;
-    assert.deepEqual((await again.get('/me.php')).body, me.body);
-    assert.equal((await second.stop()).code, 0);
-  });
+  it(
+    'keeps what it acknowledged when it is killed with -9, and serves it after the next start',
+    IN_FULL,
+    async () => {
+      const first = await startServing(quiet('killed'));
+      const client = SessionClient.over(first.url);
+      await client.signUp();
+      const me = await client.get('/me.php');
+      assert.equal((await first.stop('SIGKILL')).signal, 'SIGKILL');
+      const second = await startServing(quiet('killed'));
+      const again = SessionClient.over(second.url);
+      again.cookie = client.cookie;
+      assert.deepEqual((await again.get('/me.php')).body, me.body);
+      assert.equal((await second.stop()).code, 0);
+    },
+  );
 
   it('serves again after its database crashed, and lost nothing that it acknowledged', IN_FULL, async () => {
     const serving = await startServing(quiet('crashed'));
@@ -224,42 +228,7 @@ describe('skerryd serve', () => {
     await scratch.drop();
   });
 
-  const wrong: [string, Record<string, string>, RegExp][] = [
-    ['a port that is none', { SKERRY_PORT: 'eighty' }, /SKERRY_PORT/],
-    ['a misspelt name', { SKERRY_PROT: '8080' }, /SKERRY_PROT.*SKERRY_PORT/],
-    ['a public address for a sandbox', { SKERRY_HOST: '0.0.0.0' }, /SKERRY_HOST.*SKERRY_SANDBOX_PUBLIC/],
-    ['a key that is none', { SKERRY_SECRET_KEY: 'hunter2' }, /SKERRY_SECRET_KEY/],
-    ['an unknown crash point', { SKERRY_CRASH_AT: 'lunch' }, /SKERRY_CRASH_AT/],
-    ['a quota of a thing that is none', { SKERRY_QUOTAS: 'cats=9' }, /SKERRY_QUOTAS.*servers/],
-    ['live without a database', { SKERRY_MODE: 'live' }, /DATABASE_URL/],
-    [
-      'live with simulated drivers',
-      { SKERRY_MODE: 'live', DATABASE_URL: 'postgres://localhost/x' },
-      /simulated/,
-    ],
-    ['a database that is not there', { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }, /DATABASE_URL/],
-  ];
-  for (const [index, [what, env, names]] of wrong.entries()) {
-    // Each starts a process.
-    it(`ends with one line that names the setting: ${what}`, index < 2 ? {} : IN_FULL, async () => {
-      const end = await skerryd(['serve'], { ...quiet('wrong'), SKERRY_PORT: '0', ...env });
-      assert.equal(end.code, 1);
-      assert.match(end.stderr, ONE_LINE);
-      assert.match(end.stderr, names);
-      assert.doesNotMatch(end.stderr, /hunter2/);
-    });
-  }
-
-  it('refuses a wrong secret key for a database', IN_FULL, async () => {
-    await (await startServing(quiet('keyed'))).stop();
-    const key = `k9:${Buffer.alloc(32, 9).toString('base64')}`;
-    const end = await skerryd(['serve'], { ...quiet('keyed'), SKERRY_PORT: '0', SKERRY_SECRET_KEY: key });
-    assert.equal(end.code, 1);
-    assert.match(end.stderr, /key/);
-    assert.match(end.stderr, ONE_LINE);
-  });
-
-  it('keeps its key in a file that only its user reads', async () => {
+  it('keeps its key in a file that only its user reads', IN_FULL, async () => {
     await (await startServing(quiet('keyed'))).stop();
     const file = join(folder, 'keyed', 'secret.key');
     assert.equal((await stat(file)).mode & 0o777, 0o600);

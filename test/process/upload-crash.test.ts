@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { CRASH_POINTS, type CrashPoint } from '../../src/kernel/crash.ts';
 import { isoFile } from '../support/iso.ts';
 import { killLeftovers, startServing } from '../support/process.ts';
+import { IN_FULL } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
 import { apiToken } from '../support/v1-client.ts';
 
@@ -38,7 +39,7 @@ async function settle(url: string): Promise<void> {
   assert.equal(response.status, 200, await response.text());
 }
 
-describe('a process killed with -9 while it receives an image', () => {
+describe('a process killed with -9 while it receives an image', IN_FULL, () => {
   for (const point of process.env.SKERRY_TEST_FULL ? EVERY : SAMPLED) {
     it(`at ${point}: leaves a file only where an image is, and takes it when it comes again`, async () => {
       const dataDir = join(folder, point);

@@ -1,17 +1,18 @@
 import { crashPoint } from '../../kernel/crash.ts';
-import { fail, quotaReached } from '../../kernel/fail.ts';
+import { Failure, fail } from '../../kernel/fail.ts';
 import { newId, newPublicNo, newSecretText, showId } from '../../kernel/ids.ts';
 import { coinDue } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Deposit } from '../../ports/chain.ts';
 import { type CoinCode, coin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
-import { takeIndex } from '../../store/coins.ts';
-import { type CustomerRow, findCustomer, lockCustomer } from '../../store/customers.ts';
-import { countOpenTopups, insertTopup, type TopupRow } from '../../store/topups.ts';
+import { findCustomer, lockCustomer } from '../../store/customers.ts';
+import { insertTopup, type TopupRow } from '../../store/topups.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { bonusCents } from './amount.ts';
+import { requireRoom, whileFew } from './room.ts';
+import { type TakenAddress, takeAddress } from './take-address.ts';
 
 export interface TopupOrder {
   readonly coin: CoinCode;
@@ -19,7 +20,7 @@ export interface TopupOrder {
   readonly amountCents: bigint;
 }
 
-type Priced = TopupOrder & Pick<TopupRow, 'id' | 'rate_usd' | 'deposit_units'>;
+type Priced = TopupOrder & Pick<TopupRow, 'id' | 'rate_usd' | 'quotes' | 'deposit_units'>;
 
 /**
  * Makes an invoice with an address of its own and the rate of the moment. `within` runs in the same transaction,
@@ -29,20 +30,45 @@ export async function createTopup(
   service: Service,
   actor: CustomerActor,
   order: TopupOrder,
-  options: { readonly within?: (tx: Sql, topup: TopupRow) => Promise<void> } = {},
+  options: Options = {},
 ): Promise<TopupRow> {
-  // Asked before, so that a refused order costs no address, and again under the lock, where it counts.
-  await requireRoom(service, service.db, await findCustomer(service.db, actor.customerId));
-  const priced = await price(service, order);
-  const deposit = await allocate(service, priced);
+  return await whileFew(service, actor.customerId, async () => {
+    const { coin } = order;
+    // Asked before, so that a refused order costs no address, and again under the lock, where it counts.
+    const customer = await findCustomer(service.db, actor.customerId);
+    await requireRoom(service, service.db, { customer, coin });
+    const priced = await price(service, order);
+    const { deposit, giveBack } = await allocate(service, priced);
+    try {
+      return await write(service, actor, { priced, deposit }, options);
+    } catch (error) {
+      // A refusal undid all of it. After anything else the invoice may be there.
+      if (error instanceof Failure) await giveBack();
+      throw error;
+    }
+  });
+}
+
+interface Options {
+  readonly within?: (tx: Sql, topup: TopupRow) => Promise<void>;
+}
+
+async function write(
+  service: Service,
+  actor: CustomerActor,
+  { priced, deposit }: { readonly priced: Priced; readonly deposit: Deposit },
+  { within }: Options,
+): Promise<TopupRow> {
+  const { customerId } = actor;
+  const { coin } = priced;
   const topup = await service.db.transaction(async (tx) => {
     // The customer's lock lets invoices made at the same moment count each other.
-    await requireRoom(service, tx, await lockCustomer(tx, actor.customerId));
+    await requireRoom(service, tx, { customer: await lockCustomer(tx, customerId), coin });
     const now = service.clock.now();
     const expiresAt = new Date(now.getTime() + service.settings.rateLockMinutes * MINUTE_MS);
-    const row = await insertFresh(tx, newTopup(priced, deposit, actor.customerId, now, expiresAt));
+    const row = await insertFresh(tx, newTopup(priced, deposit, customerId, now, expiresAt));
     await recordAudit(tx, { actor, action: 'topup.create', resource: showId('topup', row.id) }, now);
-    await options.within?.(tx, row);
+    await within?.(tx, row);
     crashPoint('topup.written');
     return row;
   });
@@ -50,35 +76,24 @@ export async function createTopup(
   return topup;
 }
 
-async function requireRoom(service: Service, sql: Sql, customer: CustomerRow | undefined): Promise<void> {
-  if (!customer) throw new Error('no such customer');
-  if (customer.frozen_at) fail('account_frozen');
-  const limit = service.settings.quotas.openTopups;
-  if ((await countOpenTopups(sql, customer.id)) >= limit) quotaReached('openTopups', limit);
-}
-
 async function price(service: Service, order: TopupOrder): Promise<Priced> {
   const { coin, amountCents } = order;
   try {
-    const rateUsd = await service.rates.usdPerCoin(coin);
-    const units = coinDue(amountCents, rateUsd, coinOf(coin).decimals);
-    return { ...order, id: newId(service.clock.now()), rate_usd: rateUsd, deposit_units: units };
+    const { usd, quotes } = await service.rates.usdPerCoin(coin);
+    const units = coinDue(amountCents, usd, coinOf(coin).decimals);
+    return { ...order, id: newId(service.clock.now()), rate_usd: usd, quotes, deposit_units: units };
   } catch (error) {
     return refuse(service, coin, 'no rate for a top-up', error);
   }
 }
 
-async function allocate(service: Service, priced: Priced): Promise<Deposit> {
+async function allocate(service: Service, priced: Priced): Promise<TakenAddress> {
   const { coin, id, deposit_units: amountUnits } = priced;
   const driver = service.chains.get(coin);
   if (!driver) fail('unavailable', { field: 'coin' });
-  const index = await takeIndex(service.db, coin);
-  crashPoint('topup.numbered');
-  const deposit = await driver
-    .allocate({ id, index, amountUnits })
-    .catch((error: unknown) => refuse(service, coin, 'no address for a top-up', error));
-  crashPoint('topup.allocated');
-  return deposit;
+  return await takeAddress(service, driver, { id, coin, amountUnits }).catch((error: unknown) =>
+    refuse(service, coin, 'no address for a top-up', error),
+  );
 }
 
 /** What is wrong is for the operator; the customer can only come back later or take another coin. */

@@ -12,7 +12,7 @@ import type { DepositRow } from '../../store/deposits.ts';
 import type { TopupRow } from '../../store/topups.ts';
 import { credit, reverse, type Transfer } from '../ledger/transfer.ts';
 import { bonusCents } from './amount.ts';
-import { worthCents } from './pricing.ts';
+import { Worth, worthCents } from './pricing.ts';
 
 /** An invoice's payments as the chain has them, oldest first in each list. */
 export interface Verdict {
@@ -35,30 +35,68 @@ export interface Booked {
   readonly reversed: boolean;
 }
 
+/**
+ * Of the payments that are credited at once so many have a transfer of their own. Whoever sends thousands of outputs gets the
+ * rest in one, under the last of them: it makes the difference of them all, as dust that adds up to a cent does.
+ */
+export const SINGLY_MOST = 100;
+
 export async function bookCredits(tx: Sql, topup: TopupRow, verdict: Verdict, now: Date): Promise<Booked> {
   const { kept, fallen, due, mayCredit } = verdict;
-  const reversed = sumCents(fallen) > 0n || worthCents(topup, kept) !== sumCents(kept);
+  const keptCents = sumCents(kept);
+  const reversed = sumCents(fallen) > 0n || worthCents(topup, kept) !== keptCents;
   if (reversed) await takeBack(tx, topup, [...kept, ...fallen], now);
-  const again = reversed ? kept.map(uncounted) : [];
-  const counted = reversed ? [] : [...kept];
-  const changed = fallen.map(uncounted);
+  // What was credited before is no new credit: the kill-switch does not hold it.
+  const toCredit = [...(reversed ? kept.map(uncounted) : []), ...(mayCredit ? due : [])];
+  const standing = reversed ? [] : kept;
+  const { rows, last } = await creditEach(tx, topup, { standing, toCredit }, now);
+  const held = mayCredit ? [] : heldOf(topup, [...standing, ...rows], due);
+  const paid = reversed ? { bonus_transfers: [], bonus_paid_cents: 0n } : topup;
+  const creditedCents = (reversed ? 0n : keptCents) + sumCents(rows);
+  const bonus = await payBonus(tx, { ...topup, ...paid }, creditedCents, last, now);
+  const changed = [...fallen.map(uncounted), ...rows, ...held];
+  return { changed, ...bonus, credited: last !== undefined, reversed };
+}
+
+/** The rows of what is credited beside what stands, oldest first, and the last transfer that it took. */
+async function creditEach(
+  tx: Sql,
+  topup: TopupRow,
+  payments: { readonly standing: readonly DepositRow[]; readonly toCredit: readonly DepositRow[] },
+  now: Date,
+): Promise<{ rows: DepositRow[]; last: Transfer | undefined }> {
+  const { standing, toCredit } = payments;
+  const worth = new Worth(topup);
+  for (const deposit of standing) worth.add(deposit);
+  let creditedCents = sumCents(standing);
+  let togetherUnits = 0n;
+  const rows: DepositRow[] = [];
   let last: Transfer | undefined;
-  for (const deposit of [...again, ...due]) {
-    const cents = worthCents(topup, [...counted, deposit]) - sumCents(counted);
-    // What was credited before is no new credit: the kill-switch does not hold it.
-    if (!mayCredit && due.includes(deposit)) {
-      if (cents > 0n) changed.push({ ...deposit, held: true });
+  for (const [i, deposit] of toCredit.entries()) {
+    worth.add(deposit);
+    togetherUnits += deposit.amount_units;
+    if (i >= SINGLY_MOST && i < toCredit.length - 1) {
+      rows.push(countedAs(deposit, 0n, undefined));
       continue;
     }
-    const transfer = cents > 0n ? await creditDeposit(tx, topup, deposit, cents, now) : undefined;
-    const row = countedAs(deposit, cents, transfer);
-    counted.push(row);
-    changed.push(row);
+    const cents = worth.cents - creditedCents;
+    const amountUnits = i < SINGLY_MOST ? deposit.amount_units : togetherUnits;
+    const transfer =
+      cents > 0n ? await creditDeposit(tx, topup, deposit, { cents, amountUnits }, now) : undefined;
+    rows.push(countedAs(deposit, cents, transfer));
+    creditedCents += cents;
+    if (i < SINGLY_MOST) togetherUnits = 0n;
     last = transfer ?? last;
   }
-  const standing = reversed ? { bonus_transfers: [], bonus_paid_cents: 0n } : topup;
-  const bonus = await payBonus(tx, { ...topup, ...standing }, sumCents(counted), last, now);
-  return { changed, ...bonus, credited: last !== undefined, reversed };
+  return { rows, last };
+}
+
+/** Each that would add to what is counted, by itself. */
+function heldOf(topup: TopupRow, counted: readonly DepositRow[], due: readonly DepositRow[]): DepositRow[] {
+  const worth = new Worth(topup);
+  for (const deposit of counted) worth.add(deposit);
+  const { cents } = worth;
+  return due.filter((deposit) => worth.with(deposit) > cents).map((deposit) => ({ ...deposit, held: true }));
 }
 
 /** Cents credited for these payments. */
@@ -79,16 +117,16 @@ async function creditDeposit(
   tx: Sql,
   topup: TopupRow,
   deposit: DepositRow,
-  amountCents: bigint,
+  { cents, amountUnits }: { readonly cents: bigint; readonly amountUnits: bigint },
   now: Date,
 ): Promise<Transfer> {
-  const amount = formatUnits(deposit.amount_units, coinOf(topup.coin).decimals);
+  const amount = formatUnits(amountUnits, coinOf(topup.coin).decimals);
   return await credit(
     tx,
     {
       customerId: topup.customer_id,
       account: 'deposits',
-      amountCents,
+      amountCents: cents,
       type: 'topup',
       resource: { kind: 'topup', id: topup.id },
       description: `Top-up: ${amount} ${topup.coin}`,

@@ -1,47 +1,83 @@
 /** One payment: what an observation makes of its row, and whether it stands firm enough to be credited. */
 import type { Observation } from '../../ports/chain.ts';
+import type { Rate } from '../../ports/rates.ts';
 import type { CoinCode } from '../../spec/coins.ts';
 import type { DepositRow } from '../../store/deposits.ts';
 import type { TopupRow } from '../../store/topups.ts';
-import { isLate } from './pricing.ts';
+import { isLate, isUnpriced } from './pricing.ts';
 import { isPresent } from './status.ts';
 
-type Seen = Pick<DepositRow, 'state' | 'confirmations' | 'height' | 'block_hash' | 'included_at'>;
+type Seen = Pick<DepositRow, 'state' | 'confirmations' | 'height' | 'block_hash' | 'included_at' | 'agreed'>;
+
+/** What tells whether anything changed. */
+const SEEN = ['state', 'block_hash', 'height', 'agreed', 'confirmations'] as const;
 
 export function inBlock(state: DepositRow['state']): boolean {
   return state === 'included' || state === 'final';
 }
 
-/** Whether the chain tells anything new. A final payment stays as it is however deep its block gets. */
-export function isNews(known: DepositRow | undefined, observation: Observation, now: Date): boolean {
+/**
+ * Whether the chain tells anything new. A final payment stays as it is however deep its block gets. `foundAt` here and below is
+ * what counts where a chain tells no time of its block: up to when it was read before, so that what came while nobody could
+ * look is not late.
+ */
+export function isNews(known: DepositRow | undefined, observation: Observation, foundAt: Date): boolean {
   // What was never seen and is gone, or pays nothing, need not be remembered.
   if (!known) return observation.amountUnits > 0n && isPresent(observation);
-  const seen = whatIsSeen(known, observation, now);
-  if (seen.state !== known.state || seen.block_hash !== known.block_hash || seen.height !== known.height)
-    return true;
-  return seen.state !== 'final' && seen.confirmations !== known.confirmations;
+  // A node that may only have forgotten it takes nothing back.
+  const isForgotten = observation.state === 'removed' && !observation.agreed;
+  if (isForgotten && inBlock(known.state)) return false;
+  const seen = whatIsSeen(known, observation, foundAt);
+  const isAsKnown = (of: (typeof SEEN)[number]) => seen[of] === known[of];
+  return !SEEN.every((of) => isAsKnown(of) || (of === 'confirmations' && seen.state === 'final'));
 }
 
-/** The row after the observation. `quote` is the rate of now, needed only by what is included late. */
+/**
+ * The row after the observation; `known` itself where that tells nothing new. `quote` is the rate of now, needed only by what is
+ * included late; without one it waits for its rate, and is not final until it has it.
+ */
 export function observedDeposit(
   known: DepositRow | undefined,
   observation: Observation,
-  to: { readonly topup: TopupRow; readonly now: Date; readonly quote: string | null },
+  to: {
+    readonly topup: TopupRow;
+    readonly now: Date;
+    readonly foundAt: Date;
+    readonly quote: Rate | null;
+  },
 ): DepositRow {
   const row = known ?? newDeposit(to.topup.coin, to.topup.id, observation, to.now);
-  const seen = whatIsSeen(known, observation, to.now);
-  const late = isLate(to.topup, seen.included_at);
-  return { ...row, ...seen, rate_at_inclusion: row.rate_at_inclusion ?? (late ? to.quote : null) };
+  const seen = { ...row, ...whatIsSeen(known, observation, to.foundAt) };
+  if (!isUnpriced(to.topup, seen)) return seen;
+  if (to.quote !== null) return pricedDeposit(seen, to.quote);
+  const waiting: DepositRow = { ...seen, state: 'included' };
+  return known && SEEN.every((of) => waiting[of] === known[of]) ? known : waiting;
 }
 
-function whatIsSeen(known: DepositRow | undefined, observation: Observation, now: Date): Seen {
-  const { state, confirmations } = observation;
-  if (!inBlock(state)) return { state, confirmations: 0, height: null, block_hash: null, included_at: null };
+/** As if it were in no block yet, whatever the observation says: nothing is credited for it. */
+export function waitingDeposit(
+  known: DepositRow | undefined,
+  observation: Observation,
+  to: { readonly topup: TopupRow; readonly now: Date },
+): DepositRow {
+  const row = known ?? newDeposit(to.topup.coin, to.topup.id, observation, to.now);
+  return { ...row, ...whatIsSeen(undefined, { ...observation, state: 'mempool' }, to.now) };
+}
+
+export function pricedDeposit(deposit: DepositRow, { usd, quotes }: Rate): DepositRow {
+  return { ...deposit, rate_at_inclusion: usd, quotes_at_inclusion: quotes };
+}
+
+function whatIsSeen(known: DepositRow | undefined, observation: Observation, foundAt: Date): Seen {
+  const { state, confirmations, agreed } = observation;
+  if (!inBlock(state)) {
+    return { state, confirmations: 0, height: null, block_hash: null, included_at: null, agreed: true };
+  }
   const { height, blockHash } = observation;
-  // A chain that tells no block times: the moment it was first found in this block.
+  // A chain that tells no block times: as it was first found in this block.
   const found = known?.block_hash === blockHash ? known?.included_at : null;
-  const includedAt = observation.blockTime ?? found ?? now;
-  return { state, confirmations, height, block_hash: blockHash, included_at: includedAt };
+  const includedAt = observation.blockTime ?? found ?? foundAt;
+  return { state, confirmations, height, block_hash: blockHash, included_at: includedAt, agreed };
 }
 
 function newDeposit(coin: CoinCode, topupId: string, observation: Observation, now: Date): DepositRow {
@@ -57,6 +93,8 @@ function newDeposit(coin: CoinCode, topupId: string, observation: Observation, n
     block_hash: null,
     included_at: null,
     rate_at_inclusion: null,
+    quotes_at_inclusion: [],
+    agreed: true,
     held: false,
     refunded_at: null,
     credits: 0,
@@ -71,22 +109,30 @@ export function needsQuote(
   topup: TopupRow,
   known: DepositRow | undefined,
   observation: Observation,
-  now: Date,
+  foundAt: Date,
 ): boolean {
   if (known?.rate_at_inclusion || !inBlock(observation.state)) return false;
-  return isLate(topup, whatIsSeen(known, observation, now).included_at);
+  return isLate(topup, whatIsSeen(known, observation, foundAt).included_at);
 }
 
 export function isConfirmed(deposit: Seen, required: number): boolean {
-  return inBlock(deposit.state) && deposit.confirmations >= required;
+  return inBlock(deposit.state) && deposit.agreed && deposit.confirmations >= required;
+}
+
+/** As its payer sees them: what a second node lacks has none as long as it is waited for. */
+export function shownConfirmations(
+  deposit: Pick<DepositRow, 'agreed' | 'credited_cents' | 'confirmations'>,
+): number {
+  return deposit.agreed || deposit.credited_cents !== null ? deposit.confirmations : 0;
 }
 
 /**
  * Whether a credit stands. What was confirmed in its block stays credited, though the invoice may need more
- * confirmations by now because more arrived; in another block it must be confirmed anew.
+ * confirmations by now because more arrived; in another block it must be confirmed anew. A second node is not asked about
+ * either: while it is behind or silent nothing is taken back.
  */
 export function stands(deposit: DepositRow, before: DepositRow | undefined, required: number): boolean {
   if (!inBlock(deposit.state) || deposit.confirmations < 1) return false;
   const sameBlock = !before || before.block_hash === deposit.block_hash;
-  return sameBlock || isConfirmed(deposit, required);
+  return sameBlock || deposit.confirmations >= required;
 }

@@ -4,7 +4,8 @@ import { Refusal } from '../../kernel/refusal.ts';
 import type { CoinCode } from '../../spec/coins.ts';
 import type { TopupStatus } from '../../spec/states.ts';
 import { type DepositRow, depositsOf } from '../../store/deposits.ts';
-import { type DeskTopupRow, findDeskTopups, listDeskTopups, refundNotes } from '../../store/desk-topups.ts';
+import { type DeskTopupRow, findDeskTopups, listDeskTopups } from '../../store/desk-topups.ts';
+import { type RefundRow, refundsOf } from '../../store/refunds.ts';
 import type { Service } from '../context.ts';
 import { requireCustomer } from '../customers/by-email.ts';
 
@@ -32,8 +33,8 @@ export interface TopupForOperator {
   readonly topup: DeskTopupRow;
   /** All that was ever seen for it, oldest first. */
   readonly payments: readonly DepositRow[];
-  /** What was noted of a refund, by the payment's key. */
-  readonly notes: ReadonlyMap<string, string>;
+  /** What was noted of payments that are given back, oldest first. */
+  readonly refunds: readonly RefundRow[];
 }
 
 /** The one that this names: an order_ref, a `top_…`, the address that was to be paid, or a transaction that paid. */
@@ -41,6 +42,5 @@ export async function findTopupForOperator({ db }: Parts, name: string): Promise
   const [topup, another] = await findDeskTopups(db, { id: readId('topup', name) ?? null, text: name }, 2);
   if (!topup) throw new Refusal('there is no such top-up: give its order_ref, top_…, address or transaction');
   if (another) throw new Refusal('more than one top-up was paid by this transaction: give the address');
-  const [payments, notes] = [await depositsOf(db, topup.id), await refundNotes(db, topup.id)];
-  return { topup, payments, notes };
+  return { topup, payments: await depositsOf(db, topup.id), refunds: await refundsOf(db, topup.id) };
 }

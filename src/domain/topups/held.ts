@@ -1,20 +1,30 @@
-/** What the kill-switch held back: the operator credits or refunds it, invoice by invoice. */
+/** What the kill-switch held back: the operator credits or refunds it, invoice by invoice. How it is refunded is in refund.ts. */
 import { fail } from '../../kernel/fail.ts';
 import { showId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Action } from '../../spec/actions.ts';
 import { isLeaving } from '../../store/account-deletion.ts';
-import { type DepositRow, depositsOf, saveDeposit } from '../../store/deposits.ts';
-import { noteRefund } from '../../store/desk-topups.ts';
+import { type DepositRow, depositsOf, saveDeposits } from '../../store/deposits.ts';
 import { lockTopup, type TopupRow } from '../../store/topups.ts';
 import type { Actor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
-import { requireLine } from '../rules/line.ts';
-import { inBlock } from './deposit.ts';
 import { settle } from './settle.ts';
 
 /** The invoice as it is now, and what was decided of, in the coin's smallest unit. */
-export type Resolved = TopupRow & { readonly resolvedUnits: bigint };
+export type Resolved = TopupRow & {
+  readonly resolvedUnits: bigint;
+  readonly resolvedKeys: readonly string[];
+};
+
+/** What is decided of the held payments of one invoice. */
+export interface Resolution {
+  /** Of which of them; the invoice's, in whatever state they are. */
+  readonly meant: (deposit: DepositRow) => boolean;
+  readonly apply: (deposit: DepositRow) => DepositRow;
+  /** Null: what comes of it is audited. */
+  readonly audit: Action | null;
+  readonly now: Date;
+}
 
 /**
  * Credits the held payments of an invoice, whatever the switch says; one that left its block meanwhile is
@@ -22,76 +32,56 @@ export type Resolved = TopupRow & { readonly resolvedUnits: bigint };
  * customer is gone.
  */
 export async function releaseTopup(service: Service, actor: Actor, topupId: string): Promise<Resolved> {
-  return await resolveHeld(service, actor, topupId, {
-    meant: (deposit) => deposit.held,
-    apply: (deposit) => ({ ...deposit, held: false }),
-    needsCustomer: true,
-    // What it credits is audited as any credit.
-    audit: null,
-  });
-}
-
-/**
- * Notes that the held payments of an invoice were paid back outside this system: they are never credited.
- * Refuses with `not_found` when nothing is held there that is in a block. `note` is one line for the books.
- */
-export async function refundTopup(
-  service: Service,
-  actor: Actor,
-  topupId: string,
-  note: string | null = null,
-): Promise<Resolved> {
-  const line = note === null ? null : requireLine('note', note);
-  return await resolveHeld(service, actor, topupId, {
-    // What is not on the chain any more must not be paid back.
-    meant: (deposit) => deposit.held && inBlock(deposit.state),
-    apply: (deposit, now) => ({ ...deposit, held: false, refunded_at: now }),
-    needsCustomer: false,
-    audit: 'topup.refund',
-    note: line,
-  });
-}
-
-async function resolveHeld(
-  service: Service,
-  actor: Actor,
-  topupId: string,
-  resolution: {
-    readonly meant: (deposit: DepositRow) => boolean;
-    readonly apply: (deposit: DepositRow, now: Date) => DepositRow;
-    readonly needsCustomer: boolean;
-    readonly audit: Action | null;
-    readonly note?: string | null;
-  },
-): Promise<Resolved> {
-  const resolved = await service.db.transaction(async (tx: Sql) => {
+  const released = await service.db.transaction(async (tx) => {
     const topup = (await lockTopup(tx, topupId)) ?? fail('not_found');
-    const now = service.clock.now();
-    const before = await depositsOf(tx, topupId);
-    if (!before.some(resolution.meant)) fail('not_found', {}, 'Nothing is held on this top-up.');
-    if (resolution.needsCustomer && (await isLeaving(tx, topup.customer_id))) {
-      const why = 'This account is deleted: send the payment back, then note it with `topups refund`.';
+    const holds = (await depositsOf(tx, topupId)).some((deposit) => deposit.held);
+    if (holds && (await isLeaving(tx, topup.customer_id))) {
+      const why = 'This account is deleted: send the payment back, and note it with `topups refund`.';
       fail('conflict_state', {}, why);
     }
-    const { meant, apply } = resolution;
-    const deposits = before.map((deposit) => (meant(deposit) ? apply(deposit, now) : deposit));
-    for (const [i, deposit] of deposits.entries()) if (deposit !== before[i]) await saveDeposit(tx, deposit);
-    if (resolution.note) await noteRefund(tx, topupId, now, resolution.note);
-    const settled = await settle(tx, {
-      topup,
-      deposits,
-      before,
-      mayCredit: true,
-      actor,
-      now,
-      keys: service.keys,
-    });
-    const { customer_id: customerId } = topup;
-    const entry = { actor, resource: showId('topup', topupId), customerId };
-    if (resolution.audit) await recordAudit(tx, { ...entry, action: resolution.audit }, now);
-    const decided = before.filter(meant);
-    return { ...settled, resolvedUnits: decided.reduce((sum, deposit) => sum + deposit.amount_units, 0n) };
+    return await resolveHeld(
+      tx,
+      service,
+      { actor, topup },
+      {
+        meant: (deposit) => deposit.held,
+        apply: (deposit) => ({ ...deposit, held: false }),
+        // What it credits is audited as any credit.
+        audit: null,
+        now: service.clock.now(),
+      },
+    );
   });
   service.wake();
-  return resolved;
+  return released;
+}
+
+/** Of an invoice that is locked. Refuses with `not_found` when none of its payments is meant. */
+export async function resolveHeld(
+  tx: Sql,
+  service: Pick<Service, 'keys'>,
+  { actor, topup }: { readonly actor: Actor; readonly topup: TopupRow },
+  { meant, apply, audit, now }: Resolution,
+): Promise<Resolved> {
+  const before = await depositsOf(tx, topup.id);
+  const decided = before.filter(meant);
+  if (decided.length === 0) fail('not_found', {}, 'Nothing is held on this top-up.');
+  const deposits = before.map((deposit) => (meant(deposit) ? apply(deposit) : deposit));
+  await saveDeposits(
+    tx,
+    deposits.filter((deposit, i) => deposit !== before[i]),
+  );
+  const settled = await settle(tx, {
+    topup,
+    deposits,
+    before,
+    mayCredit: true,
+    actor,
+    now,
+    keys: service.keys,
+  });
+  const entry = { actor, resource: showId('topup', topup.id), customerId: topup.customer_id };
+  if (audit) await recordAudit(tx, { ...entry, action: audit }, now);
+  const resolvedUnits = decided.reduce((sum, deposit) => sum + deposit.amount_units, 0n);
+  return { ...settled, resolvedUnits, resolvedKeys: decided.map((deposit) => deposit.key) };
 }

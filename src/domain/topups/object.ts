@@ -3,11 +3,12 @@ import { showId } from '../../kernel/ids.ts';
 import { centsNumber, formatUnits } from '../../kernel/money.ts';
 import { rfc3339, sessionTime } from '../../kernel/time.ts';
 import { coin as coinOf } from '../../spec/coins.ts';
+import { LIMITS } from '../../spec/limits.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
 import { type SessionTopupStatus, sessionTopupStatus } from '../../spec/states.ts';
 import type { TopupRow } from '../../store/topups.ts';
 
-/** The REST contract's form. `txids` are the transactions on chain or on their way, oldest first. */
+/** The REST contract's form. `txids` are the transactions on chain or on their way, oldest first; the first so many are told. */
 export function topupObject(row: TopupRow, txids: readonly string[]): Topup {
   return {
     id: showId('topup', row.id),
@@ -24,7 +25,7 @@ export function topupObject(row: TopupRow, txids: readonly string[]): Topup {
     expires_at: rfc3339(row.expires_at),
     confirmations: row.confirmations,
     required_confirmations: row.required_confirmations,
-    txids: [...new Set(txids)],
+    txids: [...new Set(txids)].slice(0, LIMITS.topupTxidsMax),
     credited_usd: centsNumber(row.credited_cents),
     credit_held: row.credit_held,
     created_at: rfc3339(row.created_at),

@@ -1,17 +1,27 @@
-import { crashPoint } from '../../kernel/crash.ts';
-import type { Observation } from '../../ports/chain.ts';
-import type { CoinCode } from '../../spec/coins.ts';
-import { holdsCoin } from '../../store/coins.ts';
-import { type DepositRow, depositsOf, findDeposits, saveDeposit } from '../../store/deposits.ts';
-import { lockTopup, matchTopups, type TopupRow } from '../../store/topups.ts';
-import type { Service } from '../context.ts';
-import { systemActor } from '../record.ts';
-import { isOn } from '../switches/switch.ts';
-import { isNews, needsQuote, observedDeposit } from './deposit.ts';
-import { settle } from './settle.ts';
+/** Takes in what a chain shows, invoice by invoice: one that fails keeps back no other. */
 
-/** Another process reads this coin by now: what this one saw may be old. */
-export class LeaseLost extends Error {}
+import type { Observation } from '../../ports/chain.ts';
+import type { Rate } from '../../ports/rates.ts';
+import { type CoinCode, confirmationsMost } from '../../spec/coins.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import { isUnavailable } from '../../store/db.ts';
+import { type DepositRow, findDeposits, findUnpriced, saveDeposits } from '../../store/deposits.ts';
+import { matchTopups, type TopupRow } from '../../store/topups.ts';
+import type { Service } from '../context.ts';
+import { changeDeposits, LeaseLost, lockRead, type Reading } from './change.ts';
+import { isNews, needsQuote, observedDeposit, pricedDeposit, waitingDeposit } from './deposit.ts';
+import { isUnpriced } from './pricing.ts';
+import { isPresent } from './status.ts';
+
+/** What became of it. */
+export interface Applied {
+  /** How many invoices changed. */
+  readonly changed: number;
+  /** Why some could not be settled. */
+  readonly failures: readonly unknown[];
+  /** Whether all of their payments are asked for again, though the chain is read on from here. */
+  readonly inSight: boolean;
+}
 
 interface News {
   readonly topup: TopupRow;
@@ -21,29 +31,72 @@ interface News {
 }
 
 /**
- * Takes in what a chain shows; returns how many invoices changed. What is known already costs two reads. Each
- * invoice is a transaction of its own: one that fails does not keep back the others, and the first failure is thrown
- * at the end. With `leaseId` nothing is written once the coin's lease is another's (throws LeaseLost).
+ * What is known already costs two reads. Each invoice is a transaction of its own. Nothing is written once the coin's lease is
+ * another's than the reading's (throws LeaseLost).
  */
 export async function applyObservations(
   service: Service,
   coin: CoinCode,
   observations: readonly Observation[],
-  leaseId: string | null = null,
-): Promise<number> {
+  reading: Reading | null = null,
+): Promise<Applied> {
+  const news = await findNews(service, coin, observations, reading);
+  return await each(service, news, {
+    name: ({ topup }) => topup.id,
+    change: (one) => applyNews(service, one, reading),
+    keep: (one) => keepInSight(service, one, reading),
+  });
+}
+
+/** Invoices that are priced in one look: those that wait longest. */
+const PRICED_AT_ONCE = 100;
+
+/** Gives late payments that found no rate the one of now, once there is one. The chain need not be asked for it. */
+export async function priceLate(
+  service: Service,
+  coin: CoinCode,
+  reading: Reading | null = null,
+): Promise<Applied> {
+  const graceHours = LIMITS.rateLockGraceHours;
+  const ids = await findUnpriced(service.db, coin, { graceHours, limit: PRICED_AT_ONCE });
+  const quote = ids.length === 0 ? null : await rateOfNow(service, coin);
+  if (quote === null) return { changed: 0, failures: [], inSight: true };
+  return await each(service, ids, {
+    name: (id) => id,
+    change: (id) =>
+      changeDeposits(service, { coin, id }, reading, (topup, before) =>
+        before.map((deposit) => (isUnpriced(topup, deposit) ? pricedDeposit(deposit, quote) : deposit)),
+      ),
+    // They still have no rate.
+    keep: async () => true,
+  });
+}
+
+async function each<T>(
+  service: Service,
+  items: Iterable<T>,
+  todo: { name(item: T): string; change(item: T): Promise<boolean>; keep(item: T): Promise<boolean> },
+): Promise<Applied> {
   const failures: unknown[] = [];
   let changed = 0;
-  for (const news of await findNews(service, coin, observations)) {
+  let inSight = true;
+  for (const item of items) {
     try {
-      changed += await applyNews(service, news, leaseId);
+      if (await todo.change(item)) changed += 1;
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
       failures.push(error);
+      // Without a database none of them can be settled now, nor noted.
+      if (isUnavailable(error)) {
+        inSight = false;
+        break;
+      }
+      service.log.error({ err: error, topup: todo.name(item) }, 'a top-up could not be settled');
+      inSight = (await todo.keep(item)) && inSight;
     }
   }
   if (changed > 0) service.wake();
-  if (failures.length > 0) throw failures[0];
-  return changed;
+  return { changed, failures, inSight };
 }
 
 /** What is new, by invoice. Known outputs are matched by key, new ones by address; the rest is not ours. */
@@ -51,16 +104,17 @@ async function findNews(
   service: Service,
   coin: CoinCode,
   observations: readonly Observation[],
+  reading: Reading | null,
 ): Promise<Iterable<News>> {
-  const now = service.clock.now();
-  const latest = new Map(observations.map((observation) => [observation.key, observation]));
+  const foundAt = reading?.readAt ?? service.clock.now();
+  const latest = new Map(observations.map((each) => [each.key, deepEnough(coin, each)]));
   if (latest.size === 0) return [];
   const known = byKey(await findDeposits(service.db, coin, [...latest.keys()]));
-  const fresh = [...latest.values()].filter((each) => isNews(known.get(each.key), each, now));
+  const fresh = [...latest.values()].filter((each) => isNews(known.get(each.key), each, foundAt));
   if (fresh.length === 0) return [];
   const topups = await matchTopups(service.db, coin, {
-    addresses: fresh.map((each) => each.address),
-    ids: fresh.flatMap((each) => known.get(each.key)?.topup_id ?? []),
+    addresses: [...new Set(fresh.map((each) => each.address))],
+    ids: [...new Set(fresh.flatMap((each) => known.get(each.key)?.topup_id ?? []))],
   });
   const byId = new Map(topups.map((topup) => [topup.id, topup]));
   const byAddress = new Map(topups.map((topup) => [topup.deposit_address, topup]));
@@ -71,46 +125,74 @@ async function findNews(
     if (!topup) continue;
     const mine = news.get(topup.id) ?? { topup, observations: [], needsQuote: false };
     mine.observations.push(observation);
-    mine.needsQuote ||= needsQuote(topup, deposit, observation, now);
+    mine.needsQuote ||= needsQuote(topup, deposit, observation, foundAt);
     news.set(topup.id, mine);
   }
   return news.values();
 }
 
-async function applyNews(service: Service, news: News, leaseId: string | null): Promise<number> {
-  const { coin, id } = news.topup;
-  const quote = news.needsQuote ? await service.rates.usdPerCoin(coin) : null;
-  const changed = await service.db.transaction(async (tx) => {
-    if (leaseId !== null && !(await holdsCoin(tx, coin, leaseId))) throw new LeaseLost();
-    const topup = await lockTopup(tx, id);
-    if (!topup) return false;
-    const now = service.clock.now();
-    const before = await depositsOf(tx, id);
+/**
+ * What is final is never asked for again, and its confirmations are never looked at again: so it is taken for final only once they
+ * are enough for any amount, or there are none and never will be, and only where a second node, if there is one, has it too.
+ */
+function deepEnough(coin: CoinCode, observation: Observation): Observation {
+  const { agreed, confirmations } = observation;
+  const isDeep = agreed && (confirmations >= confirmationsMost(coin) || confirmations === 0);
+  return observation.state === 'final' && !isDeep ? { ...observation, state: 'included' } : observation;
+}
+
+async function applyNews(service: Service, news: News, reading: Reading | null): Promise<boolean> {
+  const quote = news.needsQuote ? await rateOfNow(service, news.topup.coin) : null;
+  return await changeDeposits(service, news.topup, reading, (topup, before, now) => {
+    const foundAt = reading?.readAt ?? now;
     const after = byKey(before);
     for (const observation of news.observations) {
       const known = after.get(observation.key);
-      if (!isNews(known, observation, now)) continue;
-      const deposit = observedDeposit(known, observation, { topup, now, quote });
-      after.set(deposit.key, deposit);
-      await saveDeposit(tx, deposit);
+      if (!isNews(known, observation, foundAt)) continue;
+      after.set(observation.key, observedDeposit(known, observation, { topup, now, foundAt, quote }));
     }
+    // Oldest first, as they will be read: what is seen at once is in the order of its keys.
     const deposits = [...after.values()];
-    if (deposits.every((deposit, i) => deposit === before[i])) return false;
-    crashPoint('credit.observation_written');
-    const mayCredit = await isOn(tx, 'topup-credit');
-    await settle(tx, {
-      topup,
-      deposits,
-      before,
-      mayCredit,
-      actor: systemActor(now),
-      now,
-      keys: service.keys,
-    });
-    return true;
+    const fresh = deposits.slice(before.length).sort((a, b) => (a.key < b.key ? -1 : 1));
+    return [...deposits.slice(0, before.length), ...fresh];
   });
-  crashPoint('credit.committed');
-  return changed ? 1 : 0;
+}
+
+/** Null: there is none now, and what needs one waits for it by itself; `status` tells the operator of it. */
+async function rateOfNow(service: Service, coin: CoinCode): Promise<Rate | null> {
+  return await service.rates.usdPerCoin(coin).catch(() => null);
+}
+
+/**
+ * An invoice that could not be settled need not stop its chain: what is in the table as unfinished is asked for again anyway, and
+ * what is not there is noted as if it still waited for its block. Returns false where that is not enough.
+ */
+async function keepInSight(service: Service, news: News, reading: Reading | null): Promise<boolean> {
+  const { coin } = news.topup;
+  try {
+    return await service.db.transaction(async (tx) => {
+      const topup = await lockRead(tx, news.topup, reading);
+      if (!topup) return false;
+      const now = service.clock.now();
+      const keys = news.observations.map((observation) => observation.key);
+      const known = byKey(await findDeposits(tx, coin, keys));
+      const lost = news.observations.filter(({ key }) => !isUnfinished(known.get(key)));
+      const noted = lost.filter((each) => isPresent(each) && known.get(each.key)?.state !== 'final');
+      await saveDeposits(
+        tx,
+        noted.map((each) => waitingDeposit(known.get(each.key), each, { topup, now })),
+      );
+      return noted.length === lost.length;
+    });
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    // Where it cannot even be noted, the chain is read again from here.
+    return false;
+  }
+}
+
+function isUnfinished(deposit: DepositRow | undefined): boolean {
+  return deposit?.state === 'mempool' || deposit?.state === 'included';
 }
 
 function byKey(deposits: readonly DepositRow[]): Map<string, DepositRow> {

@@ -58,7 +58,7 @@ async function price(service: Service, coin: CoinCode, amountCents: bigint): Pro
   if (!service.chains.has(coin)) return null;
   const { decimals } = coinOf(coin);
   try {
-    const rateUsd = await service.rates.usdPerCoin(coin);
+    const { usd: rateUsd } = await service.rates.usdPerCoin(coin);
     const amount = formatUnits(coinDue(amountCents, rateUsd, decimals), decimals);
     return { code: coin, amount, rate_usd: rateUsd, confirmations: confirmationsNeeded(coin, amountCents) };
   } catch (error) {

@@ -11,9 +11,10 @@ import type { SessionTopupStatus } from '../../spec/states.ts';
 import { type DepositRow, depositsOf } from '../../store/deposits.ts';
 import { findPaidTopup, pageTopups, type TopupRow } from '../../store/topups.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { shownConfirmations } from './deposit.ts';
 import { findTopup } from './find.ts';
 import { shownTopupStatus, topupObject } from './object.ts';
-import { isLate, worthCents } from './pricing.ts';
+import { isLate, isUnpriced, worthCents } from './pricing.ts';
 import { hasArrived } from './status.ts';
 
 /** One payment of an invoice. */
@@ -25,7 +26,8 @@ export interface PaymentPart {
   readonly confirmations: number;
   /** In a block after the locked rate had ended: it counts at the rate of that moment. */
   readonly late: boolean;
-  readonly rate_usd: string;
+  /** Null: late, and waiting for a rate of its own. */
+  readonly rate_usd: string | null;
   /** What is on the balance from it; null: nothing. */
   readonly credited_usd: number | null;
   readonly first_seen_at: string;
@@ -139,9 +141,10 @@ function partOf(row: TopupRow, deposit: DepositRow): PaymentPart {
     txid: deposit.txid,
     amount: coins(row, deposit.amount_units),
     state: stateOf(deposit),
-    confirmations: deposit.confirmations,
+    confirmations: shownConfirmations(deposit),
     late,
-    rate_usd: (late && deposit.rate_at_inclusion) || row.rate_usd,
+    rate_usd:
+      cents === null && isUnpriced(row, deposit) ? null : (late && deposit.rate_at_inclusion) || row.rate_usd,
     credited_usd: cents === null ? null : centsNumber(cents),
     first_seen_at: rfc3339(deposit.first_seen_at),
   };

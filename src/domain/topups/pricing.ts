@@ -19,20 +19,56 @@ export function isLate(invoice: Pick<Invoice, 'expires_at'>, includedAt: Date | 
   return includedAt !== null && includedAt.getTime() > invoice.expires_at.getTime() + GRACE_MS;
 }
 
+/** A late payment that no rate was found for yet: it is not credited until it has its own. */
+export function isUnpriced(
+  invoice: Pick<Invoice, 'expires_at'>,
+  payment: Pick<Payment, 'included_at' | 'rate_at_inclusion'>,
+): boolean {
+  return payment.rate_at_inclusion === null && isLate(invoice, payment.included_at);
+}
+
+/** Payments that are added one after the other: what they are worth is known at each, however many there are. */
+export class Worth {
+  readonly #invoice: Invoice;
+  readonly #decimals: number;
+  #inTimeUnits = 0n;
+  #lateCents = 0n;
+
+  constructor(invoice: Invoice) {
+    this.#invoice = invoice;
+    this.#decimals = coinOf(invoice.coin).decimals;
+  }
+
+  add(payment: Payment): void {
+    const { amount_units: units, rate_at_inclusion: lateRate } = payment;
+    const late = isLate(this.#invoice, payment.included_at);
+    if (late && lateRate !== null) this.#lateCents += coinWorth(units, lateRate, this.#decimals);
+    else this.#inTimeUnits += units;
+  }
+
+  get cents(): bigint {
+    return this.#lateCents + inTimeCents(this.#invoice, this.#inTimeUnits, this.#decimals);
+  }
+
+  /** With one more, which is not added. */
+  with(payment: Payment): bigint {
+    const more = new Worth(this.#invoice);
+    more.#inTimeUnits = this.#inTimeUnits;
+    more.#lateCents = this.#lateCents;
+    more.add(payment);
+    return more.cents;
+  }
+}
+
 /**
  * Cents that these payments are worth together, rounded down. More payments are never worth less. What is in no
- * block yet is taken at the locked rate; that decides only how many confirmations are asked for.
+ * block yet is taken at the locked rate, and so is what came late and has no rate yet; that decides only how many
+ * confirmations are asked for, and leaves a credit that stands until the rate of its new block is known.
  */
 export function worthCents(invoice: Invoice, payments: readonly Payment[]): bigint {
-  const { decimals } = coinOf(invoice.coin);
-  let inTimeUnits = 0n;
-  let cents = 0n;
-  for (const payment of payments) {
-    if (!isLate(invoice, payment.included_at)) inTimeUnits += payment.amount_units;
-    else if (payment.rate_at_inclusion === null) throw new Error('a late payment without a quote');
-    else cents += coinWorth(payment.amount_units, payment.rate_at_inclusion, decimals);
-  }
-  return cents + inTimeCents(invoice, inTimeUnits, decimals);
+  const worth = new Worth(invoice);
+  for (const payment of payments) worth.add(payment);
+  return worth.cents;
 }
 
 function inTimeCents(invoice: Invoice, units: bigint, decimals: number): bigint {

@@ -19,14 +19,14 @@ import { showId } from '../../kernel/ids.ts';
 import type { KeyRing } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { isLeaving } from '../../store/account-deletion.ts';
-import { type DepositRow, saveDeposit } from '../../store/deposits.ts';
+import { type DepositRow, saveDeposits } from '../../store/deposits.ts';
 import { type TopupRow, updateTopup } from '../../store/topups.ts';
 import type { Actor } from '../context.ts';
 import { recordAudit, recordEvent } from '../record.ts';
 import { type Booked, bookCredits, sumCents } from './credits.ts';
-import { isConfirmed, stands } from './deposit.ts';
+import { isConfirmed, shownConfirmations, stands } from './deposit.ts';
 import { topupObject } from './object.ts';
-import { requiredConfirmations, worthCents } from './pricing.ts';
+import { isUnpriced, requiredConfirmations, worthCents } from './pricing.ts';
 import { hasArrived, isPresent, topupMoves, topupStatus } from './status.ts';
 import { tellOfCredit } from './tell.ts';
 
@@ -52,7 +52,7 @@ export async function settle(tx: Sql, settlement: Settlement): Promise<TopupRow>
   const mayCredit = settlement.mayCredit && !gone;
   const required = requiredConfirmations(topup, deposits.filter(hasArrived));
   const booked = await bookCredits(tx, topup, { ...judge(settlement, required), mayCredit }, now);
-  for (const deposit of booked.changed) await saveDeposit(tx, deposit);
+  await saveDeposits(tx, booked.changed);
   const changed = new Map(booked.changed.map((deposit) => [deposit.key, deposit]));
   const settled = deposits.map((deposit) => changed.get(deposit.key) ?? deposit);
   const after = topupAfter(settlement, settled, booked, required);
@@ -66,7 +66,7 @@ export async function settle(tx: Sql, settlement: Settlement): Promise<TopupRow>
 }
 
 function judge(
-  { deposits, before }: Settlement,
+  { topup, deposits, before }: Settlement,
   required: number,
 ): Record<'kept' | 'fallen' | 'due', DepositRow[]> {
   const earlier = new Map(before.map((deposit) => [deposit.key, deposit]));
@@ -80,7 +80,8 @@ function judge(
         deposit.credited_cents === null &&
         !deposit.held &&
         hasArrived(deposit) &&
-        isConfirmed(deposit, required),
+        isConfirmed(deposit, required) &&
+        !isUnpriced(topup, deposit),
     ),
   };
 }
@@ -108,10 +109,14 @@ function topupAfter(
   };
 }
 
-/** Of the payments that are worth anything. */
+/** Of the payments that are worth anything. There may be more of them than a call takes arguments. */
 function leastConfirmations(topup: TopupRow, deposits: readonly DepositRow[]): number {
-  const worthy = deposits.filter((deposit) => hasArrived(deposit) && worthCents(topup, [deposit]) > 0n);
-  return worthy.length === 0 ? 0 : Math.min(...worthy.map((deposit) => deposit.confirmations));
+  let least = Number.POSITIVE_INFINITY;
+  for (const deposit of deposits) {
+    if (!hasArrived(deposit) || worthCents(topup, [deposit]) === 0n) continue;
+    least = Math.min(least, shownConfirmations(deposit));
+  }
+  return Number.isFinite(least) ? least : 0;
 }
 
 async function record(

@@ -1,7 +1,9 @@
 /** The sandbox's rates: fixed, until a hand sets another. They live in the database, so all processes agree. */
+import type { Clock } from '../../kernel/clock.ts';
 import { parseUnits } from '../../kernel/money.ts';
 import type { Database } from '../../kernel/sql.ts';
-import type { Rates } from '../../ports/rates.ts';
+import { rfc3339 } from '../../kernel/time.ts';
+import type { Rate, Rates } from '../../ports/rates.ts';
 import { type CoinCode, isCoinCode } from '../../spec/coins.ts';
 import type { Faults } from '../faults.ts';
 
@@ -34,18 +36,21 @@ export class RateInputError extends Error {
 
 export class FixedRates implements Rates {
   readonly #db: Database;
+  readonly #clock: Clock;
   readonly #faults: Faults | undefined;
 
-  constructor(options: { db: Database; faults?: Faults }) {
+  constructor(options: { db: Database; clock: Clock; faults?: Faults }) {
     this.#db = options.db;
+    this.#clock = options.clock;
     this.#faults = options.faults;
   }
 
-  async usdPerCoin(coin: string): Promise<string> {
+  async usdPerCoin(coin: string): Promise<Rate> {
     await this.#meetFault('usdPerCoin');
     if (!isCoinCode(coin)) throw new Error(`no such coin: ${coin}`);
     const set = await this.#db.row<{ usd: string }>('select usd from sim.rates where coin = $1', [coin]);
-    return set?.usd ?? USD_PER_COIN[coin];
+    const usd = set?.usd ?? USD_PER_COIN[coin];
+    return { usd, quotes: [{ source: 'sandbox', usd, at: rfc3339(this.#clock.now()) }] };
   }
 
   async eurPerUsd(): Promise<string> {

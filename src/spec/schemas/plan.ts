@@ -1,8 +1,20 @@
 /** Plan (SPEC "Plan"). */
 import { type Static, Type } from 'typebox';
+import { CYCLE_MONTHS, type CycleMonths } from '../limits.ts';
 import { oneOf, Usd } from './parts.ts';
 
 export const PLAN_CATEGORIES = ['vps', 'dedicated'] as const;
+
+/** What a cycle costs whoever orders it now. */
+export const PlanCycle = Type.Object(
+  {
+    billing_months: Type.Unsafe<CycleMonths>({ type: 'integer', enum: [...CYCLE_MONTHS] }),
+    discount_percent: Type.Integer(),
+    price_usd: Type.Number({ description: 'US dollars for all its months, discounted and rounded.' }),
+  },
+  { examples: [{ billing_months: 3, discount_percent: 25, price_usd: 16.54 }] },
+);
+export type PlanCycle = Static<typeof PlanCycle>;
 
 export const Plan = Type.Object({
   id: Type.String({ examples: ['s1'] }),
@@ -18,6 +30,9 @@ export const Plan = Type.Object({
   price_usd_hour_exact: Type.String({
     description: 'The same with eight decimals.',
     examples: ['0.01006849'],
+  }),
+  cycles: Type.Array(PlanCycle, {
+    description: 'What an order of each cycle is charged now, to the cent.',
   }),
   available_in: Type.Array(Type.String(), { description: 'Regions where it can be deployed right now.' }),
 });

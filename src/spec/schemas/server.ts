@@ -42,10 +42,12 @@ const Labels = Type.Record(
     examples: [{ env: 'prod' }],
   },
 );
+/** What a server may be called. */
+export const SERVER_NAME_PATTERN = '^[a-z][a-z0-9-]*$';
 const Name = Type.String({
   minLength: 1,
   maxLength: LIMITS.nameMaxChars,
-  pattern: '^[a-z][a-z0-9-]*$',
+  pattern: SERVER_NAME_PATTERN,
   examples: ['web-1'],
 });
 

@@ -22,7 +22,9 @@ export const Topup = Type.Object({
   expires_at: Time,
   confirmations: Type.Integer({ description: 'Of the least confirmed payment.' }),
   required_confirmations: Type.Integer(),
-  txids: Type.Array(Type.String()),
+  txids: Type.Array(Type.String(), {
+    description: `The transactions that pay it, oldest first: the first ${LIMITS.topupTxidsMax} of them.`,
+  }),
   credited_usd: Type.Number({ description: 'What is on the balance, without the bonus.' }),
   credit_held: Type.Boolean({ description: 'Confirmed, but kept back by the operator.' }),
   created_at: Time,

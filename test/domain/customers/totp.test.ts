@@ -11,6 +11,7 @@ import { qrCode } from '../../../src/panel/qr.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
 import { dump } from '../../support/canaries.ts';
 import { mailed } from '../../support/mailed.ts';
+import { IN_FULL } from '../../support/runs.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { PASSWORD } from '../../support/session-client.ts';
 import { codeAt, STEP_MS, wrongCode } from '../../support/totp.ts';
@@ -198,7 +199,7 @@ describe('a second factor', () => {
     await enter(codeAt(secret, later), later);
   });
 
-  it('hears ten wrong codes in an hour, then not even a right one', async () => {
+  it('hears ten wrong codes in an hour, then not even a right one', IN_FULL, async () => {
     const { secret, enter, off } = await withTotp();
     const at = (minutes: number) => NOON_MS + minutes * MINUTE_MS;
     for (let wrong = 0; wrong < LIMITS.totpWrongPerHour; wrong++) {

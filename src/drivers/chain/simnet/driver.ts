@@ -1,9 +1,18 @@
 /** What the service sees of a simulated network: the chain port over the `sim` schema. It only ever reads payments. */
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/sql.ts';
-import type { ChainDriver, Deposit, Observation, ObservationState } from '../../../ports/chain.ts';
+import type {
+  ChainDriver,
+  ChainHealth,
+  ChainNote,
+  Deposit,
+  Observation,
+  ObservationState,
+  Polled,
+} from '../../../ports/chain.ts';
 import type { CoinCode } from '../../../spec/coins.ts';
 import type { Faults } from '../../faults.ts';
+import { removed } from '../observed.ts';
 import { FINAL_CONFIRMATIONS } from './chain.ts';
 import { addressAt, paymentUri } from './networks.ts';
 
@@ -75,7 +84,7 @@ export class Simnet implements ChainDriver {
     const wanted = addressAt(this.coin, await this.#readSeed(), invoice.index);
     await this.#db.run(
       `insert into sim.addresses (coin, invoice_id, index, address) values ($1, $2, $3, $4)
-       on conflict (coin, invoice_id) do nothing`,
+       on conflict do nothing`,
       [this.coin, invoice.id, invoice.index, wanted],
     );
     const kept = await this.#db.row<{ address: string }>(
@@ -86,7 +95,7 @@ export class Simnet implements ChainDriver {
     return { address, uri: paymentUri(this.coin, address, invoice.amountUnits) };
   }
 
-  async poll(from: { cursor: string | null }): Promise<{ cursor: string; observations: Observation[] }> {
+  async poll(from: { cursor: string | null }): Promise<Polled> {
     await this.#meetFault('poll');
     const seenHash = from.cursor?.split(':')[1] ?? null;
     const rows = await this.#db.rows<PollRow>(POLL, [this.coin, seenHash, FINAL_CONFIRMATIONS]);
@@ -95,6 +104,7 @@ export class Simnet implements ChainDriver {
     return {
       cursor: `${tip.tip_height}:${tip.tip_hash}`,
       observations: rows.flatMap((row) => (row.key === null ? [] : [observation(row)])),
+      whole: true,
     };
   }
 
@@ -102,17 +112,28 @@ export class Simnet implements ChainDriver {
     await this.#meetFault('recheck');
     const rows = await this.#db.rows<PaymentRow>(RECHECK, [this.coin, keys]);
     const found = new Map(rows.map((row) => [row.key, observation(row)]));
-    return keys.map((key) => found.get(key) ?? unknown(key));
+    return keys.map((key) => found.get(key) ?? removed(key));
   }
 
-  async health(): Promise<{ ok: boolean; height: number; detail: string }> {
+  async prove(): Promise<void> {
+    await this.#meetFault('prove');
+  }
+
+  async examine(): Promise<readonly ChainNote[]> {
+    await this.#meetFault('examine');
+    return [];
+  }
+
+  async health(): Promise<ChainHealth> {
     await this.#meetFault('health');
-    const chain = await this.#db.row<{ height: number; waiting_from: Date | null }>(
-      'select height, waiting_from from sim.chains where coin = $1',
+    const chain = await this.#db.row<{ height: number; waiting_from: Date | null; mined_at: Date | null }>(
+      `select chain.height, waiting_from, mined_at from sim.chains chain
+         left join sim.blocks tip on tip.coin = chain.coin and tip.hash = chain.hash where chain.coin = $1`,
       [this.coin],
     );
-    if (!chain) return { ok: false, height: 0, detail: `no simulated network for ${this.coin}` };
-    return { ok: true, height: chain.height, detail: this.#pace(chain.waiting_from) };
+    if (!chain) return { ok: false, height: 0, tipAt: null, detail: `no simulated network for ${this.coin}` };
+    const { height, mined_at: tipAt } = chain;
+    return { ok: true, height, tipAt, detail: this.#pace(chain.waiting_from) };
   }
 
   #pace(waitingFrom: Date | null): string {
@@ -146,20 +167,6 @@ function observation(row: PaymentRow): Observation {
     height: row.height,
     blockHash: row.block_hash,
     blockTime: row.mined_at,
-  };
-}
-
-/** A key that this chain never had. Like a real node, it cannot say whom such an output paid, nor how much. */
-function unknown(key: string): Observation {
-  return {
-    key,
-    txid: key.split(':')[0] ?? key,
-    address: '',
-    amountUnits: 0n,
-    state: 'removed',
-    confirmations: 0,
-    height: null,
-    blockHash: null,
-    blockTime: null,
+    agreed: true,
   };
 }

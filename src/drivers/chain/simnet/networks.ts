@@ -6,14 +6,8 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { base58, hex } from '@scure/base';
 import { formatUnits } from '../../../kernel/money.ts';
 import { type CoinCode, coin as coinOf } from '../../../spec/coins.ts';
-import {
-  ed25519PublicKey,
-  evmAddress,
-  moneroAddress,
-  segwitAddress,
-  solanaAddress,
-  tronAddress,
-} from './addresses.ts';
+import { evmAddress, moneroAddress, segwitAddress, solanaAddress, tronAddress } from '../addresses.ts';
+import { ed25519PublicKey } from './seed-key.ts';
 
 /** Sepolia and the test USDT on it. */
 const EVM_CHAIN_ID = 11_155_111;

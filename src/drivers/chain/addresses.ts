@@ -1,5 +1,4 @@
 /** Addresses as each network writes them, checksums included. None of these keys can be spent from. */
-import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, base58xmr, bech32, createBase58check, hex } from '@scure/base';
@@ -32,15 +31,4 @@ export function moneroAddress(network: number, spendKey: Uint8Array, viewKey: Ui
 
 export function solanaAddress(publicKey: Uint8Array): string {
   return base58.encode(publicKey);
-}
-
-const ED25519_PKCS8 = hex.decode('302e020100300506032b657004220420');
-
-/** The ed25519 public key of a 32-byte seed: a real point of the curve, which wallets check. */
-export function ed25519PublicKey(seed: Uint8Array): Uint8Array {
-  const key = Buffer.concat([ED25519_PKCS8, seed]);
-  const jwk = createPublicKey(createPrivateKey({ key, format: 'der', type: 'pkcs8' })).export({
-    format: 'jwk',
-  });
-  return Buffer.from(jwk.x ?? '', 'base64url');
 }

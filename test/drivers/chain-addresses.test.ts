@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, base58xmr, bech32, createBase58check, hex } from '@scure/base';
-import {
-  ed25519PublicKey,
-  evmAddress,
-  moneroAddress,
-  segwitAddress,
-  tronAddress,
-} from '../../src/drivers/chain/simnet/addresses.ts';
+import { evmAddress, moneroAddress, segwitAddress, tronAddress } from '../../src/drivers/chain/addresses.ts';
 import {
   addressAt,
   canonicalAddress,
@@ -17,6 +13,7 @@ import {
   newTxid,
   paymentUri,
 } from '../../src/drivers/chain/simnet/networks.ts';
+import { ed25519PublicKey } from '../../src/drivers/chain/simnet/seed-key.ts';
 import { COIN_CODES, type CoinCode } from '../../src/spec/coins.ts';
 
 const SEED = Buffer.alloc(32, 7);
@@ -128,5 +125,17 @@ test('ids look like the network and never repeat', () => {
     else assert.match(hash, shape);
     assert.notEqual(newTxid(coin), txid);
     assert.notEqual(newBlockHash(coin, 'parent'), hash);
+  }
+});
+
+test('no driver of real coins reaches what makes a private key', () => {
+  const folder = join(import.meta.dirname, '../../src/drivers/chain');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  const real = files.filter((name) => !name.startsWith('simnet'));
+  assert.ok(real.length > 50 && files.length > real.length);
+  for (const name of real) {
+    assert.doesNotMatch(readFileSync(join(folder, name), 'utf8'), /createPrivateKey|simnet\//, name);
   }
 });

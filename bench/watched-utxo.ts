@@ -1,0 +1,130 @@
+/**
+ * What reading a block of Litecoin costs with ten thousand watched addresses, against ten: two real nodes with a wallet each, the
+ * same payments, block by block in turns. The wallet finds what pays us, so that the service never looks at an address.
+ */
+import { HDKey } from '@scure/bip32';
+import { AccountKey } from '../src/drivers/chain/account-key.ts';
+import { UtxoChain } from '../src/drivers/chain/utxo/driver.ts';
+import { LitecoinNode, NO_LITECOIND, until } from '../test/drivers/utxo/litecoin-node.ts';
+import { CannotMeasure, type Figure, median } from './figure.ts';
+
+const FEW = 10;
+const MANY = 10_000;
+const BLOCKS = 200;
+const PAYMENTS_IN_BLOCK = 5;
+const WALLET = 'watch';
+const FIRST_BLOCKS = 110;
+
+interface Side {
+  readonly node: LitecoinNode;
+  readonly chain: UtxoChain;
+  cursor: string | null;
+  readonly wallMs: number[];
+  readonly cpuMs: number[];
+  readonly nodeCpuMs: number[];
+}
+
+export async function benchWatchedUtxo(): Promise<Figure[]> {
+  if (NO_LITECOIND !== false) {
+    throw new CannotMeasure(`watched addresses of Litecoin: ${NO_LITECOIND}`);
+  }
+  const nodes: LitecoinNode[] = [];
+  try {
+    for (let i = 0; i < 3; i++) nodes.push(await LitecoinNode.start());
+    return await measure(nodes);
+  } finally {
+    await Promise.all(nodes.map((node) => node.close()));
+  }
+}
+
+async function measure([payer, one, other]: readonly LitecoinNode[]): Promise<Figure[]> {
+  if (!payer || !one || !other) throw new Error('three nodes are needed');
+  const wallet = HDKey.fromMasterSeed(new Uint8Array(32).fill(1)).derive(`m/84'/2'/0'`);
+  const account = AccountKey.parse(wallet.publicExtendedKey);
+  await payer.call('createwallet', ['pay']);
+  const own = String(await payer.call('getnewaddress', ['', 'bech32'], 'pay'));
+  await payer.call('generatetoaddress', [FIRST_BLOCKS, own]);
+  const few = await side(one, account);
+  const many = await side(other, account);
+  const addresses = await watchFew(few, account);
+  for (let index = 0; index < MANY; index += 1_000) await allocate(many.chain, index);
+  await Promise.all([few, many].map(({ node }) => node.connect(payer)));
+  for (const each of [few, many]) await read(each, false);
+  for (let block = 0; block < BLOCKS; block++) {
+    const amounts = Object.fromEntries(
+      addresses.slice(0, PAYMENTS_IN_BLOCK).map((address) => [address, '0.001']),
+    );
+    await payer.call('sendmany', ['', amounts], 'pay');
+    await payer.call('generatetoaddress', [1, own]);
+    const tip = await payer.tip();
+    const [first, second] = block % 2 === 0 ? [few, many] : [many, few];
+    for (const each of [first, second]) await until('a block', async () => (await each.node.tip()) === tip);
+    for (const each of [first, second]) await read(each, true);
+    for (const each of [few, many]) each.nodeCpuMs.push(await each.node.cpuMs());
+  }
+  return figures(few, many);
+}
+
+async function side(node: LitecoinNode, account: AccountKey): Promise<Side> {
+  await node.call('createwallet', [WALLET, true, true]);
+  const own = async () => new Set<string>();
+  const chain = new UtxoChain({ coin: 'LTC', node: node.address(WALLET), account, own, allowTest: true });
+  return { node, chain, cursor: null, wallMs: [], cpuMs: [], nodeCpuMs: [] };
+}
+
+async function allocate(chain: UtxoChain, index: number): Promise<string> {
+  return (await chain.allocate({ id: `${index}`, index, amountUnits: 1n })).address;
+}
+
+/** By hand: the driver imports a thousand at once. */
+async function watchFew({ node, chain }: Side, account: AccountKey): Promise<string[]> {
+  const info = await node.call('getdescriptorinfo', [`wpkh(${account.tpub}/0/*)`]);
+  const { descriptor } = info as { descriptor: string };
+  const watching = { watchonly: true, keypool: false, timestamp: 'now' };
+  const request = { desc: descriptor, range: [0, FEW - 1], ...watching };
+  await node.call('importmulti', [[request], { rescan: false }], WALLET);
+  return await Promise.all(Array.from({ length: FEW }, (_, index) => allocate(chain, index)));
+}
+
+async function read(each: Side, counts: boolean): Promise<void> {
+  const cpu = process.cpuUsage();
+  const began = performance.now();
+  const { cursor, observations } = await each.chain.poll({ cursor: each.cursor });
+  const wallMs = performance.now() - began;
+  const { user, system } = process.cpuUsage(cpu);
+  each.cursor = cursor;
+  if (!counts) return;
+  if (observations.length !== PAYMENTS_IN_BLOCK) throw new Error(`${observations.length} payments were told`);
+  each.wallMs.push(wallMs);
+  each.cpuMs.push((user + system) / 1_000);
+}
+
+function figures(few: Side, many: Side): Figure[] {
+  if (process.env.BENCH_VERBOSE) {
+    for (const [count, { wallMs, cpuMs, nodeCpuMs }] of [[FEW, few] as const, [MANY, many] as const]) {
+      const [wall, cpu] = [median(wallMs).toFixed(2), median(cpuMs).toFixed(2)];
+      const node = median(steps(nodeCpuMs)).toFixed(2);
+      process.stderr.write(
+        `${count} addresses: ${wall} ms a block; CPU ${cpu} ms, and ${node} ms of the node\n`,
+      );
+    }
+  }
+  const figure = (name: string, cost: (side: Side) => readonly number[]): Figure => ({
+    name: `${name}, ${MANY} addresses in Litecoin ÷ ${FEW}`,
+    value: median(cost(many)) / median(cost(few)),
+    unit: '×',
+    heldTo: 1.2,
+    goal: 1.1,
+    bound: 'max',
+  });
+  return [
+    figure('a block', ({ wallMs }) => wallMs),
+    figure('CPU for a block', ({ cpuMs }) => cpuMs),
+    figure('CPU of the node', ({ nodeCpuMs }) => steps(nodeCpuMs)),
+  ];
+}
+
+/** From one block to the next. */
+function steps(totals: readonly number[]): number[] {
+  return totals.slice(1).map((total, i) => total - (totals[i] ?? 0));
+}

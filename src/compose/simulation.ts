@@ -1,0 +1,65 @@
+/** What a sandbox has behind its ports: simulated coins, rates and mails, and simulated machines where they are not real. */
+import type { Config } from '../config.ts';
+import type { Service } from '../domain/context.ts';
+import { SimnetControl } from '../drivers/chain/simnet/control.ts';
+import { Simnet } from '../drivers/chain/simnet/driver.ts';
+import { SimulatorControl } from '../drivers/compute/simulator/control.ts';
+import { SimulatedCompute } from '../drivers/compute/simulator/driver.ts';
+import { SqlFaults } from '../drivers/faults.ts';
+import { MailOutbox } from '../drivers/mail/outbox.ts';
+import { FixedRates } from '../drivers/rates/fixed.ts';
+import type { OffsetClock } from '../kernel/clock.ts';
+import type { Logger } from '../kernel/logger.ts';
+import type { KeyRing } from '../kernel/secrets.ts';
+import type { Database } from '../kernel/sql.ts';
+import { COIN_CODES } from '../spec/coins.ts';
+import { mailServer } from './mail.ts';
+import { realCompute } from './qemu.ts';
+
+/** The hands on it. */
+export interface Simulation {
+  readonly chains: SimnetControl;
+  /** Null where the machines are real. */
+  readonly compute: SimulatorControl | null;
+  readonly rates: FixedRates;
+  readonly faults: SqlFaults;
+  readonly mails: MailOutbox;
+}
+
+export type Drivers = Pick<Service, 'compute' | 'chains' | 'rates' | 'mailer'>;
+
+export interface SimulationParts {
+  /** Connections of the simulated outside world: they are its own, never the service's. */
+  readonly db: Database;
+  readonly clock: OffsetClock;
+  readonly keys: KeyRing;
+  readonly log: Logger;
+}
+
+export function simulate(
+  config: Config,
+  { db, clock, keys, log }: SimulationParts,
+): { drivers: Drivers; controls: Simulation } {
+  const faults = new SqlFaults(db);
+  const blockS = config.SKERRY_SIM_BLOCK_S;
+  const rates = new FixedRates({ db, clock, faults });
+  const chains = COIN_CODES.map((coin) => [coin, new Simnet({ coin, db, clock, faults, blockS })] as const);
+  const real = realCompute(config, log);
+  const installS = config.SKERRY_SIM_INSTALL_S;
+  const mails = new MailOutbox({ db, keys, faults, server: mailServer(config) });
+  return {
+    drivers: {
+      compute: real ?? new SimulatedCompute({ db, clock, faults, installS }),
+      chains: new Map(chains),
+      rates,
+      mailer: mails,
+    },
+    controls: {
+      chains: new SimnetControl({ db, clock, blockS }),
+      compute: real ? null : new SimulatorControl({ db, clock }),
+      rates,
+      faults,
+      mails,
+    },
+  };
+}

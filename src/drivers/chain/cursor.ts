@@ -1,0 +1,15 @@
+/** How far a chain was read: `height:hash`. */
+export interface Cursor {
+  readonly height: number;
+  readonly hash: string;
+}
+
+/** Null for none, and for what is none: then the chain is read as if for the first time. */
+export function parseCursor(text: string | null): Cursor | null {
+  const match = /^(\d{1,12}):([0-9A-Za-z]{1,128})$/.exec(text ?? '');
+  return match ? { height: Number(match[1]), hash: match[2] ?? '' } : null;
+}
+
+export function cursorText({ height, hash }: Cursor): string {
+  return `${height}:${hash}`;
+}

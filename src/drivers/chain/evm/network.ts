@@ -1,0 +1,73 @@
+/** Which network a node is on, whether its token is the one, and how well it is. */
+import { hex } from '@scure/base';
+import { type ChainHealth, UnsafeChain } from '../../../ports/chain.ts';
+import { evmAddress } from '../addresses.ts';
+import type { EvmNode } from './node.ts';
+import { newestOf } from './source.ts';
+
+const MAINNET = 1;
+const MAINNET_GENESIS = '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3';
+/** `decimals()` */
+const DECIMALS = '0x313ce567';
+const USDT_DECIMALS = 6n;
+/** Fifty blocks. */
+const TIP_MAX_AGE_MS = 10 * 60_000;
+const MINUTE_MS = 60_000;
+
+export interface Network {
+  readonly chainId: number;
+  /** Ethereum itself: its coins have worth, and its nodes have peers. */
+  readonly isReal: boolean;
+}
+
+/** Throws UnsafeChain where it is not Ethereum itself, unless worthless coins are allowed. */
+export async function networkOf(node: EvmNode, allowTest: boolean): Promise<Network> {
+  const chainId = await node.chainId();
+  // A network for tests may call itself 1 as well.
+  const isReal = chainId === MAINNET && (await node.head(0))?.hash === MAINNET_GENESIS;
+  if (isReal || allowTest) return { chainId, isReal };
+  const what = chainId === MAINNET ? 'a copy of Ethereum' : `network ${chainId}`;
+  throw new UnsafeChain(`the node is on ${what}, not on Ethereum (network 1): its coins are worth nothing`);
+}
+
+/** Throws UnsafeChain where it is no address, or was mistyped. */
+function requireAddress(text: string): void {
+  const digits = /^0x([0-9a-f]{40})$/i.exec(text)?.[1];
+  if (digits === undefined) throw new UnsafeChain('the contract of USDT is no address: 0x and 40 digits');
+  // In one case it has no checksum.
+  if (digits === digits.toLowerCase() || digits === digits.toUpperCase()) return;
+  if (spelled(text) !== text) throw new UnsafeChain('the contract of USDT has a typing error');
+}
+
+/** As wallets write it. */
+export function spelled(address: string): string {
+  return evmAddress(hex.decode(address.slice(2).toLowerCase()));
+}
+
+/** Throws UnsafeChain where this is no address, or no token of six decimals is there. */
+export async function requireToken(node: EvmNode, contract: string): Promise<void> {
+  requireAddress(contract);
+  if (!(await node.hasCode(contract))) throw new UnsafeChain('the contract of USDT is not on this network');
+  const decimals = await node.ask(contract, DECIMALS);
+  if (decimals !== USDT_DECIMALS) {
+    throw new UnsafeChain(`the contract of USDT has ${decimals} decimals, not 6: it is another token`);
+  }
+}
+
+export async function healthOf(node: EvmNode, { isReal }: Network): Promise<ChainHealth> {
+  const [syncing, { height, time }, peers] = await Promise.all([
+    node.isSyncing(),
+    newestOf(node),
+    isReal ? node.peers() : null,
+  ]);
+  const ageMs = Date.now() - time.getTime();
+  const faults = [
+    ...(syncing ? ['it is still reading the chain'] : []),
+    ...(peers === 0 ? ['it has no peers'] : []),
+    ...(isReal && ageMs > TIP_MAX_AGE_MS
+      ? [`its newest block is ${Math.round(ageMs / MINUTE_MS)} minutes old`]
+      : []),
+  ];
+  const well = peers === null ? 'it follows the chain' : `it follows the chain, with ${peers} peers`;
+  return { ok: faults.length === 0, height, tipAt: time, detail: faults.join('; ') || well };
+}

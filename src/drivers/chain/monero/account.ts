@@ -1,0 +1,117 @@
+/**
+ * The account of a Monero wallet without its spend key. The operator says its primary address; the private view key, which sees
+ * what comes in and can spend nothing, comes from the view-only wallet and stays in memory. A subaddress is derived here by hand,
+ * to be compared with what the wallet says of the same number:
+ *
+ *     m = Hs("SubAddr\0" ‖ a ‖ account ‖ number)    D = B + m·G    C = a·D
+ */
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { base58xmr, hex } from '@scure/base';
+import { KeyRefused } from '../account-key.ts';
+import { moneroAddress } from '../addresses.ts';
+
+export type MoneroNetwork = 'main' | 'stagenet' | 'testnet';
+
+interface NetworkBytes {
+  readonly primary: number;
+  readonly integrated: number;
+  readonly subaddress: number;
+}
+
+const NETWORKS: Readonly<Record<MoneroNetwork, NetworkBytes>> = {
+  main: { primary: 18, integrated: 19, subaddress: 42 },
+  stagenet: { primary: 24, integrated: 25, subaddress: 36 },
+  testnet: { primary: 53, integrated: 54, subaddress: 63 },
+};
+
+/** Network, public spend key, public view key, checksum. */
+const ADDRESS_BYTES = 69;
+const CHECKSUM_BYTES = 4;
+const ACCOUNT = 0;
+const DOMAIN = new TextEncoder().encode('SubAddr\0');
+
+const { Point } = ed25519;
+type Point = InstanceType<typeof Point>;
+
+export class MoneroAccount {
+  readonly network: MoneroNetwork;
+  /** Its primary address. */
+  readonly address: string;
+  readonly #spendPublic: Point;
+  readonly #viewPublic: Uint8Array;
+
+  private constructor(address: string, network: MoneroNetwork, bytes: Uint8Array) {
+    this.address = address;
+    this.network = network;
+    this.#spendPublic = Point.fromBytes(bytes.subarray(1, 33));
+    this.#viewPublic = bytes.slice(33, 65);
+  }
+
+  /** Throws KeyRefused. */
+  static parse(text: string): MoneroAccount {
+    const address = text.trim();
+    const bytes = decoded(address);
+    const version = bytes[0] ?? 0;
+    for (const [network, { primary, integrated, subaddress }] of Object.entries(NETWORKS)) {
+      if (version === subaddress) throw new KeyRefused('it is a subaddress: give the primary address');
+      if (version === integrated) {
+        throw new KeyRefused('it is an integrated address: give the primary address');
+      }
+      if (version !== primary) continue;
+      try {
+        return new MoneroAccount(address, network as MoneroNetwork, bytes);
+      } catch {
+        throw new KeyRefused('it is damaged: it holds no point of the curve');
+      }
+    }
+    throw new KeyRefused('it is no primary address of Monero (4…)');
+  }
+
+  /** Whether the private view key, as text, is that of this account. */
+  hasViewKey(text: string): boolean {
+    const key = scalarOf(text);
+    return key !== null && Buffer.compare(Point.BASE.multiply(key).toBytes(), this.#viewPublic) === 0;
+  }
+
+  /** `viewKey` is the private one, as text; `minor` is at least 1. */
+  subaddress(viewKey: string, minor: number): string {
+    const key = scalarOf(viewKey);
+    if (key === null) throw new Error('the wallet gave a view key that is none');
+    const place = Buffer.alloc(8);
+    place.writeUInt32LE(ACCOUNT);
+    place.writeUInt32LE(minor, 4);
+    const offset = reduced(keccak_256(Buffer.concat([DOMAIN, hex.decode(viewKey), place])));
+    const spend = this.#spendPublic.add(Point.BASE.multiply(offset));
+    return moneroAddress(NETWORKS[this.network].subaddress, spend.toBytes(), spend.multiply(key).toBytes());
+  }
+}
+
+function decoded(address: string): Uint8Array {
+  try {
+    const bytes = base58xmr.decode(address);
+    const body = bytes.subarray(0, -CHECKSUM_BYTES);
+    const sum = keccak_256(body).subarray(0, CHECKSUM_BYTES);
+    // An integrated address is eight bytes longer: it is named as what it is.
+    const isWhole = bytes.length === ADDRESS_BYTES || bytes.length === ADDRESS_BYTES + 8;
+    if (isWhole && Buffer.compare(sum, bytes.subarray(-CHECKSUM_BYTES)) === 0) return bytes;
+  } catch {
+    // Said below.
+  }
+  throw new KeyRefused('it is no primary address of Monero (4…), or has a typing error');
+}
+
+/** A private key as text; null where it is none. */
+function scalarOf(text: string): bigint | null {
+  if (!/^[0-9a-f]{64}$/.test(text)) return null;
+  const scalar = littleEndian(hex.decode(text));
+  return scalar > 0n && scalar < Point.Fn.ORDER ? scalar : null;
+}
+
+function reduced(hash: Uint8Array): bigint {
+  return littleEndian(hash) % Point.Fn.ORDER;
+}
+
+function littleEndian(bytes: Uint8Array): bigint {
+  return BigInt(`0x${hex.encode(Uint8Array.from(bytes).reverse())}`);
+}

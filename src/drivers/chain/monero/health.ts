@@ -1,0 +1,41 @@
+import type { ChainHealth } from '../../../ports/chain.ts';
+import type { DaemonInfo, MoneroBlock, MoneroDaemon } from './daemon.ts';
+import type { MoneroWallet } from './wallet.ts';
+
+/** A block comes every two minutes. */
+const TIP_MAX_AGE_MS = 3_600_000;
+/** The wallet looks every twenty seconds. */
+const WALLET_MOST_BEHIND = 3;
+
+/** `wallet` is null for a second node, which has none. */
+export async function moneroHealth(daemon: MoneroDaemon, wallet: MoneroWallet | null): Promise<ChainHealth> {
+  const [info, tip, walletHeight] = await Promise.all([
+    daemon.info(),
+    daemon.tip(),
+    wallet === null ? null : wallet.height(),
+  ]);
+  const trouble = nodeTrouble(info, tip) ?? (walletHeight === null ? null : walletTrouble(walletHeight, tip));
+  const peers = info.peers === null ? '' : `, ${info.peers} peers`;
+  return {
+    ok: trouble === null,
+    height: tip.height,
+    tipAt: tip.time,
+    detail: trouble ?? `${info.network}, synchronised${peers}`,
+  };
+}
+
+function nodeTrouble(info: DaemonInfo, tip: MoneroBlock): string | null {
+  if (info.targetHeight > info.height) return `the node reads block ${info.height} of ${info.targetHeight}`;
+  // Blocks of regtest are made by hand, by a node that is alone.
+  if (info.network === 'fakechain') return null;
+  if (!info.synchronized) return 'the node is not synchronised';
+  if (info.peers === 0) return 'the node has no peers';
+  const ageMs = Date.now() - tip.time.getTime();
+  return ageMs > TIP_MAX_AGE_MS ? `the newest block is ${Math.floor(ageMs / 60_000)} minutes old` : null;
+}
+
+function walletTrouble(height: number, tip: MoneroBlock): string | null {
+  if (height > tip.height) return `the node is at block ${tip.height}, its wallet at ${height}`;
+  if (tip.height - height <= WALLET_MOST_BEHIND) return null;
+  return `the wallet has read up to block ${height} of ${tip.height}`;
+}

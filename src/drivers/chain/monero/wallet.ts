@@ -1,0 +1,148 @@
+/** A monero-wallet-rpc with a view-only wallet. It knows what came in, for addresses that it has made or looks ahead to. */
+import { bigOf, type Fields, fieldsOf, hashOf, listOf, maybeList, textOf, wholeOf } from '../answers.ts';
+import { type CallOptions, JsonRpc } from '../json-rpc.ts';
+import { type NodeAddress, NodeError } from '../node-http.ts';
+
+/** What one transaction pays to one of the wallet's addresses. */
+export interface MoneroTransfer {
+  readonly txid: string;
+  readonly minor: number;
+  readonly address: string;
+  readonly amountUnits: bigint;
+  /** Null: in the pool. */
+  readonly height: number | null;
+  /** A height, or a time in seconds, before which it cannot be spent; mostly 0. */
+  readonly unlockTime: bigint;
+  /** Another transaction that spends the same was seen. */
+  readonly doubleSpent: boolean;
+}
+
+export interface HeightRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The wallet's own numbers of its errors. */
+const WATCH_ONLY = -29;
+const DENIED = -7;
+const NO_SUCH_ADDRESS = -15;
+
+const ACCOUNT = 0;
+/** Older ones make no more. */
+const MAKE_AT_ONCE = 64;
+/** Of all that came in at addresses, or in a span of blocks. */
+const LIST_MAX_BYTES = 64 * 1024 ** 2;
+/** What is made and not written down yet is lost when the wallet is killed; it looks 200 beyond what it had. */
+const STORE_EVERY = 50;
+const REFRESH_TIMEOUT_MS = 12_000;
+
+export class MoneroWallet {
+  readonly #rpc: JsonRpc;
+
+  constructor(node: NodeAddress) {
+    this.#rpc = new JsonRpc(node, { path: '/json_rpc' });
+  }
+
+  async primaryAddress(): Promise<string> {
+    return (await this.#existing(0)) ?? '';
+  }
+
+  async viewKey(): Promise<string> {
+    return textOf((await this.#call('query_key', { key_type: 'view_key' })).key, 'key');
+  }
+
+  /** Whether it has the key that spends; null where it does not say, because its RPC is restricted. */
+  async canSpend(): Promise<boolean | null> {
+    try {
+      const key = textOf((await this.#call('query_key', { key_type: 'spend_key' })).key, 'key');
+      return !/^0*$/.test(key);
+    } catch (error) {
+      if (error instanceof NodeError && error.code === WATCH_ONLY) return false;
+      if (error instanceof NodeError && error.code === DENIED) return null;
+      throw error;
+    }
+  }
+
+  /** The newest block that it has read. */
+  async height(): Promise<number> {
+    return wholeOf((await this.#call('get_height', {})).height, 'height') - 1;
+  }
+
+  /** Reads the chain as far as its node has it. */
+  async refresh(): Promise<void> {
+    await this.#rpc.call('refresh', {}, { timeoutMs: REFRESH_TIMEOUT_MS });
+  }
+
+  async hasAddress(minor: number): Promise<boolean> {
+    return (await this.#existing(minor)) !== null;
+  }
+
+  /** The address with this number, made where it is not there yet, with all before it. */
+  async ensureAddress(minor: number): Promise<string> {
+    const existing = await this.#existing(minor);
+    if (existing !== null) return existing;
+    for (let count = 1; ; ) {
+      const made = await this.#call('create_address', { account_index: ACCOUNT, count });
+      const first = wholeOf(made.address_index, 'address_index');
+      const last = first + count - 1;
+      if (crossesStore(first, last)) await this.#rpc.call('store', {});
+      if (first === minor) return textOf(made.address, 'address');
+      if (last >= minor) return (await this.#existing(minor)) ?? '';
+      count = Math.min(minor - last, MAKE_AT_ONCE);
+    }
+  }
+
+  /** Everything in the pool, and what is in these blocks; `blocks` null: the pool alone. */
+  async transfers(blocks: HeightRange | null): Promise<MoneroTransfer[]> {
+    if (blocks === null) return await this.#transfers({ in: false });
+    // Its lower bound is not included.
+    const range = { min_height: Math.max(0, blocks.from - 1), max_height: blocks.to };
+    return await this.#transfers({ in: true, filter_by_height: true, ...range });
+  }
+
+  /** Everything that ever came in at these addresses, and what is in the pool for them. */
+  async transfersTo(minors: readonly number[]): Promise<MoneroTransfer[]> {
+    if (minors.length === 0) return [];
+    return await this.#transfers({ in: true, subaddr_indices: [...new Set(minors)] });
+  }
+
+  async #transfers(which: object): Promise<MoneroTransfer[]> {
+    const params = { account_index: ACCOUNT, pool: true, ...which };
+    const answer = await this.#call('get_transfers', params, { maxBytes: LIST_MAX_BYTES });
+    // Left out where there is none: that is how Monero writes it.
+    return [...maybeList(answer.in, 'in'), ...maybeList(answer.pool, 'pool')].map(transfer);
+  }
+
+  async #existing(minor: number): Promise<string | null> {
+    try {
+      const answer = await this.#call('get_address', { account_index: ACCOUNT, address_index: [minor] });
+      const [found] = listOf(answer.addresses, 'addresses');
+      return textOf(fieldsOf(found, 'addresses').address, 'address');
+    } catch (error) {
+      if (error instanceof NodeError && error.code === NO_SUCH_ADDRESS) return null;
+      throw error;
+    }
+  }
+
+  async #call(method: string, params: object, options: CallOptions = {}): Promise<Fields> {
+    return fieldsOf(await this.#rpc.call(method, params, options), method);
+  }
+}
+
+function crossesStore(first: number, last: number): boolean {
+  return Math.floor((first - 1) / STORE_EVERY) < Math.floor(last / STORE_EVERY);
+}
+
+function transfer(one: unknown): MoneroTransfer {
+  const entry = fieldsOf(one, 'a transfer');
+  const place = fieldsOf(entry.subaddr_index, 'subaddr_index');
+  return {
+    txid: hashOf(entry.txid, 'txid'),
+    minor: wholeOf(place.minor, 'minor'),
+    address: textOf(entry.address, 'address'),
+    amountUnits: bigOf(entry.amount, 'amount'),
+    height: entry.type === 'pool' ? null : wholeOf(entry.height, 'height'),
+    unlockTime: bigOf(entry.unlock_time, 'unlock_time'),
+    doubleSpent: entry.double_spend_seen === true,
+  };
+}

@@ -1,0 +1,27 @@
+/**
+ * A wallet that reads old blocks again, because it was made anew or put back, does not know yet what it will know in an hour: what it
+ * lacks would be taken for removed, and credits be reversed for nothing. Nothing is asked of it until it is done.
+ */
+import { fieldsOf, wholeOf } from '../answers.ts';
+import type { JsonRpc } from '../json-rpc.ts';
+
+export class WalletScans extends Error {
+  override readonly name = 'WalletScans';
+  override readonly message = 'the node’s wallet is reading old blocks again: it is waited for';
+}
+
+/** Of what `getwalletinfo` answers. */
+export function isScanning(walletInfo: unknown): boolean {
+  const { scanning } = fieldsOf(walletInfo, 'the wallet');
+  return typeof scanning === 'object' && scanning !== null;
+}
+
+/** The height of the newest block. Throws WalletScans. */
+export async function heightAtRest(rpc: JsonRpc): Promise<number> {
+  const [height, walletInfo] = await rpc.batch([
+    { method: 'getblockcount', params: [] },
+    { method: 'getwalletinfo', params: [] },
+  ]);
+  if (isScanning(walletInfo)) throw new WalletScans();
+  return wholeOf(height, 'the newest block’s height');
+}

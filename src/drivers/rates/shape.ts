@@ -1,0 +1,28 @@
+/** What the feeds have in common: a few questions, and for each name that a coin has there, what is said of it. */
+
+/** What somebody paid, and when. Values are as `parseExact` reads them; whether they are prices is decided by whoever asked. */
+export interface ToldTrade {
+  readonly usd: unknown;
+  /** Undefined where it tells none that can be read. */
+  readonly at: Date | undefined;
+}
+
+/** What somebody would pay and somebody would take now. A last trade without its time may be of any day; a book is of now. */
+export interface ToldBook {
+  readonly bid: unknown;
+  readonly ask: unknown;
+}
+
+export type Told = ToldTrade | ToldBook;
+
+/** The JSON at a path of the feed. Throws FeedError. */
+export type Ask = (path: string) => Promise<unknown>;
+
+/** What a feed tells of those of the names that it answers for. */
+export type Shape = (ask: Ask, names: readonly string[]) => Promise<ReadonlyMap<string, Told>>;
+
+/** The own field of an object that came from outside, or undefined. */
+export function fieldOf(value: unknown, name: string): unknown {
+  const isRecord = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+  return isRecord ? (value as Record<string, unknown>)[name] : undefined;
+}

@@ -1,0 +1,73 @@
+/** Where prices come from: public feeds, and how each names the coins that it lists. */
+import type { CoinCode } from './coins.ts';
+
+/** What has a price of its own. */
+export type PricedCoin = Exclude<CoinCode, 'USDTTRC'>;
+
+/** A dollar of Tether is one on either chain: both have the price of `USDT`. */
+export function pricedAs(coin: CoinCode): PricedCoin {
+  return coin === 'USDTTRC' ? 'USDT' : coin;
+}
+
+export interface QuoteSource {
+  readonly url: string;
+  /** How often it is asked. CoinGecko makes new prices once a minute, and counts the questions. */
+  readonly everyS: number;
+  /** A coin that is not here is not listed there. */
+  readonly names: Readonly<Partial<Record<PricedCoin, string>>>;
+}
+
+export const QUOTE_SOURCES = {
+  kraken: {
+    url: 'https://api.kraken.com',
+    everyS: 30,
+    names: {
+      BTC: 'XXBTZUSD',
+      XMR: 'XXMRZUSD',
+      ETH: 'XETHZUSD',
+      USDT: 'USDTZUSD',
+      LTC: 'XLTCZUSD',
+      TRX: 'TRXUSD',
+      SOL: 'SOLUSD',
+    },
+  },
+  bitfinex: {
+    url: 'https://api-pub.bitfinex.com',
+    everyS: 30,
+    names: {
+      BTC: 'tBTCUSD',
+      XMR: 'tXMRUSD',
+      ETH: 'tETHUSD',
+      USDT: 'tUSTUSD',
+      LTC: 'tLTCUSD',
+      TRX: 'tTRXUSD',
+      SOL: 'tSOLUSD',
+    },
+  },
+  coinbase: {
+    url: 'https://api.exchange.coinbase.com',
+    everyS: 30,
+    names: { BTC: 'BTC-USD', ETH: 'ETH-USD', USDT: 'USDT-USD', LTC: 'LTC-USD', SOL: 'SOL-USD' },
+  },
+  coingecko: {
+    url: 'https://api.coingecko.com',
+    everyS: 60,
+    names: {
+      BTC: 'bitcoin',
+      XMR: 'monero',
+      ETH: 'ethereum',
+      USDT: 'tether',
+      LTC: 'litecoin',
+      TRX: 'tron',
+      SOL: 'solana',
+    },
+  },
+} as const satisfies Readonly<Record<string, QuoteSource>>;
+
+export type QuoteSourceName = keyof typeof QUOTE_SOURCES;
+
+export const QUOTE_SOURCE_NAMES = Object.keys(QUOTE_SOURCES) as readonly QuoteSourceName[];
+
+export function isQuoteSource(name: string): name is QuoteSourceName {
+  return Object.hasOwn(QUOTE_SOURCES, name);
+}

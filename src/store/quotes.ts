@@ -1,0 +1,42 @@
+/** The newest price that each source gave of each coin, and of the euro. Small for good: sources times coins. */
+import type { Sql } from '../kernel/sql.ts';
+import type { KeptQuote, QuoteBook } from '../ports/rates.ts';
+import type { PricedCoin } from '../spec/quote-sources.ts';
+import { readEurRate } from './service.ts';
+
+/** What has a price: a coin, or the euro. */
+export type Priced = PricedCoin | 'EUR';
+
+export interface QuoteRow extends KeptQuote {
+  readonly coin: Priced;
+}
+
+/** What the source says now takes the place of what it said, whichever it says is newer: its clock may have been put right. */
+export async function saveQuotes(tx: Sql, rows: readonly QuoteRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.run(
+    `insert into quotes (coin, source, usd, quoted_at)
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+     on conflict (coin, source) do update set usd = excluded.usd, quoted_at = excluded.quoted_at`,
+    [
+      rows.map(({ coin }) => coin),
+      rows.map(({ source }) => source),
+      rows.map(({ usd }) => usd),
+      rows.map(({ quotedAt }) => quotedAt),
+    ],
+  );
+}
+
+export async function listQuotes(tx: Sql, coins: readonly Priced[]): Promise<QuoteRow[]> {
+  return await tx.rows<QuoteRow>(
+    `select coin, source, usd, quoted_at as "quotedAt" from quotes where coin = any($1) order by coin, source`,
+    [coins],
+  );
+}
+
+export function quoteBook(sql: Sql): QuoteBook {
+  return {
+    quotesOf: (coin) => listQuotes(sql, [coin]),
+    eurPerUsd: () => readEurRate(sql),
+  };
+}

@@ -1,0 +1,47 @@
+/** What is noted of payments that are given back: where to, who allowed it, and the transaction that did it. */
+import type { Sql } from '../kernel/sql.ts';
+
+/** Payments that were decided on together. Of refunds by older versions only the note is known. */
+export interface RefundRow {
+  readonly refunded_at: Date;
+  readonly keys: readonly string[];
+  /** In the coin's smallest unit. */
+  readonly units: string;
+  readonly address: string | null;
+  readonly approved_by: string | null;
+  /** Null while it is to be sent. */
+  readonly txid: string | null;
+  readonly note: string | null;
+}
+
+/** Of one invoice, oldest first. */
+export async function refundsOf(tx: Sql, topupId: string): Promise<RefundRow[]> {
+  return await tx.rows<RefundRow>(
+    `select refunded_at, array_agg(key order by key) as keys, sum(amount_units) as units, refund_address as address,
+            refund_approved_by as approved_by, refund_txid as txid, refund_note as note
+       from deposits where topup_id = $1 and refunded_at is not null
+      group by refunded_at, refund_address, refund_approved_by, refund_txid, refund_note order by refunded_at`,
+    [topupId],
+  );
+}
+
+/** Notes it on the payments that it names. */
+export async function saveRefund(
+  tx: Sql,
+  topupId: string,
+  refund: Omit<RefundRow, 'refunded_at' | 'units'>,
+): Promise<void> {
+  await tx.run(
+    `update deposits set refund_address = $3, refund_approved_by = $4, refund_txid = $5, refund_note = $6
+      where topup_id = $1 and key = any($2)`,
+    [topupId, refund.keys, refund.address, refund.approved_by, refund.txid, refund.note],
+  );
+}
+
+/** Whether this was ever given out to be paid, in whatever letters it is written. Goes over all of them: for a rare question. */
+export async function isDepositAddress(tx: Sql, address: string): Promise<boolean> {
+  const row = await tx.row('select 1 from topups where lower(deposit_address) = lower($1) limit 1', [
+    address,
+  ]);
+  return row !== undefined;
+}

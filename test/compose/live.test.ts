@@ -1,0 +1,99 @@
+/** A live service without a coin: nothing of a sandbox is in it. No worker runs, so nobody outside is asked for anything. */
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { type Running, startService } from '../../src/compose/serve.ts';
+import { openService } from '../../src/compose/service.ts';
+import { loadConfig } from '../../src/config.ts';
+import { readStatus } from '../../src/domain/status.ts';
+import { createScratch } from '../support/database.ts';
+import { scratchFolder } from '../support/folder.ts';
+import { SessionClient } from '../support/session-client.ts';
+import { apiToken, V1Client } from '../support/v1-client.ts';
+
+const folder = scratchFolder();
+const SETTINGS = { SKERRY_PORT: '0', SKERRY_DATA_DIR: folder, SKERRY_LOG_LEVEL: 'silent' };
+const LIVE = loadConfig({
+  ...SETTINGS,
+  SKERRY_MODE: 'live',
+  SKERRY_COMPUTE: 'qemu',
+  SKERRY_QEMU_NETNS: 'skerry-test-nowhere',
+  DATABASE_URL: 'postgres://u:p@127.0.0.1/elsewhere',
+});
+
+describe('a live service', () => {
+  let scratch: Awaited<ReturnType<typeof createScratch>>;
+  let running: Running;
+  let customer: SessionClient;
+  before(async () => {
+    scratch = await createScratch();
+    running = await startService(LIVE, scratch.connection, { roles: new Set(['api']) });
+    customer = SessionClient.over(running.url ?? '');
+    await customer.signUp();
+  });
+  after(async () => {
+    await running?.stop();
+    await scratch?.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('has no simulated part behind its ports', () => {
+    const { simulation, reality, service } = running.opened;
+    assert.equal(simulation, null);
+    assert.deepEqual(reality?.coins, []);
+    assert.equal(service.chains.size, 0);
+    assert.equal(service.mailer, null);
+    assert.equal(service.settings.mode, 'live');
+  });
+
+  it('has no way to move clock, chains or rates', async () => {
+    const paths = ['payments', 'blocks', 'reorgs', 'rates', 'faults', 'clock', 'settle'];
+    for (const path of paths) {
+      const answer = await fetch(`${running.url}/sandbox/${path}`, { method: 'POST', body: '{}' });
+      assert.equal(answer.status, 404, path);
+    }
+    assert.equal((await fetch(`${running.url}/sandbox/mails`)).status, 404);
+  });
+
+  it('says nothing of a sandbox on its pages', async () => {
+    for (const path of ['/', '/plans', '/status', '/docs', '/billing', '/topup', '/servers']) {
+      const { status, text } = await customer.get(path);
+      assert.equal(status, 200, path);
+      assert.doesNotMatch(text, /class="badge"|This is a sandbox|simulated/, path);
+    }
+  });
+
+  it('offers no coin that it does not take', async () => {
+    for (const path of ['/', '/status', '/topup']) {
+      const { status, text } = await customer.get(path);
+      assert.equal(status, 200, path);
+      assert.match(text, /can be paid in right now/, path);
+      assert.doesNotMatch(text, /Litecoin|LTC/, path);
+    }
+  });
+
+  it('without a coin takes no top-up, and says so in status', async () => {
+    const created = await customer.post('/topup-api.php', { action: 'create', amount: 40, coin: 'LTC' });
+    assert.notEqual(created.body.ok, true);
+    const api = V1Client.over(running.url ?? '', await apiToken(customer));
+    const { status, body } = await api.post('/billing/topup', { coin: 'LTC', amount_usd: 40 });
+    assert.deepEqual([status, body.error.errors[0].issue], [422, 'unavailable']);
+    const findings = await readStatus(running.opened.service);
+    assert.ok(
+      findings.some(
+        ({ level, what, says }) => level === 'look' && what === 'coins' && /none is taken/.test(says),
+      ),
+    );
+  });
+
+  it('is never opened as a sandbox, nor a sandbox as live', async () => {
+    const sandbox = loadConfig({ ...SETTINGS, SKERRY_DATA_DIR: scratchFolder() });
+    await assert.rejects(openService(sandbox, scratch.connection), /Refusal: this database is a live one/);
+    const other = await createScratch();
+    const opened = await openService(sandbox, other.connection);
+    await opened.close();
+    await assert.rejects(openService(LIVE, other.connection), /Refusal: this database is a sandbox one/);
+    await other.drop();
+    await rm(sandbox.SKERRY_DATA_DIR, { recursive: true, force: true });
+  });
+});

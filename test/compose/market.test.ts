@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { feedsOf, marketOf } from '../../src/compose/market.ts';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+import { Refusal } from '../../src/kernel/refusal.ts';
+
+const LIVE = {
+  SKERRY_MODE: 'live',
+  SKERRY_COMPUTE: 'qemu',
+  DATABASE_URL: 'postgres://u:hunter2@db.example/skerry',
+};
+
+test('a live service asks four sources, of which two must agree, unless told otherwise', () => {
+  const config = loadConfig(LIVE);
+  assert.deepEqual(marketOf(config), {
+    sources: ['kraken', 'bitfinex', 'coinbase', 'coingecko'],
+    rules: { maxAgeS: 300, sourcesMin: 2, maxSpreadPercent: 3 },
+  });
+  const { feeds, euro } = feedsOf(config);
+  assert.deepEqual(
+    feeds.map(({ source }) => source),
+    ['kraken', 'bitfinex', 'coinbase', 'coingecko'],
+  );
+  assert.equal(euro.source, 'ecb');
+});
+
+test('a start is refused when more prices are needed than there are sources', () => {
+  const few = { ...LIVE, SKERRY_QUOTE_SOURCES: 'kraken', SKERRY_QUOTE_SOURCES_MIN: '2' };
+  assert.throws(
+    () => marketOf(loadConfig(few)),
+    (error) => {
+      assert.ok(error instanceof Refusal);
+      assert.match(error.message, /^SKERRY_QUOTE_SOURCES_MIN: a rate needs 2 prices, and .* names 1$/);
+      return true;
+    },
+  );
+  assert.equal(marketOf(loadConfig({ ...few, SKERRY_QUOTE_SOURCES_MIN: '1' })).rules.sourcesMin, 1);
+});
+
+test('settings of prices that cannot be are refused by name, and not repeated', () => {
+  for (const [name, value] of [
+    ['SKERRY_QUOTE_SOURCES', 'kraken,hunter2'],
+    ['SKERRY_QUOTE_SOURCES', 'kraken=https://user:hunter2@x.example'],
+    ['SKERRY_QUOTE_SOURCES', 'kraken=http://hunter2.example'],
+    ['SKERRY_EURO_URL', 'http://hunter2.example/euro.xml'],
+    ['SKERRY_QUOTE_MAX_AGE_S', '59'],
+    ['SKERRY_QUOTE_MAX_SPREAD_PERCENT', '0'],
+    ['SKERRY_QUOTE_SOURCES_MIN', '0'],
+  ] as const) {
+    assert.throws(
+      () => loadConfig({ ...LIVE, [name]: value }),
+      (error) => {
+        assert.ok(error instanceof ConfigError);
+        assert.ok(error.message.startsWith(`${name}: `), error.message);
+        assert.doesNotMatch(error.message, /hunter2/);
+        return true;
+      },
+    );
+  }
+});

@@ -1,0 +1,167 @@
+/** The guides to real coins are what the software is: commands, settings, links, and what they say was tried. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { Refusal } from '../../src/kernel/refusal.ts';
+import { runOperator } from '../../src/operator/run.ts';
+import { COIN_SETTINGS } from '../../src/spec/coin-settings.ts';
+import { COINS } from '../../src/spec/coins.ts';
+import { QUOTE_SOURCE_NAMES } from '../../src/spec/quote-sources.ts';
+import { SETTINGS } from '../../src/spec/settings.ts';
+import { blocksOf, guideText } from './shown.ts';
+
+const COINS_GUIDE = guideText('coins');
+const SWEEPING = guideText('sweeping');
+const BOTH = [COINS_GUIDE, SWEEPING];
+
+/** Brought by the composition root. */
+const BY_ROOT = ['doctor', 'config'];
+
+/** What the tests start as a real node, by the words of the guide's table. */
+const TRIED: Readonly<Record<string, { readonly folder: string; readonly program: RegExp }>> = {
+  Litecoin: { folder: 'utxo', program: /findProgram\(\['litecoind'\]\)/ },
+  Monero: { folder: 'monero', program: /findProgram\(\['monero-wallet-rpc'\]\)/ },
+  'Ethereum, USDT': { folder: 'evm', program: /spawn\(/ },
+};
+const NEVER = /\*\*(no real `bitcoind`|no real node, ever|never the feeds themselves|nothing, ever)\*\*/;
+
+/** The cells of each row of the table that has this heading. */
+function rowsBelow(heading: string, guide = COINS_GUIDE): readonly (readonly string[])[] {
+  const at = guide.indexOf(`${heading}\n`);
+  assert.ok(at >= 0, heading);
+  const table = guide.slice(at).split('\n\n')[0] ?? '';
+  return table
+    .trim()
+    .split('\n')
+    .slice(2)
+    .map((row) =>
+      row
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    );
+}
+
+function headingsOf(guide: string): string[] {
+  return [...guide.matchAll(/^##+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('the guides to real coins', () => {
+  it('have commands that are understood as they stand there', async () => {
+    const typed = BOTH.flatMap((guide) => [...guide.matchAll(/^ *npx skerryd ([^#\n]*)/gm)]);
+    const named = BOTH.flatMap((guide) => [...guide.matchAll(/`skerryd ([^`…]+)`/g)]);
+    const lines = [...typed, ...named].map(([, words = '']) => words.trim());
+    assert.ok(lines.length > 15, `${lines.length} commands`);
+    const refused: string[] = [];
+    for (const line of lines.filter((words) => !BY_ROOT.includes(words))) {
+      const argv = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+      let said = '';
+      const say = (text: string) => {
+        said += text;
+      };
+      const doors = {
+        settings: () => [],
+        database: () => Promise.reject(new Refusal('opened')),
+        service: () => Promise.reject(new Refusal('opened')),
+      };
+      const code = await runOperator(argv, doors, undefined, { out: say, err: say, ask: null });
+      // A sentence may name a command without what it acts on.
+      if (code === 2 && !said.includes('missing required argument')) refused.push(`${line}: ${said}`);
+    }
+    assert.deepEqual(refused, []);
+  });
+
+  it('name every coin, every setting of one, and every source of prices', () => {
+    const missing = [
+      ...Object.keys(COIN_SETTINGS),
+      ...COINS.map(({ code }) => `\`${code}\``),
+      ...QUOTE_SOURCE_NAMES,
+    ].filter((word) => !COINS_GUIDE.includes(word));
+    assert.deepEqual(missing, []);
+  });
+
+  it('name no setting that there is not', () => {
+    const named = new Set(BOTH.flatMap((guide) => guide.match(/SKERRY_[A-Z0-9_]+/g) ?? []));
+    assert.deepEqual(
+      [...named].filter((name) => !Object.hasOwn(SETTINGS, name)),
+      [],
+    );
+  });
+
+  it('say the defaults that there are', () => {
+    const rows = [...COINS_GUIDE.matchAll(/^\| `(SKERRY_[A-Z0-9_]+)` \| `([^`]+)`/gm)];
+    assert.ok(rows.length >= 4, `${rows.length} defaults`);
+    for (const [, name = '', standard] of rows) {
+      const setting = Object.entries(COIN_SETTINGS).find(([each]) => each === name);
+      assert.equal(setting?.[1].default, standard, name);
+    }
+  });
+
+  it('have an account for each coin that the drivers derive from', () => {
+    for (const account of ["m/84'/0'/0'", "m/84'/2'/0'", "m/44'/60'/0'", "m/44'/195'/0'"]) {
+      assert.ok(COINS_GUIDE.includes(`\`${account}\``), account);
+    }
+  });
+
+  it('lead to guides and parts that there are', () => {
+    for (const guide of BOTH) {
+      for (const [, name = '', part] of guide.matchAll(/\]\(([\w-]+)\.md(?:#([\w-]+))?\)/g)) {
+        assert.ok(existsSync(new URL(`../../docs/${name}.md`, import.meta.url)), name);
+        if (part !== undefined) assert.ok(headingsOf(guideText(name)).includes(part), `${name}#${part}`);
+      }
+    }
+  });
+
+  it('call tried on a real node what has tests against one, and nothing else', () => {
+    const tests = new URL('../drivers/', import.meta.url);
+    const startedIn = (folder: string, program: RegExp) =>
+      readdirSync(new URL(folder, tests)).some((file) =>
+        program.test(readFileSync(new URL(`${folder}/${file}`, tests), 'utf8')),
+      );
+    assert.deepEqual(
+      Object.entries(TRIED).filter(([, { folder, program }]) => !startedIn(folder, program)),
+      [],
+    );
+    const rows = rowsBelow('| Part | Tried against |').map(([part = '', against = '']) => ({
+      part,
+      against,
+    }));
+    assert.ok(rows.length >= 7, `${rows.length} rows`);
+    const claimed = rows.filter(({ part, against }) => !Object.hasOwn(TRIED, part) && !NEVER.test(against));
+    assert.deepEqual(claimed, [], 'said to be tried, and no test starts one');
+    // A driver without a node of its own in the tests has a row that says so.
+    for (const coin of ['Bitcoin', 'Tron', 'Solana']) {
+      assert.ok(
+        rows.some(({ part, against }) => part.includes(coin) && /\*\*no real/.test(against)),
+        coin,
+      );
+    }
+  });
+
+  it('say of each way out whether it was walked', () => {
+    const rows = rowsBelow('| Way | Was it ever walked? |', SWEEPING);
+    const walked = rows.filter(
+      ([, answer = '']) => !answer.startsWith('**never.**') && answer !== '**never**',
+    );
+    assert.deepEqual(
+      walked.map(([way = '']) => way.split(/[ ,]/)[0]),
+      ['Litecoin', 'Monero', 'ETH'],
+    );
+    for (const coin of ['Bitcoin', 'Tron', 'Solana', 'main network']) {
+      assert.ok(
+        rows.some(([way = '', answer = '']) => way.includes(coin) && answer.includes('**never')),
+        coin,
+      );
+    }
+  });
+
+  it('show no private key, but in the words that forbid one', () => {
+    const blocks = BOTH.flatMap((guide) => blocksOf(guide).map(({ text }) => text));
+    for (const text of blocks) assert.doesNotMatch(text, /[xyzt]prv|seed phrase/);
+  });
+});

@@ -1,0 +1,70 @@
+/** A world whose rates are those of a market: feeds on this machine, what they said kept in a database. */
+import type { Service } from '../../src/domain/context.ts';
+import { refreshQuotes } from '../../src/domain/quotes.ts';
+import { quoteFeeds } from '../../src/drivers/rates/feeds.ts';
+import { MarketRates } from '../../src/drivers/rates/market.ts';
+import type { Market } from '../../src/kernel/market-rate.ts';
+import type { CoinCode } from '../../src/spec/coins.ts';
+import type { QuoteSourceName } from '../../src/spec/quote-sources.ts';
+import { quoteBook } from '../../src/store/quotes.ts';
+import { StubFeeds } from '../drivers/rates/stub-feeds.ts';
+import { ScriptedChain } from '../support/scripted-chain.ts';
+import { TopupWorld } from '../support/topup-world.ts';
+
+export const NEVER = new AbortController().signal;
+export const ALL: readonly QuoteSourceName[] = ['kraken', 'bitfinex', 'coinbase', 'coingecko'];
+export const COINS: readonly CoinCode[] = ['BTC', 'XMR', 'ETH', 'USDT', 'USDTTRC', 'LTC'];
+export const MARKET: Market = {
+  sources: ALL,
+  rules: { maxAgeS: 300, sourcesMin: 2, maxSpreadPercent: 3 },
+};
+
+export class RatesWorld {
+  readonly topups: TopupWorld;
+  readonly feeds: StubFeeds;
+
+  private constructor(topups: TopupWorld, feeds: StubFeeds) {
+    this.topups = topups;
+    this.feeds = feeds;
+  }
+
+  static async start(): Promise<RatesWorld> {
+    const topups = await TopupWorld.start({
+      chains: ({ clock }) => new Map(COINS.map((coin) => [coin, new ScriptedChain(coin, clock)])),
+    });
+    await topups.db.run(`insert into service (mode, key_check) values ('live', 'none')`);
+    const world = new RatesWorld(topups, await StubFeeds.start());
+    await world.reset();
+    return world;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.topups.close(), this.feeds.close()]);
+  }
+
+  /** Nobody has said anything yet, and all are well. */
+  async reset(): Promise<void> {
+    await this.topups.db.run('delete from quotes');
+    for (const name of [...ALL, 'ecb'] as const) delete this.feeds.instead[name];
+    this.feeds.set('kraken', { XXBTZUSD: '60010.10000' });
+    this.feeds.set('coingecko', { bitcoin: '60005.123456789012' });
+    this.feeds.now = () => this.topups.clock.now();
+  }
+
+  rates(market: Partial<Market> = {}): MarketRates {
+    const { db, clock } = this.topups;
+    return new MarketRates({ book: quoteBook(db), clock, market: { ...MARKET, ...market } });
+  }
+
+  /** The service, with these rates. */
+  service(): Service {
+    return { ...this.topups.service, rates: this.rates() };
+  }
+
+  /** Asks feeds once; what is wrong with each. */
+  async ask(...names: readonly QuoteSourceName[]): Promise<(string | null)[]> {
+    const sources = this.feeds.sources(...(names.length > 0 ? names : ALL));
+    const asked = quoteFeeds(sources, { timeoutMs: 2_000, maxSpreadPercent: 3 });
+    return await Promise.all(asked.map((feed) => refreshQuotes(this.topups.service, feed, NEVER)));
+  }
+}

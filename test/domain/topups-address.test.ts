@@ -1,0 +1,179 @@
+/** Addresses are given out sparingly: what is refused costs none, and what is never paid has a limit. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Service } from '../../src/domain/context.ts';
+import { cancelTopup } from '../../src/domain/topups/cancel.ts';
+import { createTopup } from '../../src/domain/topups/create.ts';
+import { takeAddress } from '../../src/domain/topups/take-address.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
+import { newId } from '../../src/kernel/ids.ts';
+import { NotInTime } from '../../src/kernel/in-time.ts';
+import type { AddressPool, Deposit } from '../../src/ports/chain.ts';
+import { addToPool, countFree, sqlAddressPool } from '../../src/store/address-pool.ts';
+import { beginCursor, takeIndex } from '../../src/store/coins.ts';
+import { ScriptedChain } from '../support/scripted-chain.ts';
+import { TopupWorld } from '../support/topup-world.ts';
+
+const ORDER = { coin: 'BTC', amountCents: 10_000n } as const;
+const SOL = { coin: 'SOL', amountCents: 10_000n } as const;
+
+/** Takes an address of the pool before it asks its node, as Solana does. */
+class PoolChain extends ScriptedChain {
+  readonly #pool: AddressPool;
+  constructor(pool: AddressPool, clock: Clock) {
+    super('SOL', clock);
+    this.#pool = pool;
+  }
+  override async allocate(invoice: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
+    const taken = await this.#pool.take(invoice.id);
+    if (taken === null) throw new Error('no address is left');
+    await super.allocate(invoice);
+    return { address: taken.address, uri: '' };
+  }
+}
+
+describe('addresses of top-ups', () => {
+  let world: TopupWorld;
+  let sol: PoolChain;
+  before(async () => {
+    world = await TopupWorld.start({
+      chains: ({ clock, db }) => {
+        sol = new PoolChain(sqlAddressPool(db, 'SOL', clock), clock);
+        return new Map([
+          ['BTC', new ScriptedChain('BTC', clock)],
+          ['ETH', new ScriptedChain('ETH', clock)],
+          ['SOL', sol],
+        ]);
+      },
+    });
+    const addresses = Array.from({ length: 200 }, (_, i) => `sol-${i}`);
+    await addToPool(world.db, 'SOL', addresses, world.clock.now());
+  });
+  after(() => world.close());
+
+  const free = () => countFree(world.db, 'SOL', 1_000);
+  /** How many numbers are taken for good. */
+  async function taken(coin: string): Promise<number> {
+    const row = await world.db.row<{ n: number }>(
+      `select next_index - (select count(*)::int from spare_indexes where coin = code) as n from coins where code = $1`,
+      [coin],
+    );
+    return row?.n ?? 0;
+  }
+
+  it('before the first one the coin is marked to be read from the chain’s end', async () => {
+    world.btc.mine(30);
+    const { height } = world.btc;
+    await createTopup(world.service, await world.customer(), ORDER);
+    // However late somebody reads it.
+    world.btc.mine(500);
+    await world.settle();
+    assert.equal(world.btc.polls[0], `${height}:${'0'.repeat(64)}`);
+    assert.equal(world.chains.size, 3);
+  });
+
+  it('a first one is refused where the node does not say how high it is', async () => {
+    const actor = await world.customer();
+    world.eth.failures.health = 1;
+    const order = { ...ORDER, coin: 'ETH' } as const;
+    await assert.rejects(createTopup(world.service, actor, order), { code: 'unavailable' });
+    assert.match((await createTopup(world.service, actor, order)).deposit_address, /-0$/);
+    // Asked for the first one alone.
+    world.eth.failures.health = 1;
+    assert.match((await createTopup(world.service, actor, order)).deposit_address, /-1$/);
+    world.eth.failures.health = 0;
+  });
+
+  it('tries that a node refuses burn no number, and no address of a pool', async () => {
+    const actor = await world.customer();
+    const [numbers, pooled] = [await taken('BTC'), await free()];
+    for (let round = 0; round < 3; round++) {
+      world.btc.failures.allocate = 10;
+      sol.failures.allocate = 10;
+      const tries = [ORDER, SOL].flatMap((order) =>
+        Array.from({ length: 10 }, () => createTopup(world.service, actor, order)),
+      );
+      for (const outcome of await Promise.allSettled(tries)) assert.equal(outcome.status, 'rejected');
+    }
+    assert.deepEqual([await taken('BTC'), await free()], [numbers, pooled]);
+    const made = await createTopup(world.service, actor, ORDER);
+    const next = await createTopup(world.service, actor, ORDER);
+    assert.notEqual(made.deposit_address, next.deposit_address);
+    assert.equal(await taken('BTC'), numbers + 2);
+  });
+
+  it('of many that are asked for at once those that are refused keep none', async () => {
+    const actor = await world.customer();
+    const [numbers, pooled] = [await taken('BTC'), await free()];
+    for (let i = 0; i < 19; i++) await createTopup(world.service, actor, ORDER);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 60 }, () => createTopup(world.service, actor, SOL)),
+    );
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+    assert.deepEqual([await taken('BTC'), await free()], [numbers + 19, pooled - 1]);
+  });
+
+  it('one whose commit breaks stays taken: its invoice may be there', async () => {
+    const actor = await world.customer();
+    const pooled = await free();
+    await assert.rejects(
+      createTopup(world.service, actor, SOL, {
+        within: async (tx) => void (await tx.run('select * from no_such_table')),
+      }),
+    );
+    assert.equal(await free(), pooled - 1);
+  });
+
+  it('a customer who makes and cancels has a limit a day, a smaller one for coins of a pool', async () => {
+    const actor = await world.customer();
+    const pooled = await free();
+    const live = { ...world.service, settings: { ...world.service.settings, mode: 'live' } } as const;
+    const makeAndCancel = async (order: typeof ORDER | typeof SOL, service: Service = live) => {
+      const { order_ref } = await createTopup(service, actor, order);
+      await cancelTopup(service, actor, order_ref);
+    };
+    for (let i = 0; i < 20; i++) await makeAndCancel(SOL);
+    await assert.rejects(makeAndCancel(SOL), { code: 'limit_reached', extras: { limit: 20 } });
+    assert.equal(await free(), pooled - 20);
+    const paid = await createTopup(world.service, actor, ORDER);
+    for (let i = 0; i < 29; i++) await makeAndCancel(ORDER);
+    await assert.rejects(makeAndCancel(ORDER), { code: 'limit_reached', extras: { limit: 50 } });
+    // Whoever pays has room again.
+    world.btc.pay(paid.deposit_address, 200_000n);
+    world.btc.mine();
+    await world.settle();
+    await makeAndCancel(ORDER);
+    await assert.rejects(makeAndCancel(ORDER), { code: 'limit_reached' });
+    // Simulated addresses cost nobody anything.
+    await makeAndCancel(ORDER, world.service);
+    world.clock.advanceMinutes(24 * 60);
+    await makeAndCancel(SOL);
+  });
+
+  it('of a first invoice that fails the coin is not read from there: the next one marks it anew', async () => {
+    const { db } = world;
+    const cursor = async () =>
+      (await db.row<{ cursor: string | null }>(`select cursor from coins where code = 'LTC'`))?.cursor;
+    await takeIndex(db, 'LTC');
+    await beginCursor(db, 'LTC', 100);
+    assert.ok((await takeIndex(db, 'LTC')).isUnread);
+    await beginCursor(db, 'LTC', 900);
+    assert.match((await cursor()) ?? '', /^900:0+$/);
+  });
+
+  for (const how of ['fails', 'answers after all, seen by nobody'] as const) {
+    it(`a node that hangs is not waited for, and its number is given back once it ${how}`, async () => {
+      const late = Promise.withResolvers<Deposit>();
+      const chain = new ScriptedChain('BTC', world.clock);
+      chain.allocate = () => late.promise;
+      const wanted = { id: newId(world.clock.now()), coin: 'BTC', amountUnits: 1n } as const;
+      const numbers = await taken('BTC');
+      await assert.rejects(takeAddress(world.service, chain, wanted, 20), NotInTime);
+      assert.equal(await taken('BTC'), numbers + 1);
+      if (how === 'fails') late.reject(new Error('no answer'));
+      else late.resolve({ address: 'late', uri: '' });
+      for (const deadline = Date.now() + 5_000; (await taken('BTC')) > numbers; )
+        assert.ok(Date.now() < deadline);
+    });
+  }
+});

@@ -1,0 +1,133 @@
+/** A walk along a chain in memory, which a test makes, and what it told. */
+import {
+  type BlockHead,
+  type BlockSource,
+  BlockWalk,
+  type ReadBlock,
+  type Tip,
+  type Transfer,
+} from '../../src/drivers/chain/block-walk.ts';
+import type { Polled } from '../../src/ports/chain.ts';
+
+/** Blocks are named by their branch and height, so that those of another branch have other hashes. */
+export class Chain implements BlockSource {
+  blocksRead: number[] = [];
+  finalLag = 5;
+  /** How many of the newest orphaned blocks it still knows. */
+  knowsOrphans = 0;
+  readonly #orphans: ReadBlock[] = [];
+  #blocks: ReadBlock[] = [];
+  #branch = 'a';
+  /** Runs when blocks are about to be given. */
+  beforeBlocks: () => void = () => undefined;
+
+  mine(...payments: (readonly Transfer[])[]): void {
+    for (const transfers of payments.length > 0 ? payments : [[]]) {
+      const height = this.#blocks.length;
+      const parentHash = this.#blocks.at(-1)?.hash ?? 'none';
+      const time = new Date(height * 1000);
+      this.#blocks.push({ height, hash: `${this.#branch}${height}`, parentHash, time, transfers });
+    }
+  }
+
+  mineEmpty(count: number): void {
+    this.mine(...Array.from({ length: count }, () => []));
+  }
+
+  drop(count: number, branch: string): void {
+    this.#orphans.push(...this.#blocks.splice(this.#blocks.length - count));
+    this.#branch = branch;
+  }
+
+  /** The newest blocks give way to as many: some of their payments come again, in any of them, the others are gone. */
+  reorg(depth: number, branch: string, choice: number): void {
+    const gone = this.#blocks.slice(this.#blocks.length - Math.min(depth, this.#blocks.length - 1));
+    this.drop(gone.length, branch);
+    const back = gone.flatMap(({ transfers }) => transfers).filter((_, i) => (choice + i) % 3 > 0);
+    for (let i = 0; i < gone.length; i++) this.mine(back.splice(0, (choice + i) % 4));
+    this.mine(back);
+  }
+
+  /** All that there are, and where. */
+  payments(): string[] {
+    return this.#blocks.flatMap(({ transfers, height, hash }) =>
+      transfers.map(({ key }) => `${key} ${height} ${hash}`),
+    );
+  }
+
+  async tip(): Promise<Tip> {
+    const height = this.#blocks.length - 1;
+    return { height, finalHeight: height - this.finalLag };
+  }
+
+  async head(height: number): Promise<BlockHead | null> {
+    return this.#blocks[height] ?? null;
+  }
+
+  async block(hash: string): Promise<BlockHead | null> {
+    const known = this.#orphans.slice(Math.max(0, this.#orphans.length - this.knowsOrphans));
+    return [...known, ...this.#blocks].find((block) => block.hash === hash) ?? null;
+  }
+
+  async blocks(from: number, to: number): Promise<readonly ReadBlock[]> {
+    const before = this.#blocks.slice(from, from + 1);
+    this.beforeBlocks();
+    const blocks = [...before, ...this.#blocks.slice(from + 1, to + 1)];
+    this.blocksRead.push(...blocks.map(({ height }) => height));
+    return blocks;
+  }
+
+  async transactions(
+    txids: readonly string[],
+  ): Promise<ReadonlyMap<string, { head: BlockHead; transfers: readonly Transfer[] }>> {
+    const found = this.#blocks.flatMap((head) =>
+      txids.flatMap((txid) => {
+        const transfers = head.transfers.filter((transfer) => transfer.txid === txid);
+        return transfers.length > 0 ? [[txid, { head, transfers }] as const] : [];
+      }),
+    );
+    return new Map(found);
+  }
+}
+
+export function pays(address: string, txid: string, amountUnits = 7n): Transfer {
+  return { key: `${txid}:0`, txid, address, amountUnits };
+}
+
+export class Walked {
+  readonly chain = new Chain();
+  readonly asked: (readonly string[])[] = [];
+  walk: BlockWalk;
+  cursor: string | null = null;
+  readonly #options: { readonly rewindBlocks: number; readonly mostBlocks: number };
+
+  constructor({ rewindBlocks = 4, mostBlocks = 100 } = {}) {
+    this.#options = { rewindBlocks, mostBlocks };
+    this.walk = this.#walk();
+  }
+
+  /** As another process reads on. */
+  restart(): void {
+    this.walk = this.#walk();
+  }
+
+  #walk(): BlockWalk {
+    const own = async (addresses: readonly string[]) => {
+      this.asked.push(addresses);
+      return new Set(addresses.filter((address) => address.startsWith('ours')));
+    };
+    return new BlockWalk(this.chain, own, this.#options);
+  }
+
+  async poll(): Promise<Polled> {
+    const polled = await this.walk.poll({ cursor: this.cursor });
+    this.cursor = polled.cursor;
+    return polled;
+  }
+
+  async told(): Promise<string[]> {
+    return (await this.poll()).observations.map(
+      ({ key, state, confirmations }) => `${key} ${state} ${confirmations}`,
+    );
+  }
+}

@@ -1,0 +1,178 @@
+/** A real node of Ethereum's kind for tests: anvil, on loopback, with a chain of its own that a test mines, changes and puts back. */
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../../support/free-port.ts';
+import { skippedFor } from '../../support/installed.ts';
+
+const READY_MAX_MS = 20_000;
+const LOOK_EVERY_MS = 10;
+
+const program = findAnvil();
+
+/** Why tests that need it are skipped, or false. */
+export const NO_ANVIL = skippedFor(program, 'anvil is not installed for this kind of machine');
+
+/** What a transaction is made of. The same fields are the same transaction: signatures are the same each time. */
+export interface Order {
+  readonly from: string;
+  /** Without it, a contract is made. */
+  readonly to?: string;
+  readonly value?: string;
+  readonly data?: string;
+  readonly nonce: string;
+}
+
+/** Prices that do not move, or the same order would be another transaction later. */
+const FEES = { gas: '0x2dc6c0', maxFeePerGas: '0x2540be400', maxPriorityFeePerGas: '0x1' };
+
+export interface AnvilOptions {
+  readonly accounts?: number;
+}
+
+export class Anvil {
+  readonly url: string;
+  readonly #folder: string;
+  readonly #args: readonly string[];
+  #child: ChildProcess | null = null;
+  #accounts: readonly string[] = [];
+
+  private constructor(port: number, folder: string, { accounts = 10 }: AnvilOptions) {
+    this.url = `http://127.0.0.1:${port}`;
+    this.#folder = folder;
+    const listen = ['--host', '127.0.0.1', '--port', `${port}`, '--accounts', `${accounts}`];
+    const state = ['--state', join(folder, 'state.json'), '--preserve-historical-states'];
+    // Else its first block is another one after each start, and no longer the parent of the second.
+    const began = ['--timestamp', `${Math.floor(Date.now() / 1000)}`];
+    this.#args = [...listen, ...state, ...began, '--no-mining', '--order', 'fifo', '--quiet'];
+  }
+
+  static async start(options: AnvilOptions = {}): Promise<Anvil> {
+    const folder = await mkdtemp(join(tmpdir(), 'skerry-anvil-'));
+    const anvil = new Anvil(await freePort(), folder, options);
+    await anvil.start();
+    return anvil;
+  }
+
+  /** With the chain that it had when it was stopped in order; else with a new one. */
+  async start(): Promise<void> {
+    assert.ok(program !== null, 'anvil is not installed');
+    const env = { HOME: this.#folder, PATH: process.env.PATH ?? '' };
+    const child = spawn(program, this.#args, { stdio: 'ignore', cwd: this.#folder, env });
+    this.#child = child;
+    // Should the tests end without closing it.
+    const kill = () => child.kill('SIGKILL');
+    process.once('exit', kill);
+    child.once('exit', () => process.off('exit', kill));
+    await this.#answering(child);
+  }
+
+  /** In order, or as a machine that loses its power. */
+  async stop(signal: 'SIGINT' | 'SIGKILL'): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+
+  async close(): Promise<void> {
+    await this.stop('SIGKILL');
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async ask<T = unknown>(method: string, ...params: readonly unknown[]): Promise<T> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(this.url, { method: 'POST', headers, body });
+    const answer = (await response.json()) as { result: T; error?: { message: string } };
+    if (answer.error) throw new Error(`${method}: ${answer.error.message}`);
+    return answer.result;
+  }
+
+  /** One that has ether. */
+  account(n: number): string {
+    return this.#accounts[n] ?? assert.fail('anvil has no such account');
+  }
+
+  /** As it may be sent, again and again. */
+  async order(order: Omit<Order, 'nonce' | 'from'> & { readonly from?: string }): Promise<Order> {
+    const from = order.from ?? this.account(0);
+    const nonce = await this.ask<string>('eth_getTransactionCount', from, 'pending');
+    return { ...order, from, nonce };
+  }
+
+  /** Into the pool; returns its id. */
+  async send(order: Order): Promise<string> {
+    return await this.ask<string>('eth_sendTransaction', { ...FEES, ...order });
+  }
+
+  async pay(to: string, wei: bigint): Promise<string> {
+    return await this.send(await this.order({ to, value: hex(wei) }));
+  }
+
+  async mine(blocks = 1): Promise<void> {
+    await this.ask('anvil_mine', hex(blocks));
+  }
+
+  /** The newest blocks are replaced by as many, which have these transactions only, each in the block of its number. */
+  async reorg(depth: number, orders: readonly (readonly [Order, number])[] = []): Promise<void> {
+    const pairs = orders.map(([order, block]) => [{ ...FEES, ...order }, block]);
+    await this.ask('anvil_reorg', depth, pairs);
+  }
+
+  /** Its newest blocks are gone, as if it had been restored from a copy. */
+  async putBack(depth: number): Promise<void> {
+    await this.ask('anvil_rollback', depth);
+  }
+
+  async height(): Promise<number> {
+    return Number(await this.ask<string>('eth_blockNumber'));
+  }
+
+  /** Mined at once; returns the address of the contract. */
+  async deploy(bytecode: string): Promise<string> {
+    const txid = await this.send(await this.order({ data: `0x${bytecode}` }));
+    await this.mine();
+    const receipt = await this.ask<{ contractAddress: string; status: string }>(
+      'eth_getTransactionReceipt',
+      txid,
+    );
+    assert.equal(receipt.status, '0x1', 'the contract could not be made');
+    return receipt.contractAddress;
+  }
+
+  async #answering(child: ChildProcess): Promise<void> {
+    for (const deadline = Date.now() + READY_MAX_MS; ; await pause(LOOK_EVERY_MS)) {
+      const accounts = await this.ask<string[]>('eth_accounts').catch(() => null);
+      if (accounts) {
+        this.#accounts = accounts;
+        return;
+      }
+      assert.equal(child.exitCode, null, 'anvil has ended');
+      assert.ok(Date.now() < deadline, 'anvil does not answer');
+    }
+  }
+}
+
+export function hex(value: bigint | number): string {
+  return `0x${value.toString(16)}`;
+}
+
+function findAnvil(): string | null {
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch;
+  try {
+    const { resolve } = createRequire(import.meta.url);
+    const found = resolve(`@foundry-rs/anvil-${process.platform}-${arch}/package.json`);
+    return join(dirname(found), 'bin', 'anvil');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { EvmChain } from '../../../src/drivers/chain/evm/driver.ts';
+import { EvmNode } from '../../../src/drivers/chain/evm/node.ts';
+import { EvmSource } from '../../../src/drivers/chain/evm/source.ts';
+import { EvmWitness } from '../../../src/drivers/chain/evm/witness.ts';
+import { NodeError, NodeUnreachable, nodeAddress } from '../../../src/drivers/chain/node-http.ts';
+import { UnsafeChain } from '../../../src/ports/chain.ts';
+import { testAccount } from './evm-world.ts';
+import { StubNode } from './stub-node.ts';
+
+const USDT = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
+
+let node: StubNode;
+before(async () => {
+  node = await StubNode.start();
+});
+after(async () => {
+  await node.close();
+});
+beforeEach(() => {
+  Object.assign(node, {
+    chainId: 1,
+    height: 100,
+    finalized: null,
+    tipAgeS: 5,
+    syncing: false,
+    peers: '0x19',
+  });
+  Object.assign(node, { tracing: 'traces', tracedFrom: 0, code: '0x6080', decimals: 6n });
+  node.genesis = '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3';
+  node.between.calls.length = 0;
+  node.between.batches.length = 0;
+});
+
+function chain(coin: 'ETH' | 'USDT', { contract = USDT, allowTest = false } = {}): EvmChain {
+  const own = async () => new Set<string>();
+  return new EvmChain({
+    coin,
+    node: nodeAddress(node.url),
+    account: testAccount(),
+    own,
+    contract,
+    allowTest,
+  });
+}
+
+async function refusal(driver: { prove(): Promise<void> }): Promise<string> {
+  try {
+    await driver.prove();
+  } catch (error) {
+    assert.ok(error instanceof UnsafeChain, String(error));
+    return error.message;
+  }
+  return 'none';
+}
+
+describe('a node of Ethereum', () => {
+  it('is used where it is on the real network', async () => {
+    assert.equal(await refusal(chain('ETH')), 'none');
+    assert.equal(await refusal(chain('USDT')), 'none');
+  });
+
+  it('is refused where its coins are worth nothing, unless these are allowed', async () => {
+    node.chainId = 11_155_111;
+    assert.match(await refusal(chain('ETH')), /network 11155111/);
+    assert.match(await refusal(chain('USDT')), /network 11155111/);
+    const witness = { coin: 'ETH', node: nodeAddress(node.url), contract: USDT, allowTest: false } as const;
+    assert.match(await refusal(new EvmWitness(witness)), /network 11155111/);
+    assert.equal(await refusal(chain('ETH', { allowTest: true })), 'none');
+  });
+
+  it('is refused where a chain of its own only calls itself Ethereum', async () => {
+    node.genesis = `0x${'1'.repeat(64)}`;
+    assert.match(await refusal(chain('ETH')), /a copy of Ethereum/);
+  });
+
+  it('must be able to trace for ether, in one of two ways, and need not for USDT', async () => {
+    node.tracing = 'frames';
+    assert.equal(await refusal(chain('ETH')), 'none');
+    node.tracing = 'none';
+    assert.match(await refusal(chain('ETH')), /payments that contracts make.*would be missed/);
+    assert.equal(await refusal(chain('USDT')), 'none');
+  });
+
+  it('may have its first block only', async () => {
+    Object.assign(node, { height: 0, tracing: 'frames' });
+    const driver = chain('ETH');
+    const { cursor } = await driver.poll({ cursor: null });
+    assert.equal(cursor, `0:${node.genesis}`);
+  });
+
+  it('is not called unable to trace because of some other trouble', async () => {
+    node.tracedFrom = 1_000;
+    node.tracing = 'traces';
+    await assert.rejects(chain('ETH').prove(), NodeError);
+  });
+
+  it('must have a contract of USDT, with six decimals, at an address without a typing error', async () => {
+    node.decimals = 18n;
+    assert.match(await refusal(chain('USDT')), /18 decimals/);
+    node.code = '0x';
+    assert.match(await refusal(chain('USDT')), /not on this network/);
+    assert.match(await refusal(chain('USDT', { contract: USDT.replace('AC17', 'Ac17') })), /typing error/);
+    assert.match(await refusal(chain('USDT', { contract: `${USDT}0` })), /no address/);
+    assert.equal(await refusal(chain('ETH')), 'none');
+  });
+
+  it('that cannot be asked is waited for', async () => {
+    const { url } = node;
+    const silent = url.replace(/\d+$/, '1');
+    const own = async () => new Set<string>();
+    const lost = { coin: 'ETH', node: nodeAddress(silent), account: testAccount(), own } as const;
+    const driver = new EvmChain({ ...lost, contract: USDT, allowTest: false });
+    await assert.rejects(driver.poll({ cursor: null }), NodeUnreachable);
+    await assert.rejects(driver.allocate({ id: 'one', index: 0, amountUnits: 1n }), NodeUnreachable);
+  });
+
+  it('is proven before its first use and not each time', async () => {
+    const driver = chain('ETH');
+    const { cursor } = await driver.poll({ cursor: null });
+    await driver.poll({ cursor });
+    const proofs = node.between.calls.filter(({ method }) => method === 'eth_chainId');
+    assert.equal(proofs.length, 1);
+  });
+});
+
+describe('an address of Ethereum', () => {
+  it('is the same for the same invoice, and never one of the other coin', async () => {
+    const [ether, usdt] = [chain('ETH'), chain('USDT')];
+    const of = async (driver: EvmChain, index: number) =>
+      (await driver.allocate({ id: `${index}`, index, amountUnits: 5n })).address;
+    const all = [];
+    for (const index of [0, 1, 2, 1_000]) all.push(await of(ether, index), await of(usdt, index));
+    assert.equal(new Set(all).size, 8);
+    assert.equal(await of(ether, 1), all[2]);
+    for (const address of all) assert.match(address, /^0x[0-9a-fA-F]{40}$/);
+  });
+
+  it('comes with a link that names the network, and the token', async () => {
+    const invoice = { id: 'one', index: 3, amountUnits: 12_345_678_901_234_567_890n };
+    const ether = await chain('ETH').allocate(invoice);
+    assert.equal(ether.uri, `ethereum:${ether.address}@1?value=12345678901234567890`);
+    const usdt = await chain('USDT', { contract: USDT.toLowerCase() }).allocate({
+      ...invoice,
+      amountUnits: 30_000_000n,
+    });
+    assert.equal(usdt.uri, `ethereum:${USDT}@1/transfer?address=${usdt.address}&uint256=30000000`);
+  });
+});
+
+describe('reading Ethereum', () => {
+  it('asks for a bounded number of things at once', async () => {
+    node.height = 500;
+    for (const coin of ['ETH', 'USDT'] as const) {
+      const driver = chain(coin);
+      const { whole } = await driver.poll({ cursor: null });
+      assert.equal(whole, false);
+      await driver.recheck(Array.from({ length: 200 }, (_, i) => `0x${String(i).padStart(64, '0')}:x`));
+    }
+    assert.ok(Math.max(...node.between.batches) <= 20, `${Math.max(...node.between.batches)} at once`);
+  });
+
+  it('asks one thing where there is no new block', async () => {
+    for (const coin of ['ETH', 'USDT'] as const) {
+      node.height = 10;
+      const driver = chain(coin);
+      let cursor: string | null = null;
+      for (let whole = false; !whole; ) ({ cursor, whole } = await driver.poll({ cursor }));
+      node.between.calls.length = 0;
+      assert.deepEqual(await driver.poll({ cursor }), { cursor, observations: [], whole: true });
+      assert.deepEqual(
+        node.between.calls.map(({ method, params }) => `${method} ${params[0]}`),
+        ['eth_getBlockByNumber latest'],
+      );
+    }
+  });
+
+  it('takes no block for final that is not 64 deep, nor one that the node does not', async () => {
+    node.height = 1_000;
+    for (const [finalized, finalHeight] of [
+      [null, 936],
+      [990, 936],
+      [930, 930],
+    ] as const) {
+      node.finalized = finalized;
+      const source = new EvmSource(new EvmNode(nodeAddress(node.url)), { coin: 'USDT', contract: USDT });
+      assert.equal((await source.tip()).finalHeight, finalHeight);
+    }
+  });
+});
+
+describe('the health of a node of Ethereum', () => {
+  it('is good where it follows the chain', async () => {
+    const health = await chain('ETH').health();
+    assert.deepEqual([health.ok, health.height], [true, 100]);
+    assert.match(health.detail, /25 peers/);
+    node.peers = null;
+    assert.equal((await chain('ETH').health()).ok, true);
+  });
+
+  it('is bad where it still reads the chain, has no peers, or an old block as its newest', async () => {
+    Object.assign(node, { syncing: { currentBlock: '0x1' }, peers: '0x0', tipAgeS: 900 });
+    const { ok, detail } = await chain('ETH').health();
+    assert.equal(ok, false);
+    assert.equal(
+      detail,
+      'it is still reading the chain; it has no peers; its newest block is 15 minutes old',
+    );
+  });
+
+  it('does not ask a network for tests for peers or new blocks', async () => {
+    Object.assign(node, { chainId: 31_337, peers: '0x0', tipAgeS: 90_000 });
+    assert.equal((await chain('ETH', { allowTest: true }).health()).ok, true);
+  });
+});
+
+describe('what is to be known of Ethereum', () => {
+  const levels = async (coin: 'ETH' | 'USDT', given = 3) => {
+    const notes = await chain(coin).examine(given);
+    return notes.map(({ level, says }) => `${level}: ${says}`).join('\n');
+  };
+
+  it('is which addresses a wallet must be told of', async () => {
+    assert.match(await levels('ETH'), /even numbers.*up to 4 by now/);
+    assert.match(await levels('USDT'), /odd numbers.*up to 5 by now/);
+    assert.doesNotMatch(await levels('ETH', 0), /numbers/);
+  });
+
+  it('is that addresses of USDT hold no ether for the fee', async () => {
+    assert.match(await levels('USDT'), /note: addresses of USDT hold no ether/);
+  });
+
+  it('is that a transaction too long to be traced could not be read', async () => {
+    node.transactions.set(100, [{ hash: `0x${'1'.repeat(64)}`, to: USDT.toLowerCase() }]);
+    try {
+      for (const tracing of ['traces', 'frames'] as const) {
+        Object.assign(node, { height: 100, tracing, replays: true });
+        assert.doesNotMatch(await levels('ETH'), /too long/);
+      }
+      Object.assign(node, { tracing: 'traces', replays: false });
+      assert.match(await levels('ETH'), /note: .*too long to be traced/);
+    } finally {
+      node.transactions.clear();
+      node.replays = true;
+    }
+  });
+
+  it('is how far back the node can trace', async () => {
+    node.height = 20_000;
+    assert.match(await levels('ETH'), /ok: the node can trace blocks of a day ago/);
+    node.tracedFrom = 19_900;
+    assert.match(await levels('ETH'), /look: the node can trace only its newest blocks/);
+  });
+});

@@ -1,0 +1,93 @@
+/** Top-ups in ether and USDT on a real node, through the real driver, a real database and the watch duty. */
+import { HDKey } from '@scure/bip32';
+import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
+import { EvmChain } from '../../../src/drivers/chain/evm/driver.ts';
+import { EvmWitness } from '../../../src/drivers/chain/evm/witness.ts';
+import { nodeAddress } from '../../../src/drivers/chain/node-http.ts';
+import { WitnessedChain } from '../../../src/drivers/chain/witnessed.ts';
+import type { ChainDriver } from '../../../src/ports/chain.ts';
+import type { CoinCode } from '../../../src/spec/coins.ts';
+import { findOwnAddresses } from '../../../src/store/own-addresses.ts';
+import type { TopupRow } from '../../../src/store/topups.ts';
+import { type GivenChains, type Ground, TopupWorld } from '../../support/topup-world.ts';
+import type { Anvil } from './anvil.ts';
+
+/** Accounts of wallets that only tests have. */
+export function testAccount(n = 0): AccountKey {
+  const root = HDKey.fromMasterSeed(Buffer.alloc(32, 7 + n));
+  return AccountKey.parse(root.derive("m/44'/60'/0'").publicExtendedKey);
+}
+
+export const NO_CONTRACT = `0x${'0'.repeat(40)}`;
+
+export interface EvmWorldOptions {
+  /** Where the driver asks, in the place of the node itself. */
+  readonly url?: string;
+  /** A second node. */
+  readonly secondUrl?: string;
+  readonly contract?: string;
+  /** Worlds of the same account give out the same addresses. */
+  readonly account?: AccountKey;
+}
+
+let accounts = 0;
+
+export class EvmWorld {
+  readonly anvil: Anvil;
+  readonly world: TopupWorld;
+  readonly #chains: GivenChains;
+
+  private constructor(anvil: Anvil, world: TopupWorld, chains: GivenChains) {
+    this.anvil = anvil;
+    this.world = world;
+    this.#chains = chains;
+  }
+
+  static async start(anvil: Anvil, options: EvmWorldOptions = {}): Promise<EvmWorld> {
+    accounts += 1;
+    const given = { account: testAccount(accounts), ...options };
+    const chains = ({ db }: Ground): ReadonlyMap<CoinCode, ChainDriver> =>
+      new Map((['ETH', 'USDT'] as const).map((coin) => [coin, driver(anvil, coin, db, given)]));
+    return new EvmWorld(anvil, await TopupWorld.start({ chains }), chains);
+  }
+
+  async close(): Promise<void> {
+    await this.world.close();
+  }
+
+  /** As another process has it, which knows nothing but what is in the database. */
+  async restarted<T>(work: (world: TopupWorld) => Promise<T>): Promise<T> {
+    const world = TopupWorld.attach(this.world.connection, { chains: this.#chains });
+    try {
+      return await work(world);
+    } finally {
+      await world.close();
+    }
+  }
+
+  async invoice(usd: number, coin: 'ETH' | 'USDT' = 'ETH'): Promise<TopupRow> {
+    return await this.world.invoice(usd, coin);
+  }
+
+  /** State of each of its payments, and what is on the balance, in cents. */
+  async seen(topup: TopupRow): Promise<string> {
+    const deposits = await this.world.deposits(topup);
+    const states = deposits.map(({ state, confirmations }) => `${state} ${confirmations}`);
+    return [...states, await this.world.balance(topup)].join(', ');
+  }
+}
+
+function driver(
+  anvil: Anvil,
+  coin: 'ETH' | 'USDT',
+  db: Ground['db'],
+  { url = anvil.url, secondUrl, contract = NO_CONTRACT, account = testAccount() }: EvmWorldOptions,
+): ChainDriver {
+  const first = new EvmChain({
+    ...{ coin, node: nodeAddress(url), account, contract, allowTest: true },
+    own: (addresses) => findOwnAddresses(db, coin, addresses),
+  });
+  if (secondUrl === undefined) return first;
+  const second = { coin, node: nodeAddress(secondUrl), contract, allowTest: true };
+  return new WitnessedChain(first, new EvmWitness(second));
+}

@@ -1,0 +1,286 @@
+/** Blocks that somebody made too long to be traced. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { EvmChain } from '../../../src/drivers/chain/evm/driver.ts';
+import { NodeError, nodeAddress } from '../../../src/drivers/chain/node-http.ts';
+import type { Observation, OwnAddresses } from '../../../src/ports/chain.ts';
+import { findOwnAddresses } from '../../../src/store/own-addresses.ts';
+import type { TopupRow } from '../../../src/store/topups.ts';
+import { IN_FULL } from '../../support/runs.ts';
+import { TopupWorld } from '../../support/topup-world.ts';
+import { Anvil, hex, NO_ANVIL } from './anvil.ts';
+import { Between, type RpcError, unknownMethod } from './between.ts';
+import { WORDY } from './contracts.ts';
+import { EvmWorld } from './evm-world.ts';
+import { TEST_ACCOUNT } from './stub-account.ts';
+import { StubNode, type StubTransaction } from './stub-node.ts';
+
+const MIB = 1024 ** 2;
+const CONTRACT = `0x${'5'.repeat(40)}`;
+const txid = (n: number) => `0x${String(n).padStart(64, '0')}`;
+
+let node: StubNode;
+let ours: string;
+let unread: string[];
+before(async () => {
+  node = await StubNode.start();
+  ours = (await chain().allocate({ id: 'one', index: 0, amountUnits: 1n })).address;
+});
+after(async () => await node?.close());
+beforeEach(() => {
+  Object.assign(node, { height: 100, tracing: 'traces', tracedFrom: 0, replays: true });
+  node.transactions.clear();
+  unread = [];
+});
+
+function chain(
+  own: OwnAddresses = async (addresses) => new Set(addresses.filter((each) => each === ours)),
+): EvmChain {
+  return new EvmChain({
+    ...{
+      coin: 'ETH',
+      node: nodeAddress(node.url),
+      account: TEST_ACCOUNT,
+      contract: CONTRACT,
+      allowTest: false,
+    },
+    own,
+    unread: (line) => void unread.push(line),
+  });
+}
+
+const paying = (n: number, units: bigint, more: Partial<StubTransaction> = {}): StubTransaction => ({
+  ...{ hash: txid(n), to: CONTRACT },
+  calls: [{ to: ours.toLowerCase(), value: units }],
+  ...more,
+});
+
+async function read(driver = chain()): Promise<Observation[]> {
+  const all: Observation[] = [];
+  let cursor: string | null = null;
+  for (let whole = false; !whole; ) {
+    const polled = await driver.poll({ cursor });
+    ({ cursor, whole } = polled);
+    all.push(...polled.observations);
+  }
+  return all;
+}
+
+const paid = (observations: readonly Observation[]) =>
+  observations.map(({ txid, amountUnits, height }) => `${Number(txid)} ${amountUnits} ${height}`);
+
+/** Its trace is 65 MiB long, as one of a loop that gives much to another contract is. */
+const BOMB = { inputBytes: 32.5 * MIB };
+/** Too long as well, as the node says. */
+const LONG = { isTooLong: true };
+
+describe('a block whose trace is 65 MiB long', () => {
+  for (const [tracing, long] of [
+    ['traces', BOMB],
+    ['frames', LONG],
+  ] as const) {
+    const whenLong = long === BOMB ? IN_FULL : {};
+    it(
+      `does not hide its payments, nor any after it, where the node tells by ${tracing}`,
+      whenLong,
+      async () => {
+        node.tracing = tracing;
+        node.transactions.set(98, [paying(1, 7n), paying(3, 9n, long), paying(4, 8n)]);
+        node.transactions.set(99, [paying(5, 6n)]);
+        const driver = chain();
+        const told = await read(driver);
+        assert.deepEqual(paid(told), ['1 7 98', '3 9 98', '4 8 98', '5 6 99']);
+        assert.deepEqual(unread, []);
+        assert.deepEqual(await driver.recheck(told.map(({ key }) => key)), told);
+      },
+    );
+  }
+
+  it('is passed with what its transaction says itself where the node cannot tell more, and that is told', async () => {
+    node.replays = false;
+    node.transactions.set(98, [paying(1, 7n, LONG), paying(2, 0n, { ...LONG, to: ours, value: 5n })]);
+    node.transactions.set(99, [paying(3, 6n)]);
+    assert.deepEqual(paid(await read()), ['2 5 98', '3 6 99']);
+    assert.match(unread.join('\n'), /too long to be traced/);
+    assert.equal(unread.length, 2);
+  });
+
+  it('is not passed where the node has trouble of another kind', async () => {
+    node.transactions.set(98, [paying(1, 7n), paying(2, 0n, LONG)]);
+    const { answer } = node.between;
+    const troubled = { error: { code: -32_000, message: 'missing trie node' } };
+    node.between.answer = ({ method, ...call }) =>
+      /trace_.*Transaction|trace_transaction/.test(method) && call.params[0] === txid(1)
+        ? troubled
+        : answer({ method, ...call });
+    try {
+      await assert.rejects(read(), NodeError);
+    } finally {
+      node.between.answer = answer;
+    }
+    assert.deepEqual(paid(await read()), ['1 7 98']);
+  });
+
+  it('is read though the node will not tell of it, or of one of its transactions, in words of its own', async () => {
+    node.transactions.set(98, [paying(1, 7n), paying(2, 8n)]);
+    const { answer } = node.between;
+    const failing = async (errors: Readonly<Record<string, object>>) => {
+      node.between.answer = (call) => {
+        const error =
+          call.params[0] === txid(2) || Number(call.params[0]) === 98 ? errors[call.method] : undefined;
+        return error ? ({ error } as RpcError) : answer(call);
+      };
+      const driver = chain();
+      await driver.prove();
+      for (let times = 1; ; times++) {
+        try {
+          return [times, ...paid(await read(driver))];
+        } catch (error) {
+          if (!(error instanceof NodeError) || times === 5) throw error;
+        }
+      }
+    };
+    const timeout = { code: -32_000, message: 'execution timeout' };
+    try {
+      assert.deepEqual(await failing({ trace_block: timeout, trace_transaction: timeout }), [
+        3,
+        '1 7 98',
+        '2 8 98',
+      ]);
+    } finally {
+      node.between.answer = answer;
+    }
+  });
+
+  it('is read on from where its reading ended', async () => {
+    node.transactions.set(98, [paying(1, 7n), paying(2, 8n), paying(3, 9n, LONG)]);
+    const { answer } = node.between;
+    const busy = { error: { code: -32_000, message: 'execution timeout' } };
+    node.between.answer = (call) =>
+      call.method === 'trace_transaction' && call.params[0] === txid(3) ? busy : answer(call);
+    const driver = chain();
+    try {
+      await assert.rejects(read(driver), NodeError);
+    } finally {
+      node.between.answer = answer;
+    }
+    node.between.calls.length = 0;
+    assert.deepEqual(paid(await read(driver)), ['1 7 98', '2 8 98', '3 9 98']);
+    const again = node.between.calls.filter(({ method }) => method === 'trace_transaction');
+    assert.deepEqual(
+      again.map(({ params }) => params[0]),
+      [txid(3)],
+    );
+    // Nor is it asked for whole once more: a node that is slow to refuse it would take the whole poll for that.
+    const whole = node.between.calls.filter(
+      ({ method, params }) => method === 'trace_block' && Number(params[0]) === 98,
+    );
+    assert.equal(whole.length, 0);
+  });
+
+  it('does not keep a node from being proven when it is the newest', async () => {
+    node.transactions.set(100, [paying(1, 7n, LONG)]);
+    await chain().prove();
+  });
+});
+
+describe('a top-up paid after such a block', () => {
+  it('is credited, and one paid in it as well', async () => {
+    const world = await TopupWorld.start({
+      chains: ({ db }) => new Map([['ETH', chain((addresses) => findOwnAddresses(db, 'ETH', addresses))]]),
+    });
+    try {
+      const [within, later] = [await world.invoice(100, 'ETH'), await world.invoice(100, 'ETH')];
+      const payment = (n: number, topup: TopupRow, more = {}) => {
+        const calls = [{ to: topup.deposit_address.toLowerCase(), value: topup.deposit_units }];
+        return paying(n, 0n, { calls, ...more });
+      };
+      node.transactions.set(85, [payment(1, within, LONG)]);
+      node.transactions.set(86, [payment(2, later)]);
+      await world.settle();
+      for (const topup of [within, later]) assert.equal(await world.balance(topup), 13_000n);
+    } finally {
+      await world.close();
+    }
+  });
+});
+
+describe('receipts that are very long together', () => {
+  it('are asked for in parts', async () => {
+    node.transactions.set(
+      98,
+      Array.from({ length: 5 }, (_, i) => paying(i, 1n, { logBytes: 1.8 * MIB })),
+    );
+    const driver = chain();
+    const told = await read(driver);
+    assert.equal(told.length, 5);
+    assert.deepEqual(await driver.recheck(told.map(({ key }) => key)), told);
+  });
+});
+
+describe('a payment in a block that the node cannot trace any more', () => {
+  it('stays where it is, is agreed to by nobody, and never final, unless the transaction says it itself', async () => {
+    node.transactions.set(98, [paying(1, 7n), { hash: txid(2), to: ours.toLowerCase(), value: 5n }]);
+    const [inner, plain] = await read();
+    assert.ok(inner && plain);
+    Object.assign(node, { height: 300, tracedFrom: 200 });
+    const again = await chain().recheck([inner.key, plain.key, `${txid(3)}:${ours}:7:0`]);
+    assert.deepEqual(
+      again.map(({ state, agreed, confirmations, amountUnits }) => [
+        state,
+        agreed,
+        confirmations,
+        amountUnits,
+      ]),
+      [
+        ['included', false, 203, 7n],
+        ['final', true, 203, 5n],
+        ['removed', true, 0, 0n],
+      ],
+    );
+    assert.equal(again[0]?.blockHash, inner.blockHash);
+    assert.equal(again[0]?.address, ours);
+  });
+});
+
+describe('one look at Ethereum', () => {
+  it('asks for the newest block once to poll, and once to ask for payments', async () => {
+    node.transactions.set(98, [paying(1, 7n)]);
+    const driver = chain();
+    const [told] = await read(driver);
+    const asked = () =>
+      node.between.calls.filter(({ method, params }) => /ByNumber/.test(method) && params[0] === 'latest')
+        .length;
+    const before = asked();
+    await driver.recheck([told?.key ?? '']);
+    assert.equal(asked() - before, 1);
+  });
+});
+
+describe('a real block whose trace is 70 MiB long', { skip: NO_ANVIL || IN_FULL.skip }, () => {
+  for (const tracing of ['traces', 'frames'] as const) {
+    it(`stops no top-up, neither one paid in it nor one paid later, where the node tells by ${tracing}`, async () => {
+      const anvil = await Anvil.start();
+      const between = await Between.start(anvil.url);
+      between.answer = ({ method }) =>
+        tracing === 'frames' && /^trace_/.test(method) ? unknownMethod(method) : undefined;
+      const evm = await EvmWorld.start(anvil, { url: between.url });
+      try {
+        const wordy = await anvil.deploy(WORDY);
+        const [within, later] = [await evm.invoice(100), await evm.invoice(100)];
+        const data = `0x${within.deposit_address.slice(2).toLowerCase().padStart(64, '0')}`;
+        await anvil.send(await anvil.order({ to: wordy, value: hex(within.deposit_units), data }));
+        await anvil.mine();
+        await anvil.pay(later.deposit_address, later.deposit_units);
+        await anvil.mine(12);
+        await evm.world.settle();
+        assert.equal(await evm.seen(within), 'included 13, 13000');
+        assert.equal(await evm.seen(later), 'included 12, 13000');
+      } finally {
+        await evm.close();
+        await between.close();
+        await anvil.close();
+      }
+    });
+  }
+});

@@ -1,0 +1,270 @@
+/** What pays, and what does not, on a real node with real contracts. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { EvmChain } from '../../../src/drivers/chain/evm/driver.ts';
+import { nodeAddress } from '../../../src/drivers/chain/node-http.ts';
+import { UnsafeChain } from '../../../src/ports/chain.ts';
+import type { TopupRow } from '../../../src/store/topups.ts';
+import { IN_FULL } from '../../support/runs.ts';
+import { Anvil, hex, NO_ANVIL } from './anvil.ts';
+import { Between, unknownMethod } from './between.ts';
+import { contract } from './contracts.ts';
+import { EvmWorld, testAccount } from './evm-world.ts';
+
+const CONFIRMED = 24;
+const skip = NO_ANVIL || IN_FULL.skip;
+
+let anvil: Anvil;
+let evm: EvmWorld;
+/** The same chain through a node that cannot trace by `trace_block`. */
+let other: EvmWorld;
+let geth: Between;
+let usdt: string;
+let payer: string;
+
+before(async () => {
+  if (skip) return;
+  anvil = await Anvil.start();
+  usdt = await anvil.deploy(contract('Tether').bytecode);
+  payer = await anvil.deploy(contract('Payer').bytecode);
+  geth = await Between.start(anvil.url);
+  geth.answer = async ({ method, params }) => {
+    if (method === 'trace_block') return unknownMethod(method);
+    if (method !== 'debug_traceBlockByHash') return undefined;
+    const block = await anvil.ask<{ transactions: string[] }>('eth_getBlockByHash', params[0], false);
+    const traced = block.transactions.map(async (txHash) => ({
+      txHash,
+      result: await anvil.ask('debug_traceTransaction', txHash, params[1]),
+    }));
+    return { result: await Promise.all(traced) };
+  };
+  evm = await EvmWorld.start(anvil, { contract: usdt });
+  other = await EvmWorld.start(anvil, { contract: usdt, url: geth.url });
+});
+
+after(async () => {
+  await evm?.close();
+  await other?.close();
+  await geth?.close();
+  await anvil?.close();
+});
+
+/** Calls a contract with ether. */
+async function call(to: string, data: string, value = 0n): Promise<string> {
+  return await anvil.send(await anvil.order({ to, data, value: hex(value) }));
+}
+
+async function succeeded(txid: string): Promise<boolean> {
+  const receipt = await anvil.ask<{ status: string }>('eth_getTransactionReceipt', txid);
+  return receipt.status === '0x1';
+}
+
+async function weiOf(topup: TopupRow): Promise<bigint> {
+  return BigInt(await anvil.ask<string>('eth_getBalance', topup.deposit_address, 'latest'));
+}
+
+/** Mines what waits, and confirms it. */
+async function confirm(world = evm): Promise<void> {
+  await anvil.mine(CONFIRMED);
+  await world.world.settle();
+}
+
+async function amounts(topup: TopupRow, world = evm): Promise<bigint[]> {
+  const deposits = await world.world.deposits(topup);
+  return deposits.map(({ amount_units }) => amount_units).sort();
+}
+
+for (const [by, at] of [
+  ['trace_block', () => evm],
+  ['callTracer', () => other],
+] as const) {
+  describe(`ether, by ${by}`, { skip }, () => {
+    it('is credited when a contract pays it, to each of several', async () => {
+      const [one, two] = [await at().invoice(100), await at().invoice(200)];
+      const each = two.deposit_units;
+      const to = [one.deposit_address, two.deposit_address, anvil.account(3)];
+      await call(payer, contract('Payer').call('split', to), each * 3n);
+      await confirm(at());
+      assert.deepEqual([await amounts(one, at()), await amounts(two, at())], [[each], [each]]);
+      assert.equal(await at().world.balance(two), 23_000n);
+    });
+
+    it('is credited twice when a transaction pays it twice, the same amount too', async () => {
+      const topup = await at().invoice(100);
+      const half = topup.deposit_units / 2n + 1n;
+      const to = [topup.deposit_address, topup.deposit_address];
+      await call(payer, contract('Payer').call('split', to), half * 2n);
+      await confirm(at());
+      assert.deepEqual(await amounts(topup, at()), [half, half]);
+      assert.equal(await at().world.balance(topup), 13_000n);
+    });
+
+    it('is not credited when the call that pays it fails inside a transaction that does not', async () => {
+      const topup = await at().invoice(100);
+      const data = contract('Payer').call('carefully', topup.deposit_address);
+      const txid = await call(payer, data, topup.deposit_units);
+      await confirm(at());
+      assert.equal(await succeeded(txid), true);
+      assert.deepEqual(await amounts(topup, at()), []);
+    });
+
+    it('is not credited when the transaction fails', async () => {
+      const topup = await at().invoice(100);
+      const data = contract('Payer').call('payAndFail', topup.deposit_address);
+      const txid = await call(payer, data, topup.deposit_units);
+      await confirm(at());
+      assert.equal(await succeeded(txid), false);
+      assert.deepEqual(await amounts(topup, at()), []);
+    });
+
+    it('is credited when a contract is destroyed and leaves it', async () => {
+      const topup = await at().invoice(100);
+      const data = contract('Payer').call('bequeath', topup.deposit_address);
+      await call(payer, data, topup.deposit_units);
+      await confirm(at());
+      assert.deepEqual(await amounts(topup, at()), [topup.deposit_units]);
+      assert.equal(await weiOf(topup), topup.deposit_units);
+    });
+
+    it('is credited when a contract that stays gives away all it has', async () => {
+      const topup = await at().invoice(100);
+      const data = contract('Payer').call('leave', topup.deposit_address);
+      await call(payer, data, topup.deposit_units);
+      await confirm(at());
+      // What a call that failed left there comes along.
+      const wei = await weiOf(topup);
+      assert.ok(wei >= topup.deposit_units);
+      assert.deepEqual(await amounts(topup, at()), [wei]);
+    });
+
+    it('of no amount at all is none', async () => {
+      const topup = await at().invoice(100);
+      await anvil.pay(topup.deposit_address, 0n);
+      await confirm(at());
+      assert.deepEqual(await amounts(topup, at()), []);
+    });
+
+    it('that is another amount in another block is another payment', async () => {
+      const topup = await at().invoice(100);
+      const data = contract('Payer').call('byHeight', topup.deposit_address);
+      const order = await anvil.order({ to: payer, data, value: hex(topup.deposit_units * 2n) });
+      const txid = await anvil.send(order);
+      await confirm(at());
+      const [before] = await amounts(topup, at());
+      await anvil.reorg(CONFIRMED, [[order, 3]]);
+      await confirm(at());
+      const [gone, stands] = (await at().world.deposits(topup)).toSorted(
+        (a, b) => a.confirmations - b.confirmations,
+      );
+      assert.deepEqual([gone?.state, gone?.amount_units, gone?.credited_cents], ['removed', before, null]);
+      assert.deepEqual([stands?.state, stands?.txid], ['included', txid]);
+      assert.equal(stands?.amount_units, await weiOf(topup));
+      assert.notEqual(stands?.amount_units, before);
+    });
+  });
+}
+
+describe('ether', { skip }, () => {
+  it('has the same keys whichever way its node traces', async () => {
+    const account = testAccount(100);
+    const options = [{ account }, { account, url: geth.url }];
+    const worlds = await Promise.all(options.map((each) => EvmWorld.start(anvil, each)));
+    try {
+      const topups = await Promise.all(worlds.map((each) => each.invoice(100)));
+      const { deposit_address: address } = topups[0] ?? assert.fail();
+      assert.equal(topups[1]?.deposit_address, address);
+      await call(payer, contract('Payer').call('split', [address, address]), 10n);
+      await call(payer, contract('Payer').call('bequeath', address), 5n);
+      await anvil.mine();
+      const keys = worlds.map(async ({ world }, i) => {
+        await world.settle();
+        const deposits = await world.deposits(topups[i] ?? assert.fail());
+        return deposits.map(({ key }) => key).toSorted();
+      });
+      const [one, two] = await Promise.all(keys);
+      assert.equal(one?.length, 3);
+      assert.deepEqual(one, two);
+    } finally {
+      for (const each of worlds) await each.close();
+    }
+  });
+});
+
+describe('USDT', { skip }, () => {
+  it('is credited by its log, several of one transaction too', async () => {
+    const [one, two] = [await evm.invoice(50, 'USDT'), await evm.invoice(60, 'USDT')];
+    await call(usdt, contract('Tether').call('transfer', one.deposit_address, one.deposit_units));
+    const to = [two.deposit_address, one.deposit_address, two.deposit_address];
+    await call(usdt, contract('Tether').call('transferEach', to, 30_000_000n));
+    await confirm();
+    assert.deepEqual(await amounts(one), [30_000_000n, 50_000_000n]);
+    assert.deepEqual(await amounts(two), [30_000_000n, 30_000_000n]);
+    assert.equal(await evm.world.balance(two), 6_000n);
+  });
+
+  it('keeps its key in another block, where its log has another place', async () => {
+    const topup = await evm.invoice(50, 'USDT');
+    const transfer = (to: string, units: bigint) => contract('Tether').call('transfer', to, units);
+    const paid = await anvil.order({ to: usdt, data: transfer(topup.deposit_address, topup.deposit_units) });
+    await anvil.send(paid);
+    await anvil.mine(3);
+    await evm.world.settle();
+    const before = await evm.world.deposits(topup);
+    const funded = await anvil.order({ from: anvil.account(1), to: anvil.account(2), value: '0x1' });
+    await anvil.reorg(3, [
+      [funded, 1],
+      [paid, 1],
+    ]);
+    await confirm();
+    const after = await evm.world.deposits(topup);
+    assert.deepEqual(
+      after.map(({ key }) => key),
+      before.map(({ key }) => key),
+    );
+    assert.notEqual(after[0]?.block_hash, before[0]?.block_hash);
+    assert.equal(await evm.world.balance(topup), 5_000n);
+  });
+
+  it('is taken back when its log leaves the chain', async () => {
+    const topup = await evm.invoice(50, 'USDT');
+    await call(usdt, contract('Tether').call('transfer', topup.deposit_address, topup.deposit_units));
+    await confirm();
+    assert.equal(await evm.world.balance(topup), 5_000n);
+    await anvil.reorg(CONFIRMED);
+    await evm.world.settle();
+    assert.equal(await evm.seen(topup), 'removed 0, 0');
+  });
+
+  it('is not credited by a transfer that fails, of nothing, or by logs that only look like one', async () => {
+    const topup = await evm.invoice(50, 'USDT');
+    const { call: data } = contract('Tether');
+    const failed = await call(usdt, data('transfer', topup.deposit_address, 10n ** 30n));
+    await call(usdt, data('transfer', topup.deposit_address, 0n));
+    await call(usdt, data('pretend', topup.deposit_address));
+    await confirm();
+    assert.equal(await succeeded(failed), false);
+    assert.deepEqual(await amounts(topup), []);
+  });
+
+  it('of another contract is none, and neither is ether at its address', async () => {
+    const topup = await evm.invoice(50, 'USDT');
+    const fake = await anvil.deploy(contract('Tether').bytecode);
+    await call(fake, contract('Tether').call('transfer', topup.deposit_address, topup.deposit_units));
+    await anvil.pay(topup.deposit_address, 10n ** 18n);
+    await confirm();
+    assert.deepEqual(await amounts(topup), []);
+  });
+
+  it('is not taken where the contract is that of another token', async () => {
+    const token = await anvil.deploy(contract('Eighteen').bytecode);
+    for (const address of [token, anvil.account(5)]) {
+      const own = async () => new Set<string>();
+      const node = nodeAddress(anvil.url);
+      const options = { coin: 'USDT', node, account: testAccount(), own } as const;
+      await assert.rejects(
+        new EvmChain({ ...options, contract: address, allowTest: true }).prove(),
+        UnsafeChain,
+      );
+    }
+  });
+});

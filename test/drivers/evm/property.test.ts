@@ -1,0 +1,159 @@
+/** Whatever happens to a real chain, in the end each invoice has what its address has. */
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import fc from 'fast-check';
+import type { TopupRow } from '../../../src/store/topups.ts';
+import { IN_FULL, RUNS } from '../../support/runs.ts';
+import { seeded } from '../../support/seed.ts';
+import type { TopupWorld } from '../../support/topup-world.ts';
+import { Anvil, hex, NO_ANVIL, type Order } from './anvil.ts';
+import { contract } from './contracts.ts';
+import { EvmWorld } from './evm-world.ts';
+
+const skip = NO_ANVIL || IN_FULL.skip;
+const INVOICES = 3;
+/** More than any payment here needs. */
+const CONFIRMED = 30;
+/** Deeper than confirmations, and no deeper than blocks change. */
+const DEEPEST = 28;
+const WAYS = ['plain', 'split', 'bequeath', 'carefully', 'payAndFail', 'byHeight'] as const;
+const ACTS = ['pay', 'pay', 'pay', 'mine', 'mine', 'look', 'look', 'reorg', 'restart', 'putBack'] as const;
+
+interface Act {
+  readonly act: (typeof ACTS)[number];
+  readonly n: number;
+}
+
+let anvil: Anvil;
+let payer: string;
+
+before(async () => {
+  if (skip) return;
+  // One for each payment: so any of them may be left out later.
+  anvil = await Anvil.start({ accounts: 40 });
+  payer = await anvil.deploy(contract('Payer').bytecode);
+  await anvil.mine(DEEPEST);
+});
+
+after(async () => {
+  await anvil?.close();
+});
+
+/** Payments to some invoices, on a chain that does what a script says. */
+class Script {
+  readonly #evm: EvmWorld;
+  readonly #topups: readonly TopupRow[];
+  /** What is in each of the newest blocks, the newest last. */
+  readonly #blocks: Order[][] = [];
+  #waiting: Order[] = [];
+  #paid = 0;
+
+  constructor(evm: EvmWorld, topups: readonly TopupRow[]) {
+    this.#evm = evm;
+    this.#topups = topups;
+  }
+
+  async do(
+    { act, n }: Act,
+    look: (work: (world: TopupWorld) => Promise<void>) => Promise<void>,
+  ): Promise<void> {
+    if (act === 'pay' && this.#paid < 30) await this.#pay(n);
+    if (act === 'mine') await this.mine(1 + (n % 6));
+    if (act === 'look') await look((world) => world.settle());
+    if (act === 'reorg') await this.#reorg(1 + (n % DEEPEST), n);
+    if (act === 'restart') await this.#evm.restarted((world) => world.settle());
+    if (act === 'putBack') await this.#putBack(1 + (n % 5), look);
+  }
+
+  async mine(count: number): Promise<void> {
+    await anvil.mine(count);
+    this.#blocks.push(this.#waiting, ...Array.from({ length: count - 1 }, () => []));
+    this.#waiting = [];
+  }
+
+  async #pay(n: number): Promise<void> {
+    const topup = this.#topups[n % INVOICES] ?? assert.fail();
+    const from = anvil.account(5 + this.#paid++);
+    const value = hex(topup.deposit_units / 2n + BigInt(n));
+    const way = WAYS[n % WAYS.length] ?? 'plain';
+    const to = topup.deposit_address;
+    const data = way === 'plain' ? undefined : contract('Payer').call(way, way === 'split' ? [to, to] : to);
+    const order = await anvil.order({ from, to: data ? payer : to, value, ...(data ? { data } : {}) });
+    await anvil.send(order);
+    this.#waiting.push(order);
+  }
+
+  /** Some of what was in the newest blocks comes into other ones, the rest is gone. */
+  async #reorg(wanted: number, n: number): Promise<void> {
+    const depth = Math.min(wanted, this.#blocks.length);
+    if (depth === 0) return;
+    const gone = this.#blocks.splice(this.#blocks.length - depth).flat();
+    const kept = gone.filter((_, i) => (n + i) % 3 > 0).map((order, i) => [order, (n + i) % depth] as const);
+    await anvil.reorg(depth, kept);
+    const blocks = Array.from({ length: depth }, (_, at) =>
+      kept.filter(([, block]) => block === at).map(([order]) => order),
+    );
+    this.#blocks.push(...blocks);
+  }
+
+  /** Nothing may change by it but what is on the new branch, once that is as high. */
+  async #putBack(
+    wanted: number,
+    look: (work: (world: TopupWorld) => Promise<void>) => Promise<void>,
+  ): Promise<void> {
+    const depth = Math.min(wanted, this.#blocks.length);
+    if (depth === 0) return;
+    await look((world) => world.settle());
+    const before = await this.#seen();
+    await anvil.putBack(depth);
+    this.#blocks.splice(this.#blocks.length - depth);
+    await look(async (world) => {
+      for (let times = 0; times < 3; times++) await world.watch.run();
+    });
+    assert.deepEqual(await this.#seen(), before);
+    await this.mine(depth + 1);
+  }
+
+  async #seen(): Promise<string[]> {
+    return await Promise.all(this.#topups.map((topup) => this.#evm.seen(topup)));
+  }
+}
+
+it('each invoice has in the end what its address has', { skip }, async (t) => {
+  const acts = fc.array(fc.record<Act>({ act: fc.constantFrom(...ACTS), n: fc.nat({ max: 1_000 }) }), {
+    minLength: 8,
+    maxLength: 25,
+  });
+  await fc.assert(
+    fc.asyncProperty(acts, async (script) => {
+      const snapshot = await anvil.ask('evm_snapshot');
+      const evm = await EvmWorld.start(anvil);
+      try {
+        const topups = await Promise.all(Array.from({ length: INVOICES }, () => evm.invoice(100)));
+        const played = new Script(evm, topups);
+        for (const act of script) await played.do(act, (work) => work(evm.world));
+        await played.mine(CONFIRMED);
+        await evm.world.settle();
+        for (const topup of topups) {
+          const wei = BigInt(await anvil.ask<string>('eth_getBalance', topup.deposit_address, 'latest'));
+          const deposits = await evm.world.deposits(topup);
+          const standing = deposits.filter(({ state }) => state === 'included' || state === 'final');
+          assert.equal(
+            standing.map(({ amount_units }) => amount_units).reduce((a, b) => a + b, 0n),
+            wei,
+          );
+          assert.ok(standing.every(({ credited_cents }) => credited_cents !== null));
+          const booked = (await evm.world.entries(topup))
+            .map(({ cents }) => cents)
+            .reduce((a, b) => a + b, 0n);
+          assert.equal(booked, await evm.world.balance(topup));
+          assert.equal(booked > 0n, wei > 0n);
+        }
+      } finally {
+        await evm.close();
+        await anvil.ask('evm_revert', snapshot);
+      }
+    }),
+    seeded(t, Math.ceil(RUNS / 20)),
+  );
+});

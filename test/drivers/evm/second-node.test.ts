@@ -1,0 +1,89 @@
+/** What a second node agrees to that cannot trace, or not now. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { EvmWitness } from '../../../src/drivers/chain/evm/witness.ts';
+import { nodeAddress } from '../../../src/drivers/chain/node-http.ts';
+import type { Observation } from '../../../src/ports/chain.ts';
+import { hashAt, StubNode } from './stub-node.ts';
+
+const CONTRACT = `0x${'5'.repeat(40)}`;
+/** The same in capitals and not, so that it is spelled in one way alone. */
+const OURS = `0x${'12345678'.repeat(5)}`;
+const txid = (n: number) => `0x${String(n).padStart(64, '0')}`;
+const HEIGHT = 90;
+
+let node: StubNode;
+before(async () => {
+  node = await StubNode.start();
+});
+after(async () => await node?.close());
+beforeEach(() => {
+  Object.assign(node, { height: 100, tracing: 'traces', tracedFrom: 0 });
+  node.balances.clear();
+  node.transactions.clear();
+  node.transactions.set(HEIGHT, [
+    { hash: txid(1), to: OURS, value: 5n },
+    { hash: txid(2), to: CONTRACT, calls: [{ to: OURS, value: 7n }] },
+    { hash: txid(3), to: CONTRACT },
+  ]);
+});
+
+const witness = () =>
+  new EvmWitness({ coin: 'ETH', node: nodeAddress(node.url), contract: CONTRACT, allowTest: false });
+
+function paid(n: number, amountUnits: bigint): Observation {
+  return {
+    key: `${txid(n)}:${OURS}:${amountUnits}:0`,
+    ...{ txid: txid(n), address: OURS, amountUnits, state: 'included', confirmations: 11, agreed: true },
+    ...{ height: HEIGHT, blockHash: hashAt(HEIGHT), blockTime: new Date(0) },
+  };
+}
+
+const PLAIN = paid(1, 5n);
+const INNER = paid(2, 7n);
+const LIE = paid(3, 10_000n);
+
+const agrees = async (second: EvmWitness, ...all: Observation[]) => [...(await second.confirm(all)).keys()];
+
+describe('a second node of Ethereum', () => {
+  it('that traces agrees to what it finds', async () => {
+    assert.deepEqual(await agrees(witness(), PLAIN, INNER, LIE), [PLAIN.key, INNER.key]);
+  });
+
+  it('whose tracer fails agrees to what a transaction says itself, and to nothing else', async () => {
+    const second = witness();
+    await second.prove();
+    node.tracedFrom = HEIGHT + 1;
+    assert.deepEqual(await agrees(second, PLAIN, INNER, LIE), [PLAIN.key]);
+    node.tracedFrom = 1_000;
+    assert.deepEqual(await agrees(second, PLAIN, INNER, LIE), [PLAIN.key]);
+  });
+
+  it('that traces its newest blocks agrees to what stands in a block older than any node keeps', async () => {
+    Object.assign(node, { height: HEIGHT + 200, tracedFrom: HEIGHT + 100 });
+    const second = witness();
+    assert.deepEqual(await agrees(second, PLAIN, INNER), [PLAIN.key, INNER.key]);
+    // It cannot trace anything now.
+    node.tracedFrom = 1_000;
+    assert.deepEqual(await agrees(second, PLAIN, INNER), [PLAIN.key]);
+  });
+
+  it('that cannot trace agrees to as much as the address got in that block, whoever says so first', async () => {
+    node.tracing = 'none';
+    node.balances.set(`${HEIGHT - 1} ${OURS}`, 100n);
+    node.balances.set(`${HEIGHT} ${OURS}`, 112n);
+    assert.deepEqual(await agrees(witness(), LIE, INNER, PLAIN), [PLAIN.key, INNER.key]);
+    // Of the twelve that came, seven are INNER's.
+    const second = witness();
+    assert.deepEqual(await agrees(second, INNER), [INNER.key]);
+    assert.deepEqual(await agrees(second, paid(3, 6n)), []);
+    assert.deepEqual(await agrees(second, INNER), [INNER.key]);
+    assert.deepEqual(await agrees(second, paid(3, 5n)), [paid(3, 5n).key]);
+  });
+
+  it('that cannot trace is told of', async () => {
+    assert.deepEqual(await witness().examine(), []);
+    node.tracing = 'none';
+    assert.match((await witness().examine()).map(({ says }) => says).join(), /second node cannot trace/);
+  });
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { transfersOf } from '../../../src/drivers/chain/evm/movement.ts';
+import { movementsOfLogs, TRANSFER_TOPIC } from '../../../src/drivers/chain/evm/token.ts';
+
+const hash = (digit: string) => `0x${digit.repeat(64)}`;
+const [CONTRACT, OURS, BLOCK, TX] = [`0x${'d'.repeat(40)}`, 'c'.repeat(40), hash('e'), hash('1')];
+const OF = { contract: CONTRACT, blockHash: BLOCK };
+const wordOf = (digits: string) => `0x${digits.padStart(64, '0')}`;
+
+const LOG = {
+  address: CONTRACT,
+  topics: [TRANSFER_TOPIC, wordOf('a'.repeat(40)), wordOf(OURS)],
+  data: wordOf('f4240'),
+  blockHash: BLOCK,
+  transactionHash: TX,
+  logIndex: '0x4',
+  removed: false,
+};
+
+function keysOf(...logs: readonly object[]): string[] {
+  return transfersOf(movementsOfLogs(logs, OF)).map(({ key }) => key.toLowerCase());
+}
+
+describe('what a token transferred in a block', () => {
+  it('has a key that its place in the block has no part in', () => {
+    const expected = [`${TX}:0x${OURS}:1000000:0`, `${TX}:0x${OURS}:1000000:1`];
+    assert.deepEqual(keysOf(LOG, { ...LOG, logIndex: '0x5' }), expected);
+    assert.deepEqual(keysOf({ ...LOG, logIndex: '0x9' }, { ...LOG, logIndex: '0xa' }), expected);
+  });
+
+  it('leaves out logs that were taken back, those of other contracts, and those of another shape', () => {
+    const strange = [
+      { ...LOG, removed: true },
+      { ...LOG, address: `0x${'9'.repeat(40)}` },
+      { ...LOG, topics: [] },
+      { ...LOG, topics: [TRANSFER_TOPIC] },
+      { ...LOG, topics: [...LOG.topics, wordOf('1')] },
+      { ...LOG, topics: [hash('7'), ...LOG.topics.slice(1)] },
+      { ...LOG, topics: [...LOG.topics.slice(0, 2), `0x1${wordOf(OURS).slice(3)}`] },
+      { ...LOG, data: '0x' },
+      { ...LOG, data: `${LOG.data}00` },
+      { ...LOG, data: null },
+    ];
+    assert.deepEqual(keysOf(...strange, LOG), [`${TX}:0x${OURS}:1000000:0`]);
+  });
+
+  it('does not depend on logs of other contracts, of whatever shape', () => {
+    assert.deepEqual(keysOf({ address: `0x${'9'.repeat(40)}` }, LOG), [`${TX}:0x${OURS}:1000000:0`]);
+  });
+
+  it('is not known from logs of another block', () => {
+    assert.throws(() => keysOf({ ...LOG, blockHash: hash('f') }), /another block/);
+  });
+});

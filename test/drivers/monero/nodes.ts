@@ -1,0 +1,212 @@
+/** Real monerod and monero-wallet-rpc on loopback, on a chain of their own: regtest, where blocks are made on demand. */
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { JsonRpc } from '../../../src/drivers/chain/json-rpc.ts';
+import { askNode, type NodeAddress, NodeUnreachable } from '../../../src/drivers/chain/node-http.ts';
+import { freePort } from '../../support/free-port.ts';
+import { findProgram, skippedFor } from '../../support/installed.ts';
+
+const READY_MAX_MS = 40_000;
+const LOOK_EVERY_MS = 50;
+/** Blocks are made, and read, at once; the slowest of all calls makes many. */
+const CALL_MAX_MS = 60_000;
+
+const monerod = findProgram(['monerod']);
+const walletRpc = findProgram(['monero-wallet-rpc']);
+
+/** Why tests that need them are skipped, or false. */
+export const NO_MONERO = skippedFor(monerod && walletRpc, 'monerod and monero-wallet-rpc are not installed');
+
+abstract class NodeProcess {
+  readonly node: NodeAddress;
+  #child: ChildProcess | null = null;
+  readonly #rpc: JsonRpc;
+
+  protected constructor(port: number) {
+    this.node = { url: `http://127.0.0.1:${port}`, authorization: null };
+    this.#rpc = new JsonRpc(this.node, { path: '/json_rpc' });
+  }
+
+  /** `Result` is what the caller knows of the answer. */
+  async call<Result>(method: string, params: object = {}): Promise<Result> {
+    return (await this.#rpc.call(method, params, { timeoutMs: CALL_MAX_MS })) as Result;
+  }
+
+  protected async launch(program: string | null, args: readonly string[]): Promise<void> {
+    const child = spawn(program ?? 'monerod', [...args], { stdio: 'ignore' });
+    process.once('exit', () => child.kill('SIGKILL'));
+    this.#child = child;
+    try {
+      for (const deadline = Date.now() + READY_MAX_MS; !(await this.#answers()); ) {
+        assert.equal(child.exitCode, null, `${program} has ended`);
+        assert.ok(Date.now() < deadline, `${program} does not answer`);
+        await pause(LOOK_EVERY_MS);
+      }
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async #answers(): Promise<boolean> {
+    try {
+      await this.call('get_version');
+      return true;
+    } catch (error) {
+      if (error instanceof NodeUnreachable) return false;
+      throw error;
+    }
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'close');
+    child.kill(signal);
+    await ended;
+  }
+}
+
+export class TestDaemon extends NodeProcess {
+  static async start(folder: string): Promise<TestDaemon> {
+    const [port, p2pPort] = [await freePort(), await freePort()];
+    const daemon = new TestDaemon(port);
+    await daemon.launch(monerod, [
+      '--regtest',
+      '--offline',
+      '--fixed-difficulty=1',
+      '--non-interactive',
+      '--no-zmq',
+      '--disable-dns-checkpoints',
+      '--check-updates=disabled',
+      `--data-dir=${folder}`,
+      `--rpc-bind-port=${port}`,
+      `--p2p-bind-port=${p2pPort}`,
+      '--log-level=0',
+      '--max-concurrency=1',
+    ]);
+    return daemon;
+  }
+
+  /** The paths beside JSON-RPC. */
+  async ask<Result extends object>(path: string, body: object = {}): Promise<Result> {
+    return (await askNode(this.node, path, { path, body, timeoutMs: CALL_MAX_MS })).body as Result;
+  }
+
+  async mine(count: number, address: string): Promise<void> {
+    await this.call('generateblocks', { amount_of_blocks: count, wallet_address: address });
+  }
+
+  /** Makes blocks until one has this transaction: the first may have been begun before it came. */
+  async include(txid: string, address: string): Promise<void> {
+    type Found = { readonly txs?: readonly { readonly in_pool: boolean }[] };
+    for (let blocks = 0; blocks < 10; blocks++) {
+      await this.mine(1, address);
+      const { txs = [] } = await this.ask<Found>('/get_transactions', { txs_hashes: [txid] });
+      if (txs[0]?.in_pool === false) return;
+    }
+    assert.fail(`no block takes ${txid}`);
+  }
+
+  async height(): Promise<number> {
+    type Tip = { readonly block_header: { readonly height: number } };
+    return (await this.call<Tip>('get_last_block_header')).block_header.height;
+  }
+
+  async #hashAt(height: number): Promise<string> {
+    type Header = { readonly block_header: { readonly hash: string } };
+    return (await this.call<Header>('get_block_header_by_height', { height })).block_header.hash;
+  }
+
+  /** A transaction as text that any node takes. */
+  async transaction(txid: string): Promise<string> {
+    type Found = { readonly txs?: readonly { readonly as_hex: string }[] };
+    const { txs = [] } = await this.ask<Found>('/get_transactions', { txs_hashes: [txid] });
+    return txs[0]?.as_hex ?? assert.fail(`the node does not have ${txid}`);
+  }
+
+  async send(text: string): Promise<void> {
+    const answer = await this.ask<{ readonly status: string }>('/send_raw_transaction', { tx_as_hex: text });
+    assert.equal(answer.status, 'OK', JSON.stringify(answer));
+  }
+
+  /**
+   * Gives another node the blocks that it does not have, with their transactions. Where they are the longer branch, that node
+   * reorganises its chain, and what was in its blocks alone is in its pool again.
+   */
+  async tell(other: TestDaemon): Promise<void> {
+    type Block = { readonly blob: string; readonly tx_hashes?: readonly string[] };
+    const height = await this.height();
+    let shared = Math.min(height, await other.height());
+    while ((await this.#hashAt(shared)) !== (await other.#hashAt(shared))) shared -= 1;
+    for (let next = shared + 1; next <= height; next++) {
+      const { blob, tx_hashes: txids = [] } = await this.call<Block>('get_block', { height: next });
+      for (const txid of txids) {
+        await other.ask('/send_raw_transaction', { tx_as_hex: await this.transaction(txid) });
+      }
+      await other.call('submit_block', [blob]);
+    }
+  }
+}
+
+export class TestWallet extends NodeProcess {
+  readonly #args: readonly string[];
+  readonly #folder: string;
+
+  private constructor(port: number, folder: string, daemon: TestDaemon) {
+    super(port);
+    this.#folder = folder;
+    this.#args = [
+      `--daemon-address=${new URL(daemon.node.url).host}`,
+      '--trusted-daemon',
+      '--disable-rpc-login',
+      '--non-interactive',
+      `--rpc-bind-port=${port}`,
+      `--shared-ringdb-dir=${folder}`,
+      `--log-file=${folder}/wallet-${port}.log`,
+      '--log-level=0',
+      '--max-concurrency=1',
+    ];
+  }
+
+  static async start(folder: string, daemon: TestDaemon): Promise<TestWallet> {
+    const wallet = new TestWallet(await freePort(), folder, daemon);
+    await wallet.startEmpty();
+    return wallet;
+  }
+
+  /** With no wallet open. */
+  async startEmpty(): Promise<void> {
+    await this.launch(walletRpc, [...this.#args, `--wallet-dir=${this.#folder}`]);
+  }
+
+  /** As operators start it: with its one wallet. */
+  async startWith(name: string): Promise<void> {
+    await this.launch(walletRpc, [...this.#args, `--wallet-file=${this.#folder}/${name}`, '--password', '']);
+  }
+
+  /** A new wallet that can spend; its address. */
+  async create(filename: string): Promise<string> {
+    await this.call('create_wallet', { filename, password: '', language: 'English' });
+    return (await this.call<{ readonly address: string }>('get_address', { account_index: 0 })).address;
+  }
+
+  /** A wallet that only sees. */
+  async createViewOnly(filename: string, address: string, viewkey: string): Promise<void> {
+    await this.call('generate_from_keys', { filename, password: '', address, viewkey, restore_height: 0 });
+  }
+
+  /** Pays in one transaction; its id. What a reorganisation took from this wallet is not spent. */
+  async pay(
+    destinations: readonly { readonly address: string; readonly amountUnits: bigint }[],
+  ): Promise<string> {
+    const to = destinations.map(({ address, amountUnits }) => ({ address, amount: Number(amountUnits) }));
+    await this.call('refresh');
+    type Sent = { readonly tx_hash: string };
+    return (await this.call<Sent>('transfer', { destinations: to })).tx_hash;
+  }
+}

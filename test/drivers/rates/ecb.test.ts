@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { EcbEuro } from '../../../src/drivers/rates/ecb.ts';
+import { FeedError } from '../../../src/ports/rates.ts';
+import { endless, StubFeeds, silent, status, text } from './stub-feeds.ts';
+
+const NEVER = new AbortController().signal;
+
+let feeds: StubFeeds;
+before(async () => {
+  feeds = await StubFeeds.start();
+});
+after(() => feeds.close());
+afterEach(() => {
+  delete feeds.instead.ecb;
+});
+
+const euro = (timeoutMs = 5_000) => new EcbEuro({ url: feeds.ecb, timeoutMs });
+const cube = (usd: string, day = '2026-11-20') => `<Cube time='${day}'>${usd}</Cube>`;
+const dollar = (rate: string) => `<Cube currency='USD' rate='${rate}'/>`;
+
+async function faultOf(xml: string): Promise<string> {
+  feeds.instead.ecb = text(xml);
+  const error = await euro()
+    .read(NEVER)
+    .catch((reason: unknown) => reason);
+  assert.ok(error instanceof FeedError, xml);
+  return error.message;
+}
+
+test('the dollars of a euro are read with their day, in either kind of quotes', async () => {
+  feeds.euro = { day: '2026-11-20', usd: '1.0876' };
+  const told = { usd: '1.0876', at: new Date('2026-11-20T00:00:00Z') };
+  assert.deepEqual(await euro().read(NEVER), told);
+  feeds.instead.ecb = text(
+    `<Cube><Cube time="2026-11-20">\n<Cube  currency="USD"\n rate="1.0876" /></Cube></Cube>`,
+  );
+  assert.deepEqual(await euro().read(NEVER), told);
+});
+
+test('what is not the file of one day is refused', async () => {
+  const none = 'its answer has no rate of the dollar';
+  assert.equal(await faultOf('<html>Maintenance</html>'), none);
+  assert.equal(await faultOf(''), none);
+  assert.equal(await faultOf(dollar('1.08')), none);
+  assert.equal(await faultOf(cube(dollar('1.08')) + cube(dollar('1.09'), '2026-11-19')), none);
+  assert.equal(await faultOf(cube(dollar('1.08') + dollar('1.08'))), none);
+  assert.equal(await faultOf(cube(dollar('1.08'), '2026-02-30')), none);
+  for (const rate of ['', 'x', '-1.08', '1,08', '1e0', '1.08.1', 'NaN', '1.123456789', '1234.5']) {
+    assert.equal(await faultOf(cube(dollar(rate))), none, rate);
+  }
+});
+
+test('a rate that cannot be is refused, and one of a day to come', async () => {
+  for (const rate of ['0.0', '0.2', '3.1', '108.0']) {
+    assert.equal(await faultOf(cube(dollar(rate))), 'its rate of the dollar cannot be', rate);
+  }
+  const later = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+  assert.equal(await faultOf(cube(dollar('1.08'), later)), 'its rate is of a day to come');
+});
+
+test('a source that is down, elsewhere, slow or endless is named by what it does', async () => {
+  const says = async (timeoutMs?: number) =>
+    await euro(timeoutMs)
+      .read(NEVER)
+      .catch((error: unknown) => (error instanceof FeedError ? error.message : error));
+  feeds.instead.ecb = status(500);
+  assert.equal(await says(), 'it answers 500');
+  feeds.instead.ecb = status(301, { location: '/ecb' });
+  assert.equal(await says(), 'it answers 301');
+  feeds.instead.ecb = endless;
+  assert.equal(await says(), 'its answer is too long');
+  feeds.instead.ecb = silent;
+  assert.equal(await says(60), 'it is too slow');
+});

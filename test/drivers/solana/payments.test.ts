@@ -1,0 +1,152 @@
+/** What counts as a payment on Solana, through invoices and the watch, with a stand-in node. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { Failure } from '../../../src/kernel/fail.ts';
+import type { TopupRow } from '../../../src/store/topups.ts';
+import { type SolanaWorld, startSolana, walletAddresses } from './solana-world.ts';
+
+let sol: SolanaWorld;
+
+async function now(topup: TopupRow): Promise<TopupRow> {
+  await sol.world.settle();
+  return await sol.world.topup(topup);
+}
+
+describe('SOL', () => {
+  before(async () => {
+    sol = await startSolana({ addresses: 40 });
+  });
+  after(async () => {
+    await sol.close();
+  });
+
+  it('is seen as soon as it is confirmed, and credited when it is final', async () => {
+    const topup = await sol.world.invoice(50, 'SOL');
+    assert.equal(topup.deposit_uri, `solana:${topup.deposit_address}?amount=0.333333334`);
+    sol.stub.pay(topup.deposit_address, topup.deposit_units);
+    const seen = await now(topup);
+    assert.deepEqual([seen.status, seen.confirmations, seen.credited_cents], ['confirming', 0, 0n]);
+    sol.stub.finalize();
+    const paid = await now(topup);
+    assert.deepEqual([paid.status, paid.credited_cents], ['credited', 5_000n]);
+  });
+
+  it('of a large amount is credited when it is final, too', async () => {
+    const topup = await sol.world.invoice(9_000, 'SOL');
+    sol.stub.pay(topup.deposit_address, topup.deposit_units);
+    sol.stub.finalize();
+    assert.equal((await now(topup)).credited_cents, 900_000n);
+  });
+
+  it('is credited from transactions with tables of addresses, and from several', async () => {
+    const topup = await sol.world.invoice(60, 'SOL');
+    sol.stub.pay(topup.deposit_address, topup.deposit_units / 2n, { byTable: true });
+    sol.stub.pay(topup.deposit_address, topup.deposit_units / 2n);
+    sol.stub.finalize();
+    assert.equal((await now(topup)).credited_cents, 6_000n);
+    sol.stub.pay(topup.deposit_address, topup.deposit_units);
+    sol.stub.finalize();
+    assert.equal((await now(topup)).credited_cents, 12_000n);
+  });
+
+  it('is not what failed, brought nothing, or took something away', async () => {
+    const topup = await sol.world.invoice(60, 'SOL');
+    const { deposit_address: to, deposit_units: units } = topup;
+    sol.stub.pay(to, units, { failed: true });
+    sol.stub.pay(to, 0n);
+    sol.stub.pay(to, units, { spends: true });
+    sol.stub.finalize();
+    assert.equal((await now(topup)).status, 'pending');
+    assert.deepEqual(await sol.world.deposits(topup), []);
+  });
+
+  it('that was confirmed and then dropped is gone, and nothing was credited', async () => {
+    const topup = await sol.world.invoice(50, 'SOL');
+    sol.stub.pay(topup.deposit_address, topup.deposit_units);
+    assert.equal((await now(topup)).status, 'confirming');
+    sol.stub.drop();
+    sol.stub.finalize();
+    assert.equal((await now(topup)).status, 'pending');
+  });
+
+  it('is found years after the invoice, when its address has its turn', async () => {
+    const topup = await sol.world.invoice(50, 'SOL');
+    await now(topup);
+    sol.world.clock.advanceMinutes(2 * 365 * 24 * 60);
+    for (let i = 0; i < 5; i++) await sol.world.invoice(40, 'SOL');
+    sol.stub.pay(topup.deposit_address, topup.deposit_units);
+    sol.stub.finalize();
+    assert.equal((await now(topup)).credited_cents, 5_000n);
+  });
+
+  it('stands while the node is put back, which is waited for', async () => {
+    const topup = await sol.world.invoice(50, 'SOL');
+    sol.stub.pay(topup.deposit_address, topup.deposit_units);
+    sol.stub.finalize();
+    assert.equal((await now(topup)).credited_cents, 5_000n);
+    const bringBack = sol.stub.putBack(10);
+    const row = await sol.world.db.row<{ cursor: string }>(`select cursor from coins where code = 'SOL'`);
+    sol.restart();
+    const behind = { name: 'NodeBehind' };
+    const poll = sol.world.chains.get('SOL')?.poll({ cursor: row?.cursor ?? null });
+    await assert.rejects(poll ?? Promise.resolve(), behind);
+    bringBack();
+    const other = await sol.world.invoice(30, 'SOL');
+    sol.stub.pay(other.deposit_address, other.deposit_units);
+    sol.stub.finalize();
+    assert.equal((await now(other)).credited_cents, 3_000n);
+    assert.equal((await now(topup)).credited_cents, 5_000n);
+  });
+
+  it('is read once: what is final and kept is asked for no more', async () => {
+    const topup = await sol.world.invoice(50, 'SOL');
+    sol.stub.pay(topup.deposit_address, topup.deposit_units);
+    sol.stub.finalize();
+    await now(topup);
+    await sol.world.watch.run();
+    const told = () => sol.stub.asked.filter((method) => method === 'getTransaction').length;
+    const before = told();
+    await sol.world.watch.run();
+    await sol.world.watch.run();
+    assert.equal(told(), before);
+  });
+});
+
+describe('the pool of addresses', () => {
+  beforeEach(async () => {
+    sol = await startSolana();
+  });
+  afterEach(async () => {
+    await sol.close();
+  });
+
+  it('refuses an invoice with 422 unavailable when it is empty', async () => {
+    for (let i = 0; i < 20; i++) await sol.world.invoice(30, 'SOL');
+    const refused = (error: unknown) => error instanceof Failure && error.code === 'unavailable';
+    await assert.rejects(sol.world.invoice(30, 'SOL'), refused);
+  });
+
+  it('gives out no address that was used before, and credits nothing of its past', async () => {
+    const [first = '', second = '', third = ''] = walletAddresses('pool', 3);
+    sol.stub.pay(first, 5_000_000_000n);
+    sol.stub.finalize();
+    sol.stub.accounts.add(second);
+    const topup = await sol.world.invoice(50, 'SOL');
+    assert.equal(topup.deposit_address, third);
+    sol.stub.pay(first, 5_000_000_000n);
+    sol.stub.finalize();
+    assert.equal((await now(topup)).credited_cents, 0n);
+    assert.equal(await sol.pool.free(1_000), 17);
+  });
+
+  it('gives the same invoice the same address, paid or not', async () => {
+    const chain = sol.world.chains.get('SOL');
+    const invoice = { id: '01890000-0000-7000-8000-000000000001', index: 0, amountUnits: 5n };
+    const first = await chain?.allocate(invoice);
+    sol.stub.pay(first?.address ?? '', 5n);
+    sol.stub.finalize();
+    assert.deepEqual(await chain?.allocate(invoice), first);
+    sol.restart();
+    assert.deepEqual(await sol.world.chains.get('SOL')?.allocate(invoice), first);
+  });
+});

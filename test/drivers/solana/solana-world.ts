@@ -1,0 +1,57 @@
+/** The service with SOL over a stand-in node and a pool of addresses. */
+import { createHash } from 'node:crypto';
+import { solanaAddress } from '../../../src/drivers/chain/addresses.ts';
+import { ed25519PublicKey } from '../../../src/drivers/chain/simnet/seed-key.ts';
+import { SolanaChain, type SolanaLimits } from '../../../src/drivers/chain/solana/driver.ts';
+import type { AddressPool } from '../../../src/ports/chain.ts';
+import { addToPool, sqlAddressPool } from '../../../src/store/address-pool.ts';
+import { type GivenChains, HandClock, TopupWorld } from '../../support/topup-world.ts';
+import { StubSolana } from './stub-node.ts';
+
+/** Addresses that somebody could have the key of: the same for the same name. */
+export function walletAddresses(name: string, count: number): string[] {
+  return Array.from({ length: count }, (_, i) =>
+    solanaAddress(ed25519PublicKey(createHash('sha256').update(`${name} ${i}`).digest())),
+  );
+}
+
+export function solanaChains(stub: StubSolana, limits: Partial<SolanaLimits> = {}): GivenChains {
+  return ({ db, clock }) => {
+    const pool = sqlAddressPool(db, 'SOL', clock);
+    const now = () => clock.now();
+    return new Map([['SOL', new SolanaChain({ node: stub.node, pool, allowTest: false, limits, now })]]);
+  };
+}
+
+export interface SolanaWorld {
+  readonly world: TopupWorld;
+  readonly stub: StubSolana;
+  readonly pool: AddressPool;
+  /** Another driver in the place of the one that there is, as a new process has it. */
+  restart(): void;
+  close(): Promise<void>;
+}
+
+export async function startSolana(
+  options: { readonly addresses?: number; readonly limits?: Partial<SolanaLimits> } = {},
+): Promise<SolanaWorld> {
+  const { addresses = 20, limits = {} } = options;
+  let clock = new HandClock();
+  const stub = await StubSolana.start(() => clock.now().getTime());
+  const chains = solanaChains(stub, limits);
+  const world = await TopupWorld.start({ chains });
+  clock = world.clock;
+  await addToPool(world.db, 'SOL', walletAddresses('pool', addresses), clock.now());
+  return {
+    world,
+    stub,
+    pool: sqlAddressPool(world.db, 'SOL', clock),
+    restart: () => {
+      for (const [coin, chain] of chains({ clock, db: world.db })) world.chains.set(coin, chain);
+    },
+    close: async () => {
+      await world.close();
+      await stub.close();
+    },
+  };
+}

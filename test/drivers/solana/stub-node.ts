@@ -1,0 +1,233 @@
+/** A node of Solana that a test moves: slots in memory, told in the shapes that Agave is documented to answer in. */
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { base58 } from '@scure/base';
+
+export const MAIN_NET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
+const FIRST_SLOT = 300_000_000;
+/** It has as much as it likes. */
+const SENDER = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
+const PROGRAM = '11111111111111111111111111111111';
+
+type Json = Record<string, unknown>;
+
+interface Transaction {
+  readonly signature: string;
+  readonly slot: number;
+  readonly keys: readonly string[];
+  readonly loaded: readonly string[];
+  readonly before: readonly number[];
+  readonly after: readonly number[];
+  readonly err: unknown;
+  readonly version: 'legacy' | number;
+}
+
+export interface Payment {
+  readonly failed?: boolean;
+  /** The address stands in a table that the transaction names. */
+  readonly byTable?: boolean;
+  /** It takes away what it would bring. */
+  readonly spends?: boolean;
+  readonly version?: number;
+}
+
+export class StubSolana {
+  genesis = MAIN_NET;
+  ailment: string | null = null;
+  keepsHistory = true;
+  /** Addresses that have an account. */
+  readonly accounts = new Set<string>();
+  /** Signatures that are listed and not told. */
+  readonly hushed = new Set<string>();
+  /** A call that is answered by nonsense. */
+  broken = '';
+  /** The oldest slot that it has is so old. */
+  reachesDays = 30;
+  readonly asked: string[] = [];
+  /** Runs before each answer. */
+  before: () => void = () => undefined;
+  readonly #clock: () => number;
+  readonly #server: Server;
+  readonly #balances = new Map<string, number>();
+  #transactions: Transaction[] = [];
+  #slot = FIRST_SLOT;
+  #final = FIRST_SLOT;
+
+  private constructor(clock: () => number) {
+    this.#clock = clock;
+    this.#server = createServer((request, response) => {
+      void this.#reply(request).then((body) => response.writeHead(200).end(JSON.stringify(body)));
+    });
+  }
+
+  static async start(clock: () => number = Date.now): Promise<StubSolana> {
+    const stub = new StubSolana(clock);
+    await new Promise<void>((resolve) => {
+      stub.#server.listen(0, '127.0.0.1', resolve);
+    });
+    return stub;
+  }
+
+  get node(): { readonly url: string; readonly authorization: null } {
+    const { port } = this.#server.address() as AddressInfo;
+    return { url: `http://127.0.0.1:${port}`, authorization: null };
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  get finalSlot(): number {
+    return this.#final;
+  }
+
+  /** A payment in a new slot, confirmed and not yet final; returns its signature. */
+  pay(address: string, lamports: bigint, payment: Payment = {}): string {
+    const { failed = false, byTable = false, spends = false, version } = payment;
+    this.#slot += 1;
+    const had = (this.#balances.get(address) ?? 0) + (spends ? Number(lamports) : 0);
+    const change = failed ? 0 : Number(lamports) * (spends ? -1 : 1);
+    this.#balances.set(address, had + change);
+    // What came by a table stands behind what the transaction names itself.
+    const keys = byTable ? [SENDER, PROGRAM] : [SENDER, address, PROGRAM];
+    const has = (balance: number) => (byTable ? [10 ** 12, 1, balance] : [10 ** 12, balance, 1]);
+    const signature = base58.encode(randomBytes(64));
+    this.#transactions.push({
+      signature,
+      slot: this.#slot,
+      keys,
+      loaded: byTable ? [address] : [],
+      before: has(had),
+      after: has(had + change),
+      err: failed ? { InstructionError: [0, { Custom: 1 }] } : null,
+      version: version ?? (byTable ? 0 : 'legacy'),
+    });
+    return signature;
+  }
+
+  /** All that is confirmed becomes final. */
+  finalize(): void {
+    this.#slot += 1;
+    this.#final = this.#slot;
+  }
+
+  /** What is not final is undone. */
+  drop(): void {
+    this.#transactions = this.#transactions.filter(({ slot }) => slot <= this.#final);
+  }
+
+  /** It is put back by so many slots, with what it knew of them; returns what brings it back. */
+  putBack(slots: number): () => void {
+    const [slot, final, transactions] = [this.#slot, this.#final, this.#transactions];
+    this.#slot = this.#final = final - slots;
+    this.#transactions = transactions.filter((each) => each.slot <= this.#final);
+    return () => {
+      [this.#slot, this.#final, this.#transactions] = [slot, final, transactions];
+    };
+  }
+
+  /** It forgets the oldest ones, as nodes do. */
+  forget(count: number): void {
+    this.#transactions.splice(0, count);
+  }
+
+  async #reply(request: IncomingMessage): Promise<unknown> {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const body = JSON.parse(Buffer.concat(parts).toString()) as unknown;
+    return Array.isArray(body) ? body.map((call) => this.#answer(call)) : this.#answer(body as Json);
+  }
+
+  #answer({ id, method, params }: Json): Json {
+    this.before();
+    this.asked.push(String(method));
+    const [first, config = {}] = params as [unknown, Json?];
+    const base = { jsonrpc: '2.0', id };
+    try {
+      return { ...base, result: this.#result(String(method), first, config) };
+    } catch (error) {
+      return { ...base, error: { code: -32_000, message: (error as Error).message } };
+    }
+  }
+
+  #result(method: string, first: unknown, config: Json): unknown {
+    if (method === this.broken) return {};
+    switch (method) {
+      case 'getGenesisHash':
+        return this.genesis;
+      case 'getLatestBlockhash':
+        return { context: { slot: this.#final }, value: { blockhash: MAIN_NET, lastValidBlockHeight: 1 } };
+      case 'getFirstAvailableBlock':
+        return FIRST_SLOT - 1;
+      case 'getBlockTime':
+        return Math.floor(this.#clock() / 1000) - (first === FIRST_SLOT - 1 ? this.reachesDays * 86_400 : 0);
+      case 'getHealth':
+        if (this.ailment !== null) throw new Error(this.ailment);
+        return 'ok';
+      case 'getAccountInfo':
+        return {
+          context: { slot: this.#slot },
+          value: this.accounts.has(String(first)) ? { lamports: 1 } : null,
+        };
+      case 'getMultipleAccounts':
+        return {
+          context: { slot: this.#final },
+          value: (first as string[]).map((each) => (this.accounts.has(each) ? { lamports: 1 } : null)),
+        };
+      case 'getSignaturesForAddress':
+        return this.#list(String(first), config);
+      case 'getTransaction':
+        return this.#tell(String(first), config);
+      default:
+        throw new Error(`${method}: method not found`);
+    }
+  }
+
+  #list(address: string, { before, until, limit = 1_000, commitment = 'finalized' }: Json): unknown {
+    if (!this.keepsHistory) throw new Error('Transaction history is not available from this node');
+    const seen = this.#transactions.filter(({ slot }) => commitment === 'confirmed' || slot <= this.#final);
+    const newest = [...seen].reverse();
+    const place = (signature: unknown) => newest.findIndex((each) => each.signature === signature);
+    // A signature that it does not know ends the list before it begins, or does not end it at all.
+    if (before !== undefined && place(before) < 0) return [];
+    const from = before === undefined ? 0 : place(before) + 1;
+    const to = until === undefined || place(until) < 0 ? newest.length : place(until);
+    return newest
+      .slice(from, Math.max(from, to))
+      .filter(({ keys, loaded }) => keys.includes(address) || loaded.includes(address))
+      .slice(0, Number(limit))
+      .map(({ signature, slot, err }) => ({
+        signature,
+        slot,
+        err,
+        memo: null,
+        blockTime: Math.floor(this.#clock() / 1000),
+        confirmationStatus: slot <= this.#final ? 'finalized' : 'confirmed',
+      }));
+  }
+
+  #tell(signature: string, { commitment, maxSupportedTransactionVersion }: Json): unknown {
+    const found = this.#transactions.find((each) => each.signature === signature);
+    const visible = found && (commitment === 'confirmed' || found.slot <= this.#final);
+    if (!visible || this.hushed.has(signature)) return null;
+    const { slot, keys, loaded, before, after, err, version } = found;
+    if (version !== 'legacy' && version > Number(maxSupportedTransactionVersion ?? -1)) {
+      throw new Error(`Transaction version (${version}) is not supported by the requesting client`);
+    }
+    return {
+      slot,
+      version,
+      blockTime: Math.floor(this.#clock() / 1000),
+      meta: {
+        err,
+        fee: 5_000,
+        preBalances: before,
+        postBalances: after,
+        loadedAddresses: { writable: loaded, readonly: [] },
+      },
+      transaction: { signatures: [signature], message: { accountKeys: keys, instructions: [] } },
+    };
+  }
+}

@@ -1,0 +1,173 @@
+/** What the driver of Tron wants of its node, and what it says of it. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { TronNode } from '../../../src/drivers/chain/tron/node.ts';
+import { transfersOf } from '../../../src/drivers/chain/tron/payments.ts';
+import { TronWitness } from '../../../src/drivers/chain/tron/witness.ts';
+import { WitnessedChain } from '../../../src/drivers/chain/witnessed.ts';
+import { UnsafeChain } from '../../../src/ports/chain.ts';
+import { MAIN_NET, StubTron, USDT } from './stub-node.ts';
+import { tronChain } from './tron-world.ts';
+
+const OTHER_TOKEN = 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH';
+const nextTo = (id: string) => ({ id, index: 0, amountUnits: 1n });
+
+let stub: StubTron;
+beforeEach(async () => {
+  stub = await StubTron.start(() => Date.now() - 10_000);
+  stub.mine(40);
+});
+afterEach(async () => {
+  await stub.close();
+});
+
+describe('addresses of Tron', () => {
+  it('are those that wallets derive, even numbers for TRX and odd ones for USDT', async () => {
+    const trx = tronChain(stub, 'TRX');
+    const first = await trx.allocate(nextTo('a'));
+    assert.equal(first.address, 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH');
+    assert.equal(first.uri, first.address);
+    assert.deepEqual(await trx.allocate(nextTo('a')), first);
+    const all = new Set<string>();
+    for (let index = 0; index < 20; index++) {
+      for (const coin of ['TRX', 'USDTTRC'] as const) {
+        all.add((await tronChain(stub, coin).allocate({ ...nextTo('b'), index })).address);
+      }
+    }
+    assert.equal(all.size, 40);
+  });
+});
+
+describe('a node of Tron', () => {
+  it('is asked for blocks in parts when they are too long together', async () => {
+    const between = stub.between.bind(stub);
+    const asked: number[] = [];
+    stub.between = (from, to) => {
+      asked.push(to - from);
+      return to - from > 3 ? { block: Array<number>(1_000_001).fill(0) } : between(from, to);
+    };
+    const blocks = await new TronNode(stub.node).blocks(11, 20);
+    assert.deepEqual(
+      blocks.map(({ height }) => height),
+      [11, 12, 13, 14, 15, 16, 17, 18, 19, 20],
+    );
+    assert.deepEqual(asked, [10, 5, 3, 2, 5, 3, 2]);
+  });
+
+  it('must be on the real network, unless coins of others are taken', async () => {
+    const other = await StubTron.start(() => Date.now(), MAIN_NET.replace('1ebf', '2ebf'));
+    try {
+      await assert.rejects(tronChain(other, 'TRX').prove(), UnsafeChain);
+      await assert.rejects(tronChain(other, 'TRX').allocate(nextTo('a')), UnsafeChain);
+      await assert.rejects(tronChain(other, 'TRX').poll({ cursor: null }), UnsafeChain);
+      await tronChain(other, 'TRX', { allowTest: true }).prove();
+    } finally {
+      await other.close();
+    }
+    await tronChain(stub, 'TRX').prove();
+  });
+
+  it('must know a token of six decimals where it is not the one that all know', async () => {
+    await tronChain(stub, 'USDTTRC').prove();
+    const chain = tronChain(stub, 'USDTTRC', { contract: OTHER_TOKEN });
+    await chain.prove();
+    stub.decimals = 18;
+    await assert.rejects(chain.prove(), UnsafeChain);
+    stub.decimals = null;
+    await assert.rejects(chain.prove(), /vm\.supportConstant/);
+    const wrong = tronChain(stub, 'USDTTRC', { contract: `${USDT.slice(0, -1)}u` });
+    await assert.rejects(wrong.prove(), UnsafeChain);
+  });
+
+  it('is not well while its newest block is old, or it has no peers', async () => {
+    const chain = tronChain(stub, 'TRX');
+    assert.equal((await chain.health()).ok, true);
+    assert.equal((await chain.health()).height, 40);
+    stub.peers = 0;
+    assert.equal((await chain.health()).ok, false);
+    assert.equal((await tronChain(stub, 'TRX', { allowTest: true }).health()).ok, true);
+    stub.closed.add('/wallet/getnodeinfo');
+    assert.equal((await chain.health()).ok, true);
+    const late = await StubTron.start(() => Date.now() - 6 * 60_000);
+    try {
+      late.mine();
+      const health = await tronChain(late, 'TRX').health();
+      assert.equal(health.ok, false);
+      assert.match(health.detail, /minutes old/);
+    } finally {
+      await late.close();
+    }
+  });
+
+  it('is said not to keep what happens inside contracts, where it seems so', async () => {
+    const to = OTHER_TOKEN;
+    const says = async () =>
+      (await tronChain(stub, 'TRX').examine(3)).map(({ level, says: it }) => `${level}: ${it}`);
+    assert.match((await says()).join(' '), /number 4 of the account.*note: too little happens/);
+    stub.savesInner = false;
+    for (let i = 0; i < 60; i++) stub.call([{ to, amount: 1n }]);
+    stub.mine();
+    assert.match((await says()).join(' '), /look: .*vm\.saveInternalTx/);
+    stub.savesInner = true;
+    assert.match((await says()).join(' '), /ok: the node tells/);
+  });
+
+  it('need not offer what is final under an address of its own', async () => {
+    const own = async (addresses: readonly string[]) => new Set(addresses);
+    const chain = tronChain(stub, 'TRX', { own });
+    stub.transfer(OTHER_TOKEN, 5n);
+    stub.mine(29);
+    for (const path of ['/walletsolidity/getnowblock', '/wallet/getnodeinfo']) {
+      stub.closed.add(path);
+      let cursor: string | null = null;
+      const states: string[] = [];
+      for (let whole = false; !whole; ) {
+        const polled = await chain.poll({ cursor });
+        states.push(...polled.observations.map(({ state }) => state));
+        ({ cursor, whole } = polled);
+      }
+      assert.deepEqual(states, ['final'], path);
+    }
+  });
+});
+
+describe('what a transaction of Tron did', () => {
+  it('is nothing where the node leaves it out, and refused where it is told as something else', () => {
+    const did = (outcome: object) =>
+      transfersOf('USDTTRC', 'a'.repeat(40), {
+        txid: 'x',
+        transaction: {},
+        outcome: { receipt: { result: 'SUCCESS' }, ...outcome },
+      });
+    assert.deepEqual(did({}), []);
+    assert.throws(() => did({ log: { 0: {} } }), /logs: the node gave no list/);
+    assert.throws(() => did({ log: [{ topics: 'ddf2' }] }), /topics: the node gave no list/);
+    assert.throws(() => did({ receipt: 'SUCCESS' }), /a receipt: the node gave no object/);
+  });
+});
+
+describe('a second node of Tron', () => {
+  it('agrees to what it has in the same block, and to nothing else', async () => {
+    const own = async (addresses: readonly string[]) => new Set(addresses);
+    const first = tronChain(stub, 'TRX', { own });
+    const second = new TronWitness({ coin: 'TRX', node: stub.node, contract: USDT, allowTest: false });
+    stub.transfer(OTHER_TOKEN, 5n);
+    stub.mine(3);
+    const { observations } = await first.poll({
+      cursor: `40:${(stub.headAt(40) as { blockID: string }).blockID}`,
+    });
+    const [seen] = observations;
+    assert.ok(seen);
+    assert.deepEqual([...(await second.confirm([seen]))], [[seen.key, 3]]);
+    assert.equal((await second.confirm([{ ...seen, blockHash: 'another' }])).size, 0);
+    assert.equal((await second.confirm([{ ...seen, key: seen.key.replace(':5:', ':6:') }])).size, 0);
+    stub.reorg(3, { drop: true });
+    assert.equal((await second.confirm([seen])).size, 0);
+    const chain = new WitnessedChain(first, second);
+    await chain.prove();
+    assert.deepEqual(
+      (await chain.recheck([seen.key])).map(({ state }) => state),
+      ['removed'],
+    );
+  });
+});

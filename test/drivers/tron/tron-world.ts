@@ -1,0 +1,59 @@
+/** The service with TRX and USDT of Tron over a stand-in node. */
+import { hex } from '@scure/base';
+import { HDKey } from '@scure/bip32';
+import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
+import { TronChain } from '../../../src/drivers/chain/tron/driver.ts';
+import type { TronCoin } from '../../../src/drivers/chain/tron/payments.ts';
+import type { OwnAddresses } from '../../../src/ports/chain.ts';
+import { findOwnAddresses } from '../../../src/store/own-addresses.ts';
+import { type GivenChains, HandClock, TopupWorld } from '../../support/topup-world.ts';
+import { StubTron, USDT } from './stub-node.ts';
+
+/** Of the words `abandon … about`, which every wallet is tried with. */
+const SEED = hex.decode(
+  '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
+);
+export const ACCOUNT = AccountKey.parse(HDKey.fromMasterSeed(SEED).derive("m/44'/195'/0'").publicExtendedKey);
+export const NOBODYS: OwnAddresses = async () => new Set();
+
+export function tronChain(
+  stub: StubTron,
+  coin: TronCoin,
+  { own = NOBODYS, allowTest = false, contract = USDT } = {},
+): TronChain {
+  return new TronChain({ coin, node: stub.node, account: ACCOUNT, own, contract, allowTest });
+}
+
+/** Drivers over the same node and database: as often as it is called, as new processes. */
+export function tronChains(stub: StubTron): GivenChains {
+  return ({ db }) =>
+    new Map(
+      (['TRX', 'USDTTRC'] as const).map((coin) => [
+        coin,
+        tronChain(stub, coin, { own: (addresses) => findOwnAddresses(db, coin, addresses) }),
+      ]),
+    );
+}
+
+export interface TronWorld {
+  readonly world: TopupWorld;
+  readonly stub: StubTron;
+  close(): Promise<void>;
+}
+
+export async function startTron(): Promise<TronWorld> {
+  // Blocks are as old as the clock of the world says, which begins at the same time each time.
+  let clock = new HandClock();
+  const stub = await StubTron.start(() => clock.now().getTime());
+  stub.mine(40);
+  const world = await TopupWorld.start({ chains: tronChains(stub) });
+  clock = world.clock;
+  return {
+    world,
+    stub,
+    close: async () => {
+      await world.close();
+      await stub.close();
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { UtxoChain } from '../../../src/drivers/chain/utxo/driver.ts';
+import { UtxoWitness } from '../../../src/drivers/chain/utxo/witness.ts';
+import { UnsafeChain } from '../../../src/ports/chain.ts';
+import { BitcoinStub, driverOf, FIRST_ADDRESSES } from './bitcoin-stub.ts';
+
+let node: BitcoinStub;
+let chain: UtxoChain;
+
+beforeEach(async () => {
+  node = await BitcoinStub.start();
+  chain = driverOf(node);
+});
+afterEach(() => node.close());
+
+describe('the state of a Bitcoin node', () => {
+  it('is told with its height and the age of its newest block', async () => {
+    const health = await chain.health();
+    assert.deepEqual([health.ok, health.height, health.detail], [true, 800_000, 'network main, 8 peers']);
+    assert.ok(health.tipAt !== null && Math.abs(Date.now() - health.tipAt.getTime()) < 5_000);
+  });
+
+  const faults: [string, (stub: BitcoinStub) => void, RegExp][] = [
+    ['it loads', (stub) => stub.changeChain({ initialblockdownload: true }), /first time/],
+    ['it is behind', (stub) => stub.changeChain({ headers: 800_010 }), /10 blocks behind/],
+    ['it is alone', (stub) => stub.answers.set('getnetworkinfo', { connections: 0 }), /no peers/],
+    ['its wallet is read again', (stub) => stub.changeWallet({ scanning: { progress: 0.5 } }), /old blocks/],
+    [
+      'its newest block is old',
+      (stub) =>
+        stub.answers.set('getblockheader', {
+          height: 800_000,
+          time: Math.floor(Date.now() / 1_000) - 7_260,
+          confirmations: 1,
+        }),
+      /121 minutes old/,
+    ],
+  ];
+  for (const [what, arrange, says] of faults) {
+    it(`is not well when ${what}`, async () => {
+      arrange(node);
+      const health = await chain.health();
+      assert.equal(health.ok, false);
+      assert.match(health.detail, says);
+    });
+  }
+
+  it('names the gap that the offline wallet must bridge, and what is not watched', async () => {
+    assert.equal((await chain.examine(0))[0]?.level, 'ok');
+    await chain.allocate({ id: 'invoice', index: 0, amountUnits: 1n });
+    node.pay({ address: node.addressAt(2) });
+    const notes = await chain.examine(30);
+    assert.deepEqual(
+      notes.map(({ level }) => level),
+      ['ok', 'note'],
+    );
+    assert.match(notes[1]?.says ?? '', /gap limit of 28 or more/);
+    const missing = await chain.examine(1_100);
+    assert.equal(missing[0]?.level, 'look');
+    assert.match(missing[0]?.says ?? '', /1 of 2 lots/);
+  });
+});
+
+describe('a second Bitcoin node', () => {
+  it('confirms the same amount to the same address in the same block, and nothing else', async () => {
+    const witness = new UtxoWitness({ coin: 'BTC', node: node.node, allowTest: false });
+    const key = node.pay({ height: node.height - 2, vout: 3 });
+    const [told] = (await chain.poll({ cursor: null })).observations;
+    assert.ok(told);
+    const confirmed = async (change: Partial<typeof told>) =>
+      (await witness.confirm([{ ...told, ...change }])).get(key) ?? 0;
+    assert.equal(await confirmed({}), 3);
+    assert.equal(await confirmed({ amountUnits: 1n }), 0);
+    assert.equal(await confirmed({ address: FIRST_ADDRESSES[1] }), 0);
+    assert.equal(await confirmed({ blockHash: node.hashAt(5) }), 0);
+    node.answers.set('getrawtransaction', { in_active_chain: false, confirmations: 0, vout: [] });
+    assert.equal(await confirmed({}), 0);
+  });
+
+  it('must be on the main network, and have no wallet that can spend', async () => {
+    const witness = new UtxoWitness({ coin: 'BTC', node: node.node, allowTest: false });
+    await witness.prove();
+    node.changeWallet({ private_keys_enabled: true });
+    await assert.rejects(witness.prove(), UnsafeChain);
+    node.refuse('listwallets', -32_601, 'Method not found');
+    await witness.prove();
+    node.changeChain({ chain: 'test' });
+    await assert.rejects(witness.prove(), UnsafeChain);
+  });
+});

@@ -1,0 +1,54 @@
+/** Somebody pays in more parts than a list is read with: the coin goes on, and all of them are told. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Observation } from '../../../src/ports/chain.ts';
+import { IN_FULL } from '../../support/runs.ts';
+import { NO_LITECOIND } from './litecoin-node.ts';
+import { LitecoinWorld, PAYING } from './litecoin-world.ts';
+
+const PARTS = 600;
+
+describe('a flood of payments in Litecoin', { skip: IN_FULL.skip || NO_LITECOIND }, () => {
+  let coins: LitecoinWorld;
+  before(async () => {
+    coins = await LitecoinWorld.start();
+  });
+  after(async () => {
+    await coins?.close();
+  });
+
+  it('is told as far as a page goes while it waits, and whole once it is in a block', async () => {
+    const own = new Set<string>();
+    const driver = coins.driver({
+      own: async (addresses) => new Set(addresses.filter((each) => own.has(each))),
+    });
+    for (let index = 0; index < PARTS; index++) {
+      own.add((await driver.allocate({ id: `${index}`, index, amountUnits: 1n })).address);
+    }
+    const { cursor } = await driver.poll({ cursor: null });
+    const amounts = Object.fromEntries([...own].map((address) => [address, '0.0001']));
+    const txid = String(await coins.payer.call('sendmany', ['', amounts], PAYING));
+    await coins.passOn(txid);
+    const waiting = await driver.poll({ cursor });
+    assert.deepEqual([waiting.observations.length, waiting.whole, waiting.cursor], [500, true, cursor]);
+    assert.ok(
+      waiting.observations.every(({ state, amountUnits }) => state === 'mempool' && amountUnits === 10_000n),
+    );
+    await coins.mine(6);
+    const told = new Map<string, Observation>();
+    let at = cursor;
+    for (let whole = false; !whole; ) {
+      const polled = await driver.poll({ cursor: at });
+      ({ cursor: at, whole } = polled);
+      for (const each of polled.observations) told.set(each.key, each);
+    }
+    assert.deepEqual(new Set([...told.values()].map(({ address }) => address)), own);
+    assert.ok(
+      [...told.values()].every(({ state, confirmations }) => state === 'included' && confirmations === 6),
+    );
+    assert.equal(at, `${await coins.watcher.height()}:${await coins.watcher.tip()}`);
+    // A driver that starts now reads them by its lists, and says the same.
+    const again = await coins.driver().poll({ cursor });
+    assert.deepEqual(new Map(again.observations.map((each) => [each.key, each])), told);
+  });
+});

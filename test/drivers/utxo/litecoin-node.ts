@@ -1,0 +1,179 @@
+/** A real litecoind on loopback, on a network of its own. */
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { JsonRpc } from '../../../src/drivers/chain/json-rpc.ts';
+import type { NodeAddress } from '../../../src/drivers/chain/node-http.ts';
+import { freePort } from '../../support/free-port.ts';
+import { findProgram, skippedFor } from '../../support/installed.ts';
+import { basic } from './rpc-server.ts';
+
+const program = findProgram(['litecoind']);
+
+/** Why tests that need it are skipped, or false. */
+export const NO_LITECOIND = skippedFor(program, 'litecoind is not installed');
+
+const PASSWORD = 'a-password-of-tests';
+/** They begin at a time that does not come. */
+const NO_EXTENSION_BLOCKS = 'mweb:99999999999:999999999999';
+const WAIT_MAX_MS = 30_000;
+const LOOK_EVERY_MS = 20;
+
+/** Waits for a state, with a bound. */
+export async function until(what: string, reached: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + WAIT_MAX_MS; !(await reached()); ) {
+    assert.ok(Date.now() < deadline, `${what}: not in time`);
+    await pause(LOOK_EVERY_MS);
+  }
+}
+
+export class LitecoinNode {
+  readonly #folder: string;
+  readonly #rpcPort: number;
+  readonly #peerPort: number;
+  #child: ChildProcess | null = null;
+
+  readonly #extensionBlocks: boolean;
+
+  private constructor(folder: string, ports: readonly [number, number], extensionBlocks: boolean) {
+    const [rpcPort, peerPort] = ports;
+    this.#extensionBlocks = extensionBlocks;
+    this.#folder = folder;
+    this.#rpcPort = rpcPort;
+    this.#peerPort = peerPort;
+  }
+
+  /** With extension blocks (MWEB), the 432nd block must move a coin into them: without it no block follows. */
+  static async start({ extensionBlocks = false } = {}): Promise<LitecoinNode> {
+    const folder = await mkdtemp(join(tmpdir(), 'skerry-litecoin-'));
+    const node = new LitecoinNode(folder, [await freePort(), await freePort()], extensionBlocks);
+    await node.start();
+    return node;
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(program ?? 'litecoind', this.#arguments(), { stdio: 'ignore' });
+    this.#child = child;
+    await until('litecoind answers', async () => {
+      assert.equal(child.exitCode, null, 'litecoind has ended');
+      return await this.call('getblockcount').then(
+        () => true,
+        () => false,
+      );
+    });
+  }
+
+  /** In order, so that what it knows is on disk. */
+  async stop(): Promise<void> {
+    const child = this.#child;
+    if (child === null) return;
+    const ended = once(child, 'close');
+    await this.call('stop').catch(() => child.kill('SIGKILL'));
+    const late = setTimeout(() => child.kill('SIGKILL'), WAIT_MAX_MS);
+    await ended;
+    clearTimeout(late);
+    this.#child = null;
+  }
+
+  /** Without a chance to write anything down. */
+  async kill(): Promise<void> {
+    if (this.#child === null) return;
+    const ended = once(this.#child, 'close');
+    this.#child.kill('SIGKILL');
+    await ended;
+    this.#child = null;
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Of a node that is stopped. */
+  async copyData(to: string): Promise<void> {
+    await cp(join(this.#folder, 'regtest'), to, { recursive: true });
+  }
+
+  async putBack(from: string): Promise<void> {
+    await rm(join(this.#folder, 'regtest'), { recursive: true });
+    await cp(from, join(this.#folder, 'regtest'), { recursive: true });
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== null;
+  }
+
+  /** All that it has used of a processor. */
+  async cpuMs(): Promise<number> {
+    const tasks = `/proc/${this.#child?.pid}/task`;
+    const used = (await readdir(tasks)).map((task) => readFile(`${tasks}/${task}/schedstat`, 'utf8'));
+    return (await Promise.all(used)).reduce((sum, text) => sum + Number(text.split(' ')[0]) / 1e6, 0);
+  }
+
+  address(wallet?: string): NodeAddress {
+    const path = wallet === undefined ? '' : `/wallet/${wallet}`;
+    return { url: `http://127.0.0.1:${this.#rpcPort}${path}`, authorization: basic(PASSWORD) };
+  }
+
+  async call(method: string, params: readonly unknown[] = [], wallet?: string): Promise<unknown> {
+    return await new JsonRpc(this.address(wallet)).call(method, params);
+  }
+
+  async height(): Promise<number> {
+    return Number(await this.call('getblockcount'));
+  }
+
+  async tip(): Promise<string> {
+    return String(await this.call('getbestblockhash'));
+  }
+
+  /** Until both have each other's blocks. */
+  async connect(other: LitecoinNode): Promise<void> {
+    await this.call('setnetworkactive', [true]);
+    await this.call('addnode', [`127.0.0.1:${other.#peerPort}`, 'onetry']);
+    await until('nodes meet', async () => (await this.tip()) === (await other.tip()));
+  }
+
+  /** Its blocks and payments reach nobody, nor others' it. */
+  async leave(): Promise<void> {
+    await this.call('setnetworkactive', [false]);
+    await until('nodes part', async () => (await this.call('getconnectioncount')) === 0);
+  }
+
+  #arguments(): string[] {
+    const settings = {
+      regtest: 1,
+      server: 1,
+      datadir: this.#folder,
+      rpcport: this.#rpcPort,
+      rpcbind: '127.0.0.1',
+      rpcallowip: '127.0.0.1',
+      rpcuser: 'user',
+      rpcpassword: PASSWORD,
+      bind: `127.0.0.1:${this.#peerPort}`,
+      port: this.#peerPort,
+      dnsseed: 0,
+      discover: 0,
+      listenonion: 0,
+      upnp: 0,
+      printtoconsole: 0,
+      // Payments are passed on at once.
+      whitelist: 'noban@127.0.0.1',
+      fallbackfee: '0.0002',
+      walletrbf: 1,
+      // As Bitcoin's nodes do, and some of Litecoin's.
+      mempoolreplacement: 1,
+      keypool: 5,
+      dbcache: 8,
+      par: 1,
+      rpcthreads: 2,
+      ...(this.#extensionBlocks ? {} : { vbparams: NO_EXTENSION_BLOCKS }),
+    };
+    return Object.entries(settings).map(([name, value]) => `-${name}=${value}`);
+  }
+}

@@ -1,0 +1,152 @@
+/** What happens to the service's own Litecoin node takes no credit from anybody. */
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { NodeBehind } from '../../../src/drivers/chain/node-behind.ts';
+import type { TopupRow } from '../../../src/store/topups.ts';
+import { scratchFolder } from '../../support/folder.ts';
+import { IN_FULL } from '../../support/runs.ts';
+import { TopupWorld } from '../../support/topup-world.ts';
+import { NO_LITECOIND } from './litecoin-node.ts';
+import { LitecoinWorld, WATCHING } from './litecoin-world.ts';
+
+const COINS = '0.625';
+const CENTS = 5_000n;
+
+describe('a Litecoin node of the service', { skip: IN_FULL.skip || NO_LITECOIND }, () => {
+  let coins: LitecoinWorld;
+  let world: TopupWorld;
+
+  before(async () => {
+    coins = await LitecoinWorld.start();
+    world = await TopupWorld.start({ chains: () => new Map([['LTC', coins.driver()]]) });
+  });
+  after(async () => {
+    await world?.close();
+    await coins?.close();
+  });
+
+  async function credited(): Promise<TopupRow> {
+    const topup = await world.invoice(50, 'LTC');
+    await coins.pay(topup.deposit_address, COINS);
+    await coins.mine(2);
+    await world.settle();
+    assert.equal(await world.balance(topup), CENTS);
+    return topup;
+  }
+
+  /** Reads once, as a node allows it or not. */
+  async function readOnce(): Promise<void> {
+    await world.db.run('update coins set retry_at = null');
+    await world.watch.run();
+  }
+
+  async function failures(): Promise<number> {
+    const row = await world.db.row<{ failures: number }>(`select failures from coins where code = 'LTC'`);
+    return row?.failures ?? 0;
+  }
+
+  async function poll() {
+    const row = await world.db.row<{ cursor: string }>(`select cursor from coins where code = 'LTC'`);
+    return coins.driver().poll({ cursor: row?.cursor ?? null });
+  }
+
+  it('that loses its newest blocks is waited for, and nothing is reversed', async () => {
+    const topup = await credited();
+    const tip = await coins.watcher.tip();
+    const height = await coins.watcher.height();
+    const block = await coins.watcher.call('getblockhash', [height - 1]);
+    await coins.watcher.call('invalidateblock', [block]);
+    assert.equal(await coins.watcher.height(), height - 2);
+    await assert.rejects(poll(), NodeBehind);
+    await readOnce();
+    assert.equal(await world.balance(topup), CENTS);
+    assert.equal(await failures(), 1);
+    await coins.watcher.call('reconsiderblock', [block]);
+    assert.equal(await coins.watcher.tip(), tip);
+    await world.settle();
+    assert.deepEqual((await world.entries(topup)).length, 1);
+  });
+
+  it('that is away and comes back goes on where it was', async () => {
+    const topup = await world.invoice(50, 'LTC');
+    await coins.watcher.stop();
+    await readOnce();
+    assert.ok((await failures()) > 0);
+    await assert.rejects(world.invoice(50, 'LTC'), /not available/);
+    const txid = String(await coins.payer.call('sendtoaddress', [topup.deposit_address, COINS], 'pay'));
+    await coins.mine(2);
+    await coins.watcher.start();
+    await coins.watcher.connect(coins.payer);
+    await world.settle();
+    assert.equal(await world.balance(topup), CENTS);
+    assert.equal((await world.deposits(topup))[0]?.txid, txid);
+  });
+
+  it('that was killed may have forgotten blocks, and takes nothing back', async () => {
+    const topup = await credited();
+    const open = await world.invoice(50, 'LTC');
+    await coins.watcher.kill();
+    await coins.watcher.start();
+    await readOnce();
+    assert.equal(await world.balance(topup), CENTS);
+    await coins.payer.call('sendtoaddress', [open.deposit_address, COINS], 'pay');
+    await coins.mine(2);
+    await coins.watcher.connect(coins.payer);
+    await world.settle();
+    assert.equal((await world.entries(topup)).length, 1);
+    assert.equal(await world.balance(open), CENTS);
+    // A driver that is started anew brings back whatever the wallet forgot of its addresses.
+    const driver = coins.driver({ given: 20 });
+    assert.equal((await driver.examine(20))[0]?.level, 'ok');
+  });
+
+  it('that was put back to an old copy is waited for, and finds what came meanwhile', async (t) => {
+    const copy = scratchFolder();
+    t.after(() => rm(copy, { recursive: true, force: true }));
+    await coins.watcher.stop();
+    await coins.watcher.copyData(copy);
+    await coins.watcher.start();
+    await coins.watcher.connect(coins.payer);
+    const topup = await credited();
+    const open = await world.invoice(50, 'LTC');
+    await coins.watcher.stop();
+    await coins.watcher.putBack(copy);
+    await coins.watcher.start();
+    await assert.rejects(poll(), NodeBehind);
+    await readOnce();
+    assert.equal(await world.balance(topup), CENTS);
+    await coins.payer.call('sendtoaddress', [open.deposit_address, COINS], 'pay');
+    await coins.mine(2);
+    await coins.watcher.connect(coins.payer);
+    await world.settle();
+    assert.equal(await world.balance(topup), CENTS);
+    assert.equal((await world.entries(topup)).length, 1);
+    assert.equal(await world.balance(open), CENTS);
+  });
+
+  it('whose wallet was made anew takes back nothing, and soon watches all again', async () => {
+    const topup = await credited();
+    const open = await world.invoice(50, 'LTC');
+    const fresh = 'fresh';
+    await coins.makeWatchWallet(fresh);
+    await coins.watcher.call('unloadwallet', [WATCHING]);
+    world.chains.set('LTC', coins.driver({ wallet: fresh }));
+    await coins.mine();
+    await world.settle();
+    assert.equal(await world.balance(topup), CENTS);
+    assert.equal((await world.entries(topup)).length, 1);
+    // Its address is watched by nobody now.
+    await coins.pay(open.deposit_address, COINS);
+    await coins.mine(2);
+    await world.settle();
+    assert.equal(await world.balance(open), 0n);
+    assert.equal((await coins.driver({ wallet: fresh }).examine(1))[0]?.level, 'look');
+    // A driver proves its node every ten minutes, and sees what is missing.
+    const driver = coins.driver({ wallet: fresh, given: 8 });
+    world.chains.set('LTC', driver);
+    await world.settle();
+    assert.equal(await world.balance(open), CENTS);
+    assert.equal((await driver.examine(8))[0]?.level, 'ok');
+  });
+});

@@ -1,0 +1,71 @@
+/** JSON-RPC over HTTP with a password, answered in this process. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+
+export interface Asked {
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** What a call ends with, in the place of a result. */
+export class RpcError extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export function basic(password: string): string {
+  return `Basic ${Buffer.from(`user:${password}`).toString('base64')}`;
+}
+
+export class RpcServer {
+  readonly url: string;
+  readonly #server: Server;
+
+  private constructor(server: Server, url: string) {
+    this.#server = server;
+    this.url = url;
+  }
+
+  /** In the JSON, a text `amount:1.50000000` becomes that number, with all its digits. */
+  static async start(password: string, answer: (asked: Asked) => unknown): Promise<RpcServer> {
+    const server = createServer(async (request, response) => {
+      const body = await bodyOf(request);
+      if (request.headers.authorization !== basic(password)) return response.writeHead(401).end();
+      const asked = JSON.parse(body) as Asked | Asked[];
+      const answered = Array.isArray(asked)
+        ? asked.map((each) => answerOf(each, answer))
+        : answerOf(asked, answer);
+      response.end(JSON.stringify(answered).replaceAll(/"amount:([^"]+)"/g, '$1'));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    return new RpcServer(server, `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`);
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
+
+function answerOf(asked: Asked, answer: (asked: Asked) => unknown): object {
+  const { id } = asked;
+  try {
+    return { jsonrpc: '2.0', result: answer(asked), id };
+  } catch (error) {
+    const code = error instanceof RpcError ? error.code : -1;
+    return { jsonrpc: '2.0', error: { code, message: String((error as Error).message) }, id };
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString();
+}

@@ -1,0 +1,207 @@
+/**
+ * What a block costs does not grow with the addresses that were given out: with ten and with ten thousand the same questions go to
+ * the node, and the same statements to the database. How long each takes is measured by the benches of these names.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { it } from 'node:test';
+import { AccountKey } from '../../src/drivers/chain/account-key.ts';
+import { EvmChain } from '../../src/drivers/chain/evm/driver.ts';
+import { MoneroChain } from '../../src/drivers/chain/monero/driver.ts';
+import { nodeAddress } from '../../src/drivers/chain/node-http.ts';
+import { UtxoChain } from '../../src/drivers/chain/utxo/driver.ts';
+import { formatUnits } from '../../src/kernel/money.ts';
+import type { ChainDriver, OwnAddresses } from '../../src/ports/chain.ts';
+import type { CoinCode } from '../../src/spec/coins.ts';
+import { claimCoins } from '../../src/store/coins.ts';
+import { findOwnAddresses } from '../../src/store/own-addresses.ts';
+import type { TopupRow } from '../../src/store/topups.ts';
+import { readChain } from '../../src/workers/read-chain.ts';
+import { CountedNode, Counter, countedDatabase } from '../support/counted.ts';
+import { IN_FULL } from '../support/runs.ts';
+import { TopupWorld } from '../support/topup-world.ts';
+import { Anvil, hex, NO_ANVIL } from './evm/anvil.ts';
+import { testAccount } from './evm/evm-world.ts';
+import { MoneroStub } from './monero/stub.ts';
+import { BitcoinStub, ZPUB } from './utxo/bitcoin-stub.ts';
+
+const FEW = 10;
+const MANY = 10_000;
+const PAID = 3;
+const LEASE_MS = 600_000;
+const DRIVER_TIMEOUT_MS = 60_000;
+
+interface Node {
+  readonly url: string;
+  /** Of a driver that asks it at `url`, in the place of its own. */
+  readonly driver: (url: string, own: OwnAddresses, given: () => Promise<number>) => ChainDriver;
+  /** A block in which these invoices are paid in full. */
+  readonly mine: (invoices: readonly TopupRow[]) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+interface Started {
+  readonly start: () => Promise<Node>;
+  readonly missing: string | false;
+}
+
+const NODES: Readonly<Partial<Record<CoinCode, Started>>> = {
+  BTC: { start: bitcoin, missing: false },
+  XMR: { start: monero, missing: false },
+  ETH: { start: ethereum, missing: NO_ANVIL },
+};
+
+async function bitcoin(): Promise<Node> {
+  const stub = await BitcoinStub.start();
+  stub.answers.set('getaddressinfo', (address: string) => ({ address, ismine: true, solvable: true }));
+  const { url, authorization } = stub.node;
+  const { origin, pathname } = new URL(url);
+  return {
+    url: origin,
+    driver: (counted, own, given) =>
+      new UtxoChain({
+        ...{ coin: 'BTC', own, given, allowTest: false },
+        ...{ node: { url: counted + pathname, authorization }, account: AccountKey.parse(ZPUB) },
+      }),
+    mine: async (invoices) => {
+      stub.height += 1;
+      for (const { deposit_address: address, deposit_units } of invoices) {
+        stub.pay({ address, amount: formatUnits(deposit_units, 8) });
+      }
+    },
+    close: () => stub.close(),
+  };
+}
+
+async function monero(): Promise<Node> {
+  const stub = await MoneroStub.start();
+  return {
+    url: stub.node.url,
+    driver: (url, _own, given) => {
+      const node = { url, authorization: null };
+      return new MoneroChain({ wallet: node, daemon: node, address: stub.address, allowTest: false, given });
+    },
+    mine: async (invoices) => {
+      stub.mine(1);
+      for (const [index, { deposit_units }] of invoices.entries()) {
+        stub.pay(index + 1, deposit_units, stub.height);
+      }
+    },
+    close: () => stub.close(),
+  };
+}
+
+async function ethereum(): Promise<Node> {
+  const anvil = await Anvil.start();
+  return {
+    url: anvil.url,
+    driver: (url, own) =>
+      new EvmChain({
+        ...{
+          coin: 'ETH',
+          node: nodeAddress(url),
+          account: testAccount(),
+          contract: '',
+          own,
+          allowTest: true,
+        },
+      }),
+    mine: async (invoices) => {
+      for (const { deposit_address: to, deposit_units } of invoices) {
+        await anvil.send(await anvil.order({ to, value: hex(deposit_units) }));
+      }
+      await anvil.mine();
+    },
+    close: () => anvil.close(),
+  };
+}
+
+interface Asked {
+  readonly node: Readonly<Record<string, number>>;
+  readonly database: Readonly<Record<string, number>>;
+}
+
+/** What each look asks: at a block in which three invoices are paid, at the next one, and at rest. */
+async function looks(coin: CoinCode, start: () => Promise<Node>, count: number): Promise<Asked[]> {
+  const calls = new Counter();
+  const statements = new Counter();
+  const node = await start();
+  const between = await CountedNode.start(node.url, calls);
+  let given = 0;
+  const world = await TopupWorld.start({
+    chains: ({ db }) => {
+      const counted = countedDatabase(db, statements);
+      const own: OwnAddresses = (addresses) => findOwnAddresses(counted, coin, addresses);
+      return new Map([[coin, node.driver(between.url, own, async () => given)]]);
+    },
+  });
+  const look = lookOf(world, coin, statements);
+  try {
+    const paid: TopupRow[] = [];
+    while (paid.length < PAID) paid.push(await world.invoice(40, coin));
+    given = count;
+    await giveOut(world, paid[0] ?? assert.fail(), count);
+    // From here on it is proven, and finds what is new only.
+    await (world.chains.get(coin) ?? assert.fail()).prove();
+    await node.mine([]);
+    await look();
+    const asked: Asked[] = [];
+    for (const invoices of [paid, [], null]) {
+      if (invoices !== null) await node.mine(invoices);
+      calls.take();
+      statements.take();
+      await look();
+      asked.push({ node: calls.take(), database: statements.take() });
+    }
+    assert.equal((await world.db.rows('select 1 from deposits')).length, PAID);
+    return asked;
+  } finally {
+    await world.close();
+    await between.close();
+    await node.close();
+  }
+}
+
+/** One look as the watch duty has it, under a lease that nobody extends meanwhile. */
+function lookOf(world: TopupWorld, coin: CoinCode, statements: Counter): () => Promise<void> {
+  const service = { ...world.service, db: countedDatabase(world.db, statements) };
+  return async () => {
+    world.clock.advanceMinutes(1);
+    await world.db.run('update coins set leased_until = null');
+    const leases = new Map([[coin, randomUUID()]]);
+    const [claimed] = await claimCoins(world.db, { leases, leaseMs: LEASE_MS });
+    await readChain(service, claimed ?? assert.fail('the coin is not to be had'), DRIVER_TIMEOUT_MS);
+  };
+}
+
+/** So many invoices in all, as this one. */
+async function giveOut(world: TopupWorld, like: TopupRow, count: number): Promise<void> {
+  await world.db.run(
+    `insert into topups
+     select (jsonb_populate_record(t, jsonb_build_object(
+              'id', new_id(now()), 'public_no', t.public_no + i, 'order_ref', 'ord_' || i, 'deposit_address', 'nobody-' || i))).*
+       from topups t, generate_series(1, $2) i where t.id = $1`,
+    [like.id, count - PAID],
+  );
+  await world.db.run('update coins set next_index = $1', [count]);
+  await world.db.run('vacuum analyze topups');
+  const all = await world.db.row<{ n: number }>('select count(*)::int as n from topups');
+  assert.equal(all?.n, count);
+}
+
+for (const [coin, { start, missing }] of Object.entries(NODES) as [CoinCode, Started][]) {
+  const skip = missing || IN_FULL.skip;
+  it(`a block of ${coin} asks as much with 10,000 addresses as with ten`, { skip }, async (t) => {
+    const few = await looks(coin, start, FEW);
+    const many = await looks(coin, start, MANY);
+    assert.deepEqual(many, few);
+    const sums = few.map(({ node, database }) => `${sum(node)} calls and ${sum(database)} statements`);
+    t.diagnostic(`${coin}: paid, empty, at rest: ${sums.join('; ')}`);
+    // And something was asked.
+    for (const { node, database } of few.slice(0, 2)) assert.ok(sum(node) > 0 && sum(database) > 0);
+  });
+}
+
+function sum(asked: Readonly<Record<string, number>>): number {
+  return Object.values(asked).reduce((total, n) => total + n, 0);
+}

@@ -1,0 +1,213 @@
+/** `skerryd chain`: what it asks, what it prints, what it refuses. */
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { base58, hex } from '@scure/base';
+import type { Service } from '../../src/domain/context.ts';
+import { coinAlarms } from '../../src/domain/topups/coin-alarms.ts';
+import { solanaAddress } from '../../src/drivers/chain/addresses.ts';
+import { ed25519PublicKey } from '../../src/drivers/chain/simnet/seed-key.ts';
+import type { CoinDesk } from '../../src/operator/context.ts';
+import { runOperator } from '../../src/operator/run.ts';
+import { scratchFolder } from '../support/folder.ts';
+import { TopupWorld } from '../support/topup-world.ts';
+
+const seed = (n: number) => new Uint8Array(32).fill(n);
+const address = (n: number) => solanaAddress(ed25519PublicKey(seed(n)));
+
+const MARKET = {
+  sources: ['kraken', 'bitfinex'],
+  rules: { maxAgeS: 300, sourcesMin: 2, maxSpreadPercent: 3 },
+};
+
+describe('skerryd chain', () => {
+  let world: TopupWorld;
+  let live: Service;
+  let file: string;
+  before(async () => {
+    world = await TopupWorld.start();
+    const settings = { ...world.service.settings, mode: 'live' } as const;
+    // It sells nothing here.
+    const compute = { capabilities: { vps: null, dedicated: null } } as unknown as Service['compute'];
+    live = { ...world.service, settings, compute };
+    await world.db.run(`insert into service (mode, key_check) values ('live', 'none')`);
+    file = scratchFolder();
+  });
+  after(async () => {
+    await world.close();
+    await rm(file, { force: true });
+  });
+
+  /** Numbers of BTC are what the scripted chain gives out. */
+  const desk: CoinDesk = {
+    market: MARKET,
+    numbered: (coin) =>
+      coin === 'BTC'
+        ? {
+            path: '0/',
+            coinAt: () => 'BTC',
+            addressAt: async (number) => given.get(number) ?? `bc1-${number}`,
+          }
+        : null,
+  };
+  const given = new Map<number, string>();
+
+  async function run(argv: readonly string[], coins: CoinDesk | null = desk) {
+    const out: string[] = [];
+    const err: string[] = [];
+    const doors = {
+      settings: () => [],
+      database: async () => world.db,
+      service: async () => ({ service: live, register: async () => undefined, coins }),
+    };
+    const terminal = {
+      out: (line: string) => void out.push(line),
+      err: (line: string) => void err.push(line),
+    };
+    const code = await runOperator(argv, doors, undefined, { ...terminal, ask: null });
+    return { code, out: out.join('\n'), err: err.join('\n') };
+  }
+  async function importing(text: string) {
+    await writeFile(file, text);
+    return await run(['chain', 'import', 'SOL', file]);
+  }
+
+  it('import takes public addresses in their order, and leaves what is known', async () => {
+    const text = `# made on 3 May\n${address(1)} 0001\n\n${address(2)}\r\n`;
+    assert.match(
+      (await importing(text)).out,
+      /^2 addresses added, 0 known before; 2 of SOL can be given out$/,
+    );
+    assert.match(
+      (await importing(`${address(3)}\n${address(2)}`)).out,
+      /^1 address added, 1 known before; 3 of SOL/,
+    );
+    const { out } = await run(['chain', 'addresses', 'SOL']);
+    const found = out.split('\n').slice(1);
+    assert.deepEqual(
+      found.map((line) => line.trim().split(/\s+/)[2]),
+      [1, 2, 3].map(address),
+    );
+  });
+
+  it('import refuses a private key, a program’s address and a typing error, by their line and without repeating them', async () => {
+    const pair = base58.encode(Uint8Array.of(...seed(9), ...ed25519PublicKey(seed(9))));
+    const wrong: [string, RegExp][] = [
+      [`${address(4)}\n${pair}`, /line 2: it is a private key/],
+      [JSON.stringify([...seed(9)]), /key pair/],
+      [`${address(4)}\nabc0`, /line 2: it is no address/],
+      // Of no point of the curve.
+      [base58.encode(hex.decode('02'.repeat(32))), /line 1: .*nobody has its key/],
+      [`${address(5)}\n${address(5)}`, /line 2: .*line 1 again/],
+      ['# nothing\n', /no address in the file/],
+    ];
+    for (const [text, says] of wrong) {
+      const { code, err, out } = await importing(text);
+      assert.deepEqual([code, out], [1, ''], text);
+      assert.match(err, says);
+      assert.ok(
+        !err.includes(text.split('\n').at(-1)?.slice(0, 12) || '\0') || /again|nothing/.test(err + text),
+        err,
+      );
+    }
+    assert.equal((await run(['chain', 'import', 'SOL', '/nowhere/at/all'])).code, 1);
+    assert.equal((await run(['chain', 'import', 'BTC', file])).code, 2);
+  });
+
+  it('addresses marks those given out, with what came in', async () => {
+    const topup = await world.invoice(50);
+    given.set(1, topup.deposit_address);
+    world.btc.pay(topup.deposit_address, 200_000n);
+    world.btc.mine(1);
+    await world.settle();
+    const { code, out } = await run(['chain', 'addresses', 'BTC', '--from', '0', '--count', '3']);
+    assert.equal(code, 0);
+    const lines = out.split('\n');
+    assert.match(
+      lines[2] ?? '',
+      new RegExp(`^1 +0/1 +BTC +${topup.deposit_address} +given out +0\\.002 BTC$`),
+    );
+    assert.match(lines[1] ?? '', /^0 +0\/0 +BTC +bc1-0$/);
+    const paid = (await run(['chain', 'addresses', 'BTC', '--paid', '--count', '100'])).out.split('\n');
+    assert.equal(paid.length, 2);
+  });
+
+  it('addresses says why it has none', async () => {
+    assert.match((await run(['chain', 'addresses', 'LTC'])).err, /LTC is not taken/);
+    assert.match((await run(['chain', 'addresses', 'LTC'], null)).err, /sandbox/);
+    assert.equal((await run(['chain', 'addresses', 'DOGE'])).code, 2);
+    assert.equal((await run(['chain', 'addresses', 'BTC', '--count', '100000'])).code, 1);
+  });
+
+  it('doctor asks every chain and looks at every price, and ends with 1 where something is wrong', async () => {
+    const { code, out } = await run(['chain', 'doctor']);
+    assert.equal(code, 1);
+    assert.match(out, /^ok +BTC +block \d+/m);
+    assert.match(out, /^LOOK +rates +BTC: no rate/m);
+    assert.match((await run(['chain', 'doctor'], null)).out, /^ok +coins +simulated/);
+    world.btc.ok = false;
+    assert.match((await run(['chain', 'doctor'])).out, /^LOOK +BTC /m);
+    world.btc.ok = true;
+  });
+
+  it('doctor says when no coin is taken', async () => {
+    const none: Service = { ...live, chains: new Map() };
+    const before = live;
+    live = none;
+    const { code, out } = await run(['chain', 'doctor']);
+    live = before;
+    assert.equal(code, 1);
+    assert.match(out, /^LOOK +coins +none is taken/);
+  });
+
+  it('status notes a coin that was taken once and is no more', async () => {
+    const without = { ...live, chains: new Map([...live.chains].filter(([coin]) => coin !== 'BTC')) };
+    const [alarm] = await coinAlarms(without);
+    assert.deepEqual(
+      [alarm?.level, /^BTC: not taken any more; .*\(1\) are not seen/.test(alarm?.says ?? '')],
+      ['note', true],
+    );
+  });
+
+  it('status looks at prices that are missing, notes sources that are silent, and says nothing of those that are well', async () => {
+    const rates = async () => {
+      const { out } = await run(['status']);
+      return out.split('\n').filter((line) => /^\S+ +rates /.test(line));
+    };
+    const say = async (coin: string, source: string) => {
+      await world.db.run(
+        `insert into quotes (coin, source, usd, quoted_at) values ($1, $2, '1.08', $3)
+         on conflict (coin, source) do update set quoted_at = excluded.quoted_at`,
+        [coin, source, world.clock.now()],
+      );
+    };
+    for (const coin of [...live.chains.keys()]) for (const source of MARKET.sources) await say(coin, source);
+    const [euro = '', ...others] = await rates();
+    assert.deepEqual([others, /^LOOK +rates +EUR: not heard of yet/.test(euro)], [[], true], euro);
+    await say('EUR', 'ecb');
+    assert.deepEqual(await rates(), []);
+    world.clock.advanceMinutes(6);
+    for (const source of MARKET.sources) await say('ETH', source);
+    await say('BTC', 'kraken');
+    const [look = '', ...more] = await rates();
+    assert.match(look, /^LOOK +rates +BTC: no rate: 1 of the prices .*; bitfinex last gave one of /);
+    assert.deepEqual(more, []);
+    const { market } = desk;
+    const three = { ...market, sources: [...market.sources, 'coingecko'] };
+    await say('BTC', 'bitfinex');
+    await say('ETH', 'coingecko');
+    const { out } = await run(['status'], { ...desk, market: three });
+    assert.match(out, /^note +rates +BTC: 1\.08 of 2 of 3 sources.*; coingecko never gave one$/m);
+    assert.doesNotMatch(out, /rates +ETH/);
+  });
+
+  it('status looks at what is not read, and not in the second node’s chain', async () => {
+    const says = async () => (await coinAlarms(live)).map((each) => each.says).join('\n');
+    assert.equal(await says(), '');
+    await world.db.run(`update deposits set agreed = false`);
+    world.clock.advanceMinutes(40);
+    const said = await says();
+    assert.match(said, /BTC: 1 payments are told by one source alone/);
+    assert.match(said, /BTC: not read since .* UTC/);
+  });
+});
