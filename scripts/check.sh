@@ -1,6 +1,7 @@
 #!/bin/sh
-# Types, lint, format and the rules of the house (layers, circles, sizes: test/house). Silent when all is well;
-# otherwise each step that fails shows what it found, and the ones after it still run.
+# Types (those of packages/* by compiling them), lint, format and the rules of the house (layers, circles, sizes:
+# test/house). Silent when all is well; otherwise each step that fails shows what it found, and the ones after it
+# still run.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 PATH="$PWD/node_modules/.bin:$PATH"
@@ -15,6 +16,7 @@ step() {
 }
 
 arch=$(node -p process.arch)
+step 'packages' node scripts/build-packages.ts
 step 'types' "node_modules/@typescript/typescript-linux-$arch/lib/tsc" --project tsconfig.json
 step 'lint and format' node scripts/biome.ts check --error-on-warnings --diagnostic-level=warn .
 step 'house' node --test --test-reporter=./scripts/test-reporter.ts test/house/*.test.ts

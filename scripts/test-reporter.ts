@@ -5,11 +5,10 @@
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
+import { type Failed, UnderWay } from './test-under-way.ts';
 
 /** The reason of those that `test/support/runs.ts` leaves out: how many there are is enough. */
 const LEFT_TO_FULL = 'npm run test:full has it';
-
-type Data<Type extends TestEvent['type']> = Extract<TestEvent, { type: Type }>['data'];
 
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const printed = new Map<string, string>();
@@ -18,7 +17,10 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   let leftToFull = 0;
   const closing: string[] = [];
   const times = new Map<string, number>();
-  for await (const { type, data } of events) {
+  const underWay = new UnderWay();
+  for await (const event of events) {
+    const { type, data } = event;
+    underWay.take(event);
     if ((type === 'test:pass' || type === 'test:fail') && data.nesting === 0) {
       const file = entryFile(data);
       times.set(file, (times.get(file) ?? 0) + data.details.duration_ms);
@@ -35,7 +37,15 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     } else if (type === 'test:diagnostic' && data.file === undefined) {
       closing.push(`ℹ ${data.message}\n`);
     } else if (type === 'test:interrupted') {
-      for (const test of data.tests) yield `✖ stopped while it ran: ${test.name}\n`;
+      for (const { file, tests } of underWay.files) {
+        yield `✖ stopped while it ran: ${shown(file)}\n${tests.map((name) => `    in: ${name}\n`).join('')}`;
+      }
+      // Of files behind one that runs nothing was told yet.
+      for (const untold of underWay.untold) {
+        failed.add(entryFile(untold));
+        yield failure(untold);
+      }
+      if (underWay.waiting > 0) yield `✖ files that have not begun: ${underWay.waiting}\n`;
     }
   }
   if (process.env.SKERRY_TEST_TIMES) yield slowest(times);
@@ -61,15 +71,23 @@ function entryFile(data: { file?: string | undefined; entryFile?: string }): str
   return data.entryFile ?? data.file ?? '';
 }
 
-function failure(data: Data<'test:fail'>): string {
-  const error = data.details.error;
+function failure(data: Failed): string {
+  const { error } = data.details;
   // A parent fails because a child did, and the child has been shown.
   if ('failureType' in error && error.failureType === 'subtestsFailed') return '';
   const cause: unknown = error.cause ?? error;
-  const lines = explained(cause)
+  const ended = processEnd(error);
+  const lines = (ended ?? explained(cause))
     .split('\n')
     .filter((line) => !/^\s+at .*node:internal\/[^{]*$/.test(line));
   return `✖ ${data.name} (${place(data)}, ${Math.round(data.details.duration_ms)} ms)\n${indented(lines.join('\n'))}\n`;
+}
+
+/** Of a file's own process, when no test of it says why it failed. */
+function processEnd(error: Error): string | null {
+  if (!('exitCode' in error && 'signal' in error)) return null;
+  const how = error.signal === null ? `left with code ${error.exitCode}` : `was ended by ${error.signal}`;
+  return `its process ${how}`;
 }
 
 function explained(cause: unknown): string {

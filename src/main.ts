@@ -2,15 +2,20 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type DatabaseHandle, provideDatabase } from './compose/database.ts';
+import { numbered } from './compose/derive.ts';
+import { realCompute } from './compose/qemu.ts';
+import { hostRegister } from './compose/seed.ts';
 import type { Role } from './compose/serve.ts';
 import { serve } from './compose/serve-command.ts';
 import { openService } from './compose/service.ts';
 import { type Config, describeConfig, loadConfig } from './config.ts';
 import { refuseOtherMode } from './domain/stamp/open.ts';
-import { describeError } from './kernel/logger.ts';
+import { createLogger, describeError } from './kernel/logger.ts';
 import { Refusal } from './kernel/refusal.ts';
 import type { OperatorDoors } from './operator/context.ts';
+import { addDoctor } from './operator/doctor.ts';
 import { runOperator } from './operator/run.ts';
+import type { Examined, Promised } from './ports/compute.ts';
 import { openDatabase } from './store/db.ts';
 
 const ROLES: readonly Role[] = ['api', 'worker'];
@@ -30,7 +35,7 @@ process.on('uncaughtException', (error) => {
 // Whoever reads our output may have seen enough (`skerryd hosts list | head`).
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-process.exitCode = await runOperator(process.argv.slice(2), doors(), addServe);
+process.exitCode = await runOperator(process.argv.slice(2), doors(), addMore);
 for (const close of opened.reverse()) await close();
 
 function dotEnv(): string {
@@ -72,11 +77,31 @@ function doors(): OperatorDoors {
       const { connection } = await database('join');
       // What a command has to say, it says itself: its log holds what went wrong.
       const quiet = { ...config(), SKERRY_LOG_LEVEL: 'error' as const };
-      const { service, simulation, close } = await openService(quiet, connection);
+      const { service, simulation, reality, close } = await openService(quiet, connection);
       opened.push(close);
-      return { service, register: (hosts) => simulation.compute.addHosts(hosts) };
+      return {
+        service,
+        register: hostRegister(service, simulation?.compute ?? null),
+        coins: reality && { market: reality.market, numbered: (coin) => numbered(quiet, coin) },
+      };
     },
   };
+}
+
+function addMore(program: Command): void {
+  addServe(program);
+  addDoctor(program, { doors: doors(), out: (line) => void process.stdout.write(`${line}\n`), examine });
+}
+
+/** By itself, for it needs no database. */
+function examine(promised: Promised): AsyncIterable<Examined> {
+  const log = createLogger('error');
+  return realCompute(config(), log)?.examine(promised) ?? simulatedOnly();
+}
+
+async function* simulatedOnly(): AsyncIterable<Examined> {
+  const says = 'simulated (SKERRY_COMPUTE=simulator): nothing real is needed, and nothing real is sold';
+  yield { level: 'ok', what: 'machines', says };
 }
 
 function addServe(program: Command): void {

@@ -4,7 +4,11 @@ import { baseUrl, ConfigError, describeConfig, loadConfig } from '../src/config.
 import { KeyRing } from '../src/kernel/secrets.ts';
 import { SETTINGS } from '../src/spec/settings.ts';
 
-const LIVE = { SKERRY_MODE: 'live', DATABASE_URL: 'postgres://u:hunter2@db.example/skerry' };
+const LIVE = {
+  SKERRY_MODE: 'live',
+  SKERRY_COMPUTE: 'qemu',
+  DATABASE_URL: 'postgres://u:hunter2@db.example/skerry',
+};
 
 /** The one line that refuses these settings. */
 function refusal(env: Record<string, string>, dotEnv = ''): string {
@@ -56,6 +60,17 @@ test('names of the tests, and names of others, are ignored', () => {
   loadConfig({ SKERRY_TEST_PG: '{}', PATH: '/bin', SKERRYX: '1' });
 });
 
+test('the four names of the customers’ command line are passed over, and no other like them', () => {
+  const names = ['SKERRY_TOKEN', 'SKERRY_API_URL', 'SKERRY_CONTEXT', 'SKERRY_CONFIG'];
+  const env = Object.fromEntries(names.map((name) => [name, 'x']));
+  assert.deepEqual(loadConfig(env), loadConfig({}));
+  assert.deepEqual(loadConfig({}, 'SKERRY_TOKEN=x'), loadConfig({}));
+  for (const name of names) {
+    assert.ok(!describeConfig(env).some((setting) => setting.name === name));
+    assert.match(refusal({ [`${name}S`]: '1' }), /no such setting/);
+  }
+});
+
 for (const [name, values] of Object.entries({
   SKERRY_MODE: ['LIVE', 'test'],
   SKERRY_HOST: ['http://x', 'a b'],
@@ -82,6 +97,13 @@ for (const [name, values] of Object.entries({
     'smtp://ann@mail.example.org',
     'smtp://a/b',
   ],
+  SKERRY_DNS_URL: [
+    'dns.example',
+    'http://dns.example:8081',
+    'http://203.0.113.9:8081',
+    'https://u:p@dns.example',
+  ],
+  SKERRY_DNS_KEY: ['two words', 'ключ', 'a'.repeat(513)],
   SKERRY_MAIL_FROM: ['Skerry', 'a@b.example, c@d.example', 'Skerry\nBcc: <a@b.example>'],
   SKERRY_SANDBOX_PUBLIC: ['yes', '1', 'TRUE'],
   SKERRY_TOKEN_PREFIX: ['Skerry', 'a_b', '1a', 'a'.repeat(21)],
@@ -124,6 +146,10 @@ test('a live service needs a database of its own', () => {
   assert.match(refusal({ SKERRY_MODE: 'live' }), /^DATABASE_URL: /);
 });
 
+test('a live service sells real machines', () => {
+  assert.match(refusal({ ...LIVE, SKERRY_COMPUTE: 'simulator' }), /^SKERRY_COMPUTE: /);
+});
+
 test('a mail server goes with a sender, and in a live service with an address for links', () => {
   const mail = { SKERRY_SMTP_URL: 'smtp://mail.example', SKERRY_MAIL_FROM: 'Skerry <a@b.example>' };
   loadConfig(mail);
@@ -131,6 +157,19 @@ test('a mail server goes with a sender, and in a live service with an address fo
   assert.match(refusal({ SKERRY_SMTP_URL: mail.SKERRY_SMTP_URL }), /^SKERRY_MAIL_FROM: /);
   assert.match(refusal({ SKERRY_MAIL_FROM: mail.SKERRY_MAIL_FROM }), /^SKERRY_SMTP_URL: /);
   assert.match(refusal({ ...LIVE, ...mail }), /^SKERRY_BASE_URL: /);
+});
+
+test('a server of names goes with its key, and is asked in the clear on private ways only', () => {
+  for (const url of [
+    'http://127.0.0.1:8081',
+    'http://[::1]:8081',
+    'http://10.0.0.2',
+    'https://dns.example',
+  ]) {
+    assert.equal(loadConfig({ SKERRY_DNS_URL: url, SKERRY_DNS_KEY: 'k' }).SKERRY_DNS_URL, url);
+  }
+  assert.match(refusal({ SKERRY_DNS_URL: 'https://dns.example' }), /^SKERRY_DNS_KEY: /);
+  assert.match(refusal({ SKERRY_DNS_KEY: 'k' }), /^SKERRY_DNS_URL: /);
 });
 
 test('only a sandbox can be told to crash', () => {

@@ -8,6 +8,7 @@ import type { Database, Sql } from '../kernel/sql.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { ChainDriver } from '../ports/chain.ts';
 import type { ComputeDriver } from '../ports/compute.ts';
+import type { ReverseDns } from '../ports/dns.ts';
 import type { Mailer } from '../ports/mail.ts';
 import type { Rates } from '../ports/rates.ts';
 import type { CoinCode } from '../spec/coins.ts';
@@ -26,6 +27,8 @@ export interface Service {
   readonly blobs: Blobs;
   /** Null: this service sends no mail, and offers nothing that needs one. */
   readonly mailer: Mailer | null;
+  /** Null: names of addresses are kept, and served by nobody. */
+  readonly dns: ReverseDns | null;
   readonly log: Logger;
   readonly settings: ServiceSettings;
   /** Hurries the workers of all processes; called after a commit that made work. Polling is the guarantee. */
@@ -45,6 +48,8 @@ export interface ServiceSettings {
   readonly graceDays: number;
   /** How long a guest has to shut down before it is switched off. */
   readonly shutdownDeadlineS: number;
+  /** What a server gets that has sent more than its plan includes. */
+  readonly throttleMbps: number;
   /** For tests: webhooks may lead to this machine. */
   readonly webhookAllowLoopback: boolean;
   /** What one customer may have. */

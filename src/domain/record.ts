@@ -14,6 +14,8 @@ export interface AuditEntry {
   /** The shown id of what was acted on or made, e.g. `srv_…`. */
   readonly resource: string | null;
   readonly result?: 'ok' | 'error' | 'denied';
+  /** What the operator said of it; customers do not read it. */
+  readonly note?: string;
   /** Whose log it belongs to; the actor's own when left out. */
   readonly customerId?: string | null;
 }
@@ -29,6 +31,7 @@ export async function recordAudit(tx: Sql, entry: AuditEntry, now: Date): Promis
     requestId: entry.actor.requestId,
     ipCountry: entry.actor.ipCountry,
     result: entry.result ?? 'ok',
+    note: entry.note ?? null,
     createdAt: now,
   });
 }

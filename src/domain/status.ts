@@ -14,9 +14,13 @@ import {
   type StuckRow,
 } from '../store/status.ts';
 import type { Service } from './context.ts';
+import { nameFaults } from './dns/faults.ts';
+import { listDedicated } from './inventory/by-hand.ts';
 import { listMaintenance } from './rules/maintenance.ts';
 import { listPolicies } from './rules/policies.ts';
+import { machineFaults } from './servers/found.ts';
 import { readSwitches, type SwitchState } from './switches/switch.ts';
+import { coinAlarms } from './topups/coin-alarms.ts';
 
 export interface Finding {
   /** `look`: something does not get on; `note`: the operator wanted it so, or wants to know. */
@@ -30,8 +34,12 @@ const LATE_MS = 10 * MINUTE_MS;
 const LONG_MS = 30 * MINUTE_MS;
 const FAILED_OFTEN = 10;
 const STUCK_SHOWN = 10;
+const MACHINES_SHOWN = 10;
+const FINDINGS_SHOWN = 20;
+/** Of a pool of addresses: less than a quarter is free. */
+const FEW_SHARE = 4n;
 
-type Parts = Pick<Service, 'db' | 'clock' | 'keys'>;
+type Parts = Pick<Service, 'db' | 'clock' | 'keys' | 'compute' | 'chains' | 'rates' | 'settings'>;
 
 export async function readStatus(service: Parts): Promise<Finding[]> {
   const { db, clock } = service;
@@ -44,10 +52,14 @@ export async function readStatus(service: Parts): Promise<Finding[]> {
   return [
     await servers(service),
     ...operations(counts, stuck),
+    ...(await machineFaults(service, FINDINGS_SHOWN)),
     ...(await tasksAndChains(service)),
+    ...(await coinAlarms(service)),
     ...queues(counts, switches),
     ...(await secrets(service)),
     ...(await addresses(service)),
+    ...(await nameFaults(service)),
+    ...(await dedicated(service)),
     ...levers(counts, switches),
     ...(await rules(service)),
   ];
@@ -81,9 +93,12 @@ async function tasksAndChains({ db }: Parts): Promise<Finding[]> {
       says: `${n} of kind ${kind} fail again and again`,
     }),
   );
-  const chains = (await listUnread(db, FAILED_OFTEN)).map(({ code, failures, read_at }): Finding => {
+  const chains = (await listUnread(db, FAILED_OFTEN)).map((row): Finding => {
+    const { code, failures, read_at, last_fault } = row;
     const until = read_at === null ? 'never read' : `read up to ${sessionTime(read_at)} UTC`;
-    return { level: 'look', what: 'chains', says: `${code}: ${failures} polls failed in a row, ${until}` };
+    const fault = last_fault === null ? '' : `: ${last_fault}`;
+    const says = `${code}: ${failures} polls failed in a row, ${until}${fault}`;
+    return { level: 'look', what: 'chains', says };
   });
   return [...tasks, ...chains];
 }
@@ -113,14 +128,27 @@ async function secrets({ db, keys }: Parts): Promise<Finding[]> {
 }
 
 async function addresses({ db, clock }: Parts): Promise<Finding[]> {
-  const low = (await countPool(db, clock.now())).filter(
-    (row) => row.family === 4 && row.free < LIMITS.ipv4PoolWarning,
-  );
-  return low.map((row) => ({
-    level: 'look',
-    what: 'addresses',
-    says: `${row.free} free in ${row.region_id}`,
-  }));
+  const pool = (await countPool(db, clock.now())).filter(({ family }) => family === 4);
+  return pool.flatMap(({ region_id, free, held, resting, blocked }): Finding[] => {
+    if (free >= LIMITS.ipv4PoolWarning) return [];
+    // A pool that is small from the start would be looked at for ever.
+    const all = free + held + resting + blocked;
+    const level = free * FEW_SHARE < all ? 'look' : 'note';
+    return [{ level, what: 'addresses', says: `${free} of ${all} free in ${region_id}` }];
+  });
+}
+
+/** What hands have to do to dedicated machines; those of a suspended server run for free until they do. */
+async function dedicated(service: Parts): Promise<Finding[]> {
+  const what = 'dedicated';
+  const waiting = Map.groupBy(await listDedicated(service), ({ toDo }) => toDo);
+  return [...waiting].flatMap(([toDo, some]): Finding[] => {
+    if (toDo === null) return [];
+    const names = some.slice(0, MACHINES_SHOWN).map(({ name }) => name);
+    const more = some.length > names.length ? ` and ${some.length - names.length} more` : '';
+    const level = toDo === 'switch it off' || toDo === 'switch it on' ? 'look' : 'note';
+    return [{ level, what, says: `${names.join(', ')}${more}: ${toDo}` }];
+  });
 }
 
 function levers(counts: Counts, switches: readonly SwitchState[]): Finding[] {
@@ -142,6 +170,7 @@ function levers(counts: Counts, switches: readonly SwitchState[]): Finding[] {
     ...note('servers', counts.held_servers, 'under a legal hold'),
     ...note('customers', counts.frozen_customers, 'frozen'),
     ...note('top-ups', counts.held_topups, 'with held payments'),
+    ...note('top-ups', counts.unsent_topups, 'with a refund to be sent'),
   ];
 }
 

@@ -3,8 +3,10 @@ import type { TaskKind } from '../store/tasks.ts';
 import type { Service } from './context.ts';
 import { takeDownAccount } from './customers/deletion/take-down.ts';
 import { answerResetRequest } from './customers/request-reset.ts';
+import { ensureRdns } from './dns/ensure.ts';
 import { applyFilter } from './firewall/apply.ts';
 import { removeImageBlob } from './images/remove-blob.ts';
+import { applyTraffic } from './servers/traffic.ts';
 import { ensureSnapshot } from './snapshots/ensure.ts';
 import { ensureVolume } from './volumes/ensure.ts';
 
@@ -21,7 +23,9 @@ export const TASKS: Readonly<Record<TaskKind, TaskHandler>> = {
   volume: ensureVolume,
   snapshot: ensureSnapshot,
   filter: applyFilter,
+  traffic: applyTraffic,
   image_remove: removeImageBlob,
   reset_request: answerResetRequest,
   account_delete: takeDownAccount,
+  rdns: ensureRdns,
 };

@@ -15,6 +15,8 @@ import { memoryText, monthsText } from './server-words.ts';
 
 export interface DeployData {
   readonly plans: readonly Plan[];
+  /** Ids of those that the operator sells to who asks, and nobody can order here. */
+  readonly byHand: ReadonlySet<string>;
   readonly regions: readonly Region[];
   readonly images: readonly Image[];
   readonly keys: readonly ListedSshKey[];
@@ -76,11 +78,12 @@ const CATEGORIES = [
   ['dedicated', 'Dedicated servers'],
 ] as const;
 
-function planChoices({ plans, regions, chosen, monthUsd }: DeployData, fields: Fields): Html {
+function planChoices({ plans, byHand, regions, chosen, monthUsd }: DeployData, fields: Fields): Html {
   const named = new Map(regions.map(({ id, name }) => [id, name]));
   const card = (plan: Plan) => {
     const off = plan.available_in.length === 0;
-    const where = off ? 'Sold out' : plan.available_in.map((id) => named.get(id) ?? id).join(', ');
+    const none = byHand.has(plan.id) ? 'Sold by hand: ask us' : 'Sold out';
+    const where = off ? none : plan.available_in.map((id) => named.get(id) ?? id).join(', ');
     const cpus = plan.category === 'vps' ? 'vCPU' : 'cores';
     const label = html`<strong>${plan.id}</strong> <span class="per-month">${usd(monthUsd.get(plan.id) ?? plan.price_usd_month)} a month</span>
 <small>${plan.cpu} ${cpus}, ${memoryText(plan.ram_mb)} memory, ${plan.disk_gb} GiB NVMe, ${plan.transfer_tb} TiB out</small> <small>${where}</small>`;

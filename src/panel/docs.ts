@@ -17,7 +17,7 @@ export const GUIDES: readonly Guide[] = [
   {
     name: 'getting-started',
     title: 'The first server',
-    about: 'Sign up, top up, deploy: on these pages, and with curl.',
+    about: 'Sign up, top up, deploy: on these pages, on the command line, with the SDK, with curl.',
   },
   {
     name: 'payments',
@@ -29,6 +29,17 @@ export const GUIDES: readonly Guide[] = [
     name: 'webhooks',
     title: 'Events: webhooks and the stream',
     about: 'Hear what happens to servers, volumes and money, and verify that it is true.',
+  },
+  {
+    name: 'cli',
+    title: 'The command line',
+    about:
+      'Everything from a terminal: tables and JSON, waiting, exit codes, top-ups with a QR code, a file for all of it.',
+  },
+  {
+    name: 'sdk',
+    title: 'The SDK for JavaScript and TypeScript',
+    about: 'The REST API as a library: lists, waiting, errors, retries, webhooks, events, uploads.',
   },
   {
     name: 'accounts',

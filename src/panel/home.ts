@@ -1,5 +1,5 @@
 /** The front page: what is sold, how it is paid, what is known of a customer. */
-import { COINS } from '../spec/coins.ts';
+import type { Coin } from '../spec/coins.ts';
 import { BONUS_TIERS_USD, CYCLE_MONTHS, LIMITS } from '../spec/limits.ts';
 import { DOCS_PATHS, PANEL_PATHS, thingPath } from '../spec/paths.ts';
 import type { Region } from '../spec/schemas/region.ts';
@@ -16,6 +16,8 @@ export interface HomeData {
   /** The cheapest of each kind, cheapest first. */
   readonly plans: readonly SoldPlan[];
   readonly regions: readonly Region[];
+  /** Those that this host takes. */
+  readonly coins: readonly Pick<Coin, 'code' | 'network'>[];
   readonly signedIn: boolean;
   readonly rateLockMinutes: number;
   readonly graceDays: number;
@@ -85,12 +87,12 @@ const HOW = html`<ol>
 <p>Everything can be done on these pages, with scripts or without, and over a <a href="${DOCS_PATHS.api}">REST API</a>.
 <a href="${DOCS_PATHS.guides}/getting-started">The first server, step by step</a>.</p>`;
 
-function payment({ rateLockMinutes, graceDays }: HomeData): Html {
-  const coins = COINS.map(({ code, network }) => html`<li><strong>${code}</strong> on ${network}</li>\n`);
+function payment({ coins: taken, rateLockMinutes, graceDays }: HomeData): Html {
+  const coins = taken.map(({ code, network }) => html`<li><strong>${code}</strong> on ${network}</li>\n`);
   return html`<p>Payment is in advance, from a balance in US dollars. Nobody can charge you more than is on it, and there are no debts.</p>
 <div class="columns"><div>
 <h3>Coins</h3>
-<ul>${coins}</ul>
+${coins.length > 0 ? html`<ul>${coins}</ul>` : html`<p>None can be paid in right now.</p>`}
 <p>The exchange rate is fixed for ${rateLockMinutes} minutes. What arrives is credited: also when it is less, more, in parts or late.</p>
 </div><div>
 <h3>Bonus</h3>

@@ -98,11 +98,16 @@ function nameTables(tokens: readonly Token[]): void {
   });
 }
 
+/** What is typed or kept in a file: with scripts a button copies it. */
+const TYPED = new Set(['sh', 'js', 'ts', 'python', 'go', 'yaml']);
+
 const { rules } = parser.renderer;
 const { escapeHtml } = parser.utils;
 rules.table_open = (tokens, index) =>
   `<div class="scroll" tabindex="0" role="region" aria-label="${escapeHtml(tokens[index]?.content ?? '')}"><table>\n`;
 rules.table_close = () => '</table></div>\n';
-rules.fence = (tokens, index) =>
-  `<pre tabindex="0"><code>${escapeHtml(tokens[index]?.content ?? '')}</code></pre>\n`;
+rules.fence = (tokens, index) => {
+  const { content = '', info = '' } = tokens[index] ?? {};
+  return `<pre tabindex="0"><code${TYPED.has(info) ? ' data-copy' : ''}>${escapeHtml(content)}</code></pre>\n`;
+};
 rules.code_block = rules.fence;

@@ -19,7 +19,7 @@ export interface PaymentData {
     readonly state: keyof typeof PART_STATES;
     readonly confirmations: number;
     readonly late: boolean;
-    readonly rate_usd: string;
+    readonly rate_usd: string | null;
     readonly credited_usd: number | null;
     readonly first_seen_at: string;
   }[];
@@ -154,7 +154,7 @@ function payments(data: PaymentData): Html {
     html`${part.amount} ${unit}`,
     PART_STATES[part.state],
     part.confirmations,
-    html`$${part.rate_usd}${part.late && ' (late)'}`,
+    part.rate_usd === null ? 'waits for a rate (late)' : html`$${part.rate_usd}${part.late && ' (late)'}`,
     part.credited_usd === null ? '–' : usd(part.credited_usd),
     time(part.first_seen_at),
   ]);

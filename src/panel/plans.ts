@@ -19,6 +19,8 @@ export interface SoldPlan extends Plan {
   readonly prices: readonly CyclePrice[];
   /** Where it is sold, whether or not there is room now. */
   readonly sold_in: readonly string[];
+  /** Nobody can order it here: the operator sells it to who asks. */
+  readonly by_hand: boolean;
 }
 
 export const CATEGORY_NAMES = { vps: 'Virtual servers', dedicated: 'Dedicated machines' } as const;
@@ -149,6 +151,7 @@ export function stockCell(
   months: CycleMonths = 1,
 ): Html {
   if (!plan.sold_in.includes(region.id)) return html`<span class="soft">not sold here</span>`;
+  if (plan.by_hand) return html`${state('by hand')} <a href="${PANEL_PATHS.contact}">Ask us</a>`;
   if (!plan.available_in.includes(region.id)) return state('sold out');
   if (closed !== null) return state('available', 'good');
   const cycle = months === 1 ? {} : { billing_months: String(months) };

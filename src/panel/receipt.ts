@@ -20,7 +20,7 @@ export interface TopupReceipt extends Parties {
   readonly parts: readonly {
     readonly txid: string;
     readonly amount: string;
-    readonly rate_usd: string;
+    readonly rate_usd: string | null;
     readonly credited_usd: number | null;
     readonly confirmations: number;
     readonly first_seen_at: string;
@@ -36,7 +36,7 @@ export function topupReceiptView(data: TopupReceipt): View {
     html`<code>${part.txid}</code>`,
     time(part.first_seen_at),
     html`${part.amount} ${unit}`,
-    html`$${part.rate_usd}`,
+    html`$${part.rate_usd ?? topup.rate_usd}`,
     usd(part.credited_usd ?? 0),
   ]);
   return receipt(html`${facts([

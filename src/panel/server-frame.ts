@@ -1,5 +1,6 @@
 /** What all pages of one server have in common: its name, the way to the others, what is not as usual. */
 import { PANEL_PATHS, SERVER_PARTS, type ServerPart, serverPartPath } from '../spec/paths.ts';
+import { BY_HAND } from '../spec/refusal-words.ts';
 import type { Server } from '../spec/schemas/server.ts';
 import { can, type ServerAction, waitsForOperation, whyNot } from '../spec/states.ts';
 import { type Html, html } from './html.ts';
@@ -20,6 +21,8 @@ export interface ServerPage {
     readonly console: boolean;
     readonly ownImages: boolean;
   };
+  /** No driver reaches it: the operator looks after it. */
+  readonly byHand: boolean;
   /** What is done to it now: `reboot`. */
   readonly underWay: string | null;
   readonly notes: readonly string[];
@@ -54,13 +57,17 @@ export function underWayText({ underWay }: Pick<ServerPage, 'underWay'>): string
   return underWay === null ? null : (UNDER_WAY[underWay] ?? 'Something is being done to it.');
 }
 
+/** What the service does by itself to a server that the operator looks after. */
+const BESIDE_HANDS: readonly ServerAction[] = ['update', 'detach', 'destroy'];
+
 /** Why this cannot be done to it now; null when it can. Much has to wait for what is under way. */
 export function hindrance(
-  page: Pick<ServerPage, 'server' | 'underWay'>,
+  page: Pick<ServerPage, 'server' | 'underWay' | 'byHand'>,
   action: ServerAction,
 ): string | null {
   const { status, suspended_reason: suspendedReason } = page.server;
   if (!can({ status, suspendedReason }, action)) return whyNot({ status, suspendedReason }, action);
+  if (page.byHand && status !== 'suspended' && !BESIDE_HANDS.includes(action)) return BY_HAND.server;
   const text = waitsForOperation(action) ? underWayText(page) : null;
   return text && `${text} Wait until that is done.`;
 }

@@ -2,7 +2,7 @@
 import { coin as coinOf } from '../spec/coins.ts';
 import { PANEL_PATHS } from '../spec/paths.ts';
 import type { Region } from '../spec/schemas/region.ts';
-import type { SwitchName } from '../spec/settings.ts';
+import type { SwitchName } from '../spec/switches.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
 import { empty, section, state, table, time } from './parts.ts';
@@ -40,7 +40,8 @@ const OFF: Record<SwitchName, string> = {
 export function statusView(data: StatusData): View {
   const { windows, off } = data;
   const open = windows.filter((window) => window.open);
-  const late = data.coins.some((coin) => coin.late || !coin.taken);
+  // One that a host does not take is nothing unusual; none at all is.
+  const late = data.coins.some((coin) => coin.taken && coin.late) || !data.coins.some((coin) => coin.taken);
   const calm = open.length === 0 && off.length === 0 && !late;
   return {
     title: 'Status',
@@ -86,13 +87,15 @@ function regions({ regions: rows }: StatusData): Html {
 }
 
 function coins({ coins: rows }: StatusData): Html {
+  const taken = rows.filter((row) => row.taken);
+  if (taken.length === 0) return html`<p>No coin can be paid in right now.</p>`;
   return table({
     caption: 'Payments by coin',
     columns: ['Coin', 'Network', 'Payments'],
-    rows: rows.map(({ coin, taken, late }) => [
+    rows: taken.map(({ coin, late }) => [
       coin,
       coinOf(coin).network,
-      taken ? (late ? state('seen late', 'busy') : state('taken', 'good')) : state('not taken now'),
+      late ? state('seen late', 'busy') : state('taken', 'good'),
     ]),
   });
 }

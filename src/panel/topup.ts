@@ -66,14 +66,10 @@ ${tiers()}
 
 function orderForm(data: TopupData): Html {
   const fields = new Fields(data.forms, 'create');
-  const coins = data.coins.map((coin) =>
-    fields.radio(
-      'coin',
-      coin.code,
-      coin.open ? coinChoice(coin) : html`${coinChoice(coin)}<br>not available now`,
-      { checked: coin.code === data.coin, off: !coin.open },
-    ),
-  );
+  // What this host does not take is no choice; where it takes nothing the page says so above.
+  const coins = data.coins
+    .filter(({ open }) => open)
+    .map((coin) => fields.radio('coin', coin.code, coinChoice(coin), { checked: coin.code === data.coin }));
   return form(
     data.forms,
     { name: 'create', action: PANEL_PATHS.topup, live: '#total' },

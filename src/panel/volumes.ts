@@ -95,7 +95,7 @@ ${fields.text('filesystem', 'File system', {
   autocomplete: 'off',
   hint: 'A note for yourself, such as ext4; may stay empty. The service does not format volumes.',
 })}
-${fields.tick('encrypted', 'Encrypted', { hint: 'Its key reaches the server by cloud-init. This cannot be changed later.' })}
+${fields.tick('encrypted', 'Encrypted', { hint: 'By LUKS in the server, with a key of yours that reaches it by cloud-init. This cannot be changed later.' })}
 <button>Create the volume</button>`,
   );
 }

@@ -6,6 +6,7 @@ import { readTree } from './tree.ts';
 /** Files that tell a customer by an event and write no audit row, and why. */
 const SILENT: Record<string, string> = {
   'src/domain/servers/charge-cycle.ts': 'its callers renew, resume and start',
+  'src/domain/servers/resume.ts': 'its callers say who resumes',
   'src/domain/servers/suspend.ts': 'its callers say who suspends',
   'src/domain/servers/carry-out-freeze.ts': 'the operator’s command has its row since he gave it',
   'src/domain/firewall/applied-to.ts': 'its callers create and update groups',

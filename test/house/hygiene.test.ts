@@ -2,7 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readTree, type Tree, tree } from './tree.ts';
 
-const FOLDERS = ['src', 'test', 'bench', 'scripts', 'bin', 'docs', 'deploy', 'openapi', 'packages', '.ci'];
+const FOLDERS = [
+  'src',
+  'test',
+  'bench',
+  'scripts',
+  'bin',
+  'docs',
+  'examples',
+  'deploy',
+  'openapi',
+  'packages',
+  '.ci',
+];
 const ROOT_FILES = [
   ...['README', 'ARCHITECTURE', 'CHANGELOG', 'CONTRIBUTING', 'STYLE', 'SECURITY'].map((name) => `${name}.md`),
   ...['package.json', 'tsconfig.json', 'biome.json', '.npmrc', '.gitignore'],

@@ -2,10 +2,17 @@ import assert from 'node:assert/strict';
 import { isBuiltin } from 'node:module';
 import { test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
+import cli from '../../packages/cli/package.json' with { type: 'json' };
+import sdk from '../../packages/sdk/package.json' with { type: 'json' };
 import { type Edge, edgesOf, place, sources, type Tree, tree } from './tree.ts';
 
 const SERVED = new Set(Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }));
-const DEVELOPED = new Set([...SERVED, ...Object.keys(manifest.devDependencies)]);
+const DEVELOPED = new Set([...SERVED, ...Object.keys(manifest.devDependencies), sdk.name, cli.name]);
+/** Where nothing of the project's own package.json counts. */
+const SHIPPED: Record<string, ReadonlySet<string>> = {
+  'packages/sdk/': new Set(Object.keys(sdk.dependencies)),
+  'packages/cli/': new Set(Object.keys(cli.dependencies)),
+};
 
 function faultsOf(files: Tree): string[] {
   return edgesOf(files).flatMap((edge) => {
@@ -16,7 +23,9 @@ function faultsOf(files: Tree): string[] {
 
 function faultOf(edge: Edge, files: Tree): string | null {
   if (edge.specifier === null) {
-    return edge.from.startsWith('src/') ? 'a computed import: nothing can check where it leads' : null;
+    return /^(?:src|packages)\//.test(edge.from)
+      ? 'a computed import: nothing can check where it leads'
+      : null;
   }
   const fault =
     edge.target === null ? bareFault(edge.from, edge.specifier) : relativeFault(edge.target, files);
@@ -24,7 +33,7 @@ function faultOf(edge: Edge, files: Tree): string | null {
 }
 
 function relativeFault(target: string, files: Tree): string | null {
-  if (target === 'package.json') return null;
+  if (/^(?:packages\/\w+\/)?package\.json$/.test(target)) return null;
   if (!target.endsWith('.ts')) return 'does not end in .ts';
   return files.has(target) ? null : 'is no file of the project';
 }
@@ -32,6 +41,8 @@ function relativeFault(target: string, files: Tree): string | null {
 function bareFault(from: string, specifier: string): string | null {
   if (specifier.startsWith('node:')) return isBuiltin(specifier) ? null : 'is not part of Node';
   const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+  const shipped = Object.entries(SHIPPED).find(([folder]) => from.startsWith(folder))?.[1];
+  if (shipped) return shipped.has(name) ? null : 'is not in the package.json of its package';
   if (from.startsWith('src/')) {
     return SERVED.has(name) ? null : 'is not among the dependencies in package.json';
   }
@@ -53,6 +64,7 @@ for (const [what, specifier, path] of [
   ['an undeclared package', 'undeclared/deep', 'src/a.ts'],
   ['an undeclared scoped package', '@undeclared/package', 'test/a.test.ts'],
   ['a development package in the service', 'fast-check', 'src/a.ts'],
+  ['a package of the service in another one', 'pino', 'packages/cli/src/a.ts'],
 ] as const) {
   test(`${what} is a fault, in every kind of import`, () => {
     for (const source of [

@@ -4,7 +4,7 @@ import { type Edge, edgesOf, place, sources, type Tree, tree } from './tree.ts';
 
 /**
  * The walls of the house. A layer may import itself and what its row names, types included; nothing imports upward.
- * `src/config….ts`, `src/main.ts` and `src/compose…` are layers of their own.
+ * `src/config….ts`, `src/main.ts` and `src/compose…` are layers of their own, and so is each of packages/*.
  */
 const LAYERS: Record<string, readonly string[]> = {
   spec: [],
@@ -44,6 +44,14 @@ const LAYERS: Record<string, readonly string[]> = {
     'kernel',
     'spec',
   ],
+  sdk: [],
+  cli: [],
+};
+
+/** All that each of packages/* may import by name: what it is installed with. The SDK runs in browsers as well. */
+const INSTALLED_WITH: Record<string, RegExp> = {
+  sdk: /^(?:openapi-fetch|eventsource-parser)$/,
+  cli: /^(?:@skerry\/sdk|commander|yaml|uqr|node:.+)$/,
 };
 
 /** Packages that belong to one layer, so that no other speaks SQL to a server or HTTP to a caller. */
@@ -52,13 +60,15 @@ const PACKAGE_HOMES: Record<string, string> = { pg: 'store', kysely: 'store', fa
 const COMPOSERS = new Set(['compose', 'main']);
 
 function layerOf(path: string): string | undefined {
-  const name = /^src\/(?:(compose|config|main)(?:-[^/]*)?\.ts$|([^/]+)\/)/.exec(path);
-  const layer = name?.[1] ?? name?.[2];
+  const name = /^src\/(?:(compose|config|main)(?:-[^/]*)?\.ts$|([^/]+)\/)|^packages\/([^/]+)\/src\//.exec(
+    path,
+  );
+  const layer = name?.[1] ?? name?.[2] ?? name?.[3];
   return layer !== undefined && Object.hasOwn(LAYERS, layer) ? layer : undefined;
 }
 
 function faultsOf(files: Tree): string[] {
-  const inside = [...files.keys()].filter((path) => path.startsWith('src/'));
+  const inside = [...files.keys()].filter((path) => /^(?:src|packages)\//.test(path));
   const homeless = inside.filter((path) => layerOf(path) === undefined);
   return [
     ...homeless.map((path) => `${path}: is in none of the layers`),
@@ -79,10 +89,13 @@ function wallFault(layer: string, { target }: Edge): string | null {
 
 function packageFault(layer: string, { from, specifier, target }: Edge): string | null {
   if (target !== null || specifier === null) return null;
+  const installed = INSTALLED_WITH[layer];
+  if (installed) return installed.test(specifier) ? null : `${layer} is installed without ${specifier}`;
   const name = specifier.split('/')[0] ?? '';
   if (layer === 'spec' && !(name === 'typebox' && from.startsWith('src/spec/schemas/'))) {
     return `spec is pure tables and may not import ${specifier}`;
   }
+  if (name === '@skerry') return `the service may not import ${specifier}`;
   const home = PACKAGE_HOMES[name];
   const allowed = home === undefined || home === layer || COMPOSERS.has(layer);
   return allowed ? null : `${specifier} belongs to ${home}, not to ${layer}`;
@@ -119,8 +132,14 @@ for (const [from, to] of [
   ['src/domain/a.ts', 'compose/world.ts'],
   ['src/compose.ts', 'main.ts'],
   ['src/domain/a.ts', '../test/support/b.ts'],
+  ['src/domain/a.ts', '../packages/sdk/src/b.ts'],
+  ['src/main.ts', '../packages/cli/src/b.ts'],
+  ['packages/sdk/src/a.ts', '../../src/spec/b.ts'],
+  ['packages/sdk/src/a.ts', '../cli/src/b.ts'],
+  ['packages/cli/src/a.ts', '../sdk/src/b.ts'],
+  ['packages/cli/src/a.ts', '../../src/spec/b.ts'],
 ] as const) {
-  const specifier = `${from.split('/').length === 3 ? '../' : './'}${to}`;
+  const specifier = `${from.startsWith('src/') && from.split('/').length === 2 ? './' : '../'}${to}`;
   test(`${from} may not import ${specifier}, not even a type`, () => {
     for (const clause of ['{ b }', 'type { B }']) {
       assert.equal(faultsOf(tree({ [from]: `import ${clause} from '${specifier}';` })).length, 1);
@@ -128,7 +147,23 @@ for (const [from, to] of [
   });
 }
 
+test('a package imports what it is installed with, and the SDK nothing of Node', () => {
+  const importing = (path: string, name: string) => faultsOf(tree({ [path]: `import a from '${name}';` }));
+  for (const name of ['node:fs', '@skerry/cli', 'commander', 'pino', 'openapi-fetch/deep']) {
+    assert.equal(importing('packages/sdk/src/a.ts', name).length, 1, name);
+  }
+  for (const name of ['openapi-fetch', '@skerry/sdk/dist/transport.js', 'pino']) {
+    assert.equal(importing('packages/cli/src/a.ts', name).length, 1, name);
+  }
+  assert.deepEqual(importing('packages/sdk/src/resources/a.ts', 'openapi-fetch'), []);
+  for (const name of ['@skerry/sdk', 'commander', 'yaml', 'uqr', 'node:fs/promises']) {
+    assert.deepEqual(importing('packages/cli/src/a.ts', name), [], name);
+  }
+  assert.equal(importing('src/domain/a.ts', '@skerry/sdk').length, 1);
+});
+
 test('a file outside every layer is a fault', () => {
+  assert.equal(faultsOf(tree({ 'packages/cellar/src/a.ts': '' })).length, 1);
   assert.equal(faultsOf(tree({ 'src/stray.ts': '' })).length, 1);
   assert.equal(faultsOf(tree({ 'src/cellar/a.ts': '' })).length, 1);
 });

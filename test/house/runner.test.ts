@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestEvent } from 'node:test/reporters';
 import report from '../../scripts/test-reporter.ts';
 import { connectionOf } from '../../scripts/test-server.ts';
+import { IN_FULL } from '../support/runs.ts';
 
 const file = join(process.cwd(), 'test/kernel/money.test.ts');
 const where = { nesting: 0, testNumber: 1, file, entryFile: file, line: 7, column: 1 };
@@ -50,6 +54,85 @@ test('a parent that fails only by its child is not reported again', async () => 
 test('a skipped test is reported with its reason', async () => {
   const text = await reported(passed('boots a real guest', { skip: 'QEMU is not installed' }));
   assert.match(text, /skipped:\n.*boots a real guest.*: QEMU is not installed/);
+});
+
+test('when all is stopped, it is said what had begun and not ended, and what had failed behind it', async () => {
+  const [hanging, later] = ['test/a.test.ts', 'test/b.test.ts'].map((name) => join(process.cwd(), name));
+  const event = (type: string, name: string, entryFile?: string, error?: Error) => {
+    const data = { nesting: 0, name, type: 'test', line: 1, column: 1, details: { duration_ms: 1, error } };
+    return { type: `test:${type}`, data: { ...data, ...(entryFile ? { entryFile, file: entryFile } : {}) } };
+  };
+  const files = ['test/a.test.ts', 'test/b.test.ts', 'test/c.test.ts'];
+  const text = await reported(
+    ...files.map((name) => event('enqueue', name)),
+    ...files.slice(0, 2).map((name) => event('dequeue', name)),
+    ...['short', 'endless'].map((name) => event('dequeue', name, hanging)),
+    event('complete', 'short', hanging),
+    event('dequeue', 'wrong', later),
+    event('complete', 'wrong', later, new Error('two cents')),
+    event('complete', 'test/b.test.ts'),
+    { type: 'test:interrupted', data: { tests: files.map((name) => ({ name })) } },
+  );
+  assert.match(text, /^✖ stopped while it ran: test\/a\.test\.ts\n {4}in: endless\n✖ wrong \(test\/b\.test/);
+  assert.match(text, /Error: two cents/);
+  assert.match(text, /files that have not begun: 1\n$/);
+});
+
+const HEAD = `import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import { test } from 'node:test';
+`;
+
+/** Runs files of these lines with the runner itself. They need no database. */
+function ran(files: Readonly<Record<string, string>>) {
+  const folder = mkdtempSync(join(tmpdir(), 'skerry-runner-'));
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(folder, `${name}.test.ts`), `${HEAD}${text}`);
+  }
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  try {
+    const line = ['scripts/test.ts', '--test-max', '1', '--file-max', '3', folder];
+    return spawnSync(process.execPath, line, {
+      env: { ...env, SKERRY_TEST_DATABASE_URL: 'postgres://nobody@localhost/nothing' },
+      encoding: 'utf8',
+      timeout: 60_000,
+      killSignal: 'SIGKILL',
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test(
+  'a test that hangs fails by its name, what it left open keeps nobody, and the rest is reported',
+  IN_FULL,
+  () => {
+    const { status, stdout, stderr } = ran({
+      hangs: `test('waits for nothing', () => {
+  createServer().listen(0, '127.0.0.1');
+  spawn('sleep', ['600']);
+  return new Promise(() => {});
+});
+test('comes after', () => assert.fail('after all'));\n`,
+    });
+    assert.equal(status, 1, stdout + stderr);
+    assert.match(stdout, /✖ waits for nothing \(\S+hangs\.test\.ts.*\n.*timed out after 1000ms/);
+    assert.match(stdout, /✖ comes after [^✖]*after all/);
+    assert.match(stdout, /ℹ tests 2\n/);
+  },
+);
+
+test('a file that stands still is killed, and so is what holds the output of one', IN_FULL, () => {
+  const { status, stdout, stderr } = ran({
+    // The thread itself: no time-out comes.
+    stands: "test('stands', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));\n",
+    holds: "test('leaves', () => spawn('sleep', ['600'], { stdio: 'inherit' }).unref());\n",
+  });
+  assert.equal(status, 1, stdout + stderr);
+  assert.match(stdout, /✖ \S+stands\.test\.ts .*\n {2}its process was ended by SIGKILL/);
+  assert.match(stderr, /stands\.test\.ts has not ended within 3 s: stopping it/);
+  assert.match(stderr, /what a test has left has not ended within 3 s: stopping sleep/);
 });
 
 test('a database for tests is named by a URL, by a host or by the folder of a socket', () => {

@@ -8,18 +8,18 @@ import { importsOf } from '../support/imports.ts';
 export type Tree = ReadonlyMap<string, string>;
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const MADE = /(?:^|\/)(?:node_modules|data|coverage|\.git)(?:\/|$)/;
+const MADE = /(?:^|\/)(?:node_modules|data|coverage|dist|\.dist-\w+|\.git)(?:\/|$)/;
 
 /** Every TypeScript file of the project. */
 export function sources(): Tree {
-  return readTree(['src', 'test', 'bench', 'scripts', 'docs'], /\.ts$/);
+  return readTree(['src', 'packages', 'test', 'bench', 'scripts', 'docs', 'examples'], /\.ts$/);
 }
 
 /** The files under `starts` (folders or files; one that is missing is empty) whose path matches `wanted`. */
 export function readTree(starts: readonly string[], wanted: RegExp): Tree {
   const tree = new Map<string, string>();
   for (const path of starts.flatMap(filesAt)) {
-    if (wanted.test(path) && !MADE.test(path)) tree.set(path, readFileSync(ROOT + path, 'utf8'));
+    if (wanted.test(path)) tree.set(path, readFileSync(ROOT + path, 'utf8'));
   }
   return tree;
 }
@@ -32,6 +32,7 @@ function filesAt(start: string): string[] {
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => posix.join(entry.parentPath.slice(ROOT.length), entry.name))
+    .filter((path) => !MADE.test(path))
     .sort();
 }
 

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { type ClientOptions, WebSocket } from 'ws';
 import { newId, showId } from '../../src/kernel/ids.ts';
 import { Viewer } from '../support/rfb-viewer.ts';
+import { IN_FULL } from '../support/runs.ts';
 import { apiToken, assertRefused, V1Client } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { exchange } from './socket.ts';
@@ -161,9 +162,9 @@ describe('the console over its WebSocket', () => {
   it('ends with its machine, and then there is none to open', async () => {
     const { socket, viewer } = await view();
     await viewer.open();
-    const [machine] = await world.opened.simulation.compute.machines();
+    const [machine] = await world.simulator.machines();
     assert.ok(machine);
-    await world.opened.simulation.compute.lose(machine.id);
+    await world.simulator.lose(machine.id);
     const [code] = (await once(socket, 'close')) as [number];
     assert.equal(code, 1000);
     assert.deepEqual(await refusal(await socketUrl()), [409, 'conflict_state']);
@@ -264,7 +265,7 @@ describe('the console’s page', () => {
 });
 
 describe('a service that stops', () => {
-  it('tells its viewers, and does not wait for one that says no goodbye', async () => {
+  it('tells its viewers, and does not wait for one that says no goodbye', IN_FULL, async () => {
     const server = servers[1];
     const [polite, mute] = [await view({ server }), await view({ server })];
     mute.socket.pause();

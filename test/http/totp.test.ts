@@ -4,6 +4,7 @@ import { DAY_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { tasksDuty } from '../../src/workers/tasks.ts';
 import { mailed, mailedPath, tokenOf } from '../support/mailed.ts';
+import { IN_FULL } from '../support/runs.ts';
 import { PASSWORD, type SessionClient } from '../support/session-client.ts';
 import { codeAt, wrongCode } from '../support/totp.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
@@ -160,29 +161,33 @@ describe('a second factor, over the form endpoints', () => {
     assert.equal((await account(browser)).totp, true);
   });
 
-  it('closes a link with which it is guessed at, and neither the account nor the next link', async () => {
-    const client = await world.customer();
-    const secret = await enable(client);
-    const passwords = { password: NEW, password_confirm: NEW };
-    const reset = (path: string, code: string) =>
-      world.visitor().post('/auth-api.php', { action: 'reset', token: tokenOf(path), ...passwords, code });
-    for (let link = 0; link < LIMITS.totpWrongPerHour / LIMITS.totpWrongPerLink; link++) {
-      const path = await resetLink(client);
-      for (let wrong = 0; wrong < LIMITS.totpWrongPerLink; wrong++) {
-        assert.equal((await reset(path, wrongCode(secret))).body.error, 'bad_code');
+  it(
+    'closes a link with which it is guessed at, and neither the account nor the next link',
+    IN_FULL,
+    async () => {
+      const client = await world.customer();
+      const secret = await enable(client);
+      const passwords = { password: NEW, password_confirm: NEW };
+      const reset = (path: string, code: string) =>
+        world.visitor().post('/auth-api.php', { action: 'reset', token: tokenOf(path), ...passwords, code });
+      for (let link = 0; link < LIMITS.totpWrongPerHour / LIMITS.totpWrongPerLink; link++) {
+        const path = await resetLink(client);
+        for (let wrong = 0; wrong < LIMITS.totpWrongPerLink; wrong++) {
+          assert.equal((await reset(path, wrongCode(secret))).body.error, 'bad_code');
+        }
+        await aWhileAgo(client);
+        const { status, body } = await reset(path, codeAt(secret));
+        assert.deepEqual([status, body.error, body.reason], [400, 'bad_link', 'guessed']);
+        assert.match((await use(world.visitor(), path, passwords)).text, /Too many wrong one-time codes/);
       }
+      assert.equal((await signIn(client, { code: codeAt(secret) })).body.ok, true, 'its owner gets in');
       await aWhileAgo(client);
-      const { status, body } = await reset(path, codeAt(secret));
-      assert.deepEqual([status, body.error, body.reason], [400, 'bad_link', 'guessed']);
-      assert.match((await use(world.visitor(), path, passwords)).text, /Too many wrong one-time codes/);
-    }
-    assert.equal((await signIn(client, { code: codeAt(secret) })).body.ok, true, 'its owner gets in');
-    await aWhileAgo(client);
-    const next = await resetLink(client);
-    const again = { code: codeAt(secret), current_password: PASSWORD };
-    assert.equal((await own(client, { action: 'disable_totp', ...again })).body.ok, true);
-    assert.equal((await reset(next, '')).body.ok, true);
-  });
+      const next = await resetLink(client);
+      const again = { code: codeAt(secret), current_password: PASSWORD };
+      assert.equal((await own(client, { action: 'disable_totp', ...again })).body.ok, true);
+      assert.equal((await reset(next, '')).body.ok, true);
+    },
+  );
 
   it('that came shortly before a change of address goes when that is taken back; an older one is asked for', async () => {
     for (const [ageDays, isDropped] of [

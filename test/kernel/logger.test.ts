@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { describeError } from '../../src/kernel/logger.ts';
+import { describeError, faultLine } from '../../src/kernel/logger.ts';
 
 const LOGGER = new URL('../../src/kernel/logger.ts', import.meta.url).href;
 const CANARY = 'canary-7f3a';
@@ -105,6 +105,10 @@ test('a message is kept without the secrets and the addresses in it', () => {
   }
   const values = said('invalid input syntax for type inet: "not an address"', '22P02');
   assert.equal(values, 'invalid input syntax for type inet: "[redacted]"');
+});
+
+test('a fault is one line, without what moves a terminal’s cursor or turns text around', () => {
+  assert.equal(faultLine(new Error('it\u001b[2J says\r\n\u202eno\u0000\u0007')), 'it [2J says no');
 });
 
 test('a message that holds none of them stays as it is', () => {

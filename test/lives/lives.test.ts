@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { FULL } from '../support/runs.ts';
+import { FULL, IN_FULL } from '../support/runs.ts';
 import { anyCommand, deploy } from './commands.ts';
 import { endLife, type Lives, startLives } from './lives-world.ts';
 import * as rules from './rules.ts';
@@ -41,7 +41,7 @@ describe('a life', { timeout: 55 * 60_000 }, () => {
     );
   });
 
-  it('costs the service few statements for each of its due dates', async () => {
+  it('costs the service few statements for each of its due dates', IN_FULL, async () => {
     const { model, real } = await lives.begin(LIFE_MS);
     const small = { plan: 's1', months: 1, autoRenew: true } as const;
     for (let n = 0; n < 2; n++) {

@@ -10,6 +10,7 @@ import { COINS, confirmationsNeeded } from '../../src/spec/coins.ts';
 import { EVENT_TYPES } from '../../src/spec/events.ts';
 import { BONUS_TIERS_USD } from '../../src/spec/limits.ts';
 import { OPERATIONS } from '../../src/spec/operations.ts';
+import { blocksOf, guideText } from '../docs/shown.ts';
 import { decode } from '../support/panel-html.ts';
 import { PASSWORD } from '../support/session-client.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -62,7 +63,13 @@ describe('the public pages', () => {
       }
     }
     assert.deepEqual(dead, []);
-    for (const path of ['/docs/api/servers', '/docs/guides/payments', '/docs/changelog', '/regions/par']) {
+    for (const path of [
+      '/docs/api/servers',
+      '/docs/guides/payments',
+      '/docs/guides/sdk',
+      '/docs/changelog',
+      '/regions/par',
+    ]) {
       assert.ok(pages.has(path), path);
     }
   });
@@ -159,12 +166,12 @@ describe('the guides', () => {
     }
   });
 
-  it('to the first server lead there, typed as they stand', async () => {
+  it('lead to the first server with curl, typed as they stand', async () => {
     await mkdir(join(folder, '.ssh'));
     await writeFile(join(folder, '.ssh/id_ed25519.pub'), `${publicKey()} me@laptop\n`);
-    const source = await readFile(new URL('../../docs/getting-started.md', import.meta.url), 'utf8');
-    const blocks = [...source.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text]) => text ?? '');
-    const [, plans, ask, poll, addKey, images, order, look, destroy, pay] = blocks as string[];
+    const guide = guideText('getting-started');
+    const parts = ['With curl', 'In a sandbox'].flatMap((heading) => blocksOf(guide, heading));
+    const [, plans, ask, poll, addKey, images, order, look, destroy, pay] = parts.map(({ text }) => text);
     const run = async (block = '', put: Readonly<Record<string, string>> = {}) => {
       const values = Object.entries(put);
       const text = values.reduce(

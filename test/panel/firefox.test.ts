@@ -3,13 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { NO_CHROMIUM } from '../support/chromium.ts';
 import { type Firefox, NO_FIREFOX, openFirefox } from '../support/firefox.ts';
 import type { FirefoxTab } from '../support/firefox-tab.ts';
-import { FULL, IN_FULL } from '../support/runs.ts';
-import { startWorld, type World } from '../support/world.ts';
-import { type Example, examplesOf, plainExamples } from './support/examples.ts';
+import { IN_FULL } from '../support/runs.ts';
+import { type Example, examplesOf } from './support/examples.ts';
 import { MAIN_TEXT, Onlooker, still } from './support/look.ts';
-import { startPanelWorld } from './support/world.ts';
-
-const SAMPLED = new Set(['/keys', '/plans']);
+import { type PanelWorld, startPanelWorld } from './support/world.ts';
 
 /** What is wrong with the page itself: JSON, because scripts are off and only values come over. */
 const FAULTS = `JSON.stringify([
@@ -23,21 +20,16 @@ const FAULTS = `JSON.stringify([
     .map((it) => 'no button: ' + it.outerHTML.slice(0, 200)),
 ].filter((fault) => fault !== ''))`;
 
-describe('the panel in Tor Browser at its safest', { skip: NO_FIREFOX || NO_CHROMIUM }, () => {
-  let world: World;
+describe('the panel in Tor Browser at its safest', {
+  skip: IN_FULL.skip || NO_FIREFOX || NO_CHROMIUM,
+}, () => {
+  let world: PanelWorld;
   let firefox: Firefox;
   let cookie = '';
   let examples: readonly Example[];
   before(async () => {
-    if (FULL) {
-      const whole = await startPanelWorld();
-      world = whole;
-      [examples, cookie] = [examplesOf(whole), whole.session.cookie ?? ''];
-    } else {
-      world = await startWorld();
-      examples = plainExamples().filter(({ path }) => SAMPLED.has(path));
-      cookie = (await world.customer()).cookie ?? '';
-    }
+    world = await startPanelWorld();
+    [examples, cookie] = [examplesOf(world), world.session.cookie ?? ''];
     firefox = await openFirefox();
   });
   after(async () => {
@@ -69,7 +61,7 @@ describe('the panel in Tor Browser at its safest', { skip: NO_FIREFOX || NO_CHRO
     assert.deepEqual(found, []);
   });
 
-  it('says everything that it says where scripts run', IN_FULL, async () => {
+  it('says everything that it says where scripts run', async () => {
     const open = await tabs();
     const onlooker = await Onlooker.start(world.url, cookie);
     const found: string[] = [];

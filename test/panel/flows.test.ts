@@ -97,7 +97,7 @@ describe('what a customer does in the panel', { skip: NO_CHROMIUM }, () => {
       for (let looks = 0; looks < 50 && (await drawn(ada)).equals(before); looks += 1) await world.settle();
       assert.ok(!(await drawn(ada)).equals(before), 'the screen shows what was typed');
       await ada.page.getByRole('link').first().click();
-      assert.equal(ada.path, server);
+      await ada.page.waitForURL(`**${server}`);
     });
 
     it('he stops, starts and reboots it', async () => {

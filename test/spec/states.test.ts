@@ -5,6 +5,8 @@ import {
   can,
   DELIVERY_STATUSES,
   DELIVERY_TRANSITIONS,
+  MACHINE_STATES,
+  MACHINE_TRANSITIONS,
   move,
   SERVER_ACTIONS,
   SERVER_STATUSES,
@@ -36,6 +38,7 @@ const TABLES: Record<string, Table> = {
   topup: { states: TOPUP_STATUSES, final: [], transitions: TOPUP_TRANSITIONS },
   snapshot: { states: SNAPSHOT_STATUSES, final: [], transitions: SNAPSHOT_TRANSITIONS },
   volume: { states: VOLUME_STATES, final: [], transitions: VOLUME_TRANSITIONS },
+  machine: { states: MACHINE_STATES, final: [], transitions: MACHINE_TRANSITIONS },
   delivery: {
     states: DELIVERY_STATUSES,
     final: ['delivered', 'failed', 'cancelled'],

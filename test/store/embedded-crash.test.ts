@@ -62,20 +62,24 @@ async function assertAllThere(connection: Connection, acknowledged: number): Pro
   assert.ok(Number(row?.count) >= acknowledged, `${row?.count} rows of ${acknowledged} acknowledged`);
 }
 
-test('a service killed with -9: its database ends cleanly and at once, and no committed row is lost', async (t) => {
-  const dataDir = await usedDataFolder();
-  const { running, acknowledged, postmaster } = await loadedService(t, dataDir);
-  await running.kill();
-  const killedMs = performance.now();
-  await until('the database is gone', async () => !(await lives(postmaster)), 3_000);
-  t.diagnostic(`database gone after ${Math.round(performance.now() - killedMs)} ms`);
-  await until('the watch is gone', async () => watchesOf(dataDir).length === 0);
-  const home = await homeOf(dataDir);
-  await assert.rejects(stat(join(home, 'cluster/postmaster.pid')), { code: 'ENOENT' });
-  assert.match(await readFile(join(home, 'log'), 'utf8'), /database system is shut down\s*$/);
-  const next = await start(t, dataDir);
-  await assertAllThere(next.connection, await acknowledged);
-});
+test(
+  'a service killed with -9: its database ends cleanly and at once, and no committed row is lost',
+  IN_FULL,
+  async (t) => {
+    const dataDir = await usedDataFolder();
+    const { running, acknowledged, postmaster } = await loadedService(t, dataDir);
+    await running.kill();
+    const killedMs = performance.now();
+    await until('the database is gone', async () => !(await lives(postmaster)), 3_000);
+    t.diagnostic(`database gone after ${Math.round(performance.now() - killedMs)} ms`);
+    await until('the watch is gone', async () => watchesOf(dataDir).length === 0);
+    const home = await homeOf(dataDir);
+    await assert.rejects(stat(join(home, 'cluster/postmaster.pid')), { code: 'ENOENT' });
+    assert.match(await readFile(join(home, 'log'), 'utf8'), /database system is shut down\s*$/);
+    const next = await start(t, dataDir);
+    await assertAllThere(next.connection, await acknowledged);
+  },
+);
 
 test('a start right after the kill waits for the old database and loses nothing', async (t) => {
   const dataDir = await usedDataFolder();
@@ -106,15 +110,19 @@ test(
   },
 );
 
-test('service, database and watch killed at once: the next start has every committed row', async (t) => {
-  const dataDir = await usedDataFolder();
-  const { running, acknowledged, postmaster } = await loadedService(t, dataDir);
-  for (const pid of watchesOf(dataDir)) process.kill(pid, 'SIGKILL');
-  running.process.kill('SIGKILL');
-  process.kill(postmaster, 'SIGKILL');
-  const next = await start(t, dataDir);
-  await assertAllThere(next.connection, await acknowledged);
-});
+test(
+  'service, database and watch killed at once: the next start has every committed row',
+  IN_FULL,
+  async (t) => {
+    const dataDir = await usedDataFolder();
+    const { running, acknowledged, postmaster } = await loadedService(t, dataDir);
+    for (const pid of watchesOf(dataDir)) process.kill(pid, 'SIGKILL');
+    running.process.kill('SIGKILL');
+    process.kill(postmaster, 'SIGKILL');
+    const next = await start(t, dataDir);
+    await assertAllThere(next.connection, await acknowledged);
+  },
+);
 
 test('a watch that is killed is replaced', IN_FULL, async (t) => {
   const dataDir = await usedDataFolder();

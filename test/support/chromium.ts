@@ -9,7 +9,7 @@
  *       it('opens', async () => {
  *         await using page = await chromium.page({ colorScheme: 'dark' });
  */
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
 import { findProgram, skippedFor } from './installed.ts';
 
 const NOT_INSTALLED = 'Chromium is not installed: apt-get install chromium';
@@ -69,6 +69,12 @@ function listen(page: Page): void {
     if (message.type() === 'error') heard.push(message.text());
   });
   page.on('requestfailed', (request) => {
+    if (isLeft(request)) return;
     heard.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText ?? 'failed'}`);
   });
+}
+
+/** Whoever goes on before a page is whole ends its loading himself. */
+function isLeft(request: Request): boolean {
+  return request.isNavigationRequest() && request.failure()?.errorText === 'net::ERR_ABORTED';
 }

@@ -11,11 +11,12 @@ interface Response {
 type Operation = { readonly responses: Readonly<Record<string, Response>> };
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: { readonly Error: object } };
+  readonly components: object;
 }
 
 const document = openApi(ROUTES) as unknown as Document;
-const envelope = Compile(document.components.schemas.Error);
+const { components } = document;
+const envelope = compiled({ $ref: '#/components/schemas/Error' });
 const validators = new Map<object, Validator>();
 
 const PATHS = Object.keys(document.paths).map((path) => ({
@@ -54,10 +55,15 @@ export function assertContract(
 function assertSchema(where: string, schema: object, body: unknown): void {
   let validator = validators.get(schema);
   if (!validator) {
-    validator = Compile(schema);
+    validator = compiled(schema);
     validators.set(schema, validator);
   }
   if (!validator.Check(body)) assert.fail(`${where}\n${JSON.stringify(validator.Errors(body), null, 1)}`);
+}
+
+/** References are followed from the top of what is compiled, where the document has them. */
+function compiled(schema: object): Validator {
+  return Compile({ ...schema, components });
 }
 
 function assertEnvelope(

@@ -32,12 +32,39 @@ export async function scratchDatabase(options: { poolSize?: number } = {}): Prom
   };
 }
 
-/** An empty or migrated database without a connection to it, for processes that bring their own. */
+/** What databases are copied from: made by the first test process that wants it, found by those that come later. */
+export interface Template {
+  /** Another name for other contents. */
+  readonly name: string;
+  /** The one that it is made from; null: an empty database. */
+  readonly base: Template | null;
+  fill(connection: ConnectionSettings): Promise<void>;
+}
+
+const MIGRATED: Template = {
+  name: `template_${hashOf(migrationFiles().map(({ sha256 }) => sha256))}`,
+  base: null,
+  fill: async (connection) => {
+    const db = openDatabase(connection, { poolSize: 2 });
+    try {
+      await migrate(db);
+    } finally {
+      await db.close();
+    }
+  },
+};
+
+/** A database with all tables and the rows that `fill` writes; `of` are the texts that these depend on. */
+export function filledTemplate(name: string, of: readonly string[], fill: Template['fill']): Template {
+  return { name: `${MIGRATED.name}_${name}_${hashOf(of)}`, base: MIGRATED, fill };
+}
+
+/** An empty or migrated database, or a copy of `from`, without a connection to it: for those that bring their own. */
 export async function createScratch(
-  options: { empty?: boolean } = {},
+  options: { empty?: boolean; from?: Template } = {},
 ): Promise<{ connection: Server; drop(): Promise<void> }> {
   const name = `t_${randomBytes(8).toString('hex')}`;
-  const template = options.empty ? 'template0' : await ensureTemplate();
+  const template = options.empty ? 'template0' : await ensureTemplate(options.from ?? MIGRATED);
   await asAdmin((admin) => admin.query(`create database ${name} template ${template}`));
   return {
     connection: { ...server(), database: name },
@@ -47,31 +74,36 @@ export async function createScratch(
   };
 }
 
-let ready: Promise<string> | undefined;
+const ready = new Map<string, Promise<string>>();
 
-/** Migrates one template per set of migrations; test processes that come later find it. */
-function ensureTemplate(): Promise<string> {
-  ready ??= asAdmin(async (admin) => {
-    const hash = createHash('sha256');
-    for (const file of migrationFiles()) hash.update(file.sha256);
-    const name = `template_${hash.digest('hex').slice(0, 16)}`;
+function ensureTemplate(template: Template): Promise<string> {
+  const known = ready.get(template.name);
+  if (known) return known;
+  const made = makeTemplate(template);
+  ready.set(template.name, made);
+  return made;
+}
+
+async function makeTemplate({ name, base, fill }: Template): Promise<string> {
+  const from = base === null ? 'template0' : await ensureTemplate(base);
+  await asAdmin(async (admin) => {
     await admin.query('select pg_advisory_lock(7355608)');
     const found = await admin.query('select 1 from pg_database where datname = $1', [name]);
     if (found.rowCount === 0) {
       await admin.query(`drop database if exists ${name}_making with (force)`);
-      await admin.query(`create database ${name}_making template template0`);
-      const db = openDatabase({ ...server(), database: `${name}_making` }, { poolSize: 2 });
-      try {
-        await migrate(db);
-      } finally {
-        await db.close();
-      }
+      await admin.query(`create database ${name}_making template ${from}`);
+      await fill({ ...server(), database: `${name}_making` });
       await admin.query(`alter database ${name}_making rename to ${name}`);
     }
     await admin.query('select pg_advisory_unlock(7355608)');
-    return name;
   });
-  return ready;
+  return name;
+}
+
+function hashOf(texts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const text of texts) hash.update(text);
+  return hash.digest('hex').slice(0, 16);
 }
 
 async function asAdmin<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {

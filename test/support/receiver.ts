@@ -1,8 +1,11 @@
 /** A receiver of webhooks on this machine: https, with one behaviour for each path, and a memory of what came. */
+import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type Authority, makeAuthority } from './certificates.ts';
+
+const COUNT_MAX_MS = 60_000;
 
 export interface Received {
   readonly path: string;
@@ -80,11 +83,18 @@ export class Receiver {
     return this.received.filter((one) => one.path === path);
   }
 
-  /** Resolves when so much has come to the path. */
+  /** Resolves when so much has come to the path; fails where it does not come. */
   async count(path: string, count: number): Promise<void> {
-    while (this.to(path).length < count) {
+    let isLate = false;
+    const deadline = setTimeout(() => {
+      isLate = true;
+      for (const rise of this.#waiting) rise();
+    }, COUNT_MAX_MS);
+    while (this.to(path).length < count && !isLate) {
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
     }
+    clearTimeout(deadline);
+    assert.ok(!isLate, `${path} got ${this.to(path).length} requests of ${count}`);
   }
 
   async stop(): Promise<void> {

@@ -6,3 +6,9 @@ export const FULL = process.env.SKERRY_TEST_FULL === '1';
 
 /** Of a test that takes long, because it starts processes say: `it(name, IN_FULL, …)`. The reporter counts those left out. */
 export const IN_FULL = { skip: FULL ? false : 'npm run test:full has it' } as const;
+
+/** Of a list that takes long, one in `oneIn`, others with each run; all of it in `npm run test:full`. */
+export function sampled<T>(all: readonly T[], oneIn: number): readonly T[] {
+  const first = Math.floor(Math.random() * oneIn);
+  return FULL ? all : all.filter((_, index) => index % oneIn === first);
+}

@@ -1,7 +1,19 @@
-/** A chain that does what a test tells it: the chain port without a node, in memory. */
+/**
+ * A chain that does what a test tells it: the chain port without a node, in memory. Unlike a real one it may be shorter after a
+ * reorganisation, until a test mines.
+ */
 import { createHash } from 'node:crypto';
+import { parseCursor } from '../../src/drivers/chain/cursor.ts';
+import { NodeBehind } from '../../src/drivers/chain/node-behind.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
-import type { ChainDriver, Deposit, Observation } from '../../src/ports/chain.ts';
+import type {
+  ChainDriver,
+  ChainHealth,
+  ChainNote,
+  Deposit,
+  Observation,
+  Polled,
+} from '../../src/ports/chain.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';
 
 const FIRST_HEIGHT = 1_000;
@@ -10,7 +22,7 @@ const FINAL_CONFIRMATIONS = 40;
 interface Block {
   readonly hash: string;
   readonly time: Date;
-  readonly keys: readonly string[];
+  readonly keys: ReadonlySet<string>;
 }
 
 interface Output {
@@ -24,12 +36,24 @@ export class ScriptedChain implements ChainDriver {
   readonly coin: CoinCode;
   readonly polls: (string | null)[] = [];
   readonly rechecks: string[][] = [];
+  readonly examined: number[] = [];
   /** Every notice comes twice. */
   echoes = false;
   /** Calls that fail before the next one succeeds, by operation. */
-  readonly failures = { allocate: 0, poll: 0, recheck: 0 };
+  readonly failures = { allocate: 0, poll: 0, recheck: 0, prove: 0, health: 0, examine: 0 };
+  /** Polls mention the mempool and what is in blocks that were not read yet, as drivers of real nodes do; else all there is. */
+  terse = false;
+  /** Whether it says when its blocks were made. */
+  tellsTime = true;
+  /** Blocks that a poll reads at most; it ends early where there are more. */
+  pollBlocks = Number.POSITIVE_INFINITY;
+  /** What it says of itself. */
+  ok = true;
+  notes: readonly ChainNote[] = [];
   /** Outputs that polls do not mention. */
   readonly hushed = new Set<string>();
+  /** Outputs that a second node does not have. */
+  readonly doubted = new Set<string>();
   /** Runs while a poll is under way. */
   duringPoll: () => Promise<void> = async () => undefined;
   readonly #clock: Clock;
@@ -37,6 +61,10 @@ export class ScriptedChain implements ChainDriver {
   readonly #addresses = new Map<string, string>();
   #blocks: Block[] = [];
   #unsynced: Block[] = [];
+  /** Where it was when it was put back, or lost blocks: until it is there again it is waited for. */
+  #backFrom = 0;
+  /** So many blocks, from the first, never change. */
+  #finalBlocks = 1;
   #made = 0;
   static #chains = 0;
   readonly #nonce = ++ScriptedChain.#chains;
@@ -55,15 +83,32 @@ export class ScriptedChain implements ChainDriver {
     return key;
   }
 
-  /** Blocks of now; the first takes the mempool. */
+  get height(): number {
+    return FIRST_HEIGHT + this.#blocks.length - 1;
+  }
+
+  /** Whether it was put back to where it is, below that height. */
+  isBehind(height: number): boolean {
+    return this.height < this.#backFrom && this.height < height;
+  }
+
+  /** Blocks of now; the first takes the mempool. A node that is put back sees none of them. */
   mine(count = 1): void {
     for (let i = 0; i < count; i++) {
+      if (this.#unsynced.length > 0) {
+        this.#unsynced.push({ hash: this.#hash('block'), time: this.#clock.now(), keys: new Set() });
+        continue;
+      }
       const keys = [...this.#outputs]
         .filter(([, output]) => output.outside === 'mempool')
         .map(([key]) => key);
-      const taken = keys.filter((key) => !this.#blockOf(key));
-      this.#blocks.push({ hash: this.#hash('block'), time: this.#clock.now(), keys: taken });
+      this.#push(keys.filter((key) => !this.#blockOf(key)));
     }
+  }
+
+  /** Blocks of now that take nothing. */
+  mineEmpty(count: number): void {
+    for (let i = 0; i < count; i++) this.#push([]);
   }
 
   /** The newest blocks vanish; their payments wait again or are gone. */
@@ -84,14 +129,23 @@ export class ScriptedChain implements ChainDriver {
   }
 
   /** The node is put back to an earlier state and knows nothing of its newest blocks, until it reads them again. */
-  rewindNode(depth: number): void {
+  putBack(depth: number): void {
+    this.#backFrom = this.height;
     this.#unsynced = this.#newest(depth);
-    for (const key of this.#unsynced.flatMap((block) => block.keys)) this.#set(key, 'removed');
+    for (const key of this.#unsynced.flatMap((block) => [...block.keys])) this.#set(key, 'removed');
   }
 
-  resyncNode(): void {
-    for (const key of this.#unsynced.flatMap((block) => block.keys)) this.#set(key, 'mempool');
+  resync(): void {
+    for (const key of this.#unsynced.flatMap((block) => [...block.keys])) this.#set(key, 'mempool');
     this.#blocks.push(...this.#unsynced.splice(0));
+    this.#backFrom = 0;
+  }
+
+  /** The node is put back, and its newest blocks are nowhere else: what comes is another branch. */
+  loseBlocks(depth: number, options: { readonly drop?: boolean } = {}): void {
+    const { height } = this;
+    this.reorg(depth, options);
+    this.#backFrom = height;
   }
 
   async allocate(invoice: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
@@ -101,14 +155,37 @@ export class ScriptedChain implements ChainDriver {
     return { address, uri: `${this.coin}:${address}?units=${invoice.amountUnits}` };
   }
 
-  async poll(from: { cursor: string | null }): Promise<{ cursor: string; observations: Observation[] }> {
+  async poll(from: { cursor: string | null }): Promise<Polled> {
     this.polls.push(from.cursor);
     await this.duringPoll();
     this.#meetFailure('poll');
-    const told = [...this.#outputs.keys()].filter((key) => !this.hushed.has(key));
+    const first = this.#firstUnread(from.cursor);
+    const end = Math.min(this.#blocks.length, first + this.pollBlocks);
+    const told = [...this.#outputs.keys()].filter(
+      (key) => !this.hushed.has(key) && this.#isTold(key, first, end),
+    );
     const observations = told.map((key) => this.observe(key));
-    const cursor = `${FIRST_HEIGHT + this.#blocks.length - 1}:${this.#blocks.at(-1)?.hash}`;
-    return { cursor, observations: this.echoes ? [...observations, ...observations] : observations };
+    return {
+      cursor: `${FIRST_HEIGHT + end - 1}:${this.#blocks[end - 1]?.hash}`,
+      observations: this.echoes ? [...observations, ...observations] : observations,
+      whole: end === this.#blocks.length,
+    };
+  }
+
+  /** Among its blocks. A cursor on an orphaned branch goes back as far as blocks may change. */
+  #firstUnread(text: string | null): number {
+    const cursor = parseCursor(text);
+    if (cursor === null) return 0;
+    if (this.isBehind(cursor.height)) throw new NodeBehind(this.height, cursor.height);
+    const at = cursor.height - FIRST_HEIGHT;
+    if (this.#blocks[at]?.hash === cursor.hash) return at + 1;
+    return Math.max(0, Math.min(at, this.#blocks.length) - FINAL_CONFIRMATIONS);
+  }
+
+  #isTold(key: string, first: number, end: number): boolean {
+    const at = this.#blocks.findIndex((block) => block.keys.has(key));
+    if (at < 0) return !this.terse || this.#outputs.get(key)?.outside === 'mempool';
+    return at < end && (!this.terse || at >= first);
   }
 
   async recheck(keys: readonly string[]): Promise<Observation[]> {
@@ -117,17 +194,29 @@ export class ScriptedChain implements ChainDriver {
     return keys.map((key) => this.observe(key));
   }
 
-  async health(): Promise<{ ok: boolean; height: number; detail: string }> {
-    return { ok: true, height: FIRST_HEIGHT + this.#blocks.length - 1, detail: 'scripted' };
+  async prove(): Promise<void> {
+    this.#meetFailure('prove');
+  }
+
+  async examine(given: number): Promise<readonly ChainNote[]> {
+    this.examined.push(given);
+    this.#meetFailure('examine');
+    return this.notes;
+  }
+
+  async health(): Promise<ChainHealth> {
+    this.#meetFailure('health');
+    const tipAt = this.tellsTime ? (this.#blocks.at(-1)?.time ?? null) : null;
+    return { ok: this.ok, height: this.height, tipAt, detail: 'scripted' };
   }
 
   /** An output as the chain has it now. */
   observe(key: string): Observation {
     const output = this.#outputs.get(key);
-    const at = this.#blocks.findIndex((block) => block.keys.includes(key));
+    const at = this.#blocks.findIndex((block) => block.keys.has(key));
     const block = this.#blocks[at];
     const confirmations = block ? this.#blocks.length - at : 0;
-    const included = confirmations >= FINAL_CONFIRMATIONS ? 'final' : 'included';
+    const included = at < this.#finalBlocks ? 'final' : 'included';
     return {
       key,
       txid: key.split(':')[0] ?? key,
@@ -138,16 +227,23 @@ export class ScriptedChain implements ChainDriver {
       confirmations,
       height: block ? FIRST_HEIGHT + at : null,
       blockHash: block?.hash ?? null,
-      blockTime: block?.time ?? null,
+      blockTime: this.tellsTime ? (block?.time ?? null) : null,
+      agreed: !this.doubted.has(key),
     };
   }
 
+  #push(keys: readonly string[]): void {
+    this.#blocks.push({ hash: this.#hash('block'), time: this.#clock.now(), keys: new Set(keys) });
+    this.#finalBlocks = Math.max(this.#finalBlocks, this.#blocks.length - FINAL_CONFIRMATIONS + 1);
+    if (this.height >= this.#backFrom) this.#backFrom = 0;
+  }
+
   #newest(depth: number): Block[] {
-    return this.#blocks.splice(Math.max(1, this.#blocks.length - depth));
+    return this.#blocks.splice(Math.max(this.#finalBlocks, this.#blocks.length - depth));
   }
 
   #blockOf(key: string): Block | undefined {
-    return this.#blocks.find((block) => block.keys.includes(key));
+    return this.#blocks.find((block) => block.keys.has(key));
   }
 
   #set(key: string, outside: Output['outside']): void {

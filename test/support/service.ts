@@ -12,6 +12,7 @@ import { FixedRates } from '../../src/drivers/rates/fixed.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { PasswordHasher } from '../../src/kernel/passwords.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
+import type { ReverseDns } from '../../src/ports/dns.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import { type OpenDatabase, openDatabase } from '../../src/store/db.ts';
 import { operateDuty } from '../../src/workers/operate.ts';
@@ -43,7 +44,9 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-export async function testService(options: { poolSize?: number; keys?: string } = {}): Promise<TestService> {
+export async function testService(
+  options: { poolSize?: number; keys?: string; dns?: ReverseDns } = {},
+): Promise<TestService> {
   const scratch = await scratchDatabase(options);
   const outside = openDatabase(scratch.connection, { poolSize: 4 });
   const { db } = scratch;
@@ -62,9 +65,10 @@ export async function testService(options: { poolSize?: number; keys?: string } 
     passwords: new PasswordHasher({ queueMax: 8 }),
     compute: new SimulatedCompute({ db: outside, clock, faults, installS: INSTALL_S }),
     chains: new Map(),
-    rates: new FixedRates({ db: outside }),
+    rates: new FixedRates({ db: outside, clock }),
     blobs: new DiskBlobs({ folder: blobsFolder, reserveBytes: 0 }),
     mailer: new MailOutbox({ db: outside, keys, faults }),
+    dns: options.dns ?? null,
     settings: {
       mode: 'sandbox',
       siteName: 'Skerry',
@@ -74,6 +78,7 @@ export async function testService(options: { poolSize?: number; keys?: string } 
       addressRestDays: 7,
       graceDays: 14,
       shutdownDeadlineS: 60,
+      throttleMbps: 10,
       webhookAllowLoopback: false,
       quotas: QUOTAS,
     },

@@ -13,6 +13,6 @@ export function simnetService(world: TopupWorld): { service: Service; control: S
   const chains = new Map(
     COIN_CODES.map((coin) => [coin, new Simnet({ coin, db, clock, faults, blockS: 0 })]),
   );
-  const service = { ...world.service, chains, rates: new FixedRates({ db, faults }) };
+  const service = { ...world.service, chains, rates: new FixedRates({ db, clock, faults }) };
   return { service, control: new SimnetControl({ db, clock, blockS: 0 }) };
 }

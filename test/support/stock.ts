@@ -101,7 +101,7 @@ export class Stock {
     const names = Array.from({ length: count }, () => this.#name('machine'));
     for (const name of names) {
       await this.#db.run(
-        `insert into machines (id, name, region_id, plan_id, created_at) values ($1, $2, $3, $4, $5)`,
+        `insert into machines (id, name, region_id, plan_id, state_since, created_at) values ($1, $2, $3, $4, $5, $5)`,
         [newId(new Date()), name, region, plan.id, this.#clock.now()],
       );
     }

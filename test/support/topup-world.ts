@@ -1,11 +1,12 @@
-/** A world for tests of top-ups: a database of its own, scripted chains, rates and a clock that a test moves. */
-
+/** A world for tests of top-ups: a database of its own, chains, scripted ones unless others are given, rates and a clock that a test moves. */
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { newId, newPublicNo, showId } from '../../src/kernel/ids.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
+import type { ChainDriver } from '../../src/ports/chain.ts';
+import type { Rate } from '../../src/ports/rates.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import type { Topup } from '../../src/spec/schemas/topup.ts';
@@ -35,35 +36,61 @@ export interface Entry {
   readonly cents: bigint;
 }
 
+/** What chains that are given may stand on. */
+export interface Ground {
+  readonly clock: HandClock;
+  readonly db: OpenDatabase;
+}
+
+export type GivenChains = (ground: Ground) => ReadonlyMap<CoinCode, ChainDriver>;
+
+export interface TopupWorldOptions {
+  /** In the place of scripted ones of BTC and ETH: drivers of real chains, say. */
+  readonly chains?: GivenChains;
+}
+
+interface WorldDatabase {
+  readonly db: OpenDatabase;
+  readonly connection: ConnectionSettings;
+  close(): Promise<void>;
+}
+
+/** US dollars for one whole coin. */
+const RATES: readonly (readonly [CoinCode, string])[] = [
+  ['BTC', '50000'],
+  ['LTC', '80'],
+  ['ETH', '2500.5'],
+  ['XMR', '160'],
+  ['USDT', '1'],
+  ['USDTTRC', '1'],
+  ['TRX', '0.25'],
+  ['SOL', '150'],
+];
+
+function scriptedChains({ clock }: Ground): ReadonlyMap<CoinCode, ChainDriver> {
+  return new Map((['BTC', 'ETH'] as const).map((coin) => [coin, new ScriptedChain(coin, clock)]));
+}
+
 export class TopupWorld {
   readonly db: OpenDatabase;
   readonly connection: ConnectionSettings;
   readonly clock: HandClock;
   readonly service: Service;
-  readonly chains: Map<CoinCode, ScriptedChain>;
-  /** US dollars for one whole coin; delete one to make its source fail. */
+  readonly chains: Map<CoinCode, ChainDriver>;
+  /** Delete one to make its source fail. */
   readonly rates: Map<CoinCode, string>;
   readonly watch: Duty;
   /** How often the service asked for a hurry. */
   wakes = 0;
   readonly #close: () => Promise<void>;
 
-  private constructor(database: {
-    db: OpenDatabase;
-    connection: ConnectionSettings;
-    close(): Promise<void>;
-  }) {
+  private constructor(database: WorldDatabase, { chains = scriptedChains }: TopupWorldOptions) {
     this.db = database.db;
     this.connection = database.connection;
     this.#close = database.close;
     this.clock = new HandClock();
-    this.chains = new Map(
-      (['BTC', 'ETH'] as const).map((coin) => [coin, new ScriptedChain(coin, this.clock)]),
-    );
-    this.rates = new Map([
-      ['BTC', '50000'],
-      ['ETH', '2500.5'],
-    ]);
+    this.chains = new Map(chains({ clock: this.clock, db: this.db }));
+    this.rates = new Map(RATES);
     this.service = {
       db: this.db,
       reads: this.db,
@@ -79,6 +106,7 @@ export class TopupWorld {
         addressRestDays: 7,
         graceDays: 14,
         shutdownDeadlineS: 60,
+        throttleMbps: 10,
         webhookAllowLoopback: false,
         quotas: QUOTAS,
       },
@@ -89,14 +117,14 @@ export class TopupWorld {
     this.watch = watchDuty(this.service, { patienceMs: 10_000, retryFirstMs: 1, retryMostMs: 20 });
   }
 
-  static async start(): Promise<TopupWorld> {
-    return new TopupWorld(await scratchDatabase());
+  static async start(options: TopupWorldOptions = {}): Promise<TopupWorld> {
+    return new TopupWorld(await scratchDatabase(), options);
   }
 
   /** The same world as another process has it. */
-  static attach(connection: ConnectionSettings): TopupWorld {
+  static attach(connection: ConnectionSettings, options: TopupWorldOptions = {}): TopupWorld {
     const db = openDatabase(connection, { poolSize: 4 });
-    return new TopupWorld({ db, connection, close: () => db.close() });
+    return new TopupWorld({ db, connection, close: () => db.close() }, options);
   }
 
   async close(): Promise<void> {
@@ -104,11 +132,11 @@ export class TopupWorld {
   }
 
   get btc(): ScriptedChain {
-    return this.#chain('BTC');
+    return this.#scripted('BTC');
   }
 
   get eth(): ScriptedChain {
-    return this.#chain('ETH');
+    return this.#scripted('ETH');
   }
 
   /** A new customer, as who acts in a session. */
@@ -134,9 +162,9 @@ export class TopupWorld {
     return await createTopup(this.service, await this.customer(), { coin, amountCents: BigInt(usd) * 100n });
   }
 
-  /** Reads the chains until nothing changes any more. */
-  async settle(): Promise<void> {
-    const deadline = Date.now() + 10_000;
+  /** Reads the chains until nothing changes any more. A real node may want longer than a scripted one. */
+  async settle({ withinMs = 10_000 } = {}): Promise<void> {
+    const deadline = Date.now() + withinMs;
     while ((await this.watch.run()) > 0 || (await this.watch.busy())) {
       if (Date.now() > deadline) throw new Error('the chains do not come to rest');
     }
@@ -184,15 +212,15 @@ export class TopupWorld {
     return rows.map((row) => row.action);
   }
 
-  #chain(coin: CoinCode): ScriptedChain {
+  #scripted(coin: CoinCode): ScriptedChain {
     const chain = this.chains.get(coin);
-    if (!chain) throw new Error(`no scripted chain for ${coin}`);
+    if (!(chain instanceof ScriptedChain)) throw new Error(`no scripted chain for ${coin}`);
     return chain;
   }
 
-  #rate(coin: CoinCode): string {
-    const rate = this.rates.get(coin);
-    if (rate === undefined) throw new Error('no rate');
-    return rate;
+  #rate(coin: CoinCode): Rate {
+    const usd = this.rates.get(coin);
+    if (usd === undefined) throw new Error('no rate');
+    return { usd, quotes: [{ source: 'test', usd, at: this.clock.now().toISOString() }] };
   }
 }

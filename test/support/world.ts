@@ -1,18 +1,20 @@
 /** The real app on a real database with a simulated edge and a clock that the test moves. */
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { prepareSandbox } from '../../src/compose/seed.ts';
 import { type Running, startService } from '../../src/compose/serve.ts';
-import { openService } from '../../src/compose/service.ts';
 import { loadConfig } from '../../src/config.ts';
 import { credit } from '../../src/domain/ledger/transfer.ts';
-import { createScratch } from './database.ts';
+import type { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
+import { createSandbox } from './sandbox.ts';
 import { SessionClient } from './session-client.ts';
 
 export interface World extends Running {
   readonly url: string;
+  /** The hand that moves the simulated machines; fails the test where they are real. */
+  readonly simulator: SimulatorControl;
   /** A visitor with a browser of its own. */
   visitor(): SessionClient;
   /** A signed-up customer with this balance, paid for on a simulated chain. */
@@ -30,7 +32,6 @@ export interface World extends Running {
 
 export async function startWorld(settings: Readonly<Record<string, string>> = {}): Promise<World> {
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-world-'));
-  const scratch = await createScratch();
   const config = loadConfig({
     SKERRY_PORT: '0',
     SKERRY_DATA_DIR: dataDir,
@@ -39,9 +40,7 @@ export async function startWorld(settings: Readonly<Record<string, string>> = {}
     SKERRY_SIM_INSTALL_S: '0.2',
     ...settings,
   });
-  const opened = await openService(config, scratch.connection);
-  await prepareSandbox(opened);
-  await opened.close();
+  const scratch = await createSandbox(config);
   const running = await startService(config, scratch.connection);
   const url = running.url ?? '';
   const sandbox = async (name: string, body: object = {}) => {
@@ -53,6 +52,9 @@ export async function startWorld(settings: Readonly<Record<string, string>> = {}
   const world: World = {
     ...running,
     url,
+    get simulator() {
+      return running.opened.simulation?.compute ?? assert.fail('the machines of this world are real');
+    },
     sandbox,
     visitor: () => SessionClient.over(url),
     customer: async (balanceUsd = 0) => {

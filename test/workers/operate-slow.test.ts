@@ -4,6 +4,7 @@ import type { CustomerActor } from '../../src/domain/context.ts';
 import { deploy } from '../../src/domain/servers/deploy.ts';
 import { findServer } from '../../src/store/servers.ts';
 import { operateDuty } from '../../src/workers/operate.ts';
+import { IN_FULL } from '../support/runs.ts';
 import { type TestService, testService } from '../support/service.ts';
 
 const WITHIN_MS = 15_000;
@@ -75,7 +76,7 @@ describe('a host that is slow to answer', () => {
     await world.sound();
   });
 
-  it('does not make the duty take on more than it may have in hand', async () => {
+  it('does not make the duty take on more than it may have in hand', IN_FULL, async () => {
     const all = new Set<string>();
     for (let n = 0; n < AT_ONCE_MAX + 8; n++) all.add(await order());
     world.clock.advanceS(1);

@@ -246,19 +246,3 @@ test('two processes that read at the same time credit once', async () => {
   await Promise.all([world.settle(), world.settle(), world.settle()]);
   for (const topup of topups) assert.equal(await world.balance(topup), 13_000n);
 });
-
-test('one invoice that cannot be settled keeps back no other', async () => {
-  const broken = await world.invoice(100);
-  const sound = await world.invoice(100);
-  await world.db.run('delete from balances where customer_id = $1', [broken.customer_id]);
-  world.btc.pay(broken.deposit_address, 200_000n);
-  world.btc.pay(sound.deposit_address, 200_000n);
-  world.btc.mine();
-  const cursor = (await coin('BTC'))?.cursor;
-  await world.watch.run();
-  assert.equal((await world.topup(sound)).status, 'credited');
-  assert.equal((await coin('BTC'))?.cursor, cursor);
-  await world.db.run('insert into balances (customer_id) values ($1)', [broken.customer_id]);
-  await world.settle();
-  assert.equal((await world.topup(broken)).status, 'credited');
-});

@@ -9,7 +9,7 @@
  *
  * Every movement of a balance marks its row, and is followed here after its commit: nothing is added to the locks of a deploy.
  */
-import { SWITCHES } from '../../spec/settings.ts';
+import { SWITCHES } from '../../spec/switches.ts';
 import { dueCustomers, findCalendarWork, nextBillAt } from '../../store/calendar.ts';
 import type { Service } from '../context.ts';
 import { isOn } from '../switches/switch.ts';

@@ -21,7 +21,7 @@ import { recordAudit, systemActor } from '../record.ts';
 import { type CatalogueDifference, catalogueDifference, catalogueLines } from './difference.ts';
 import type { CatalogueFile } from './file.ts';
 import { readCatalogue } from './read.ts';
-import { missingStock, type NewStock, placeStock, stockLines, stockShapes } from './stock.ts';
+import { missingStock, type NewStock, placeStock, registerStock, stockLines } from './stock.ts';
 import { type Catalogue, wantedCatalogue } from './wanted.ts';
 
 type Ground = Pick<Service, 'db' | 'clock'>;
@@ -42,16 +42,19 @@ export interface LoadOptions {
   readonly register: RegisterHosts;
   /** The lines that the operator agreed to: another difference is refused. */
   readonly agreed?: readonly string[];
+  /** False: without the inventory that the file lists. */
+  readonly withStock?: boolean;
   /** Loads nothing when there is a catalogue already. */
   readonly onlyWhenEmpty?: boolean;
 }
 
 /** Makes the database say what the file says; returns the lines of what changed. */
 export async function loadCatalogue(service: Ground, text: string, options: LoadOptions): Promise<string[]> {
-  const file = readCatalogue(text, options);
+  const { inventory, ...rest } = readCatalogue(text, options);
+  const file = options.withStock === false || !inventory ? rest : { ...rest, inventory };
   const now = service.clock.now();
   const { stock } = await differenceFrom(service.db, file, now);
-  await options.register(stockShapes(stock, file));
+  await registerStock(stock, file, options.register);
   return await service.db.transaction(async (tx) => {
     await lockCatalogue(tx);
     if (options.onlyWhenEmpty && (await listRegions(tx)).length > 0) return [];

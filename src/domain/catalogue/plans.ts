@@ -5,7 +5,9 @@ import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Plan } from '../../spec/schemas/plan.ts';
 import { findOfferedPlan, type OfferedPlanRow, pageOfPlans } from '../../store/offers.ts';
 import type { Service } from '../context.ts';
+import { cyclePrices } from '../servers/price.ts';
 import { readCode } from './code.ts';
+import { offeredNow } from './sold.ts';
 
 /** DECISIONS "Money in JSON": a month has so many hours. */
 const HOURS_A_MONTH = 730n;
@@ -15,14 +17,14 @@ export async function listPlans(
   service: Service,
   page: PageRequest,
 ): Promise<{ items: Plan[]; next: PagePosition | null }> {
-  const { rows, next } = await pageOfPlans(service.db, service.clock.now(), page);
+  const { rows, next } = await pageOfPlans(service.db, offeredNow(service), page);
   return { items: rows.map(planObject), next };
 }
 
 /** Refuses with `not_found` what is no longer sold, too. */
 export async function getPlan(service: Service, text: string): Promise<Plan> {
   const id = readCode(text) ?? notFound('plan');
-  return planObject((await findOfferedPlan(service.db, service.clock.now(), id)) ?? notFound('plan'));
+  return planObject((await findOfferedPlan(service.db, offeredNow(service), id)) ?? notFound('plan'));
 }
 
 function planObject(row: OfferedPlanRow): Plan {
@@ -40,6 +42,7 @@ function planObject(row: OfferedPlanRow): Plan {
     price_usd_month: centsNumber(monthCents),
     price_usd_hour: centsNumber(mulDiv(monthCents, 1n, HOURS_A_MONTH, 'half_up')),
     price_usd_hour_exact: formatUnits(hourUnits, EXACT_DECIMALS, true),
+    cycles: cyclePrices(monthCents),
     available_in: [...row.available_in],
   };
 }

@@ -5,19 +5,20 @@ import type { Region } from '../../spec/schemas/region.ts';
 import { findOfferedRegion, type OfferedRegionRow, pageOfRegions } from '../../store/offers.ts';
 import type { Service } from '../context.ts';
 import { readCode } from './code.ts';
+import { offeredNow } from './sold.ts';
 
 export async function listRegions(
   service: Service,
   page: PageRequest,
 ): Promise<{ items: Region[]; next: PagePosition | null }> {
-  const { rows, next } = await pageOfRegions(service.db, service.clock.now(), page);
+  const { rows, next } = await pageOfRegions(service.db, offeredNow(service), page);
   return { items: rows.map(regionObject), next };
 }
 
 /** By the code of the REST surface; refuses with `not_found`. */
 export async function getRegion(service: Service, text: string): Promise<Region> {
   const id = readCode(text) ?? notFound('region');
-  return regionObject((await findOfferedRegion(service.db, service.clock.now(), id)) ?? notFound('region'));
+  return regionObject((await findOfferedRegion(service.db, offeredNow(service), id)) ?? notFound('region'));
 }
 
 function regionObject(row: OfferedRegionRow): Region {

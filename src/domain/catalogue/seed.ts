@@ -7,12 +7,20 @@ import { loadCatalogue } from './load.ts';
 
 const SANDBOX_FILE = new URL('../../../catalogue/sandbox.yaml', import.meta.url);
 
-/** Loads `catalogue/sandbox.yaml` when there is no catalogue yet; several processes may call it at once. */
+/**
+ * Loads `catalogue/sandbox.yaml` when there is no catalogue yet; several processes may call it at once. Where machines are
+ * real (`register` is null) its hosts and addresses are not: they are left out.
+ */
 export async function seedSandbox(
   service: Pick<Service, 'db' | 'clock'>,
-  register: RegisterHosts,
+  register: RegisterHosts | null,
 ): Promise<void> {
   if ((await listRegions(service.db)).length > 0) return;
   const text = readFileSync(SANDBOX_FILE, 'utf8');
-  await loadCatalogue(service, text, { sandbox: true, register, onlyWhenEmpty: true });
+  await loadCatalogue(service, text, {
+    sandbox: true,
+    register: register ?? (async () => undefined),
+    withStock: register !== null,
+    onlyWhenEmpty: true,
+  });
 }

@@ -1,5 +1,7 @@
 import { listPlans } from '../../store/catalogue.ts';
+import type { OfferedNow } from '../../store/offers.ts';
 import type { Service } from '../context.ts';
+import { isSoldByHand } from '../servers/hardware.ts';
 
 /**
  * The regions that sell a plan, by the plan's id, whether or not there is room in them now: with what can be deployed right
@@ -8,4 +10,9 @@ import type { Service } from '../context.ts';
 export async function soldIn(service: Pick<Service, 'db'>): Promise<ReadonlyMap<string, readonly string[]>> {
   const plans = await listPlans(service.db);
   return new Map(plans.filter(({ active }) => active).map(({ id, regions }) => [id, regions]));
+}
+
+/** What can be deployed right now depends on the moment, and on what the driver reaches. */
+export function offeredNow(service: Pick<Service, 'clock' | 'compute'>): OfferedNow {
+  return { at: service.clock.now(), dedicated: !isSoldByHand(service, 'dedicated') };
 }

@@ -3,7 +3,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import { findKnownBlocks } from '../../store/addresses.ts';
 import { findTakenNames } from '../../store/hosts.ts';
 import { type NewBlock, placeBlock } from '../inventory/blocks.ts';
-import { type HostShape, type NewHost, placeHosts } from '../inventory/hosts.ts';
+import { type HostShape, type NewHost, placeHosts, type RegisterHosts } from '../inventory/hosts.ts';
 import { machineShapes, type NewMachines, placeMachines } from '../inventory/machines.ts';
 import type { CatalogueFile } from './file.ts';
 
@@ -48,15 +48,21 @@ export async function missingStock(tx: Sql, file: CatalogueFile): Promise<NewSto
   };
 }
 
-/** What a compute driver must know before the stock is counted on. */
-export function stockShapes(stock: NewStock, file: CatalogueFile): HostShape[] {
-  return [
-    ...stock.hosts,
-    ...stock.machines.flatMap((entry) => {
-      const plan = file.plans.find(({ id }) => id === entry.planId);
-      return plan ? machineShapes(plan, entry.names) : [];
-    }),
-  ].map(({ name, cpu, ramMb, diskGb }) => ({ name, cpu, ramMb, diskGb }));
+/** Tells the compute driver of what it must know before the stock is counted on. */
+export async function registerStock(
+  stock: NewStock,
+  file: CatalogueFile,
+  register: RegisterHosts,
+): Promise<void> {
+  await register(stock.hosts.map(shapeOf), 'vps');
+  for (const entry of stock.machines) {
+    const plan = file.plans.find(({ id }) => id === entry.planId);
+    if (plan) await register(machineShapes(plan, entry.names), 'dedicated');
+  }
+}
+
+function shapeOf({ name, cpu, ramMb, diskGb }: HostShape): HostShape {
+  return { name, cpu, ramMb, diskGb };
 }
 
 export async function placeStock(tx: Sql, stock: NewStock, now: Date): Promise<void> {

@@ -7,6 +7,7 @@ import { can, type ServerAction } from '../../spec/states.ts';
 import { attachServers, type CandidateRow, detachServers, lockCandidates } from '../../store/firewall.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordEvent } from '../record.ts';
+import { ableOf } from '../servers/hardware.ts';
 
 /** Servers as they were named in `applied_to`, and what was found of them, locked. */
 export interface NamedServers {
@@ -65,7 +66,7 @@ export async function replaceAppliedTo(
     const field = `applied_to.${index}` as const;
     const server = id === undefined ? undefined : named.found.get(id);
     if (!server) unknownReference(field);
-    if (!service.compute.capabilities[server.category].filter) {
+    if (!ableOf(service.compute, server.category).filter) {
       fail('unavailable', { field }, 'The hardware of this server has no filter outside the guest.');
     }
   }

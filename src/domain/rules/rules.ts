@@ -5,7 +5,7 @@
 import { fail } from '../../kernel/fail.ts';
 import { rfc3339, SECOND_MS } from '../../kernel/time.ts';
 import type { Operation } from '../../spec/operations.ts';
-import { SWITCHES, type SwitchName } from '../../spec/settings.ts';
+import { SWITCHES, type SwitchName } from '../../spec/switches.ts';
 import {
   type PolicyRow,
   type RulesRow,

@@ -4,6 +4,7 @@ import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import { findSnapshot, listSnapshots as listRows, serversForSnapshot } from '../../store/snapshots.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { ableOf } from '../servers/hardware.ts';
 import { snapshotObject } from './object.ts';
 
 /** By its shown id. One that is unknown, malformed or another customer's is `not_found`. */
@@ -36,6 +37,6 @@ export async function serversItFits(
 ): Promise<ReadonlySet<string>> {
   const id = readId('snapshot', shownId) ?? notFound('snapshot');
   const found = await serversForSnapshot(service.db, actor.customerId, id, SERVERS_MAX);
-  const able = found.filter(({ category }) => service.compute.capabilities[category].snapshots);
+  const able = found.filter(({ category }) => ableOf(service.compute, category).snapshots);
   return new Set(able.map((server) => showId('server', server.id)));
 }

@@ -1,13 +1,22 @@
 /**
- * The stamp of a database: sandbox or live, once and for good, and which secret key its secrets are sealed with.
- * A sandbox, where anybody can make money, must never be served as live; a service with the wrong key could read
- * none of its secrets and would notice late. Both are refused at start, in one line.
+ * The stamp of a database: sandbox or live, once and for good, whether its coins are of test networks, and which secret key
+ * its secrets are sealed with. A sandbox, where anybody can make money, must never be served as live, nor balances that were paid
+ * with coins of no worth beside real ones; a service with the wrong key could read none of its secrets and would notice
+ * late. All are refused at start, in one line.
  */
 import { Refusal } from '../../kernel/refusal.ts';
 import { KeyRing } from '../../kernel/secrets.ts';
 import type { Database, Sql } from '../../kernel/sql.ts';
 import { createKeyFile, keyFilePath, readKeyFile } from '../../store/key-file.ts';
-import { findStamp, insertStamp, lockStamp, type StampRow, saveKeyCheck } from '../../store/service.ts';
+import {
+  findStamp,
+  insertStamp,
+  lockStamp,
+  readWorthless,
+  type StampRow,
+  saveKeyCheck,
+  saveWorthless,
+} from '../../store/service.ts';
 
 const CHECK_PURPOSE = 'key check';
 const CHECK_TEXT = 'skerry';
@@ -17,6 +26,8 @@ export interface StampOptions {
   /** SKERRY_SECRET_KEY, or null to use the key file in `dataDir`. */
   readonly secretKey: string | null;
   readonly dataDir: string;
+  /** Coins of test networks are credited; false when left out. */
+  readonly worthless?: boolean;
 }
 
 export interface Stamp {
@@ -32,12 +43,17 @@ export interface Stamp {
 export async function openStamp(db: Database, options: StampOptions): Promise<Stamp> {
   await refuseOtherMode(db, options.mode);
   const found = await findStamp(db);
-  if (found) return await sealedAnew(db, readStamp(found, options), found);
+  if (found) {
+    await refuseOtherWorth(db, options.worthless ?? false);
+    return await sealedAnew(db, readStamp(found, options), found);
+  }
   return await db.transaction(async (tx) => {
     await lockStamp(tx);
     await refuseOtherMode(tx, options.mode);
     const stamped = await findStamp(tx);
-    return stamped ? readStamp(stamped, options) : await stampNew(tx, options);
+    const stamp = stamped ? readStamp(stamped, options) : await stampNew(tx, options);
+    await refuseOtherWorth(tx, options.worthless ?? false);
+    return stamp;
   });
 }
 
@@ -59,6 +75,17 @@ export async function refuseOtherMode(db: Sql, mode: StampOptions['mode']): Prom
         `set SKERRY_MODE=${stamp.mode}, or point DATABASE_URL or SKERRY_DATA_DIR at another`,
     );
   }
+}
+
+/** Until the first top-up nothing is worth anything yet, and it may be decided anew. */
+async function refuseOtherWorth(db: Sql, worthless: boolean): Promise<void> {
+  if ((await readWorthless(db)) === worthless || (await saveWorthless(db, worthless))) return;
+  throw new Refusal(
+    worthless
+      ? 'SKERRY_WORTHLESS_COINS: this database takes real coins; unset it, or try test networks on a database of their own'
+      : 'this database takes coins of test networks, so its balances are worth nothing: ' +
+          'point DATABASE_URL at an empty one, or set SKERRY_WORTHLESS_COINS=true',
+  );
 }
 
 /** After a rotation the check is sealed by the newest key, so that an old one can leave the list one day. */

@@ -1,6 +1,6 @@
 /** Switches that the operator turns while the service runs. */
 import type { Sql } from '../../kernel/sql.ts';
-import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../../spec/settings.ts';
+import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../../spec/switches.ts';
 import { raiseRulesVersion } from '../../store/rules.ts';
 import { findSwitch, listSwitches, type SwitchRow, saveSwitch } from '../../store/switches.ts';
 import type { Service } from '../context.ts';

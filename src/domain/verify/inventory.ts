@@ -53,11 +53,13 @@ export const INVENTORY: readonly Invariant[] = [
   },
   {
     name: 'machines and servers agree',
-    proves: 'each machine in use and its server name each other, of one plan and one region',
-    checks: 'machines where server_id is not null',
+    proves:
+      'each machine that is sold, and no other, has a server, and both name each other, of one plan and one region',
+    checks: 'machines',
     broken: `select m.id from machines m left join servers s on s.id = m.server_id
-      where m.server_id is not null
-        and (s.machine_id is distinct from m.id or s.plan_id <> m.plan_id or s.region_id <> m.region_id)
+      where (m.state = 'sold') <> (m.server_id is not null) or (m.off_since is not null and m.state <> 'sold')
+         or m.server_id is not null
+            and (s.machine_id is distinct from m.id or s.plan_id <> m.plan_id or s.region_id <> m.region_id)
       union
       select s.id from servers s join machines m on m.id = s.machine_id
       where m.server_id is distinct from s.id`,

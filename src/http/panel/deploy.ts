@@ -1,6 +1,7 @@
 /** Ordering a server, on one page: what it costs is shown before, by the same form. */
 import { closedFor } from '../../domain/rules/rules.ts';
 import { createServerWithPassword } from '../../domain/servers/create.ts';
+import { isSoldByHand } from '../../domain/servers/hardware.ts';
 import { monthlyUsd, quoteServer } from '../../domain/servers/quote.ts';
 import { invalid } from '../../kernel/fail.ts';
 import { type DeployData, deployView } from '../../panel/deploy.ts';
@@ -104,6 +105,7 @@ async function show(look: Look): Promise<View> {
     (await quoteServer(service, look.customer(), { plan: chosen.plan.id, months: chosen.months }));
   const data: DeployData = {
     ...{ plans, regions, images, keys, given, quote: quote ?? null },
+    byHand: new Set(plans.filter((plan) => isSoldByHand(service, plan.category)).map(({ id }) => id)),
     chosen: { ...chosen, plan: chosen.plan?.id ?? null },
     monthUsd: new Map(
       plans.map(({ id, price_usd_month }) => [id, monthlyUsd(price_usd_month, chosen.months)]),

@@ -22,6 +22,8 @@ import type { Look, PanelPage } from './page.ts';
 
 /** Addresses under which pages are kept: beyond that whoever makes up names of hosts has them made anew. */
 const ADDRESSES_KEPT = 4;
+/** Which command does an operation; `npm run openapi` writes it from the commands themselves. */
+const COMMANDS_FILE = new URL('../../../openapi/samples.json', import.meta.url);
 
 export const DOCS_PAGES: readonly PanelPage[] = [
   { path: PANEL_PATHS.docs, access: 'anyone', show: () => docsView() },
@@ -78,7 +80,7 @@ function viewsAt(baseUrl: string): Map<string, View> {
 let read: Reference | undefined;
 
 function reference(): Reference {
-  read ??= readReference(JSON.parse(openApiText()));
+  read ??= readReference(JSON.parse(openApiText()), JSON.parse(readFileSync(COMMANDS_FILE, 'utf8')));
   return read;
 }
 

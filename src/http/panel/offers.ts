@@ -4,10 +4,9 @@ import { listRegions } from '../../domain/catalogue/regions.ts';
 import { soldIn } from '../../domain/catalogue/sold.ts';
 import type { Service } from '../../domain/context.ts';
 import { closedFor } from '../../domain/rules/rules.ts';
-import { cyclePriceCents } from '../../domain/servers/price.ts';
+import { isSoldByHand } from '../../domain/servers/hardware.ts';
 import { centsNumber, mulDiv, parseUnits } from '../../kernel/money.ts';
 import type { Closed, CyclePrice, SoldPlan } from '../../panel/plans.ts';
-import { CYCLE_MONTHS } from '../../spec/limits.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { Plan } from '../../spec/schemas/plan.ts';
 import type { Region } from '../../spec/schemas/region.ts';
@@ -32,23 +31,22 @@ export async function readOffers(
     readRegions(service),
     soldIn(service),
   ]);
-  return { plans: plans.items.map((plan) => soldPlan(plan, sold.get(plan.id) ?? [])), regions };
+  return { plans: plans.items.map((plan) => soldPlan(service, plan, sold.get(plan.id) ?? [])), regions };
 }
 
 export async function readRegions(service: Service): Promise<readonly Region[]> {
   return (await listRegions(service, { ...ALL, sort: 'name' })).items;
 }
 
-export function soldPlan(plan: Plan, sold: readonly string[]): SoldPlan {
-  return { ...plan, prices: pricesOf(plan), sold_in: sold };
+export function soldPlan(service: Service, plan: Plan, sold: readonly string[]): SoldPlan {
+  const by_hand = isSoldByHand(service, plan.category);
+  return { ...plan, prices: pricesOf(plan), sold_in: sold, by_hand };
 }
 
-function pricesOf({ price_usd_month: usd }: Plan): CyclePrice[] {
-  const monthCents = parseUnits(usd.toFixed(2), 2) ?? 0n;
-  return CYCLE_MONTHS.map((months) => {
-    const cents = cyclePriceCents(monthCents, months);
-    const month = mulDiv(cents, 1n, BigInt(months), 'half_up');
-    return { months, total: centsNumber(cents), month: centsNumber(month) };
+function pricesOf({ cycles }: Plan): CyclePrice[] {
+  return cycles.map(({ billing_months: months, price_usd: total }) => {
+    const cents = parseUnits(total.toFixed(2), 2) ?? 0n;
+    return { months, total, month: centsNumber(mulDiv(cents, 1n, BigInt(months), 'half_up')) };
   });
 }
 

@@ -4,7 +4,7 @@ import { readCoins } from '../../domain/topups/coins.ts';
 import { rfc3339 } from '../../kernel/time.ts';
 import { type StatusWindow, statusView } from '../../panel/status.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
-import { SWITCHES } from '../../spec/settings.ts';
+import { SWITCHES } from '../../spec/switches.ts';
 import type { CurrentRules } from '../rules.ts';
 import { ROUTES } from '../v1/routes.ts';
 import { readRegions } from './offers.ts';

@@ -2,6 +2,7 @@
 import { getPlan } from '../../domain/catalogue/plans.ts';
 import { getRegion } from '../../domain/catalogue/regions.ts';
 import { soldIn } from '../../domain/catalogue/sold.ts';
+import { listCoins } from '../../domain/topups/offer.ts';
 import { type HomeData, homeView } from '../../panel/home.ts';
 import { plansView, planView, type SoldPlan } from '../../panel/plans.ts';
 import { regionsView, regionView } from '../../panel/regions.ts';
@@ -45,7 +46,7 @@ export const STOREFRONT_PAGES: readonly PanelPage[] = [
       const plan = await getPlan(service, params.id ?? '');
       const [sold, regions] = [await soldIn(service), await readRegions(service)];
       const closed = await orderingClosed(edge);
-      return planView({ plan: soldPlan(plan, sold.get(plan.id) ?? []), regions, closed });
+      return planView({ plan: soldPlan(service, plan, sold.get(plan.id) ?? []), regions, closed });
     },
   },
   {
@@ -87,6 +88,7 @@ async function homeData(look: Look): Promise<HomeData> {
       cheapest(plans.filter((plan) => plan.category === category)),
     ),
     regions,
+    coins: listCoins(service).filter(({ open }) => open),
     signedIn: look.signedIn !== null,
     rateLockMinutes: service.settings.rateLockMinutes,
     graceDays: service.settings.graceDays,

@@ -13,7 +13,7 @@ import { isCoinCode } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { MONEY_PATHS, PANEL_PATHS, thingPath } from '../../spec/paths.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
-import type { SwitchName } from '../../spec/settings.ts';
+import type { SwitchName } from '../../spec/switches.ts';
 import { type Form, field } from '../form.ts';
 import { body, number, text } from './fields.ts';
 import { type Look, type OwnForm, type PanelPage, restForm } from './page.ts';

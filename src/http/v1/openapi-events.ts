@@ -1,23 +1,16 @@
 /** What the document says of events: their envelope, the stream of them, and what a webhook's receiver is sent. */
 import { LIMITS } from '../../spec/limits.ts';
-import { Event } from '../../spec/schemas/event.ts';
+import { refTo } from './openapi-objects.ts';
 import type { StreamRules } from './route.ts';
 
 type Json = Record<string, unknown>;
 
-const REF = { $ref: '#/components/schemas/Event' };
-
-export const EVENT_SCHEMAS: Json = {
-  Event: {
-    ...Event,
-    description: 'The body of a webhook’s delivery, and the data of a message of the stream.',
-  },
-};
+const EVENT = refTo('Event');
 
 /** The document's version of OpenAPI has no word for the shape of one message. */
 export function streamContent({ example }: StreamRules): Json {
   const schema = { type: 'string', description: 'Messages; the `data` of each is an Event.' };
-  return { 'text/event-stream': { schema, example, 'x-item-schema': REF } };
+  return { 'text/event-stream': { schema, example, 'x-item-schema': EVENT } };
 }
 
 const header = (name: string, description: string, example: string): Json => ({
@@ -55,7 +48,7 @@ export const WEBHOOKS: Json = {
           'del_aaaqk3m7qzb5x2l6v4t7n8wyja',
         ),
       ],
-      requestBody: { required: true, content: { 'application/json': { schema: REF } } },
+      requestBody: { required: true, content: { 'application/json': { schema: EVENT } } },
       responses: {
         '2XX': { description: 'Received.' },
         '410': { description: 'Never again: the webhook is paused.' },

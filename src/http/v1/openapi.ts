@@ -6,12 +6,13 @@ import type { TSchema } from 'typebox';
 import { V1_ERRORS, V1_ISSUES, type V1Error } from '../../spec/errors.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { ListRules } from '../../spec/lists.ts';
-import { EVENT_SCHEMAS, streamContent, WEBHOOKS } from './openapi-events.ts';
+import { streamContent, WEBHOOKS } from './openapi-events.ts';
+import { objectSchemas, withRefs } from './openapi-objects.ts';
 import { replySchema } from './pipeline.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 
-const VERSION = '1.5.0';
+const VERSION = '1.6.0';
 
 type Json = Record<string, unknown>;
 
@@ -35,7 +36,7 @@ export function openApi(routes: readonly Route[]): Json {
     servers: [{ url: '/v1' }],
     security: [{ token: [] }],
     tags: tagsOf(routes),
-    paths,
+    paths: withRefs(paths),
     webhooks: WEBHOOKS,
     components: {
       securitySchemes: {
@@ -45,7 +46,7 @@ export function openApi(routes: readonly Route[]): Json {
           description: 'An API token: `<prefix>_live_` and 52 characters.',
         },
       },
-      schemas: { Error: ERROR, ...EVENT_SCHEMAS },
+      schemas: { Error: ERROR, ...objectSchemas() },
       parameters: parametersOf(routes),
       headers: HEADERS,
       responses: Object.fromEntries(

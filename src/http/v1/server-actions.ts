@@ -34,7 +34,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'The guest is asked to shut down, and switched off when it does not; `hard=true` resets it at once. The status stays ' +
       '`running`; `server.rebooted` says when it is done. A rescue system is left.',
     status: 202,
-    refusals: [404, 409],
+    refusals: [404, 409, 422],
     audit: 'server.reboot',
     query: RebootQuery,
     reply: Server,
@@ -67,7 +67,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     description:
       'The answer holds the password, once. `server.rebooted` says when the rescue system runs; the next reboot leaves it.',
     status: 202,
-    refusals: [404, 409],
+    refusals: [404, 409, 422],
     audit: 'server.rescue',
     reply: RescuedServer,
     run: ({ service, actor, params, within }) => rescueServer(service, actor, params.id ?? '', within),
@@ -82,7 +82,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'The guest is asked to shut down, and switched off when it does not. It is `running` until it is off; then ' +
       '`server.stopped` is sent. Its cycle goes on, and renews.',
     status: 202,
-    refusals: [404, 409],
+    refusals: [404, 409, 422],
     audit: 'server.stop',
     reply: Server,
     run: ({ service, actor, params, within }) => stopServer(service, actor, params.id ?? '', within),

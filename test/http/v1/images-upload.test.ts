@@ -7,6 +7,7 @@ import { removeImageBlob } from '../../../src/domain/images/remove-blob.ts';
 import { newId, readId, showId } from '../../../src/kernel/ids.ts';
 import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
 import { isoFile } from '../../support/iso.ts';
+import { IN_FULL } from '../../support/runs.ts';
 import { assertRefused, type V1Client } from '../../support/v1-client.ts';
 import { exchange } from '../socket.ts';
 import {
@@ -169,7 +170,7 @@ describe('an upload is refused', () => {
     }
   });
 
-  it('at the first part that is unknown, which is not received', async () => {
+  it('at the first part that is unknown, which is not received', IN_FULL, async () => {
     for (const name of ['iso', 'File', 'family', '__proto__', '']) {
       assert.deepEqual(await itemsOf([named('name', ' '), ISO, named(name, 'x')]), [`${name} unknown_key`]);
     }
@@ -180,7 +181,7 @@ describe('an upload is refused', () => {
     assert.match(nameless ?? '', /^HTTP\/1\.1 400 .*A part has no name/s);
   });
 
-  it('before it is received when its Idempotency-Key is none', async () => {
+  it('before it is received when its Idempotency-Key is none', IN_FULL, async () => {
     const heads = ['two words', 'k'.repeat(256)].map((key) => [`Idempotency-Key: ${key}`]);
     const heard = await Promise.all(
       heads.map((head) => world.refusedEarly(token, Buffer.alloc(0), 1024 ** 3, head)),
@@ -188,7 +189,7 @@ describe('an upload is refused', () => {
     for (const each of heard) assert.match(each, /^HTTP\/1\.1 400 .*"field":"Idempotency-Key"/s);
   });
 
-  it('before it is received when it says that it is larger than 4 GiB', async () => {
+  it('before it is received when it says that it is larger than 4 GiB', IN_FULL, async () => {
     const length = LIMITS.imageUploadMaxBytes + 1024 ** 2;
     const heard = await world.refusedEarly(token, multipart([ISO], ''), length);
     assert.match(heard, /^HTTP\/1\.1 400 /);

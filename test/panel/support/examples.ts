@@ -38,7 +38,11 @@ const OPEN: Readonly<Record<string, Rows>> = {
   '/status': one('status', '/status'),
   '/terms': one('terms', '/terms'),
   '/contact': one('contact', '/contact'),
-  '/docs/guides/{name}': one('guide', '/docs/guides/webhooks'),
+  '/docs/guides/{name}': () => [
+    ['guide', '/docs/guides/webhooks'],
+    ['guide-sdk', '/docs/guides/sdk'],
+    ['guide-cli', '/docs/guides/cli'],
+  ],
   '/docs/api/{resource}': one('docs-api-servers', '/docs/api/servers'),
   '/signup': one('sign-up', '/signup'),
   '/signin': one('sign-in', '/signin'),

@@ -153,7 +153,8 @@ export const IMAGES: LongList = {
       },
     },
   ],
-  read: (sql, page) => pageOfImages(sql, { customerId: MINE, goneDay: '2029-01-01' }, page),
+  read: (sql, page) =>
+    pageOfImages(sql, { customerId: MINE, goneDay: '2029-01-01', importedOnly: false }, page),
   sorts: ['id', ...BY_AGE_OR_NAME],
   filters: { family: NAMES, arch: NAMES, type: ['official', 'custom'] },
   together: [{ family: 'old', arch: 'old', type: 'custom' }],

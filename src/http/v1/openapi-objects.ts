@@ -1,0 +1,80 @@
+/** The objects that the document names, so that what is generated from it has a type for each, and one only. */
+import type { TSchema } from 'typebox';
+import { ApiToken, NewApiToken } from '../../spec/schemas/api-token.ts';
+import { AuditEvent } from '../../spec/schemas/audit-event.ts';
+import { Balance } from '../../spec/schemas/balance.ts';
+import { Console } from '../../spec/schemas/console.ts';
+import { Delivery } from '../../spec/schemas/delivery.ts';
+import { Event } from '../../spec/schemas/event.ts';
+import { FirewallGroup, FirewallRule } from '../../spec/schemas/firewall.ts';
+import { Image } from '../../spec/schemas/image.ts';
+import { LedgerEntry } from '../../spec/schemas/ledger-entry.ts';
+import { Metrics } from '../../spec/schemas/metrics.ts';
+import { Plan, PlanCycle } from '../../spec/schemas/plan.ts';
+import { Region } from '../../spec/schemas/region.ts';
+import { Server } from '../../spec/schemas/server.ts';
+import { RescuedServer } from '../../spec/schemas/server-actions.ts';
+import { Snapshot } from '../../spec/schemas/snapshot.ts';
+import { ListedSshKey, SshKey } from '../../spec/schemas/ssh-key.ts';
+import { Topup } from '../../spec/schemas/topup.ts';
+import { Volume } from '../../spec/schemas/volume.ts';
+import { CreatedWebhook, Webhook } from '../../spec/schemas/webhook.ts';
+
+type Json = Record<string, unknown>;
+
+/** Names are part of the contract: generated types bear them. */
+const OBJECTS: Readonly<Record<string, TSchema>> = {
+  Server,
+  RescuedServer,
+  Metrics,
+  Console,
+  Snapshot,
+  Image,
+  Plan,
+  PlanCycle,
+  Region,
+  SshKey,
+  ListedSshKey,
+  Volume,
+  FirewallGroup,
+  FirewallRule,
+  Balance,
+  LedgerEntry,
+  Topup,
+  ApiToken,
+  CreatedApiToken: NewApiToken,
+  Webhook,
+  CreatedWebhook,
+  WebhookDelivery: Delivery,
+  AuditEvent,
+  Event: {
+    ...Event,
+    description: 'The body of a webhook’s delivery, and the data of a message of the stream.',
+  },
+};
+
+/** Two schemas are the same when they say the same: one that was made optional is another object in memory. */
+const NAMES = new Map(Object.entries(OBJECTS).map(([name, schema]) => [JSON.stringify(schema), name]));
+
+export function refTo(name: string): Json {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** Each object once, referring to those within it. */
+export function objectSchemas(): Json {
+  return Object.fromEntries(
+    Object.entries(OBJECTS).map(([name, schema]) => [name, withRefsInside({ ...schema })]),
+  );
+}
+
+/** A part of the document with a reference wherever one of the objects stands. */
+export function withRefs(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(withRefs);
+  if (typeof part !== 'object' || part === null) return part;
+  const name = 'properties' in part ? NAMES.get(JSON.stringify(part)) : undefined;
+  return name === undefined ? withRefsInside(part) : refTo(name);
+}
+
+function withRefsInside(part: object): Json {
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, withRefs(value)]));
+}

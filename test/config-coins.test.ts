@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ConfigError, describeConfig, loadConfig } from '../src/config.ts';
+import { COIN_SETTINGS } from '../src/spec/coin-settings.ts';
+
+const LIVE = {
+  SKERRY_MODE: 'live',
+  SKERRY_COMPUTE: 'qemu',
+  DATABASE_URL: 'postgres://u:p@db.example/skerry',
+};
+const NODE = 'http://user:hunter2@127.0.0.1:9332/wallet/watch';
+const MONERO = {
+  SKERRY_XMR_WALLET_URL: 'http://127.0.0.1:18083',
+  SKERRY_XMR_DAEMON_URL: 'http://127.0.0.1:18081',
+  SKERRY_XMR_ADDRESS: `4${'A'.repeat(94)}`,
+};
+const VALUES: Readonly<Record<string, string>> = {
+  SKERRY_XMR_ADDRESS: MONERO.SKERRY_XMR_ADDRESS,
+  SKERRY_ETH_USDT: `0x${'1'.repeat(40)}`,
+  SKERRY_TRON_USDT: `T${'1'.repeat(33)}`,
+  SKERRY_WORTHLESS_COINS: 'true',
+  SKERRY_QUOTE_SOURCES: 'kraken,bitfinex',
+  SKERRY_QUOTE_SOURCES_MIN: '2',
+  SKERRY_QUOTE_MAX_AGE_S: '300',
+  SKERRY_QUOTE_MAX_SPREAD_PERCENT: '3',
+  SKERRY_EURO_URL: 'https://euro.example',
+};
+
+/** The one line that refuses these settings. */
+function refusal(env: Record<string, string>): string {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    assert.doesNotMatch(error.message, /\n|hunter2/);
+    return error.message;
+  }
+  assert.fail('the settings were accepted');
+}
+
+test('a sandbox takes no setting of real coins, and names the one that it was given', () => {
+  for (const name of Object.keys(COIN_SETTINGS)) {
+    const value = VALUES[name] ?? (name.endsWith('_XPUB') ? 'xpub' : NODE);
+    assert.match(refusal({ [name]: value }), new RegExp(`^${name}: a sandbox has simulated coins only`));
+    loadConfig({ [name]: '' });
+  }
+});
+
+test('a live service may take no coin at all', () => {
+  assert.equal(loadConfig(LIVE).SKERRY_LTC_URL, null);
+});
+
+test('a node and its key go together, and the three of Monero', () => {
+  const key = { SKERRY_LTC_XPUB: 'zpub' };
+  loadConfig({ ...LIVE, SKERRY_LTC_URL: NODE, ...key });
+  assert.match(
+    refusal({ ...LIVE, SKERRY_LTC_URL: NODE }),
+    /^SKERRY_LTC_XPUB: SKERRY_LTC_URL and .* go together/,
+  );
+  assert.match(refusal({ ...LIVE, ...key }), /^SKERRY_LTC_URL: .* go together/);
+  loadConfig({ ...LIVE, ...MONERO });
+  for (const name of Object.keys(MONERO)) {
+    const { [name as keyof typeof MONERO]: _, ...others } = MONERO;
+    assert.match(refusal({ ...LIVE, ...others }), new RegExp(`^${name}: .* go together`));
+  }
+});
+
+test('a second node is nothing without the first one, and is another one', () => {
+  const first = { SKERRY_SOL_URL: 'http://127.0.0.1:8899' };
+  loadConfig({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'https://other.example' });
+  loadConfig({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'http://127.0.0.1:8898' });
+  assert.match(refusal({ ...LIVE, SKERRY_SOL_SECOND_URL: 'https://other.example' }), /^SKERRY_SOL_URL: /);
+  assert.match(
+    refusal({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'http://127.0.0.1:8899/again' }),
+    /^SKERRY_SOL_SECOND_URL: it is the node of SKERRY_SOL_URL/,
+  );
+});
+
+test('a second node is no other one for another spelling, another path on this machine, or another key', () => {
+  for (const [first, second] of [
+    ['http://127.0.0.1:8899', 'http://localhost:8899'],
+    ['http://localhost:8899', 'http://[::1]:8899/wallet/x'],
+    ['http://127.0.0.1:8899', 'http://u:hunter2@127.1.2.3:8899'],
+    ['http://127.0.0.1:80', 'http://localhost'],
+    ['http://10.0.0.7:8899', 'http://10.0.0.7:8899/x'],
+    ['https://sol.example', 'https://SOL.example:443/'],
+    ['https://sol.example./x', 'https://sol.example/x/?api-key=hunter2'],
+  ] as const) {
+    assert.match(
+      refusal({ ...LIVE, SKERRY_SOL_URL: first, SKERRY_SOL_SECOND_URL: second }),
+      /^SKERRY_SOL_SECOND_URL: it is the node of SKERRY_SOL_URL/,
+      second,
+    );
+  }
+});
+
+test('a second node may be behind another path of a host that is reached over https', () => {
+  const first = { SKERRY_SOL_URL: 'https://gate.example/one' };
+  loadConfig({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'https://gate.example/two' });
+});
+
+test('a node is reached over https, or without it on this machine and at private addresses only', () => {
+  for (const url of [
+    'http://10.1.2.3:8899',
+    'http://[::1]:8899',
+    'http://localhost',
+    'https://u:p%40@sol.example/x',
+    'https://sol.example/?api-key=hunter2',
+  ]) {
+    assert.equal(loadConfig({ ...LIVE, SKERRY_SOL_URL: url }).SKERRY_SOL_URL, url);
+  }
+  for (const url of [
+    'http://203.0.113.7:8899',
+    'http://sol.example',
+    'ws://127.0.0.1',
+    'https://sol.example/#hunter2',
+    'http://user:%E0%A4%A@127.0.0.1',
+    'sol.example',
+  ]) {
+    assert.match(refusal({ ...LIVE, SKERRY_SOL_URL: url }), /^SKERRY_SOL_URL: give /);
+  }
+});
+
+test('addresses that cannot be are refused', () => {
+  assert.match(refusal({ ...LIVE, ...MONERO, SKERRY_XMR_ADDRESS: '4abc' }), /^SKERRY_XMR_ADDRESS: give /);
+  assert.match(refusal({ ...LIVE, SKERRY_ETH_USDT: '0x12' }), /^SKERRY_ETH_USDT: give /);
+  assert.match(refusal({ ...LIVE, SKERRY_TRON_USDT: '0x12' }), /^SKERRY_TRON_USDT: give /);
+});
+
+test('nodes and keys are shown as set, and no more', () => {
+  const views = describeConfig({ ...LIVE, SKERRY_LTC_URL: NODE, SKERRY_LTC_XPUB: 'zpub6hunter2' });
+  assert.doesNotMatch(JSON.stringify(views), /hunter2/);
+  assert.equal(views.find(({ name }) => name === 'SKERRY_LTC_URL')?.value, '[set]');
+  const monero = describeConfig({ ...LIVE, ...MONERO });
+  assert.ok(!JSON.stringify(monero).includes(MONERO.SKERRY_XMR_ADDRESS));
+});
