@@ -28,12 +28,12 @@ export class RegionWorld {
     return new RegionWorld(world, await world.stock.customer());
   }
 
-  /** Another region and another customer, so that tests do not meet. */
-  async renew(): Promise<void> {
+  /** Another region and another customer, so that tests do not meet. Which host a server gets is left to chance. */
+  async renew(rooms: readonly number[] = [3, 2, 1]): Promise<void> {
     const { stock } = this.world;
     this.#regions += 1;
     await stock.offer([this.regionId], [S1, R1]);
-    this.hosts = await stock.hosts([3, 2, 1], this.regionId);
+    this.hosts = await stock.hosts(rooms, this.regionId);
     await stock.addresses(ADDRESSES, ADDRESSES, this.regionId);
     this.#actor = await stock.customer(BALANCE);
   }
