@@ -39,7 +39,7 @@ export interface MachineImage {
 }
 
 /**
- * `acpi` asks the guest to shut down; one that ignores it stays on. `on` means a machine that is off, `reset` one that
+ * `acpi` asks the guest to shut down; one that ignores or cannot hear it stays on. `on` means a machine that is off, `reset` one that
  * is on; both boot its disk and so leave a rescue system.
  */
 export type PowerAction = 'on' | 'off' | 'acpi' | 'reset';

@@ -34,7 +34,7 @@ import {
 } from './observe.ts';
 import { proveNetwork, proveWallet } from './prove.ts';
 import { ChainMoved, SteadyLook, WalletDiffers } from './steady.ts';
-import { type MoneroTransfer, MoneroWallet } from './wallet.ts';
+import { type HeightRange, type MoneroTransfer, MoneroWallet } from './wallet.ts';
 
 const DECIMALS = 12;
 /** How far back each look at new blocks goes: what is not final is told by every one of them. */
@@ -132,9 +132,11 @@ export class MoneroChain implements ChainDriver {
     const asked = keys.map((key) => ({ key, part: parseKey(key) }));
     const parts = asked.flatMap(({ part }) => part ?? []);
     return await this.#look.at(async (tip) => {
-      const known = byKey(await this.#wallet.transfersTo(parts.map(({ minor }) => minor)));
       const places = await this.#daemon.places(parts.map(({ txid }) => txid));
-      const blocks = await this.#daemon.blocks(heightsOf(places, tip));
+      const heights = heightsOf(places, tip);
+      const blocks = await this.#daemon.blocks(heights);
+      const minors = parts.map(({ minor }) => minor);
+      const known = byKey(minors.length === 0 ? [] : await this.#wallet.transfers(rangeOf(heights), minors));
       return asked.map(({ key, part }) => {
         const place = part && places.get(part.txid);
         if (!part || !place) return removed(key);
@@ -184,7 +186,7 @@ export class MoneroChain implements ChainDriver {
   }
 
   /** What the wallet has in these blocks and in the pool, each in the block where the node has it. */
-  async #observed(range: { from: number; to: number } | null, tip: MoneroBlock): Promise<Observation[]> {
+  async #observed(range: HeightRange | null, tip: MoneroBlock): Promise<Observation[]> {
     const transfers = [...byKey(await this.#wallet.transfers(range)).values()];
     const included = transfers.flatMap((each) =>
       each.height === null ? [] : { ...each, height: each.height },
@@ -230,4 +232,8 @@ function byKey(transfers: readonly MoneroTransfer[]): Map<string, MoneroTransfer
 /** Of what is in a block that is no newer than the tip. */
 function heightsOf(places: ReadonlyMap<string, MoneroPlace>, tip: MoneroBlock): number[] {
   return [...places.values()].flatMap(({ height }) => height ?? []).filter((height) => height <= tip.height);
+}
+
+function rangeOf(heights: readonly number[]): HeightRange | null {
+  return heights.length === 0 ? null : { from: Math.min(...heights), to: Math.max(...heights) };
 }

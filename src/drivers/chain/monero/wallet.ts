@@ -1,7 +1,7 @@
 /** A monero-wallet-rpc with a view-only wallet. It knows what came in, for addresses that it has made or looks ahead to. */
 import { bigOf, type Fields, fieldsOf, hashOf, listOf, maybeList, textOf, wholeOf } from '../answers.ts';
 import { type CallOptions, JsonRpc } from '../json-rpc.ts';
-import { type NodeAddress, NodeError } from '../node-http.ts';
+import { type NodeAddress, NodeError, NodeTooLong } from '../node-http.ts';
 
 /** What one transaction pays to one of the wallet's addresses. */
 export interface MoneroTransfer {
@@ -92,18 +92,24 @@ export class MoneroWallet {
     }
   }
 
-  /** Everything in the pool, and what is in these blocks; `blocks` null: the pool alone. */
-  async transfers(blocks: HeightRange | null): Promise<MoneroTransfer[]> {
-    if (blocks === null) return await this.#transfers({ in: false });
-    // Its lower bound is not included.
-    const range = { min_height: Math.max(0, blocks.from - 1), max_height: blocks.to };
-    return await this.#transfers({ in: true, filter_by_height: true, ...range });
+  /** Everything in the pool, and what is in these blocks, to anybody or to these addresses; `blocks` null: the pool alone. */
+  async transfers(blocks: HeightRange | null, minors?: readonly number[]): Promise<MoneroTransfer[]> {
+    const to = minors === undefined ? {} : { subaddr_indices: [...new Set(minors)] };
+    return blocks === null ? await this.#transfers({ ...to, in: false }) : await this.#within(blocks, to);
   }
 
-  /** Everything that ever came in at these addresses, and what is in the pool for them. */
-  async transfersTo(minors: readonly number[]): Promise<MoneroTransfer[]> {
-    if (minors.length === 0) return [];
-    return await this.#transfers({ in: true, subaddr_indices: [...new Set(minors)] });
+  /** Who pays dust by the ten thousand makes a list too long for one answer: it is asked for by halves, at last by the block. */
+  async #within({ from, to }: HeightRange, which: object): Promise<MoneroTransfer[]> {
+    // Its lower bound is not included.
+    const range = { min_height: Math.max(0, from - 1), max_height: to };
+    try {
+      return await this.#transfers({ ...which, in: true, filter_by_height: true, ...range });
+    } catch (error) {
+      if (!(error instanceof NodeTooLong) || from >= to) throw error;
+      const middle = Math.floor((from + to) / 2);
+      const older = await this.#within({ from, to: middle }, which);
+      return [...older, ...(await this.#within({ from: middle + 1, to }, which))];
+    }
   }
 
   async #transfers(which: object): Promise<MoneroTransfer[]> {
