@@ -169,6 +169,16 @@ export async function markSnapshotBegun(tx: Sql, id: string): Promise<void> {
   await tx.run(`update snapshots set begun = true where id = $1 and not begun`, [id]);
 }
 
+/** Whether one of the server's is being made, of those that the driver has begun or that were asked for since then. */
+export async function hasSnapshotUnderWay(tx: Sql, serverId: string, since: Date): Promise<boolean> {
+  const found = await tx.row(
+    `select from servers s join snapshots n on n.customer_id = s.customer_id and n.server_id = s.id
+      where s.id = $1 and n.status = 'creating' and (n.begun or n.created_at > $2) limit 1`,
+    [serverId, since],
+  );
+  return found !== undefined;
+}
+
 /** Ends the making of it; undefined when it has ended before. */
 export async function endSnapshot(
   tx: Sql,

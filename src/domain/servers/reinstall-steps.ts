@@ -29,6 +29,7 @@ import { machineSpec } from './machine-spec.ts';
 import { reinstallPayload } from './payload.ts';
 import { setPower } from './power-steps.ts';
 import { advance, lostLease, type StepResult, shownOperation, soonAgain } from './step.ts';
+import { waitsForSnapshot } from './waits-for-snapshot.ts';
 import { ENSURE_MAX_MS } from './within.ts';
 
 /** A host that says this often in a row that it cannot, counts as refusing: the disk is there and nowhere else. */
@@ -37,6 +38,7 @@ const HOST_CANNOT_MAX = 5;
 const SLOW_MS = 20 * MINUTE_MS;
 
 export async function reinstall(service: Service, operation: OperationRow): Promise<void> {
+  if (await waitsForSnapshot(service, operation)) return;
   const facts = await findBuildFacts(service.db, operation.server_id);
   if (!facts?.host) throw new Error('a server without a place is installed anew');
   const machine = { id: operation.server_id, host: facts.host, generation: nextDisk(operation) };

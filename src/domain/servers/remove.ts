@@ -16,9 +16,11 @@ import { ask } from './ask.ts';
 import { hasDriver, isSoldByHand, releasedMachine } from './hardware.ts';
 import { serverObject } from './object.ts';
 import { advance, lostLease, soonAgain } from './step.ts';
+import { waitsForSnapshot } from './waits-for-snapshot.ts';
 import { ANSWER_MAX_MS } from './within.ts';
 
 export async function removeMachine(service: Service, operation: OperationRow): Promise<void> {
+  if (await waitsForSnapshot(service, operation)) return;
   if (!(await offItsHost(service, operation))) return;
   crashPoint('destroy.removed');
   await service.db.transaction(async (tx) => {

@@ -21,6 +21,7 @@ import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
 import { ANSWER_MAX_MS, answerWithin } from '../servers/within.ts';
 import { snapshotObject } from './object.ts';
+import { canBeMade } from './under-way.ts';
 
 const LOOK_AGAIN_MS = SECOND_MS / 2;
 /** One that is not ready by then has failed. */
@@ -57,7 +58,7 @@ async function make(service: Service, snapshot: SnapshotWork): Promise<Result> {
 /** How far the driver is with it; `failed` also where there is nothing to ask it about any more. */
 async function look(service: Service, snapshot: SnapshotWork): Promise<SnapshotState> {
   const failed = { state: 'failed', sizeGb: 0 } as const;
-  if (!isThere(snapshot)) return failed;
+  if (!canBeMade(snapshot, service.clock.now())) return failed;
   const late = service.clock.now().getTime() - snapshot.created_at.getTime() > MAKING_MAX_MS;
   try {
     const seen = await answerWithin(ANSWER_MAX_MS, service.compute.snapshot(snapshot.server_id, snapshot.id));
@@ -68,15 +69,6 @@ async function look(service: Service, snapshot: SnapshotWork): Promise<SnapshotS
     service.log.error({ err: error, snapshot: showId('snapshot', snapshot.id) }, 'snapshot failed');
     return failed;
   }
-}
-
-/**
- * Whether its server still is, and has the disk that was meant: begun later than a rebuild, it would hold what the
- * customer never asked for.
- */
-function isThere({ begun, server_status: status, ...snapshot }: SnapshotWork): boolean {
-  if (status === null || status === 'destroying') return false;
-  return begun || (status !== 'installing' && snapshot.server_generation === snapshot.generation);
 }
 
 async function end(service: Service, { id }: SnapshotRow, seen: SnapshotState): Promise<void> {
