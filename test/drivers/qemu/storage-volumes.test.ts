@@ -1,6 +1,7 @@
 /** Volumes as guests have them. What every driver does with volumes is in the contract. */
 import assert from 'node:assert/strict';
-import { rename, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { volumeSerial } from '../../../src/drivers/compute/qemu/names.ts';
 import { Qmp } from '../../../src/drivers/compute/qemu/qmp.ts';
@@ -126,5 +127,18 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     await world.driver.attach(one, volume());
     await sees(one, 1);
     assert.equal(await read(one), MARKER);
+  });
+
+  it('a volume whose file is lost stays lost: its machine starts without it, and no empty one comes in its place', async () => {
+    begin('lost');
+    await world.driver.attach(one, volume());
+    await sees(one, 1);
+    await world.driver.power(one, 'off');
+    await rm(file());
+    await world.driver.power(one, 'on');
+    await world.sshSoon(one, 'true');
+    assert.equal(await sizeIn(one), 0);
+    await failsAs('host', world.driver.attach(one, volume()));
+    assert.ok(!existsSync(file()));
   });
 });

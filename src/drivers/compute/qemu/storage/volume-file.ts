@@ -1,18 +1,26 @@
 /** The file of a volume while no QEMU has it open. */
 import { access, rename, rm } from 'node:fs/promises';
+import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { GIB, requireSpace } from './space.ts';
-import type { VolumeRecord } from './volume-record.ts';
+import { type VolumeRecord, writeVolume } from './volume-record.ts';
 
-/** Makes the file be there and as large as its record says. */
+/** Makes the file be there and as large as its record says. One that was there before is not made again. */
 export async function ensureFile(host: QemuHost, record: VolumeRecord): Promise<void> {
   const path = host.layout.volume(record.id, 'qcow2');
   const isThere = await access(path).then(
     () => true,
     () => false,
   );
+  // What was on it nobody else has: an empty one in its place would hide the loss.
+  if (!isThere && record.made) throw new ComputeError('host', 'the file of the volume is not there');
   if (!isThere) await create(host, record, path);
   else await enlarge(host, record, path);
+}
+
+/** Its file was seen. The caller may change the record. */
+export async function markMade(host: QemuHost, record: VolumeRecord): Promise<void> {
+  if (!record.made) await writeVolume(host.layout, { ...record, made: true });
 }
 
 /** Put in place when it is whole: what is there under its name may be attached. */

@@ -18,6 +18,8 @@ export interface VolumeRecord {
   readonly device: string | null;
   /** The guest was asked to let go of it, and was not seen to do so yet. */
   readonly leaving: boolean;
+  /** Its file was there once, so it is never made again. Records of older versions lack it until the file is seen. */
+  readonly made?: true;
 }
 
 export async function readVolume(layout: Layout, id: string): Promise<VolumeRecord | undefined> {

@@ -6,7 +6,7 @@ import { Qmp } from '../qmp.ts';
 import { readRecord } from '../record.ts';
 import { findVolumeNode, growNode, plug, slotOf, unplug } from './hot-plug.ts';
 import { resumeSnapshots } from './snapshots.ts';
-import { ensureFile } from './volume-file.ts';
+import { ensureFile, markMade } from './volume-file.ts';
 import { readVolume, type VolumeRecord, volumesOf, withVolume, writeVolume } from './volume-record.ts';
 
 export async function attachVolume(host: QemuHost, machineId: string, volume: VolumeSpec): Promise<void> {
@@ -46,7 +46,8 @@ async function claim(
   if (others.some((other) => other.device === device)) {
     throw new ComputeError('transient', 'another volume is attached as that device');
   }
-  const record = {
+  const record: VolumeRecord = {
+    ...before,
     id,
     sizeGb: Math.max(sizeGb, before?.sizeGb ?? 0),
     machineId,
@@ -63,6 +64,8 @@ async function bring(host: QemuHost, record: VolumeRecord, qmp: Qmp | undefined)
   if (qmp && node) await growNode(host, qmp, record, node);
   else await ensureFile(host, record);
   if (qmp) await plug(host, qmp, record);
+  // Last: on a disk that is full it is written of no volume, and its guest has it all the same.
+  await markMade(host, record);
 }
 
 /** Undefined: the machine is off. */
@@ -97,7 +100,7 @@ export async function growVolume(host: QemuHost, volumeId: string, sizeGb: numbe
   await withVolume(host, volumeId, async (before) => {
     const record = { ...before, sizeGb: Math.max(sizeGb, before.sizeGb) };
     if (record.sizeGb > before.sizeGb) await writeVolume(host.layout, record);
-    if (record.machineId === null) await ensureFile(host, record);
+    if (record.machineId === null) await bring(host, record, undefined);
     else if (!record.leaving) await withQemu(host, record.machineId, (qmp) => bring(host, record, qmp));
   });
 }
