@@ -96,6 +96,22 @@ describe('records of machines and volumes', () => {
     assert.deepEqual(await driver.sample(ids, new Date()), []);
   });
 
+  it('a machine with the address or the /64 of another is not made', { skip: missing }, async () => {
+    const driver = new QemuCompute(host.options);
+    const { spec } = await keep(host, 'unknown to its service');
+    await damage('beside', '{');
+    // No such file: nothing that passes the look at addresses is made here either.
+    const iso = { path: join(dir, 'no.iso'), sha256: '0'.repeat(64) };
+    const wanted = machineSpec({ id: 'new', host: 'one', image: { ...spec.image, cloudInit: false, iso } });
+    const { ipv4, ipv6 } = spec;
+    for (const taken of [{ ipv4 }, { ipv6 }]) {
+      const says = /another machine of this host has its address or its \/64/;
+      await assert.rejects(driver.ensure({ ...wanted, ...taken }), { fault: 'host', message: says });
+      assert.ok(!existsSync(host.layout.machine('new')));
+    }
+    await assert.rejects(driver.ensure(wanted), { fault: 'host', message: /the ISO cannot be copied/ });
+  });
+
   it('volumes and snapshots beside a damaged one are found', async () => {
     const { layout } = host;
     await writeVolume(layout, {

@@ -5,7 +5,7 @@ import type { QemuHost } from '../host.ts';
 import { DiskFull } from '../json-file.ts';
 import { removeLimits } from '../metrics/cgroup.ts';
 import { unplugNetwork } from '../net/plug.ts';
-import { type KeptSpec, type MachineRecord, readRecord, writeRecord } from '../record.ts';
+import { type KeptSpec, listRecords, type MachineRecord, readRecord, writeRecord } from '../record.ts';
 import { stopCopies } from '../storage/background-copy.ts';
 import { releaseVolumes } from '../storage/volumes.ts';
 import { keepIso, makeDisk, makeFolder, requireInstallable } from './disks.ts';
@@ -31,6 +31,7 @@ export async function ensureMachine(host: QemuHost, spec: MachineSpec): Promise<
 async function make(host: QemuHost, spec: MachineSpec): Promise<void> {
   const kept = keptSpec(spec);
   await requireInstallable(host, kept);
+  await requireAddresses(host, kept);
   await makeFolder(host, spec.id);
   await keepIso(host, spec);
   await makeDisk(host, spec);
@@ -42,6 +43,22 @@ async function make(host: QemuHost, spec: MachineSpec): Promise<void> {
   };
   await writeRecord(host.layout, record);
   await settle(host, record);
+}
+
+/**
+ * A service whose database was put back does not know what was sold since, and gives its addresses out again. With both
+ * machines here, whichever is plugged last has the packets of the other.
+ */
+async function requireAddresses(host: QemuHost, { id, ipv4, ipv6 }: KeptSpec): Promise<void> {
+  for (const other of await listRecords(host.layout)) {
+    if (other === id) continue;
+    // A damaged record concerns no other machine.
+    const record = await readRecord(host.layout, other).catch(() => undefined);
+    const taken = record?.spec.ipv4.address === ipv4.address || record?.spec.ipv6.prefix === ipv6.prefix;
+    if (!taken) continue;
+    host.log.error({ machine: other, wanted: id }, 'a machine of this host has the addresses of another');
+    throw new ComputeError('host', 'another machine of this host has its address or its /64');
+  }
 }
 
 export function requireHost(host: QemuHost, spec: MachineSpec): void {
