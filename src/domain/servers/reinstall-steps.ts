@@ -32,7 +32,10 @@ import { advance, lostLease, type StepResult, shownOperation, soonAgain } from '
 import { waitsForSnapshot } from './waits-for-snapshot.ts';
 import { ENSURE_MAX_MS } from './within.ts';
 
-/** A host that says this often in a row that it cannot, counts as refusing: the disk is there and nowhere else. */
+/**
+ * A host that says this often that it cannot, counts as refusing: the disk is there and nowhere else. What lasts, as the copy
+ * of a large snapshot, is not counted.
+ */
 const HOST_CANNOT_MAX = 5;
 /** An install that takes longer than this is told to the operator, again and again; nothing else can be done for it. */
 const SLOW_MS = 20 * MINUTE_MS;
@@ -40,7 +43,8 @@ const SLOW_MS = 20 * MINUTE_MS;
 export async function reinstall(service: Service, operation: OperationRow): Promise<void> {
   if (await waitsForSnapshot(service, operation)) return;
   const facts = await findBuildFacts(service.db, operation.server_id);
-  if (!facts?.host) throw new Error('a server without a place is installed anew');
+  const place = facts?.host_id ?? facts?.machine_id;
+  if (!facts?.host || !place) throw new Error('a server without a place is installed anew');
   const machine = { id: operation.server_id, host: facts.host, generation: nextDisk(operation) };
   const spec = machineSpec(service, machine, facts);
   const { snapshot_id: snapshotId } = operation;
@@ -50,7 +54,7 @@ export async function reinstall(service: Service, operation: OperationRow): Prom
     failed: 'machine could not be installed anew',
   });
   crashPoint('reinstall.asked');
-  await advance(service.db, service, operation, afterReinstall(service, operation, fault));
+  await advance(service.db, service, operation, afterReinstall(service, operation, { fault, place }));
   crashPoint('reinstall.recorded');
 }
 
@@ -58,12 +62,18 @@ function nextDisk(operation: OperationRow): number {
   return operation.generation + 1;
 }
 
-function afterReinstall(service: Service, operation: OperationRow, fault: Fault | null): StepResult {
+/** The host is noted as tried each time that it could not. */
+function afterReinstall(
+  service: Service,
+  operation: OperationRow,
+  { fault, place }: { readonly fault: Fault | null; readonly place: string },
+): StepResult {
   if (!fault) return { step: 'wait_installed', inMs: LOOK_EVERY_MS, placedAt: service.clock.now() };
-  const final =
-    fault.fault === 'refused' || (fault.fault === 'host' && operation.attempts + 1 >= HOST_CANNOT_MAX);
+  const cannot = fault.fault === 'host';
+  const triedHosts = cannot ? [...operation.tried_hosts, place] : operation.tried_hosts;
+  const final = fault.fault === 'refused' || (cannot && triedHosts.length >= HOST_CANNOT_MAX);
   const next = final ? ({ step: 'go_back' } as const) : soonAgain(service, operation);
-  return { ...next, fault: fault.message };
+  return { ...next, triedHosts, fault: fault.message };
 }
 
 export async function waitInstalled(service: Service, operations: OperationRow[]): Promise<void> {
@@ -104,11 +114,14 @@ async function whetherBack(
     return await advance(service.db, service, operation, { step: 'wait_installed', placedAt });
   }
   const { status } = reinstallPayload(service, operation);
-  if (seen.state !== 'absent' && seen.state !== status) {
+  if (seen.state !== 'absent') {
+    // Where its power is as it was, too: from then on the driver does nothing more for the install.
     const fault = await setPower(service, operation, status === 'running' ? 'on' : 'off');
-    if (fault?.fault !== 'refused') {
-      const next = fault ? soonAgain(service, operation) : { inMs: LOOK_EVERY_MS };
-      return await advance(service.db, service, operation, next);
+    if (fault && fault.fault !== 'refused') {
+      return await advance(service.db, service, operation, soonAgain(service, operation));
+    }
+    if (!fault && seen.state !== status) {
+      return await advance(service.db, service, operation, { inMs: LOOK_EVERY_MS });
     }
   }
   await recordBack(service, operation);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import { restoreServer } from '../../../src/domain/servers/restore.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { newId, showId } from '../../../src/kernel/ids.ts';
+import { ComputeError } from '../../../src/ports/compute.ts';
 import type { TestService } from '../../support/service.ts';
 import { R1 } from '../../support/stock.ts';
 import { RegionWorld } from './region-world.ts';
@@ -22,6 +23,7 @@ beforeEach(async () => {
   ({ id, shown } = await region.running());
 });
 afterEach(async () => {
+  mock.restoreAll();
   await world.db.run('delete from snapshots');
   await world.sound();
 });
@@ -99,6 +101,43 @@ describe('restore', () => {
     await world.rest();
     assert.deepEqual([await status(), (await region.machine(id))?.disks], ['running', [1]]);
     assert.ok((await region.audited()).includes('server.restore error'));
+  });
+
+  it('that takes long is not given up for one moment in which its host cannot', async () => {
+    const taken = await snapshot();
+    const { compute } = world.service;
+    await compute.snapshot(id, taken.id);
+    world.clock.advanceS(60);
+    const call = compute.restore.bind(compute);
+    const says = ['transient', 'transient', 'host', 'transient', 'transient', 'host', 'transient'] as const;
+    let asked = 0;
+    mock.method(compute, 'restore', async (...words: Parameters<typeof call>) => {
+      const fault = says[asked++];
+      if (fault) throw new ComputeError(fault, 'not now');
+      await call(...words);
+    });
+    await restore(taken.shown);
+    await world.rest();
+    assert.equal(asked, says.length + 1);
+    assert.deepEqual([await told(), (await region.machine(id))?.disks], [['server.rebuilt'], [2]]);
+  });
+
+  it('that its host cannot do again and again is given up, and the driver is told so', async () => {
+    const { compute } = world.service;
+    let asked = 0;
+    mock.method(compute, 'restore', async () => {
+      asked += 1;
+      throw new ComputeError(asked % 2 === 0 ? 'host' : 'transient', 'not now');
+    });
+    const power = mock.method(compute, 'power');
+    await restore((await snapshot()).shown);
+    await world.rest();
+    assert.equal(asked, 10);
+    assert.deepEqual(
+      power.mock.calls.map(({ arguments: words }) => words),
+      [[id, 'on']],
+    );
+    assert.deepEqual([await status(), (await region.machine(id))?.disks], ['running', [1]]);
   });
 
   it('is nothing for hardware without snapshots', async () => {
