@@ -106,6 +106,26 @@ describe('a node of Ethereum', () => {
     assert.equal(await refusal(chain('ETH')), 'none');
   });
 
+  it('that still reads the chain, or has not begun to, is waited for until it has the contract', async () => {
+    const asked = { coin: 'USDT', node: nodeAddress(node.url), contract: USDT, allowTest: false } as const;
+    node.code = '0x';
+    for (const state of [
+      { height: 0, syncing: { currentBlock: '0x0', highestBlock: '0x1500000' } },
+      { height: 0, syncing: false },
+      { height: 3_000_000, syncing: { currentBlock: '0x2dc6c0' } },
+      { height: 3_000_000, syncing: false, tipAgeS: 900 },
+    ]) {
+      Object.assign(node, { tipAgeS: 5, ...state });
+      for (const driver of [chain('USDT'), new EvmWitness(asked)]) {
+        await assert.rejects(driver.prove(), (error) => error instanceof NodeError);
+      }
+    }
+    Object.assign(node, { height: 100, syncing: false, tipAgeS: 5 });
+    for (const driver of [chain('USDT'), new EvmWitness(asked)]) {
+      assert.match(await refusal(driver), /not on this network/);
+    }
+  });
+
   it('that cannot be asked is waited for', async () => {
     const { url } = node;
     const silent = url.replace(/\d+$/, '1');

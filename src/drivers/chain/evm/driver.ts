@@ -121,7 +121,7 @@ export class EvmChain implements ChainDriver {
   async #prove(): Promise<void> {
     const network = await networkOf(this.#node, this.#allowTest);
     if (this.coin === 'USDT') {
-      await requireToken(this.#node, this.#contract);
+      await requireToken(this.#node, this.#contract, network);
     } else {
       this.#tracing = await tracingOf(this.#node, await newestOf(this.#node));
       requireTracing(this.#tracing);

@@ -2,6 +2,7 @@
 import { hex } from '@scure/base';
 import { type ChainHealth, UnsafeChain } from '../../../ports/chain.ts';
 import { evmAddress } from '../addresses.ts';
+import { NodeError } from '../node-http.ts';
 import type { EvmNode } from './node.ts';
 import { newestOf } from './source.ts';
 
@@ -44,14 +45,21 @@ export function spelled(address: string): string {
   return evmAddress(hex.decode(address.slice(2).toLowerCase()));
 }
 
-/** Throws UnsafeChain where this is no address, or no token of six decimals is there. */
-export async function requireToken(node: EvmNode, contract: string): Promise<void> {
+/** Throws UnsafeChain where this is no address, or no token of six decimals is there; NodeError while the node may yet read the token. */
+export async function requireToken(node: EvmNode, contract: string, network: Network): Promise<void> {
   requireAddress(contract);
-  if (!(await node.hasCode(contract))) throw new UnsafeChain('the contract of USDT is not on this network');
+  if (!(await node.hasCode(contract))) await refuseMissing(node, network);
   const decimals = await node.ask(contract, DECIMALS);
   if (decimals !== USDT_DECIMALS) {
     throw new UnsafeChain(`the contract of USDT has ${decimals} decimals, not 6: it is another token`);
   }
+}
+
+/** A node that still reads the chain answers by its first block, where nothing is yet: only one at the chain's end knows. */
+async function refuseMissing(node: EvmNode, network: Network): Promise<never> {
+  const { ok, height, detail } = await healthOf(node, network);
+  if (ok && height > 0) throw new UnsafeChain('the contract of USDT is not on this network');
+  throw new NodeError('USDT', 0, `block ${height} does not have its contract: ${detail}`);
 }
 
 export async function healthOf(node: EvmNode, { isReal }: Network): Promise<ChainHealth> {

@@ -1,13 +1,12 @@
 /** A second node of Ethereum: what it says of payments that the first one has in a block. */
 import type { ChainHealth, ChainNote, Observation } from '../../../ports/chain.ts';
 import type { BlockHead } from '../block-walk.ts';
-import { type NodeAddress, NodeError } from '../node-http.ts';
+import type { NodeAddress } from '../node-http.ts';
 import { Proof } from '../proven.ts';
 import type { Witness } from '../witnessed.ts';
-import { type Tracing, traced, tracingOf } from './ether.ts';
-import { isTooLong } from './large-block.ts';
+import { type Tracing, tracingOf } from './ether.ts';
 import { healthOf, type Network, networkOf, requireToken } from './network.ts';
-import { EvmNode, type Head } from './node.ts';
+import { EvmNode } from './node.ts';
 import { Rises } from './rises.ts';
 import { type EvmCoin, EvmSource, newestOf } from './source.ts';
 
@@ -67,31 +66,12 @@ export class EvmWitness implements Witness {
         untold.push({ observation, head });
       }
     }
+    // What this node cannot trace, though its transaction succeeded in the same block: what the address got there says enough. A node
+    // that no longer has that either agrees to nothing, or whatever a lying first one says would be credited.
     for (const { observation, head } of untold) {
-      if (await this.#mayBe(observation, head, newest)) confirmed.set(observation.key, deep(head));
+      if (await this.#rises.prove(observation, head)) confirmed.set(observation.key, deep(head));
     }
     return confirmed;
-  }
-
-  /**
-   * Of a payment that this node cannot trace, though its transaction succeeded in the same block. One that cannot trace at all is asked
-   * what the address got in that block. One that does not trace this block, but its newest, is believed to have it where the block is
-   * older than what any node keeps; else whatever a lying first node says would be agreed to by a tracer that is down.
-   */
-  async #mayBe(observation: Observation, head: BlockHead, newest: Head): Promise<boolean> {
-    if (this.#tracing === 'none') return await this.#rises.prove(observation, head);
-    return newest.height - head.height > HISTORY_LEAST_BLOCKS && (await this.#traces(newest));
-  }
-
-  async #traces(newest: Head): Promise<boolean> {
-    try {
-      await traced(this.#node, this.#tracing, newest);
-      return true;
-    } catch (error) {
-      if (isTooLong(error)) return true;
-      if (error instanceof NodeError) return false;
-      throw error;
-    }
   }
 
   async examine(): Promise<readonly ChainNote[]> {
@@ -112,8 +92,9 @@ export class EvmWitness implements Witness {
   }
 
   async #prove(): Promise<void> {
-    this.#network = await networkOf(this.#node, this.#allowTest);
-    if (this.#coin === 'USDT') await requireToken(this.#node, this.#contract);
+    const network = await networkOf(this.#node, this.#allowTest);
+    this.#network = network;
+    if (this.#coin === 'USDT') await requireToken(this.#node, this.#contract, network);
     else this.#tracing = await tracingOf(this.#node, await newestOf(this.#node));
   }
 }
