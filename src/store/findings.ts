@@ -87,6 +87,8 @@ export async function listFindings(
 export interface SettledServerRow {
   readonly id: string;
   readonly status: Extract<ServerStatus, 'running' | 'stopped' | 'suspended'>;
+  /** The disk that it runs on, as far as is known here. */
+  readonly generation: number;
   readonly host: string | null;
 }
 
@@ -96,7 +98,7 @@ export async function listSettledServers(
   page: { readonly after: string | null; readonly machines: boolean; readonly limit: number },
 ): Promise<SettledServerRow[]> {
   return await tx.rows<SettledServerRow>(
-    `select s.id, s.status, coalesce(h.name, m.name) as host
+    `select s.id, s.status, s.generation, coalesce(h.name, m.name) as host
        from servers s left join hosts h on h.id = s.host_id left join machines m on m.id = s.machine_id
       where ($1::uuid is null or s.id > $1) and s.status in ('running', 'stopped', 'suspended')
         and s.first_run_at is not null and ($2 or s.machine_id is null)
@@ -104,6 +106,15 @@ export async function listSettledServers(
       order by s.id limit $3`,
     [page.after, page.machines, page.limit],
   );
+}
+
+/** Notes the disk that the server's machine is on; false when it is known to be on that one, or a later one. */
+export async function noteLaterDisk(tx: Sql, serverId: string, generation: number): Promise<boolean> {
+  const changed = await tx.run('update servers set generation = $2 where id = $1 and generation < $2', [
+    serverId,
+    generation,
+  ]);
+  return changed > 0;
 }
 
 /** Which of these are ids of servers, in whatever status. */

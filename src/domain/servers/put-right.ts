@@ -1,11 +1,12 @@
 /**
- * What the service puts right of itself when a machine is not as its server: each after another look at this very machine,
- * for what was found may be minutes old, and under the server's lock.
+ * What the service puts right of itself when a machine is not as its server, under the server's lock. What may have changed
+ * since it was found is looked at once more before.
  */
 import { newId, showId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { MachineState } from '../../ports/compute.ts';
 import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
+import { noteLaterDisk } from '../../store/findings.ts';
 import { hasOperation, insertOperation } from '../../store/operations.ts';
 import { findServer, lockServer, type ServerRow, setServerStatus } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
@@ -42,6 +43,20 @@ export async function switchOffAgain(service: Service, serverId: string): Promis
     });
   });
   if (did) tell(service, serverId, 'machine of a suspended server runs: it is switched off');
+}
+
+/**
+ * The machine was rebuilt or restored, and the database, which was put back, does not know. Its next rebuild would ask for
+ * the disk that it runs on already: the driver would do nothing, and it would seem done. A machine never goes back to an
+ * earlier disk, so what was seen once is so.
+ */
+export async function adoptDisk(service: Service, serverId: string, generation: number): Promise<void> {
+  const did = await service.db.transaction(async (tx) => {
+    if (!(await lockServer(tx, serverId)) || (await hasOperation(tx, serverId))) return false;
+    return await noteLaterDisk(tx, serverId, generation);
+  });
+  if (did)
+    tell(service, serverId, 'machine is on a later disk than was known: its image and keys may be others');
 }
 
 /** Off, and by somebody's will: one that fell is switched on again by the driver. */

@@ -1,7 +1,7 @@
 /**
  * Whether the machines are as the service means them to be. Nothing is deleted and nothing is made: what nobody knows is
  * told to the operator, and of the rest only what cannot be wrong is put right (decision 14). What is being done to a
- * server is not looked at, and nothing is done before it was so in two looks in a row.
+ * server is not looked at, and nothing is done to a machine before it was so in two looks in a row.
  */
 import type { MachineState } from '../../ports/compute.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import type { Service } from '../context.ts';
 import { isServerId, keepFindings } from './found.ts';
 import { isSoldByHand } from './hardware.ts';
-import { guestWentOff, isOn, isSwitchedOff, switchOffAgain } from './put-right.ts';
+import { adoptDisk, guestWentOff, isOn, isSwitchedOff, switchOffAgain } from './put-right.ts';
 import { ANSWER_MAX_MS, answerWithin } from './within.ts';
 
 const BATCH = 200;
@@ -46,6 +46,8 @@ export async function reconcileMachines(service: Service): Promise<void> {
     for (const server of servers) {
       const seen = states.get(server.id);
       if (!seen || seen.state === 'unknown') unseen.push(server.id);
+      const disk = seen?.generation ?? 0;
+      if (disk > server.generation) await adoptDisk(service, server.id, disk);
       const kind = !seen || tried.has(server.id) ? null : wrongWith(server.status, seen);
       if (kind) found.push({ kind, subject: server.id, host: server.host });
     }
