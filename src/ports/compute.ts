@@ -178,6 +178,7 @@ export interface ComputeDriver {
   ensure(spec: MachineSpec): Promise<void>;
   /** Makes the machine and its disks not exist, on whichever host it is; its volumes are detached first. An absent one is fine. */
   remove(id: string): Promise<void>;
+  /** After `on` and `off` nothing more is done for a rebuild or restore that has not switched the machine over. */
   power(id: string, action: PowerAction): Promise<void>;
   /** The state of each asked machine, in the order asked. */
   observe(ids: readonly string[]): Promise<MachineState[]>;

@@ -1,14 +1,16 @@
 /** What the driver makes of the files of volumes and snapshots, and when it refuses: no machine is started here. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { run } from '../../../src/drivers/compute/qemu/command.ts';
 import { QemuCompute } from '../../../src/drivers/compute/qemu/driver.ts';
 import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
 import { keptSpec } from '../../../src/drivers/compute/qemu/machine/ensure.ts';
 import { writeRecord } from '../../../src/drivers/compute/qemu/record.ts';
+import { copyInBackground, stopCopies } from '../../../src/drivers/compute/qemu/storage/background-copy.ts';
 import { readVolume, writeVolume } from '../../../src/drivers/compute/qemu/storage/volume-record.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
 import { findProgram } from '../../support/installed.ts';
@@ -73,5 +75,15 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
     await rm(file);
     await failsAs('host', driver.attach('off', volume));
     await driver.removeVolume('older');
+  });
+
+  it('a copy of a restore that was given up ends when the power of its machine is set', async (t) => {
+    t.after(() => stopCopies(host, host.layout.machine('off')));
+    const [from, to] = [join(dir, 'snapshot'), host.layout.diskCopy('off', 2, 'given up')];
+    // Nobody writes to it, so reading it does not end.
+    await run('mkfifo', [from]);
+    assert.equal(await copyInBackground(host, { from, to, diskGb: null }, 0), 'copying');
+    await driver.power('off', 'off');
+    assert.deepEqual(await readdir(host.layout.machine('off')), ['machine.json']);
   });
 });

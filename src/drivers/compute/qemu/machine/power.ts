@@ -2,6 +2,7 @@ import type { PowerAction } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { Qmp } from '../qmp.ts';
 import { type MachineRecord, readRecord, writeRecord } from '../record.ts';
+import { stopCopies } from '../storage/background-copy.ts';
 import { bootName, runsOwnDisk } from './booted.ts';
 import { forgetCrashes } from './crashes.ts';
 import { absent } from './ensure.ts';
@@ -13,6 +14,8 @@ export async function powerMachine(host: QemuHost, id: string, action: PowerActi
     const record = await readRecord(host.layout, id);
     if (!record) throw absent();
     await ACTIONS[action](host, record);
+    // Whoever sets its power has it stay on the disk that it has: a restore that is given up ends here.
+    if (action === 'on' || action === 'off') await stopCopies(host, host.layout.machine(id));
   });
 }
 
