@@ -16,7 +16,7 @@ export interface ServerPage {
   readonly diskGb: number;
   /** What its hardware can do. */
   readonly able: {
-    readonly volumes: boolean;
+    readonly volumes: number | null;
     readonly snapshots: boolean;
     readonly console: boolean;
     readonly ownImages: boolean;

@@ -31,7 +31,7 @@ ${section('Restore', restore(data))}`,
 
 function volumes(data: StorageData): Html {
   const { attached, forms, able } = data;
-  if (!able.volumes) return html`<p>The hardware of this server takes no volumes.</p>`;
+  if (able.volumes === 0) return html`<p>The hardware of this server takes no volumes.</p>`;
   const why = hindrance(data, 'detach');
   const here = html`<input type="hidden" name="server" value="${data.server.id}">`;
   const detach = (volume: Volume) =>

@@ -95,7 +95,8 @@ export interface HourSample {
 
 /** What hardware of a category can do; the rest is refused as `unavailable`. Power, install and rescue are always there. */
 export interface Capabilities {
-  readonly volumes: boolean;
+  /** How many one machine takes; null: any number. */
+  readonly volumes: number | null;
   readonly snapshots: boolean;
   readonly filter: boolean;
   readonly console: boolean;
@@ -125,6 +126,8 @@ export interface Tended {
 export interface Promised {
   readonly ramMb: number;
   readonly diskGb: number;
+  /** One address of each block in its regions, which no server has. */
+  readonly unused: readonly string[];
 }
 
 /** One thing that was looked at on a host. `look`: it does not work like this; `note`: it works, and may be unwanted. */

@@ -15,13 +15,18 @@ export interface VolumeWork extends VolumeRow {
   readonly last_seq: bigint | null;
   /** It was detached since the driver was last heard, whatever came after. */
   readonly detached: boolean;
+  /** A server that it was detached from, as far as the driver was heard, is being shut down: its guest may still write. */
+  readonly shutting_down: boolean;
 }
 
 export async function findVolumeWork(tx: Sql, id: string): Promise<VolumeWork | undefined> {
   return await tx.row<VolumeWork>(
-    `select ${VOLUME_COLUMNS}, c.last_seq, coalesce(c.detached, false) as detached
+    `select ${VOLUME_COLUMNS}, c.last_seq, coalesce(c.detached, false) as detached,
+            coalesce(c.shutting_down, false) as shutting_down
        from volumes v,
-            lateral (select max(seq) as last_seq, bool_or(event = 'volume.detached') as detached
+            lateral (select max(seq) as last_seq, bool_or(event = 'volume.detached') as detached,
+                            bool_or(event = 'volume.detached' and server_id in (
+                              select server_id from operations where kind in ('stop', 'suspend'))) as shutting_down
                        from volume_changes where volume_id = v.id) c
       where v.id = $1`,
     [id],

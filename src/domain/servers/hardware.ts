@@ -23,7 +23,7 @@ export async function capabilitiesOf(service: Service, tx: Sql, server: ServerRo
 
 /** What hardware that no driver reaches can do: the operator's hands do the rest. */
 const NOTHING: Capabilities = {
-  volumes: false,
+  volumes: 0,
   snapshots: false,
   filter: false,
   console: false,

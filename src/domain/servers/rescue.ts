@@ -1,5 +1,6 @@
 /** Rescue: the machine boots a system of its own, which root enters with a password shown once. */
 import { rootPasswords } from '../../kernel/crypt.ts';
+import { fail } from '../../kernel/fail.ts';
 import { newSecretText } from '../../kernel/ids.ts';
 import type { RescuedServer } from '../../spec/schemas/server-actions.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -7,7 +8,10 @@ import type { Within } from '../idempotency.ts';
 import { getServer } from './find.ts';
 import { operateOn } from './operate-on.ts';
 
-/** The answer holds the password; nothing else does: its hash waits sealed until the rescue system has it. */
+/**
+ * The answer holds the password; nothing else does: its hash waits sealed until the rescue system has it. Refuses with
+ * `not_found`, `conflict_state`, and `unavailable` where the driver has no rescue system.
+ */
 export async function rescueServer(
   service: Service,
   actor: CustomerActor,
@@ -18,7 +22,12 @@ export async function rescueServer(
   await getServer(service, actor, shownId);
   const password = newSecretText();
   const passwordHash = await rootPasswords.hash(password);
-  const plan = async () => ({ step: 'enter_rescue', payload: { passwordHash } }) as const;
+  const { images } = service.compute;
+  const isThere = images === null || (await images.rescue()) !== null;
+  const plan = async () => {
+    if (!isThere) fail('unavailable', { field: '' }, 'There is no rescue system where this server runs.');
+    return { step: 'enter_rescue', payload: { passwordHash } } as const;
+  };
   const rescue = { username: 'root', password } as const;
   return await operateOn(service, { actor, shownId, action: 'rescue', within }, plan, { rescue });
 }

@@ -30,7 +30,7 @@ import { volumeObject } from './object.ts';
 /**
  * Attaches a detached volume to a running or stopped server of its region. Its disk is taken the first time. Refuses with
  * `not_found`, `conflict_state`, `unknown_reference` (server), `invalid_value` (another region), `unavailable` (no room
- * there, or a server that takes no volumes) and `limit_reached`.
+ * there, or a server that takes no volumes, or no more) and `limit_reached`.
  */
 export async function attachVolume(
   service: Service,
@@ -47,12 +47,16 @@ export async function attachVolume(
     const server = await lockNamedServer(tx, customerId, body.server);
     await lockBalance(tx, customerId);
     const volume = requireDetached(await lockVolume(tx, customerId, id));
-    await requireFit(service, tx, volume, server);
+    const most = await requireFit(service, tx, volume, server);
     if (volume.disk_gb === 0) {
       await requireDiskQuota(service, tx, { customerId, moreGb: volume.size_gb });
     }
     await placeDisk(tx, volume, server.host_id);
-    const device = firstFreeDevice(await takenDevices(tx, server.id, id));
+    const taken = await takenDevices(tx, server.id, id);
+    if (most !== null && taken.size >= most) {
+      fail('unavailable', { field: 'server' }, `The server takes ${most} volumes and no more.`);
+    }
+    const device = firstFreeDevice(taken);
     const row = await attachRow(tx, { id, serverId: server.id, device, hostId: server.host_id });
     const object = volumeObject(row);
     await enqueueTask(tx, { kind: 'volume', subject: id, now });
@@ -109,7 +113,13 @@ async function lockNamedServer(tx: Sql, customerId: string, shownId: string): Pr
   return await lockServerFor(tx, customerId, shownId, 'attach');
 }
 
-async function requireFit(service: Service, tx: Sql, volume: VolumeRow, server: ServerRow): Promise<void> {
+/** How many volumes the server takes; null: any number. */
+async function requireFit(
+  service: Service,
+  tx: Sql,
+  volume: VolumeRow,
+  server: ServerRow,
+): Promise<number | null> {
   if (volume.region_id !== server.region_id) {
     fail(
       'invalid_value',
@@ -117,7 +127,8 @@ async function requireFit(service: Service, tx: Sql, volume: VolumeRow, server: 
       `The volume is in ${volume.region_id}, the server in ${server.region_id}: they must be in the same region.`,
     );
   }
-  if (!(await capabilitiesOf(service, tx, server)).volumes) {
+  const { volumes } = await capabilitiesOf(service, tx, server);
+  if (volumes === 0)
     fail('unavailable', { field: 'server' }, 'The hardware of this server takes no volumes.');
-  }
+  return volumes;
 }

@@ -6,6 +6,7 @@
 import { crashPoint } from '../../kernel/crash.ts';
 import { showId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import { SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
 import {
   detachVolume,
@@ -20,6 +21,9 @@ import { recordAudit, recordEvent, systemActor } from '../record.ts';
 import { ANSWER_MAX_MS, answerWithin } from '../servers/within.ts';
 import { volumeObject } from './object.ts';
 
+/** A guest that was asked to shut down writes what it still has; it is switched off at the deadline. */
+const GUEST_GOES_OFF_MS = SECOND_MS / 2;
+
 export async function ensureVolume(service: Service, id: string): Promise<'done' | { againMs: number }> {
   const { compute } = service;
   const work = await findVolumeWork(service.db, id);
@@ -30,6 +34,7 @@ export async function ensureVolume(service: Service, id: string): Promise<'done'
     if (work) await forget(service, work);
     return 'done';
   }
+  if (work.shutting_down) return { againMs: GUEST_GOES_OFF_MS };
   if (work.detached || work.server_id === null) await answerWithin(ANSWER_MAX_MS, compute.detach(id));
   if (!(await attach(service, work))) return { againMs: 0 };
   await answerWithin(ANSWER_MAX_MS, compute.grow(id, work.size_gb));

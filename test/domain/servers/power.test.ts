@@ -275,4 +275,15 @@ describe('rescue', () => {
     assert.equal((await region.machine(id))?.rescue, false);
     assert.deepEqual(await told(), ['server.rebooted', 'server.rebooted']);
   });
+
+  it('is refused where there is no system to boot', async () => {
+    const { compute } = world.service;
+    const without = Object.create(compute, { images: { value: { rescue: async () => null } } });
+    await assert.rejects(
+      rescueServer({ ...world.service, compute: without }, region.actor, shown),
+      (error) => error instanceof Failure && error.code === 'unavailable',
+    );
+    assert.deepEqual([await status(), await told()], ['running', []]);
+    assert.deepEqual(await world.db.rows('select from operations'), []);
+  });
 });

@@ -33,13 +33,14 @@ import { sampleMachines } from './metrics/sample.ts';
 import { setFilter, setTraffic } from './net/rules.ts';
 import type { QemuOptions } from './options.ts';
 import { listRecords } from './record.ts';
+import { VOLUME_SLOTS } from './storage/hot-plug.ts';
 import { removeSnapshot, takeSnapshot } from './storage/snapshots.ts';
 import { attachVolume, detachVolume, growVolume, removeVolume } from './storage/volumes.ts';
 
 export class QemuCompute implements ComputeDriver {
   readonly name = 'qemu';
   readonly capabilities = {
-    vps: { volumes: true, snapshots: true, filter: true, console: true, ownImages: true },
+    vps: { volumes: VOLUME_SLOTS, snapshots: true, filter: true, console: true, ownImages: true },
     dedicated: null,
   };
   readonly hosts: readonly string[];

@@ -38,8 +38,8 @@ const SNAPSHOT_S = 2;
 export class SimulatedCompute implements ComputeDriver {
   readonly name = 'simulator';
   readonly capabilities = {
-    vps: { volumes: true, snapshots: true, filter: true, console: true, ownImages: true },
-    dedicated: { volumes: false, snapshots: false, filter: true, console: true, ownImages: false },
+    vps: { volumes: null, snapshots: true, filter: true, console: true, ownImages: true },
+    dedicated: { volumes: 0, snapshots: false, filter: true, console: true, ownImages: false },
   };
   readonly hosts = null;
   readonly images = null;

@@ -9,7 +9,7 @@ import type { VolumeRecord } from './volume-record.ts';
 
 /** PCI slots from here on are volumes', by the letter of the device, so that guests find them in this order. */
 const FIRST_SLOT = 0x10;
-const SLOTS = 15;
+export const VOLUME_SLOTS = 15;
 
 const nodeName = (volumeId: string) => `vol-${volumeSerial(volumeId)}`;
 const deviceId = (volumeId: string) => `dev-${nodeName(volumeId)}`;
@@ -18,7 +18,8 @@ const deviceId = (volumeId: string) => `dev-${nodeName(volumeId)}`;
 export function slotOf(device: string): number {
   const letter = /^\/dev\/vd([b-z])$/.exec(device)?.[1] ?? 'z';
   const index = letter.charCodeAt(0) - 'b'.charCodeAt(0);
-  if (index >= SLOTS) throw new ComputeError('refused', `a machine takes ${SLOTS} volumes, to /dev/vdp`);
+  if (index >= VOLUME_SLOTS)
+    throw new ComputeError('refused', `a machine takes ${VOLUME_SLOTS} volumes, to /dev/vdp`);
   return FIRST_SLOT + index;
 }
 

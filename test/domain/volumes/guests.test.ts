@@ -1,0 +1,86 @@
+/** What a guest and its hardware ask of volumes: time to write before one is taken, and no more of them than fit. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, it } from 'node:test';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { stopServer } from '../../../src/domain/servers/power.ts';
+import { attachVolume, detachVolume } from '../../../src/domain/volumes/attach.ts';
+import { readId } from '../../../src/kernel/ids.ts';
+import { refusal, type VolumeWorld, volumeWorld } from './volume-world.ts';
+
+let world: VolumeWorld;
+let actor: CustomerActor;
+let region: string;
+let server: string;
+
+before(async () => {
+  world = await volumeWorld();
+});
+after(() => world.close());
+beforeEach(async () => {
+  actor = await world.stock.customer(100_000n);
+  region = await world.region();
+  server = await world.server(actor, region);
+});
+afterEach(() => world.sound());
+
+const detach = (id: string) => detachVolume(world.service, actor, id);
+async function attached(): Promise<string> {
+  const id = await world.volume(actor, region);
+  await attachVolume(world.service, actor, id, { server });
+  await world.rest();
+  return id;
+}
+
+it('a volume that is detached while its server shuts down leaves the guest when that is off', async () => {
+  const id = await attached();
+  await world.simulator.setDeaf(readId('server', server) ?? '', true);
+  await stopServer(world.service, actor, server);
+  assert.equal((await detach(id)).attached_to, null);
+  for (const seconds of [0, 30, 29]) {
+    world.clock.advanceS(seconds);
+    await world.settle();
+    assert.equal(await world.attachment(id), `${server} /dev/vdb`);
+  }
+  assert.deepEqual((await world.told(id)).length, 1);
+  await world.rest();
+  assert.equal(await world.attachment(id), null);
+  assert.deepEqual((await world.told(id)).slice(1), ['volume.detached']);
+});
+
+it('so does one that is attached to another server at once', async () => {
+  const id = await attached();
+  const other = await world.server(actor, region);
+  await world.simulator.setDeaf(readId('server', server) ?? '', true);
+  await stopServer(world.service, actor, server);
+  await detach(id);
+  await attachVolume(world.service, actor, id, { server: other });
+  world.clock.advanceS(59);
+  await world.settle();
+  assert.equal(await world.attachment(id), `${server} /dev/vdb`);
+  await world.rest();
+  assert.equal(await world.attachment(id), `${other} /dev/vdb`);
+});
+
+it('one of a server that runs leaves it at once', async () => {
+  const id = await attached();
+  await detach(id);
+  await world.settle();
+  assert.equal(await world.attachment(id), null);
+});
+
+it('a server takes as many volumes as its hardware does, and no more', async () => {
+  const { compute } = world.service;
+  const vps = { ...(compute.capabilities.vps ?? assert.fail()), volumes: 2 };
+  const bounded = Object.create(compute, { capabilities: { value: { ...compute.capabilities, vps } } });
+  const service = { ...world.service, compute: bounded };
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++) ids.push(await world.volume(actor, region));
+  const attach = (id = '') => attachVolume(service, actor, id, { server });
+  await attach(ids[0]);
+  await attach(ids[1]);
+  assert.deepEqual(await refusal(attach(ids[2])), { code: 'unavailable', field: 'server' });
+  await detach(ids[0] ?? '');
+  await world.rest();
+  assert.equal((await attach(ids[2])).device, '/dev/vdb');
+  await world.rest();
+});
