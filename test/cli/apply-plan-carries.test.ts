@@ -6,7 +6,7 @@ import type { Desired } from '../../packages/cli/src/apply/desired.ts';
 import { readFiles, type Source } from '../../packages/cli/src/apply/file/read.ts';
 import { compare } from '../../packages/cli/src/apply/plan/diff.ts';
 import { EMPTY } from './support/apply-files.ts';
-import { Model } from './support/apply-model.ts';
+import { Model, stepsOf } from './support/apply-model.ts';
 
 const HOST = 'a.example.org';
 const WEB_1: ActualServer = {
@@ -156,6 +156,36 @@ test('whose filter is changed, who falls out of it, and that a volume may be of 
   assert.match(shown, /filters for servers outside of the project, too: other/);
   assert.match(shown, /applied to: web-1 → none/);
   assert.match(shown, /50 GiB in par, attached to nothing: .*cannot be told/);
+});
+
+const DATA = { id: 'vol_1', name: 'data', size_gb: 50, region: 'par', encrypted: false, filesystem: null };
+const HELD = [{ ...DATA, attached_to: 'srv_1' }];
+const volumeAt = (holder: string) =>
+  `volumes: [{ name: data, region: par, size_gb: 50, server: ${holder} }]\n`;
+
+test('what a server that goes holds is taken from it when it has stopped, and what one holds that stays as it runs', () => {
+  const actual = account({ servers: [WEB_1], volumes: HELD });
+  const replaced = fileOf(S2 + volumeAt('web-1'));
+  assert.match(said(replaced, actual), /the web-1 that goes is stopped before, so that all it has written/);
+  assert.match(
+    said(fileOf(S2), actual),
+    /volume data is attached to web-1: the server is stopped, then it is/,
+  );
+  for (const desired of [replaced, fileOf(S2), fileOf(`servers: []\n${volumeAt('null')}`)]) {
+    const order = stepsOf(compare(desired, actual).plan).map(({ act }) => act.do);
+    const after = order.slice(order.indexOf('stop_server') + 1);
+    assert.deepEqual(after.slice(-1), ['destroy_server']);
+    assert.ok(order.every((one) => one !== 'detach_volume') || after.includes('detach_volume'), order.join());
+    const stopped = account({ servers: [{ ...WEB_1, status: 'stopped' }], volumes: HELD });
+    assert.doesNotMatch(said(desired, stopped), /is stopped/);
+  }
+  const both = `servers:\n${server('s1')}${server('s1', '', 'web-2')}${volumeAt('web-2')}`;
+  const running = account({ servers: [WEB_1, { ...WEB_1, id: 'srv_2', name: 'web-2' }], volumes: HELD });
+  assert.match(
+    said(fileOf(both), running),
+    /web-1 runs: unmount it there first, it is detached while in use/,
+  );
+  assert.doesNotMatch(said(fileOf(both), running), /is stopped/);
 });
 
 test('what a suspended server does not do is refused before anything is done', () => {

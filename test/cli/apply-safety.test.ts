@@ -112,6 +112,37 @@ describe('skerry apply, when something comes between', () => {
     },
   );
 
+  it('takes a volume from a server that goes only when that has stopped', IN_FULL, async () => {
+    const shop = await shopOf(HEAD + server('web-1') + volume('data', 'web-1'));
+    await assertDone(shop);
+    const { 'web-1': old } = await shop.named('/servers');
+    const { data } = await shop.named('/volumes');
+    shop.write(HEAD + server('web-1').replace('s1', 's2') + volume('data', 'web-1'));
+    const seen: string[] = [];
+    const { code, stdout, stderr } = await through(shop, async ({ method, path }) => {
+      if (method === 'POST' && path === `/v1/servers/${old.id}/stop`) seen.push('stop');
+      if (method === 'POST' && path === `/v1/volumes/${data.id}/detach`) {
+        seen.push((await shop.api.get(`/servers/${old.id}`)).body.status);
+      }
+      return undefined;
+    });
+    assert.equal(code, 0, stdout + stderr);
+    assert.deepEqual(seen, ['stop', 'stopped']);
+    assert.match(stdout, /the web-1 that goes is stopped before/);
+    await world.settle();
+    const { 'web-1': made } = await shop.named('/servers');
+    assert.equal((await shop.named('/volumes')).data.attached_to, made.id);
+    shop.write(HEAD + server('web-2') + volume('data', 'web-2'));
+    await assertDone(shop, '--no-wait');
+    while ((await shop.named('/servers'))['web-2'].status !== 'running') await world.settle();
+    const left = await assertDone(shop, '--no-wait');
+    assert.match(left, /left {4}~ volume data .*: server web-1 is being stopped: the next run does the rest/);
+    assert.match(left, /left {4}- server web-1 .*: volume data was left, too/);
+    await assertDone(shop);
+    await world.settle();
+    assert.deepEqual(Object.keys(await shop.named('/servers')), ['web-2']);
+  });
+
   it('keeps a replaced server until its successor runs, also in the next run', IN_FULL, async () => {
     const shop = await shopOf(HEAD + server('web-1'));
     await assertDone(shop);

@@ -15,6 +15,10 @@ export function stepsOf({ items }: Plan): Step[] {
   );
 }
 
+function isIdle(server: ActualServer | undefined): boolean {
+  return server?.status === 'running' || server?.status === 'stopped';
+}
+
 export class Model {
   #actual: Actual;
   #made = 0;
@@ -40,7 +44,12 @@ export class Model {
       if (found === undefined) throw new Error(`${kind} ${name} is used before it is there`);
       return found;
     };
-    for (const { act } of stepsOf(plan).slice(0, count)) this.#carryOut(act, ids, id);
+    const steps = stepsOf(plan);
+    const leaving = new Set(steps.flatMap(({ act }) => (act.do === 'destroy_server' ? [act.id] : [])));
+    for (const { act } of steps.slice(0, count)) {
+      if (act.do === 'detach_volume') this.#requireWritten(id('volume', act.volume), leaving);
+      this.#carryOut(act, ids, id);
+    }
   }
 
   #carryOut(
@@ -89,7 +98,7 @@ export class Model {
         const server = servers.find((one) => one.id === id('server', act.server));
         const volume = volumes.find((one) => one.id === id('volume', act.volume));
         this.#require(volume?.attached_to === null, 'an attached volume is attached');
-        this.#require(server?.status === 'running', 'it is attached to a server that does not run');
+        this.#require(isIdle(server), 'it is attached to a server that is not there yet');
         this.#require(server?.region === volume?.region, 'it is attached in another region');
         return this.#volume(id('volume', act.volume), { attached_to: server?.id ?? null });
       }
@@ -102,10 +111,7 @@ export class Model {
         return this.#set({ servers: [...servers, made] });
       }
       case 'rebuild_server':
-        this.#require(
-          servers.find((one) => one.id === act.id)?.status === 'running',
-          'a busy server is rebuilt',
-        );
+        this.#require(isIdle(servers.find((one) => one.id === act.id)), 'a busy server is rebuilt');
         return this.#change(act.id, {
           image: act.image,
           ssh_keys: keysOf(act.server),
@@ -144,7 +150,12 @@ export class Model {
           ipv6: { ...server.ipv6, rdns: ipv6 },
         });
       }
+      case 'stop_server':
+        return this.#change(act.id, { status: 'stopped' });
       case 'destroy_server':
+        for (const { id: held } of volumes.filter((one) => one.attached_to === act.id)) {
+          this.#requireWritten(held, new Set([act.id]));
+        }
         return this.#set({
           servers: servers.filter((one) => one.id !== act.id),
           volumes: volumes.map((one) => (one.attached_to === act.id ? { ...one, attached_to: null } : one)),
@@ -189,6 +200,13 @@ export class Model {
 
   #heldBy(volume: string): string | null {
     return this.#actual.volumes.find((one) => one.id === volume)?.attached_to ?? null;
+  }
+
+  /** What a server that is destroyed has written is on its volumes. */
+  #requireWritten(volume: string, leaving: ReadonlySet<string>): void {
+    const holder = this.#actual.servers.find(({ id }) => id === this.#heldBy(volume));
+    const loses = holder?.status === 'running' && leaving.has(holder.id);
+    this.#require(!loses, 'a volume is taken from a running server that is destroyed');
   }
 
   #group(id: string, patch: Partial<Actual['groups'][number]>): this {

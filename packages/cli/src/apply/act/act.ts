@@ -14,11 +14,13 @@ import type { Filters } from './filters.ts';
 import type { Ids } from './ids.ts';
 import { type Made, type Making, makeOnce } from './keys.ts';
 import { digestOf, mergedLabels, pendingLabels, writeLabels } from './labels.ts';
+import type { Stops } from './stops.ts';
 
 export interface Hands {
   readonly skerry: Skerry;
   readonly ids: Ids;
   readonly filters: Filters;
+  readonly stops: Stops;
   readonly signal: AbortSignal;
   readonly project: string;
   /** As it was compared. */
@@ -114,6 +116,9 @@ const DEEDS: Deeds = {
   },
   apply_group: async (act, { filters }) => {
     await filters.settle(act);
+  },
+  stop_server: async ({ id }, { stops }) => {
+    await stops.stop(id);
   },
   detach_volume: async ({ volume }, hands) => {
     await detach(hands.ids.get('volume', volume), hands);

@@ -21,14 +21,14 @@ const DESTROYING: readonly Act['do'][] = [
   'delete_group',
 ];
 /** What the next run does when the server does not run in this one. A volume stays where it is until then. */
-const NEEDS_RUNNING: readonly Act['do'][] = ['detach_volume', 'attach_volume', 'set_rdns'];
+const NEEDS_RUNNING: readonly Act['do'][] = ['stop_server', 'detach_volume', 'attach_volume', 'set_rdns'];
 
 /** Why this act is not to be done now; undefined: it is. */
 export function barOf(act: Act, { item }: State, progress: Progress): Partial<State> | undefined {
   const { run, states, notRunning } = progress;
   if (run.signal.aborted) return { status: 'left', message: 'interrupted' };
   if (act.do === 'create_server') return unfiltered(act.server.name, states);
-  if (DESTROYING.includes(act.do)) return whyKept(states, notRunning);
+  if (DESTROYING.includes(act.do)) return whyKept(states, notRunning, 'destroyed') ?? whyNeeded(act, states);
   if (act.do === 'apply_group') return undefined;
   for (const name of serversOf(item)) {
     const same = states.filter((other) => other.item.kind === 'server' && isMade(other.item, name));
@@ -42,7 +42,8 @@ export function barOf(act: Act, { item }: State, progress: Progress): Partial<St
       return { status: 'left', message: `server ${name} does not run yet: the next run does the rest` };
     }
   }
-  return undefined;
+  // What runs on it would stand still, and nothing come of it: it is destroyed in a run in which nothing fails.
+  return act.do === 'stop_server' ? whyKept(states, notRunning, 'stopped') : undefined;
 }
 
 /** A machine is not to be on the Internet without the filter that the file gives it. */
@@ -54,13 +55,27 @@ function unfiltered(name: string, states: readonly State[]): Partial<State> | un
   return group && { status: 'skipped', message: `firewall group ${group.item.name} failed` };
 }
 
-function whyKept(states: readonly State[], notRunning: ReadonlySet<string>): Partial<State> | undefined {
+/** A server whose volumes were not taken from it yet. */
+function whyNeeded(act: Act, states: readonly State[]): Partial<State> | undefined {
+  if (act.do !== 'destroy_server') return undefined;
+  const waits = states.find(
+    ({ item, status }) =>
+      status !== 'open' && item.acts.some((one) => one.do === 'stop_server' && one.id === act.id),
+  );
+  return waits && { status: 'left', message: `${waits.item.kind} ${waits.item.name} was left, too` };
+}
+
+function whyKept(
+  states: readonly State[],
+  notRunning: ReadonlySet<string>,
+  what: 'destroyed' | 'stopped',
+): Partial<State> | undefined {
   if (states.some(({ status }) => status === 'failed' || status === 'skipped')) {
-    return { status: 'left', message: 'nothing is destroyed after something failed' };
+    return { status: 'left', message: `nothing is ${what} after something failed` };
   }
   if (notRunning.size === 0) return undefined;
   const names = [...notRunning].join(', ');
-  const message = `nothing is destroyed before ${names} ${notRunning.size === 1 ? 'runs' : 'run'}: the next run does it`;
+  const message = `nothing is ${what} before ${names} ${notRunning.size === 1 ? 'runs' : 'run'}: the next run does it`;
   return { status: 'left', message };
 }
 

@@ -11,6 +11,7 @@ import { Filters } from './filters.ts';
 import { Ids } from './ids.ts';
 import { barOf, type Progress } from './progress.ts';
 import { failure, type Result, type Run, type State } from './state.ts';
+import { NotYet, Stops } from './stops.ts';
 import { waitAll } from './wait-all.ts';
 
 /** Ordering has a rate of its own; the other calls are let through one by one by the SDK once the rate is used up. */
@@ -50,18 +51,22 @@ function begin(plan: Plan, unready: ReadonlyMap<string, string>, run: Run): Prog
   const own = run.actual.servers.filter(({ labels }) => labels[PROJECT_LABEL] === plan.project);
   const filters = new Filters(run.skerry, run.signal, ids, new Set(own.map(({ id }) => id)));
   const { skerry, signal, actual, nonce } = run;
+  const deadlineMs = Date.now() + run.timeoutMs;
   const waited = new Set(
     plan.items.flatMap(({ acts }) => acts.flatMap((act) => (isWait(act) ? [act.server] : []))),
   );
   const waits = [...unready].filter(([name]) => !waited.has(name)).map(([name, id]) => waitItem(name, id));
   return {
     run,
-    hands: { skerry, ids, filters, signal, project: plan.project, actual, nonce },
+    hands: {
+      ...{ skerry, ids, filters, signal, project: plan.project, actual, nonce },
+      stops: new Stops(run, deadlineMs),
+    },
     states: [...plan.items, ...waits].map((item) => ({
       ...{ item, status: 'open', message: null, timedOut: false, error: null },
     })),
     notRunning: new Set(unready.keys()),
-    deadlineMs: Date.now() + run.timeoutMs,
+    deadlineMs,
   };
 }
 
@@ -90,7 +95,9 @@ async function step(act: Deed, at: number, progress: Progress): Promise<void> {
   } catch (error) {
     const after: Partial<State> = run.signal.aborted
       ? { status: 'left', message: 'interrupted; it may have been done' }
-      : failure(error);
+      : error instanceof NotYet
+        ? { status: 'left', message: error.message }
+        : failure(error);
     states[at] = { ...state, ...after };
   } finally {
     run.terminal.progress('');

@@ -1,5 +1,6 @@
 /** How far a run and its items have come. */
 import { ApiError, type ErrorItem, type Skerry } from '@skerry/sdk';
+import { Failure } from '../../exit-codes.ts';
 import { explain } from '../../explain.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Fetched } from '../actual.ts';
@@ -53,12 +54,13 @@ export interface State {
   readonly error: Refusal | null;
 }
 
-export function failure(error: unknown): Pick<State, 'status' | 'message' | 'error'> {
+export function failure(error: unknown): Pick<State, 'status' | 'message' | 'timedOut' | 'error'> {
   const refusal =
     error instanceof ApiError
       ? { code: error.code, request_id: error.requestId, errors: error.errors }
       : null;
-  return { status: 'failed', message: messageOf(error), error: refusal };
+  const timedOut = error instanceof Failure && error.exit === 'timeout';
+  return { status: 'failed', message: messageOf(error), timedOut, error: refusal };
 }
 
 /** In one line, with what the service says beside it. */

@@ -51,6 +51,8 @@ export type Act =
   | { readonly do: 'wait_server'; readonly server: string }
   /** Before it is installed anew: of one that is still being installed, by a run that was cut short say. */
   | { readonly do: 'settle_server'; readonly server: string }
+  /** Of one that is destroyed, before its volumes are taken: what it has not written yet would be lost with it. */
+  | { readonly do: 'stop_server'; readonly id: string }
   | { readonly do: 'detach_volume'; readonly volume: string }
   | { readonly do: 'attach_volume'; readonly volume: string; readonly server: string }
   | { readonly do: 'set_rdns'; readonly server: string; readonly rdns: Rdns }
@@ -74,6 +76,7 @@ export const PHASES: readonly (readonly Act['do'][])[] = [
   ['create_server', 'rebuild_server'],
   ['apply_group'],
   ['wait_server'],
+  ['stop_server'],
   ['detach_volume'],
   ['attach_volume'],
   ['set_rdns'],

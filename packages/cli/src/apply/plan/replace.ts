@@ -8,6 +8,7 @@ import type { Item } from './plan.ts';
 import {
   type ComparedServer,
   changeServer,
+  destroyActs,
   frozenFaults,
   type Ground,
   leftVolumes,
@@ -62,7 +63,7 @@ function replaceServer(
       order.act,
       { do: 'wait_server', server: name },
       ...rdnsActs(name, wantedRdns(heir, null)),
-      { do: 'destroy_server', id: found.id },
+      ...destroyActs(found, ground),
     ],
   };
   return { items: [item], faults, notes: [] };

@@ -152,12 +152,24 @@ export function whySuspended(name: string): string {
   return `server ${name} is suspended: see \`skerry server describe ${name}\``;
 }
 
+/** The end of a server. What its volumes are to keep it writes before, and the file may say nothing of them. */
+export function destroyActs(server: ActualServer, ground: Ground): Act[] {
+  const stops = server.status === 'running' && leftVolumes(server, ground).length > 0;
+  return [
+    ...(stops ? [{ do: 'stop_server', id: server.id } as const] : []),
+    { do: 'destroy_server', id: server.id },
+  ];
+}
+
 /** Those of which the file says nothing else. */
-export function leftVolumes({ id, name }: ActualServer, { actual, desired }: Ground): string[] {
+export function leftVolumes({ id, name, status }: ActualServer, { actual, desired }: Ground): string[] {
   const told = new Set(
     desired.volumes.filter((one) => one.absent || one.server !== undefined).map((one) => one.name),
   );
   return actual.volumes
     .filter((volume) => volume.attached_to === id && !told.has(volume.name))
-    .map((volume) => `volume ${volume.name} is attached to ${name}: it is detached, and stays`);
+    .map((volume) => {
+      const first = status === 'running' ? 'the server is stopped, then ' : '';
+      return `volume ${volume.name} is attached to ${name}: ${first}it is detached, and stays`;
+    });
 }

@@ -7,7 +7,7 @@ import type { Heirs } from './groups.ts';
 import { orderOf } from './install.ts';
 import type { Compared, Item } from './plan.ts';
 import { compareServer, isMarked, markOf, predecessorOf } from './replace.ts';
-import { type Ground, leftVolumes, rdnsActs, wantedRdns } from './server.ts';
+import { destroyActs, type Ground, leftVolumes, rdnsActs, wantedRdns } from './server.ts';
 
 export function compareServers(given: Omit<Ground, 'own'>): Compared & { readonly heirs: Heirs } {
   const { desired, actual } = given;
@@ -121,6 +121,6 @@ function goodbye(server: ActualServer, why: string, ground: Ground): Item {
     id: server.id,
     reasons: [why, ...leftVolumes(server, ground)],
     loses: `server ${server.name}`,
-    acts: [{ do: 'destroy_server', id: server.id }],
+    acts: destroyActs(server, ground),
   };
 }

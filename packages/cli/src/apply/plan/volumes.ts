@@ -116,6 +116,8 @@ function change(
   const there = server ? servers.staying.get(server)?.id : undefined;
   const isThere = server ? there !== undefined && there === found.attached_to : found.attached_to === null;
   if (server !== undefined && !isThere) {
+    const stops = holder?.status === 'running' && servers.leaving.has(holder.id);
+    if (stops) acts.push({ do: 'stop_server', id: holder.id });
     if (found.attached_to !== null) acts.push({ do: 'detach_volume', volume: name });
     if (server !== null) acts.push(...attach(name, server, servers));
     const from = holder?.name ?? (found.attached_to === null ? 'none' : 'another server');
@@ -124,6 +126,12 @@ function change(
         ? `server: comes along to the ${there ? 'other' : 'new'} ${server}`
         : `server: ${from} → ${server ?? 'none'}`,
     );
+    if (stops) {
+      const which = from === server ? `the ${from} that goes` : from;
+      reasons.push(`${which} is stopped before, so that all it has written is on the volume`);
+    } else if (holder?.status === 'running') {
+      reasons.push(`${from} runs: unmount it there first, it is detached while in use`);
+    }
   }
   if (acts.length === 0) return undefined;
   return { sign: 'change', kind: 'volume', name, id: found.id, reasons, loses: null, acts };

@@ -24,7 +24,14 @@ const apply = command({
     ...(['servers.set_rdns', 'volumes.list', 'volumes.create', 'volumes.update', 'volumes.attach'] as const),
     ...(['volumes.detach', 'volumes.delete', 'firewall_groups.list', 'firewall_groups.create'] as const),
     ...(['firewall_groups.update', 'firewall_groups.delete', 'firewall_rules.replace'] as const),
-    ...(['ssh_keys.list', 'ssh_keys.create', 'images.list', 'plans.list', 'regions.list'] as const),
+    ...([
+      'servers.stop',
+      'ssh_keys.list',
+      'ssh_keys.create',
+      'images.list',
+      'plans.list',
+      'regions.list',
+    ] as const),
     ...(['balance.get', 'audit_events.list'] as const),
   ],
   options: {
