@@ -108,7 +108,8 @@ export interface ChainDriver {
    * of it, and may only have forgotten it: what was in a block stays as it was told.
    */
   recheck(keys: readonly string[]): Promise<Observation[]>;
+  /** Of the node that is read. */
   health(): Promise<ChainHealth>;
-  /** Beyond its health: how many addresses are left, what gap the operator's wallet must bridge. `given` is the next number. */
+  /** Beyond its health: that of a second node, how many addresses are left, what gap the operator's wallet must bridge. `given` is the next number. */
   examine(given: number): Promise<readonly ChainNote[]>;
 }

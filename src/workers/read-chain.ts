@@ -5,7 +5,7 @@ import { type Applied, applyObservations, priceLate } from '../domain/topups/obs
 import { crashPoint } from '../kernel/crash.ts';
 import { inTime } from '../kernel/in-time.ts';
 import { SECOND_MS } from '../kernel/time.ts';
-import type { Observation, Polled } from '../ports/chain.ts';
+import type { ChainDriver, Observation, Polled } from '../ports/chain.ts';
 import { type ClaimedCoin, cursorHeight, saveCursor } from '../store/coins.ts';
 import {
   type DepositName,
@@ -47,8 +47,9 @@ export async function readChain(service: Service, coin: ClaimedCoin, timeoutMs: 
   if (!sum.inSight) throw sum.failures[0];
   const noted = coin.readAt !== null && readAt.getTime() - coin.readAt.getTime() < NOTED_EVERY_MS;
   const isBack = coin.failures > 0 && sum.failures.length === 0;
-  if (moved || isBack || !noted) {
-    const read = { cursor, readAt: whole ? readAt : null };
+  const isRead = whole && !noted && (await isWell(driver, timeoutMs));
+  if (moved || isBack || isRead) {
+    const read = { cursor, readAt: isRead ? readAt : null };
     if (!(await saveCursor(service.db, coin.code, leaseId, read))) throw new LeaseLost();
     crashPoint('credit.cursor_saved');
   }
@@ -56,6 +57,17 @@ export async function readChain(service: Service, coin: ClaimedCoin, timeoutMs: 
   if (sum.failures.length > 0) throw sum.failures[0];
   // What is not read yet is more to do at once.
   return whole ? sum.changed : sum.changed + 1;
+}
+
+/**
+ * Whether a chain that was read to its end was read at all: a node that lost its network tells no new block, as one does whose chain
+ * has none. What is wrong with it, or why it does not say, is for the operator, who asks for its health as well.
+ */
+async function isWell(driver: ChainDriver, timeoutMs: number): Promise<boolean> {
+  return await inTime(driver.health(), timeoutMs).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 }
 
 class Sum implements Applied {

@@ -84,6 +84,31 @@ describe('addresses of top-ups', () => {
     world.eth.failures.health = 0;
   });
 
+  it('a first one is refused where the node has not read its chain yet, and nothing is begun there', async () => {
+    const actor = await world.customer();
+    const order = { ...ORDER, coin: 'LTC' } as const;
+    const begun = async () =>
+      await world.db.row(
+        `select cursor, (select count(*)::int from spare_indexes where coin = code) as spare
+           from coins where code = 'LTC'`,
+      );
+    const ltc = new ScriptedChain('LTC', world.clock);
+    ltc.ok = false;
+    world.chains.set('LTC', ltc);
+    try {
+      await assert.rejects(createTopup(world.service, actor, order), { code: 'unavailable' });
+      assert.deepEqual(await begun(), { cursor: null, spare: 1 });
+      ltc.ok = true;
+      assert.match((await createTopup(world.service, actor, order)).deposit_address, /-0$/);
+      assert.deepEqual(await begun(), { cursor: `${ltc.height}:${'0'.repeat(64)}`, spare: 0 });
+      // Later ones begin nothing.
+      ltc.ok = false;
+      await createTopup(world.service, actor, order);
+    } finally {
+      world.chains.delete('LTC');
+    }
+  });
+
   it('tries that a node refuses burn no number, and no address of a pool', async () => {
     const actor = await world.customer();
     const [numbers, pooled] = [await taken('BTC'), await free()];
@@ -153,11 +178,11 @@ describe('addresses of top-ups', () => {
   it('of a first invoice that fails the coin is not read from there: the next one marks it anew', async () => {
     const { db } = world;
     const cursor = async () =>
-      (await db.row<{ cursor: string | null }>(`select cursor from coins where code = 'LTC'`))?.cursor;
-    await takeIndex(db, 'LTC');
-    await beginCursor(db, 'LTC', 100);
-    assert.ok((await takeIndex(db, 'LTC')).isUnread);
-    await beginCursor(db, 'LTC', 900);
+      (await db.row<{ cursor: string | null }>(`select cursor from coins where code = 'XMR'`))?.cursor;
+    await takeIndex(db, 'XMR');
+    await beginCursor(db, 'XMR', 100);
+    assert.ok((await takeIndex(db, 'XMR')).isUnread);
+    await beginCursor(db, 'XMR', 900);
     assert.match((await cursor()) ?? '', /^900:0+$/);
   });
 

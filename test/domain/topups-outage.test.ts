@@ -1,6 +1,7 @@
 /** Nodes that are away, put back or behind, and a service that was off: nothing is lost, and it costs the payer nothing. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
+import { coinAlarms } from '../../src/domain/topups/coin-alarms.ts';
 import { MINUTE_MS } from '../../src/kernel/time.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
 import { type Entry, TopupWorld } from '../support/topup-world.ts';
@@ -12,6 +13,7 @@ before(async () => {
 after(() => world.close());
 afterEach(() => {
   world.btc.tellsTime = true;
+  world.btc.ok = true;
   world.rates.set('BTC', '50000');
 });
 
@@ -107,6 +109,38 @@ test('a node that lost blocks is waited for until it is as far again, and what i
   await world.settle();
   assert.deepEqual(await world.entries(topup), [...PAID, ...TAKEN_BACK]);
   assert.equal((await world.topup(topup)).status, 'confirming');
+});
+
+test('a node that lost its network is not read by being asked: status looks at it, and it is over when that is', async () => {
+  await world.invoice(100);
+  await world.settle();
+  const live = { ...world.service, settings: { ...world.service.settings, mode: 'live' } } as const;
+  const after40Minutes = async () => {
+    world.clock.advanceMinutes(40);
+    await world.settle();
+    return (await coinAlarms(live))
+      .map(({ says }) => says)
+      .filter((says) => says.startsWith('BTC: not read'));
+  };
+  assert.deepEqual(await after40Minutes(), []);
+  world.btc.ok = false;
+  assert.match((await after40Minutes()).join(), /^BTC: not read since .* UTC: skerryd chain doctor says why/);
+  world.btc.mine();
+  assert.equal((await after40Minutes()).length, 1);
+  assert.equal((await coin())?.failures, 0);
+  world.btc.ok = true;
+  assert.deepEqual(await after40Minutes(), []);
+});
+
+test('a node that does not say how it is holds no payment up', async () => {
+  const topup = await world.invoice(100);
+  world.clock.advanceMinutes(1);
+  world.btc.failures.health = 1_000;
+  world.btc.pay(topup.deposit_address, 200_000n);
+  world.btc.mine();
+  await world.settle();
+  world.btc.failures.health = 0;
+  assert.deepEqual([await world.entries(topup), (await coin())?.failures], [PAID, 0]);
 });
 
 test('an outage of ours costs the payer nothing: what was in a block in time has the locked rate, found days later', async () => {

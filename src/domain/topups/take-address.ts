@@ -55,7 +55,7 @@ async function allocate({ db }: Parts, driver: ChainDriver, wanted: Wanted): Pro
   };
   try {
     // Before anybody can pay: however late the first poll comes, it begins here. Addresses of a pool are each read from their beginning.
-    if (isUnread && !isPoolCoin(coin)) await beginCursor(db, coin, (await driver.health()).height);
+    if (isUnread && !isPoolCoin(coin)) await beginCursor(db, coin, await endOfChain(driver));
     const deposit = await driver.allocate({ id, index, amountUnits });
     crashPoint('topup.allocated');
     return { deposit, giveBack };
@@ -63,4 +63,11 @@ async function allocate({ db }: Parts, driver: ChainDriver, wanted: Wanted): Pro
     await giveBack();
     throw error;
   }
+}
+
+/** Throws where the node is not there yet: reading would begin where it happens to be, at blocks that it may not keep. */
+async function endOfChain(driver: ChainDriver): Promise<number> {
+  const { ok, height, detail } = await driver.health();
+  if (!ok) throw new Error(`where its chain ends the node does not know: ${detail}`);
+  return height;
 }

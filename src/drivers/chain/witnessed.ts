@@ -70,20 +70,23 @@ export class WitnessedChain implements ChainDriver {
   }
 
   async health(): Promise<ChainHealth> {
-    const [first, second] = await Promise.all([
-      this.#first.health(),
-      this.#asked(() => this.#second.health()).catch(faultLine),
-    ]);
-    if (typeof second === 'string')
-      return { ...first, ok: false, detail: `${first.detail}; second node: ${second}` };
-    const detail = `${first.detail}; second node at block ${second.height}: ${second.detail}`;
-    return { ...first, ok: first.ok && second.ok, detail };
+    return await this.#first.health();
   }
 
   async examine(given: number): Promise<readonly ChainNote[]> {
-    // Why the second one does not answer is for whoever asks for its health.
-    const second = this.#asked(async () => (await this.#second.examine?.()) ?? []).catch(() => []);
-    return [...(await this.#first.examine(given)), ...(await second)];
+    const health = this.#secondHealth();
+    // Why it does not answer its health says.
+    const notes = this.#asked(async () => (await this.#second.examine?.()) ?? []).catch(() => []);
+    return [...(await this.#first.examine(given)), await health, ...(await notes)];
+  }
+
+  async #secondHealth(): Promise<ChainNote> {
+    try {
+      const { ok, height, detail } = await this.#asked(() => this.#second.health());
+      return { level: ok ? 'ok' : 'look', says: `the second node is at block ${height}: ${detail}` };
+    } catch (error) {
+      return { level: 'look', says: `the second node cannot be asked: ${faultLine(error)}` };
+    }
   }
 
   async #judged(observations: readonly Observation[]): Promise<Observation[]> {
@@ -94,7 +97,7 @@ export class WitnessedChain implements ChainDriver {
     return observations.map((observation) => judged(observation, confirmed.get(observation.key) ?? 0, most));
   }
 
-  /** What the second node said in time. Why it said no more is for whoever asks for its health. */
+  /** What the second node said in time. Why it said no more is for whoever examines it. */
   async #confirmed(included: readonly Observation[]): Promise<ReadonlyMap<string, number>> {
     if (performance.now() < this.#restsUntilMs) return NONE;
     const confirmed = new Map<string, number>();

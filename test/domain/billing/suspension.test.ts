@@ -188,6 +188,23 @@ test('a chain that stays silent delays a suspension for a day', async () => {
   assert.equal(await world.status(id), 'suspended balance');
 });
 
+test('so does a node that lost its network, whatever it answers', async () => {
+  const { id, end } = await invoiced();
+  world.watching = true;
+  try {
+    await world.passTo(new Date(end.getTime() - HOUR_MS));
+    world.chain.ok = false;
+    await world.passTo(new Date(end.getTime() + 23 * HOUR_MS));
+    assert.equal(await world.status(id), 'running');
+    world.chain.ok = true;
+    await world.pass(HOUR_MS);
+    assert.equal(await world.status(id), 'suspended balance');
+  } finally {
+    world.watching = false;
+    world.chain.ok = true;
+  }
+});
+
 async function invoiced(): Promise<{ id: string; pay: () => void; end: Date }> {
   const actor = await world.customer(500n);
   const id = await world.running(actor);

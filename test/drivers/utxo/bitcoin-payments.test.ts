@@ -121,17 +121,15 @@ describe('payments from a descriptor wallet', () => {
     const gone = `${'b'.repeat(64)}:1`;
     const found = await chain.recheck([included, waiting, gone]);
     assert.deepEqual(
-      found.map(({ key, state, confirmations, amountUnits, height }) => ({
+      found.map(({ key, state, confirmations, amountUnits, height, agreed }) => [
         key,
-        state,
-        confirmations,
-        amountUnits,
-        height,
-      })),
+        ...[state, confirmations, amountUnits, height, agreed],
+      ]),
       [
-        { key: included, state: 'included', confirmations: 5, amountUnits: 50_000_000n, height: 799_996 },
-        { key: waiting, state: 'mempool', confirmations: 0, amountUnits: 100_000n, height: null },
-        { key: gone, state: 'removed', confirmations: 0, amountUnits: 0n, height: null },
+        [included, 'included', 5, 50_000_000n, 799_996, true],
+        [waiting, 'mempool', 0, 100_000n, null, true],
+        // It was spent, or is gone: nobody can tell.
+        [gone, 'removed', 0, 0n, null, false],
       ],
     );
   });

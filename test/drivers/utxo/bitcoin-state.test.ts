@@ -46,6 +46,11 @@ describe('the state of a Bitcoin node', () => {
     });
   }
 
+  it('is well on a network of one’s own, however old its newest block is', async () => {
+    node.changeChain({ chain: 'regtest', initialblockdownload: true });
+    assert.equal((await chain.health()).ok, true);
+  });
+
   it('names the gap that the offline wallet must bridge, and what is not watched', async () => {
     assert.equal((await chain.examine(0))[0]?.level, 'ok');
     await chain.allocate({ id: 'invoice', index: 0, amountUnits: 1n });

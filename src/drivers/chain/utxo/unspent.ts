@@ -1,6 +1,7 @@
 /**
  * Payments that the wallet does not know. A wallet forgets none, so this one is new, or was put back to an older state; the chain's
- * own list of unspent outputs, which every node has, then says what became of them. One that was spent meanwhile cannot be found.
+ * own list of unspent outputs, which every node has, then says what became of them. One that is not there was spent meanwhile, or is
+ * gone: nobody can tell, so it is not agreed, and what was in a block stays.
  */
 import { unitsOf } from '../../../kernel/exact-json.ts';
 import type { Observation } from '../../../ports/chain.ts';
@@ -25,7 +26,7 @@ export async function observeUnspent(rpc: JsonRpc, keys: readonly string[]): Pro
 
 async function observeOne(rpc: JsonRpc, key: string, found: unknown): Promise<Observation> {
   if (found instanceof NodeError) throw found;
-  if (found === null) return removed(key);
+  if (found === null) return { ...removed(key), agreed: false };
   const unspent = fieldsOf(found, 'an output');
   const address = addressOf(fieldsOf(unspent.scriptPubKey, 'a script'));
   if (address === null || unspent.coinbase === true) return removed(key);
