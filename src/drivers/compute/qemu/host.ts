@@ -43,7 +43,10 @@ export class QemuHost {
   }
 
   /** What concerns the whole host, its packet filter say. */
-  alone<T>(what: 'network' | 'tend' | 'images' | 'volumes' | 'metrics', work: () => Promise<T>): Promise<T> {
+  alone<T>(
+    what: 'network' | 'tend' | 'images' | 'volumes' | 'space' | 'metrics',
+    work: () => Promise<T>,
+  ): Promise<T> {
     return this.#locks.alone(this.layout.lock(what), work);
   }
 

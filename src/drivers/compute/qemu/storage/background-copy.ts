@@ -44,6 +44,11 @@ export async function copyInBackground(host: QemuHost, copy: Copy, waitMs: numbe
   return (await lookAt(copy.to)) ?? 'copying';
 }
 
+/** Whether it was begun, be it done by now, and not given up. */
+export async function isBegun(to: string): Promise<boolean> {
+  return (await exists(to)) || (await exists(`${to}.lock`));
+}
+
 async function lookAt(to: string): Promise<'done' | 'failed' | undefined> {
   if (await exists(to)) return 'done';
   return (await exists(`${to}.failed`)) ? 'failed' : undefined;
@@ -81,13 +86,18 @@ export async function stopCopy(host: QemuHost, to: string): Promise<void> {
 
 /** Ends every copy that is to become a disk in the machine's folder, and deletes what there is of it, but for `kept`. */
 export async function stopCopies(host: QemuHost, folder: string, kept: string | null = null): Promise<void> {
-  const files = await readdir(folder).catch(() => []);
-  const copies = new Set(files.flatMap((file) => /^copy-.*\.qcow2/.exec(file)?.[0] ?? []));
-  for (const path of [...copies].map((name) => join(folder, name))) {
+  for (const path of await copiesIn(folder)) {
     if (path === kept) continue;
     await stopCopy(host, path);
     await rm(path, { force: true });
   }
+}
+
+/** Every copy that is to become a disk in the machine's folder, whole or not: where it goes. */
+export async function copiesIn(folder: string): Promise<string[]> {
+  const files = await readdir(folder).catch(() => []);
+  const copies = new Set(files.flatMap((file) => /^copy-.*\.qcow2/.exec(file)?.[0] ?? []));
+  return [...copies].map((name) => join(folder, name));
 }
 
 async function end(to: string): Promise<void> {

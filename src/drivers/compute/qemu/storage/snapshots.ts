@@ -8,7 +8,8 @@ import { ComputeError, type SnapshotState } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { Qmp } from '../qmp.ts';
 import { readRecord } from '../record.ts';
-import { copyInBackground, stopCopy } from './background-copy.ts';
+import { copyInBackground, isBegun, stopCopy } from './background-copy.ts';
+import { withRoom } from './room.ts';
 import { endJob, jobState, startJob } from './snapshot-job.ts';
 import {
   markFailed,
@@ -18,7 +19,7 @@ import {
   snapshotsUnderWay,
   writeSnapshot,
 } from './snapshot-record.ts';
-import { requireSpace, takenBytes } from './space.ts';
+import { takenBytes } from './space.ts';
 
 export async function takeSnapshot(
   host: QemuHost,
@@ -42,6 +43,7 @@ function shown({ state, sizeGb }: SnapshotRecord): SnapshotState {
   return { state, sizeGb };
 }
 
+/** Writes that it is to be made, from which moment on its room is its own. */
 async function newRecord(host: QemuHost, machineId: string, id: string): Promise<SnapshotRecord> {
   const machine = await readRecord(host.layout, machineId);
   if (!machine) throw new ComputeError('refused', 'no such machine');
@@ -51,14 +53,19 @@ async function newRecord(host: QemuHost, machineId: string, id: string): Promise
   const { generation, spec } = machine;
   const bytes = await takenBytes(host.layout.disk(machineId, generation));
   if (bytes === undefined) throw new ComputeError('refused', 'the machine has no disk');
-  await requireSpace(host.layout.snapshots(), bytes);
   const { diskGb } = spec;
-  return { id, machineId, generation, diskGb, state: 'creating', how: 'job', begun: false, sizeGb: 0 };
+  const size = { diskGb, sizeGb: 0 };
+  const need = { folder: host.layout.snapshots(), bytes, snapshotId: id };
+  return await withRoom(host, need, () =>
+    writeSnapshot(host.layout, {
+      ...{ id, machineId, generation, ...size },
+      ...{ state: 'creating', how: 'job', begun: false },
+    }),
+  );
 }
 
 async function begin(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
   const { layout } = host;
-  await writeSnapshot(layout, record);
   const isJob = await withRunning(host, record.machineId, (qmp) => startJob(host, qmp, record));
   if (isJob === true) return await writeSnapshot(layout, { ...record, begun: true });
   return await look(host, await writeSnapshot(layout, { ...record, how: 'copy', begun: true }));
@@ -170,9 +177,11 @@ export async function copySnapshot(
   if (record.state !== 'ready') throw new ComputeError('refused', 'the snapshot is not ready');
   if (record.diskGb > disk.diskGb) throw new ComputeError('refused', 'the snapshot is larger than the disk');
   const from = host.layout.snapshot(snapshotId, 'qcow2');
-  const begun = (await takenBytes(`${disk.path}.part`)) ?? (await takenBytes(disk.path)) ?? 0;
-  await requireSpace(host.options.dir, Math.max(0, ((await takenBytes(from)) ?? 0) - begun));
   const copy = { from, to: disk.path, diskGb: disk.diskGb };
+  if (!(await isBegun(disk.path))) {
+    const need = { folder: host.options.dir, bytes: (await takenBytes(from)) ?? 0 };
+    await withRoom(host, need, () => copyInBackground(host, copy, 0));
+  }
   const state = await copyInBackground(host, copy, COPY_WAIT_MS);
   if (state === 'copying') throw new ComputeError('transient', 'the snapshot is still being copied');
   await stopCopy(host, disk.path);
