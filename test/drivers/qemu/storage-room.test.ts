@@ -67,19 +67,19 @@ describe('room for snapshots', { skip: FULL ? cannotMount() : IN_FULL.skip }, ()
 
   it('of two that are asked for together only one is begun where one fits, and the other when that is gone', async () => {
     const asked = [
-      ['one', 'a'],
-      ['two', 'b'],
-    ] as const;
-    const outcomes = await Promise.allSettled(asked.map((words) => driver.snapshot(...words)));
+      { machine: 'one', id: 'a' },
+      { machine: 'two', id: 'b' },
+    ];
+    const outcomes = await Promise.allSettled(asked.map(({ machine, id }) => driver.snapshot(machine, id)));
     const begun = asked.filter((_, n) => outcomes[n]?.status === 'fulfilled');
     const refused = asked.filter((_, n) => outcomes[n]?.status === 'rejected');
     assert.deepEqual([begun.length, refused.length], [1, 1]);
-    for (const words of refused) await failsAs('host', driver.snapshot(...words));
-    for (const words of begun) await ready(...words);
-    for (const words of refused) await failsAs('host', driver.snapshot(...words));
-    for (const [, id] of begun) await driver.removeSnapshot(id);
-    for (const words of refused) await ready(...words);
-    for (const [, id] of refused) await driver.removeSnapshot(id);
+    for (const { machine, id } of refused) await failsAs('host', driver.snapshot(machine, id));
+    for (const { machine, id } of begun) await ready(machine, id);
+    for (const { machine, id } of refused) await failsAs('host', driver.snapshot(machine, id));
+    for (const { id } of begun) await driver.removeSnapshot(id);
+    for (const { machine, id } of refused) await ready(machine, id);
+    for (const { id } of refused) await driver.removeSnapshot(id);
   });
 
   it('what a volume was promised is none', async () => {
