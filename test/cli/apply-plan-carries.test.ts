@@ -188,6 +188,16 @@ test('what a server that goes holds is taken from it when it has stopped, and wh
   assert.doesNotMatch(said(fileOf(both), running), /is stopped/);
 });
 
+test('whose filter goes with its group is said, but for servers that go themselves', () => {
+  const actual = account({ servers: [WEB_1], groups: [GROUP] });
+  const absent = 'firewall_groups: [{ name: web, absent: true }]\n';
+  assert.match(
+    said(fileOf(absent), actual),
+    /destroy\nweb\nit is to be absent\nno longer filters for: web-1/,
+  );
+  assert.doesNotMatch(said(fileOf(`servers: []\n${absent}`), actual), /no longer filters/);
+});
+
 test('what a suspended server does not do is refused before anything is done', () => {
   const suspended = { ...WEB_1, status: 'suspended', suspended_reason: 'balance' } as const;
   const volume = 'volumes: [{ name: data, region: par, size_gb: 10, server: web-1 }]\n';

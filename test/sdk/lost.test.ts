@@ -79,6 +79,7 @@ for (const [what, answers, mayBeDone] of [
   ['cut, then refused for what it says', [CUT, refused(422, 'unprocessable')], false],
   ['cut, then signed out', [CUT, refused(401, 'unauthenticated')], true],
   ['a fault of a proxy', [{ status: 502, body: '<html>' }], true],
+  ['a fault with a number of the proxy', [{ status: 520, body: '<html>' }], true],
   ['maintenance', [refused(503, 'maintenance')], false],
   ['not reached', [NOT_MADE], false],
   ['a success without an object', [{ status: 200, body: '' }], true],

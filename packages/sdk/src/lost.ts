@@ -5,8 +5,10 @@ const NOT_MADE =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_\w+|UNABLE_TO_\w+|\w*CERT\w*)$/;
 /** Of Node's fetch, which has no codes for them: a port that it does not use, an answer that only sends elsewhere. */
 const NOT_TAKEN = /bad port|redirect/;
-/** A fault on the way back. 503 is not one of them: the service turned it away. */
-const LOST_STATUSES: readonly number[] = [500, 502, 504];
+/** From here on it is a fault on the way back, of the service or of what stands before it, which may have numbers of its own. */
+const FAULTS_FROM = 500;
+/** But this one: the service turned it away. */
+const TURNED_AWAY = 503;
 
 interface Fault {
   readonly message?: string;
@@ -18,7 +20,7 @@ interface Fault {
 /** `met` is the answer that came, or what the request failed with. What only reads is never lost. */
 export function isLost(request: Request | undefined, met: unknown): boolean {
   if (!request || request.method === 'GET') return false;
-  if (met instanceof Response) return LOST_STATUSES.includes(met.status);
+  if (met instanceof Response) return met.status >= FAULTS_FROM && met.status !== TURNED_AWAY;
   return !isNotMade(met);
 }
 

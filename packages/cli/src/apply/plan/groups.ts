@@ -41,7 +41,7 @@ export function compareGroups(
       if (others > 0) {
         const message = `is applied to ${others === 1 ? 'a server' : `${others} servers`} outside of the project`;
         faults.push({ place, message: `${message}: take it off there first`, exit: 'conflict' });
-      } else items.push(goodbye(found));
+      } else items.push(goodbye(found, servers, actual));
     }
   }
   const told = new Set(desired.groups.map(({ name }) => name));
@@ -174,13 +174,17 @@ function rulesText(count: number): string {
   return count === 1 ? '1 rule' : `${count || 'no'} rules`;
 }
 
-function goodbye({ id, name, applied_to }: ActualGroup): Item {
+function goodbye({ id, name, applied_to }: ActualGroup, { leaving }: ServersPlanned, actual: Actual): Item {
+  const stripped = applied_to.filter((server) => !leaving.has(server));
   return {
     sign: 'destroy',
     kind: 'firewall_group',
     name,
     id,
-    reasons: ['it is to be absent'],
+    reasons: [
+      'it is to be absent',
+      ...(stripped.length > 0 ? [`no longer filters for: ${namesOf(stripped, actual)}`] : []),
+    ],
     loses: `firewall group ${name}`,
     acts: [{ do: 'delete_group', id, applied: applied_to.length > 0 }],
   };
