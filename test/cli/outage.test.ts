@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { IN_FULL } from '../support/runs.ts';
 import { apiToken } from '../support/v1-client.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { type ExampleWorld, startExampleWorld } from './support/example-account.ts';
 import { type Recorder, startRecorder } from './support/recorder.ts';
 import { type Cli, cliOf } from './support/run-cli.ts';
 
@@ -12,14 +12,15 @@ const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBWBlpcKVr8nCRYeXJsJkQy7jLRJJpX
 const REFUSED = 6;
 
 describe('a service that is away while a command waits', IN_FULL, () => {
-  let world: World;
+  let world: ExampleWorld;
   let way: Recorder;
   let cli: Cli;
   let refused = 0;
   before(async () => {
-    world = await startWorld();
+    world = await startExampleWorld();
     way = await startRecorder(world.url, (operation) => {
-      if (!['servers.get', 'snapshots.get'].includes(operation) || refused >= REFUSED) return false;
+      if (!['servers.get', 'snapshots.get', 'deliveries.list'].includes(operation) || refused >= REFUSED)
+        return false;
       refused += 1;
       return true;
     });
@@ -41,6 +42,13 @@ describe('a service that is away while a command waits', IN_FULL, () => {
     refused = 0;
     const snapshot = await cli.json('snapshot', 'create', 'web-1');
     assert.deepEqual([snapshot.status, refused], ['ready', REFUSED]);
+  });
+
+  it('is outlasted by a ping, too', async () => {
+    refused = 0;
+    const { id } = await cli.json('webhook', 'create', world.receiver.url('/hooks'));
+    const delivery = await cli.json('webhook', 'test', id);
+    assert.deepEqual([delivery.status, refused], ['delivered', REFUSED]);
   });
 
   it('two keys of one name that are the same key are no two', async () => {

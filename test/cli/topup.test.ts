@@ -169,9 +169,17 @@ describe('skerry topup, when it is not credited', IN_FULL, () => {
     await world.settle();
     await turn(world.opened.service, 'topup-credit', true);
     const { code, stdout, stderr } = await cli('topup', 'describe', topup.id, '--wait');
-    assert.deepEqual([code, stdout], [10, '']);
+    assert.deepEqual([code, stdout.includes(topup.id)], [10, true]);
     assert.match(stderr, /credits are held at the moment. Nothing is lost/);
     assert.ok(stderr.includes(topup.id));
+  });
+
+  it('prints what was made on stdout when the waiting ends before it is paid', async () => {
+    const words = ['--coin', 'LTC', '--amount-usd', '40', '--timeout', '1', '-o', 'json'];
+    const { code, stdout } = await cli('topup', 'create', ...words);
+    assert.equal(code, 9);
+    const { id, status } = JSON.parse(stdout);
+    assert.deepEqual([(await cli.json('topup', 'describe', id)).id, status], [id, 'pending']);
   });
 
   it('counts the time by the clock of the service, and ends with 10 when it is over', async () => {

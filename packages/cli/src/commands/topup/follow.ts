@@ -9,12 +9,16 @@ const SECOND_MS = 1_000;
 /** A payment needs as long as its chain: a day is longer than any of them. */
 export const PATIENCE_S = 24 * 60 * 60;
 
-/** `leftMs`: until the rate is kept no longer, by the service's clock; null: it is not known. */
+/**
+ * `leftMs`: until the rate is kept no longer, by the service's clock; null: it is not known. `show` is told what was last seen of it
+ * when the waiting ends otherwise: a script needs its id.
+ */
 export async function follow(
   { skerry, terminal, signal }: Context,
   topup: Topup,
   timeoutS: number | undefined,
   leftMs: number | null,
+  show: (last: Topup) => void,
 ): Promise<Topup> {
   const startMs = Date.now();
   let seen = topup;
@@ -34,6 +38,8 @@ export async function follow(
       },
     });
   } catch (error) {
+    terminal.progress('');
+    show(seen);
     const again = `no longer waiting; the top-up stays open. To look again: skerry topup describe ${topup.id}`;
     if (signal.aborted) throw new Failure('interrupted', again);
     if (error instanceof WaitTimeoutError) throw new Failure('timeout', again);

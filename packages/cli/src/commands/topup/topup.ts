@@ -59,8 +59,9 @@ When its time is over before it is paid, or when the operator holds credits, it 
     showPayment(terminal, topup, noQr);
     // It was made this moment, by the service's clock.
     const leftMs = Date.parse(topup.expires_at) - Date.parse(topup.created_at);
-    const last = noWait ? topup : await follow(context, topup, timeout, leftMs);
-    output.show(last, TOPUP_COLUMNS);
+    const show = (seen: Topup) => output.show(seen, TOPUP_COLUMNS);
+    const last = noWait ? topup : await follow(context, topup, timeout, leftMs, show);
+    show(last);
     await tell(context, last);
   },
 });
@@ -104,8 +105,9 @@ const describe = command({
     const topup = await skerry.topups.get(id);
     if (qr) showQr(terminal, topup);
     const waits = wait && topup.status !== 'credited';
-    const last = waits ? await follow(context, topup, timeout, await leftMsOf(context, topup)) : topup;
-    output.show(last, TOPUP_COLUMNS);
+    const show = (seen: Topup) => output.show(seen, TOPUP_COLUMNS);
+    const last = waits ? await follow(context, topup, timeout, await leftMsOf(context, topup), show) : topup;
+    show(last);
     await tell(context, last);
   },
 });

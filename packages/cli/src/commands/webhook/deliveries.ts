@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Skerry, WaitTimeoutError, type WebhookDelivery } from '@skerry/sdk';
+import { mayPass, type Skerry, WaitTimeoutError, type WebhookDelivery } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { given, LISTS, showList } from '../../lists.ts';
@@ -90,16 +90,34 @@ async function attempted(
 ): Promise<WebhookDelivery> {
   const deadlineMs = Date.now() + timeoutMs;
   for (;;) {
-    // The newest come first, and its only attempt is hardly older than this look.
-    const { data } = await skerry.deliveries.list(webhook, { page_size: 100 }).first();
-    const seen = data.find(({ id }) => id === begun.id) ?? begun;
-    onLook(seen);
-    if (seen.status !== 'pending') return seen;
-    if (Date.now() + INTERVAL_MS > deadlineMs) {
-      throw new WaitTimeoutError(`Delivery ${begun.id} is still pending after ${timeoutMs} ms.`, seen);
+    const isLate = Date.now() + INTERVAL_MS > deadlineMs;
+    const seen = await look(skerry, webhook, begun, signal).catch((error: unknown) => {
+      // It is sent, whether we can look at it or not.
+      if (isLate || signal.aborted || !mayPass(error)) throw error;
+      onLook({ status: `not to be seen right now (${error.message})` });
+      return null;
+    });
+    if (seen) onLook(seen);
+    if (seen && seen.status !== 'pending') return seen;
+    if (isLate) {
+      throw new WaitTimeoutError(
+        `Delivery ${begun.id} is still pending after ${timeoutMs} ms.`,
+        seen ?? begun,
+      );
     }
     await sleep(INTERVAL_MS, undefined, { signal });
   }
+}
+
+async function look(
+  skerry: Skerry,
+  webhook: string,
+  begun: WebhookDelivery,
+  signal: AbortSignal,
+): Promise<WebhookDelivery> {
+  // The newest come first, and its only attempt is hardly older than this look.
+  const { data } = await skerry.deliveries.list(webhook, { page_size: 100 }, { signal }).first();
+  return data.find(({ id }) => id === begun.id) ?? begun;
 }
 
 export const WEBHOOK_DELIVERIES: readonly Command[] = [deliveries, test, replay];
