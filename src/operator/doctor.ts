@@ -57,6 +57,6 @@ async function readService(
     if (!(error instanceof Refusal)) throw error;
     const what = /^SKERRY_(?!DATA_DIR)/.test(error.message) ? 'settings' : 'database';
     const findings: Finding[] = [{ level: 'look', what, says: error.message }];
-    return { findings, promised: { ramMb: 0, diskGb: 0 } };
+    return { findings, promised: { ramMb: 0, diskGb: 0, unused: [] } };
   }
 }

@@ -124,6 +124,14 @@ test('unit, environment file and walk agree on where things are', () => {
   }
 });
 
+test('the walk puts a black hole under each block of its inventory', () => {
+  const instances = LINES.flatMap((line) => line.match(/(?<=skerry-blackhole@)[\da-f]\S*/g) ?? []);
+  const blocks = instances.map((instance) => instance.replaceAll('-', '/'));
+  const added = LINES.flatMap((line) => line.match(/(?<=^skerryd ips add .*--block )\S+/) ?? []);
+  assert.deepEqual(blocks.toSorted(), [...new Set(added)].toSorted());
+  assert.ok(LINES.some((line) => line === 'cp deploy/skerry-blackhole@.service /etc/systemd/system/'));
+});
+
 test('the walk installs every package that skerryd doctor asks for', () => {
   const source = new URL('../../src/drivers/compute/qemu/examine/programs.ts', import.meta.url);
   const table = /PROGRAMS[^=]*= \{([^}]*)\}/.exec(readFileSync(source, 'utf8'))?.[1] ?? '';

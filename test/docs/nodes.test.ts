@@ -79,7 +79,7 @@ describe('units and packet filter of nodes', () => {
   it('are installed by the guide, each for the user and the folder that it makes', () => {
     const text = TYPED.join('\n');
     const there = readdirSync(DEPLOY).filter(
-      (name) => name.endsWith('.service') && name !== 'skerryd.service',
+      (name) => name.endsWith('.service') && !name.startsWith('skerry'),
     );
     assert.deepEqual(there.toSorted(), NODES.map((name) => `${name}.service`).toSorted());
     for (const name of NODES) {
@@ -162,7 +162,7 @@ describe('units and packet filter of nodes', () => {
   }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'skerry-units-'));
     try {
-      const files = [...NODES, 'skerryd'].map((name) => {
+      const files = [...NODES, 'skerryd', 'skerry-blackhole@'].map((name) => {
         const file = join(folder, `${name}.service`);
         writeFileSync(file, deploy(`${name}.service`).replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'));
         return file;

@@ -49,7 +49,7 @@ function calls(
     traffic: () => driver.traffic(id, { bitsPerS: null, mail: false }),
     list: () => driver.list(),
     tend: () => driver.tend(),
-    examine: () => driver.examine({ ramMb: 0, diskGb: 0 })[Symbol.asyncIterator]().next(),
+    examine: () => driver.examine({ ramMb: 0, diskGb: 0, unused: [] })[Symbol.asyncIterator]().next(),
   };
 }
 

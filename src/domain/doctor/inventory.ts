@@ -2,7 +2,7 @@
 
 import type { Promised } from '../../ports/compute.ts';
 import { countPool } from '../../store/addresses.ts';
-import { listImports } from '../../store/doctor.ts';
+import { listImports, listUnused } from '../../store/doctor.ts';
 import { listHosts } from '../../store/hosts.ts';
 import type { Service } from '../context.ts';
 import type { Finding } from '../status.ts';
@@ -24,7 +24,8 @@ export async function examineInventory(service: Parts): Promise<Finding[]> {
 export async function promisedBy({ db, compute }: Parts): Promise<Promised> {
   const ours = (await listHosts(db)).filter(({ name }) => compute.hosts?.includes(name));
   const sum = (of: 'ram_mb' | 'disk_gb') => ours.reduce((all, host) => all + host[of], 0);
-  return { ramMb: sum('ram_mb'), diskGb: sum('disk_gb') };
+  const unused = await listUnused(db, [...new Set(ours.map(({ region_id }) => region_id))]);
+  return { ramMb: sum('ram_mb'), diskGb: sum('disk_gb'), unused };
 }
 
 async function hosts({ db }: Parts, driven: readonly string[]): Promise<Finding[]> {

@@ -6,7 +6,7 @@ import { bootNothing } from './boot-nothing.ts';
 import { untilInterrupted } from './interrupted.ts';
 import { limits, programs, user } from './programs.ts';
 import type { Another } from './scratch.ts';
-import { addresses, devices, forwarding, kernel, promises, space } from './system.ts';
+import { addresses, blackHoles, devices, forwarding, kernel, promises, space } from './system.ts';
 
 type Look = (host: QemuHost) => Promise<readonly Examined[]>;
 
@@ -25,6 +25,7 @@ export async function* examineHost(
     }
   }
   yield* await promises(host, promised);
+  yield* await blackHoles(host, promised);
   if (lacking) {
     yield { level: 'note', what: 'boot', says: 'not tried: mend what is above first' };
     return;

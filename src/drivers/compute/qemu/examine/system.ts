@@ -120,6 +120,21 @@ export async function promises({ layout }: QemuHost, { ramMb, diskGb }: Promised
   return found;
 }
 
+/** What comes for an address that no server has must end here: by the default route it would come back, again and again. */
+export async function blackHoles(host: QemuHost, { unused }: Promised): Promise<Examined[]> {
+  let leaving = 0;
+  for (const address of unused) {
+    // It fails where there is no way, and so no round.
+    const route = await host.runInNet('ip', ['route', 'get', 'fibmatch', address]).catch(() => '');
+    if (route.startsWith('default ')) leaving += 1;
+  }
+  if (leaving === 0) return [];
+  const says =
+    `${leaving} of the inventory's ${unused.length} blocks lead out by the default route where no server is: packets go ` +
+    'round until they die; systemctl enable --now skerry-blackhole@… for each block';
+  return [{ level: 'look', what: 'routes', says }];
+}
+
 async function opens(path: string): Promise<boolean> {
   try {
     await (await open(path, constants.O_RDWR)).close();

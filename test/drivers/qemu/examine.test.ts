@@ -1,0 +1,48 @@
+/** What `skerryd doctor` sees of a host's routes, and the unit that mends it. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, it } from 'node:test';
+import { blackHoles } from '../../../src/drivers/compute/qemu/examine/system.ts';
+import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
+import { createLogger } from '../../../src/kernel/logger.ts';
+import { NetBench } from './net-bench.ts';
+import { NET_SKIP } from './net-world.ts';
+
+const UNIT = readFileSync(new URL('../../../deploy/skerry-blackhole@.service', import.meta.url), 'utf8');
+const UNUSED = ['192.0.2.66', '2001:db8:0:ff00::'];
+
+let net: NetBench;
+let host: QemuHost;
+before(async () => {
+  if (NET_SKIP) return;
+  net = await NetBench.open();
+  const options = { dir: '/nowhere', hosts: ['one'], accelerator: 'tcg', netns: net.router } as const;
+  host = new QemuHost({ ...options, log: createLogger('silent') });
+});
+after(() => net?.close());
+
+const ip = (...words: readonly string[]) => net.in('ip', words);
+const found = async () => {
+  const promised = { ramMb: 0, diskGb: 0, unused: UNUSED };
+  return (await blackHoles(host, promised)).map(({ level, what, says }) => `${level} ${what} ${says}`);
+};
+/** What the unit does at its start, or its end, with this block. */
+const unit = async (key: 'ExecStart' | 'ExecStop', block: string) => {
+  const line = new RegExp(`^${key}=/bin/ip (.*)$`, 'm').exec(UNIT)?.[1] ?? assert.fail(key);
+  await ip(...line.replaceAll('%I', block).split(' '));
+};
+
+it('an address without a server leads into its black hole, or the doctor says that it leads out', {
+  skip: NET_SKIP,
+}, async () => {
+  assert.deepEqual(await found(), []);
+  await ip('route', 'add', 'default', 'via', '172.31.255.2');
+  await ip('route', 'add', 'default', 'via', 'fd00:5ce7::2');
+  assert.match((await found()).join(), /^look routes 2 of the inventory's 2 blocks lead out /);
+  for (const _ of ['first', 'again']) await unit('ExecStart', '192.0.2.64/26');
+  assert.match((await found()).join(), /^look routes 1 of /);
+  await unit('ExecStart', '2001:db8:0:ff00::/60');
+  assert.deepEqual(await found(), []);
+  for (const block of ['192.0.2.64/26', '2001:db8:0:ff00::/60']) await unit('ExecStop', block);
+  assert.match((await found()).join(), /^look routes 2 of /);
+});
