@@ -1,21 +1,29 @@
 /** What the driver makes of the files of volumes and snapshots, and when it refuses: no machine is started here. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { run } from '../../../src/drivers/compute/qemu/command.ts';
 import { QemuCompute } from '../../../src/drivers/compute/qemu/driver.ts';
 import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
 import { keptSpec } from '../../../src/drivers/compute/qemu/machine/ensure.ts';
+import { volumeSerial } from '../../../src/drivers/compute/qemu/names.ts';
 import { writeRecord } from '../../../src/drivers/compute/qemu/record.ts';
 import { copyInBackground, stopCopies } from '../../../src/drivers/compute/qemu/storage/background-copy.ts';
 import { readVolume, writeVolume } from '../../../src/drivers/compute/qemu/storage/volume-record.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
 import { findProgram } from '../../support/installed.ts';
+import { FULL, IN_FULL } from '../../support/runs.ts';
 import { failsAs, machineSpec } from '../compute-world.ts';
 
+/** The sockets of machines are in /run; and a guest is waited for in real time. */
+const CANNOT_PRETEND = {
+  skip: FULL ? process.getuid?.() !== 0 && 'sockets in /run need root' : IN_FULL.skip,
+};
 const missing = ['qemu-img', 'flock'].find((name) => !findProgram([name])) ?? false;
 
 describe('files of volumes and snapshots', { skip: missing }, () => {
@@ -48,6 +56,29 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
     });
   };
 
+  /** A QEMU whose guest does not let go: how often it was told to. */
+  const pretendToKeep = async (t: TestContext, volumeId: string) => {
+    const path = host.layout.running('off', 'qmp');
+    await mkdir(dirname(path), { recursive: true });
+    let asked = 0;
+    const server = createServer((client) => {
+      client
+        .on('error', () => undefined)
+        .on('data', (line) => {
+          const { execute } = JSON.parse(String(line)) as { readonly execute: string };
+          if (execute === 'device_del') asked += 1;
+          const devices = [{ name: `dev-vol-${volumeSerial(volumeId)}` }];
+          client.write(`${JSON.stringify({ return: execute === 'qom-list' ? devices : {} })}\n`);
+        });
+    }).listen(path);
+    await once(server, 'listening');
+    t.after(async () => {
+      server.close();
+      await rm(host.layout.runDir, { recursive: true, force: true });
+    });
+    return () => asked;
+  };
+
   it('a volume whose file is lost is not made anew, neither where it is attached nor anywhere else', async () => {
     const volume = { id: 'lost', sizeGb: 1, device: '/dev/vdb' };
     const file = host.layout.volume('lost', 'qcow2');
@@ -75,6 +106,15 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
     await rm(file);
     await failsAs('host', driver.attach('off', volume));
     await driver.removeVolume('older');
+  });
+
+  it('a guest that keeps its volume is waited for once, and then looked at', CANNOT_PRETEND, async (t) => {
+    await driver.attach('off', { id: 'kept', sizeGb: 1, device: '/dev/vdb' });
+    const asked = await pretendToKeep(t, 'kept');
+    await failsAs('transient', driver.detach('kept'));
+    const before = asked();
+    await failsAs('transient', driver.detach('kept'));
+    assert.deepEqual([before, asked() - before], [5, 1]);
   });
 
   it('a copy of a restore that was given up ends when the power of its machine is set', async (t) => {

@@ -101,7 +101,11 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     await failsAs('transient', world.driver.detach(id));
     await failsAs('transient', world.driver.attach(two, volume()));
     await inQemu(one, (qmp) => qmp.execute('cont'));
-    await world.driver.attach(two, volume());
+    // It may take longer to let go than it is waited for now.
+    await world.eventually(async () => {
+      await world.driver.attach(two, volume());
+      return true;
+    });
     await Promise.all([sees(one, 0), sees(two, 1)]);
   });
 

@@ -61,7 +61,10 @@ export async function growNode(
   await qmp.execute('block_resize', { 'node-name': nodeName(record.id), size });
 }
 
-/** How often a guest is asked whether it has let go, and how long each time: others want to speak to QEMU meanwhile. */
+/**
+ * How often a guest is asked whether it has let go, and how long each time: others want to speak to QEMU meanwhile. One that
+ * was asked before is asked once: it had its time, and others wait for the machine.
+ */
 const LOOKS = 5;
 const LOOK_MS = 2_000;
 
@@ -69,8 +72,13 @@ const LOOK_MS = 2_000;
  * Makes the guest not have it any more. It must agree: one that does not listen (it is still booting, or knows nothing of
  * hot-plug) keeps it, and this is `transient`, until it does or is switched off.
  */
-export async function unplug(host: QemuHost, machineId: string, volumeId: string): Promise<void> {
-  for (let looks = 0; looks < LOOKS; looks++) {
+export async function unplug(
+  host: QemuHost,
+  machineId: string,
+  { id: volumeId, leaving }: VolumeRecord,
+): Promise<void> {
+  const looksMax = leaving ? 1 : LOOKS;
+  for (let looks = 0; looks < looksMax; looks++) {
     const qmp = await Qmp.open(host.layout.running(machineId, 'qmp'));
     if (!qmp) return;
     try {

@@ -87,7 +87,7 @@ export async function detachVolume(host: QemuHost, volumeId: string): Promise<vo
     if (record.machineId === null) return;
     // From here on it is not plugged in again, whoever starts the machine.
     if (!record.leaving) await writeVolume(host.layout, { ...record, leaving: true });
-    await unplug(host, record.machineId, volumeId);
+    await unplug(host, record.machineId, record);
     await release(host, record);
   });
 }
