@@ -32,6 +32,7 @@ export interface RealCoin {
 /** What drivers know of our own addresses. */
 export interface Given {
   readonly own: (coin: CoinCode) => OwnAddresses;
+  readonly paid: (coin: CoinCode) => OwnAddresses;
   readonly pool: (coin: CoinCode) => AddressPool;
   /** How many numbers were given out. */
   readonly count: (coin: CoinCode) => Promise<number>;
@@ -87,8 +88,8 @@ function utxo({ config, given, allowTest }: Parts, coin: 'BTC' | 'LTC'): readonl
   const node = nodeOf(config, setting);
   const account = accountOf(config, `SKERRY_${coin}_XPUB`);
   if (node === null || account === null) return [];
-  const own = given.own(coin);
-  const driver = new UtxoChain({ coin, node, account, own, allowTest, given: () => given.count(coin) });
+  const known = { own: given.own(coin), paid: given.paid(coin), given: () => given.count(coin) };
+  const driver = new UtxoChain({ coin, node, account, allowTest, ...known });
   const second = `SKERRY_${coin}_SECOND_URL` as const;
   const other = nodeOf(config, second);
   return [

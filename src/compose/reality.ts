@@ -6,7 +6,7 @@ import type { Market } from '../kernel/market-rate.ts';
 import { Refusal } from '../kernel/refusal.ts';
 import { sqlAddressPool } from '../store/address-pool.ts';
 import { listCoinRows } from '../store/coins.ts';
-import { findOwnAddresses } from '../store/own-addresses.ts';
+import { findOwnAddresses, findPaidAddresses } from '../store/own-addresses.ts';
 import { quoteBook } from '../store/quotes.ts';
 import type { Asked } from '../workers/quotes.ts';
 import { type RealCoin, realCoins } from './coins.ts';
@@ -33,6 +33,7 @@ export function openReality(
   }
   const coins = realCoins(config, {
     own: (coin) => (addresses) => findOwnAddresses(db, coin, addresses),
+    paid: (coin) => (addresses) => findPaidAddresses(db, coin, addresses),
     pool: (coin) => sqlAddressPool(db, coin, clock),
     count: async (coin) => (await listCoinRows(db)).find(({ code }) => code === coin)?.next_index ?? 0,
     now: () => clock.now(),

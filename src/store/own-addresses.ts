@@ -16,6 +16,16 @@ export async function findOwnAddresses(
   return new Set(rows.map(({ address }) => address));
 }
 
+/** Those of these addresses that were paid, in blocks that stand. */
+export async function findPaidAddresses(
+  sql: Sql,
+  coin: CoinCode,
+  addresses: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const given = await findGiven(sql, coin, addresses);
+  return new Set(given.filter(({ units }) => units > 0n).map(({ address }) => address));
+}
+
 export interface Given {
   readonly address: string;
   /** What is in blocks now, in the coin's smallest unit, whatever became of it since. */

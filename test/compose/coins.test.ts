@@ -51,6 +51,7 @@ function live(env: Readonly<Record<string, string>> = {}): Config {
 
 const coinsOf = (config: Config) =>
   realCoins(config, {
+    paid: () => async () => new Set(),
     own: () => async () => new Set(),
     pool: () => ({}) as AddressPool,
     count: async () => 0,

@@ -1,10 +1,10 @@
-/** A wallet of Bitcoin that was lost and made anew, after the money was swept. */
+/** Bitcoin through a real database: what is known of payments that the wallet does not tell. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
-import { UtxoChain } from '../../../src/drivers/chain/utxo/driver.ts';
+import { UtxoChain, type UtxoOptions } from '../../../src/drivers/chain/utxo/driver.ts';
 import { formatUnits } from '../../../src/kernel/money.ts';
-import { findOwnAddresses } from '../../../src/store/own-addresses.ts';
+import { findOwnAddresses, findPaidAddresses } from '../../../src/store/own-addresses.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 import { BitcoinStub, ZPUB } from './bitcoin-stub.ts';
 
@@ -14,11 +14,12 @@ before(async () => {
   node = await BitcoinStub.start();
   world = await TopupWorld.start({
     chains: ({ db }) => {
-      const own = (addresses: readonly string[]) => findOwnAddresses(db, 'BTC', addresses);
-      const account = AccountKey.parse(ZPUB);
-      return new Map([
-        ['BTC', new UtxoChain({ coin: 'BTC', node: node.node, account, own, allowTest: false })],
-      ]);
+      const options: UtxoOptions = {
+        ...{ coin: 'BTC', node: node.node, account: AccountKey.parse(ZPUB), allowTest: false },
+        own: (addresses) => findOwnAddresses(db, 'BTC', addresses),
+        paid: (addresses) => findPaidAddresses(db, 'BTC', addresses),
+      };
+      return new Map([['BTC', new UtxoChain(options)]]);
     },
   });
 });
@@ -33,7 +34,7 @@ async function mine(): Promise<void> {
   await world.settle();
 }
 
-it('of what is spent nobody can say where it is, so no credit is taken back', async () => {
+it('of what is spent, and was forgotten by a wallet made anew, no credit is taken back', async () => {
   const topup = await world.invoice(100);
   node.pay({ address: topup.deposit_address, amount: formatUnits(topup.deposit_units, 8) });
   for (let i = 0; i < 3; i++) await mine();
@@ -44,4 +45,11 @@ it('of what is spent nobody can say where it is, so no credit is taken back', as
   assert.equal(await world.balance(topup), 13_000n);
   assert.equal((await world.deposits(topup))[0]?.state, 'included');
   assert.ok(node.countOf('gettxout') > 0);
+});
+
+it('which addresses were paid is known without it', async () => {
+  await world.invoice(100);
+  await world.invoice(100);
+  const notes = await world.chains.get('BTC')?.examine(3);
+  assert.match(notes?.at(-1)?.says ?? '', /of 3 addresses given out at most 2 in a row were never paid/);
 });

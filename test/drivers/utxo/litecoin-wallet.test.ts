@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { UnsafeChain } from '../../../src/ports/chain.ts';
 import { IN_FULL } from '../../support/runs.ts';
 import { NO_LITECOIND } from './litecoin-node.ts';
-import { LitecoinWorld, WATCHING } from './litecoin-world.ts';
+import { accountKey, LitecoinWorld, WATCHING } from './litecoin-world.ts';
 
 describe('a Litecoin wallet that only watches', { skip: IN_FULL.skip || NO_LITECOIND }, () => {
   let coins: LitecoinWorld;
@@ -17,8 +17,8 @@ describe('a Litecoin wallet that only watches', { skip: IN_FULL.skip || NO_LITEC
     return driver.allocate({ id: `invoice-${index}`, index, amountUnits: 1n });
   }
 
-  async function watched(address: string): Promise<unknown> {
-    const info = await coins.watcher.call('getaddressinfo', [address], WATCHING);
+  async function watched(address: string, wallet = WATCHING): Promise<unknown> {
+    const info = await coins.watcher.call('getaddressinfo', [address], wallet);
     return (info as { iswatchonly: unknown }).iswatchonly;
   }
 
@@ -74,10 +74,25 @@ describe('a Litecoin wallet that only watches', { skip: IN_FULL.skip || NO_LITEC
   });
 
   it('names the longest row of addresses that were never paid', async () => {
-    const [watching, gap] = await coins.driver().examine(30);
+    const third = (await allocate(3)).address;
+    const [watching, gap] = await coins.driver({ paid: async () => new Set([third]) }).examine(30);
     assert.equal(watching?.level, 'ok');
     assert.match(gap?.says ?? '', /at most 26 in a row .* gap limit of 27/);
     assert.equal(gap?.level, 'note');
+  });
+
+  it('made anew watches the addresses of a key that was exchanged once that key is proven to it', async () => {
+    const wallet = 'anew';
+    await coins.makeWatchWallet(wallet);
+    const former = coins.driver({ wallet, given: 8, account: accountKey(200) });
+    const present = coins.driver({ wallet, given: 8 });
+    await present.prove();
+    const { address } = await allocate(3, coins.driver({ account: accountKey(200) }));
+    assert.equal(await watched(address, wallet), false);
+    await former.prove();
+    assert.equal(await watched(address, wallet), true);
+    assert.equal((await present.examine(8))[0]?.level, 'ok');
+    await coins.watcher.call('unloadwallet', [wallet]);
   });
 
   it('is well, and says its height', async () => {

@@ -27,6 +27,8 @@ export interface DriverOptions {
   readonly wallet?: string;
   readonly given?: number;
   readonly own?: OwnAddresses;
+  readonly paid?: OwnAddresses;
+  readonly account?: AccountKey;
   readonly listMaxBytes?: number;
 }
 
@@ -96,14 +98,17 @@ export class LitecoinWorld {
       wallet = WATCHING,
       given = 0,
       own = async () => new Set(),
+      paid = async () => new Set(),
+      account = this.account,
       listMaxBytes,
     } = options;
     const node = this.watcher.address(wallet);
     return new UtxoChain({
       coin: 'LTC',
       node,
-      account: this.account,
+      account,
       own,
+      paid,
       allowTest,
       given: async () => given,
       ...(listMaxBytes === undefined ? {} : { listMaxBytes }),

@@ -39,6 +39,8 @@ export interface UtxoOptions {
   readonly allowTest: boolean;
   /** How many numbers were given out: their addresses are watched, whatever happened to the wallet. */
   readonly given?: () => Promise<number>;
+  /** Which of these addresses were paid: for the gap that the operator's own wallet must bridge. */
+  readonly paid?: OwnAddresses;
   /** A longer list of payments is not read: the chain is walked instead. */
   readonly listMaxBytes?: number;
 }
@@ -123,7 +125,8 @@ export class UtxoChain implements ChainDriver {
   }
 
   async examine(given: number): Promise<readonly ChainNote[]> {
-    return await examineWallet(this.#rpc, this.#watchList, await this.#proven(), given);
+    const { paid = async () => new Set() } = this.#options;
+    return await examineWallet(this.#rpc, this.#watchList, { wallet: await this.#proven(), paid, given });
   }
 
   async #proven(): Promise<Wallet> {

@@ -1,25 +1,30 @@
 /** What whoever runs the service should know of the addresses given out. */
-import type { ChainNote } from '../../../ports/chain.ts';
-import { fieldsOf, listOf, textOf } from '../answers.ts';
+import type { ChainNote, OwnAddresses } from '../../../ports/chain.ts';
+import { listOf, textOf } from '../answers.ts';
 import type { JsonRpc } from '../json-rpc.ts';
 import { CHUNK, type Wallet, type WatchList } from './watch-list.ts';
 
 /** What most wallets bridge unless they are told otherwise. */
 const USUAL_GAP = 20;
-/** Of all that was ever received. */
-const LIST_MAX_BYTES = 64 * 1024 ** 2;
 
-/** `given`: the next number. */
+export interface Examined {
+  readonly wallet: Wallet;
+  /** Which of these addresses were paid. The wallet is not asked: of a descriptor that is not active Bitcoin Core lists none. */
+  readonly paid: OwnAddresses;
+  /** The next number. */
+  readonly given: number;
+}
+
 export async function examineWallet(
   rpc: JsonRpc,
   watchList: WatchList,
-  wallet: Wallet,
-  given: number,
+  examined: Examined,
 ): Promise<readonly ChainNote[]> {
+  const { wallet, given } = examined;
   if (given === 0) return [{ level: 'ok', says: 'no address was given out yet' }];
   return [
     watchNote(await watchList.watchedChunks(wallet, given), given),
-    gapNote(await longestUnpaid(rpc, wallet, given), given),
+    gapNote(await longestUnpaid(rpc, examined), given),
   ];
 }
 
@@ -43,21 +48,16 @@ function gapNote(gap: number, given: number): ChainNote {
     : { level: 'note', says: `${says} (most have ${USUAL_GAP})` };
 }
 
-async function longestUnpaid(rpc: JsonRpc, wallet: Wallet, given: number): Promise<number> {
-  const received = listOf(
-    await rpc.call('listreceivedbyaddress', [1, false, true], { maxBytes: LIST_MAX_BYTES }),
-    'what was received',
-  );
-  const paid = new Set(
-    received.map((each) => textOf(fieldsOf(each, 'what was received').address, 'an address')),
-  );
+async function longestUnpaid(rpc: JsonRpc, { wallet, paid, given }: Examined): Promise<number> {
   let longest = 0;
   let unpaid = 0;
   for (let first = 0; first < given; first += CHUNK) {
     const range = [first, Math.min(first + CHUNK, given) - 1];
-    const addresses = await rpc.call('deriveaddresses', [wallet.descriptor, range]);
-    for (const address of listOf(addresses, 'addresses')) {
-      unpaid = paid.has(textOf(address, 'an address')) ? 0 : unpaid + 1;
+    const derived = await rpc.call('deriveaddresses', [wallet.descriptor, range]);
+    const addresses = listOf(derived, 'addresses').map((address) => textOf(address, 'an address'));
+    const known = await paid(addresses);
+    for (const address of addresses) {
+      unpaid = known.has(address) ? 0 : unpaid + 1;
       longest = Math.max(longest, unpaid);
     }
   }
