@@ -8,6 +8,11 @@ if (major < 20 || (major === 20 && minor < 3)) {
 import('node:module').then(async (module) => {
   // Compiled modules are kept from one start to the next, where this Node can do that.
   module.enableCompileCache?.();
+  const { existsSync } = await import('node:fs');
+  if (!existsSync(new URL('../dist/main.js', import.meta.url))) {
+    process.stderr.write('skerry: it is not compiled yet; `npm run build` where its sources are does that, on their Node 24.\n');
+    process.exit(1);
+  }
   const { main } = await import('../dist/main.js');
   await main();
 });
