@@ -44,7 +44,7 @@ export function plan(fleet: Fleet, wanted: Wanted, limits: Limits): Step[] {
   const within = (runners: number) => Math.min(Math.max(runners, limits.min), limits.max);
   const leftCents = {
     balance: cents(fleet.balanceUsd) - cents(limits.reserveUsd),
-    // A sum, not a number of runners: each keeps the price that it was ordered at, whatever a new one costs.
+    // A sum, not a number of runners: each keeps its price, whatever a new one costs.
     budget: cents(limits.budgetUsd) - sumCents(young),
   };
   const spend = (priceCents: number): boolean => {

@@ -47,7 +47,10 @@ describe('skerry server', IN_FULL, () => {
     assert.equal((await cli.json('server', 'describe', 'month-1')).suspended_reason, 'not_renewed');
     const { code, stderr } = await cli('server', 'start', 'month-1');
     assert.equal(code, 11);
-    assert.match(stderr, /charge \d+\.\d\d US dollars for another month of server month-1/);
+    assert.match(
+      stderr,
+      /charge \d+\.\d\d US dollars, or the price that was announced since, for another month of server month-1/,
+    );
     assert.equal((await cli.json('server', 'start', 'month-1', '--yes')).status, 'running');
   });
 

@@ -18,7 +18,7 @@ const start = command({
   about: 'Switch a stopped server on',
   help:
     'A server that is suspended because it was not to be renewed is charged another cycle, and resumes: that is\n' +
-    'asked about first, with its price. One that is suspended for want of balance resumes by itself after a top-up.',
+    'asked about first, with its last price. One that is suspended for want of balance resumes by itself after a top-up.',
   does: ['servers.start', 'servers.get', 'servers.list', 'audit_events.list'],
   args: ARGS,
   options: { yes: YES, ...WAITS },
@@ -37,9 +37,10 @@ const start = command({
   },
 });
 
+/** A price that the operator has announced since is the one that is charged; the API does not tell it. */
 function charge({ name, id, billing_months, price_usd_cycle }: Server): string {
   const cycle = billing_months === 1 ? 'another month' : `another ${billing_months} months`;
-  return `charge ${usd(price_usd_cycle)} US dollars for ${cycle} of server ${name} (${id}), which was not renewed, and start it`;
+  return `charge ${usd(price_usd_cycle)} US dollars, or the price that was announced since, for ${cycle} of server ${name} (${id}), which was not renewed, and start it`;
 }
 
 const stop = command({
