@@ -1,5 +1,5 @@
 import { AttemptSignal } from '../attempt-signal.ts';
-import { ApiError, ConnectionError, SkerryError, TimeoutError } from '../errors.ts';
+import { ApiError, ConnectionError, mayPass, SkerryError, TimeoutError } from '../errors.ts';
 import { messages, SILENT_MAX_MS, StreamBroken } from '../event-messages.ts';
 import { reasonOf } from '../lost.ts';
 import { sleep } from '../sleep.ts';
@@ -24,8 +24,9 @@ export type StreamedEvent = Event & { readonly seq: number };
 
 /** Unless the service says otherwise. */
 const COME_AGAIN_MS = 3_000;
-/** Once it was open, too many streams at once (409) or calls (429) pass by themselves, as faults do. */
-const PASSES = new Set([409, 429, 500, 502, 503, 504]);
+/** Too many streams at once: once it was open, they pass by themselves, as too many calls and faults do. */
+const TOO_MANY_STREAMS = 409;
+
 interface Opened {
   readonly body: ReadableStream<Uint8Array>;
   readonly connection: AttemptSignal;
@@ -71,7 +72,7 @@ export class Events extends Resource {
           connection.end();
         }
       }
-      if (broken instanceof ApiError && !PASSES.has(broken.status)) throw broken;
+      if (broken instanceof ApiError && broken.status !== TOO_MANY_STREAMS && !mayPass(broken)) throw broken;
       signal?.throwIfAborted();
       onBreak?.(broken);
       await sleep(comeAgainMs, signal);
