@@ -3,7 +3,7 @@ import type { Service } from '../domain/context.ts';
 import { sendMail } from '../domain/mail/send.ts';
 import { isOn } from '../domain/switches/switch.ts';
 import { crashPoint } from '../kernel/crash.ts';
-import { mailsUnderWay, nextMailDue } from '../store/mails.ts';
+import { hurryMails, mailsUnderWay, nextMailDue } from '../store/mails.ts';
 import { claimedMails } from './claim.ts';
 import type { Duty } from './duty.ts';
 
@@ -28,5 +28,8 @@ function sendDue(service: Service): Promise<number> {
       // Its lease is given back, or ends: the mail stays.
       service.log.warn({ err: reason }, 'a mail could not be put down');
     }
+    // Not before those beside it are put down, which may have found it away a moment ago.
+    const isBack = sent.some((each) => each.status === 'fulfilled' && each.value);
+    if (isBack) await hurryMails(service.db, service.clock.now());
   });
 }

@@ -18,7 +18,6 @@ import {
   delayMail,
   findMailReceiver,
   finishMail,
-  hurryMails,
   type MailFault,
   type MailReceiverRow,
   type MailRow,
@@ -32,29 +31,34 @@ const WAITS_MINUTES = [1, 5, 15, 60, 4 * 60, 12 * 60, 24 * 60] as const;
 /** So often the same mail is put off by a server that takes others: some five days. Then it has failed. */
 const DEFERRALS_MAX = 10;
 
-/** Takes a claimed mail as far as it gets now. */
-export async function sendMail(service: Service, mail: MailRow): Promise<void> {
-  if (mail.status === 'sending') {
-    await end(service, mail, 'unknown');
-    return;
-  }
+/** Takes a claimed mail as far as it gets now. True when the server took it that was away when it was tried before. */
+export async function sendMail(service: Service, mail: MailRow): Promise<boolean> {
+  const outcome = await tryToSend(service, mail);
+  if (outcome !== null) await record(service, mail, outcome);
+  return outcome?.outcome === 'sent' && mail.fault === 'unreachable';
+}
+
+/** Null: it did not come to that, and is put down. */
+async function tryToSend(service: Service, mail: MailRow): Promise<MailOutcome | null> {
+  const putDown = (done: Promise<void>) => done.then(() => null);
+  if (mail.status === 'sending') return await putDown(end(service, mail, 'unknown'));
   const { mailer } = service;
   const now = service.clock.now();
   const receiver = await receiverOf(service, mail);
-  if (!mailer || !receiver) return await end(service, mail, 'dropped');
-  if (mail.stale_at !== null && mail.stale_at <= now) return await end(service, mail, 'stale');
+  if (!mailer || !receiver) return await putDown(end(service, mail, 'dropped'));
+  if (mail.stale_at !== null && mail.stale_at <= now) return await putDown(end(service, mail, 'stale'));
   const outgoing = await writeMail(service, mail, receiver).catch((error: unknown) => {
     service.log.error({ err: error, ...shown(mail) }, 'a mail could not be written');
     return null;
   });
-  if (!outgoing) return await putOff(service, mail, 'unrenderable');
+  if (!outgoing) return await putDown(putOff(service, mail, 'unrenderable'));
   const outcome = await mailer.send(outgoing, async () => {
     const ours = await markMailSending(service.db, mail);
     if (ours) crashPoint('mail.handed_over');
     return ours;
   });
   if (outcome.outcome === 'sent') crashPoint('mail.sent');
-  await record(service, mail, outcome);
+  return outcome;
 }
 
 async function receiverOf(service: Service, mail: MailRow): Promise<Receiver | undefined> {
@@ -76,10 +80,7 @@ async function record(service: Service, mail: MailRow, outcome: MailOutcome): Pr
     case 'taken':
       return;
     case 'sent':
-      await end(service, mail, 'sent');
-      // The server was away and is back.
-      if (mail.fault === 'unreachable') await hurryMails(service.db, service.clock.now());
-      return;
+      return await end(service, mail, 'sent');
     case 'unknown':
       return await end(service, mail, 'unknown', undefined, outcome.detail);
     case 'refused':
