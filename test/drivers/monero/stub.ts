@@ -59,6 +59,8 @@ export class MoneroStub {
   readonly answers: Record<string, (params: Params) => unknown> = {};
   /** Runs before an answer. */
   meanwhile: (method: string) => void = () => undefined;
+  /** The newest of the first ones is of now, more or less. */
+  readonly #firstBlockS = Math.floor(Date.now() / 1000) - 100 * 120;
   #made = 0;
   readonly #server: Server;
   #port = 0;
@@ -117,7 +119,7 @@ export class MoneroStub {
 
   mine(count: number): void {
     for (let i = 0; i < count; i++) {
-      this.blocks.push({ hash: this.#hash('block'), time: 1_790_000_000 + this.blocks.length * 120 });
+      this.blocks.push({ hash: this.#hash('block'), time: this.#firstBlockS + this.blocks.length * 120 });
     }
     this.walletHeight = this.height;
   }
