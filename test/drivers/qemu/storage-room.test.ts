@@ -93,16 +93,18 @@ describe('room for snapshots', { skip: FULL ? cannotMount() : IN_FULL.skip }, ()
   it('a restore needs it for its copy, and one that is under way has its own', async (t) => {
     const { layout } = host;
     const path = layout.diskCopy('two', 2, 'd');
-    const copy = () => copySnapshot(host, 'd', { path, diskGb: 1 });
+    const copy = () => copySnapshot(host, 'd', { machineId: 'two', path, diskGb: 1 });
     t.after(() => stopCopies(host, layout.machine('two')));
     await ready('one', 'd');
+    await run('mount', ['-o', `remount,size=${SIZE_MIB - 1024 + 44}m`, dir]);
     await failsAs('host', copy());
     assert.deepEqual((await readdir(layout.machine('two'))).sort(), ['disk-1.qcow2', 'machine.json']);
     // As one that was killed right after it was begun: the room of what it has yet to write stays its own.
-    await run('mount', ['-o', `remount,size=${SIZE_MIB + WRITTEN_MIB}m`, dir]);
+    await run('mount', ['-o', `remount,size=${SIZE_MIB - 1024 + 84}m`, dir]);
     await writeFile(`${path}.lock`, '');
     await failsAs('host', driver.snapshot('two', 'e'));
     await copy();
+    await run('mount', ['-o', `remount,size=${SIZE_MIB}m`, dir]);
     await driver.removeSnapshot('d');
   });
 });

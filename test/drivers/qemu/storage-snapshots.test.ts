@@ -88,7 +88,7 @@ describe('snapshots of real machines', REAL_MACHINES, () => {
     // A restore of the other that was whole, and one that was put in place, when they were given up.
     const { layout } = world.host;
     const givenUp = layout.diskCopy(spec.id, generation + 1, next);
-    await copySnapshot(world.host, next, { path: givenUp, diskGb: spec.diskGb });
+    await copySnapshot(world.host, next, { machineId: spec.id, path: givenUp, diskGb: spec.diskGb });
     await copyFile(givenUp, layout.disk(spec.id, generation + 1));
     await restore(id);
     const copies = (await readdir(layout.machine(spec.id))).filter((name) => name.startsWith('copy-'));

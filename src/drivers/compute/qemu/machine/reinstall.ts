@@ -25,7 +25,7 @@ export async function restoreMachine(host: QemuHost, spec: MachineSpec, snapshot
   await reinstall(host, spec, copy, async () => {
     await requireSpace(host);
     // Whole when this returns, maybe after a call that was told to come again.
-    await copySnapshot(host, snapshotId, { path: copy, diskGb: spec.diskGb });
+    await copySnapshot(host, snapshotId, { machineId: spec.id, path: copy, diskGb: spec.diskGb });
     await rename(copy, host.layout.disk(spec.id, spec.generation));
     await writeSeeds(host, spec, 'snapshot');
     await dropSecrets(host, spec.id, spec.generation);

@@ -20,6 +20,8 @@ export interface Need {
   readonly bytes: number;
   /** The snapshot that asks, which counts among those under way when it was asked for before. */
   readonly snapshotId?: string;
+  /** The machine whose next disk it becomes: what its present one has yet to take, it will not. */
+  readonly insteadOf?: string;
 }
 
 /**
@@ -34,7 +36,9 @@ export async function withRoom<T>(host: QemuHost, need: Need, begin: () => Promi
     const machines = await listRecords(layout);
     // What is free is looked at last: a guest that writes meanwhile is counted twice rather than not at all.
     const owed = [
-      ...(await Promise.all(machines.map((id) => owedToDisk(host, id, snapshots)))),
+      ...(await Promise.all(
+        machines.filter((id) => id !== need.insteadOf).map((id) => owedToDisk(host, id, snapshots)),
+      )),
       ...(await Promise.all(machines.map((id) => owedToCopies(host, id, snapshots)))),
       ...(await Promise.all(others.map((snapshot) => owedToSnapshot(host, snapshot)))),
       ...(await owedToVolumes(host)),

@@ -170,7 +170,7 @@ const COPY_WAIT_MS = 15_000;
 export async function copySnapshot(
   host: QemuHost,
   snapshotId: string,
-  disk: { readonly path: string; readonly diskGb: number },
+  disk: { readonly machineId: string; readonly path: string; readonly diskGb: number },
 ): Promise<void> {
   const record = await readSnapshot(host.layout, snapshotId);
   if (!record) throw new ComputeError('refused', 'no such snapshot');
@@ -179,7 +179,8 @@ export async function copySnapshot(
   const from = host.layout.snapshot(snapshotId, 'qcow2');
   const copy = { from, to: disk.path, diskGb: disk.diskGb };
   if (!(await isBegun(disk.path))) {
-    const need = { folder: host.options.dir, bytes: (await takenBytes(from)) ?? 0 };
+    const bytes = (await takenBytes(from)) ?? 0;
+    const need = { folder: host.options.dir, bytes, insteadOf: disk.machineId };
     await withRoom(host, need, () => copyInBackground(host, copy, 0));
   }
   const state = await copyInBackground(host, copy, COPY_WAIT_MS);
