@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { run } from '../../../src/drivers/compute/qemu/command.ts';
 import { QemuCompute } from '../../../src/drivers/compute/qemu/driver.ts';
+import { promises } from '../../../src/drivers/compute/qemu/examine/system.ts';
 import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
 import { keptSpec } from '../../../src/drivers/compute/qemu/machine/ensure.ts';
 import { volumeSerial } from '../../../src/drivers/compute/qemu/names.ts';
@@ -115,6 +116,14 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
     const before = asked();
     await failsAs('transient', driver.detach('kept'));
     assert.deepEqual([before, asked() - before], [5, 1]);
+  });
+
+  it('the doctor says that no room is left for snapshots when all of the disk is for sale', async () => {
+    const { blocks, bsize } = await statfs(dir);
+    const hasGb = Math.floor((blocks * bsize) / 1024 ** 3);
+    const found = async (diskGb: number) =>
+      (await promises(host, { ramMb: 0, diskGb, unused: [] })).map(({ level }) => level);
+    assert.deepEqual([await found(hasGb), await found(0)], [['look'], []]);
   });
 
   it('a copy of a restore that was given up ends when the power of its machine is set', async (t) => {

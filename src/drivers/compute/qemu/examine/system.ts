@@ -7,6 +7,8 @@ import { run } from '../command.ts';
 import type { QemuHost } from '../host.ts';
 
 const SPACE_WANTED_GIB = 20;
+/** What nothing may take that is made anew. */
+const RESERVE_GIB = 2;
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
 
@@ -102,7 +104,7 @@ export async function space({ layout }: QemuHost): Promise<Examined[]> {
   return [{ level: 'look', what, says }];
 }
 
-/** Memory is promised to guests whole; disks grow, so those that are promised beyond the file system may be meant so. */
+/** Memory is promised to guests whole, and so is disk: what is free beyond it is all that snapshots get. */
 export async function promises({ layout }: QemuHost, { ramMb, diskGb }: Promised): Promise<Examined[]> {
   const what = 'inventory';
   const hasMb = Math.floor(totalmem() / MIB);
@@ -113,9 +115,11 @@ export async function promises({ layout }: QemuHost, { ramMb, diskGb }: Promised
     const says = `the inventory promises ${ramMb} MiB of memory, this machine has ${hasMb}: skerryd hosts resize`;
     found.push({ level: 'look', what, says });
   }
-  if (diskGb > hasGb) {
-    const says = `the inventory promises ${diskGb} GiB of disk, SKERRY_QEMU_DIR has ${hasGb}: guests are halted when it is full`;
-    found.push({ level: 'note', what, says });
+  if (diskGb + RESERVE_GIB >= hasGb) {
+    const says =
+      `the inventory promises ${diskGb} GiB of disk, SKERRY_QEMU_DIR has ${hasGb}: once it is sold there are no snapshots, ` +
+      'and guests are halted when it is full: skerryd hosts resize';
+    found.push({ level: 'look', what, says });
   }
   return found;
 }
