@@ -93,6 +93,7 @@ describe('a Litecoin network', { skip: IN_FULL.skip || NO_LITECOIND }, () => {
   async function replace(how: 'double-spend' | 'bump', nth: number): Promise<void> {
     const txid = paid[nth % Math.max(1, paid.length)];
     if (txid === undefined || !(await coins.isWaiting(txid))) return;
+    await coins.walletHears();
     if (how === 'bump') {
       const bumped = await coins.payer.call('bumpfee', [txid], 'pay').catch(() => null);
       if (bumped !== null) await coins.passOn((bumped as { txid: string }).txid);

@@ -138,9 +138,15 @@ export class LitecoinWorld {
 
   /** A payment of whole coins and parts, in both mempools; its transaction. */
   async pay(address: string, coins: string): Promise<string> {
+    await this.walletHears();
     const txid = String(await this.payer.call('sendtoaddress', [address, coins], PAYING));
     await this.passOn(txid);
     return txid;
+  }
+
+  /** The payer's wallet knows what its node does: else it spends what was replaced a moment ago, which no node takes. */
+  async walletHears(): Promise<void> {
+    await this.payer.call('syncwithvalidationinterfacequeue');
   }
 
   async passOn(txid: string): Promise<void> {
