@@ -15,18 +15,17 @@ export interface VolumeWork extends VolumeRow {
   readonly last_seq: bigint | null;
   /** It was detached since the driver was last heard, whatever came after. */
   readonly detached: boolean;
-  /** A server that it was detached from, as far as the driver was heard, is being shut down: its guest may still write. */
-  readonly shutting_down: boolean;
+  /** Since when a server is being shut down that it was detached from, as far as the driver was heard; null: none is. */
+  readonly shutdown_since: Date | null;
 }
 
 export async function findVolumeWork(tx: Sql, id: string): Promise<VolumeWork | undefined> {
   return await tx.row<VolumeWork>(
     `select ${VOLUME_COLUMNS}, c.last_seq, coalesce(c.detached, false) as detached,
-            coalesce(c.shutting_down, false) as shutting_down
+            (select max(o.placed_at) from volume_changes d join operations o on o.server_id = d.server_id
+              where d.volume_id = v.id and d.event = 'volume.detached' and o.kind in ('stop', 'suspend')) as shutdown_since
        from volumes v,
-            lateral (select max(seq) as last_seq, bool_or(event = 'volume.detached') as detached,
-                            bool_or(event = 'volume.detached' and server_id in (
-                              select server_id from operations where kind in ('stop', 'suspend'))) as shutting_down
+            lateral (select max(seq) as last_seq, bool_or(event = 'volume.detached') as detached
                        from volume_changes where volume_id = v.id) c
       where v.id = $1`,
     [id],
@@ -44,6 +43,15 @@ export async function takenDevices(tx: Sql, serverId: string, volumeId: string):
     [serverId, volumeId],
   );
   return new Set(rows.map(({ device }) => device));
+}
+
+/** Whether a volume was detached from the server that the driver, as far as it was heard, may still have there. */
+export async function hasLeavingVolume(tx: Sql, serverId: string): Promise<boolean> {
+  const found = await tx.row(
+    `select from volume_changes where server_id = $1 and event = 'volume.detached' limit 1`,
+    [serverId],
+  );
+  return found !== undefined;
 }
 
 /** The caller holds the volume's lock and its disk is taken on this host. */

@@ -134,7 +134,8 @@ describe('skerry apply, when something comes between', () => {
     assert.equal((await shop.named('/volumes')).data.attached_to, made.id);
     shop.write(HEAD + server('web-2') + volume('data', 'web-2'));
     await assertDone(shop, '--no-wait');
-    while ((await shop.named('/servers'))['web-2'].status !== 'running') await world.settle();
+    for (let looks = 0; looks < 100 && (await shop.named('/servers'))['web-2'].status !== 'running'; looks++)
+      await world.settle();
     const left = await assertDone(shop, '--no-wait');
     assert.match(left, /left {4}~ volume data .*: server web-1 is being stopped: the next run does the rest/);
     assert.match(left, /left {4}- server web-1 .*: volume data was left, too/);

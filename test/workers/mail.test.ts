@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../../src/domain/context.ts';
 import { enqueueMail, type NewMail } from '../../src/domain/mail/enqueue.ts';
 import { turn } from '../../src/domain/switches/switch.ts';
@@ -132,7 +133,7 @@ describe('mails', () => {
     world.clock.moveTo(new Date(world.clock.now().getTime() + MINUTE_MS));
     // Heard of after the third one was taken.
     const late = async () => {
-      while (!(await statuses()).includes('sent'));
+      for (let looks = 0; looks < 1_000 && !(await statuses()).includes('sent'); looks++) await pause(5);
       return await failing('unreachable')();
     };
     mailer.answers.push(late, late);

@@ -14,6 +14,7 @@ import { crashPoint } from '../../kernel/crash.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import type { MachineState, PowerAction } from '../../ports/compute.ts';
 import type { OperationRow } from '../../store/operations.ts';
+import { hasLeavingVolume } from '../../store/volume-changes.ts';
 import type { Service } from '../context.ts';
 import { ask, type Fault } from './ask.ts';
 import { complete, fallThrough } from './complete.ts';
@@ -24,6 +25,9 @@ import { ANSWER_MAX_MS } from './within.ts';
 
 /** How soon a guest that still runs is asked again to shut down. */
 const ASK_EVERY_MS = 5 * SECOND_MS;
+
+/** How long a machine that is off waits for a volume that leaves it, before it is switched on. */
+const VOLUME_LEAVES_MS = 15 * SECOND_MS;
 
 const ABSENT = 'the host has no such machine';
 
@@ -122,6 +126,7 @@ async function whetherOn(
   switch (seen?.state) {
     case 'stopped': {
       if (rescue) return await advance(service.db, service, operation, { step: 'enter_rescue' });
+      if (await waitsForVolume(service, operation)) return;
       const fault = await setPower(service, operation, 'on');
       return await goOn(service, operation, fault, { inMs: LOOK_EVERY_MS });
     }
@@ -136,6 +141,17 @@ async function whetherOn(
     default:
       await notThere(service, operation, seen);
   }
+}
+
+/**
+ * Whether the step was put off because a volume is to be taken from the machine first: switched on now, it would have in use
+ * what its customer was told is detached. A driver that does not manage that keeps nobody waiting for long.
+ */
+async function waitsForVolume(service: Service, operation: OperationRow): Promise<boolean> {
+  const sinceMs = service.clock.now().getTime() - operation.placed_at.getTime();
+  if (sinceMs >= VOLUME_LEAVES_MS || !(await hasLeavingVolume(service.db, operation.server_id))) return false;
+  await advance(service.db, service, operation, { inMs: LOOK_EVERY_MS });
+  return true;
 }
 
 async function notThere(

@@ -15,6 +15,7 @@ import { enqueueTask } from '../../store/tasks.ts';
 import {
   attachVolume as attachRow,
   detachVolume as detachRow,
+  listAttachedTo,
   takenDevices,
 } from '../../store/volume-changes.ts';
 import { findVolume, lockVolume, type VolumeRow } from '../../store/volumes.ts';
@@ -53,9 +54,7 @@ export async function attachVolume(
     }
     await placeDisk(tx, volume, server.host_id);
     const taken = await takenDevices(tx, server.id, id);
-    if (most !== null && taken.size >= most) {
-      fail('unavailable', { field: 'server' }, `The server takes ${most} volumes and no more.`);
-    }
+    if (most !== null && taken.size >= most) await refuseMore(tx, server, most);
     const device = firstFreeDevice(taken);
     const row = await attachRow(tx, { id, serverId: server.id, device, hostId: server.host_id });
     const object = volumeObject(row);
@@ -111,6 +110,17 @@ async function lockNamedServer(tx: Sql, customerId: string, shownId: string): Pr
   const id = readId('server', shownId);
   if (!id || !(await lockOwnServer(tx, customerId, id))) unknownReference('server');
   return await lockServerFor(tx, customerId, shownId, 'attach');
+}
+
+async function refuseMore(tx: Sql, { id }: ServerRow, most: number): Promise<never> {
+  if ((await listAttachedTo(tx, [id])).length < most) {
+    fail(
+      'conflict_state',
+      {},
+      'A volume that was detached has not left the server yet: try again in a moment.',
+    );
+  }
+  fail('unavailable', { field: 'server' }, `The server takes ${most} volumes and no more.`);
 }
 
 /** How many volumes the server takes; null: any number. */

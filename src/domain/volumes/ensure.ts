@@ -21,8 +21,9 @@ import { recordAudit, recordEvent, systemActor } from '../record.ts';
 import { ANSWER_MAX_MS, answerWithin } from '../servers/within.ts';
 import { volumeObject } from './object.ts';
 
-/** A guest that was asked to shut down writes what it still has; it is switched off at the deadline. */
-const GUEST_GOES_OFF_MS = SECOND_MS / 2;
+const LOOK_AGAIN_MS = SECOND_MS / 2;
+/** Beyond the deadline, at which a guest that was asked to shut down is switched off: its host may be away. */
+const GRACE_MS = 10 * SECOND_MS;
 
 export async function ensureVolume(service: Service, id: string): Promise<'done' | { againMs: number }> {
   const { compute } = service;
@@ -34,7 +35,7 @@ export async function ensureVolume(service: Service, id: string): Promise<'done'
     if (work) await forget(service, work);
     return 'done';
   }
-  if (work.shutting_down) return { againMs: GUEST_GOES_OFF_MS };
+  if (stillWrites(service, work)) return { againMs: LOOK_AGAIN_MS };
   if (work.detached || work.server_id === null) await answerWithin(ANSWER_MAX_MS, compute.detach(id));
   if (!(await attach(service, work))) return { againMs: 0 };
   await answerWithin(ANSWER_MAX_MS, compute.grow(id, work.size_gb));
@@ -42,6 +43,12 @@ export async function ensureVolume(service: Service, id: string): Promise<'done'
   await service.db.transaction((tx) => announce(service, tx, work));
   crashPoint('volume.recorded');
   return 'done';
+}
+
+/** Whether it is in a guest that was asked to shut down, and writes what it still has. */
+function stillWrites({ clock, settings }: Service, { shutdown_since: since }: VolumeWork): boolean {
+  const mostMs = settings.shutdownDeadlineS * SECOND_MS + GRACE_MS;
+  return since !== null && clock.now().getTime() - since.getTime() < mostMs;
 }
 
 /** Where it is to be attached, it is; false when the driver refused for good and the customer has it back, detached. */

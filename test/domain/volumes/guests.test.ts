@@ -1,10 +1,11 @@
 /** What a guest and its hardware ask of volumes: time to write before one is taken, and no more of them than fit. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, it } from 'node:test';
+import { after, afterEach, before, beforeEach, it, mock } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
-import { stopServer } from '../../../src/domain/servers/power.ts';
+import { startServer, stopServer } from '../../../src/domain/servers/power.ts';
 import { attachVolume, detachVolume } from '../../../src/domain/volumes/attach.ts';
 import { readId } from '../../../src/kernel/ids.ts';
+import type { PowerAction } from '../../../src/ports/compute.ts';
 import { refusal, type VolumeWorld, volumeWorld } from './volume-world.ts';
 
 let world: VolumeWorld;
@@ -21,7 +22,10 @@ beforeEach(async () => {
   region = await world.region();
   server = await world.server(actor, region);
 });
-afterEach(() => world.sound());
+afterEach(async () => {
+  mock.restoreAll();
+  await world.sound();
+});
 
 const detach = (id: string) => detachVolume(world.service, actor, id);
 async function attached(): Promise<string> {
@@ -61,6 +65,46 @@ it('so does one that is attached to another server at once', async () => {
   assert.equal(await world.attachment(id), `${other} /dev/vdb`);
 });
 
+it('and before that is switched on again', async () => {
+  const id = await attached();
+  await world.simulator.setDeaf(readId('server', server) ?? '', true);
+  await stopServer(world.service, actor, server);
+  await detach(id);
+  for (const seconds of [0, 60]) {
+    world.clock.advanceS(seconds);
+    await world.settle();
+  }
+  // Its task looks a little later than the server is seen to be off.
+  await world.db.run(`update tasks set due_at = due_at + interval '2 s' where kind = 'volume'`);
+  world.clock.advanceS(1);
+  await world.settle();
+  const { compute } = world.service;
+  const seen: (string | null)[] = [];
+  const power = compute.power.bind(compute);
+  mock.method(compute, 'power', async (machine: string, action: PowerAction) => {
+    if (action === 'on') seen.push(await world.attachment(id));
+    await power(machine, action);
+  });
+  await startServer(world.service, actor, server);
+  await world.rest();
+  assert.deepEqual(seen, [null]);
+});
+
+it('a host that does not switch the guest off keeps it no longer than the deadline, and the driver is asked', async () => {
+  const id = await attached();
+  await world.faults.set({ driver: 'compute', operation: 'power', times: 1_000 });
+  await stopServer(world.service, actor, server);
+  await detach(id);
+  world.clock.advanceS(69);
+  await world.settle();
+  assert.equal(await world.attachment(id), `${server} /dev/vdb`);
+  world.clock.advanceS(1);
+  await world.settle();
+  assert.equal(await world.attachment(id), null);
+  await world.faults.set({ driver: 'compute', operation: 'power', times: 0 });
+  await world.rest();
+});
+
 it('one of a server that runs leaves it at once', async () => {
   const id = await attached();
   await detach(id);
@@ -80,6 +124,7 @@ it('a server takes as many volumes as its hardware does, and no more', async () 
   await attach(ids[1]);
   assert.deepEqual(await refusal(attach(ids[2])), { code: 'unavailable', field: 'server' });
   await detach(ids[0] ?? '');
+  assert.deepEqual(await refusal(attach(ids[2])), { code: 'conflict_state' });
   await world.rest();
   assert.equal((await attach(ids[2])).device, '/dev/vdb');
   await world.rest();
