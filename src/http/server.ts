@@ -177,8 +177,9 @@ function limitBody(request: IncomingMessage, bodyTimeoutMs: number): void {
   if (request.complete || request.method === 'GET') return;
   const timer = setTimeout(() => {
     const late = new InvalidRequest([], 'The body took too long to arrive.');
-    // Whoever reads it answers; where nobody does, there is nothing to answer.
-    if (!request.emit('error', late)) request.destroy();
+    // Whoever reads it answers. Where nobody does yet, an error would be heard by nobody, and end the process.
+    if (request.listenerCount('error') > 0) request.emit('error', late);
+    else request.destroy();
   }, bodyTimeoutMs);
   timer.unref();
   const done = () => clearTimeout(timer);

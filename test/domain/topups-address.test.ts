@@ -193,7 +193,7 @@ describe('addresses of top-ups', () => {
       chain.allocate = () => late.promise;
       const wanted = { id: newId(world.clock.now()), coin: 'BTC', amountUnits: 1n } as const;
       const numbers = await taken('BTC');
-      await assert.rejects(takeAddress(world.service, chain, wanted, 20), NotInTime);
+      await assert.rejects(takeAddress(world.service, chain, wanted, 500), NotInTime);
       assert.equal(await taken('BTC'), numbers + 1);
       if (how === 'fails') late.reject(new Error('no answer'));
       else late.resolve({ address: 'late', uri: '' });

@@ -147,7 +147,7 @@ describe('an open console', () => {
     assert.equal(await silent.carried.ended, 'viewer');
     silent.viewer.terminate();
     // One that answers pings lives on, though it says nothing else.
-    const alive = await open({ checkEveryMs, silentMs: 60 });
+    const alive = await open({ checkEveryMs: 50, silentMs: 500 });
     for (let pings = 0; pings < 12; pings += 1) await once(alive.viewer, 'ping');
     assert.equal(alive.viewer.readyState, WebSocket.OPEN);
     alive.carried.end('stopping');

@@ -95,6 +95,8 @@ describe('the page that orders a server', () => {
   it('orders once, however often it is clicked, and leads to the server', async () => {
     const page = await panel.open(NEW);
     const typed = { plan: 's1', region: 'par', image: image('debian 13'), name: 'web-1', tags: 'web\nprod' };
+    // The server must not be installed before the page is looked at.
+    await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 1_000 });
     const clicks = await Promise.all(
       [1, 2].map(() =>
         panel.submit(page, 'deploy', { ...typed, labels: 'env=prod', user_data: '#!/bin/sh\r\nid' }),
@@ -112,6 +114,7 @@ describe('the page that orders a server', () => {
     const server = await panel.follow(clicks[0] ?? page);
     assert.match(textOf(server.text), /The server is ordered and paid\. .* web-1 .* provisioning|installing/);
     assert.match(server.headers.get('refresh') ?? '', /^5; url=\/servers\/srv_[a-z2-7]{26}$/);
+    await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 0 });
     await world.settle();
   });
 

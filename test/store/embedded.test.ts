@@ -69,7 +69,7 @@ test('a second start on the folder is refused in one line that names folder, hol
     );
     return true;
   });
-  assert.ok(performance.now() - startedMs < 1_000, 'it does not wait for a living holder');
+  assert.ok(performance.now() - startedMs < 10_000, 'it does not wait for a living holder');
   await first.end();
 
   const own = await start(t, dataDir);

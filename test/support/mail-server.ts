@@ -37,6 +37,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   };
   const server = new SMTPServer({
     authOptional: true,
+    disableReverseLookup: true,
     disabledCommands: options.key === undefined ? ['STARTTLS'] : [],
     logger: false,
     onConnect: (session, done) => reply('connect', session, done),

@@ -110,7 +110,7 @@ test('a node that does not answer is given up on', async () => {
   world.eth.mine(30);
   let answer = () => {};
   world.btc.duringPoll = () => new Promise((resolve) => (answer = resolve));
-  await watchDuty(world.service, { driverTimeoutMs: 50, retryFirstMs: 1 }).run();
+  await watchDuty(world.service, { driverTimeoutMs: 50, retryFirstMs: 1, patienceMs: 10_000 }).run();
   assert.equal((await world.topup(topup)).status, 'credited');
   assert.equal((await coin('BTC'))?.failures, 1);
   answer();
@@ -224,7 +224,7 @@ test('a process that reads for long keeps its coin', async () => {
     const deadline = Date.now() + 5_000;
     while ((await until())?.getTime() === first?.getTime()) assert.ok(Date.now() < deadline);
   };
-  await watchDuty(world.service, { leaseMs: 60 }).run();
+  await watchDuty(world.service, { leaseMs: 60, patienceMs: 10_000 }).run();
   assert.equal((await world.topup(topup)).status, 'credited');
 });
 

@@ -15,7 +15,7 @@ const MAIL: OutgoingMail = {
   encrypted: false,
 };
 const FROM = parseSender('Skerry Ho\u0308st <no-reply@skerry.example>');
-const SILENCE_MS = 250;
+const SILENCE_MS = 1_000;
 
 function mailer(port: number, more: Partial<SmtpServer> = {}, ca?: string): SmtpMailer {
   assert.ok(FROM);

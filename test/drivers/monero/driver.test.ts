@@ -260,7 +260,10 @@ it('health says what is wrong with the node or its wallet', async () => {
   block.time += 7200;
   assert.equal(await detail(), 'true: mainnet, synchronised, 12 peers');
   stub.walletHeight = 90;
+  stub.refreshes = false;
   assert.equal(await detail(), 'false: the wallet has read up to block 90 of 100');
+  stub.refreshes = true;
+  assert.equal(await detail(), 'true: mainnet, synchronised, 12 peers');
   const info = { status: 'OK', nettype: 'mainnet', height: 101, target_height: 0, restricted: true };
   stub.walletHeight = 100;
   stub.answers.get_info = () => info;

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { Busy, Locks } from '../../../src/drivers/compute/qemu/lock.ts';
 import { findProgram } from '../../support/installed.ts';
 
-const WAIT_MAX_MS = 150;
+const WAIT_MAX_MS = 400;
 
 describe('locks of machines', { skip: findProgram(['flock']) ? false : 'not here: flock' }, () => {
   let path: string;

@@ -9,7 +9,7 @@ import type { Estate } from './fuzz-estate.ts';
 import type { Wish } from './fuzz-requests.ts';
 import { MARK } from './fuzz-words.ts';
 
-const LONGEST_MS = 2_000;
+const LONGEST_MS = 10_000;
 
 interface Sent {
   readonly method: string;

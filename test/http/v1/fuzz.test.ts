@@ -17,7 +17,7 @@ const BATCH = 16;
 const ROUND = 100;
 const BATCHES = FULL ? 100_000 / BATCH : Math.ceil(RUNS / 2);
 const CONNECTIONS = 8;
-const LONGEST_MS = 2_000;
+const LONGEST_MS = 10_000;
 
 const UNLIMITED = {
   SKERRY_RATE_CAPACITY: '1000000',

@@ -70,7 +70,7 @@ describe('REST protocol', () => {
   });
 
   it('answers a body that does not come to its end with 400, then lets go', async () => {
-    const slow = await startHttpWorld({ bodyTimeoutMs: 50 });
+    const slow = await startHttpWorld({ bodyTimeoutMs: 1_000 });
     try {
       const token = await apiToken(await slow.customer());
       await slow.app.listen({ port: 0, host: '127.0.0.1' });
@@ -80,6 +80,24 @@ describe('REST protocol', () => {
       const answer = await rawAnswer(port, head + rest);
       assert.match(answer, /^HTTP\/1\.1 400 /);
       assert.match(answer, /"code":"invalid_request","message":"The body took too long to arrive\."/);
+    } finally {
+      await slow.close();
+    }
+  });
+
+  it('lets go of one whose body is late before anybody reads it, and lives on', async () => {
+    const slow = await startHttpWorld({ bodyTimeoutMs: 1 });
+    try {
+      await slow.app.listen({ port: 0, host: '127.0.0.1' });
+      const { port } = slow.app.server.address() as AddressInfo;
+      const token = await apiToken(await slow.customer());
+      const head = `POST /v1/account/tokens HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
+      const rest = 'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":';
+      assert.match(await rawAnswer(port, head + rest), /^$|^HTTP\/1\.1 400 /);
+      assert.match(
+        await rawAnswer(port, 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
+        /^HTTP\/1\.1 200 /,
+      );
     } finally {
       await slow.close();
     }
@@ -158,6 +176,8 @@ async function rawAnswer(port: number, text: string): Promise<string> {
   socket.setEncoding('utf8').on('data', (part) => {
     answer += part;
   });
+  // One that is cut is closed next.
+  socket.on('error', () => undefined);
   socket.write(text);
   await new Promise((resolve) => socket.once('close', resolve));
   return answer;

@@ -1,5 +1,6 @@
 import type { ChainHealth } from '../../../ports/chain.ts';
 import type { DaemonInfo, MoneroBlock, MoneroDaemon } from './daemon.ts';
+import { REFRESH_MOST_BLOCKS } from './steady.ts';
 import type { MoneroWallet } from './wallet.ts';
 
 /** A block comes every two minutes. */
@@ -9,11 +10,8 @@ const WALLET_MOST_BEHIND = 3;
 
 /** `wallet` is null for a second node, which has none. */
 export async function moneroHealth(daemon: MoneroDaemon, wallet: MoneroWallet | null): Promise<ChainHealth> {
-  const [info, tip, walletHeight] = await Promise.all([
-    daemon.info(),
-    daemon.tip(),
-    wallet === null ? null : wallet.height(),
-  ]);
+  const [info, tip] = await Promise.all([daemon.info(), daemon.tip()]);
+  const walletHeight = wallet === null ? null : await readTo(wallet, tip);
   const trouble = nodeTrouble(info, tip) ?? (walletHeight === null ? null : walletTrouble(walletHeight, tip));
   const peers = info.peers === null ? '' : `, ${info.peers} peers`;
   return {
@@ -22,6 +20,15 @@ export async function moneroHealth(daemon: MoneroDaemon, wallet: MoneroWallet | 
     tipAt: tip.time,
     detail: trouble ?? `${info.network}, synchronised${peers}`,
   };
+}
+
+/** How far the wallet has read; one that is behind is asked to look now, unless it reads on for long. */
+async function readTo(wallet: MoneroWallet, tip: MoneroBlock): Promise<number> {
+  const height = await wallet.height();
+  const behind = tip.height - height;
+  if (behind <= WALLET_MOST_BEHIND || behind > REFRESH_MOST_BLOCKS) return height;
+  await wallet.refresh();
+  return await wallet.height();
 }
 
 function nodeTrouble(info: DaemonInfo, tip: MoneroBlock): string | null {

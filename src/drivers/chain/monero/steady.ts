@@ -4,7 +4,7 @@ import type { MoneroBlock, MoneroDaemon } from './daemon.ts';
 import type { MoneroWallet } from './wallet.ts';
 
 /** Further behind, the wallet reads on by itself: asking it to would only keep it busy. */
-const REFRESH_MOST_BLOCKS = 1000;
+export const REFRESH_MOST_BLOCKS = 1000;
 const TRIES = 3;
 
 export class SteadyLook {
