@@ -108,6 +108,8 @@ export interface ChainDriver {
    * of it, and may only have forgotten it: what was in a block stays as it was told.
    */
   recheck(keys: readonly string[]): Promise<Observation[]>;
+  /** Its network is simulated: no node that could lose it. */
+  readonly isSimulated?: true;
   /** Of the node that is read. */
   health(): Promise<ChainHealth>;
   /** Beyond its health: that of a second node, how many addresses are left, what gap the operator's wallet must bridge. `given` is the next number. */

@@ -64,6 +64,7 @@ export async function readChain(service: Service, coin: ClaimedCoin, timeoutMs: 
  * has none. What is wrong with it, or why it does not say, is for the operator, who asks for its health as well.
  */
 async function isWell(driver: ChainDriver, timeoutMs: number): Promise<boolean> {
+  if (driver.isSimulated) return true;
   return await inTime(driver.health(), timeoutMs).then(
     ({ ok }) => ok,
     () => false,

@@ -74,7 +74,8 @@ function listen(page: Page): void {
   });
 }
 
-/** Whoever goes on before a page is whole ends its loading himself. */
+/** Whoever goes on before a page is whole ends its loading himself, and what its script asks for. */
 function isLeft(request: Request): boolean {
-  return request.isNavigationRequest() && request.failure()?.errorText === 'net::ERR_ABORTED';
+  const isOfPage = request.isNavigationRequest() || request.resourceType() === 'fetch';
+  return isOfPage && request.failure()?.errorText === 'net::ERR_ABORTED';
 }

@@ -124,6 +124,8 @@ export class Simnet implements ChainDriver {
     return [];
   }
 
+  readonly isSimulated = true;
+
   async health(): Promise<ChainHealth> {
     await this.#meetFault('health');
     const chain = await this.#db.row<{ height: number; waiting_from: Date | null; mined_at: Date | null }>(
