@@ -9,12 +9,12 @@ import { openDatabase } from '../src/store/db.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { type Figure, median } from './figure.ts';
 import { type Peer, startPeer } from './load.ts';
-import { lay } from './rest.ts';
+import { createRestFixture } from './rest.ts';
 
 const CLI = fileURLToPath(new URL('../packages/cli/bin/skerry.js', import.meta.url));
 const ROUNDS = 25;
 /** The first ones fill caches: those of compiled modules, too. */
-const WARM_ROUNDS = 5;
+const WARMUP_ROUNDS = 5;
 
 export async function benchCli(folder: string): Promise<Figure[]> {
   const database = await startEmbedded({ dataDir: join(folder, 'cli') });
@@ -25,11 +25,11 @@ export async function benchCli(folder: string): Promise<Figure[]> {
   const db = openDatabase(database.connection, { poolSize: 4 });
   let peer: Peer | undefined;
   try {
-    const { token } = await lay(db);
+    const { token } = await createRestFixture(db);
     peer = await startPeer('./rest-server.ts', [JSON.stringify(database.connection), 'false', dataDir]);
     const home = join(folder, 'cli-home');
     await mkdir(home);
-    const { skerry, curl } = await inTurn(peer.url, token, home);
+    const { skerry, curl } = await measureInterleaved(peer.url, token, home);
     process.stderr.write(
       `skerry server list ${skerry.toFixed(0)} ms, curl of the same ${curl.toFixed(0)} ms\n`,
     );
@@ -51,7 +51,7 @@ export async function benchCli(folder: string): Promise<Figure[]> {
 }
 
 /** Medians of whole processes, from start to end. */
-async function inTurn(url: string, token: string, home: string): Promise<Record<'skerry' | 'curl', number>> {
+async function measureInterleaved(url: string, token: string, home: string): Promise<Record<'skerry' | 'curl', number>> {
   const { PATH = '' } = process.env;
   const env = { PATH, HOME: home, SKERRY_API_URL: url, SKERRY_TOKEN: token };
   const header = `authorization: Bearer ${token}`;
@@ -60,24 +60,24 @@ async function inTurn(url: string, token: string, home: string): Promise<Record<
   const theirs = ['curl', '--silent', '--fail', '--header', header, `${url}/v1/servers?page_size=100`];
   const times = { skerry: [] as number[], curl: [] as number[] };
   for (let round = 0; round < ROUNDS; round++) {
-    const [skerry, curl] = [await timeOf(ours, env), await timeOf(theirs, env)];
-    if (round < WARM_ROUNDS) continue;
+    const [skerry, curl] = [await timeProcess(ours, env), await timeProcess(theirs, env)];
+    if (round < WARMUP_ROUNDS) continue;
     times.skerry.push(skerry);
     times.curl.push(curl);
   }
   return { skerry: median(times.skerry), curl: median(times.curl) };
 }
 
-async function timeOf(
+async function timeProcess(
   [program = '', ...args]: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<number> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
   const { promise, resolve, reject } = Promise.withResolvers<number | null>();
   child.once('error', reject);
   child.once('close', resolve);
   const code = await promise;
   if (code !== 0) throw new Error(`${program} ended with ${code}`);
-  return performance.now() - begun;
+  return performance.now() - startedAt;
 }

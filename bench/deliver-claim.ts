@@ -5,14 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { PgBoss } from 'pg-boss';
-import { outcome } from '../src/domain/webhooks/outcome.ts';
-import { recordTurns } from '../src/domain/webhooks/record.ts';
+import { toAttemptResult } from '../src/domain/webhooks/outcome.ts';
+import { recordBatches } from '../src/domain/webhooks/record.ts';
 import { KeyRing } from '../src/kernel/secrets.ts';
 import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { migrate } from '../src/store/migrate.ts';
-import { claimQueues, readDue } from '../src/store/webhook-queues.ts';
-import { fanOutAll, layCustomers, writeEvents } from './deliver-ground.ts';
+import { claimQueues, readDueDeliveries } from '../src/store/webhook-queues.ts';
+import { fanOutAll, insertCustomers, insertEvents } from './deliver-fixture.ts';
 import { type Figure, median } from './figure.ts';
 
 const ROWS = 50_000;
@@ -38,7 +38,7 @@ export async function benchClaim(folder: string): Promise<Figure[]> {
       { each: 1, heldTo: 0.8, goal: 2 },
     ]) {
       const name = `claiming ${ROWS} due, ${each} of a subscription ÷ pg-boss`;
-      const value = await againstBoss(db, database.connection, each);
+      const value = await compareWithPgBoss(db, database.connection, each);
       figures.push({ name, value, unit: '×', heldTo, goal, bound: 'min' });
     }
     figures.push(await fanOutGrowth(db));
@@ -50,20 +50,20 @@ export async function benchClaim(folder: string): Promise<Figure[]> {
 }
 
 /** How many times as fast a batch is leased and read; batch by batch in turns. That it is done with is not counted. */
-async function againstBoss(db: OpenDatabase, connection: Connection, each: number): Promise<number> {
+async function compareWithPgBoss(db: OpenDatabase, connection: Connection, each: number): Promise<number> {
   const boss = new PgBoss({ ...connection, max: 2, supervise: false, schedule: false });
   await boss.start();
   const queue = `deliveries-${each}`;
   await boss.createQueue(queue);
   for (let n = 0; n < ROWS; n += 5_000) {
-    const jobs = Array.from({ length: 5_000 }, () => ({ data: job() }));
+    const jobs = Array.from({ length: 5_000 }, () => ({ data: jobPayload() }));
     await boss.insert(queue, jobs);
   }
-  await layQueued(db, ROWS / each, each);
+  await fillQueues(db, ROWS / each, each);
   const [theirs, ours]: [number[], number[]] = [[], []];
   for (let n = 0; n < ROWS / BATCH; n++) {
-    theirs.push(await claimByBoss(boss, queue));
-    ours.push(await claimOurs(db, each));
+    theirs.push(await timePgBossClaim(boss, queue));
+    ours.push(await timeClaim(db, each));
   }
   await boss.stop({ graceful: false });
   if (process.env.BENCH_VERBOSE) {
@@ -75,52 +75,52 @@ async function againstBoss(db: OpenDatabase, connection: Connection, each: numbe
 }
 
 /** What a row of deliveries says. */
-function job(): object {
+function jobPayload(): object {
   const [delivery, webhook, event] = [randomUUID(), randomUUID(), randomUUID()];
   return { delivery, webhook, event, type: 'server.running', attempt: 1 };
 }
 
-async function claimByBoss(boss: PgBoss, queue: string): Promise<number> {
-  const began = performance.now();
+async function timePgBossClaim(boss: PgBoss, queue: string): Promise<number> {
+  const startedAt = performance.now();
   const jobs = await boss.fetch(queue, { batchSize: BATCH });
-  const took = performance.now() - began;
+  const elapsedMs = performance.now() - startedAt;
   if (jobs.length !== BATCH) throw new Error(`pg-boss gave ${jobs.length}`);
   await boss.complete(
     queue,
     jobs.map(({ id }) => id),
   );
-  return took;
+  return elapsedMs;
 }
 
-async function claimOurs(db: OpenDatabase, each: number): Promise<number> {
+async function timeClaim(db: OpenDatabase, each: number): Promise<number> {
   const now = new Date();
   const leaseId = randomUUID();
-  const began = performance.now();
-  const queues = await claimQueues(db, { leaseId, leaseS: 60, now, quick: BATCH / each, slow: 0 });
-  const wanted = queues.map(({ webhook_id }) => ({ webhook_id, most: each }));
-  const read = await readDue(db, wanted, now);
-  const took = performance.now() - began;
+  const startedAt = performance.now();
+  const queues = await claimQueues(db, { leaseId, leaseS: 60, now, quickMax: BATCH / each, slowMax: 0 });
+  const requests = queues.map(({ webhook_id }) => ({ webhook_id, limit: each }));
+  const read = await readDueDeliveries(db, requests, now);
+  const elapsedMs = performance.now() - startedAt;
   const due = [...read.values()].flat();
   if (due.length !== BATCH) throw new Error(`ours gave ${due.length}`);
   const attempt = { attemptedAt: now, endedAt: now, durationMs: 1 };
-  const results = due.map((one) => outcome(one, { status: 200 }, attempt));
+  const results = due.map((one) => toAttemptResult(one, { status: 200 }, attempt));
   const reports = queues.map(({ webhook_id: webhookId }, n) => {
-    return { webhookId, leaseId, results: n === 0 ? results : [], over: true, slow: false };
+    return { webhookId, leaseId, results: n === 0 ? results : [], finished: true, slow: false };
   });
-  await recordTurns({ db, clock: { now: () => now } }, reports);
-  return took;
+  await recordBatches({ db, clock: { now: () => now } }, reports);
+  return elapsedMs;
 }
 
-async function layQueued(db: OpenDatabase, subscriptions: number, each: number): Promise<void> {
-  await empty(db);
+async function fillQueues(db: OpenDatabase, subscriptions: number, each: number): Promise<void> {
+  await truncateTables(db);
   const keys = new KeyRing(KeyRing.generate());
-  const customers = await layCustomers(db, { customers: subscriptions, each: 1, url: URL, keys });
-  await writeEvents(db, customers, each);
+  const customers = await insertCustomers(db, { customers: subscriptions, each: 1, url: URL, keys });
+  await insertEvents(db, customers, each);
   await fanOutAll(db);
   await db.run('vacuum analyze');
 }
 
-async function empty(db: OpenDatabase): Promise<void> {
+async function truncateTables(db: OpenDatabase): Promise<void> {
   await db.run('truncate customers, events, deliveries, event_counters cascade');
 }
 
@@ -147,12 +147,12 @@ async function fanOutGrowth(db: OpenDatabase): Promise<Figure> {
 /** Microseconds for each delivery queued. */
 async function fanOutCost(db: OpenDatabase, subscriptions: number): Promise<number> {
   const events = 5;
-  await empty(db);
+  await truncateTables(db);
   const keys = new KeyRing(KeyRing.generate());
-  const customers = await layCustomers(db, { customers: 1, each: subscriptions, url: URL, keys });
-  await writeEvents(db, customers, events);
+  const customers = await insertCustomers(db, { customers: 1, each: subscriptions, url: URL, keys });
+  await insertEvents(db, customers, events);
   await db.run('vacuum analyze events, webhooks, webhook_queues');
-  const began = performance.now();
+  const startedAt = performance.now();
   await fanOutAll(db);
-  return ((performance.now() - began) * 1_000) / (events * subscriptions);
+  return ((performance.now() - startedAt) * 1_000) / (events * subscriptions);
 }

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openService } from '../src/compose/service.ts';
 import { loadConfig } from '../src/config.ts';
-import { turn } from '../src/domain/switches/switch.ts';
+import { setSwitch } from '../src/domain/switches/switch.ts';
 import { KeyRing } from '../src/kernel/secrets.ts';
 import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
-import { layCustomers, writeEvents } from './deliver-ground.ts';
+import { insertCustomers, insertEvents } from './deliver-fixture.ts';
 import type { Figure } from './figure.ts';
 import { startPeer } from './load.ts';
-import { lay, shots } from './rest.ts';
+import { createRestFixture, requestSpecs } from './rest.ts';
 
 const SUBSCRIPTIONS = 1_000;
 /** So often an event is written: the fan-out works about a third of the time. */
@@ -25,17 +25,17 @@ export async function benchFanOutLatency(folder: string): Promise<Figure[]> {
   const config = loadConfig({ SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'silent' });
   const opened = await openService(config, connection, { mayMigrate: true });
   // Nothing is sent: only what is queued is asked about.
-  await turn(opened.service, 'webhooks', false);
+  await setSwitch(opened.service, 'webhooks', false);
   await opened.close();
   const db = openDatabase(connection, { poolSize: 2 });
-  const ground = await lay(db);
+  const fixture = await createRestFixture(db);
   const keys = new KeyRing(KeyRing.generate());
-  const wanted = { customers: 1, each: SUBSCRIPTIONS, url: 'https://127.0.0.1:1/', keys };
-  const customers = await layCustomers(db, wanted);
+  const options = { customers: 1, each: SUBSCRIPTIONS, url: 'https://127.0.0.1:1/', keys };
+  const customers = await insertCustomers(db, options);
   const server = await startPeer('./deliver-server.ts', [JSON.stringify(connection), dataDir]);
   try {
-    const { get } = shots(ground);
-    return measured(await measure(db, customers, () => once(server.url + get.path, get.headers)));
+    const { get } = requestSpecs(fixture);
+    return toFigures(await measure(db, customers, () => timeRequest(server.url + get.path, get.headers)));
   } finally {
     await server.stop();
     await db.close();
@@ -55,9 +55,9 @@ async function measure(
 ): Promise<Times> {
   const times: Times = { quiet: [], busy: [] };
   for (let round = 0; round <= ROUNDS; round++) {
-    const quiet = await many(request);
-    const writing = setInterval(() => void writeEvents(db, customers, 1), EVENT_EVERY_MS);
-    const busy = await many(request);
+    const quiet = await timeRequests(request);
+    const writing = setInterval(() => void insertEvents(db, customers, 1), EVENT_EVERY_MS);
+    const busy = await timeRequests(request);
     clearInterval(writing);
     while (await db.row('select from events where seq is null limit 1')) await pause(10);
     // The first round warms.
@@ -68,7 +68,7 @@ async function measure(
   return times;
 }
 
-async function many(request: () => Promise<number>): Promise<number[]> {
+async function timeRequests(request: () => Promise<number>): Promise<number[]> {
   const times: number[] = [];
   for (let n = 0; n < REQUESTS; n++) {
     times.push(await request());
@@ -77,15 +77,15 @@ async function many(request: () => Promise<number>): Promise<number[]> {
   return times;
 }
 
-async function once(url: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
-  const began = performance.now();
+async function timeRequest(url: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+  const startedAt = performance.now();
   const response = await fetch(url, { headers });
   await response.text();
   if (response.status !== 200) throw new Error(String(response.status));
-  return performance.now() - began;
+  return performance.now() - startedAt;
 }
 
-function measured({ quiet, busy }: Times): Figure[] {
+function toFigures({ quiet, busy }: Times): Figure[] {
   const at = (times: readonly number[], part: number) =>
     [...times].sort((a, b) => a - b)[Math.floor(times.length * part)] ?? Number.NaN;
   if (process.env.BENCH_VERBOSE) {

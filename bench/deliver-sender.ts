@@ -9,18 +9,18 @@ import { HttpsSender } from '../src/drivers/webhooks/https.ts';
 import { createLogger } from '../src/kernel/logger.ts';
 import { KeyRing } from '../src/kernel/secrets.ts';
 import { openDatabase } from '../src/store/db.ts';
-import { deliverDuty } from '../src/workers/deliver.ts';
-import { Runner } from '../src/workers/runner.ts';
-import { fanOutAll, layCustomers, SERVER, serviceOn, writeEvents } from './deliver-ground.ts';
-import { backendMicros } from './load.ts';
+import { deliverJob } from '../src/workers/deliver.ts';
+import { JobRunner } from '../src/workers/job-runner.ts';
+import { fanOutAll, insertCustomers, SAMPLE_SERVER, createBenchService, insertEvents } from './deliver-fixture.ts';
+import { databaseCpuMicros } from './load.ts';
 
 const CUSTOMERS = 128;
-const EACH = 64;
-const AT_ONCE = 4 * CUSTOMERS;
+const EVENTS_PER_CUSTOMER = 64;
+const CONCURRENCY = 4 * CUSTOMERS;
 
 const [manner, url = '', caFile = '', connection = '{}'] = process.argv.slice(2);
 const ca = readFileSync(caFile, 'utf8');
-const round = manner === 'bare' ? bare() : await ours();
+const round = manner === 'bare' ? benchBare() : await benchService();
 
 process.on('message', () => {
   round().then((cost) => process.send?.(cost));
@@ -28,21 +28,21 @@ process.on('message', () => {
 process.once('SIGTERM', () => process.exit(0));
 process.send?.('ready');
 
-function micros(since?: NodeJS.CpuUsage): number {
+function cpuMicros(since?: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(since);
   return user + system;
 }
 
-function bare(): () => Promise<object> {
+function benchBare(): () => Promise<object> {
   const dispatcher = new Agent({ connect: { ca }, allowH2: false });
   const body = JSON.stringify({
     id: 'evt_aaaqk3m7qzb5x2l6v4t7n8wyja',
     object: 'event',
     type: 'server.running',
     created_at: '2026-08-31T12:01:10Z',
-    data: { server: SERVER },
+    data: { server: SAMPLE_SERVER },
   });
-  const once = async () => {
+  const postOnce = async () => {
     const t = Math.floor(Date.now() / 1_000);
     const v1 = createHmac('sha256', 'whsec_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa')
       .update(`${t}.${body}`)
@@ -57,38 +57,38 @@ function bare(): () => Promise<object> {
     if (answer.statusCode !== 200) throw new Error(String(answer.statusCode));
   };
   return async () => {
-    let left = CUSTOMERS * EACH;
+    let left = CUSTOMERS * EVENTS_PER_CUSTOMER;
     const before = process.cpuUsage();
     const caller = async () => {
-      while (left-- > 0) await once();
+      while (left-- > 0) await postOnce();
     };
-    const began = performance.now();
-    await Promise.all(Array.from({ length: AT_ONCE }, caller));
-    return { own: micros(before) / (CUSTOMERS * EACH), database: 0, ms: performance.now() - began };
+    const startedAt = performance.now();
+    await Promise.all(Array.from({ length: CONCURRENCY }, caller));
+    return { own: cpuMicros(before) / (CUSTOMERS * EVENTS_PER_CUSTOMER), database: 0, ms: performance.now() - startedAt };
   };
 }
 
-async function ours(): Promise<() => Promise<object>> {
+async function benchService(): Promise<() => Promise<object>> {
   const db = openDatabase(JSON.parse(connection), { poolSize: 8 });
   const keys = new KeyRing(KeyRing.generate());
-  const customers = await layCustomers(db, { customers: CUSTOMERS, each: 1, url, keys });
+  const customers = await insertCustomers(db, { customers: CUSTOMERS, each: 1, url, keys });
   const sender = new HttpsSender({ timeoutMs: 10_000, allowLoopback: true, ca });
-  const duty = deliverDuty(serviceOn(db, keys), sender);
-  const runner = new Runner({ duties: [duty], pollMs: 500, log: createLogger('silent') });
+  const job = deliverJob(createBenchService(db, keys), sender);
+  const runner = new JobRunner({ jobs: [job], pollMs: 500, log: createLogger('silent') });
   return async () => {
-    await writeEvents(db, customers, EACH);
+    await insertEvents(db, customers, EVENTS_PER_CUSTOMER);
     await fanOutAll(db);
     await db.run('vacuum analyze events, deliveries, webhook_queues');
-    const database = await backendMicros(db);
+    const database = await databaseCpuMicros(db);
     const before = process.cpuUsage();
-    const began = performance.now();
-    if (!(await runner.settle(120_000))) throw new Error('webhooks do not come to rest');
-    const ms = performance.now() - began;
-    const own = micros(before) / (CUSTOMERS * EACH);
+    const startedAt = performance.now();
+    if (!(await runner.runUntilIdle(120_000))) throw new Error('webhooks do not come to rest');
+    const ms = performance.now() - startedAt;
+    const own = cpuMicros(before) / (CUSTOMERS * EVENTS_PER_CUSTOMER);
     const left = await db.row<{ n: bigint }>(
       `select count(*) as n from deliveries where status <> 'delivered'`,
     );
     if (left?.n !== 0n) throw new Error(`${left?.n} were not delivered`);
-    return { own, database: ((await backendMicros(db)) - database) / (CUSTOMERS * EACH), ms };
+    return { own, database: ((await databaseCpuMicros(db)) - database) / (CUSTOMERS * EVENTS_PER_CUSTOMER), ms };
   };
 }

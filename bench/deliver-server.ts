@@ -11,6 +11,6 @@ const config = loadConfig({
   SKERRY_RATE_CAPACITY: '1000000',
   SKERRY_RATE_REFILL_PER_S: '1000000',
 });
-const { url, stop } = await startService(config, JSON.parse(connection), { sharedRates: false });
+const { url, stop } = await startService(config, JSON.parse(connection), { sharedRateLimits: false });
 process.once('SIGTERM', () => void stop());
 process.stdout.write(`ready ${url}\n`);

@@ -9,11 +9,11 @@ import { fileURLToPath } from 'node:url';
 import { openDatabase } from '../src/store/db.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { migrate } from '../src/store/migrate.ts';
-import { makeAuthority } from '../test/support/certificates.ts';
+import { createAuthority } from '../test/support/certificates.ts';
 import { type Figure, median } from './figure.ts';
 import { startPeer } from './load.ts';
 
-const WARM = 2;
+const WARMUP_ROUNDS = 2;
 const ROUNDS = 7;
 
 interface Cost {
@@ -46,27 +46,27 @@ export async function benchDeliver(folder: string): Promise<Figure[]> {
 }
 
 async function measure(bare: ChildProcess, ours: ChildProcess): Promise<Figure[]> {
-  const own: number[] = [];
-  const whole: number[] = [];
-  for (let n = 0; n < WARM + ROUNDS; n++) {
-    const [theirs, mine] = [await round(bare), await round(ours)];
+  const senderRatios: number[] = [];
+  const totalRatios: number[] = [];
+  for (let n = 0; n < WARMUP_ROUNDS + ROUNDS; n++) {
+    const [bareCost, ownCost] = [await runRound(bare), await runRound(ours)];
     if (process.env.BENCH_VERBOSE) {
-      const shown = [theirs.own, theirs.ms, mine.own, mine.database, mine.ms].map((one) => one.toFixed(0));
+      const shown = [bareCost.own, bareCost.ms, ownCost.own, ownCost.database, ownCost.ms].map((one) => one.toFixed(0));
       process.stderr.write(
         `bare ${shown[0]} µs ${shown[1]} ms; ours ${shown[2]} + ${shown[3]} µs ${shown[4]} ms\n`,
       );
     }
-    if (n < WARM) continue;
-    own.push(theirs.own / mine.own);
-    whole.push(theirs.own / (mine.own + mine.database));
+    if (n < WARMUP_ROUNDS) continue;
+    senderRatios.push(bareCost.own / ownCost.own);
+    totalRatios.push(bareCost.own / (ownCost.own + ownCost.database));
   }
   const unit = '×';
   const bound = 'min';
   return [
-    { name: 'delivery ÷ bare signed POST', value: median(own), unit, heldTo: 0.65, goal: 0.8, bound },
+    { name: 'delivery ÷ bare signed POST', value: median(senderRatios), unit, heldTo: 0.65, goal: 0.8, bound },
     {
       name: 'delivery, with the database ÷ bare',
-      value: median(whole),
+      value: median(totalRatios),
       unit,
       heldTo: 0.5,
       goal: 0.65,
@@ -76,7 +76,7 @@ async function measure(bare: ChildProcess, ours: ChildProcess): Promise<Figure[]
 }
 
 export function writeCertificates(folder: string): { ca: string; cert: string; key: string } {
-  const authority = makeAuthority();
+  const authority = createAuthority();
   const own = authority.issue(['127.0.0.1']);
   const files = { ca: join(folder, 'ca.pem'), cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
   writeFileSync(files.ca, authority.cert);
@@ -87,17 +87,17 @@ export function writeCertificates(folder: string): { ca: string; cert: string; k
 
 async function startSender(args: readonly string[]): Promise<ChildProcess> {
   const child = fork(fileURLToPath(new URL('./deliver-sender.ts', import.meta.url)), args);
-  await answerOf(child);
+  await nextMessage(child);
   return child;
 }
 
-async function round(sender: ChildProcess): Promise<Cost> {
-  const answered = answerOf(sender);
+async function runRound(sender: ChildProcess): Promise<Cost> {
+  const answered = nextMessage(sender);
   sender.send('go');
   return (await answered) as Cost;
 }
 
-function answerOf(child: ChildProcess): Promise<unknown> {
+function nextMessage(child: ChildProcess): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const ended = () => reject(new Error('a sender ended before it answered'));
     child.once('exit', ended);

@@ -3,10 +3,10 @@ import type { Sql } from '../src/kernel/sql.ts';
 import type { OpenDatabase } from '../src/store/db.ts';
 import type { DeployRow } from '../src/store/deploy.ts';
 
-export async function deployPlainly(db: OpenDatabase, row: DeployRow): Promise<bigint | undefined> {
+export async function deployWithPlainStatements(db: OpenDatabase, row: DeployRow): Promise<bigint | undefined> {
   return await db.transaction(async (tx) => {
     const balance = await debit(tx, row);
-    const place = await take(tx, row);
+    const place = await reservePlace(tx, row);
     if (balance === undefined || place === undefined) throw new Error('the bench ran out of something');
     await insertServer(tx, row, place.hostId);
     await tx.run(
@@ -51,7 +51,7 @@ async function debit(tx: Sql, row: DeployRow): Promise<bigint | undefined> {
   return debited?.balance_cents;
 }
 
-async function take(tx: Sql, row: DeployRow): Promise<{ hostId: string } | undefined> {
+async function reservePlace(tx: Sql, row: DeployRow): Promise<{ hostId: string } | undefined> {
   const four = await tx.row<{ address: string }>(
     `select addr::text as address from ipv4_addresses where region_id = $1 and server_id is null and not blocked and free_from <= $2
       order by free_from, addr limit 1 for update skip locked`,

@@ -37,7 +37,7 @@ export async function startPeer(script: string, args: readonly string[]): Promis
   };
 }
 
-export interface Shot {
+export interface RequestSpec {
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -47,29 +47,29 @@ export interface Shot {
 }
 
 /** CPU microseconds that the process spends on each of `count` requests, `callers` at a time. */
-export async function cpuPerRequest(peer: Peer, shot: Shot, count: number, callers = 16): Promise<number> {
+export async function cpuPerRequest(peer: Peer, spec: RequestSpec, count: number, callers = 16): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: callers });
   try {
-    await fire(peer, shot, callers * 20, callers, agent);
+    await sendRequests(peer, spec, callers * 20, callers, agent);
     const before = cpuMicros(peer.pid);
-    await fire(peer, shot, count, callers, agent);
+    await sendRequests(peer, spec, count, callers, agent);
     return (cpuMicros(peer.pid) - before) / count;
   } finally {
     agent.destroy();
   }
 }
 
-async function fire(peer: Peer, shot: Shot, count: number, callers: number, agent: Agent): Promise<void> {
+async function sendRequests(peer: Peer, spec: RequestSpec, count: number, callers: number, agent: Agent): Promise<void> {
   let left = count;
   const caller = async () => {
-    while (left-- > 0) await once(peer, shot, agent);
+    while (left-- > 0) await sendRequest(peer, spec, agent);
   };
   await Promise.all(Array.from({ length: callers }, caller));
 }
 
-function once(
+function sendRequest(
   { url }: Peer,
-  { method = 'GET', path, headers = {}, body, status }: Shot,
+  { method = 'GET', path, headers = {}, body, status }: RequestSpec,
   agent: Agent,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -82,7 +82,7 @@ function once(
 }
 
 /** CPU microseconds that all processes of the database have used. */
-export async function backendMicros(db: Sql): Promise<number> {
+export async function databaseCpuMicros(db: Sql): Promise<number> {
   const rows = await db.rows<{ pid: number }>('select pid from pg_stat_activity where pid is not null');
   return rows.reduce((sum, { pid }) => sum + cpuMicros(pid), 0);
 }

@@ -12,7 +12,7 @@ import { benchClaim } from './deliver-claim.ts';
 import { benchFanOutLatency } from './deliver-latency.ts';
 import { benchDeploy } from './deploy.ts';
 import { benchLists } from './lists.ts';
-import { benchLives } from './lives.ts';
+import { benchCustomerYear } from './customer-year.ts';
 import { benchPanel } from './panel.ts';
 import { benchPanelPictures } from './panel-pictures.ts';
 import { benchReal } from './real.ts';
@@ -40,7 +40,7 @@ try {
     benchLists,
     benchRetain,
     benchRenew,
-    benchLives,
+    benchCustomerYear,
     benchDeliver,
     benchClaim,
     benchFanOutLatency,

@@ -1,5 +1,5 @@
 /** What pictures of the panel cost: CPU of the whole process, drawing thread included, for each that is not kept yet. */
-import { Painter, type Scale } from '../src/http/panel/png.ts';
+import { PngRenderer, type PngScale } from '../src/http/panel/png-renderer.ts';
 import { type LineChart, lineChartSvg } from '../src/panel/charts.ts';
 import { qrCode } from '../src/panel/qr.ts';
 import type { Figure } from './figure.ts';
@@ -25,8 +25,8 @@ function figure(name: string, value: number, heldTo: number, goal: number): Figu
 }
 
 /** Mean for one picture; no two are the same, so nothing is kept that would help. */
-async function cpuMs(svgOf: (round: number) => string, scale: Scale): Promise<number> {
-  const painter = new Painter();
+async function cpuMs(svgOf: (round: number) => string, scale: PngScale): Promise<number> {
+  const painter = new PngRenderer();
   await painter.png(svgOf(ROUNDS), { scale });
   const before = process.cpuUsage();
   for (let round = 0; round < ROUNDS; round++) await painter.png(svgOf(round), { scale });

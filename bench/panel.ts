@@ -8,12 +8,12 @@ import { insertDeploy } from '../src/store/deploy.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { SessionClient } from '../test/support/session-client.ts';
 import { type Figure, median } from './figure.ts';
-import { layGround, orderRow } from './ground.ts';
-import { cpuPerRequest, type Peer, type Shot, startPeer } from './load.ts';
+import { createDeployFixture, buildDeployRow } from './deploy-fixture.ts';
+import { cpuPerRequest, type Peer, type RequestSpec, startPeer } from './load.ts';
 
 const SERVERS = 100;
-const LOOKS = 400;
-const LOADED = 600;
+const FIRST_BYTE_ROUNDS = 400;
+const LOAD_REQUESTS = 600;
 
 export async function benchPanel(folder: string): Promise<Figure[]> {
   const database = await startEmbedded({ dataDir: join(folder, 'panel') });
@@ -25,7 +25,7 @@ export async function benchPanel(folder: string): Promise<Figure[]> {
   let peer: Peer | undefined;
   try {
     peer = await startPeer('./rest-server.ts', [JSON.stringify(database.connection), 'false', dataDir]);
-    const { page, list, long } = await lay(db, peer);
+    const { page, list, long } = await createPanelFixture(db, peer);
     return [
       {
         name: 'time to first byte: server list in the panel ÷ GET /v1/servers',
@@ -37,7 +37,7 @@ export async function benchPanel(folder: string): Promise<Figure[]> {
       },
       {
         name: 'CPU of the server list, 100 rows',
-        value: (await cpuPerRequest(peer, long, LOADED)) / 1000,
+        value: (await cpuPerRequest(peer, long, LOAD_REQUESTS)) / 1000,
         unit: 'ms',
         heldTo: 5,
         goal: 3,
@@ -52,34 +52,34 @@ export async function benchPanel(folder: string): Promise<Figure[]> {
 }
 
 /** A customer with 100 servers, a session and a token. */
-async function lay(db: OpenDatabase, peer: Peer): Promise<Record<'page' | 'list' | 'long', Shot>> {
-  const ground = await layGround(db, { addresses: SERVERS + 10 });
-  const client = SessionClient.over(peer.url);
+async function createPanelFixture(db: OpenDatabase, peer: Peer): Promise<Record<'page' | 'list' | 'long', RequestSpec>> {
+  const fixture = await createDeployFixture(db, { addresses: SERVERS + 10 });
+  const client = SessionClient.forUrl(peer.url);
   await client.signUp();
-  const made = await client.post('/account-api.php', {
+  const created = await client.post('/account-api.php', {
     action: 'create_token',
     ...{ name: 'bench', scope: 'billing', current_password: 'a long enough password' },
   });
   const customer = await db.row<{ id: string }>('select id from customers where email = $1', [client.email]);
-  for (let n = 0; n < SERVERS; n++) await insertDeploy(db, orderRow(ground, customer?.id ?? '', 0));
+  for (let n = 0; n < SERVERS; n++) await insertDeploy(db, buildDeployRow(fixture, customer?.id ?? '', 0));
   await db.run(`update servers set status = 'running', first_run_at = now()`);
   await db.run('vacuum analyze');
   const headers = { cookie: `PHPSESSID=${client.cookie}` };
   return {
     page: { path: '/servers', headers, status: 200 },
     long: { path: '/servers?size=100', headers, status: 200 },
-    list: { path: '/v1/servers', headers: { authorization: `Bearer ${made.body.token}` }, status: 200 },
+    list: { path: '/v1/servers', headers: { authorization: `Bearer ${created.body.token}` }, status: 200 },
   };
 }
 
 /** The median over both, asked in turn, one at a time. */
-async function firstByteRatio(peer: Peer, page: Shot, list: Shot): Promise<number> {
+async function firstByteRatio(peer: Peer, page: RequestSpec, list: RequestSpec): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const times = { page: [] as number[], list: [] as number[] };
-  for (let look = 0; look < LOOKS; look++) {
+  for (let round = 0; round < FIRST_BYTE_ROUNDS; round++) {
     const [ofPage, ofList] = [await firstByteMs(peer, page, agent), await firstByteMs(peer, list, agent)];
     // The first tenth warms both.
-    if (look < LOOKS / 10) continue;
+    if (round < FIRST_BYTE_ROUNDS / 10) continue;
     times.page.push(ofPage);
     times.list.push(ofList);
   }
@@ -90,12 +90,12 @@ async function firstByteRatio(peer: Peer, page: Shot, list: Shot): Promise<numbe
   return median(times.page) / median(times.list);
 }
 
-function firstByteMs(peer: Peer, { path, headers = {}, status }: Shot, agent: Agent): Promise<number> {
+function firstByteMs(peer: Peer, { path, headers = {}, status }: RequestSpec, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
-    const began = performance.now();
+    const startedAt = performance.now();
     const sent = request(new URL(path, peer.url), { headers: { ...headers }, agent }, (response) => {
       if (response.statusCode !== status) reject(new Error(`${path}: ${response.statusCode}`));
-      response.once('data', () => resolve(performance.now() - began));
+      response.once('data', () => resolve(performance.now() - startedAt));
       response.on('error', reject);
     });
     sent.on('error', reject).end();

@@ -15,8 +15,8 @@ import { CannotMeasure, type Figure, median } from './figure.ts';
 
 const ROUNDS = 3;
 /** As one of several clients would: far below what the host notices. */
-const ASK_EVERY_MS = 100;
-const GREETING =
+const POLL_INTERVAL_MS = 100;
+const WAIT_FOR_SSH_SCRIPT =
   'until exec 3<>"/dev/tcp/$1/22" && read -r -t 2 l <&3 && [[ $l == SSH-* ]]; do sleep 0.03; done 2>/dev/null';
 
 export async function benchReal(): Promise<Figure[]> {
@@ -30,7 +30,7 @@ export async function benchReal(): Promise<Figure[]> {
     const times = { sold: [] as number[], bare: [] as number[] };
     for (let round = 0; round < ROUNDS; round++) {
       const order = { name: `bench-${round}`, plan: 's1', region: 'par', image, ssh_keys: [key] };
-      const sold = await timeSold(world, order);
+      const sold = await timeOrder(world, order);
       times.sold.push(sold.ms);
       times.bare.push(await timeBare(world, sold));
       await world.api.delete(`/servers/${sold.id}`);
@@ -56,72 +56,72 @@ export async function benchReal(): Promise<Figure[]> {
   }
 }
 
-interface Sold {
+interface OrderedServer {
   readonly id: string;
   readonly address: string;
   readonly ms: number;
 }
 
-async function timeSold(world: RealWorld, order: object): Promise<Sold> {
-  const begun = performance.now();
+async function timeOrder(world: RealWorld, order: object): Promise<OrderedServer> {
+  const startedAt = performance.now();
   const { status, body, text } = await world.api.post('/servers', order);
   if (status !== 201) throw new Error(text);
   for (;;) {
     const { body: server } = await world.api.get(`/servers/${body.id}`);
     if (server.ipv4) {
-      await greeted(world, server.ipv4.address);
-      return { id: body.id, address: server.ipv4.address, ms: performance.now() - begun };
+      await waitForSsh(world, server.ipv4.address);
+      return { id: body.id, address: server.ipv4.address, ms: performance.now() - startedAt };
     }
-    await pause(ASK_EVERY_MS);
+    await pause(POLL_INTERVAL_MS);
   }
 }
 
 /** Switched off through the API, its network stays; then its own words start it, with a new disk in the place of its own. */
-async function timeBare(world: RealWorld, { id, address }: Sold): Promise<number> {
-  const words = (await wordsOf(world)) ?? [];
+async function timeBare(world: RealWorld, { id, address }: OrderedServer): Promise<number> {
+  const qemuArguments = (await readQemuArguments(world)) ?? [];
   await world.api.post(`/servers/${id}/stop`);
-  await world.untilStatus(id, 'stopped');
+  await world.waitForStatus(id, 'stopped');
   // A guest that went off leaves its QEMU until it is looked after.
-  await world.eventually('QEMU has ended', async () => (await wordsOf(world)) === null);
+  await world.eventually('QEMU has ended', async () => (await readQemuArguments(world)) === null);
   const disk = join(world.folder, 'bare.qcow2');
-  const [, own = ''] = /"filename":"([^"]+\/disk-1\.qcow2)"/.exec(words.join(' ')) ?? [];
-  const facts = JSON.parse(await run('qemu-img', ['info', '--output=json', own])) as {
+  const [, originalDisk = ''] = /"filename":"([^"]+\/disk-1\.qcow2)"/.exec(qemuArguments.join(' ')) ?? [];
+  const diskInfo = JSON.parse(await run('qemu-img', ['info', '--output=json', originalDisk])) as {
     'full-backing-filename': string;
     'virtual-size': number;
   };
-  const base = ['-b', facts['full-backing-filename'], '-F', 'qcow2', disk, String(facts['virtual-size'])];
+  const base = ['-b', diskInfo['full-backing-filename'], '-F', 'qcow2', disk, String(diskInfo['virtual-size'])];
   await run('qemu-img', ['create', '-q', '-f', 'qcow2', ...base]);
   const folder = join(world.folder, 'bare');
   await run('mkdir', ['-p', folder]);
-  const bare = words
+  const bareArguments = qemuArguments
     .filter((word) => word !== '-S')
-    .map((word) => word.replace(own, disk).replace(/\/run\/skerry\/[^,]*\//, `${folder}/`));
-  const begun = performance.now();
-  const [program = '', ...args] = ['nsenter', `--net=/run/netns/${world.net.router}`, ...bare];
+    .map((word) => word.replace(originalDisk, disk).replace(/\/run\/skerry\/[^,]*\//, `${folder}/`));
+  const startedAt = performance.now();
+  const [program = '', ...args] = ['nsenter', `--net=/run/netns/${world.net.router}`, ...bareArguments];
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   try {
-    await greeted(world, address);
-    return performance.now() - begun;
+    await waitForSsh(world, address);
+    return performance.now() - startedAt;
   } finally {
-    await ended(child);
+    await killAndWait(child);
   }
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function killAndWait(child: ChildProcess): Promise<void> {
   const closed = once(child, 'close');
   child.kill('SIGKILL');
   await closed;
 }
 
 /** The command line of the one guest that runs; null when none does. */
-async function wordsOf(world: RealWorld): Promise<string[] | null> {
-  for (const pid of (await world.net.in('ip', ['netns', 'pids', world.net.router])).trim().split('\n')) {
-    const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0').slice(0, -1);
-    if (words[0]?.startsWith('qemu-system')) return words;
+async function readQemuArguments(world: RealWorld): Promise<string[] | null> {
+  for (const pid of (await world.net.runInRouter('ip', ['netns', 'pids', world.net.router])).trim().split('\n')) {
+    const argv = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0').slice(0, -1);
+    if (argv[0]?.startsWith('qemu-system')) return argv;
   }
   return null;
 }
 
-async function greeted(world: RealWorld, address: string): Promise<void> {
-  await world.net.out('timeout', ['120', 'bash', '-c', GREETING, 'greeted', address], { timeoutMs: 130_000 });
+async function waitForSsh(world: RealWorld, address: string): Promise<void> {
+  await world.net.runOutside('timeout', ['120', 'bash', '-c', WAIT_FOR_SSH_SCRIPT, 'greeted', address], { timeoutMs: 130_000 });
 }

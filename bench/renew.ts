@@ -3,25 +3,25 @@
  * a thousand and of a hundred thousand, and the time of a look that finds nothing; all with a million servers.
  */
 import { join } from 'node:path';
-import { type Opened, openService } from '../src/compose/service.ts';
+import { type OpenedService, openService } from '../src/compose/service.ts';
 import { loadConfig } from '../src/config.ts';
 import { sweepCalendar } from '../src/domain/billing/sweep.ts';
 import { DAY_MS } from '../src/kernel/time.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
-import { renewDuty } from '../src/workers/renew.ts';
+import { renewJob } from '../src/workers/renew.ts';
 import { type Figure, median } from './figure.ts';
-import { backendMicros } from './load.ts';
+import { databaseCpuMicros } from './load.ts';
 
 const SERVERS = 1_000_000;
-const SERVERS_A_CUSTOMER = 4;
+const SERVERS_PER_CUSTOMER = 4;
 const FEW = 1_000;
 /** Before the first round: of plans, statements and code. */
 const WARM_UP = 1_000;
 const MANY = 100_000;
 const ROUNDS = 5;
-const LOOKS = 50;
+const IDLE_RUNS = 50;
 /** Servers `i` to `j` are due since a while, as many seconds apart as they are. */
-const DUE = `update servers set paid_until = $1::timestamptz - ($3::int - public_no) * interval '1 ms',
+const MAKE_DUE_SQL = `update servers set paid_until = $1::timestamptz - ($3::int - public_no) * interval '1 ms',
                     bill_at = $1::timestamptz - ($3::int - public_no) * interval '1 ms'
               where public_no > $2::int and public_no <= $3::int`;
 
@@ -32,7 +32,7 @@ export async function benchRenew(folder: string): Promise<Figure[]> {
   try {
     const opened = await openService(config, database.connection, { mayMigrate: true });
     try {
-      await lay(opened);
+      await insertServers(opened);
       return await measure(opened);
     } finally {
       await opened.close();
@@ -42,17 +42,17 @@ export async function benchRenew(folder: string): Promise<Figure[]> {
   }
 }
 
-async function measure(opened: Opened): Promise<Figure[]> {
-  const idleMs = await lookAtNothing(opened);
-  await fallDue(opened, 0, WARM_UP);
+async function measure(opened: OpenedService): Promise<Figure[]> {
+  const idleMs = await timeIdleSweep(opened);
+  await makeServersDue(opened, 0, WARM_UP);
   await cpuPerServer(opened, WARM_UP);
   const few: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    await fallDue(opened, WARM_UP + round * FEW, WARM_UP + (round + 1) * FEW);
+    await makeServersDue(opened, WARM_UP + round * FEW, WARM_UP + (round + 1) * FEW);
     few.push(await cpuPerServer(opened, FEW));
   }
   const many: number[] = [];
-  await fallDue(opened, SERVERS - MANY, SERVERS);
+  await makeServersDue(opened, SERVERS - MANY, SERVERS);
   for (let round = 0; round < ROUNDS; round++) many.push(await cpuPerServer(opened, FEW));
   if (process.env.BENCH_VERBOSE) process.stderr.write(`${JSON.stringify({ few, many })}\n`);
   return [
@@ -72,48 +72,48 @@ async function measure(opened: Opened): Promise<Figure[]> {
 }
 
 /** The median of a run of the duty and its question for the next date. */
-async function lookAtNothing({ service }: Opened): Promise<number> {
-  const duty = renewDuty(service);
+async function timeIdleSweep({ service }: OpenedService): Promise<number> {
+  const job = renewJob(service);
   const times: number[] = [];
-  for (let look = 0; look < LOOKS; look++) {
-    const begun = performance.now();
-    if ((await duty.run()) !== 0) throw new Error('something is due');
-    await duty.nextDue();
-    times.push(performance.now() - begun);
+  for (let run = 0; run < IDLE_RUNS; run++) {
+    const startedAt = performance.now();
+    if ((await job.run()) !== 0) throw new Error('something is due');
+    await job.nextDue();
+    times.push(performance.now() - startedAt);
   }
   return median(times);
 }
 
-async function fallDue({ db, clock }: Opened, from: number, to: number): Promise<void> {
-  await db.run(DUE, [new Date(clock.now().getTime() - DAY_MS), from, to]);
+async function makeServersDue({ db, clock }: OpenedService, from: number, to: number): Promise<void> {
+  await db.run(MAKE_DUE_SQL, [new Date(clock.now().getTime() - DAY_MS), from, to]);
   // What the database would do by itself at some time is done now, and is no cost of a renewal.
   await db.run('vacuum analyze');
   await db.run('checkpoint');
 }
 
 /** Microseconds of both for each of about `count` servers, and for what their charges make of the balances. */
-async function cpuPerServer({ service, db }: Opened, count: number): Promise<number> {
+async function cpuPerServer({ service, db }: OpenedService, count: number): Promise<number> {
   const charges = async () =>
     Number((await db.row<{ n: bigint }>(`select count(*) as n from transfers where type = 'charge'`))?.n);
   const before = await charges();
-  const database = await backendMicros(db);
+  const database = await databaseCpuMicros(db);
   const cpu = process.cpuUsage();
   // Each is renewed, and its customer's balance is looked at because it moved.
   for (let left = 2 * count; left > 0; ) {
-    const did = await sweepCalendar(service);
-    if (did === 0) break;
-    left -= did;
+    const handled = await sweepCalendar(service);
+    if (handled === 0) break;
+    left -= handled;
   }
   const { user, system } = process.cpuUsage(cpu);
-  const micros = user + system + (await backendMicros(db)) - database;
+  const micros = user + system + (await databaseCpuMicros(db)) - database;
   const renewed = (await charges()) - before;
   if (renewed < count / 2) throw new Error(`only ${renewed} servers were renewed`);
   return micros / renewed;
 }
 
 /** Customers who can pay, and their servers, which have run for a while and are paid for another. */
-async function lay({ db }: Opened): Promise<void> {
-  const customers = SERVERS / SERVERS_A_CUSTOMER;
+async function insertServers({ db }: OpenedService): Promise<void> {
+  const customers = SERVERS / SERVERS_PER_CUSTOMER;
   await db.run('alter system set autovacuum = off');
   await db.run('select pg_reload_conf()');
   await db.transaction(async (tx) => {
@@ -122,13 +122,13 @@ async function lay({ db }: Opened): Promise<void> {
     await tx.run('set local statement_timeout = 0');
     await tx.run(
       `insert into customers (id, public_no, email, email_key, password_hash, created_at)
-       select ${customerAt('c')}, c + 1, c || '@example.org', c, '', now() from generate_series(0, $1::int - 1) as c`,
+       select ${customerIdSql('c')}, c + 1, c || '@example.org', c, '', now() from generate_series(0, $1::int - 1) as c`,
       [customers],
     );
     await tx.run(
       `insert into balances (customer_id, balance_cents, servers)
-       select ${customerAt('c')}, 1000000000, $2 from generate_series(0, $1::int - 1) as c`,
-      [customers, SERVERS_A_CUSTOMER],
+       select ${customerIdSql('c')}, 1000000000, $2 from generate_series(0, $1::int - 1) as c`,
+      [customers, SERVERS_PER_CUSTOMER],
     );
     await tx.run(`insert into regions values ('aaa', 'aaa', 'aaa', 'FR', 'aaa')`);
     await tx.run(`insert into plans values ('s1', 'vps', 1, 'bench', 1024, 10, 1, 500, true)`);
@@ -140,7 +140,7 @@ async function lay({ db }: Opened): Promise<void> {
       `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
                             billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, bill_at,
                             auto_renew, first_run_at, created_at, updated_at)
-       select new_id(now()), i, ${customerAt(`(i % ${customers})`)}, 'n' || i, 'running', 's1', 'aaa', ${image}, 1024, 10,
+       select new_id(now()), i, ${customerIdSql(`(i % ${customers})`)}, 'n' || i, 'running', 's1', 'aaa', ${image}, 1024, 10,
               1, 500, 500, 15, at, at - interval '7 days', true, now(), now(), now()
          from (select i, now() + interval '8 days' + i * interval '1 second' as at from generate_series(1, $1::int) as i) as laid`,
       [SERVERS],
@@ -149,6 +149,6 @@ async function lay({ db }: Opened): Promise<void> {
   await db.run('vacuum analyze');
 }
 
-function customerAt(c: string): string {
+function customerIdSql(c: string): string {
   return `('c' || lpad(to_hex(${c}), 31, '0'))::uuid`;
 }

@@ -13,7 +13,7 @@ const config = loadConfig({
 });
 const { url, stop } = await startService(config, JSON.parse(connection), {
   roles: new Set(['api']),
-  sharedRates: shared === 'true',
+  sharedRateLimits: shared === 'true',
 });
 process.once('SIGTERM', () => void stop());
 process.stdout.write(`ready ${url}\n`);

@@ -6,20 +6,20 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { openService } from '../src/compose/service.ts';
 import { loadConfig } from '../src/config.ts';
-import { base32, newId, showId } from '../src/kernel/ids.ts';
+import { base32, newId, formatId } from '../src/kernel/ids.ts';
 import { digest } from '../src/kernel/secrets.ts';
 import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { insertDeploy } from '../src/store/deploy.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { type Figure, median } from './figure.ts';
-import { layGround, orderRow } from './ground.ts';
-import { cpuPerRequest, type Peer, type Shot, startPeer } from './load.ts';
+import { createDeployFixture, buildDeployRow } from './deploy-fixture.ts';
+import { cpuPerRequest, type Peer, type RequestSpec, startPeer } from './load.ts';
 
 const ROUNDS = 5;
 const PER_ROUND = 6_000;
 const SERVERS = 25;
 
-interface Ground {
+interface RestFixture {
   readonly token: string;
   readonly customerId: string;
   readonly serverId: string;
@@ -41,7 +41,7 @@ export async function benchRest(folder: string): Promise<Figure[]> {
   const db = openDatabase(connection, { poolSize: 4 });
   const peers: Peer[] = [];
   try {
-    const ground = await lay(db);
+    const fixture = await createRestFixture(db);
     const text = JSON.stringify(connection);
     const bare = await startPeer('./bare-server.ts', [text]);
     peers.push(bare);
@@ -49,7 +49,7 @@ export async function benchRest(folder: string): Promise<Figure[]> {
     peers.push(alone);
     const shared = await startPeer('./rest-server.ts', [text, 'true', dataDir]);
     peers.push(shared);
-    return await measure({ bare, alone, shared }, ground);
+    return await measure({ bare, alone, shared }, fixture);
   } finally {
     for (const peer of peers) await peer.stop();
     await db.close();
@@ -57,12 +57,12 @@ export async function benchRest(folder: string): Promise<Figure[]> {
   }
 }
 
-export async function lay(db: OpenDatabase): Promise<Ground> {
-  const ground = await layGround(db, { addresses: 200 });
-  const [customerId = ''] = ground.customers;
+export async function createRestFixture(db: OpenDatabase): Promise<RestFixture> {
+  const deployFixture = await createDeployFixture(db, { addresses: 200 });
+  const [customerId = ''] = deployFixture.customers;
   let serverId = '';
   for (let n = 0; n < SERVERS; n++) {
-    const row = orderRow(ground, customerId, 0);
+    const row = buildDeployRow(deployFixture, customerId, 0);
     serverId = row.serverId;
     await insertDeploy(db, row);
   }
@@ -77,13 +77,13 @@ export async function lay(db: OpenDatabase): Promise<Ground> {
 }
 
 /** What is asked of them. */
-export function shots(ground: Ground) {
-  const headers = { authorization: `Bearer ${ground.token}` };
-  const get: Shot = { path: `/v1/servers/${showId('server', ground.serverId)}`, headers, status: 200 };
-  const list: Shot = { path: '/v1/servers?page_size=25', headers, status: 200 };
-  const bareGet: Shot = { path: `/servers/${ground.serverId}`, status: 200 };
-  const bareList: Shot = { path: `/customers/${ground.customerId}/servers`, status: 200 };
-  const replay: Shot = {
+export function requestSpecs(fixture: RestFixture) {
+  const headers = { authorization: `Bearer ${fixture.token}` };
+  const get: RequestSpec = { path: `/v1/servers/${formatId('server', fixture.serverId)}`, headers, status: 200 };
+  const list: RequestSpec = { path: '/v1/servers?page_size=25', headers, status: 200 };
+  const bareGet: RequestSpec = { path: `/servers/${fixture.serverId}`, status: 200 };
+  const bareList: RequestSpec = { path: `/customers/${fixture.customerId}/servers`, status: 200 };
+  const replay: RequestSpec = {
     method: 'POST',
     path: '/v1/firewall/groups',
     headers: { ...headers, 'idempotency-key': 'bench', 'content-type': 'application/json' },
@@ -93,13 +93,13 @@ export function shots(ground: Ground) {
   return { get, list, bareGet, bareList, replay };
 }
 
-async function measure(peers: { bare: Peer; alone: Peer; shared: Peer }, ground: Ground): Promise<Figure[]> {
+async function measure(peers: { bare: Peer; alone: Peer; shared: Peer }, fixture: RestFixture): Promise<Figure[]> {
   const { bare, alone, shared } = peers;
-  const { get, list, bareGet, bareList, replay } = shots(ground);
+  const { get, list, bareGet, bareList, replay } = requestSpecs(fixture);
   const figure = async (
     name: string,
-    ours: [Peer, Shot],
-    theirs: [Peer, Shot],
+    ours: [Peer, RequestSpec],
+    theirs: [Peer, RequestSpec],
     heldTo: number,
     goal: number,
   ) => ({
@@ -120,7 +120,7 @@ async function measure(peers: { bare: Peer; alone: Peer; shared: Peer }, ground:
 }
 
 /** The median over rounds of what theirs costs ÷ what ours costs. */
-async function ratio(ours: [Peer, Shot], theirs: [Peer, Shot]): Promise<number> {
+async function ratio(ours: [Peer, RequestSpec], theirs: [Peer, RequestSpec]): Promise<number> {
   const ratios: number[] = [];
   // The first round warms both.
   for (let round = 0; round <= ROUNDS; round++) {

@@ -15,10 +15,10 @@ import type { Figure } from './figure.ts';
 const ROWS = 1_000_000;
 const BATCHES = 200;
 const NOW = new Date('2030-06-01T00:00:00Z');
-const HELD_TO_MS = 50;
+const MAX_BATCH_MS = 50;
 
 /** Columns of a row, from its number `i` and its time `at`. */
-const ROWS_OF: Partial<Record<RetentionName, Readonly<Record<string, string>>>> = {
+const COLUMN_SQL: Partial<Record<RetentionName, Readonly<Record<string, string>>>> = {
   audit: {
     ...{ id: 'new_id(at)', customer_id: 'customer', action: `'server.stop'`, resource: `'srv_' || i % 1000` },
     ...{ request_id: `'req_' || i`, ip_country: `'XX'`, result: `'ok'`, created_at: 'at' },
@@ -41,14 +41,14 @@ export async function benchRetain(folder: string): Promise<Figure[]> {
   try {
     await migrate(db);
     const figures: Figure[] = [];
-    for (const [name, columns] of Object.entries(ROWS_OF)) {
+    for (const [name, columns] of Object.entries(COLUMN_SQL)) {
       const rule = RETENTION[name as RetentionName];
-      await lay(db, rule, columns);
-      const longestMs = await purge(db, rule);
+      await insertRows(db, rule, columns);
+      const longestMs = await timePurge(db, rule);
       await db.run(`truncate ${rule.purge.table} cascade`);
       figures.push({
         name: `retention: longest batch of ${rule.batch} of 1 M ${name}`,
-        ...{ value: longestMs, unit: 'ms', heldTo: HELD_TO_MS, goal: HELD_TO_MS / 2, bound: 'max' },
+        ...{ value: longestMs, unit: 'ms', heldTo: MAX_BATCH_MS, goal: MAX_BATCH_MS / 2, bound: 'max' },
       });
     }
     return figures;
@@ -59,7 +59,7 @@ export async function benchRetain(folder: string): Promise<Figure[]> {
 }
 
 /** Half of them are older than they are kept. */
-async function lay(db: OpenDatabase, { purge, keepMs }: RetentionRule, columns: object): Promise<void> {
+async function insertRows(db: OpenDatabase, { purge, keepMs }: RetentionRule, columns: object): Promise<void> {
   await db.run(
     `insert into ${purge.table} (${Object.keys(columns).join(', ')})
      select ${Object.values(columns).join(', ')}
@@ -72,19 +72,19 @@ async function lay(db: OpenDatabase, { purge, keepMs }: RetentionRule, columns: 
   await db.run('checkpoint');
 }
 
-async function purge(db: OpenDatabase, { purge, keepMs, batch }: RetentionRule): Promise<number> {
+async function timePurge(db: OpenDatabase, { purge, keepMs, batch }: RetentionRule): Promise<number> {
   const until = firstIdAt(new Date(NOW.getTime() - keepMs));
-  let [longestMs, all] = [0, 0];
+  let [longestMs, removed] = [0, 0];
   const step = async (from: string | null): Promise<string | null> => {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const { gone, reached } = await purgeBatch(db, purge, { from, until, now: NOW, limit: batch });
-    longestMs = Math.max(longestMs, performance.now() - begun);
-    all += gone;
+    longestMs = Math.max(longestMs, performance.now() - startedAt);
+    removed += gone;
     return reached;
   };
-  let place: string | null = null;
-  for (let n = 0; n < BATCHES; n++) place = await step(place);
+  let position: string | null = null;
+  for (let n = 0; n < BATCHES; n++) position = await step(position);
   await step(null);
-  if (all < (BATCHES * batch) / 2) throw new Error('what is too old was not removed');
+  if (removed < (BATCHES * batch) / 2) throw new Error('what is too old was not removed');
   return longestMs;
 }

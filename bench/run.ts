@@ -3,7 +3,7 @@ import { CannotMeasure, type Figure } from './figure.ts';
 
 export type Bench = (folder: string) => Promise<readonly Figure[]>;
 
-export interface Lines {
+export interface Output {
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
 }
@@ -14,42 +14,42 @@ export interface Lines {
  */
 export async function runBenches(
   benches: readonly Bench[],
-  wanted: readonly string[],
+  selected: readonly string[],
   folder: string,
-  { out, err }: Lines,
+  { out, err }: Output,
 ): Promise<boolean> {
-  const unknown = wanted.filter((name) => benches.every((bench) => bench.name !== name));
-  for (const name of unknown) err(`there is no bench ${name}; there are ${namesOf(benches)}`);
-  let isWell = unknown.length === 0;
+  const unknown = selected.filter((name) => benches.every((bench) => bench.name !== name));
+  for (const name of unknown) err(`there is no bench ${name}; there are ${joinNames(benches)}`);
+  let passed = unknown.length === 0;
   for (const bench of benches) {
-    if (wanted.length > 0 && !wanted.includes(bench.name)) continue;
+    if (selected.length > 0 && !selected.includes(bench.name)) continue;
     try {
       for (const figure of await bench(folder)) {
         const verdict = judge(figure);
-        isWell &&= verdict !== 'MISSED';
-        out(lineOf(figure, verdict));
+        passed &&= verdict !== 'MISSED';
+        out(formatFigure(figure, verdict));
       }
     } catch (error) {
       if (!(error instanceof CannotMeasure)) throw error;
       err(`not measured: ${error.message}`);
-      isWell &&= wanted.length === 0;
+      passed &&= selected.length === 0;
     }
   }
-  return isWell;
+  return passed;
 }
 
-function namesOf(benches: readonly Bench[]): string {
+function joinNames(benches: readonly Bench[]): string {
   return benches.map(({ name }) => name).join(', ');
 }
 
 type Verdict = 'goal met' | 'held' | 'MISSED';
 
 function judge({ value, heldTo, goal, bound }: Figure): Verdict {
-  const within = (limit: number) => (bound === 'min' ? value >= limit : value <= limit);
-  return within(goal) ? 'goal met' : within(heldTo) ? 'held' : 'MISSED';
+  const meets = (limit: number) => (bound === 'min' ? value >= limit : value <= limit);
+  return meets(goal) ? 'goal met' : meets(heldTo) ? 'held' : 'MISSED';
 }
 
-function lineOf({ name, value, unit, heldTo, goal, bound }: Figure, verdict: Verdict): string {
+function formatFigure({ name, value, unit, heldTo, goal, bound }: Figure, verdict: Verdict): string {
   const sign = bound === 'min' ? '≥' : '≤';
   const measured = `${name.padEnd(58)} ${value.toFixed(2).padStart(9)} ${unit.padEnd(3)}`;
   return `${measured} (${sign} ${heldTo}, goal ${sign} ${goal}) ${verdict}`;

@@ -1,6 +1,6 @@
 /** The whole service as a process: from the command to its ready line, and from SIGTERM to its end. */
 import { join } from 'node:path';
-import { startServing } from '../test/support/process.ts';
+import { startSkerryd } from '../test/support/skerryd-process.ts';
 import { type Figure, median } from './figure.ts';
 
 const ROUNDS = 3;
@@ -10,13 +10,13 @@ export async function benchServe(folder: string): Promise<Figure[]> {
   for (let round = 0; round < ROUNDS; round++) {
     const env = { SKERRY_DATA_DIR: join(folder, `serve-${round}`), SKERRY_LOG_LEVEL: 'warn' };
     for (const kind of ['first', 'later'] as const) {
-      const begun = performance.now();
-      const serving = await startServing(env);
-      times[kind].push(performance.now() - begun);
-      const asked = performance.now();
+      const startedAt = performance.now();
+      const serving = await startSkerryd(env);
+      times[kind].push(performance.now() - startedAt);
+      const stopRequestedAt = performance.now();
       const { code } = await serving.stop('SIGTERM');
       if (code !== 0) throw new Error(`the service ended with ${code}`);
-      times.stop.push(performance.now() - asked);
+      times.stop.push(performance.now() - stopRequestedAt);
     }
   }
   return [

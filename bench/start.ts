@@ -11,9 +11,9 @@ export async function benchStart(folder: string): Promise<Figure[]> {
   for (let round = 0; round < ROUNDS; round++) {
     const dataDir = join(folder, `start-${round}`);
     for (const times of [cold, warm]) {
-      const begun = performance.now();
+      const startedAt = performance.now();
       const database = await startEmbedded({ dataDir });
-      times.push(performance.now() - begun);
+      times.push(performance.now() - startedAt);
       await database.stop();
     }
   }

@@ -8,15 +8,15 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isoFile } from '../test/support/iso.ts';
-import { startServing } from '../test/support/process.ts';
+import { startSkerryd } from '../test/support/skerryd-process.ts';
 import { SessionClient } from '../test/support/session-client.ts';
-import { apiToken } from '../test/support/v1-client.ts';
+import { createApiToken } from '../test/support/v1-client.ts';
 import type { Figure } from './figure.ts';
 
 const MIB = 1024 ** 2;
 const BOUNDARY = 'bench-7d1f';
 const SAMPLE_EVERY_MS = 50;
-const WARM_MIB = 32;
+const WARMUP_MIB = 32;
 
 interface Measured {
   readonly diskMibPerS: number;
@@ -50,50 +50,50 @@ export async function benchUpload(folder: string, sizeMib = 4_096): Promise<Figu
 
 async function measure(folder: string, sizeMib: number): Promise<Measured> {
   const dataDir = join(folder, 'upload');
-  const serving = await startServing({ SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'warn' });
+  const serving = await startSkerryd({ SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'warn' });
   try {
-    const customer = SessionClient.over(serving.url);
+    const customer = SessionClient.forUrl(serving.url);
     await customer.signUp();
-    const token = await apiToken(customer, 'write');
-    await upload(serving.url, token, WARM_MIB);
+    const token = await createApiToken(customer, 'write');
+    await upload(serving.url, token, WARMUP_MIB);
     // The disk has its moods: it is asked before and after.
-    const before = await writeAlone(dataDir, sizeMib);
+    const before = await measureDiskWrite(dataDir, sizeMib);
     const rss = await watchMemory(serving.pid);
     const uploadMibPerS = await upload(serving.url, token, sizeMib);
     const grownMib = await rss.grownMib();
-    const after = await writeAlone(dataDir, sizeMib);
+    const after = await measureDiskWrite(dataDir, sizeMib);
     const diskMibPerS = (before + after) / 2;
-    return { diskMibPerS, sha256MibPerS: hashAlone(sizeMib), uploadMibPerS, grownMib };
+    return { diskMibPerS, sha256MibPerS: measureHash(sizeMib), uploadMibPerS, grownMib };
   } finally {
     await serving.stop();
     await rm(dataDir, { recursive: true, force: true });
   }
 }
 
-function perSecond(sizeMib: number, begun: number): number {
-  return sizeMib / ((performance.now() - begun) / 1_000);
+function mibPerSecond(sizeMib: number, startedAt: number): number {
+  return sizeMib / ((performance.now() - startedAt) / 1_000);
 }
 
-async function writeAlone(dataDir: string, sizeMib: number): Promise<number> {
+async function measureDiskWrite(dataDir: string, sizeMib: number): Promise<number> {
   const path = join(dataDir, 'alone');
-  const piece = Buffer.alloc(MIB, 7);
-  const begun = performance.now();
+  const block = Buffer.alloc(MIB, 7);
+  const startedAt = performance.now();
   const file = await open(path, 'w');
-  for (let n = 0; n < sizeMib; n++) await file.write(piece);
+  for (let n = 0; n < sizeMib; n++) await file.write(block);
   await file.sync();
   await file.close();
-  const speed = perSecond(sizeMib, begun);
+  const speed = mibPerSecond(sizeMib, startedAt);
   await rm(path);
   return speed;
 }
 
-function hashAlone(sizeMib: number): number {
-  const piece = Buffer.alloc(MIB, 7);
-  const begun = performance.now();
+function measureHash(sizeMib: number): number {
+  const block = Buffer.alloc(MIB, 7);
+  const startedAt = performance.now();
   const hash = createHash('sha256');
-  for (let n = 0; n < sizeMib; n++) hash.update(piece);
+  for (let n = 0; n < sizeMib; n++) hash.update(block);
   hash.digest();
-  return perSecond(sizeMib, begun);
+  return mibPerSecond(sizeMib, startedAt);
 }
 
 /** Sends an image over a bare socket, waits for its 201 and says how fast that was. */
@@ -109,7 +109,7 @@ async function upload(url: string, token: string, sizeMib: number): Promise<numb
     `Content-Length: ${first.length + sizeMib * MIB + last.length}`,
     'Connection: close',
   ];
-  const begun = performance.now();
+  const startedAt = performance.now();
   const socket = connect(Number(port), hostname);
   let answer = '';
   const answered = new Promise<void>((resolve, reject) => {
@@ -125,11 +125,11 @@ async function upload(url: string, token: string, sizeMib: number): Promise<numb
   };
   await send(`${head.join('\r\n')}\r\n\r\n${first}`);
   await send(isoFile(MIB, 7));
-  const piece = Buffer.alloc(MIB, 7);
-  for (let n = 1; n < sizeMib; n++) await send(piece);
+  const block = Buffer.alloc(MIB, 7);
+  for (let n = 1; n < sizeMib; n++) await send(block);
   await send(last);
   await answered;
-  const speed = perSecond(sizeMib, begun);
+  const speed = mibPerSecond(sizeMib, startedAt);
   socket.destroy();
   if (!answer.startsWith('HTTP/1.1 201 ')) throw new Error(`the upload was not taken: ${answer}`);
   return speed;
@@ -141,17 +141,17 @@ async function watchMemory(pid: number): Promise<{ grownMib(): Promise<number> }
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
   };
-  const start = await residentMib();
-  let most = start;
-  const look = async () => {
-    most = Math.max(most, await residentMib());
+  const initialMib = await residentMib();
+  let peakMib = initialMib;
+  const sample = async () => {
+    peakMib = Math.max(peakMib, await residentMib());
   };
-  const timer = setInterval(look, SAMPLE_EVERY_MS);
+  const timer = setInterval(sample, SAMPLE_EVERY_MS);
   return {
     grownMib: async () => {
       clearInterval(timer);
-      await look();
-      return most - start;
+      await sample();
+      return peakMib - initialMib;
     },
   };
 }

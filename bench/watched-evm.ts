@@ -5,12 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { EvmChain } from '../src/drivers/chain/evm/driver.ts';
-import { nodeAddress } from '../src/drivers/chain/node-http.ts';
-import type { OwnAddresses } from '../src/ports/chain.ts';
+import { parseNodeUrl } from '../src/drivers/chain/node-http.ts';
+import type { OwnAddressLookup } from '../src/ports/chain.ts';
 import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { migrate } from '../src/store/migrate.ts';
-import { findOwnAddresses } from '../src/store/own-addresses.ts';
+import { findOwnAddresses } from '../src/store/issued-addresses.ts';
 import { Anvil, hex, NO_ANVIL } from '../test/drivers/evm/anvil.ts';
 import { testAccount } from '../test/drivers/evm/evm-world.ts';
 import { CannotMeasure, type Figure, median } from './figure.ts';
@@ -18,12 +18,12 @@ import { CannotMeasure, type Figure, median } from './figure.ts';
 const FEW = 10;
 const MANY = 10_000;
 const ROUNDS = 7;
-const BLOCKS_A_ROUND = 10;
+const BLOCKS_PER_ROUND = 10;
 /** As in a block of the real network. */
-const TRANSACTIONS_A_BLOCK = 150;
-const PAYMENTS_A_BLOCK = 3;
+const TRANSACTIONS_PER_BLOCK = 150;
+const PAYMENTS_PER_BLOCK = 3;
 
-interface Read {
+interface ReadCost {
   readonly cpuMs: number;
   readonly wallMs: number;
 }
@@ -40,7 +40,7 @@ export async function benchWatchedEvm(folder: string): Promise<Figure[]> {
   const anvil = await Anvil.start();
   try {
     return await withReader(anvil, join(folder, 'evm-few'), FEW, (few) =>
-      withReader(anvil, join(folder, 'evm-many'), MANY, (many) => figures(anvil, few, many)),
+      withReader(anvil, join(folder, 'evm-many'), MANY, (many) => measure(anvil, few, many)),
     );
   } finally {
     await anvil.close();
@@ -58,7 +58,7 @@ async function withReader<T>(
   try {
     await migrate(db);
     const driver = driverOf(anvil, (addresses) => findOwnAddresses(db, 'ETH', addresses));
-    await giveOut(db, driver, count);
+    await insertInvoices(db, driver, count);
     return await work({ driver, cursor: null });
   } finally {
     await db.close();
@@ -66,19 +66,19 @@ async function withReader<T>(
   }
 }
 
-function driverOf(anvil: Anvil, own: OwnAddresses): EvmChain {
-  const node = nodeAddress(anvil.url);
+function driverOf(anvil: Anvil, own: OwnAddressLookup): EvmChain {
+  const node = parseNodeUrl(anvil.url);
   return new EvmChain({ coin: 'ETH', node, account: testAccount(), own, contract: '', allowTest: true });
 }
 
 /** So many invoices with an address each; the first ones have those that are paid. */
-async function giveOut(db: OpenDatabase, driver: EvmChain, count: number): Promise<void> {
+async function insertInvoices(db: OpenDatabase, driver: EvmChain, count: number): Promise<void> {
   const addresses = await Promise.all(
-    Array.from({ length: PAYMENTS_A_BLOCK }, async (_, index) => {
+    Array.from({ length: PAYMENTS_PER_BLOCK }, async (_, index) => {
       return (await driver.allocate({ id: `${index}`, index, amountUnits: 1n })).address;
     }),
   );
-  while (addresses.length < count) addresses.push(someAddress());
+  while (addresses.length < count) addresses.push(randomAddress());
   await db.transaction(async (tx) => {
     await tx.run(
       `insert into customers (id, public_no, email, email_key, password_hash, created_at)
@@ -97,31 +97,31 @@ async function giveOut(db: OpenDatabase, driver: EvmChain, count: number): Promi
   await db.run('vacuum analyze topups');
 }
 
-function someAddress(): string {
+function randomAddress(): string {
   return `0x${randomBytes(20).toString('hex')}`;
 }
 
-async function figures(anvil: Anvil, few: Reader, many: Reader): Promise<Figure[]> {
-  const reads = { few: [] as Read[], many: [] as Read[] };
+async function measure(anvil: Anvil, few: Reader, many: Reader): Promise<Figure[]> {
+  const reads = { few: [] as ReadCost[], many: [] as ReadCost[] };
   // Who comes first finds the node's caches cold: that is neither of them.
-  const first = { driver: driverOf(anvil, async () => new Set()), cursor: null };
-  for (const reader of [first, few, many]) await readAll(reader);
+  const warmUp = { driver: driverOf(anvil, async () => new Set()), cursor: null };
+  for (const reader of [warmUp, few, many]) await catchUp(reader);
   for (let round = 0; round <= ROUNDS; round++) {
-    const ofRound = { few: [] as Read[], many: [] as Read[] };
-    for (let block = 0; block < BLOCKS_A_ROUND; block++) {
-      await mine(anvil, few);
-      await read(first);
+    const roundReads = { few: [] as ReadCost[], many: [] as ReadCost[] };
+    for (let block = 0; block < BLOCKS_PER_ROUND; block++) {
+      await mineBlock(anvil, few);
+      await read(warmUp);
       const order = block % 2 === 0 ? (['few', 'many'] as const) : (['many', 'few'] as const);
-      for (const which of order) ofRound[which].push(await readBlock(which === 'few' ? few : many));
+      for (const size of order) roundReads[size].push(await readBlock(size === 'few' ? few : many));
     }
     // The first round warms all.
     if (round === 0) continue;
-    reads.few.push(least(ofRound.few));
-    reads.many.push(least(ofRound.many));
+    reads.few.push(minimum(roundReads.few));
+    reads.many.push(minimum(roundReads.many));
   }
-  const [ofFew, ofMany] = [middle(reads.few), middle(reads.many)];
+  const [ofFew, ofMany] = [medians(reads.few), medians(reads.many)];
   if (process.env.BENCH_VERBOSE) {
-    const shown = ({ cpuMs, wallMs }: Read) => `${cpuMs.toFixed(2)} ms CPU, ${wallMs.toFixed(2)} ms`;
+    const shown = ({ cpuMs, wallMs }: ReadCost) => `${cpuMs.toFixed(2)} ms CPU, ${wallMs.toFixed(2)} ms`;
     process.stderr.write(`a block: ${FEW} addresses ${shown(ofFew)}; ${MANY} addresses ${shown(ofMany)}\n`);
   }
   const bounds = { unit: '×', heldTo: 1.2, goal: 1.1, bound: 'max' } as const;
@@ -133,52 +133,52 @@ async function figures(anvil: Anvil, few: Reader, many: Reader): Promise<Figure[
 }
 
 /** A block in which others are paid, and three of the addresses that both databases have. */
-async function mine(anvil: Anvil, { driver }: Reader): Promise<void> {
+async function mineBlock(anvil: Anvil, { driver }: Reader): Promise<void> {
   const from = anvil.account(0);
-  const first = Number(await anvil.ask<string>('eth_getTransactionCount', from, 'pending'));
-  for (let i = 0; i < TRANSACTIONS_A_BLOCK; i++) {
+  const first = Number(await anvil.request<string>('eth_getTransactionCount', from, 'pending'));
+  for (let i = 0; i < TRANSACTIONS_PER_BLOCK; i++) {
     const index = i;
     const to =
-      i < PAYMENTS_A_BLOCK
+      i < PAYMENTS_PER_BLOCK
         ? (await driver.allocate({ id: `${index}`, index, amountUnits: 1n })).address
-        : someAddress();
+        : randomAddress();
     await anvil.send({ from, to, value: '0x1', nonce: hex(first + i) });
   }
   await anvil.mine();
 }
 
-async function readBlock(reader: Reader): Promise<Read> {
+async function readBlock(reader: Reader): Promise<ReadCost> {
   const { observations, ...figures } = await read(reader);
-  if (observations !== PAYMENTS_A_BLOCK) throw new Error(`${observations} payments were seen`);
+  if (observations !== PAYMENTS_PER_BLOCK) throw new Error(`${observations} payments were seen`);
   return figures;
 }
 
 /** What is there already. */
-async function readAll(reader: Reader): Promise<void> {
+async function catchUp(reader: Reader): Promise<void> {
   for (let cursor: string | null | undefined; cursor !== reader.cursor; ) {
     cursor = reader.cursor;
     await read(reader);
   }
 }
 
-async function read(reader: Reader): Promise<Read & { readonly observations: number }> {
-  const [cpu, began] = [process.cpuUsage(), performance.now()];
+async function read(reader: Reader): Promise<ReadCost & { readonly observations: number }> {
+  const [cpu, startedAt] = [process.cpuUsage(), performance.now()];
   const { cursor, observations } = await reader.driver.poll({ cursor: reader.cursor });
-  const wallMs = performance.now() - began;
+  const wallMs = performance.now() - startedAt;
   const { user, system } = process.cpuUsage(cpu);
   reader.cursor = cursor;
   return { cpuMs: (user + system) / 1000, wallMs, observations: observations.length };
 }
 
 /** What else the machine does can only add to it. */
-function least(reads: readonly Read[]): Read {
+function minimum(reads: readonly ReadCost[]): ReadCost {
   return {
     cpuMs: Math.min(...reads.map(({ cpuMs }) => cpuMs)),
     wallMs: Math.min(...reads.map(({ wallMs }) => wallMs)),
   };
 }
 
-function middle(reads: readonly Read[]): Read {
+function medians(reads: readonly ReadCost[]): ReadCost {
   return {
     cpuMs: median(reads.map(({ cpuMs }) => cpuMs)),
     wallMs: median(reads.map(({ wallMs }) => wallMs)),

@@ -12,9 +12,9 @@ import { CannotMeasure, type Figure, median } from './figure.ts';
 const FEW = 10;
 const MANY = 10_000;
 const ROUNDS = 24;
-const BLOCKS_A_ROUND = 5;
+const BLOCKS_PER_ROUND = 5;
 
-interface Read {
+interface ReadCost {
   readonly cpuMs: number;
   readonly wallMs: number;
 }
@@ -24,9 +24,9 @@ export async function benchWatchedMonero(folder: string): Promise<Figure[]> {
     throw new CannotMeasure(`watched addresses of Monero: ${NO_MONERO}`);
   }
   const world = await startMonero();
-  const place = join(folder, 'wallet-of-many');
-  await mkdir(place);
-  const wallet = await TestWallet.start(place, world.daemon);
+  const walletFolder = join(folder, 'wallet-of-many');
+  await mkdir(walletFolder);
+  const wallet = await TestWallet.start(walletFolder, world.daemon);
   try {
     const { key } = await world.wallet.call<{ readonly key: string }>('query_key', { key_type: 'view_key' });
     await wallet.createViewOnly(VIEW_ONLY, world.address, key);
@@ -44,7 +44,7 @@ export async function benchWatchedMonero(folder: string): Promise<Figure[]> {
       await world.miner.pay([{ address: paid, amountUnits: 1_000_000_000n }]);
     };
     const readers = { few: { driver: few, cursor: null }, many: { driver: many, cursor: null } };
-    return await figures(readers, pay, () => world.mine(1));
+    return await measure(readers, pay, () => world.mine(1));
   } finally {
     await wallet.stop();
     await world.close();
@@ -58,26 +58,26 @@ interface Reader {
 
 type Both<T> = Readonly<Record<'few' | 'many', T>>;
 
-async function figures(
+async function measure(
   readers: Both<Reader>,
   pay: () => Promise<void>,
   mine: () => Promise<void>,
 ): Promise<Figure[]> {
-  const reads: Both<Read[]> = { few: [], many: [] };
+  const reads: Both<ReadCost[]> = { few: [], many: [] };
   for (let round = 0; round < ROUNDS; round++) {
     await pay();
-    for (let block = 0; block < BLOCKS_A_ROUND; block++) {
+    for (let block = 0; block < BLOCKS_PER_ROUND; block++) {
       await mine();
       // Who comes first finds the node's caches cold.
       const order = block % 2 === round % 2 ? (['few', 'many'] as const) : (['many', 'few'] as const);
-      for (const which of order) reads[which].push(await read(readers[which]));
+      for (const size of order) reads[size].push(await read(readers[size]));
     }
   }
   // The first tenth warms all.
-  const warm = Math.floor((ROUNDS * BLOCKS_A_ROUND) / 10);
-  const [few, many] = [middle(reads.few.slice(warm)), middle(reads.many.slice(warm))];
+  const warmupBlocks = Math.floor((ROUNDS * BLOCKS_PER_ROUND) / 10);
+  const [few, many] = [medians(reads.few.slice(warmupBlocks)), medians(reads.many.slice(warmupBlocks))];
   if (process.env.BENCH_VERBOSE) {
-    const shown = ({ cpuMs, wallMs }: Read) => `${cpuMs.toFixed(2)} ms CPU, ${wallMs.toFixed(2)} ms`;
+    const shown = ({ cpuMs, wallMs }: ReadCost) => `${cpuMs.toFixed(2)} ms CPU, ${wallMs.toFixed(2)} ms`;
     process.stderr.write(`a block: ${FEW} addresses ${shown(few)}; ${MANY} addresses ${shown(many)}\n`);
   }
   const bounds = { unit: '×', heldTo: 1.2, goal: 1.1, bound: 'max' } as const;
@@ -88,17 +88,17 @@ async function figures(
   ];
 }
 
-async function read(reader: Reader): Promise<Read> {
-  const [cpu, began] = [process.cpuUsage(), performance.now()];
+async function read(reader: Reader): Promise<ReadCost> {
+  const [cpu, startedAt] = [process.cpuUsage(), performance.now()];
   const { cursor, observations } = await reader.driver.poll({ cursor: reader.cursor });
-  const wallMs = performance.now() - began;
+  const wallMs = performance.now() - startedAt;
   const { user, system } = process.cpuUsage(cpu);
   reader.cursor = cursor;
   if (observations.length === 0) throw new Error('payments are missing');
   return { cpuMs: (user + system) / 1000, wallMs };
 }
 
-function middle(reads: readonly Read[]): Read {
+function medians(reads: readonly ReadCost[]): ReadCost {
   return {
     cpuMs: median(reads.map(({ cpuMs }) => cpuMs)),
     wallMs: median(reads.map(({ wallMs }) => wallMs)),

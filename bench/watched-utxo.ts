@@ -5,17 +5,17 @@
 import { HDKey } from '@scure/bip32';
 import { AccountKey } from '../src/drivers/chain/account-key.ts';
 import { UtxoChain } from '../src/drivers/chain/utxo/driver.ts';
-import { LitecoinNode, NO_LITECOIND, until } from '../test/drivers/utxo/litecoin-node.ts';
+import { LitecoinNode, NO_LITECOIND, waitUntil } from '../test/drivers/utxo/litecoin-node.ts';
 import { CannotMeasure, type Figure, median } from './figure.ts';
 
 const FEW = 10;
 const MANY = 10_000;
 const BLOCKS = 200;
-const PAYMENTS_IN_BLOCK = 5;
+const PAYMENTS_PER_BLOCK = 5;
 const WALLET = 'watch';
-const FIRST_BLOCKS = 110;
+const INITIAL_BLOCKS = 110;
 
-interface Side {
+interface Watcher {
   readonly node: LitecoinNode;
   readonly chain: UtxoChain;
   cursor: string | null;
@@ -43,32 +43,32 @@ async function measure([payer, one, other]: readonly LitecoinNode[]): Promise<Fi
   const account = AccountKey.parse(wallet.publicExtendedKey);
   await payer.call('createwallet', ['pay']);
   const own = String(await payer.call('getnewaddress', ['', 'bech32'], 'pay'));
-  await payer.call('generatetoaddress', [FIRST_BLOCKS, own]);
-  const few = await side(one, account);
-  const many = await side(other, account);
-  const addresses = await watchFew(few, account);
+  await payer.call('generatetoaddress', [INITIAL_BLOCKS, own]);
+  const few = await createWatcher(one, account);
+  const many = await createWatcher(other, account);
+  const addresses = await importFewAddresses(few, account);
   for (let index = 0; index < MANY; index += 1_000) await allocate(many.chain, index);
   await Promise.all([few, many].map(({ node }) => node.connect(payer)));
-  for (const each of [few, many]) await read(each, false);
+  for (const watcher of [few, many]) await read(watcher, false);
   for (let block = 0; block < BLOCKS; block++) {
     const amounts = Object.fromEntries(
-      addresses.slice(0, PAYMENTS_IN_BLOCK).map((address) => [address, '0.001']),
+      addresses.slice(0, PAYMENTS_PER_BLOCK).map((address) => [address, '0.001']),
     );
     await payer.call('sendmany', ['', amounts], 'pay');
     await payer.call('generatetoaddress', [1, own]);
     const tip = await payer.tip();
     const [first, second] = block % 2 === 0 ? [few, many] : [many, few];
-    for (const each of [first, second]) await until('a block', async () => (await each.node.tip()) === tip);
+    for (const each of [first, second]) await waitUntil('a block', async () => (await each.node.tip()) === tip);
     for (const each of [first, second]) await read(each, true);
     for (const each of [few, many]) each.nodeCpuMs.push(await each.node.cpuMs());
   }
-  return figures(few, many);
+  return toFigures(few, many);
 }
 
-async function side(node: LitecoinNode, account: AccountKey): Promise<Side> {
+async function createWatcher(node: LitecoinNode, account: AccountKey): Promise<Watcher> {
   await node.call('createwallet', [WALLET, true, true]);
   const own = async () => new Set<string>();
-  const chain = new UtxoChain({ coin: 'LTC', node: node.address(WALLET), account, own, allowTest: true });
+  const chain = new UtxoChain({ coin: 'LTC', node: node.endpoint(WALLET), account, own, allowTest: true });
   return { node, chain, cursor: null, wallMs: [], cpuMs: [], nodeCpuMs: [] };
 }
 
@@ -77,7 +77,7 @@ async function allocate(chain: UtxoChain, index: number): Promise<string> {
 }
 
 /** By hand: the driver imports a thousand at once. */
-async function watchFew({ node, chain }: Side, account: AccountKey): Promise<string[]> {
+async function importFewAddresses({ node, chain }: Watcher, account: AccountKey): Promise<string[]> {
   const info = await node.call('getdescriptorinfo', [`wpkh(${account.tpub}/0/*)`]);
   const { descriptor } = info as { descriptor: string };
   const watching = { watchonly: true, keypool: false, timestamp: 'now' };
@@ -86,30 +86,30 @@ async function watchFew({ node, chain }: Side, account: AccountKey): Promise<str
   return await Promise.all(Array.from({ length: FEW }, (_, index) => allocate(chain, index)));
 }
 
-async function read(each: Side, counts: boolean): Promise<void> {
+async function read(watcher: Watcher, isRecorded: boolean): Promise<void> {
   const cpu = process.cpuUsage();
-  const began = performance.now();
-  const { cursor, observations } = await each.chain.poll({ cursor: each.cursor });
-  const wallMs = performance.now() - began;
+  const startedAt = performance.now();
+  const { cursor, observations } = await watcher.chain.poll({ cursor: watcher.cursor });
+  const wallMs = performance.now() - startedAt;
   const { user, system } = process.cpuUsage(cpu);
-  each.cursor = cursor;
-  if (!counts) return;
-  if (observations.length !== PAYMENTS_IN_BLOCK) throw new Error(`${observations.length} payments were told`);
-  each.wallMs.push(wallMs);
-  each.cpuMs.push((user + system) / 1_000);
+  watcher.cursor = cursor;
+  if (!isRecorded) return;
+  if (observations.length !== PAYMENTS_PER_BLOCK) throw new Error(`${observations.length} payments were told`);
+  watcher.wallMs.push(wallMs);
+  watcher.cpuMs.push((user + system) / 1_000);
 }
 
-function figures(few: Side, many: Side): Figure[] {
+function toFigures(few: Watcher, many: Watcher): Figure[] {
   if (process.env.BENCH_VERBOSE) {
     for (const [count, { wallMs, cpuMs, nodeCpuMs }] of [[FEW, few] as const, [MANY, many] as const]) {
       const [wall, cpu] = [median(wallMs).toFixed(2), median(cpuMs).toFixed(2)];
-      const node = median(steps(nodeCpuMs)).toFixed(2);
+      const node = median(increments(nodeCpuMs)).toFixed(2);
       process.stderr.write(
         `${count} addresses: ${wall} ms a block; CPU ${cpu} ms, and ${node} ms of the node\n`,
       );
     }
   }
-  const figure = (name: string, cost: (side: Side) => readonly number[]): Figure => ({
+  const figure = (name: string, cost: (side: Watcher) => readonly number[]): Figure => ({
     name: `${name}, ${MANY} addresses in Litecoin ÷ ${FEW}`,
     value: median(cost(many)) / median(cost(few)),
     unit: '×',
@@ -120,11 +120,11 @@ function figures(few: Side, many: Side): Figure[] {
   return [
     figure('a block', ({ wallMs }) => wallMs),
     figure('CPU for a block', ({ cpuMs }) => cpuMs),
-    figure('CPU of the node', ({ nodeCpuMs }) => steps(nodeCpuMs)),
+    figure('CPU of the node', ({ nodeCpuMs }) => increments(nodeCpuMs)),
   ];
 }
 
 /** From one block to the next. */
-function steps(totals: readonly number[]): number[] {
+function increments(totals: readonly number[]): number[] {
   return totals.slice(1).map((total, i) => total - (totals[i] ?? 0));
 }

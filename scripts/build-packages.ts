@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { filesOf, replaceFolder } from './replace-folder.ts';
+import { listFiles, replaceFolder } from './replace-folder.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The command line is written against the types that the SDK was compiled to. */
@@ -31,26 +31,26 @@ function findCompiler(): string | null {
 }
 
 function build(tsc: string, folder: string): void {
-  const made = mkdtempSync(join(folder, '.dist-'));
+  const outDir = mkdtempSync(join(folder, '.dist-'));
   try {
-    const { status, stdout, stderr } = spawnSync(tsc, ['--project', folder, '--outDir', made], {
+    const { status, stdout, stderr } = spawnSync(tsc, ['--project', folder, '--outDir', outDir], {
       encoding: 'utf8',
     });
     if (status !== 0) {
       process.stderr.write(`${relative(ROOT, folder)} does not compile:\n${stdout}${stderr}`);
       process.exitCode = 1;
     }
-    nameCompiled(made);
-    replaceFolder(made, join(folder, 'dist'));
+    fixDeclarationImports(outDir);
+    replaceFolder(outDir, join(folder, 'dist'));
   } finally {
-    rmSync(made, { recursive: true, force: true });
+    rmSync(outDir, { recursive: true, force: true });
   }
 }
 
 /** The compiler writes imports as they were into declarations: older ones than ours do not follow `.ts` there. */
-function nameCompiled(made: string): void {
-  for (const file of filesOf(made).filter((name) => name.endsWith('.d.ts'))) {
-    const path = join(made, file);
+function fixDeclarationImports(outDir: string): void {
+  for (const file of listFiles(outDir).filter((name) => name.endsWith('.d.ts'))) {
+    const path = join(outDir, file);
     writeFileSync(path, readFileSync(path, 'utf8').replace(/(?<=['"]\.{1,2}\/[^'"]*)\.ts(?=['"])/g, '.js'));
   }
 }

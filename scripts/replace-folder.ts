@@ -12,37 +12,37 @@ import {
 import { dirname, join, relative } from 'node:path';
 
 /** What is being written stands beside its place under the writer's process id. */
-const BEING_WRITTEN = /\.\d+$/;
+const TEMPORARY_NAME = /\.\d+$/;
 /** Nobody writes a file for so long: whoever began it is no more. */
-const LEFT_AFTER_MS = 10 * 60_000;
+const STALE_AFTER_MS = 10 * 60_000;
 
 /** A file is replaced as a whole and only when it changed; what `made` does not hold is removed. */
-export function replaceFolder(made: string, folder: string): void {
-  const files = filesOf(made);
+export function replaceFolder(source: string, folder: string): void {
+  const files = listFiles(source);
   for (const file of files) {
     const to = join(folder, file);
-    const text = readFileSync(join(made, file));
-    if (contentOf(to)?.equals(text)) continue;
+    const text = readFileSync(join(source, file));
+    if (readIfExists(to)?.equals(text)) continue;
     mkdirSync(dirname(to), { recursive: true });
-    const beside = `${to}.${process.pid}`;
-    writeFileSync(beside, text);
-    renameSync(beside, to);
+    const temporary = `${to}.${process.pid}`;
+    writeFileSync(temporary, text);
+    renameSync(temporary, to);
   }
   const current = new Set(files);
-  for (const file of filesOf(folder)) {
-    if (!current.has(file) && !isOfAnother(join(folder, file))) rmSync(join(folder, file), { force: true });
+  for (const file of listFiles(folder)) {
+    if (!current.has(file) && !isBeingWritten(join(folder, file))) rmSync(join(folder, file), { force: true });
   }
 }
 
 /** Another one that runs now writes it: it is on its way to its place. */
-function isOfAnother(path: string): boolean {
-  if (!BEING_WRITTEN.test(path)) return false;
+function isBeingWritten(path: string): boolean {
+  if (!TEMPORARY_NAME.test(path)) return false;
   const writtenMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-  return writtenMs === undefined || Date.now() - writtenMs < LEFT_AFTER_MS;
+  return writtenMs === undefined || Date.now() - writtenMs < STALE_AFTER_MS;
 }
 
 /** Undefined: it is not there, or was removed this moment. */
-function contentOf(path: string): Buffer | undefined {
+function readIfExists(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch {
@@ -50,7 +50,7 @@ function contentOf(path: string): Buffer | undefined {
   }
 }
 
-export function filesOf(folder: string): string[] {
+export function listFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return entries

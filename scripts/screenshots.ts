@@ -12,15 +12,15 @@ import {
   GALLERY,
   isPictured,
   NARROW,
-  ON_TELEPHONES,
+  MOBILE_EXAMPLES,
   SCHEMES,
   SOURCES,
   sourcesHash,
   WIDE,
 } from '../test/panel/support/gallery.ts';
-import { Onlooker } from '../test/panel/support/look.ts';
+import { PageBrowser } from '../test/panel/support/page-checks.ts';
 import { startPanelWorld } from '../test/panel/support/world.ts';
-import { smallPng } from './small-png.ts';
+import { encodePalettePng } from './palette-png.ts';
 
 /** Longer pages are cut: they go on as they began. */
 const HEIGHT_MAX = 2_400;
@@ -29,19 +29,19 @@ const folder = await mkdtemp(join(tmpdir(), 'skerry-screenshots-'));
 const database = await startEmbedded({ dataDir: join(folder, 'data'), log: () => undefined });
 process.env.SKERRY_TEST_PG = JSON.stringify(database.connection);
 try {
-  await takeAll();
+  await takeScreenshots();
 } finally {
   await database.stop();
   await rm(folder, { recursive: true, force: true });
 }
 
-async function takeAll(): Promise<void> {
+async function takeScreenshots(): Promise<void> {
   const world = await startPanelWorld({ email: 'ada@example.org' });
-  const onlooker = await Onlooker.start(world.url, world.session.cookie);
+  const onlooker = await PageBrowser.start(world.url, world.session.cookie);
   try {
     const examples = examplesOf(world).filter(isPictured);
-    await empty();
-    for (const example of examples) await take(onlooker, example);
+    await clearGallery();
+    for (const example of examples) await takeScreenshot(onlooker, example);
     await writeFile(join(GALLERY, 'README.md'), readme(examples));
     await writeFile(SOURCES, `${sourcesHash()}\n`);
   } finally {
@@ -50,36 +50,36 @@ async function takeAll(): Promise<void> {
   }
 }
 
-async function empty(): Promise<void> {
+async function clearGallery(): Promise<void> {
   await mkdir(GALLERY, { recursive: true });
   for (const file of await readdir(GALLERY)) if (file.endsWith('.png')) await rm(join(GALLERY, file));
 }
 
-async function take(onlooker: Onlooker, example: Example): Promise<void> {
+async function takeScreenshot(onlooker: PageBrowser, example: Example): Promise<void> {
   const { page } = await onlooker.open(example);
   await page.setViewportSize({ width: WIDE, height: 800 });
   for (const colorScheme of SCHEMES) {
     await page.emulateMedia({ colorScheme });
-    await shoot(page, `${example.name}-${colorScheme}`);
+    await saveScreenshot(page, `${example.name}-${colorScheme}`);
   }
-  if (!ON_TELEPHONES.includes(example.name)) return;
+  if (!MOBILE_EXAMPLES.includes(example.name)) return;
   await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize({ width: NARROW, height: 800 });
-  await shoot(page, `${example.name}-narrow`);
+  await saveScreenshot(page, `${example.name}-narrow`);
 }
 
-async function shoot(page: Page, name: string): Promise<void> {
+async function saveScreenshot(page: Page, name: string): Promise<void> {
   const [width, whole] = await page.evaluate<[number, number]>(
     '[innerWidth, Math.max(innerHeight, document.documentElement.scrollHeight)]',
   );
   const clip = { x: 0, y: 0, width, height: Math.min(whole, HEIGHT_MAX) };
   const png = await page.screenshot({ fullPage: true, clip });
-  await writeFile(join(GALLERY, `${name}.png`), smallPng(png));
+  await writeFile(join(GALLERY, `${name}.png`), encodePalettePng(png));
 }
 
 function readme(examples: readonly Example[]): string {
   const rows = examples.map(({ name, page }) => {
-    const narrow = ON_TELEPHONES.includes(name) ? `[narrow](${name}-narrow.png)` : '';
+    const narrow = MOBILE_EXAMPLES.includes(name) ? `[narrow](${name}-narrow.png)` : '';
     return `| ${name.replaceAll('-', ' ')} | \`${page.path}\` | [light](${name}-light.png) | [dark](${name}-dark.png) | ${narrow} |`;
   });
   return `# Screenshots

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 
 const TICKS_PER_S = 100;
 /** What stands behind the name in parentheses: state, parent, group and so on. */
-const AT = { state: 0, parent: 1, group: 2, startTicks: 19 } as const;
+const STAT_FIELDS = { state: 0, parent: 1, group: 2, startTicks: 19 } as const;
 
 export interface Process {
   readonly pid: number;
@@ -13,35 +13,35 @@ export interface Process {
   /** Tells it from a later one of the same number. */
   readonly startTicks: number;
   readonly ageS: number;
-  readonly words: readonly string[];
+  readonly argv: readonly string[];
 }
 
 /** A process for a test file, and what it has started, however deep. */
 interface FileProcess extends Process {
   readonly file: string;
-  readonly below: readonly Process[];
+  readonly descendants: readonly Process[];
 }
 
 /** The test files that are being run by this process, the oldest first. */
-export function testFilesBelow(runner: number): readonly FileProcess[] {
-  const all = processes();
+export function runningTestFiles(runner: number): readonly FileProcess[] {
+  const all = listProcesses();
   return all
     .filter(({ parent }) => parent === runner)
-    .map((one) => ({ ...one, file: fileOf(one), below: descendants(one.pid, all) }))
+    .map((one) => ({ ...one, file: testFileOf(one), descendants: descendants(one.pid, all) }))
     .sort((one, other) => other.ageS - one.ageS);
 }
 
 /** What has lost its parent, but is still of the group: it was started by a test, and may hold a pipe of one. */
 export function orphansOf(group: number): readonly Process[] {
-  const all = processes();
+  const all = listProcesses();
   const members = new Set(all.filter((one) => one.group === group).map(({ pid }) => pid));
   return all.filter(({ pid, parent }) => pid !== group && members.has(pid) && !members.has(parent));
 }
 
 /** Ends those that still are what they were. */
-export function killAll(doomed: readonly Process[]): void {
-  const now = new Map(processes().map((one) => [one.pid, one.startTicks]));
-  for (const { pid, startTicks } of doomed) {
+export function killAll(targets: readonly Process[]): void {
+  const now = new Map(listProcesses().map((one) => [one.pid, one.startTicks]));
+  for (const { pid, startTicks } of targets) {
     if (now.get(pid) !== startTicks) continue;
     try {
       process.kill(pid, 'SIGKILL');
@@ -52,13 +52,13 @@ export function killAll(doomed: readonly Process[]): void {
 }
 
 /** A program by its name, and what it runs: `node skerry.js`, `zsh`. Not all that it was called with: that may be long, or secret. */
-export function nameOf({ words: [program = '', ...rest] }: Process): string {
-  const what = rest.find((word) => /\.\w{1,4}$/.test(word));
-  return [program, ...(what === undefined ? [] : [what])].map((word) => basename(word)).join(' ');
+export function describeProcess({ argv: [program = '', ...rest] }: Process): string {
+  const script = rest.find((word) => /\.\w{1,4}$/.test(word));
+  return [program, ...(script === undefined ? [] : [script])].map((word) => basename(word)).join(' ');
 }
 
-function fileOf({ words }: Process): string {
-  return words.findLast((word) => word.endsWith('.test.ts')) ?? '';
+function testFileOf({ argv }: Process): string {
+  return argv.findLast((word) => word.endsWith('.test.ts')) ?? '';
 }
 
 function descendants(pid: number, all: readonly Process[]): readonly Process[] {
@@ -67,30 +67,30 @@ function descendants(pid: number, all: readonly Process[]): readonly Process[] {
     .flatMap((child) => [child, ...descendants(child.pid, all)]);
 }
 
-function processes(): readonly Process[] {
-  const upS = Number(textOf('/proc/uptime')?.split(' ')[0] ?? 0);
-  const pids = listOf('/proc').filter((name) => /^\d+$/.test(name));
+function listProcesses(): readonly Process[] {
+  const upS = Number(readText('/proc/uptime')?.split(' ')[0] ?? 0);
+  const pids = readFolder('/proc').filter((name) => /^\d+$/.test(name));
   return pids.flatMap((pid) => {
-    const stat = textOf(`/proc/${pid}/stat`);
+    const stat = readText(`/proc/${pid}/stat`);
     const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (fields === undefined || fields[AT.state] === 'Z') return [];
-    const startTicks = Number(fields[AT.startTicks]);
-    const words = textOf(`/proc/${pid}/cmdline`)?.split('\0').filter(Boolean) ?? [];
+    if (fields === undefined || fields[STAT_FIELDS.state] === 'Z') return [];
+    const startTicks = Number(fields[STAT_FIELDS.startTicks]);
+    const argv = readText(`/proc/${pid}/cmdline`)?.split('\0').filter(Boolean) ?? [];
     const ageS = Math.round(upS - startTicks / TICKS_PER_S);
     return [
       {
         pid: Number(pid),
-        parent: Number(fields[AT.parent]),
-        group: Number(fields[AT.group]),
+        parent: Number(fields[STAT_FIELDS.parent]),
+        group: Number(fields[STAT_FIELDS.group]),
         startTicks,
         ageS,
-        words,
+        argv,
       },
     ];
   });
 }
 
-function listOf(folder: string): readonly string[] {
+function readFolder(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -99,7 +99,7 @@ function listOf(folder: string): readonly string[] {
 }
 
 /** Processes end while one looks at them. */
-function textOf(path: string): string | null {
+function readText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch {

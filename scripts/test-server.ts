@@ -14,7 +14,7 @@ const DEFAULT_PORT = 5432;
  * Reads `postgres://user:password@host:port/database`; `?host=/folder` names a Unix socket. Throws, without
  * repeating the password, when it is something else.
  */
-export function connectionOf(text: string): TestServer {
+export function parseDatabaseUrl(text: string): TestServer {
   const url = URL.parse(text);
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) {
     throw new Error('SKERRY_TEST_DATABASE_URL is not of the form postgres://user@host:port/database');

@@ -19,14 +19,14 @@ const ENTRIES = {
 /** Makes the files in a folder, and returns whether they are there: without esbuild tests are slower, and the same. */
 export function bundleTypebox(folder: string): boolean {
   const entries = Object.entries(ENTRIES).map(
-    ([name, file]) => `${fileOf(name)}=${ROOT}node_modules/typebox/build/${file}.mjs`,
+    ([name, file]) => `${bundleName(name)}=${ROOT}node_modules/typebox/build/${file}.mjs`,
   );
   const options = ['--bundle', '--splitting', '--format=esm', '--platform=node', '--log-level=error'];
   const outputs = [`--outdir=${folder}`, '--out-extension:.js=.mjs'];
   return spawnSync(ESBUILD, [...options, ...outputs, ...entries], { stdio: 'ignore' }).status === 0;
 }
 
-function fileOf(name: string): string {
+function bundleName(name: string): string {
   return name.replace('/', '-');
 }
 
@@ -35,7 +35,7 @@ if (folder !== undefined) {
   registerHooks({
     resolve(specifier, context, next) {
       if (!Object.hasOwn(ENTRIES, specifier)) return next(specifier, context);
-      const { href } = pathToFileURL(`${folder}/${fileOf(specifier)}.mjs`);
+      const { href } = pathToFileURL(`${folder}/${bundleName(specifier)}.mjs`);
       return { url: href, format: 'module', shortCircuit: true };
     },
   });

@@ -15,9 +15,9 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startEmbedded } from '../src/store/embedded/index.ts';
-import { connectionOf, type TestServer } from './test-server.ts';
+import { parseDatabaseUrl, type TestServer } from './test-server.ts';
 import { bundleTypebox } from './test-typebox.ts';
-import { type Watch, watchTests } from './test-watch.ts';
+import { type TestWatchdog, startWatchdog } from './test-watchdog.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SAMPLED_RUNS = 20;
@@ -25,7 +25,7 @@ const FULL_RUNS = 200;
 /** A test process that hangs must not hold a build for ever: far above any honest run. */
 const SAMPLED_DEADLINE_MS = 10 * 60_000;
 const FULL_DEADLINE_MS = 70 * 60_000;
-const IN_MEMORY = '/dev/shm';
+const RAM_DISK = '/dev/shm';
 const MEMORY_NEEDED_BYTES = 4 * 1024 ** 3;
 /** One that hangs fails by its name, and what it left open does not keep its file: the others go on. */
 const SAMPLED_TEST_MAX_S = 4 * 60;
@@ -49,24 +49,24 @@ const testMaxS = Number(values['test-max'] ?? (full ? FULL_TEST_MAX_S : SAMPLED_
 const fileMaxS = Number(values['file-max'] ?? (full ? FULL_FILE_MAX_S : SAMPLED_FILE_MAX_S));
 
 /** The first signal that asked us to stop. */
-let asked: NodeJS.Signals | null = null;
+let stopSignal: NodeJS.Signals | null = null;
 let tests: ChildProcess | null = null;
-let watch: Watch | null = null;
+let watchdog: TestWatchdog | null = null;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    asked ??= signal;
+    stopSignal ??= signal;
     stopTests();
   });
 }
 
 process.exitCode = await main().catch((error: unknown) => {
-  say(error instanceof Error ? error.message : String(error));
+  log(error instanceof Error ? error.message : String(error));
   return 1;
 });
 
 async function main(): Promise<number> {
-  const files = positionals.length === 0 ? testFilesAt('test') : positionals.flatMap(testFilesAt);
+  const files = positionals.length === 0 ? findTestFiles('test') : positionals.flatMap(findTestFiles);
   if (!buildPackages() && positionals.length === 0) return 1;
   const folder = await mkdtemp(join(await scratchParent(), 'skerry-test-'));
   // Every file is a process that loads the service: read once by one, its modules come compiled to the others.
@@ -75,10 +75,10 @@ async function main(): Promise<number> {
   if (bundleTypebox(typebox)) process.env.SKERRY_TEST_TYPEBOX = typebox;
   try {
     const url = process.env.SKERRY_TEST_DATABASE_URL;
-    if (url) return await runTests(files, connectionOf(url));
+    if (url) return await runTests(files, parseDatabaseUrl(url));
     // Root's database runs as another user, who must be able to pass through.
     await chmod(folder, 0o755);
-    const database = await startEmbedded({ dataDir: join(folder, 'data'), log: say });
+    const database = await startEmbedded({ dataDir: join(folder, 'data'), log: log });
     try {
       return await runTests(files, database.connection);
     } finally {
@@ -100,16 +100,16 @@ function buildPackages(): boolean {
 
 /** In memory where there is room: each test has a database of its own, and making one is a thousand small files. */
 async function scratchParent(): Promise<string> {
-  const { bavail, bsize } = await statfs(IN_MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
-  const writable = await access(IN_MEMORY, FILE.W_OK).then(
+  const { bavail, bsize } = await statfs(RAM_DISK).catch(() => ({ bavail: 0, bsize: 0 }));
+  const writable = await access(RAM_DISK, FILE.W_OK).then(
     () => true,
     () => false,
   );
-  return writable && bavail * bsize >= MEMORY_NEEDED_BYTES ? IN_MEMORY : tmpdir();
+  return writable && bavail * bsize >= MEMORY_NEEDED_BYTES ? RAM_DISK : tmpdir();
 }
 
 /** The test files of a folder, or the one file named. */
-function testFilesAt(start: string): string[] {
+function findTestFiles(start: string): string[] {
   const path = start === 'test' ? join(ROOT, start) : resolve(start);
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isFile()) return [path];
@@ -120,7 +120,7 @@ function testFilesAt(start: string): string[] {
 
 /** Resolves to the exit code. */
 async function runTests(files: readonly string[], server: TestServer): Promise<number> {
-  if (asked !== null) return exitCodeOf(asked);
+  if (stopSignal !== null) return exitCodeFor(stopSignal);
   const options = ['--test', '--test-concurrency=2', '--test-reporter=./scripts/test-reporter.ts'];
   options.push('--test-force-exit', `--test-timeout=${testMaxS * 1_000}`);
   options.push('--import=./scripts/test-typebox.ts');
@@ -138,25 +138,25 @@ async function runTests(files: readonly string[], server: TestServer): Promise<n
       ...(full ? { SKERRY_TEST_FULL: '1' } : {}),
     },
   });
-  if (tests.pid !== undefined) watch = watchTests(tests.pid, fileMaxS * 1_000, say);
+  if (tests.pid !== undefined) watchdog = startWatchdog(tests.pid, fileMaxS * 1_000, log);
   const deadlineMs = full ? FULL_DEADLINE_MS : SAMPLED_DEADLINE_MS;
   let isLate = false;
   const deadline = setTimeout(() => {
     isLate = true;
-    say(`the tests have not ended within ${deadlineMs / 60_000} minutes: stopping them`);
+    log(`the tests have not ended within ${deadlineMs / 60_000} minutes: stopping them`);
     stopTests();
   }, deadlineMs);
   const [code] = (await once(tests, 'exit')) as [number | null];
   clearTimeout(deadline);
-  watch?.stop();
+  watchdog?.stop();
   signalGroup('SIGKILL');
-  if (asked !== null) return exitCodeOf(asked);
+  if (stopSignal !== null) return exitCodeFor(stopSignal);
   return isLate ? 1 : (code ?? 1);
 }
 
 function stopTests(): void {
   if (tests === null) return;
-  for (const line of watch?.stillThere() ?? []) say(`still runs: ${line}`);
+  for (const line of watchdog?.describeRunning() ?? []) log(`still runs: ${line}`);
   signalGroup('SIGTERM');
   setTimeout(() => signalGroup('SIGKILL'), STOP_GRACE_MS).unref();
 }
@@ -169,10 +169,10 @@ function signalGroup(signal: NodeJS.Signals): void {
   }
 }
 
-function exitCodeOf(signal: NodeJS.Signals): number {
+function exitCodeFor(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }
 
-function say(line: string): void {
+function log(line: string): void {
   process.stderr.write(`${line}\n`);
 }

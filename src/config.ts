@@ -5,10 +5,10 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { checkCoins } from './config-coins.ts';
-import { nearest } from './kernel/nearest.ts';
-import { ConfigError, readValue, type SettingValue } from './kernel/setting.ts';
-import { COMMAND_LINE_NAMES, SETTINGS, type SettingName, type SettingView } from './spec/settings.ts';
+import { validateCoinSettings } from './config-coins.ts';
+import { closestMatch } from './kernel/closest-match.ts';
+import { ConfigError, parseSettingValue, type SettingValue } from './kernel/setting-value.ts';
+import { CLI_SETTING_NAMES, SETTINGS, type SettingName, type SettingView } from './spec/settings.ts';
 
 export { ConfigError };
 
@@ -31,28 +31,28 @@ const NAMES = Object.keys(SETTINGS) as SettingName[];
 
 /** Reads every setting; the environment wins over `.env`. Throws a ConfigError of one line. */
 export function loadConfig(env: Environment, dotEnvText = ''): Config {
-  const found = collect(env, dotEnvText);
-  const mode = found.SKERRY_MODE.text === 'live' ? 'live' : 'sandbox';
+  const raw = collectSettings(env, dotEnvText);
+  const mode = raw.SKERRY_MODE.text === 'live' ? 'live' : 'sandbox';
   const values: Partial<Record<SettingName, SettingValue>> = {};
-  for (const name of NAMES) values[name] = readValue(name, textOf(name, found, mode));
+  for (const name of NAMES) values[name] = parseSettingValue(name, settingText(name, raw, mode));
   values.SKERRY_DATA_DIR = resolve(String(values.SKERRY_DATA_DIR));
   const config = values as Config;
-  checkTogether(config);
-  checkCoins({ mode, given: (name) => found[name].text });
+  validateCombinations(config);
+  validateCoinSettings({ mode, read: (name) => raw[name].text });
   return Object.freeze(config);
 }
 
 /** Every setting with its value, where it comes from and what it is for; secrets are only said to be set. */
 export function describeConfig(env: Environment, dotEnvText = ''): SettingView[] {
-  const found = collect(env, dotEnvText);
-  const mode = found.SKERRY_MODE.text === 'live' ? 'live' : 'sandbox';
+  const raw = collectSettings(env, dotEnvText);
+  const mode = raw.SKERRY_MODE.text === 'live' ? 'live' : 'sandbox';
   return NAMES.map((name) => {
-    const text = textOf(name, found, mode);
+    const text = settingText(name, raw, mode);
     const secret = isSecret(SETTINGS[name].type) && text !== null;
     return {
       name,
       value: secret ? '[set]' : text,
-      source: found[name].source,
+      source: raw[name].source,
       about: SETTINGS[name].about,
     };
   });
@@ -69,40 +69,45 @@ export function baseUrl(config: Config, port: number = config.SKERRY_PORT): stri
   return `http://${host}:${port}`;
 }
 
-type Found = Record<SettingName, { readonly text: string | null; readonly source: SettingView['source'] }>;
+type RawSettings = Record<
+  SettingName,
+  { readonly text: string | null; readonly source: SettingView['source'] }
+>;
 
-function collect(env: Environment, dotEnvText: string): Found {
+function collectSettings(env: Environment, dotEnvText: string): RawSettings {
   const dotEnv: Environment = parseEnv(dotEnvText);
-  refuseUnknown(env);
-  refuseUnknown(dotEnv);
+  rejectUnknown(env);
+  rejectUnknown(dotEnv);
   const found = NAMES.map((name) => {
     // An empty value is how a shell or a service file unsets one.
     if (env[name]) return [name, { text: env[name], source: 'environment' }] as const;
     if (dotEnv[name]) return [name, { text: dotEnv[name], source: '.env' }] as const;
     return [name, { text: null, source: 'default' }] as const;
   });
-  return Object.fromEntries(found) as Found;
+  return Object.fromEntries(found) as RawSettings;
 }
 
 /** Names that begin with SKERRY_TEST_ belong to the tests, and some to the customers' command line. */
-function refuseUnknown(env: Environment): void {
+function rejectUnknown(env: Environment): void {
   for (const name of Object.keys(env).sort()) {
     if (!name.startsWith('SKERRY_') || name.startsWith('SKERRY_TEST_')) continue;
-    if (Object.hasOwn(SETTINGS, name) || COMMAND_LINE_NAMES.includes(name)) continue;
-    const meant = nearest(name, NAMES);
-    const cure = meant ? `did you mean ${meant}?` : 'remove it; `skerryd config` lists all settings';
-    throw new ConfigError(`${name}: there is no such setting; ${cure}`);
+    if (Object.hasOwn(SETTINGS, name) || CLI_SETTING_NAMES.includes(name)) continue;
+    const suggestion = closestMatch(name, NAMES);
+    const fix = suggestion ? `did you mean ${suggestion}?` : 'remove it; `skerryd config` lists all settings';
+    throw new ConfigError(`${name}: there is no such setting; ${fix}`);
   }
 }
 
-function textOf(name: SettingName, found: Found, mode: 'sandbox' | 'live'): string | null {
-  const { text } = found[name];
-  const standard = SETTINGS[name].default;
-  return text ?? (standard === null || typeof standard === 'string' ? standard : standard[mode]);
+function settingText(name: SettingName, raw: RawSettings, mode: 'sandbox' | 'live'): string | null {
+  const { text } = raw[name];
+  const defaultValue = SETTINGS[name].default;
+  return (
+    text ?? (defaultValue === null || typeof defaultValue === 'string' ? defaultValue : defaultValue[mode])
+  );
 }
 
 /** Rules between settings. */
-function checkTogether(config: Config): void {
+function validateCombinations(config: Config): void {
   if ((config.SKERRY_SMTP_URL === null) !== (config.SKERRY_MAIL_FROM === null)) {
     const missing = config.SKERRY_SMTP_URL === null ? 'SKERRY_SMTP_URL' : 'SKERRY_MAIL_FROM';
     throw new ConfigError(

@@ -1,21 +1,21 @@
 /** `skerryd`: the service and its operator's commands. */
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type DatabaseHandle, provideDatabase } from './compose/database.ts';
-import { numbered } from './compose/derive.ts';
-import { realCompute } from './compose/qemu.ts';
-import { hostRegister } from './compose/seed.ts';
+import { acquireDatabase, type DatabaseHandle } from './compose/database.ts';
+import { createAddressDeriver } from './compose/derive-addresses.ts';
+import { createQemuCompute } from './compose/qemu.ts';
+import { createHostRegistrar } from './compose/seed.ts';
 import type { Role } from './compose/serve.ts';
 import { serve } from './compose/serve-command.ts';
 import { openService } from './compose/service.ts';
 import { type Config, describeConfig, loadConfig } from './config.ts';
-import { refuseOtherMode } from './domain/stamp/open.ts';
+import { requireSameMode } from './domain/database-identity/open.ts';
 import { createLogger, describeError } from './kernel/logger.ts';
-import { Refusal } from './kernel/refusal.ts';
-import type { OperatorDoors } from './operator/context.ts';
+import { OperatorError } from './kernel/operator-error.ts';
+import type { OperatorResources } from './operator/context.ts';
 import { addDoctor } from './operator/doctor.ts';
 import { runOperator } from './operator/run.ts';
-import type { Examined, Promised } from './ports/compute.ts';
+import type { ExpectedResources, HostFinding } from './ports/compute.ts';
 import { openDatabase } from './store/db.ts';
 
 const ROLES: readonly Role[] = ['api', 'worker'];
@@ -23,7 +23,7 @@ const PROCESSES_MAX = 64;
 /** An operator's command does one thing at a time. */
 const COMMAND_POOL = 2;
 
-const opened: (() => Promise<void>)[] = [];
+const closers: (() => Promise<void>)[] = [];
 const warn = (line: string) => void process.stderr.write(`${line}\n`);
 
 // Node would print what hangs on an error: a row that broke a constraint, say.
@@ -35,8 +35,8 @@ process.on('uncaughtException', (error) => {
 // Whoever reads our output may have seen enough (`skerryd hosts list | head`).
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-process.exitCode = await runOperator(process.argv.slice(2), doors(), addMore);
-for (const close of opened.reverse()) await close();
+process.exitCode = await runOperator(process.argv.slice(2), createOperatorResources(), addServiceCommands);
+for (const close of closers.reverse()) await close();
 
 function dotEnv(): string {
   try {
@@ -45,7 +45,7 @@ function dotEnv(): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return '';
-    throw new Refusal(`.env: it cannot be read (${code}); mend it, or take it away`);
+    throw new OperatorError(`.env: it cannot be read (${code}); mend it, or take it away`);
   }
 }
 
@@ -54,10 +54,10 @@ function config(): Config {
 }
 
 /** What the commands open, closed in the end; beside a running service they use its database. */
-function doors(): OperatorDoors {
+function createOperatorResources(): OperatorResources {
   async function database(manner: 'join' | 'join or make'): Promise<DatabaseHandle> {
-    const handle = await provideDatabase(config(), manner, warn);
-    opened.push(() => handle.stop());
+    const handle = await acquireDatabase(config(), manner, warn);
+    closers.push(() => handle.stop());
     return handle;
   }
   return {
@@ -69,39 +69,43 @@ function doors(): OperatorDoors {
       const { connection } = await database('join or make');
       // A migration may take longer than any statement of the service may.
       const db = openDatabase(connection, { poolSize: COMMAND_POOL, statementTimeoutMs: 0 });
-      opened.push(() => db.close());
-      await refuseOtherMode(db, config().SKERRY_MODE);
+      closers.push(() => db.close());
+      await requireSameMode(db, config().SKERRY_MODE);
       return db;
     },
     service: async () => {
       const { connection } = await database('join');
       // What a command has to say, it says itself: its log holds what went wrong.
       const quiet = { ...config(), SKERRY_LOG_LEVEL: 'error' as const };
-      const { service, simulation, reality, close } = await openService(quiet, connection);
-      opened.push(close);
+      const { service, simulation, live, close } = await openService(quiet, connection);
+      closers.push(close);
       return {
         service,
-        register: hostRegister(service, simulation?.compute ?? null),
-        coins: reality && { market: reality.market, numbered: (coin) => numbered(quiet, coin) },
+        register: createHostRegistrar(service, simulation?.compute ?? null),
+        coins: live && { market: live.market, deriverFor: (coin) => createAddressDeriver(quiet, coin) },
       };
     },
   };
 }
 
-function addMore(program: Command): void {
+function addServiceCommands(program: Command): void {
   addServe(program);
-  addDoctor(program, { doors: doors(), out: (line) => void process.stdout.write(`${line}\n`), examine });
+  addDoctor(program, {
+    resources: createOperatorResources(),
+    out: (line) => void process.stdout.write(`${line}\n`),
+    examine,
+  });
 }
 
 /** By itself, for it needs no database. */
-function examine(promised: Promised): AsyncIterable<Examined> {
+function examine(promised: ExpectedResources): AsyncIterable<HostFinding> {
   const log = createLogger('error');
-  return realCompute(config(), log)?.examine(promised) ?? simulatedOnly();
+  return createQemuCompute(config(), log)?.examine(promised) ?? simulatedFindings();
 }
 
-async function* simulatedOnly(): AsyncIterable<Examined> {
-  const says = 'simulated (SKERRY_COMPUTE=simulator): nothing real is needed, and nothing real is sold';
-  yield { level: 'ok', what: 'machines', says };
+async function* simulatedFindings(): AsyncIterable<HostFinding> {
+  const message = 'simulated (SKERRY_COMPUTE=simulator): nothing real is needed, and nothing real is sold';
+  yield { level: 'ok', subject: 'machines', message };
 }
 
 function addServe(program: Command): void {
@@ -122,7 +126,7 @@ function addServe(program: Command): void {
         processes: options.processes,
         roles: options.role,
         child: options.child ?? false,
-        say: (line) => void process.stdout.write(`${line}\n`),
+        print: (line) => void process.stdout.write(`${line}\n`),
         warn,
       });
     });

@@ -27,7 +27,7 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 /** The one line that refuses these settings. */
-function refusal(env: Record<string, string>): string {
+function configErrorMessage(env: Record<string, string>): string {
   try {
     loadConfig(env);
   } catch (error) {
@@ -41,7 +41,7 @@ function refusal(env: Record<string, string>): string {
 test('a sandbox takes no setting of real coins, and names the one that it was given', () => {
   for (const name of Object.keys(COIN_SETTINGS)) {
     const value = VALUES[name] ?? (name.endsWith('_XPUB') ? 'xpub' : NODE);
-    assert.match(refusal({ [name]: value }), new RegExp(`^${name}: a sandbox has simulated coins only`));
+    assert.match(configErrorMessage({ [name]: value }), new RegExp(`^${name}: a sandbox has simulated coins only`));
     loadConfig({ [name]: '' });
   }
 });
@@ -54,14 +54,14 @@ test('a node and its key go together, and the three of Monero', () => {
   const key = { SKERRY_LTC_XPUB: 'zpub' };
   loadConfig({ ...LIVE, SKERRY_LTC_URL: NODE, ...key });
   assert.match(
-    refusal({ ...LIVE, SKERRY_LTC_URL: NODE }),
+    configErrorMessage({ ...LIVE, SKERRY_LTC_URL: NODE }),
     /^SKERRY_LTC_XPUB: SKERRY_LTC_URL and .* go together/,
   );
-  assert.match(refusal({ ...LIVE, ...key }), /^SKERRY_LTC_URL: .* go together/);
+  assert.match(configErrorMessage({ ...LIVE, ...key }), /^SKERRY_LTC_URL: .* go together/);
   loadConfig({ ...LIVE, ...MONERO });
   for (const name of Object.keys(MONERO)) {
     const { [name as keyof typeof MONERO]: _, ...others } = MONERO;
-    assert.match(refusal({ ...LIVE, ...others }), new RegExp(`^${name}: .* go together`));
+    assert.match(configErrorMessage({ ...LIVE, ...others }), new RegExp(`^${name}: .* go together`));
   }
 });
 
@@ -69,9 +69,9 @@ test('a second node is nothing without the first one, and is another one', () =>
   const first = { SKERRY_SOL_URL: 'http://127.0.0.1:8899' };
   loadConfig({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'https://other.example' });
   loadConfig({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'http://127.0.0.1:8898' });
-  assert.match(refusal({ ...LIVE, SKERRY_SOL_SECOND_URL: 'https://other.example' }), /^SKERRY_SOL_URL: /);
+  assert.match(configErrorMessage({ ...LIVE, SKERRY_SOL_SECOND_URL: 'https://other.example' }), /^SKERRY_SOL_URL: /);
   assert.match(
-    refusal({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'http://127.0.0.1:8899/again' }),
+    configErrorMessage({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'http://127.0.0.1:8899/again' }),
     /^SKERRY_SOL_SECOND_URL: it is the node of SKERRY_SOL_URL/,
   );
 });
@@ -87,7 +87,7 @@ test('a second node is no other one for another spelling, another path on this m
     ['https://sol.example./x', 'https://sol.example/x/?api-key=hunter2'],
   ] as const) {
     assert.match(
-      refusal({ ...LIVE, SKERRY_SOL_URL: first, SKERRY_SOL_SECOND_URL: second }),
+      configErrorMessage({ ...LIVE, SKERRY_SOL_URL: first, SKERRY_SOL_SECOND_URL: second }),
       /^SKERRY_SOL_SECOND_URL: it is the node of SKERRY_SOL_URL/,
       second,
     );
@@ -117,14 +117,14 @@ test('a node is reached over https, or without it on this machine and at private
     'http://user:%E0%A4%A@127.0.0.1',
     'sol.example',
   ]) {
-    assert.match(refusal({ ...LIVE, SKERRY_SOL_URL: url }), /^SKERRY_SOL_URL: give /);
+    assert.match(configErrorMessage({ ...LIVE, SKERRY_SOL_URL: url }), /^SKERRY_SOL_URL: give /);
   }
 });
 
 test('addresses that cannot be are refused', () => {
-  assert.match(refusal({ ...LIVE, ...MONERO, SKERRY_XMR_ADDRESS: '4abc' }), /^SKERRY_XMR_ADDRESS: give /);
-  assert.match(refusal({ ...LIVE, SKERRY_ETH_USDT: '0x12' }), /^SKERRY_ETH_USDT: give /);
-  assert.match(refusal({ ...LIVE, SKERRY_TRON_USDT: '0x12' }), /^SKERRY_TRON_USDT: give /);
+  assert.match(configErrorMessage({ ...LIVE, ...MONERO, SKERRY_XMR_ADDRESS: '4abc' }), /^SKERRY_XMR_ADDRESS: give /);
+  assert.match(configErrorMessage({ ...LIVE, SKERRY_ETH_USDT: '0x12' }), /^SKERRY_ETH_USDT: give /);
+  assert.match(configErrorMessage({ ...LIVE, SKERRY_TRON_USDT: '0x12' }), /^SKERRY_TRON_USDT: give /);
 });
 
 test('nodes and keys are shown as set, and no more', () => {

@@ -11,7 +11,7 @@ const LIVE = {
 };
 
 /** The one line that refuses these settings. */
-function refusal(env: Record<string, string>, dotEnv = ''): string {
+function configErrorMessage(env: Record<string, string>, dotEnv = ''): string {
   try {
     loadConfig(env, dotEnv);
   } catch (error) {
@@ -51,9 +51,9 @@ test('the values are frozen', () => {
 });
 
 test('a name that is nearly right is answered with the right one', () => {
-  assert.match(refusal({ SKERRY_PROT: '1' }), /^SKERRY_PROT: .*SKERRY_PORT/);
-  assert.match(refusal({}, 'SKERRY_DATADIR=x'), /SKERRY_DATA_DIR/);
-  assert.match(refusal({ SKERRY_SOMETHING_ELSE_ALTOGETHER: '1' }), /skerryd config/);
+  assert.match(configErrorMessage({ SKERRY_PROT: '1' }), /^SKERRY_PROT: .*SKERRY_PORT/);
+  assert.match(configErrorMessage({}, 'SKERRY_DATADIR=x'), /SKERRY_DATA_DIR/);
+  assert.match(configErrorMessage({ SKERRY_SOMETHING_ELSE_ALTOGETHER: '1' }), /skerryd config/);
 });
 
 test('names of the tests, and names of others, are ignored', () => {
@@ -67,7 +67,7 @@ test('the four names of the customers’ command line are passed over, and no ot
   assert.deepEqual(loadConfig({}, 'SKERRY_TOKEN=x'), loadConfig({}));
   for (const name of names) {
     assert.ok(!describeConfig(env).some((setting) => setting.name === name));
-    assert.match(refusal({ [`${name}S`]: '1' }), /no such setting/);
+    assert.match(configErrorMessage({ [`${name}S`]: '1' }), /no such setting/);
   }
 });
 
@@ -115,7 +115,7 @@ for (const [name, values] of Object.entries({
 })) {
   test(`${name} with a bad value is named, with its cure and without the value`, () => {
     for (const value of values) {
-      const line = refusal({ [name]: value });
+      const line = configErrorMessage({ [name]: value });
       assert.ok(line.startsWith(`${name}: `), line);
       if (value.length > 6) assert.ok(!line.includes(value), line);
     }
@@ -143,20 +143,20 @@ test('the base URL follows the port that was taken, and brackets an IPv6 address
 });
 
 test('a live service needs a database of its own', () => {
-  assert.match(refusal({ SKERRY_MODE: 'live' }), /^DATABASE_URL: /);
+  assert.match(configErrorMessage({ SKERRY_MODE: 'live' }), /^DATABASE_URL: /);
 });
 
 test('a live service sells real machines', () => {
-  assert.match(refusal({ ...LIVE, SKERRY_COMPUTE: 'simulator' }), /^SKERRY_COMPUTE: /);
+  assert.match(configErrorMessage({ ...LIVE, SKERRY_COMPUTE: 'simulator' }), /^SKERRY_COMPUTE: /);
 });
 
 test('a mail server goes with a sender, and in a live service with an address for links', () => {
   const mail = { SKERRY_SMTP_URL: 'smtp://mail.example', SKERRY_MAIL_FROM: 'Skerry <a@b.example>' };
   loadConfig(mail);
   loadConfig({ ...LIVE, ...mail, SKERRY_BASE_URL: 'https://panel.example' });
-  assert.match(refusal({ SKERRY_SMTP_URL: mail.SKERRY_SMTP_URL }), /^SKERRY_MAIL_FROM: /);
-  assert.match(refusal({ SKERRY_MAIL_FROM: mail.SKERRY_MAIL_FROM }), /^SKERRY_SMTP_URL: /);
-  assert.match(refusal({ ...LIVE, ...mail }), /^SKERRY_BASE_URL: /);
+  assert.match(configErrorMessage({ SKERRY_SMTP_URL: mail.SKERRY_SMTP_URL }), /^SKERRY_MAIL_FROM: /);
+  assert.match(configErrorMessage({ SKERRY_MAIL_FROM: mail.SKERRY_MAIL_FROM }), /^SKERRY_SMTP_URL: /);
+  assert.match(configErrorMessage({ ...LIVE, ...mail }), /^SKERRY_BASE_URL: /);
 });
 
 test('a server of names goes with its key, and is asked in the clear on private ways only', () => {
@@ -168,17 +168,17 @@ test('a server of names goes with its key, and is asked in the clear on private 
   ]) {
     assert.equal(loadConfig({ SKERRY_DNS_URL: url, SKERRY_DNS_KEY: 'k' }).SKERRY_DNS_URL, url);
   }
-  assert.match(refusal({ SKERRY_DNS_URL: 'https://dns.example' }), /^SKERRY_DNS_KEY: /);
-  assert.match(refusal({ SKERRY_DNS_KEY: 'k' }), /^SKERRY_DNS_URL: /);
+  assert.match(configErrorMessage({ SKERRY_DNS_URL: 'https://dns.example' }), /^SKERRY_DNS_KEY: /);
+  assert.match(configErrorMessage({ SKERRY_DNS_KEY: 'k' }), /^SKERRY_DNS_URL: /);
 });
 
 test('only a sandbox can be told to crash', () => {
-  assert.match(refusal({ ...LIVE, SKERRY_CRASH_AT: 'deploy.begun' }), /^SKERRY_CRASH_AT: /);
+  assert.match(configErrorMessage({ ...LIVE, SKERRY_CRASH_AT: 'deploy.begun' }), /^SKERRY_CRASH_AT: /);
 });
 
 test('a sandbox listens beyond this machine only when told so', () => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.org', '127.example.org']) {
-    assert.match(refusal({ SKERRY_HOST: host }), /^SKERRY_HOST: .*SKERRY_SANDBOX_PUBLIC=true/);
+    assert.match(configErrorMessage({ SKERRY_HOST: host }), /^SKERRY_HOST: .*SKERRY_SANDBOX_PUBLIC=true/);
     loadConfig({ SKERRY_HOST: host, SKERRY_SANDBOX_PUBLIC: 'true' });
     loadConfig({ ...LIVE, SKERRY_HOST: host });
   }

@@ -4,14 +4,14 @@ import { randomInt } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { verify } from '../src/domain/verify/verify.ts';
-import { FULL } from './support/runs.ts';
+import { IS_FULL_RUN } from './support/runs.ts';
 import { PASSWORD, SessionClient } from './support/session-client.ts';
-import { apiToken, V1Client } from './support/v1-client.ts';
+import { createApiToken, V1Client } from './support/v1-client.ts';
 import { startWorld, type World } from './support/world.ts';
 
-const BUYS = 7;
-const SEEDS = FULL ? 10 : 1;
-const DEPLOYS = FULL ? 2_000 : 200;
+const AFFORDABLE_SERVERS = 7;
+const SEEDS = IS_FULL_RUN ? 10 : 1;
+const DEPLOY_COUNT = IS_FULL_RUN ? 2_000 : 200;
 /** Of the plans in the race: one price, so that seven are seven whichever they are. */
 const PRICE_CENTS = 505n;
 
@@ -41,7 +41,7 @@ const ORDER: fc.Arbitrary<Order> = fc.record({
 /** Half of them each, in the order in which they set out. */
 const RACE = fc
   .tuple(
-    fc.array(ORDER, { minLength: DEPLOYS, maxLength: DEPLOYS }),
+    fc.array(ORDER, { minLength: DEPLOY_COUNT, maxLength: DEPLOY_COUNT }),
     fc.infiniteStream(fc.nat({ max: 2 ** 31 - 1 })),
     fc.bigInt({ min: 0n, max: PRICE_CENTS - 1n }),
   )
@@ -51,13 +51,13 @@ const RACE = fc
     return { runners: cast.sort((a, b) => a.at - b.at).map(({ entry }) => entry), leftoverCents };
   });
 
-interface End {
+interface Outcome {
   /** The server that was sold, as its surface calls it; null: refused. */
   readonly sold: string | null;
   readonly refusal: string | null;
 }
 
-describe(`${DEPLOYS} deploys at once over both surfaces`, () => {
+describe(`${DEPLOY_COUNT} deploys at once over both surfaces`, () => {
   let world: World;
   before(async () => {
     world = await startWorld({ SKERRY_PROVISION_RATE_CAPACITY: '1000000' });
@@ -69,32 +69,32 @@ describe(`${DEPLOYS} deploys at once over both surfaces`, () => {
   after(() => world.close());
 
   async function buyer(balanceCents: bigint): Promise<{ session: SessionClient; api: V1Client }> {
-    const session = SessionClient.into(world.http);
+    const session = SessionClient.forApp(world.http);
     await session.signUp();
-    await world.give(session, balanceCents);
-    return { session, api: V1Client.into(world.http, await apiToken(session)) };
+    await world.addBalance(session, balanceCents);
+    return { session, api: V1Client.forApp(world.http, await createApiToken(session)) };
   }
 
   for (let n = 0; n < SEEDS; n++) {
     const seed = randomInt(2 ** 31);
-    it(`sell exactly ${BUYS} servers for the price of ${BUYS} (seed ${seed})`, async () => {
+    it(`sell exactly ${AFFORDABLE_SERVERS} servers for the price of ${AFFORDABLE_SERVERS} (seed ${seed})`, async () => {
       const [race] = fc.sample(RACE, { seed, numRuns: 1 });
       assert.ok(race);
-      const { session, api } = await buyer(BigInt(BUYS) * PRICE_CENTS + race.leftoverCents);
-      const rest = await restRunner(api);
-      const run = { session: sessionRunner(session), rest };
+      const { session, api } = await buyer(BigInt(AFFORDABLE_SERVERS) * PRICE_CENTS + race.leftoverCents);
+      const rest = await restDeployer(api);
+      const run = { session: sessionDeployer(session), rest };
       const ends = await Promise.all(race.runners.map(({ order, surface }) => run[surface](order)));
       const sold = new Set(ends.flatMap((end) => end.sold ?? []));
-      assert.equal(sold.size, BUYS);
+      assert.equal(sold.size, AFFORDABLE_SERVERS);
       const refusals = new Set(ends.flatMap((end) => end.refusal ?? []));
       assert.deepEqual([...refusals], ['insufficient_balance']);
       const left = Number(race.leftoverCents) / 100;
       assert.equal((await api.get('/billing/balance')).body.usd, left);
       assert.equal((await session.get('/me.php')).body.balance, left);
-      assert.equal((await api.get('/servers?page_size=100')).body.data.length, BUYS);
+      assert.equal((await api.get('/servers?page_size=100')).body.data.length, AFFORDABLE_SERVERS);
       assert.equal(
         (await api.get('/billing/ledger?filter[type]=charge&page_size=100')).body.data.length,
-        BUYS,
+        AFFORDABLE_SERVERS,
       );
       await world.settle();
       const servers = (await api.get('/servers?page_size=100')).body.data as { status: string }[];
@@ -108,7 +108,7 @@ describe(`${DEPLOYS} deploys at once over both surfaces`, () => {
   }
 });
 
-function sessionRunner(session: SessionClient): (order: Order) => Promise<End> {
+function sessionDeployer(session: SessionClient): (order: Order) => Promise<Outcome> {
   return async ({ plan, region: [, region], key }) => {
     // One key names one order: plan and region are part of it, and so is the surface.
     const headers = key === null ? {} : { 'idempotency-key': `session-${plan}-${region}-${key}` };
@@ -121,11 +121,11 @@ function sessionRunner(session: SessionClient): (order: Order) => Promise<End> {
   };
 }
 
-async function restRunner(api: V1Client): Promise<(order: Order) => Promise<End>> {
+async function restDeployer(api: V1Client): Promise<(order: Order) => Promise<Outcome>> {
   const images = (await api.get('/images?filter[family]=debian&filter[type]=official')).body.data;
   const image = images.find((one: { deprecated_at: string | null }) => one.deprecated_at === null).id;
-  const key = await api.post('/ssh-keys', { name: 'mine', public_key: PUBLIC_KEY });
-  const order = { name: 'web-1', image, ssh_keys: [key.body.id] };
+  const sshKey = await api.post('/ssh-keys', { name: 'mine', public_key: PUBLIC_KEY });
+  const order = { name: 'web-1', image, ssh_keys: [sshKey.body.id] };
   return async ({ plan, region: [region], key: number }) => {
     const extra = number === null ? {} : { key: `rest-${plan}-${region}-${number}` };
     const { status, body } = await api.post('/servers', { ...order, plan, region }, extra);

@@ -1,7 +1,7 @@
 /** The main job over real HTTP: sign up, top up, pay, deploy, running. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { turn } from '../src/domain/switches/switch.ts';
+import { setSwitch } from '../src/domain/switches/switch.ts';
 import { startWorld, topUp, type World } from './support/world.ts';
 
 const DEPLOY = {
@@ -155,7 +155,7 @@ describe('the kill-switch', () => {
   it('leaves a paid invoice confirmed, its credit held, and billing tab and payment view in error with instructions', async () => {
     const world = await startWorld();
     try {
-      await turn(world.opened.service, 'topup-credit', false);
+      await setSwitch(world.opened.service, 'topup-credit', false);
       const customer = await world.customer();
       const ref = await topUp(world, customer, 100);
       assert.equal((await customer.get(`/topup-status.php?ref=${ref}`)).body.status, 'confirmed');
@@ -167,7 +167,7 @@ describe('the kill-switch', () => {
       }
       assert.equal((await world.visitor().get(`/topup?ref=${ref}`)).text.includes(ref), false);
       assert.equal((await (await world.customer()).get(`/topup?ref=${ref}`)).status, 404);
-      await turn(world.opened.service, 'topup-credit', true);
+      await setSwitch(world.opened.service, 'topup-credit', true);
       await world.settle();
       assert.equal((await customer.get('/me.php')).body.balance, 0, 'the operator decides about each');
     } finally {

@@ -2,29 +2,29 @@
  * What the queue has asked for lately. A runner is paid for a month: what is wanted for a minute is not worth one, and what was
  * wanted a minute ago is not given up at once.
  */
-export interface Wanted {
+export interface RunnerDemand {
   /** Runners that were wanted all the time: these are worth buying. */
-  readonly lasting: number;
+  readonly sustained: number;
   /** The most that were wanted at any time: these are worth keeping. */
   readonly peak: number;
 }
 
 export class Demand {
-  readonly #patienceMs: number;
-  #seen: { readonly atMs: number; readonly runners: number }[] = [];
-  #sinceMs: number | null = null;
+  readonly #windowMs: number;
+  #samples: { readonly atMs: number; readonly runners: number }[] = [];
+  #startedAtMs: number | null = null;
 
-  constructor(patienceMs: number) {
-    this.#patienceMs = patienceMs;
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
   }
 
-  note(runners: number, nowMs = Date.now()): Wanted {
-    this.#sinceMs ??= nowMs;
-    this.#seen = this.#seen.filter(({ atMs }) => nowMs - atMs <= this.#patienceMs);
-    this.#seen.push({ atMs: nowMs, runners });
-    const numbers = this.#seen.map((seen) => seen.runners);
+  record(runners: number, nowMs = Date.now()): RunnerDemand {
+    this.#startedAtMs ??= nowMs;
+    this.#samples = this.#samples.filter(({ atMs }) => nowMs - atMs <= this.#windowMs);
+    this.#samples.push({ atMs: nowMs, runners });
+    const numbers = this.#samples.map((seen) => seen.runners);
     // Who has only just begun to look does not know yet what lasts.
-    const known = nowMs - this.#sinceMs >= this.#patienceMs;
-    return { lasting: known ? Math.min(...numbers) : 0, peak: Math.max(...numbers) };
+    const isWindowFull = nowMs - this.#startedAtMs >= this.#windowMs;
+    return { sustained: isWindowFull ? Math.min(...numbers) : 0, peak: Math.max(...numbers) };
   }
 }

@@ -7,7 +7,7 @@
  * suspended when the cycle ends, and only then destroyed. If this program dies, nothing renews that nobody decided on.
  */
 import type { Server } from '@skerry/sdk';
-import type { Wanted } from './demand.ts';
+import type { RunnerDemand } from './demand.ts';
 
 export interface Fleet {
   readonly servers: readonly Server[];
@@ -33,80 +33,80 @@ export interface Limits {
 }
 
 export type Step =
-  | { readonly what: 'create'; readonly name: string }
-  | { readonly what: 'start' | 'renew' | 'not renew' | 'retire' | 'destroy'; readonly server: Server };
+  | { readonly action: 'create'; readonly name: string }
+  | { readonly action: 'start' | 'renew' | 'not renew' | 'retire' | 'destroy'; readonly server: Server };
 
 /** On a server that has been told to take no more jobs. */
 export const RETIRED = 'retired';
 
-export function plan(fleet: Fleet, wanted: Wanted, limits: Limits): Step[] {
-  const { due, young, stopped, ended, retiring } = sort(fleet, limits);
-  const within = (runners: number) => Math.min(Math.max(runners, limits.min), limits.max);
-  const leftCents = {
+export function planSteps(fleet: Fleet, wanted: RunnerDemand, limits: Limits): Step[] {
+  const { due, young: notDue, stopped, ended, retiring } = classify(fleet, limits);
+  const clamp = (runners: number) => Math.min(Math.max(runners, limits.min), limits.max);
+  const remainingCents = {
     balance: cents(fleet.balanceUsd) - cents(limits.reserveUsd),
     // A sum, not a number of runners: each keeps its price, whatever a new one costs.
-    budget: cents(limits.budgetUsd) - sumCents(young),
+    budget: cents(limits.budgetUsd) - sumCents(notDue),
   };
   const spend = (priceCents: number): boolean => {
-    if (priceCents > leftCents.balance || priceCents > leftCents.budget) return false;
-    leftCents.balance -= priceCents;
-    leftCents.budget -= priceCents;
+    if (priceCents > remainingCents.balance || priceCents > remainingCents.budget) return false;
+    remainingCents.balance -= priceCents;
+    remainingCents.budget -= priceCents;
     return true;
   };
 
   const renewed: Server[] = [];
   for (const server of due) {
-    const needed = young.length + renewed.length < within(wanted.peak);
+    const needed = notDue.length + renewed.length < clamp(wanted.peak);
     if (needed && spend(cents(server.price_usd_cycle))) renewed.push(server);
   }
   // Who is not renewed is paid until its cycle ends: its part of the budget is free only then.
-  leftCents.budget -= sumCents(retiring) + sumCents(due) - sumCents(renewed);
-  const missing = fleet.available ? within(wanted.lasting) - young.length - renewed.length : 0;
+  remainingCents.budget -= sumCents(retiring) + sumCents(due) - sumCents(renewed);
+  const missing = fleet.available ? clamp(wanted.sustained) - notDue.length - renewed.length : 0;
   let bought = 0;
   while (bought < missing && spend(cents(fleet.priceUsd))) bought += 1;
   const retired = due.filter((server) => !renewed.includes(server));
   return [
-    ...steps('destroy', ended),
-    ...steps('retire', retired),
-    ...steps('not renew', young.filter(isRenewing)),
-    ...steps(
+    ...stepsFor('destroy', ended),
+    ...stepsFor('retire', retired),
+    ...stepsFor('not renew', notDue.filter(isRenewing)),
+    ...stepsFor(
       'renew',
       renewed.filter((server) => !isRenewing(server)),
     ),
-    ...steps(
+    ...stepsFor(
       'start',
       stopped.filter((server) => !retired.includes(server)),
     ),
-    ...freeNames(fleet.servers, limits.fleet, bought).map((name): Step => ({ what: 'create', name })),
+    ...unusedNames(fleet.servers, limits.fleet, bought).map((name): Step => ({ action: 'create', name })),
   ];
 }
 
-function sort({ servers, nowMs }: Fleet, { decideMs }: Limits) {
+function classify({ servers, nowMs }: Fleet, { decideMs }: Limits) {
   // What the host's operator has suspended is his; what is being destroyed is gone.
-  const ours = servers.filter((s) => s.status !== 'destroying' && s.suspended_reason !== 'operator');
-  const [ended, paid] = split(ours, (server) => server.status === 'suspended');
-  const [staying, retiring] = split(paid, (server) => server.labels[RETIRED] === undefined);
-  const [due, young] = split(staying, (server) => Date.parse(server.paid_until) - nowMs <= decideMs);
+  const managed = servers.filter((s) => s.status !== 'destroying' && s.suspended_reason !== 'operator');
+  const [ended, paid] = partition(managed, (server) => server.status === 'suspended');
+  const [active, retiring] = partition(paid, (server) => server.labels[RETIRED] === undefined);
+  const [due, notDue] = partition(active, (server) => Date.parse(server.paid_until) - nowMs <= decideMs);
   // Who is to be renewed stays so, as long as the number does not change: nothing goes to and fro.
   due.sort((a, b) => Number(isRenewing(b)) - Number(isRenewing(a)) || a.name.localeCompare(b.name));
-  const stopped = staying.filter((server) => server.status === 'stopped');
-  return { ended, due, young, stopped, retiring };
+  const stopped = active.filter((server) => server.status === 'stopped');
+  return { ended, due, young: notDue, stopped, retiring };
 }
 
 function isRenewing(server: Server): boolean {
   return server.auto_renew;
 }
 
-function split<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
-function steps(what: Exclude<Step['what'], 'create'>, servers: readonly Server[]): Step[] {
-  return servers.map((server) => ({ what, server }));
+function stepsFor(action: Exclude<Step['action'], 'create'>, servers: readonly Server[]): Step[] {
+  return servers.map((server) => ({ action, server }));
 }
 
 /** The lowest that nobody has: the same ones again when the pass before was killed. */
-function freeNames(servers: readonly Server[], fleet: string, count: number): string[] {
+function unusedNames(servers: readonly Server[], fleet: string, count: number): string[] {
   const taken = new Set(servers.map((server) => server.name));
   const names: string[] = [];
   for (let n = 1; names.length < count; n++) {

@@ -21,11 +21,11 @@ export class HttpQueue implements JobQueue {
   }
 
   async length(): Promise<number> {
-    const numbers = await Promise.all(this.#urls.map((url) => this.#numberAt(url)));
+    const numbers = await Promise.all(this.#urls.map((url) => this.#fetchCount(url)));
     return numbers.reduce((sum, number) => sum + number, 0);
   }
 
-  async #numberAt(url: string): Promise<number> {
+  async #fetchCount(url: string): Promise<number> {
     // A redirect would take the token in the headers elsewhere.
     const options = { headers: this.#headers, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) };
     const response = await fetch(url, options as RequestInit);

@@ -8,7 +8,7 @@ import { Skerry } from '@skerry/sdk';
 import { Demand } from './demand.ts';
 import { HttpQueue } from './queue.ts';
 import { reconcile } from './reconcile.ts';
-import { settingsOf } from './settings.ts';
+import { readSettings } from './settings.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -16,7 +16,7 @@ const { values: flags } = parseArgs({
     'dry-run': { type: 'boolean', default: false },
   },
 });
-const settings = settingsOf(process.env);
+const settings = readSettings(process.env);
 const once = flags.once || flags['dry-run'];
 const stop = new AbortController();
 // The step under way is finished first: what is half done on this side is still whole on the other.
@@ -27,8 +27,8 @@ const world = {
   skerry: new Skerry({ baseUrl: settings.baseUrl, token: settings.token }),
   queue: new HttpQueue(settings.queueUrls, settings.queueHeaders),
   // A single pass cannot wait for what lasts.
-  demand: new Demand(once ? 0 : settings.patienceMs),
-  say: (line: string) => void process.stdout.write(`${new Date().toISOString()} ${line}\n`),
+  demand: new Demand(once ? 0 : settings.demandWindowMs),
+  log: (line: string) => void process.stdout.write(`${new Date().toISOString()} ${line}\n`),
   signal: stop.signal,
 };
 
@@ -37,9 +37,9 @@ while (!stop.signal.aborted) {
     await reconcile(world, { dryRun: flags['dry-run'] });
   } catch (error) {
     // The queue or the service was not reached: nothing was changed, and the next pass looks again.
-    world.say(error instanceof Error ? error.message : String(error));
+    world.log(error instanceof Error ? error.message : String(error));
     if (once) process.exitCode = 1;
   }
   if (once) break;
-  await sleep(settings.everyMs, undefined, { signal: stop.signal }).catch(() => undefined);
+  await sleep(settings.intervalMs, undefined, { signal: stop.signal }).catch(() => undefined);
 }

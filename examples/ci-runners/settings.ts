@@ -17,8 +17,8 @@ export interface Settings extends Limits {
   readonly userData: Buffer;
   /** For `sh -c`: makes a runner take no more jobs. */
   readonly drainCommand: string | null;
-  readonly patienceMs: number;
-  readonly everyMs: number;
+  readonly demandWindowMs: number;
+  readonly intervalMs: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -26,9 +26,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-export function settingsOf(env: Environment): Settings {
-  const text = (name: string, otherwise?: string): string => {
-    const value = env[name] || otherwise;
+export function readSettings(env: Environment): Settings {
+  const text = (name: string, fallback?: string): string => {
+    const value = env[name] || fallback;
     if (!value) throw new Error(`set ${name}`);
     return value;
   };
@@ -41,14 +41,14 @@ export function settingsOf(env: Environment): Settings {
   return {
     baseUrl: text('SKERRY_API_URL'),
     token: text('SKERRY_TOKEN'),
-    queueUrls: words(text('QUEUE_URLS')),
+    queueUrls: splitWords(text('QUEUE_URLS')),
     queueHeaders: headerName && headerValue ? { [headerName]: headerValue } : {},
     jobsPerRunner: Math.max(1, number('JOBS_PER_RUNNER', 4)),
     fleet: text('FLEET', 'ci'),
     plan: text('PLAN', 's3'),
     region: text('REGION', 'par'),
     image: text('IMAGE'),
-    sshKeys: words(text('SSH_KEYS')),
+    sshKeys: splitWords(text('SSH_KEYS')),
     userData: readFileSync(text('USER_DATA_FILE', 'runner.yaml')),
     drainCommand: env.DRAIN_COMMAND || null,
     min: number('MIN_RUNNERS', 0),
@@ -56,11 +56,11 @@ export function settingsOf(env: Environment): Settings {
     budgetUsd: number('BUDGET_USD', 100),
     reserveUsd: number('RESERVE_USD', 0),
     decideMs: number('DECIDE_MINUTES', 180) * MINUTE_MS,
-    patienceMs: number('PATIENCE_MINUTES', 15) * MINUTE_MS,
-    everyMs: Math.max(1, number('EVERY_S', 60)) * SECOND_MS,
+    demandWindowMs: number('PATIENCE_MINUTES', 15) * MINUTE_MS,
+    intervalMs: Math.max(1, number('EVERY_S', 60)) * SECOND_MS,
   };
 }
 
-function words(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }

@@ -27,33 +27,33 @@ const skerry = new Skerry({ baseUrl, token });
 
 await main().catch((error: unknown) => {
   process.exitCode = 1;
-  say(isApiError(error) ? `${error.message} (${error.requestId})` : String(error));
+  print(isApiError(error) ? `${error.message} (${error.requestId})` : String(error));
 });
 
 async function main(): Promise<void> {
-  const server = (await find(wanted.name)) ?? (await order());
-  const coming = ['provisioning', 'installing'].includes(server.status);
-  const { name, status, ipv4, ipv6 } = coming ? await skerry.waitFor(server, 'running') : server;
-  say(`${name} is ${status}. cloud-init needs a minute or two more; then:`);
-  if (ipv4) say(`  http://${ipv4.address}/\n  ssh deploy@${ipv4.address}`);
-  if (ipv6) say(`  http://[${ipv6.address}]/`);
+  const server = (await findServer(wanted.name)) ?? (await orderServer());
+  const isInstalling = ['provisioning', 'installing'].includes(server.status);
+  const { name, status, ipv4, ipv6 } = isInstalling ? await skerry.waitFor(server, 'running') : server;
+  print(`${name} is ${status}. cloud-init needs a minute or two more; then:`);
+  if (ipv4) print(`  http://${ipv4.address}/\n  ssh deploy@${ipv4.address}`);
+  if (ipv6) print(`  http://[${ipv6.address}]/`);
 }
 
-async function find(name: string): Promise<Server | undefined> {
-  const found = await skerry.servers.list({ filter: { name } }).all();
-  const server = found.find(({ status }) => status !== 'destroying');
-  if (server) say(`There is a ${name} already: nothing is ordered.`);
+async function findServer(name: string): Promise<Server | undefined> {
+  const servers = await skerry.servers.list({ filter: { name } }).all();
+  const server = servers.find(({ status }) => status !== 'destroying');
+  if (server) print(`There is a ${name} already: nothing is ordered.`);
   return server;
 }
 
-async function order(): Promise<Server> {
+async function orderServer(): Promise<Server> {
   const [image, keys, plan] = await Promise.all([
     newestImage(wanted.image),
-    keysOf(wanted['ssh-key']),
+    findKeyIds(wanted['ssh-key']),
     skerry.plans.get(wanted.plan),
   ]);
   const price = plan.cycles.find(({ billing_months }) => billing_months === 1)?.price_usd;
-  say(`Ordering ${wanted.name}: ${plan.id} in ${wanted.region} for a month, ${price} USD from the balance.`);
+  print(`Ordering ${wanted.name}: ${plan.id} in ${wanted.region} for a month, ${price} USD from the balance.`);
   return await skerry.servers.create({
     name: wanted.name,
     plan: plan.id,
@@ -70,16 +70,16 @@ async function order(): Promise<Server> {
 async function newestImage(name: string): Promise<Image> {
   const [family = '', version] = name.split(/-(.*)/);
   const images = await skerry.images.list({ filter: { family, type: 'official' } }).all();
-  const fit = images
+  const matching = images
     .filter((image) => image.cloud_init && image.deprecated_at === null)
     .filter((image) => version === undefined || image.version === version)
     .sort((a, b) => b.released_at.localeCompare(a.released_at));
-  if (!fit[0]) throw new Error(`there is no image ${name} with cloud-init`);
-  return fit[0];
+  if (!matching[0]) throw new Error(`there is no image ${name} with cloud-init`);
+  return matching[0];
 }
 
 /** Ids of these keys of the account; of all, when none is named. */
-async function keysOf(names: readonly string[]): Promise<string[]> {
+async function findKeyIds(names: readonly string[]): Promise<string[]> {
   const keys = await skerry.sshKeys.list().all();
   const missing = names.find((name) => !keys.some((key) => key.name === name));
   if (missing) throw new Error(`there is no SSH key ${missing} in the account`);
@@ -88,6 +88,6 @@ async function keysOf(names: readonly string[]): Promise<string[]> {
   return chosen.map((key) => key.id);
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

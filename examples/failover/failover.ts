@@ -2,28 +2,28 @@
 import { type Event, isApiError, Skerry } from '@skerry/sdk';
 import { createReceiver } from './receiver.ts';
 import { reconcile } from './reconcile.ts';
-import { settingsOf } from './settings.ts';
+import { readSettings } from './settings.ts';
 import { Worker } from './worker.ts';
 
-const settings = settingsOf(process.env);
+const settings = readSettings(process.env);
 const { baseUrl, token, secret, tls, port, retryMs, checkMs } = settings;
 const skerry = new Skerry({ baseUrl, token });
 
 const worker = new Worker({
-  work: () => reconcile({ skerry, settings, say }),
+  work: () => reconcile({ skerry, settings, log }),
   retryMs,
   checkMs,
-  onError: (error) => say(`${reasonOf(error)}; again in ${retryMs / 1_000} s`),
+  onError: (error) => log(`${errorMessage(error)}; again in ${retryMs / 1_000} s`),
 });
 const receiver = createReceiver({ secret, tls, onEvent });
 
 function onEvent(event: Event): void {
-  say(`${event.id} ${event.type}`);
+  log(`${event.id} ${event.type}`);
   if (event.data.server?.labels.group === settings.group) worker.wake();
 }
 
 receiver.listen(port, '127.0.0.1', () => {
-  say(`listening on ${port}`);
+  log(`listening on ${port}`);
   // What happened while nobody listened, or was begun before a crash.
   worker.wake();
 });
@@ -31,11 +31,11 @@ receiver.listen(port, '127.0.0.1', () => {
 // At once: whatever is half done is taken up at the next start.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit());
 
-function reasonOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   if (isApiError(error)) return `${error.message} (${error.requestId})`;
   return error instanceof Error ? error.message : String(error);
 }
 
-function say(line: string): void {
+function log(line: string): void {
   process.stdout.write(`${new Date().toISOString()} ${line}\n`);
 }

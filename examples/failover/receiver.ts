@@ -21,7 +21,7 @@ const BODY_MAX_BYTES = 256 * 1024;
 /** Ids that are remembered; far more than the service has under way at once. */
 const SEEN_MAX = 1_000;
 const CONNECTIONS_MAX = 50;
-const REQUEST_MAX_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 
 export function createReceiver(options: ReceiverOptions): Server {
   const seen = new Set<string>();
@@ -32,7 +32,7 @@ export function createReceiver(options: ReceiverOptions): Server {
       () => response.destroy(),
     );
   };
-  const limits = { headersTimeout: REQUEST_MAX_MS, requestTimeout: REQUEST_MAX_MS };
+  const limits = { headersTimeout: REQUEST_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
   const { tls } = options;
   const server = tls
     ? createHttps({ ...limits, cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, handle)
@@ -49,7 +49,7 @@ async function receive(
 ): Promise<number> {
   if (request.method !== 'POST') return 405;
   if (Number(request.headers['content-length'] ?? 0) > BODY_MAX_BYTES) return 413;
-  const body = await bodyOf(request);
+  const body = await readBody(request);
   try {
     const event = await verifyWebhook(body, request.headers, secret);
     if (!seen.has(event.id)) {
@@ -65,7 +65,7 @@ async function receive(
 }
 
 /** Throws, which cuts the connection, when it is larger than it may be and did not say so. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

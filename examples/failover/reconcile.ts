@@ -13,20 +13,20 @@ import { promisify } from 'node:util';
 import { isApiError, type Server, type Skerry, type Volume } from '@skerry/sdk';
 import type { Settings } from './settings.ts';
 
-export interface World {
+export interface FailoverContext {
   readonly skerry: Skerry;
   readonly settings: Settings;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 export type Outcome = 'nothing to do' | 'failed over';
 
-const ANNOUNCE_MAX_MS = 60_000;
-const LOOK_EVERY_MS = 1_000;
+const ANNOUNCE_TIMEOUT_MS = 60_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /** Throws when a step does not work now; to be called again later. */
-export async function reconcile(world: World): Promise<Outcome> {
-  const { skerry, settings, say } = world;
+export async function reconcile(world: FailoverContext): Promise<Outcome> {
+  const { skerry, settings, log } = world;
   const servers = await skerry.servers.list().all();
   const ours = servers.filter(({ labels }) => labels.group === settings.group);
   const primaries = ours.filter(({ labels }) => labels.role === 'primary');
@@ -37,18 +37,18 @@ export async function reconcile(world: World): Promise<Outcome> {
   const standby = ours.find(({ labels, status }) => labels.role === 'standby' && status !== 'destroying');
   if (!standby) {
     // After a fail-over and until there is a new standby: for a person, not for another attempt.
-    say(`group ${settings.group}: the primary is down, and there is no standby`);
+    log(`group ${settings.group}: the primary is down, and there is no standby`);
     return 'nothing to do';
   }
   if (!['running', 'stopped'].includes(standby.status)) {
     throw new Error(`the standby ${standby.name} is ${standby.status}: it cannot take over`);
   }
   await moveVolume(world, standby);
-  const running = await start(world, standby);
+  const running = await startServer(world, standby);
   await announce(world, running);
   await skerry.servers.update(running.id, { labels: { ...running.labels, role: 'primary' } });
   await demote(world, primaries);
-  say(`${running.name} is the primary now`);
+  log(`${running.name} is the primary now`);
   return 'failed over';
 }
 
@@ -57,25 +57,25 @@ function isDown({ status }: Server): boolean {
   return ['stopped', 'suspended', 'destroying'].includes(status);
 }
 
-async function moveVolume({ skerry, settings, say }: World, standby: Server): Promise<void> {
+async function moveVolume({ skerry, settings, log }: FailoverContext, standby: Server): Promise<void> {
   let volume = await skerry.volumes.get(settings.volume);
   if (volume.attached_to !== null && volume.attached_to !== standby.id) {
-    await requireDown(skerry, volume.attached_to);
-    say(`detach ${volume.name}`);
+    await assertDown(skerry, volume.attached_to);
+    log(`detach ${volume.name}`);
     // Refused when it is detached by now: by whoever destroyed the server, or by a run that was killed.
-    volume = await refusalIsNoFailure(skerry.volumes.detach(volume.id), () => skerry.volumes.get(volume.id));
+    volume = await reloadOnConflict(skerry.volumes.detach(volume.id), () => skerry.volumes.get(volume.id));
   }
   if (volume.attached_to === null) {
-    say(`attach ${volume.name} to ${standby.name}`);
-    const again = () => skerry.volumes.get(volume.id);
-    volume = await refusalIsNoFailure(skerry.volumes.attach(volume.id, { server: standby.id }), again);
+    log(`attach ${volume.name} to ${standby.name}`);
+    const reload = () => skerry.volumes.get(volume.id);
+    volume = await reloadOnConflict(skerry.volumes.attach(volume.id, { server: standby.id }), reload);
   }
   // It was refused, and not because it was done: something else goes on with the standby. Later.
   if (volume.attached_to !== standby.id) throw new Error(`${volume.name} is not attached to ${standby.name}`);
 }
 
 /** Two servers that write to one disk destroy it: right before it is taken away, its owner has to be down still. */
-async function requireDown(skerry: Skerry, id: string): Promise<void> {
+async function assertDown(skerry: Skerry, id: string): Promise<void> {
   const owner = await skerry.servers.get(id).catch((error: unknown) => {
     if (isApiError(error, 'not_found')) return null;
     throw error;
@@ -85,26 +85,26 @@ async function requireDown(skerry: Skerry, id: string): Promise<void> {
 }
 
 /** On a conflict with the state, what it is now. */
-async function refusalIsNoFailure(call: Promise<Volume>, now: () => Promise<Volume>): Promise<Volume> {
+async function reloadOnConflict(call: Promise<Volume>, reload: () => Promise<Volume>): Promise<Volume> {
   return await call.catch((error: unknown) => {
-    if (isApiError(error, 'conflict_state')) return now();
+    if (isApiError(error, 'conflict_state')) return reload();
     throw error;
   });
 }
 
-async function start({ skerry, say }: World, standby: Server): Promise<Server> {
-  const now = await skerry.servers.get(standby.id);
-  if (now.status === 'running') return now;
-  say(`start ${now.name}`);
-  await skerry.servers.start(now.id).catch((error: unknown) => {
+async function startServer({ skerry, log }: FailoverContext, standby: Server): Promise<Server> {
+  const server = await skerry.servers.get(standby.id);
+  if (server.status === 'running') return server;
+  log(`start ${server.name}`);
+  await skerry.servers.start(server.id).catch((error: unknown) => {
     // It is being started already.
     if (!isApiError(error, 'conflict_state')) throw error;
   });
-  return await skerry.waitFor(now, 'running', { intervalMs: LOOK_EVERY_MS });
+  return await skerry.waitFor(server, 'running', { intervalMs: POLL_INTERVAL_MS });
 }
 
 /** At least once: a command that switches DNS, or moves traffic, may run again. */
-async function announce({ skerry, settings, say }: World, primary: Server): Promise<void> {
+async function announce({ skerry, settings, log }: FailoverContext, primary: Server): Promise<void> {
   if (settings.announceCommand === null) return;
   const { device } = await skerry.volumes.get(settings.volume);
   // Its own and no more: the token and the secret of this program are nothing to it.
@@ -116,13 +116,13 @@ async function announce({ skerry, settings, say }: World, primary: Server): Prom
     PRIMARY_IPV6: primary.ipv6?.address ?? '',
     VOLUME_DEVICE: device ?? '',
   };
-  say('announce it');
-  await promisify(execFile)('sh', ['-c', settings.announceCommand], { env, timeout: ANNOUNCE_MAX_MS });
+  log('announce it');
+  await promisify(execFile)('sh', ['-c', settings.announceCommand], { env, timeout: ANNOUNCE_TIMEOUT_MS });
 }
 
 /** So that it does not count as a primary when it comes back, without its volume. */
-async function demote({ skerry }: World, former: readonly Server[]): Promise<void> {
-  for (const server of former) {
+async function demote({ skerry }: FailoverContext, servers: readonly Server[]): Promise<void> {
+  for (const server of servers) {
     // These take no new labels. Where one is released later, the next look finds it.
     if (server.status === 'destroying' || server.suspended_reason === 'operator') continue;
     const labels = { ...server.labels, role: 'former' };

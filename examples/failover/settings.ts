@@ -19,9 +19,9 @@ export interface Settings {
   readonly checkMs: number;
 }
 
-export function settingsOf(env: Readonly<Record<string, string | undefined>>): Settings {
-  const text = (name: string, otherwise?: string): string => {
-    const value = env[name] || otherwise;
+export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
+  const text = (name: string, fallback?: string): string => {
+    const value = env[name] || fallback;
     if (!value) throw new Error(`set ${name}`);
     return value;
   };

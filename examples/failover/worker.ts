@@ -11,8 +11,8 @@ export interface WorkerOptions {
 
 export class Worker {
   readonly #options: WorkerOptions;
-  #wanted = false;
-  #running = false;
+  #isPending = false;
+  #isRunning = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: WorkerOptions) {
@@ -20,12 +20,12 @@ export class Worker {
   }
 
   wake(): void {
-    this.#wanted = true;
-    if (this.#running) return;
-    this.#running = true;
+    this.#isPending = true;
+    if (this.#isRunning) return;
+    this.#isRunning = true;
     clearTimeout(this.#timer);
     void this.#run().then((waitMs) => {
-      this.#running = false;
+      this.#isRunning = false;
       // It is the receiver that keeps the program running.
       this.#timer = setTimeout(() => this.wake(), waitMs).unref();
     });
@@ -34,8 +34,8 @@ export class Worker {
   /** Gives how long to wait until the next look. */
   async #run(): Promise<number> {
     const { work, retryMs, checkMs, onError } = this.#options;
-    while (this.#wanted) {
-      this.#wanted = false;
+    while (this.#isPending) {
+      this.#isPending = false;
       try {
         await work();
       } catch (error) {

@@ -1,7 +1,7 @@
 /** Which database a process uses: DATABASE_URL, or the embedded one, its own or that of the service beside it. */
 import type { Config } from '../config.ts';
-import { refuseOtherMode } from '../domain/stamp/open.ts';
-import { Refusal } from '../kernel/refusal.ts';
+import { requireSameMode } from '../domain/database-identity/open.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
 import {
   type ConnectionSettings,
   isUnavailable,
@@ -23,19 +23,19 @@ export interface DatabaseHandle {
  * the one that a running service has, or start it for as long as this process lives (children of `serve`, operator's
  * commands). A command on a folder without a database is refused: it was surely meant for another folder.
  */
-export async function provideDatabase(
+export async function acquireDatabase(
   config: Config,
-  manner: 'own' | 'join' | 'join or make',
+  mode: 'own' | 'join' | 'join or make',
   log: (line: string) => void,
 ): Promise<DatabaseHandle> {
   if (config.DATABASE_URL !== null) {
     return { connection: { connectionString: config.DATABASE_URL }, stop: async () => undefined };
   }
   const dataDir = config.SKERRY_DATA_DIR;
-  const running = manner === 'own' ? null : await findEmbedded({ dataDir });
+  const running = mode === 'own' ? null : await findEmbedded({ dataDir });
   if (running) return { connection: running, stop: async () => undefined };
-  if (manner === 'join' && !(await embeddedExists({ dataDir }))) {
-    throw new Refusal(
+  if (mode === 'join' && !(await embeddedExists({ dataDir }))) {
+    throw new OperatorError(
       `SKERRY_DATA_DIR: there is no database in ${dataDir}; name the folder, or make one there: skerryd migrate`,
     );
   }
@@ -44,33 +44,33 @@ export async function provideDatabase(
 }
 
 /** Connects, and sees to it that the schema is this version's: `serve` migrates a sandbox by itself. */
-export async function openMigrated(
+export async function openMigratedDatabase(
   config: Config,
   connection: ConnectionSettings,
-  options: { poolSize: number; mayMigrate: boolean; onError: (error: Error) => void },
+  options: { poolSize: number; allowMigration: boolean; onError: (error: Error) => void },
 ): Promise<OpenDatabase> {
   const db = openDatabase(connection, options);
   try {
     // Before anything is written: a sandbox must not even migrate a live database.
-    await refuseOtherMode(db, config.SKERRY_MODE);
+    await requireSameMode(db, config.SKERRY_MODE);
     const pending = await pendingMigrations(db);
     if (pending.length > 0) {
-      if (config.SKERRY_MODE === 'live' || !options.mayMigrate) {
-        throw new Refusal(
+      if (config.SKERRY_MODE === 'live' || !options.allowMigration) {
+        throw new OperatorError(
           `the database lacks ${pending.length} migration(s): run 'npx skerryd migrate' first`,
         );
       }
-      await migrateWithoutHurry(connection);
+      await migrateWithoutTimeout(connection);
     }
     return db;
   } catch (error) {
     await db.close();
-    throw config.DATABASE_URL !== null && isConnectionFault(error) ? unreachable(error) : error;
+    throw config.DATABASE_URL !== null && isConnectionError(error) ? databaseUnreachable(error) : error;
   }
 }
 
 /** Building an index may take longer than any statement of the service may. */
-async function migrateWithoutHurry(connection: ConnectionSettings): Promise<void> {
+async function migrateWithoutTimeout(connection: ConnectionSettings): Promise<void> {
   const db = openDatabase(connection, { poolSize: 2, statementTimeoutMs: 0 });
   try {
     await migrate(db);
@@ -80,14 +80,14 @@ async function migrateWithoutHurry(connection: ConnectionSettings): Promise<void
 }
 
 /** The database is away, or refuses our name, password or database. */
-function isConnectionFault(error: unknown): boolean {
+function isConnectionError(error: unknown): boolean {
   return isUnavailable(error) || /^(28|3D)|ENOTFOUND|EAI_AGAIN/.test(sqlState(error));
 }
 
 /** Only the kind of fault is told: the message may hold the name of user and database. */
-function unreachable(error: unknown): Refusal {
+function databaseUnreachable(error: unknown): OperatorError {
   const kind = sqlState(error) || 'no answer';
-  return new Refusal(
+  return new OperatorError(
     `DATABASE_URL: the database cannot be used (${kind}); check host, user, password and database name`,
   );
 }

@@ -3,7 +3,7 @@ import { PowerDns } from '../drivers/dns/powerdns.ts';
 import type { ReverseDns } from '../ports/dns.ts';
 
 /** Who publishes reverse names; null without settings for it. */
-export function reverseDns(config: Config): ReverseDns | null {
+export function createReverseDns(config: Config): ReverseDns | null {
   const { SKERRY_DNS_URL: url, SKERRY_DNS_KEY: key } = config;
   return url === null || key === null ? null : new PowerDns({ url, key });
 }

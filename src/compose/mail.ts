@@ -4,7 +4,7 @@ import { parseSender, parseSmtpUrl } from '../kernel/smtp-url.ts';
 import type { Mailer } from '../ports/mail.ts';
 
 /** Null without settings for one. Both were checked when they were read. */
-export function mailServer(config: Config): Mailer | null {
+export function createMailer(config: Config): Mailer | null {
   const server = parseSmtpUrl(config.SKERRY_SMTP_URL ?? '');
   const from = parseSender(config.SKERRY_MAIL_FROM ?? '');
   return server && from ? new SmtpMailer({ server, from }) : null;

@@ -3,16 +3,16 @@ import type { Config } from '../config.ts';
 import { EcbEuro } from '../drivers/rates/ecb.ts';
 import { quoteFeeds } from '../drivers/rates/feeds.ts';
 import type { Market } from '../kernel/market-rate.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
 import { parseQuoteSources } from '../kernel/quote-sources.ts';
-import { Refusal } from '../kernel/refusal.ts';
 import type { EuroFeed, QuoteFeed } from '../ports/rates.ts';
 
 /** For MarketRates, and for whoever tells how rates stand. Throws a Refusal where there can never be one. */
-export function marketOf(config: Config): Market {
+export function configuredMarket(config: Config): Market {
   const sources = parseQuoteSources(config.SKERRY_QUOTE_SOURCES).map(({ name }) => name);
   const sourcesMin = config.SKERRY_QUOTE_SOURCES_MIN;
   if (sources.length < sourcesMin) {
-    throw new Refusal(
+    throw new OperatorError(
       `SKERRY_QUOTE_SOURCES_MIN: a rate needs ${sourcesMin} prices, and SKERRY_QUOTE_SOURCES names ${sources.length}`,
     );
   }
@@ -22,7 +22,7 @@ export function marketOf(config: Config): Market {
 }
 
 /** For the duty that asks them. */
-export function feedsOf(config: Config): {
+export function configuredFeeds(config: Config): {
   readonly feeds: readonly QuoteFeed[];
   readonly euro: EuroFeed;
 } {

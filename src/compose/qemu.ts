@@ -20,6 +20,6 @@ function qemuOptions(config: Config): Omit<QemuOptions, 'log'> {
 }
 
 /** The driver of real machines; null where they are simulated. */
-export function realCompute(config: Config, log: Logger): QemuCompute | null {
+export function createQemuCompute(config: Config, log: Logger): QemuCompute | null {
   return config.SKERRY_COMPUTE === 'qemu' ? new QemuCompute({ ...qemuOptions(config), log }) : null;
 }

@@ -2,18 +2,18 @@
 import { seedSandbox } from '../domain/catalogue/seed.ts';
 import type { RegisterHosts } from '../domain/inventory/hosts.ts';
 import type { SimulatorControl } from '../drivers/compute/simulator/control.ts';
-import { Refusal } from '../kernel/refusal.ts';
-import type { Opened } from './service.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
+import type { OpenedService } from './service.ts';
 
 /** A live service sells what its operator loads. */
-export async function prepareSandbox({ service, simulation }: Opened): Promise<void> {
+export async function prepareSandbox({ service, simulation }: OpenedService): Promise<void> {
   if (simulation === null) return;
-  await seedSandbox(service, simulation.compute && hostRegister(service, simulation.compute));
+  await seedSandbox(service, simulation.compute && createHostRegistrar(service, simulation.compute));
 }
 
 /** How the driver learns of a host: a simulated one is made; a real one must be one that it has. */
-export function hostRegister(
-  service: Pick<Opened['service'], 'compute'>,
+export function createHostRegistrar(
+  service: Pick<OpenedService['service'], 'compute'>,
   simulated: SimulatorControl | null,
 ): RegisterHosts {
   if (simulated) return (hosts) => simulated.addHosts(hosts);
@@ -21,10 +21,10 @@ export function hostRegister(
     const { hosts: known } = service.compute;
     // Machines that no driver reaches are the operator's own to know.
     if (known === null || service.compute.capabilities[category] === null) return;
-    const strange = hosts.find(({ name }) => !known.includes(name));
-    if (strange === undefined) return;
-    throw new Refusal(
-      `${strange.name}: SKERRY_QEMU_HOSTS does not name it; this machine is ${known.join(', ')}`,
+    const unknownHost = hosts.find(({ name }) => !known.includes(name));
+    if (unknownHost === undefined) return;
+    throw new OperatorError(
+      `${unknownHost.name}: SKERRY_QEMU_HOSTS does not name it; this machine is ${known.join(', ')}`,
     );
   };
 }

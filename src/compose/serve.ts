@@ -3,34 +3,34 @@ import type { FastifyInstance, FastifyListenOptions as ListenOptions } from 'fas
 import { baseUrl, type Config } from '../config.ts';
 import { EventStreams } from '../domain/events/streams.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
-import { sandboxRoutes } from '../http/sandbox/routes.ts';
-import { buildHttp } from '../http/server.ts';
+import { registerSandboxRoutes } from '../http/sandbox/routes.ts';
+import { buildHttpServer } from '../http/server.ts';
 import type { HttpSettings } from '../http/settings.ts';
-import { parseProxies } from '../kernel/proxies.ts';
-import { Refusal } from '../kernel/refusal.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
+import { parseTrustedProxies } from '../kernel/trusted-proxies.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import { readClockOffset, WAKE_CHANNEL } from '../store/clock.ts';
 import { type ConnectionSettings, isUnavailable } from '../store/db.ts';
-import { deliverDuty } from '../workers/deliver.ts';
-import type { Duty } from '../workers/duty.ts';
-import { expireTopupsDuty } from '../workers/expire-topups.ts';
-import { fanOutDuty } from '../workers/fan-out.ts';
-import { mailDuty } from '../workers/mail.ts';
-import { operateDuty } from '../workers/operate.ts';
-import { quotesDuty } from '../workers/quotes.ts';
-import { renewDuty } from '../workers/renew.ts';
-import { retainDuty } from '../workers/retain.ts';
-import { Runner } from '../workers/runner.ts';
-import { sampleDuty } from '../workers/sample.ts';
-import { tasksDuty } from '../workers/tasks.ts';
-import { tendDuty } from '../workers/tend.ts';
-import { throttleDuty } from '../workers/throttle.ts';
-import { watchDuty } from '../workers/watch.ts';
-import { listenRefusal } from './listen.ts';
-import { sandboxControl } from './sandbox.ts';
-import { type Opened, openService } from './service.ts';
+import { deliverJob } from '../workers/deliver.ts';
+import { expireTopupsJob } from '../workers/expire-topups.ts';
+import { fanOutJob } from '../workers/fan-out.ts';
+import type { Job } from '../workers/job.ts';
+import { JobRunner } from '../workers/job-runner.ts';
+import { mailJob } from '../workers/mail.ts';
+import { operateJob } from '../workers/operate.ts';
+import { quotesJob } from '../workers/quotes.ts';
+import { renewJob } from '../workers/renew.ts';
+import { retainJob } from '../workers/retain.ts';
+import { sampleJob } from '../workers/sample.ts';
+import { superviseMachinesJob } from '../workers/supervise-machines.ts';
+import { tasksJob } from '../workers/tasks.ts';
+import { throttleJob } from '../workers/throttle.ts';
+import { watchJob } from '../workers/watch.ts';
+import { toListenError } from './listen-error.ts';
+import { createSandboxControl } from './sandbox.ts';
+import { type OpenedService, openService } from './service.ts';
 import { readTerms } from './terms.ts';
-import { webhookSender } from './webhooks.ts';
+import { createWebhookSender } from './webhooks.ts';
 
 export type Role = 'api' | 'worker';
 
@@ -40,16 +40,16 @@ export interface ServeOptions {
   /** One of the processes that a parent started. */
   readonly child: boolean;
   /** A line on standard output, and on standard error. */
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
   readonly warn: (line: string) => void;
 }
 
-const BOTH: ReadonlySet<Role> = new Set(['api', 'worker']);
+const ALL_ROLES: ReadonlySet<Role> = new Set(['api', 'worker']);
 
-export interface Running {
-  readonly opened: Opened;
+export interface RunningService {
+  readonly opened: OpenedService;
   readonly http: FastifyInstance;
-  readonly runner: Runner;
+  readonly runner: JobRunner;
   /** Where it listens, or null without the role `api`. */
   readonly url: string | null;
   /** Stops listening, finishes requests, lets workers finish their step, closes the database. */
@@ -57,59 +57,62 @@ export interface Running {
 }
 
 /** Requests that take longer than this to finish are cut when the service stops. */
-const DRAIN_MS = 6_000;
-const IDLE_SWEEP_MS = 100;
+const DRAIN_TIMEOUT_MS = 6_000;
+const IDLE_SWEEP_INTERVAL_MS = 100;
 
 export interface StartOptions {
   readonly roles?: ReadonlySet<Role>;
   /** Whether other processes listen on the same port. */
   readonly sharedPort?: boolean;
   /** Whether token buckets are kept in the database; left out, where other processes may serve the same customers. */
-  readonly sharedRates?: boolean;
+  readonly sharedRateLimits?: boolean;
 }
 
 export async function startService(
   config: Config,
   connection: ConnectionSettings,
-  { roles = BOTH, sharedPort = false, sharedRates }: StartOptions = {},
-): Promise<Running> {
-  const sender = webhookSender(config);
+  { roles = ALL_ROLES, sharedPort = false, sharedRateLimits }: StartOptions = {},
+): Promise<RunningService> {
+  const sender = createWebhookSender(config);
   const terms = readTerms(config);
   const opened = await openService(config, connection);
-  const runner = new Runner({
-    duties: duties(opened, sender),
+  const runner = new JobRunner({
+    jobs: createJobs(opened, sender),
     pollMs: config.SKERRY_WORKER_POLL_MS,
     log: opened.log,
   });
   // Only the embedded database is sure to have one service; behind another there may be many.
-  const rates = { shared: sharedRates ?? (sharedPort || config.DATABASE_URL !== null), ...ratesOf(config) };
+  const rates = {
+    shared: sharedRateLimits ?? (sharedPort || config.DATABASE_URL !== null),
+    ...configuredRateLimits(config),
+  };
   const streams = new EventStreams(opened.service);
-  const http = door(config, opened, runner, { sharedPort, rates, streams, terms });
+  const http = createHttp(config, opened, runner, { sharedPort, rates, streams, terms });
   const stop = async () => {
-    const cut = setTimeout(() => {
+    const drainTimer = setTimeout(() => {
       http.server.closeAllConnections();
       opened.service.mailer?.close();
-    }, DRAIN_MS);
+    }, DRAIN_TIMEOUT_MS);
     // A kept-alive connection whose request was answered after the stop began would wait for the next one.
-    const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
+    const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_INTERVAL_MS);
     // Told first, so that a request that waits for work to settle is answered.
-    const rested = runner.stop();
+    const runnerStopped = runner.stop();
     await http.close();
     clearInterval(sweep);
-    await rested;
-    clearTimeout(cut);
+    await runnerStopped;
+    clearTimeout(drainTimer);
     await opened.close();
   };
   try {
-    await listenForOthers(opened, () => {
+    await subscribeToWakeups(opened, () => {
       runner.wake();
       streams.wake();
     });
-    if (roles.has('api') && config.SKERRY_GEO_FILE !== null) await requireCountries(opened);
+    if (roles.has('api') && config.SKERRY_GEO_FILE !== null) await requireGeoDatabase(opened);
     const url = roles.has('api') ? await listen(config, http, sharedPort) : null;
-    if (url !== null) opened.listensAt(url);
+    if (url !== null) opened.setListenUrl(url);
     if (roles.has('worker')) runner.start();
-    if (roles.has('api')) loadCountries(opened);
+    if (roles.has('api')) preloadGeoDatabase(opened);
     return { opened, http, runner, url, stop };
   } catch (error) {
     await stop();
@@ -117,36 +120,36 @@ export async function startService(
   }
 }
 
-function duties(opened: Opened, sender: WebhookSender): Duty[] {
+function createJobs(opened: OpenedService, sender: WebhookSender): Job[] {
   const { service } = opened;
-  const others: Duty = {
+  const clockJob: Job = {
     name: 'clock of other processes',
-    run: () => readClock(opened).then(() => 0),
+    run: () => syncClock(opened).then(() => 0),
     nextDue: async () => null,
     busy: async () => false,
   };
   return [
-    others,
-    ...outsideDuties(opened),
-    watchDuty(service),
-    expireTopupsDuty(service),
+    clockJob,
+    ...createModeJobs(opened),
+    watchJob(service),
+    expireTopupsJob(service),
     // After the chains were read: what was paid is known before somebody is suspended.
-    renewDuty(service),
-    operateDuty(service),
-    tasksDuty(service),
-    tendDuty(service),
-    sampleDuty(service),
-    throttleDuty(service),
-    fanOutDuty(service),
-    deliverDuty(service, sender),
-    mailDuty(service),
-    retainDuty(service),
+    renewJob(service),
+    operateJob(service),
+    tasksJob(service),
+    superviseMachinesJob(service),
+    sampleJob(service),
+    throttleJob(service),
+    fanOutJob(service),
+    deliverJob(service, sender),
+    mailJob(service),
+    retainJob(service),
   ];
 }
 
 /** What nobody else does: a sandbox makes its own blocks, and a live service asks for prices. */
-function outsideDuties({ service, simulation, reality }: Opened): Duty[] {
-  if (reality !== null) return [quotesDuty(service, reality.feeds)];
+function createModeJobs({ service, simulation, live }: OpenedService): Job[] {
+  if (live !== null) return [quotesJob(service, live.feeds)];
   if (simulation === null) return [];
   return [
     {
@@ -158,10 +161,10 @@ function outsideDuties({ service, simulation, reality }: Opened): Duty[] {
   ];
 }
 
-function door(
+function createHttp(
   config: Config,
-  opened: Opened,
-  runner: Runner,
+  opened: OpenedService,
+  runner: JobRunner,
   {
     sharedPort,
     rates,
@@ -175,7 +178,7 @@ function door(
   },
 ): FastifyInstance {
   const { service, db, simulation } = opened;
-  return buildHttp({
+  return buildHttpServer({
     service,
     geo: opened.geo,
     requestLog: opened.requestLog,
@@ -184,7 +187,7 @@ function door(
       baseUrl: config.SKERRY_BASE_URL,
       terms,
       contact: config.SKERRY_CONTACT,
-      trustedProxies: parseProxies(config.SKERRY_TRUSTED_PROXIES),
+      trustedProxies: parseTrustedProxies(config.SKERRY_TRUSTED_PROXIES),
       signupsPerHour: config.SKERRY_SIGNUPS_PER_HOUR,
       signinFailuresPerHour: config.SKERRY_SIGNIN_FAILURES_PER_HOUR,
       tokenFailuresPerHour: config.SKERRY_TOKEN_FAILURES_PER_HOUR,
@@ -193,14 +196,15 @@ function door(
     },
     ready: async () => (await db.rows('select 1 as one')).length === 1,
     // With several processes, a caller who moved the clock may be answered by another one next.
-    ...(sharedPort ? { beforeRequest: () => readClock(opened) } : {}),
+    ...(sharedPort ? { beforeRequest: () => syncClock(opened) } : {}),
     ...(simulation && {
-      sandbox: (scope) => sandboxRoutes(scope, sandboxControl({ ...opened, simulation }, runner)),
+      sandbox: (scope) =>
+        registerSandboxRoutes(scope, createSandboxControl({ ...opened, simulation }, runner)),
     }),
   });
 }
 
-function ratesOf(config: Config): BucketRules {
+function configuredRateLimits(config: Config): BucketRules {
   return {
     general: { capacity: config.SKERRY_RATE_CAPACITY, refillPerS: config.SKERRY_RATE_REFILL_PER_S },
     provision: {
@@ -217,7 +221,7 @@ async function listen(config: Config, http: FastifyInstance, sharedPort: boolean
     const options: ListenOptions & { reusePort: boolean } = { host, port, reusePort: sharedPort };
     await http.listen(options);
   } catch (error) {
-    throw listenRefusal(config, error);
+    throw toListenError(config, error);
   }
   const address = http.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : config.SKERRY_PORT;
@@ -225,32 +229,32 @@ async function listen(config: Config, http: FastifyInstance, sharedPort: boolean
 }
 
 /** The operator's own file: what it blocks by country must not be let through because of a typing error. */
-async function requireCountries({ geo }: Opened): Promise<void> {
+async function requireGeoDatabase({ geo }: OpenedService): Promise<void> {
   try {
     await geo.load();
   } catch {
-    throw new Refusal(
+    throw new OperatorError(
       'SKERRY_GEO_FILE: there is no .mmdb file of countries that can be read; unset it for our own',
     );
   }
 }
 
 /** Not before it listens: until it is read, a look-up reads it. */
-function loadCountries({ geo, log }: Opened): void {
+function preloadGeoDatabase({ geo, log }: OpenedService): void {
   geo.load().catch((error: unknown) => log.error({ err: error }, 'countries of addresses are not known'));
 }
 
 /** Other processes' commits wake our workers and the event streams, as our own do. */
-async function listenForOthers(opened: Opened, wake: () => void): Promise<void> {
+async function subscribeToWakeups(opened: OpenedService, wake: () => void): Promise<void> {
   opened.onWake(wake);
   await opened.db.listen(WAKE_CHANNEL, () => {
-    readClock(opened)
+    syncClock(opened)
       .catch(() => undefined)
       .finally(wake);
   });
 }
 
 /** A clock that another process moved moves here too; it never goes back. */
-async function readClock({ db, clock }: Opened): Promise<void> {
+async function syncClock({ db, clock }: OpenedService): Promise<void> {
   clock.offsetMs = Math.max(clock.offsetMs, await readClockOffset(db));
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { baseUrl, type Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
-import { openStamp } from '../domain/stamp/open.ts';
+import { openDatabaseIdentity } from '../domain/database-identity/open.ts';
 import { DiskBlobs } from '../drivers/blobs/disk.ts';
 import { MmdbGeo } from '../drivers/geo/mmdb.ts';
 import { OffsetClock } from '../kernel/clock.ts';
@@ -13,71 +13,77 @@ import { parseQuotas } from '../kernel/quotas.ts';
 import { notifyWorkers } from '../store/clock.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
 import { openPipelined, type PipelinedReads } from '../store/pipelined.ts';
-import { requireKeys } from './coins.ts';
-import { openMigrated } from './database.ts';
-import { reverseDns } from './dns.ts';
-import { openReality, type Reality } from './reality.ts';
-import { type Drivers, type Simulation, simulate } from './simulation.ts';
+import { validateCoinKeys } from './coins.ts';
+import { openMigratedDatabase } from './database.ts';
+import { createReverseDns } from './dns.ts';
+import { createLiveParts, type LiveParts } from './live.ts';
+import { createSimulation, type Drivers, type Simulation } from './simulation.ts';
 
 /** Connections of the simulated outside world: they are its own, never the service's. */
-const SIMULATED_POOL = 6;
+const SIMULATION_POOL_SIZE = 6;
 /** For the hot path's reads. */
-const PIPELINED = 2;
+const PIPELINED_CONNECTIONS = 2;
 /** At most one notification to other processes in this time. */
-const NOTIFY_EVERY_MS = 50;
+const NOTIFY_INTERVAL_MS = 50;
 
-export interface Opened {
+export interface OpenedService {
   readonly service: Service;
   readonly db: OpenDatabase;
   readonly clock: OffsetClock;
   /** Null where coins are real. */
   readonly simulation: Simulation | null;
   /** Null in a sandbox. */
-  readonly reality: Reality | null;
+  readonly live: LiveParts | null;
   readonly geo: MmdbGeo;
   readonly log: Logger;
   readonly requestLog: Logger;
   /** Whom `service.wake()` wakes in this process. */
-  onWake(rise: () => void): void;
+  onWake(listener: () => void): void;
   /** Where it listens, which a free port tells only then. */
-  listensAt(url: string): void;
+  setListenUrl(url: string): void;
   close(): Promise<void>;
 }
 
 /** Connections that one process may open: the service's, the simulated world's, those for single reads, and one that listens. */
-export function connectionsOf(config: Config): number {
-  const simulated = config.SKERRY_MODE === 'live' ? 0 : SIMULATED_POOL;
-  return config.SKERRY_DB_POOL + simulated + PIPELINED + 1;
+export function connectionsPerProcess(config: Config): number {
+  const simulated = config.SKERRY_MODE === 'live' ? 0 : SIMULATION_POOL_SIZE;
+  return config.SKERRY_DB_POOL + simulated + PIPELINED_CONNECTIONS + 1;
 }
 
 export async function openService(
   config: Config,
   connection: ConnectionSettings,
-  { mayMigrate = false }: { mayMigrate?: boolean } = {},
-): Promise<Opened> {
+  { mayMigrate: allowMigration = false }: { mayMigrate?: boolean } = {},
+): Promise<OpenedService> {
   armCrashPoint(config.SKERRY_CRASH_AT ?? undefined);
-  requireKeys(config);
-  const { log, plain: requestLog } = createLoggers(config.SKERRY_LOG_LEVEL);
+  validateCoinKeys(config);
+  const { log, unredacted: requestLog } = createLoggers(config.SKERRY_LOG_LEVEL);
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
-  const db = await openMigrated(config, connection, { poolSize: config.SKERRY_DB_POOL, mayMigrate, onError });
-  const outside =
-    config.SKERRY_MODE === 'live' ? null : openDatabase(connection, { poolSize: SIMULATED_POOL, onError });
+  const db = await openMigratedDatabase(config, connection, {
+    poolSize: config.SKERRY_DB_POOL,
+    allowMigration,
+    onError,
+  });
+  const simulationDb =
+    config.SKERRY_MODE === 'live'
+      ? null
+      : openDatabase(connection, { poolSize: SIMULATION_POOL_SIZE, onError });
   let reads: PipelinedReads | null = null;
   const close = async () => {
-    await Promise.all([reads?.close(), outside?.close()]);
+    await Promise.all([reads?.close(), simulationDb?.close()]);
     await db.close();
   };
   try {
-    const { keys, clockOffsetMs } = await openStamp(db, {
+    const { keys, clockOffsetMs } = await openDatabaseIdentity(db, {
       mode: config.SKERRY_MODE,
       secretKey: config.SKERRY_SECRET_KEY,
       dataDir: config.SKERRY_DATA_DIR,
       worthless: config.SKERRY_WORTHLESS_COINS,
     });
     const clock = new OffsetClock(clockOffsetMs);
-    const world = openWorld(config, { db, outside, clock, keys, log });
-    const wakes = waking(db);
-    const place = { url: baseUrl(config) };
+    const environment = createEnvironment(config, { db, simulationDb, clock, keys, log });
+    const waker = createWaker(db);
+    const baseUrlHolder = { url: baseUrl(config) };
     reads = await openPipelined(db);
     const service: Service = {
       db,
@@ -86,24 +92,24 @@ export async function openService(
       keys,
       log,
       passwords: new PasswordHasher({ queueMax: config.SKERRY_PASSWORD_QUEUE }),
-      ...world.drivers,
+      ...environment.drivers,
       blobs: new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') }),
-      dns: reverseDns(config),
-      settings: settingsOf(config, place),
-      wake: wakes.wake,
+      dns: createReverseDns(config),
+      settings: serviceSettings(config, baseUrlHolder),
+      wake: waker.wake,
     };
     return {
       service,
       db,
       clock,
-      simulation: world.simulation,
-      reality: world.reality,
+      simulation: environment.simulation,
+      live: environment.live,
       geo: new MmdbGeo({ file: config.SKERRY_GEO_FILE }),
       log,
       requestLog,
-      onWake: wakes.onWake,
-      listensAt: (url) => {
-        place.url = config.SKERRY_BASE_URL ?? url;
+      onWake: waker.onWake,
+      setListenUrl: (url) => {
+        baseUrlHolder.url = config.SKERRY_BASE_URL ?? url;
       },
       close,
     };
@@ -113,12 +119,12 @@ export async function openService(
   }
 }
 
-function settingsOf(config: Config, place: { readonly url: string }): Service['settings'] {
+function serviceSettings(config: Config, baseUrlHolder: { readonly url: string }): Service['settings'] {
   return {
     mode: config.SKERRY_MODE,
     siteName: config.SKERRY_SITE_NAME,
     get baseUrl() {
-      return place.url;
+      return baseUrlHolder.url;
     },
     tokenPrefix: config.SKERRY_TOKEN_PREFIX,
     rateLockMinutes: config.SKERRY_RATE_LOCK_MINUTES,
@@ -131,43 +137,43 @@ function settingsOf(config: Config, place: { readonly url: string }): Service['s
   };
 }
 
-interface World {
+interface Environment {
   readonly drivers: Drivers;
   readonly simulation: Simulation | null;
-  readonly reality: Reality | null;
+  readonly live: LiveParts | null;
 }
 
 /** A sandbox has no real coins, and a live service no simulated ones: the other's drivers are not even made. */
-function openWorld(
+function createEnvironment(
   config: Config,
   parts: Pick<Service, 'db' | 'keys' | 'log'> & {
     readonly clock: OffsetClock;
-    readonly outside: OpenDatabase | null;
+    readonly simulationDb: OpenDatabase | null;
   },
-): World {
-  const { outside, ...ours } = parts;
-  if (outside === null) return { ...openReality(config, ours), simulation: null };
-  const { drivers, controls } = simulate(config, { ...ours, db: outside });
-  return { drivers, simulation: controls, reality: null };
+): Environment {
+  const { simulationDb, ...common } = parts;
+  if (simulationDb === null) return { ...createLiveParts(config, common), simulation: null };
+  const { drivers, controls } = createSimulation(config, { ...common, db: simulationDb });
+  return { drivers, simulation: controls, live: null };
 }
 
 /** Wakes this process at once and the others by one notification for many wakes. */
-function waking(db: OpenDatabase): { wake(): void; onWake(rise: () => void): void } {
+function createWaker(db: OpenDatabase): { wake(): void; onWake(rise: () => void): void } {
   let rise: () => void = () => undefined;
-  let announced = false;
+  let notifyPending = false;
   return {
     onWake: (next) => {
       rise = next;
     },
     wake: () => {
       rise();
-      if (announced) return;
-      announced = true;
+      if (notifyPending) return;
+      notifyPending = true;
       setTimeout(() => {
-        announced = false;
+        notifyPending = false;
         // Losing it costs the others one poll interval.
         notifyWorkers(db).catch(() => undefined);
-      }, NOTIFY_EVERY_MS).unref();
+      }, NOTIFY_INTERVAL_MS).unref();
     },
   };
 }

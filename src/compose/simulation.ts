@@ -13,8 +13,8 @@ import type { Logger } from '../kernel/logger.ts';
 import type { KeyRing } from '../kernel/secrets.ts';
 import type { Database } from '../kernel/sql.ts';
 import { COIN_CODES } from '../spec/coins.ts';
-import { mailServer } from './mail.ts';
-import { realCompute } from './qemu.ts';
+import { createMailer } from './mail.ts';
+import { createQemuCompute } from './qemu.ts';
 
 /** The hands on it. */
 export interface Simulation {
@@ -28,7 +28,7 @@ export interface Simulation {
 
 export type Drivers = Pick<Service, 'compute' | 'chains' | 'rates' | 'mailer'>;
 
-export interface SimulationParts {
+export interface SimulationDependencies {
   /** Connections of the simulated outside world: they are its own, never the service's. */
   readonly db: Database;
   readonly clock: OffsetClock;
@@ -36,17 +36,17 @@ export interface SimulationParts {
   readonly log: Logger;
 }
 
-export function simulate(
+export function createSimulation(
   config: Config,
-  { db, clock, keys, log }: SimulationParts,
+  { db, clock, keys, log }: SimulationDependencies,
 ): { drivers: Drivers; controls: Simulation } {
   const faults = new SqlFaults(db);
   const blockS = config.SKERRY_SIM_BLOCK_S;
   const rates = new FixedRates({ db, clock, faults });
   const chains = COIN_CODES.map((coin) => [coin, new Simnet({ coin, db, clock, faults, blockS })] as const);
-  const real = realCompute(config, log);
+  const real = createQemuCompute(config, log);
   const installS = config.SKERRY_SIM_INSTALL_S;
-  const mails = new MailOutbox({ db, keys, faults, server: mailServer(config) });
+  const mails = new MailOutbox({ db, keys, faults, server: createMailer(config) });
   return {
     drivers: {
       compute: real ?? new SimulatedCompute({ db, clock, faults, installS }),

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { HttpsSender } from '../drivers/webhooks/https.ts';
-import { Refusal } from '../kernel/refusal.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
 
 /** Who sends webhooks. A file of certificates that cannot be read ends start-up: every receiver would fail. */
-export function webhookSender(config: Config): HttpsSender {
+export function createWebhookSender(config: Config): HttpsSender {
   const file = config.SKERRY_WEBHOOK_CA_FILE;
   return new HttpsSender({
     timeoutMs: config.SKERRY_WEBHOOK_TIMEOUT_MS,
@@ -21,7 +21,7 @@ function readCertificates(file: string): string {
     // Said below: a file that is not there holds none either.
   }
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
-  throw new Refusal(
+  throw new OperatorError(
     'SKERRY_WEBHOOK_CA_FILE: there is no file of PEM certificates that can be read; unset it, or name one',
   );
 }

@@ -5,7 +5,7 @@ import type { PasswordHasher } from '../kernel/passwords.ts';
 import type { Quotas } from '../kernel/quotas.ts';
 import type { KeyRing } from '../kernel/secrets.ts';
 import type { Database, Sql } from '../kernel/sql.ts';
-import type { Blobs } from '../ports/blobs.ts';
+import type { BlobStore } from '../ports/blobs.ts';
 import type { ChainDriver } from '../ports/chain.ts';
 import type { ComputeDriver } from '../ports/compute.ts';
 import type { ReverseDns } from '../ports/dns.ts';
@@ -24,7 +24,7 @@ export interface Service {
   readonly chains: ReadonlyMap<CoinCode, ChainDriver>;
   readonly rates: Rates;
   /** Files of customers: their own images. */
-  readonly blobs: Blobs;
+  readonly blobs: BlobStore;
   /** Null: this service sends no mail, and offers nothing that needs one. */
   readonly mailer: Mailer | null;
   /** Null: names of addresses are kept, and served by nobody. */

@@ -1,5 +1,5 @@
 /** Asks the sources of prices and of the euro, and keeps what they say. */
-import { CLOCK_SLACK_MS } from '../kernel/market-rate.ts';
+import { MAX_CLOCK_SKEW_MS } from '../kernel/market-rate.ts';
 import { formatUnits, mulDiv, parseDecimal } from '../kernel/money.ts';
 import { type EuroFeed, FeedError, type QuoteFeed } from '../ports/rates.ts';
 import { type PricedCoin, pricedAs } from '../spec/quote-sources.ts';
@@ -21,26 +21,26 @@ export async function refreshQuotes(
   signal: AbortSignal,
 ): Promise<string | null> {
   // Not when the answer has arrived: a price is never made younger than it is.
-  const askedAt = service.clock.now();
-  const answer = await answerOf(() => feed.read(pricedCoins(service), signal));
+  const requestedAt = service.clock.now();
+  const answer = await resultOrFault(() => feed.read(pricedCoins(service), signal));
   if (typeof answer === 'string') return answer;
   const { prices, missing } = answer;
-  const [early, told] = [prices.filter(isEarly), prices.filter((price) => !isEarly(price))];
+  const [early, usable] = [prices.filter(isEarly), prices.filter((price) => !isEarly(price))];
   await saveQuotes(
     service.db,
-    told.map(({ coin, usd, at }): QuoteRow => {
-      const quotedAt = at === null || at > askedAt ? askedAt : at;
+    usable.map(({ coin, usd, at }): QuoteRow => {
+      const quotedAt = at === null || at > requestedAt ? requestedAt : at;
       return { coin, source: feed.source, usd, quotedAt };
     }),
   );
-  const faults = [
+  const problems = [
     ...(missing.length > 0 ? [`it has no price of ${missing.join(', ')}`] : []),
     ...(early.length > 0 ? [`its clock is ahead of ours, or ours is behind`] : []),
   ];
-  return faults.length > 0 ? faults.join('; ') : null;
+  return problems.length > 0 ? problems.join('; ') : null;
 
   function isEarly({ at }: { readonly at: Date | null }): boolean {
-    return at !== null && at.getTime() > service.clock.now().getTime() + CLOCK_SLACK_MS;
+    return at !== null && at.getTime() > service.clock.now().getTime() + MAX_CLOCK_SKEW_MS;
   }
 }
 
@@ -50,7 +50,7 @@ export async function refreshEuro(
   feed: EuroFeed,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const answer = await answerOf(() => feed.read(signal));
+  const answer = await resultOrFault(() => feed.read(signal));
   if (typeof answer === 'string') return answer;
   const { usd, at } = answer;
   await db.transaction(async (tx) => {
@@ -67,9 +67,9 @@ function eurPerUsd(usdPerEur: string): string {
   return formatUnits(mulDiv(10n ** BigInt(EUR_DIGITS), rate.scale, rate.digits, 'half_up'), EUR_DIGITS);
 }
 
-async function answerOf<T extends object>(ask: () => Promise<T>): Promise<T | string> {
+async function resultOrFault<T extends object>(read: () => Promise<T>): Promise<T | string> {
   try {
-    return await ask();
+    return await read();
   } catch (error) {
     if (error instanceof FeedError) return error.message;
     throw error;

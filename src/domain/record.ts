@@ -1,5 +1,5 @@
 /** What is remembered of a change, in the change's own transaction: its audit row and its event (the outbox). */
-import { newId, showId } from '../kernel/ids.ts';
+import { formatId, newId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { Action } from '../spec/actions.ts';
 import { UNKNOWN_COUNTRY } from '../spec/countries.ts';
@@ -46,11 +46,11 @@ export async function recordEvent(
     readonly customerId: string;
     readonly type: EventType;
     readonly object: object;
-    readonly beside?: Readonly<Record<string, object>>;
+    readonly related?: Readonly<Record<string, object>>;
   },
   now: Date,
 ): Promise<void> {
-  const data = { [EVENTS[event.type].key]: event.object, ...event.beside };
+  const data = { [EVENTS[event.type].key]: event.object, ...event.related };
   await insertEvent(tx, {
     id: newId(now),
     customerId: event.customerId,
@@ -66,7 +66,7 @@ export function systemActor(now: Date): Actor {
     customerId: null,
     sessionId: null,
     tokenId: null,
-    requestId: showId('request', newId(now)),
+    requestId: formatId('request', newId(now)),
     ipCountry: UNKNOWN_COUNTRY,
   };
 }

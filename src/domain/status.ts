@@ -1,113 +1,113 @@
 /** How the service stands: what an operator looks at first, and what he should look at next. */
-import { showId } from '../kernel/ids.ts';
-import { MINUTE_MS, sessionTime } from '../kernel/time.ts';
+import { formatId } from '../kernel/ids.ts';
+import { formatSessionTime, MINUTE_MS } from '../kernel/time.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { countPool } from '../store/addresses.ts';
 import {
-  type Counts,
   countFailingTasks,
-  countSealedWebhooks,
-  countServers,
+  countServersByStatus,
+  countWebhooksByKey,
   countWork,
-  listStuck,
-  listUnread,
-  type StuckRow,
+  listFailingChains,
+  listStuckOperations,
+  type StuckOperationRow,
+  type WorkCounts,
 } from '../store/status.ts';
 import type { Service } from './context.ts';
-import { nameFaults } from './dns/faults.ts';
-import { listDedicated } from './inventory/by-hand.ts';
+import { nameFindings } from './dns/name-findings.ts';
+import { listDedicated } from './inventory/manual-machines.ts';
 import { listMaintenance } from './rules/maintenance.ts';
 import { listPolicies } from './rules/policies.ts';
-import { machineFaults } from './servers/found.ts';
+import { listMachineFindings } from './servers/findings.ts';
 import { readSwitches, type SwitchState } from './switches/switch.ts';
-import { coinAlarms } from './topups/coin-alarms.ts';
+import { coinFindings } from './topups/coin-findings.ts';
 
 export interface Finding {
   /** `look`: something does not get on; `note`: the operator wanted it so, or wants to know. */
   readonly level: 'ok' | 'note' | 'look';
-  readonly what: string;
-  readonly says: string;
+  readonly subject: string;
+  readonly message: string;
 }
 
 /** Work that was due before that has waited too long; an operation that takes longer does not get on. */
 const LATE_MS = 10 * MINUTE_MS;
-const LONG_MS = 30 * MINUTE_MS;
-const FAILED_OFTEN = 10;
+const STUCK_AFTER_MS = 30 * MINUTE_MS;
+const FAILURES_WARNING = 10;
 const STUCK_SHOWN = 10;
 const MACHINES_SHOWN = 10;
 const FINDINGS_SHOWN = 20;
 /** Of a pool of addresses: less than a quarter is free. */
-const FEW_SHARE = 4n;
+const LOW_POOL_SHARE = 4n;
 
-type Parts = Pick<Service, 'db' | 'clock' | 'keys' | 'compute' | 'chains' | 'rates' | 'settings'>;
+type Deps = Pick<Service, 'db' | 'clock' | 'keys' | 'compute' | 'chains' | 'rates' | 'settings'>;
 
-export async function readStatus(service: Parts): Promise<Finding[]> {
+export async function readStatus(service: Deps): Promise<Finding[]> {
   const { db, clock } = service;
   const now = clock.now().getTime();
   const counts = await countWork(db, new Date(now - LATE_MS));
   const switches = await readSwitches(service);
   if (!counts) return [];
-  const since = new Date(now - LONG_MS);
-  const stuck = await listStuck(db, { attempts: FAILED_OFTEN, since, limit: STUCK_SHOWN });
+  const since = new Date(now - STUCK_AFTER_MS);
+  const stuck = await listStuckOperations(db, { attempts: FAILURES_WARNING, since, limit: STUCK_SHOWN });
   return [
-    await servers(service),
-    ...operations(counts, stuck),
-    ...(await machineFaults(service, FINDINGS_SHOWN)),
-    ...(await tasksAndChains(service)),
-    ...(await coinAlarms(service)),
-    ...queues(counts, switches),
-    ...(await secrets(service)),
-    ...(await addresses(service)),
-    ...(await nameFaults(service)),
-    ...(await dedicated(service)),
-    ...levers(counts, switches),
-    ...(await rules(service)),
+    await serverFinding(service),
+    ...operationFindings(counts, stuck),
+    ...(await listMachineFindings(service, FINDINGS_SHOWN)),
+    ...(await taskAndChainFindings(service)),
+    ...(await coinFindings(service)),
+    ...queueFindings(counts, switches),
+    ...(await secretFindings(service)),
+    ...(await addressFindings(service)),
+    ...(await nameFindings(service)),
+    ...(await dedicatedFindings(service)),
+    ...controlFindings(counts, switches),
+    ...(await ruleFindings(service)),
   ];
 }
 
-async function servers({ db }: Parts): Promise<Finding> {
-  const rows = await countServers(db);
+async function serverFinding({ db }: Deps): Promise<Finding> {
+  const rows = await countServersByStatus(db);
   const all = rows.reduce((sum, row) => sum + row.n, 0n);
   const each = rows.map((row) => `${row.n} ${row.status}`).join(', ');
-  return { level: 'ok', what: 'servers', says: rows.length === 0 ? 'none' : `${all}: ${each}` };
+  return { level: 'ok', subject: 'servers', message: rows.length === 0 ? 'none' : `${all}: ${each}` };
 }
 
-function operations({ operations: n }: Counts, stuck: readonly StuckRow[]): Finding[] {
-  const what = 'operations';
+function operationFindings({ operations: n }: WorkCounts, stuck: readonly StuckOperationRow[]): Finding[] {
+  const subject = 'operations';
   const each = stuck.map((row): Finding => {
     const where = row.host === null ? '' : ` on ${row.host}`;
     const fault = row.last_fault === null ? '' : `: ${row.last_fault}`;
     const tries = row.attempts > 0 ? `, ${row.attempts} tries failed` : '';
-    const begun = `since ${sessionTime(row.created_at)} UTC`;
-    const says = `${showId('server', row.server_id)} ${row.kind} at ${row.step}${where} ${begun}${tries}${fault}`;
-    return { level: 'look', what, says };
+    const startedAt = `since ${formatSessionTime(row.created_at)} UTC`;
+    const message = `${formatId('server', row.server_id)} ${row.kind} at ${row.step}${where} ${startedAt}${tries}${fault}`;
+    return { level: 'look', subject, message };
   });
-  return each.length > 0 ? each : [{ level: 'ok', what, says: `${n} under way` }];
+  return each.length > 0 ? each : [{ level: 'ok', subject, message: `${n} under way` }];
 }
 
-async function tasksAndChains({ db }: Parts): Promise<Finding[]> {
-  const tasks = (await countFailingTasks(db, FAILED_OFTEN)).map(
+async function taskAndChainFindings({ db }: Deps): Promise<Finding[]> {
+  const tasks = (await countFailingTasks(db, FAILURES_WARNING)).map(
     ({ kind, n }): Finding => ({
       level: 'look',
-      what: 'tasks',
-      says: `${n} of kind ${kind} fail again and again`,
+      subject: 'tasks',
+      message: `${n} of kind ${kind} fail again and again`,
     }),
   );
-  const chains = (await listUnread(db, FAILED_OFTEN)).map((row): Finding => {
+  const chains = (await listFailingChains(db, FAILURES_WARNING)).map((row): Finding => {
     const { code, failures, read_at, last_fault } = row;
-    const until = read_at === null ? 'never read' : `read up to ${sessionTime(read_at)} UTC`;
+    const until = read_at === null ? 'never read' : `read up to ${formatSessionTime(read_at)} UTC`;
     const fault = last_fault === null ? '' : `: ${last_fault}`;
-    const says = `${code}: ${failures} polls failed in a row, ${until}${fault}`;
-    return { level: 'look', what: 'chains', says };
+    const message = `${code}: ${failures} polls failed in a row, ${until}${fault}`;
+    return { level: 'look', subject: 'chains', message };
   });
   return [...tasks, ...chains];
 }
 
 /** What waits longer than it should; of what is switched off nothing is late. */
-function queues(counts: Counts, switches: readonly SwitchState[]): Finding[] {
+function queueFindings(counts: WorkCounts, switches: readonly SwitchState[]): Finding[] {
   const isOn = (name: string) => switches.some((each) => each.name === name && each.on);
-  const late = (what: string, n: bigint, says: string, on = true): Finding[] =>
-    on && n > 0n ? [{ level: 'look', what, says: `${n} ${says}` }] : [];
+  const late = (subject: string, n: bigint, says: string, on = true): Finding[] =>
+    on && n > 0n ? [{ level: 'look', subject, message: `${n} ${says}` }] : [];
   return [
     ...late('calendar', counts.late_servers, 'servers are due and not looked at', isOn('renewals')),
     ...late('events', counts.late_events, 'wait to be numbered'),
@@ -118,53 +118,53 @@ function queues(counts: Counts, switches: readonly SwitchState[]): Finding[] {
 }
 
 /** What is sealed with a key that was taken out of the list too early. */
-async function secrets({ db, keys }: Parts): Promise<Finding[]> {
-  const lost = (await countSealedWebhooks(db)).filter(({ key_id }) => !keys.has(key_id));
+async function secretFindings({ db, keys }: Deps): Promise<Finding[]> {
+  const lost = (await countWebhooksByKey(db)).filter(({ key_id }) => !keys.has(key_id));
   return lost.map(({ key_id, n }) => ({
     level: 'look',
-    what: 'webhooks',
-    says: `${n} subscriptions get nothing: SKERRY_SECRET_KEY lacks ${key_id}, which sealed their secrets`,
+    subject: 'webhooks',
+    message: `${n} subscriptions get nothing: SKERRY_SECRET_KEY lacks ${key_id}, which sealed their secrets`,
   }));
 }
 
-async function addresses({ db, clock }: Parts): Promise<Finding[]> {
+async function addressFindings({ db, clock }: Deps): Promise<Finding[]> {
   const pool = (await countPool(db, clock.now())).filter(({ family }) => family === 4);
   return pool.flatMap(({ region_id, free, held, resting, blocked }): Finding[] => {
     if (free >= LIMITS.ipv4PoolWarning) return [];
     // A pool that is small from the start would be looked at for ever.
     const all = free + held + resting + blocked;
-    const level = free * FEW_SHARE < all ? 'look' : 'note';
-    return [{ level, what: 'addresses', says: `${free} of ${all} free in ${region_id}` }];
+    const level = free * LOW_POOL_SHARE < all ? 'look' : 'note';
+    return [{ level, subject: 'addresses', message: `${free} of ${all} free in ${region_id}` }];
   });
 }
 
 /** What hands have to do to dedicated machines; those of a suspended server run for free until they do. */
-async function dedicated(service: Parts): Promise<Finding[]> {
-  const what = 'dedicated';
-  const waiting = Map.groupBy(await listDedicated(service), ({ toDo }) => toDo);
+async function dedicatedFindings(service: Deps): Promise<Finding[]> {
+  const subject = 'dedicated';
+  const waiting = Map.groupBy(await listDedicated(service), ({ pendingAction }) => pendingAction);
   return [...waiting].flatMap(([toDo, some]): Finding[] => {
     if (toDo === null) return [];
     const names = some.slice(0, MACHINES_SHOWN).map(({ name }) => name);
     const more = some.length > names.length ? ` and ${some.length - names.length} more` : '';
     const level = toDo === 'switch it off' || toDo === 'switch it on' ? 'look' : 'note';
-    return [{ level, what, says: `${names.join(', ')}${more}: ${toDo}` }];
+    return [{ level, subject, message: `${names.join(', ')}${more}: ${toDo}` }];
   });
 }
 
-function levers(counts: Counts, switches: readonly SwitchState[]): Finding[] {
+function controlFindings(counts: WorkCounts, switches: readonly SwitchState[]): Finding[] {
   const off = switches.filter(({ on }) => !on);
-  const turned = off.map(({ name, since, reason }): Finding => {
+  const switchFindings = off.map(({ name, since, reason }): Finding => {
     const why = reason === null ? '' : ` (${reason})`;
     return {
       level: 'note',
-      what: 'switch',
-      says: `${name} is off${since ? ` since ${sessionTime(since)} UTC` : ''}${why}`,
+      subject: 'switch',
+      message: `${name} is off${since ? ` since ${formatSessionTime(since)} UTC` : ''}${why}`,
     };
   });
-  const note = (what: string, n: bigint, says: string): Finding[] =>
-    n > 0n ? [{ level: 'note', what, says: `${n} ${says}` }] : [];
+  const note = (subject: string, n: bigint, says: string): Finding[] =>
+    n > 0n ? [{ level: 'note', subject, message: `${n} ${says}` }] : [];
   return [
-    ...turned,
+    ...switchFindings,
     ...(off.some(({ name }) => name === 'mail') ? note('mail', counts.waiting_mails, 'wait') : []),
     ...note('servers', counts.frozen_servers, 'frozen'),
     ...note('servers', counts.held_servers, 'under a legal hold'),
@@ -174,17 +174,17 @@ function levers(counts: Counts, switches: readonly SwitchState[]): Finding[] {
   ];
 }
 
-async function rules(service: Parts): Promise<Finding[]> {
+async function ruleFindings(service: Deps): Promise<Finding[]> {
   const windows = (await listMaintenance(service)).map((row): Finding => {
-    const until = `until ${sessionTime(row.ends_at)} UTC`;
+    const until = `until ${formatSessionTime(row.ends_at)} UTC`;
     return {
       level: 'note',
-      what: 'maintenance',
-      says: `${row.operation ?? 'every operation'} is closed ${until}`,
+      subject: 'maintenance',
+      message: `${row.operation ?? 'every operation'} is closed ${until}`,
     };
   });
   const policies = (await listPolicies(service)).length;
   const blocks: Finding[] =
-    policies > 0 ? [{ level: 'note', what: 'policies', says: `${policies} in force` }] : [];
+    policies > 0 ? [{ level: 'note', subject: 'policies', message: `${policies} in force` }] : [];
   return [...windows, ...blocks];
 }

@@ -1,8 +1,8 @@
 /** Who carries out which task. */
 import type { TaskKind } from '../store/tasks.ts';
 import type { Service } from './context.ts';
-import { takeDownAccount } from './customers/deletion/take-down.ts';
-import { answerResetRequest } from './customers/request-reset.ts';
+import { tearDownAccount } from './customers/deletion/tear-down.ts';
+import { processResetRequest } from './customers/request-reset.ts';
 import { ensureRdns } from './dns/ensure.ts';
 import { applyFilter } from './firewall/apply.ts';
 import { removeImageBlob } from './images/remove-blob.ts';
@@ -25,7 +25,7 @@ export const TASKS: Readonly<Record<TaskKind, TaskHandler>> = {
   filter: applyFilter,
   traffic: applyTraffic,
   image_remove: removeImageBlob,
-  reset_request: answerResetRequest,
-  account_delete: takeDownAccount,
+  reset_request: processResetRequest,
+  account_delete: tearDownAccount,
   rdns: ensureRdns,
 };

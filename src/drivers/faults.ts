@@ -7,21 +7,21 @@ import type { Rates } from '../ports/rates.ts';
 
 export interface Faults {
   /** True when this call must fail. Each armed fault fails one call. */
-  take(driver: string, operation: string): Promise<boolean>;
+  consume(driver: string, operation: string): Promise<boolean>;
 }
 
-type Verb<Port> = {
+type MethodName<Port> = {
   [Name in keyof Port]: Port[Name] extends (...args: never[]) => unknown ? Name : never;
 }[keyof Port];
 
 /** A record and not a list, so that a verb missing from it or unknown to the port does not compile. */
-function verbs<Port>(names: Record<Verb<Port>, true>): readonly string[] {
+function methodNames<Port>(names: Record<MethodName<Port>, true>): readonly string[] {
   return Object.keys(names);
 }
 
 /** Each simulated driver's verbs that can be made to fail, by the port's own names. */
-export const FAULTS: Readonly<Record<string, readonly string[]>> = {
-  compute: verbs<ComputeDriver>({
+export const INJECTABLE_FAULTS: Readonly<Record<string, readonly string[]>> = {
+  compute: methodNames<ComputeDriver>({
     ensure: true,
     remove: true,
     power: true,
@@ -40,19 +40,19 @@ export const FAULTS: Readonly<Record<string, readonly string[]>> = {
     filter: true,
     traffic: true,
     list: true,
-    tend: true,
+    superviseMachines: true,
     examine: true,
   }),
-  chain: verbs<ChainDriver>({
-    prove: true,
+  chain: methodNames<ChainDriver>({
+    checkSafety: true,
     allocate: true,
     poll: true,
     recheck: true,
     health: true,
     examine: true,
   }),
-  rates: verbs<Rates>({ usdPerCoin: true, eurPerUsd: true }),
-  mail: verbs<Pick<Mailer, 'send'>>({ send: true }),
+  rates: methodNames<Rates>({ usdPerCoin: true, eurPerUsd: true }),
+  mail: methodNames<Pick<Mailer, 'send'>>({ send: true }),
 };
 
 /** The fault asked for does not exist. `field` is the word that is wrong, `allowed` what it may be. */
@@ -75,7 +75,7 @@ export class SqlFaults implements Faults {
   }
 
   /** With nothing armed this is one look at an index and writes nothing. */
-  async take(driver: string, operation: string): Promise<boolean> {
+  async consume(driver: string, operation: string): Promise<boolean> {
     const taken = await this.#db.run(
       'update sim.faults set remaining = remaining - 1 where driver = $1 and operation = $2 and remaining > 0',
       [driver, operation],
@@ -89,8 +89,8 @@ export class SqlFaults implements Faults {
    */
   async set(input: { driver: string; operation: string; times: number }): Promise<void> {
     const { driver, operation, times } = input;
-    const operations = Object.hasOwn(FAULTS, driver) ? FAULTS[driver] : undefined;
-    if (!operations) throw new UnknownFault('driver', Object.keys(FAULTS));
+    const operations = Object.hasOwn(INJECTABLE_FAULTS, driver) ? INJECTABLE_FAULTS[driver] : undefined;
+    if (!operations) throw new UnknownFault('driver', Object.keys(INJECTABLE_FAULTS));
     if (!operations.includes(operation)) throw new UnknownFault('operation', operations);
     if (!Number.isSafeInteger(times) || times < 0) throw new RangeError('times must be a count');
     await this.#db.run(

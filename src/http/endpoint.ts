@@ -3,7 +3,7 @@
  * it, and remember what was refused. An endpoint is a row; its operations are a few lines each.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
-import { regionOfSessionCode } from '../domain/catalogue/session-region.ts';
+import { regionIdBySessionCode } from '../domain/catalogue/session-region.ts';
 import type { CustomerActor } from '../domain/context.ts';
 import { requireAllowed, requireOpen } from '../domain/rules/rules.ts';
 import { type Identity, identify } from '../domain/sessions/identify.ts';
@@ -12,11 +12,11 @@ import { Failure, fail } from '../kernel/fail.ts';
 import type { Action } from '../spec/actions.ts';
 import type { FailureCode } from '../spec/errors.ts';
 import type { Operation as RestOperation } from '../spec/operations.ts';
-import { addressOf, countryOf } from './caller.ts';
-import { cookieOf } from './cookie.ts';
-import { csrfFits, givenCsrf, isCrossSite } from './csrf.ts';
+import { recordFailureAudit } from './audit-failure.ts';
+import { clientAddress, resolveCountry } from './client-address.ts';
+import { readSessionCookie } from './cookie.ts';
+import { isCrossSite, isValidCsrfToken, submittedCsrfToken } from './csrf.ts';
 import { type Form, type FormBody, field } from './form.ts';
-import { recordRefusal } from './refusals.ts';
 import type { Edge } from './settings.ts';
 
 /** One request that was let in. */
@@ -30,7 +30,7 @@ export interface Call {
   customer(): CustomerActor;
 }
 
-type Counted = 'signups' | 'failures' | 'mailings';
+type LimitedAttempt = 'signups' | 'failures' | 'mailings';
 
 export interface Operation<Answer extends object = object> {
   /** What the audit log calls it; null: it changes nothing. */
@@ -42,7 +42,7 @@ export interface Operation<Answer extends object = object> {
   /** The region that the form names, by its REST code; where this is left out, the field `region` in the session surface's words. */
   readonly regionOf?: (form: Form) => string | null;
   /** Counted per address: sign-ups, wrong passwords and recovery codes, or what a stranger has mailed. */
-  readonly counted?: Counted;
+  readonly limitedBy?: LimitedAttempt;
   readonly run: (call: Call) => Promise<Answer>;
   /** Around the counting and `run`: what answers a second click with the first one's answer does not count it again. */
   around?(call: Call, go: () => Promise<Answer>): Promise<Answer>;
@@ -54,15 +54,15 @@ export interface PostEndpoint {
   readonly protected: boolean;
   /** The operation, or several by a field of the form, `action` unless `chosenBy` names another. */
   readonly operations: Operation | ReadonlyMap<string, Operation>;
-  readonly chosenBy?: string;
+  readonly operationField?: string;
   /** Refusals answered with HTTP 200 here, whatever the table says. */
-  readonly plainRefusals?: readonly FailureCode[];
+  readonly errorsWithStatus200?: readonly FailureCode[];
 }
 
 export interface GetEndpoint {
   readonly path: string;
   /** The shape of a 200 answer. */
-  readonly answer: object;
+  readonly responseSchema: object;
   readonly run: (call: GetCall) => Promise<object>;
 }
 
@@ -74,23 +74,23 @@ export interface GetCall {
 }
 
 export function registerGet(scope: FastifyInstance, edge: Edge, endpoint: GetEndpoint): void {
-  const schema: FastifySchema = { response: { 200: endpoint.answer } };
+  const schema: FastifySchema = { response: { 200: endpoint.responseSchema } };
   scope.get(endpoint.path, { schema }, async (request, reply) => {
-    const identity = await identify(edge.service, cookieOf(request));
+    const identity = await identify(edge.service, readSessionCookie(request));
     return await endpoint.run({ edge, request, reply, identity });
   });
 }
 
 export function registerPost(scope: FastifyInstance, edge: Edge, endpoint: PostEndpoint): void {
-  const config = { plainRefusals: endpoint.plainRefusals ?? [] };
+  const config = { errorsWithStatus200: endpoint.errorsWithStatus200 ?? [] };
   scope.post<{ Body: FormBody | undefined }>(endpoint.path, { config }, async (request, reply) => {
-    const identity = await identify(edge.service, cookieOf(request));
-    return await serve(edge, endpoint, { request, reply, identity });
+    const identity = await identify(edge.service, readSessionCookie(request));
+    return await handleForm(edge, endpoint, { request, reply, identity });
   });
 }
 
 /** Carries out what a form asks for. `body` is what was read elsewhere already; the request's when left out. */
-export async function serve<Answer extends object>(
+export async function handleForm<Answer extends object>(
   edge: Edge,
   endpoint: PostEndpoint & {
     readonly operations: Operation<Answer> | ReadonlyMap<string, Operation<Answer>>;
@@ -98,56 +98,56 @@ export async function serve<Answer extends object>(
   { request, reply, identity }: Pick<GetCall, 'request' | 'reply' | 'identity'>,
   body: FormBody = (request.body as FormBody | undefined) ?? new Map<string, string>(),
 ): Promise<Answer> {
-  const operation = operationOf<Answer>(endpoint, body);
-  const visit = visitOf(edge, identity, request);
+  const operation = selectOperation<Answer>(endpoint, body);
+  const visit = buildVisit(edge, identity, request);
   try {
-    const form = admit(edge, endpoint, { request, body, identity });
+    const form = admitForm(edge, endpoint, { request, body, identity });
     if (!operation) fail('bad_action');
-    if (endpoint.protected) await refuseClosed(edge, { operation, visit, form });
-    refuseFrozen(endpoint, operation, identity);
-    const call = { edge, request, reply, form, visit, customer: () => customerOf(visit) };
+    if (endpoint.protected) await requireOperationOpen(edge, { operation, visit, form });
+    requireNotFrozen(endpoint, operation, identity);
+    const call = { edge, request, reply, form, visit, customer: () => requireCustomer(visit) };
     // Where anybody may come, the account is the one named; elsewhere the one that is signed in.
     const account = (endpoint.protected ? identity.session?.customerId : undefined) ?? field(form, 'email');
-    const go = () => counting(call, operation, account);
-    return await (operation.around?.(call, go) ?? go());
+    const next = () => runRateLimited(call, operation, account);
+    return await (operation.around?.(call, next) ?? next());
   } catch (error) {
     const { audit: action = null } = operation ?? {};
     const resource = body instanceof Failure ? null : (operation?.resource?.(body) ?? null);
-    await recordRefusal(edge.service, { actor: visit.actor, action, error, resource });
+    await recordFailureAudit(edge.service, { actor: visit.actor, action, error, resource });
     throw error;
   }
 }
 
-function operationOf<Answer extends object>(
+function selectOperation<Answer extends object>(
   endpoint: {
     readonly operations: Operation<Answer> | ReadonlyMap<string, Operation<Answer>>;
-    readonly chosenBy?: string;
+    readonly operationField?: string;
   },
   body: FormBody,
 ): Operation<Answer> | undefined {
-  const { operations, chosenBy = 'action' } = endpoint;
+  const { operations, operationField = 'action' } = endpoint;
   if ('run' in operations) return operations;
-  return body instanceof Failure ? undefined : operations.get(field(body, chosenBy));
+  return body instanceof Failure ? undefined : operations.get(field(body, operationField));
 }
 
 /** Lets the request in and returns its form. A stranger at a protected endpoint hears first that he must sign in. */
-function admit(
+function admitForm(
   edge: Edge,
   endpoint: PostEndpoint,
   { request, body, identity }: { request: FastifyRequest; body: FormBody; identity: Identity },
 ): Form {
   if (isCrossSite(request.headers, edge.settings.baseUrl)) fail('invalid_csrf');
-  const given = givenCsrf(request.headers, body);
+  const token = submittedCsrfToken(request.headers, body);
   const mustSignIn = endpoint.protected && identity.session === null;
-  if (mustSignIn && given === undefined) fail('auth_required');
+  if (mustSignIn && token === undefined) fail('auth_required');
   if (body instanceof Failure) throw body;
-  if (!csrfFits(edge.service.keys, identity.visitor, given)) fail('invalid_csrf');
+  if (!isValidCsrfToken(edge.service.keys, identity.visitor, token)) fail('invalid_csrf');
   if (mustSignIn) fail('auth_required');
   return body;
 }
 
 /** A maintenance window or a policy over the REST operation holds here too; signing in and out stays open. */
-async function refuseClosed(
+async function requireOperationOpen(
   edge: Edge,
   { operation, visit, form }: { operation: Operation; visit: Visit; form: Form },
 ): Promise<void> {
@@ -160,80 +160,80 @@ async function refuseClosed(
 
 async function sessionRegion(edge: Edge, form: Form): Promise<string | null> {
   const code = field(form, 'region');
-  return code === '' ? null : await regionOfSessionCode(edge.service, code);
+  return code === '' ? null : await regionIdBySessionCode(edge.service, code);
 }
 
-function refuseFrozen(endpoint: PostEndpoint, operation: Operation, identity: Identity): void {
+function requireNotFrozen(endpoint: PostEndpoint, operation: Operation, identity: Identity): void {
   const changes = endpoint.protected && operation.audit !== null;
   if (changes && identity.session?.frozen) fail('account_frozen');
 }
 
 /** What somebody hears who guesses. */
-const WRONG_GUESSES: readonly (FailureCode | undefined)[] = ['bad_credentials', 'bad_code'];
+const WRONG_GUESS_CODES: readonly (FailureCode | undefined)[] = ['bad_credentials', 'bad_code'];
 
 /** Which outcomes count: the refusal's code, or undefined when it went well. A taken address is a thing to fish for. */
-const COUNTS: Readonly<Record<Counted, (code: FailureCode | undefined) => boolean>> = {
+const COUNTS_AGAINST_LIMIT: Readonly<Record<LimitedAttempt, (code: FailureCode | undefined) => boolean>> = {
   signups: (code) => code === undefined || code === 'email_taken',
-  failures: (code) => WRONG_GUESSES.includes(code) || code === 'email_taken',
+  failures: (code) => WRONG_GUESS_CODES.includes(code) || code === 'email_taken',
   mailings: (code) => code === undefined,
 };
 
 /** Runs the operation within the limit of the caller's address: counted before, so that a burst cannot slip through. */
-async function counting<Answer extends object>(
+async function runRateLimited<Answer extends object>(
   call: Call,
   operation: Operation<Answer>,
   account: string,
 ): Promise<Answer> {
   const { edge, request } = call;
-  const { counted } = operation;
-  if (!counted) return await operation.run(call);
-  const address = addressOf(request);
-  const retryAfterS = edge[counted].take(address);
+  const { limitedBy } = operation;
+  if (!limitedBy) return await operation.run(call);
+  const address = clientAddress(request);
+  const retryAfterS = edge[limitedBy].consume(address);
   if (retryAfterS > 0) fail('rate_limited', { retry_after_s: retryAfterS });
   let code: FailureCode | undefined = 'internal';
   try {
-    const answer =
-      counted === 'failures' ? await guessing(call, operation, account) : await operation.run(call);
+    const response =
+      limitedBy === 'failures' ? await runWithBackoff(call, operation, account) : await operation.run(call);
     code = undefined;
-    return answer;
+    return response;
   } catch (error) {
     if (error instanceof Failure) code = error.code;
     throw error;
   } finally {
-    if (!COUNTS[counted](code)) edge[counted].giveBack(address);
+    if (!COUNTS_AGAINST_LIMIT[limitedBy](code)) edge[limitedBy].refund(address);
   }
 }
 
 /** Runs what asks for a password: each wrong one, or wrong code, makes the next try on the same account wait longer. */
-async function guessing<Answer extends object>(
+async function runWithBackoff<Answer extends object>(
   call: Call,
   operation: Operation<Answer>,
   account: string,
 ): Promise<Answer> {
-  const { delays } = call.edge;
-  await delays.wait(account);
+  const { backoff } = call.edge;
+  await backoff.wait(account);
   try {
-    const answer = await operation.run(call);
-    delays.succeeded(account);
-    return answer;
+    const response = await operation.run(call);
+    backoff.recordSuccess(account);
+    return response;
   } catch (error) {
-    if (error instanceof Failure && WRONG_GUESSES.includes(error.code)) delays.failed(account);
+    if (error instanceof Failure && WRONG_GUESS_CODES.includes(error.code)) backoff.recordFailure(account);
     throw error;
   }
 }
 
 /** Who is at the door, for a verb that may let him in. */
-export function visitOf(edge: Edge, identity: Identity, request: FastifyRequest): Visit {
+export function buildVisit(edge: Edge, identity: Identity, request: FastifyRequest): Visit {
   const actor = {
     customerId: identity.session?.customerId ?? null,
     sessionId: identity.session?.id ?? null,
     tokenId: null,
     requestId: request.id,
-    ipCountry: countryOf(edge.geo, addressOf(request)),
+    ipCountry: resolveCountry(edge.geo, clientAddress(request)),
   };
   return { visitor: identity.visitor ?? '', actor };
 }
 
-function customerOf({ actor }: Visit): CustomerActor {
+function requireCustomer({ actor }: Visit): CustomerActor {
   return { ...actor, customerId: actor.customerId ?? fail('auth_required') };
 }

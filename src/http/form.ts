@@ -70,7 +70,7 @@ async function readUpTo(payload: Readable, maxBytes: number): Promise<Buffer | u
 }
 
 /** The fields of a URL's query. */
-export function queryOf(url: string): Form {
+export function parseQuery(url: string): Form {
   const start = url.indexOf('?');
   return parseForm(start < 0 ? '' : url.slice(start + 1));
 }

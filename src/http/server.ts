@@ -6,24 +6,24 @@ import type { Service } from '../domain/context.ts';
 import { EventStreams } from '../domain/events/streams.ts';
 import { MemoryBuckets } from '../domain/tokens/buckets.ts';
 import { Failure, fail, InvalidRequest } from '../kernel/fail.ts';
-import { newId, showId } from '../kernel/ids.ts';
+import { formatId, newId } from '../kernel/ids.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { Geo } from '../ports/geo.ts';
 import { LIMITS } from '../spec/limits.ts';
-import { AttemptLimiter } from './attempts.ts';
-import { refuseSocket, takeOddRequests } from './below-router.ts';
+import { AccountBackoff } from './account-backoff.ts';
+import { AttemptLimiter } from './attempt-limiter.ts';
 import { registerConsolePages } from './console/pages.ts';
-import { isConsoleUpgrade, takeUpgrades } from './console/upgrade.ts';
-import { AccountDelays } from './delays.ts';
-import { answerError, failureBody } from './errors.ts';
-import { letGo } from './let-go.ts';
+import { handleUpgrades, isConsoleUpgrade } from './console/upgrade.ts';
+import { drainRequest } from './drain-request.ts';
+import { errorBody, prepareErrorResponse } from './errors.ts';
+import { handleOddRequests, rejectSocket } from './malformed-requests.ts';
 import { registerPanel } from './panel/pages.ts';
 import { sendNotFound } from './panel/pipeline.ts';
-import { CurrentRules } from './rules.ts';
+import { RulesCache } from './rules-cache.ts';
 import { registerSessionSurface } from './session/endpoints.ts';
 import type { Edge, HttpSettings } from './settings.ts';
 import type { V1Edge } from './v1/admit.ts';
-import { answerUnreadablePath, registerV1 } from './v1/surface.ts';
+import { registerRestSurface, sendMalformedPathError } from './v1/surface.ts';
 
 export interface HttpOptions {
   readonly service: Service;
@@ -49,10 +49,10 @@ const REQUEST_TIMEOUT_MS = 12 * 3_600_000;
 /** Of every other body, from its first byte to its last. */
 const BODY_TIMEOUT_MS = 60_000;
 /** An id of any length is looked up like any other: this is above what Node takes of a request's head. */
-const PATH_PART_MAX_CHARS = 64 * 1024;
+const PATH_PARAM_MAX_CHARS = 64 * 1024;
 
 /** The whole service over HTTP, ready to `listen`. */
-export function buildHttp(options: HttpOptions): FastifyInstance {
+export function buildHttpServer(options: HttpOptions): FastifyInstance {
   const { service, settings, beforeRequest } = options;
   const edge: Edge = {
     service,
@@ -61,20 +61,20 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     signups: new AttemptLimiter(settings.signupsPerHour),
     failures: new AttemptLimiter(settings.signinFailuresPerHour),
     mailings: new AttemptLimiter(settings.signinFailuresPerHour),
-    delays: new AccountDelays({ on: settings.signinFailuresPerHour > 0 }),
-    rules: new CurrentRules(service),
+    backoff: new AccountBackoff({ enabled: settings.signinFailuresPerHour > 0 }),
+    rules: new RulesCache(service),
   };
   const streams = options.streams ?? new EventStreams(service);
-  const v1 = v1Edge(edge, streams);
-  const newRequestId = () => showId('request', newId(service.clock.now()));
-  const below = { newRequestId, log: service.log };
+  const v1 = createV1Edge(edge, streams);
+  const newRequestId = () => formatId('request', newId(service.clock.now()));
+  const malformedContext = { newRequestId, log: service.log };
   const app = fastify({
     genReqId: newRequestId,
     // While we stop, what still arrives on an open connection is served and the connection closed after it.
     return503OnClosing: false,
     bodyLimit: LIMITS.formBodyMaxBytes,
     trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
-    routerOptions: { maxParamLength: PATH_PART_MAX_CHARS },
+    routerOptions: { maxParamLength: PATH_PARAM_MAX_CHARS },
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -83,30 +83,32 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
       shouldUpgradeCallback: isConsoleUpgrade,
     },
     clientErrorHandler: (error, socket) =>
-      refuseSocket(
+      rejectSocket(
         socket,
         error.code,
-        below,
+        malformedContext,
         (error as { rawPacket?: unknown }).rawPacket as Buffer | undefined,
       ),
     // What reaches this is a path that cannot be decoded; the framework's message would repeat it.
     frameworkErrors: (_error, request, reply: FastifyReply) => {
-      reply.headers(everyAnswer(request));
-      if (/^\/v1\//.test(request.url)) return void answerUnreadablePath(v1, request, reply);
+      reply.headers(commonHeaders(request));
+      if (/^\/v1\//.test(request.url)) return void sendMalformedPathError(v1, request, reply);
       const failure = new Failure('bad_request', {}, 'The path cannot be read.');
-      reply.send(answerError(edge, failure, request, reply));
+      reply.send(prepareErrorResponse(edge, failure, request, reply));
     },
   });
-  takeOddRequests(app.server, below);
-  const endConsoles = takeUpgrades(app.server, { edge, newRequestId, beforeRequest });
+  handleOddRequests(app.server, malformedContext);
+  const endConsoles = handleUpgrades(app.server, { edge, newRequestId, beforeRequest });
   app.addHook('preClose', endConsoles);
   app.addHook('preClose', () => streams.close());
   addHooks(app, options.requestLog ?? service.log, options.bodyTimeoutMs ?? BODY_TIMEOUT_MS);
   if (beforeRequest) app.addHook('onRequest', beforeRequest);
   // Each surface says which bodies it reads; at a path that does not exist none is.
   app.removeAllContentTypeParsers();
-  app.setErrorHandler((error, request, reply) => reply.send(answerError(edge, error, request, reply)));
-  app.setNotFoundHandler((request, reply) => answerNotFound(edge, request, reply));
+  app.setErrorHandler((error, request, reply) =>
+    reply.send(prepareErrorResponse(edge, error, request, reply)),
+  );
+  app.setNotFoundHandler((request, reply) => handleNotFound(edge, request, reply));
   app.register(fastifyCookie);
   registerSurfaces(app, edge, v1, options);
   return app;
@@ -120,7 +122,7 @@ function registerSurfaces(
   { ready, sandbox }: Pick<HttpOptions, 'ready' | 'sandbox'>,
 ): void {
   app.register(async (scope) => registerSessionSurface(scope, edge));
-  app.register(async (scope) => registerV1(scope, v1), { prefix: '/v1' });
+  app.register(async (scope) => registerRestSurface(scope, v1), { prefix: '/v1' });
   app.register(async (scope) => registerPanel(scope, edge));
   app.register(async (scope) => registerConsolePages(scope, edge));
   app.register(async (scope) => registerHealth(scope, ready));
@@ -134,7 +136,7 @@ declare module 'fastify' {
   }
 }
 
-function v1Edge(edge: Edge, streams: EventStreams): V1Edge {
+function createV1Edge(edge: Edge, streams: EventStreams): V1Edge {
   const { rates, tokenFailuresPerHour } = edge.settings;
   return {
     ...edge,
@@ -146,14 +148,14 @@ function v1Edge(edge: Edge, streams: EventStreams): V1Edge {
 
 function addHooks(app: FastifyInstance, log: Logger, bodyTimeoutMs: number): void {
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers(everyAnswer(request));
-    if (!request.routeOptions.config.slowBody) limitBody(request.raw, bodyTimeoutMs);
+    reply.headers(commonHeaders(request));
+    if (!request.routeOptions.config.slowBody) enforceBodyTimeout(request.raw, bodyTimeoutMs);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       fail('bad_request', {}, 'The Host header is missing.');
     }
   });
   app.addHook('onResponse', async (request, reply) => {
-    letGo(request.raw);
+    drainRequest(request.raw);
     log.info(
       {
         method: request.method,
@@ -168,22 +170,22 @@ function addHooks(app: FastifyInstance, log: Logger, bodyTimeoutMs: number): voi
   });
 }
 
-function everyAnswer({ id }: FastifyRequest): Record<string, string> {
+function commonHeaders({ id }: FastifyRequest): Record<string, string> {
   return { 'x-request-id': id, 'x-content-type-options': 'nosniff' };
 }
 
 /** A body that dribbles in holds a connection and its buffers: it is answered 400 and cut. */
-function limitBody(request: IncomingMessage, bodyTimeoutMs: number): void {
+function enforceBodyTimeout(request: IncomingMessage, bodyTimeoutMs: number): void {
   if (request.complete || request.method === 'GET') return;
   const timer = setTimeout(() => {
-    const late = new InvalidRequest([], 'The body took too long to arrive.');
+    const timeoutError = new InvalidRequest([], 'The body took too long to arrive.');
     // Whoever reads it answers. Where nobody does yet, an error would be heard by nobody, and end the process.
-    if (request.listenerCount('error') > 0) request.emit('error', late);
+    if (request.listenerCount('error') > 0) request.emit('error', timeoutError);
     else request.destroy();
   }, bodyTimeoutMs);
   timer.unref();
-  const done = () => clearTimeout(timer);
-  request.once('end', done).once('close', done);
+  const clearTimer = () => clearTimeout(timer);
+  request.once('end', clearTimer).once('close', clearTimer);
 }
 
 function registerHealth(scope: FastifyInstance, ready: () => Promise<boolean>): void {
@@ -195,7 +197,7 @@ function registerHealth(scope: FastifyInstance, ready: () => Promise<boolean>): 
 }
 
 /** A page for a browser that asks for a page, JSON for everybody else. */
-async function answerNotFound(
+async function handleNotFound(
   edge: Edge,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -205,5 +207,5 @@ async function answerNotFound(
   if (isPage && request.headers.accept?.includes('text/html')) {
     return await sendNotFound(edge, request, reply);
   }
-  return reply.code(404).send(failureBody(new Failure('not_found')));
+  return reply.code(404).send(errorBody(new Failure('not_found')));
 }

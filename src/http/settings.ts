@@ -1,9 +1,9 @@
 import type { Service } from '../domain/context.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
 import type { Geo } from '../ports/geo.ts';
-import type { AttemptLimiter } from './attempts.ts';
-import type { AccountDelays } from './delays.ts';
-import type { CurrentRules } from './rules.ts';
+import type { AccountBackoff } from './account-backoff.ts';
+import type { AttemptLimiter } from './attempt-limiter.ts';
+import type { RulesCache } from './rules-cache.ts';
 
 export interface HttpSettings {
   /** The operator's terms of service in Markdown, and how to reach him; null: he has not said. */
@@ -34,6 +34,6 @@ export interface Edge {
   readonly failures: AttemptLimiter;
   /** Mails that strangers ask for; as many an hour as there may be failures. */
   readonly mailings: AttemptLimiter;
-  readonly delays: AccountDelays;
-  readonly rules: CurrentRules;
+  readonly backoff: AccountBackoff;
+  readonly rules: RulesCache;
 }

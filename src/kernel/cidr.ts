@@ -4,7 +4,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 export interface Cidr {
   readonly family: 4 | 6;
   /** Prefix length in bits. */
-  readonly length: number;
+  readonly prefixLength: number;
   /** The block's first address as a number. */
   readonly first: bigint;
 }
@@ -13,47 +13,47 @@ export interface Cidr {
 export function parseCidr(text: string): Cidr | undefined {
   const match = /^([0-9a-f.:]+)\/(0|[1-9]\d{0,2})$/i.exec(text);
   const address = match?.[1] ?? '';
-  const length = Number(match?.[2]);
-  const family = familyOf(address);
-  if (!family || length > bitsOf(family)) return undefined;
-  const first = addressNumber(address);
-  const hostBits = (1n << BigInt(bitsOf(family) - length)) - 1n;
-  return (first & hostBits) === 0n ? { family, length, first } : undefined;
+  const prefixLength = Number(match?.[2]);
+  const family = addressFamily(address);
+  if (!family || prefixLength > addressBits(family)) return undefined;
+  const first = parseAddressNumber(address);
+  const hostBits = (1n << BigInt(addressBits(family) - prefixLength)) - 1n;
+  return (first & hostBits) === 0n ? { family, prefixLength, first } : undefined;
 }
 
 /** 4 or 6 for an address without a zone or an embedded IPv4 part, else undefined. */
-export function familyOf(address: string): 4 | 6 | undefined {
+export function addressFamily(address: string): 4 | 6 | undefined {
   if (isIPv4(address)) return 4;
   return isIPv6(address) && !/[%.]/.test(address) ? 6 : undefined;
 }
 
 /** How many addresses the block has. */
 export function cidrSize(cidr: Cidr): bigint {
-  return 1n << BigInt(bitsOf(cidr.family) - cidr.length);
+  return 1n << BigInt(addressBits(cidr.family) - cidr.prefixLength);
 }
 
 /** The `index`th address of an IPv4 block as text; the block's first address is number 0. */
-export function ipv4Text(cidr: Cidr, index: number): string {
+export function ipv4AddressAt(cidr: Cidr, index: number): string {
   const number = cidr.first + BigInt(index);
   return [24n, 16n, 8n, 0n].map((shift) => (number >> shift) & 255n).join('.');
 }
 
 /** The one way to write the block: RFC 5952 for IPv6. */
-export function cidrText(cidr: Cidr): string {
-  if (cidr.family === 4) return `${ipv4Text(cidr, 0)}/${cidr.length}`;
+export function formatCidr(cidr: Cidr): string {
+  if (cidr.family === 4) return `${ipv4AddressAt(cidr, 0)}/${cidr.prefixLength}`;
   const groups = Array.from({ length: 8 }, (_, index) =>
     ((cidr.first >> BigInt(112 - 16 * index)) & 0xffffn).toString(16),
   );
   // The host of a URL is written in just that form.
   const { hostname } = new URL(`http://[${groups.join(':')}]`);
-  return `${hostname.slice(1, -1)}/${cidr.length}`;
+  return `${hostname.slice(1, -1)}/${cidr.prefixLength}`;
 }
 
-function bitsOf(family: 4 | 6): number {
+function addressBits(family: 4 | 6): number {
   return family === 4 ? 32 : 128;
 }
 
-function addressNumber(address: string): bigint {
+function parseAddressNumber(address: string): bigint {
   if (isIPv4(address)) return address.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n);
   const [head = '', tail] = address.split('::');
   const groups = (part: string) => (part === '' ? [] : part.split(':'));

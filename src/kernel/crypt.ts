@@ -23,7 +23,7 @@ interface Job {
 export class CryptHasher {
   readonly #queueMax: number;
   readonly #script: URL;
-  readonly #waiting: Job[] = [];
+  readonly #queue: Job[] = [];
   #current: Job | undefined;
   #worker: Worker | undefined;
 
@@ -34,15 +34,15 @@ export class CryptHasher {
 
   /** `$6$salt$hash`; the salt is up to 16 characters. Refuses with `maintenance` when the queue is full. */
   async hash(password: string, salt = base32(randomBytes(10))): Promise<string> {
-    if (this.#waiting.length >= this.#queueMax) fail('maintenance', { retry_after_s: 5 });
+    if (this.#queue.length >= this.#queueMax) fail('maintenance', { retry_after_s: 5 });
     const done = Promise.withResolvers<string>();
-    this.#waiting.push({ password, salt, done, attempts: 0 });
-    this.#goOn();
+    this.#queue.push({ password, salt, done, attempts: 0 });
+    this.#processNext();
     return await done.promise;
   }
 
-  #goOn(): void {
-    this.#current ??= this.#waiting.shift();
+  #processNext(): void {
+    this.#current ??= this.#queue.shift();
     const job = this.#current;
     if (job === undefined) {
       this.#worker?.unref();
@@ -62,7 +62,7 @@ export class CryptHasher {
     worker.on('message', (hash: string) => {
       this.#current?.done.resolve(hash);
       this.#current = undefined;
-      this.#goOn();
+      this.#processNext();
     });
     // Its message is told nobody: it may repeat what was hashed. `exit` follows.
     worker.on('error', () => undefined);
@@ -72,11 +72,11 @@ export class CryptHasher {
         this.#current.done.reject(new Error('the thread that hashes root passwords ended'));
         this.#current = undefined;
       }
-      this.#goOn();
+      this.#processNext();
     });
     return worker;
   }
 }
 
 /** Of this process: its bound is the process's bound. */
-export const rootPasswords = new CryptHasher({ queueMax: QUEUE_MAX });
+export const rootPasswordHasher = new CryptHasher({ queueMax: QUEUE_MAX });

@@ -1,13 +1,13 @@
-import { FAILURES, type FailureCode, type V1Issue } from '../spec/errors.ts';
 import {
-  type Findable,
-  NOT_FOUND,
-  QUOTA_REACHED,
+  type FindableResource,
+  NOT_FOUND_MESSAGES,
+  QUOTA_MESSAGES,
   type Quota,
-  REFERENCES,
+  REFERENCE_TARGETS,
   type ReferenceField,
-} from '../spec/refusal-words.ts';
-import { centsNumber, centsText } from './money.ts';
+} from '../spec/error-messages.ts';
+import { FAILURES, type FailureCode, type V1Issue } from '../spec/errors.ts';
+import { centsToUsd, formatCents } from './money.ts';
 
 /** Further members of a refusal: numbers, bounds, allowed words. Never a secret, never what the caller typed. */
 export type FailureExtras = Readonly<
@@ -32,33 +32,33 @@ export function fail(code: FailureCode, extras?: FailureExtras, message?: string
 }
 
 /** Refuses what a path names and is not there, or is another customer's. */
-export function notFound(thing: Findable): never {
-  fail('not_found', {}, NOT_FOUND[thing]);
+export function notFound(resource: FindableResource): never {
+  fail('not_found', {}, NOT_FOUND_MESSAGES[resource]);
 }
 
 /** Refuses an id in a body that names nothing of the customer's, by its field: `ssh_keys.1`. */
 export function unknownReference(field: ReferenceField | `${ReferenceField}.${number}`): never {
-  const { thing, list } = REFERENCES[field.split('.')[0] as ReferenceField];
+  const { thing, list } = REFERENCE_TARGETS[field.split('.')[0] as ReferenceField];
   fail('unknown_reference', { field }, `${field} names no ${thing}; GET ${list} shows what it may name.`);
 }
 
 /** Refuses what would be more than the quota allows; `field` where one is at fault, `more` ends the message. */
-export function quotaReached(
+export function quotaExceeded(
   quota: Quota,
   limit: number,
   { field, more = '' }: { readonly field?: string; readonly more?: string } = {},
 ): never {
-  const message = `${QUOTA_REACHED[quota](limit)}${more === '' ? '' : ` ${more}`}`;
+  const message = `${QUOTA_MESSAGES[quota](limit)}${more === '' ? '' : ` ${more}`}`;
   fail('limit_reached', field === undefined ? { limit } : { field, limit }, message);
 }
 
 /** Refuses what costs more than the balance, and says what is missing. */
-export function balanceTooLow(haveCents: bigint, needCents: bigint): never {
+export function insufficientBalance(haveCents: bigint, needCents: bigint): never {
   const deficitCents = needCents - haveCents;
-  const [have, need, deficit] = [haveCents, needCents, deficitCents].map(centsText);
+  const [have, need, deficit] = [haveCents, needCents, deficitCents].map(formatCents);
   fail(
     'insufficient_balance',
-    { have: centsNumber(haveCents), need: centsNumber(needCents), deficit: centsNumber(deficitCents) },
+    { have: centsToUsd(haveCents), need: centsToUsd(needCents), deficit: centsToUsd(deficitCents) },
     `This costs USD ${need} and the balance is USD ${have}: USD ${deficit} are missing.`,
   );
 }
@@ -81,6 +81,6 @@ export class InvalidRequest extends Failure {
 }
 
 /** Refuses with 400 `invalid_request`: `invalid([{ field: 'port', issue: 'invalid_format' }])`. */
-export function invalid(items: readonly ErrorItem[], message?: string): never {
+export function invalidRequest(items: readonly ErrorItem[], message?: string): never {
   throw new InvalidRequest(items, message);
 }

@@ -30,8 +30,8 @@ const SPECIAL_V6 = [
   ['3fff::', 20],
 ] as const;
 
-const special = new BlockList();
-for (const [network, bits] of SPECIAL_V4) special.addSubnet(network, bits, 'ipv4');
+const specialV4 = new BlockList();
+for (const [network, bits] of SPECIAL_V4) specialV4.addSubnet(network, bits, 'ipv4');
 const specialV6 = new BlockList();
 for (const [network, bits] of SPECIAL_V6) specialV6.addSubnet(network, bits, 'ipv6');
 const unicastV6 = new BlockList();
@@ -46,7 +46,7 @@ export function isForbiddenAddress(address: string, options: { readonly allowLoo
   const family = isIP(address);
   if (family === 4) {
     if (loopback.check(address, 'ipv4')) return !options.allowLoopback;
-    return special.check(address, 'ipv4');
+    return specialV4.check(address, 'ipv4');
   }
   if (family === 6) {
     if (loopbackV6.check(address, 'ipv6')) return !options.allowLoopback;

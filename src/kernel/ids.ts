@@ -33,31 +33,31 @@ const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
 const RANDOM_BYTES = 10;
 /** Drawn ahead: asking the system for each id would cost more than the id. */
-const ahead = Buffer.alloc(RANDOM_BYTES * 256);
-let used = ahead.length;
+const randomPool = Buffer.alloc(RANDOM_BYTES * 256);
+let randomPoolOffset = randomPool.length;
 
 /** A fresh id in the form PostgreSQL's `uuid` takes. */
 export function newId(now: Date): string {
-  if (used === ahead.length) {
-    randomFillSync(ahead);
-    used = 0;
+  if (randomPoolOffset === randomPool.length) {
+    randomFillSync(randomPool);
+    randomPoolOffset = 0;
   }
   const bytes = Buffer.allocUnsafe(16);
   bytes.writeUIntBE(now.getTime(), 0, 6);
-  ahead.copy(bytes, 6, used, used + RANDOM_BYTES);
-  used += RANDOM_BYTES;
-  return uuidText(bytes);
+  randomPool.copy(bytes, 6, randomPoolOffset, randomPoolOffset + RANDOM_BYTES);
+  randomPoolOffset += RANDOM_BYTES;
+  return formatUuid(bytes);
 }
 
 /** Not above any id of that millisecond, and above all that are older. */
 export function firstIdAt(time: Date): string {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(Math.max(time.getTime(), 0), 0, 6);
-  return uuidText(bytes);
+  return formatUuid(bytes);
 }
 
 /** When it was made, to the millisecond. */
-export function timeOfId(uuid: string): Date {
+export function idTimestamp(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replace('-', '').slice(0, 12), 16));
 }
 
@@ -65,26 +65,26 @@ export function timeOfId(uuid: string): Date {
 export function base32(bytes: Uint8Array): string {
   let text = '';
   let bits = 0;
-  let held = 0;
+  let buffer = 0;
   for (const byte of bytes) {
-    held = (held << 8) | byte;
+    buffer = (buffer << 8) | byte;
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      text += ALPHABET.charAt((held >>> bits) & 31);
+      text += ALPHABET.charAt((buffer >>> bits) & 31);
     }
-    held &= (1 << bits) - 1;
+    buffer &= (1 << bits) - 1;
   }
-  return bits > 0 ? text + ALPHABET.charAt((held << (5 - bits)) & 31) : text;
+  return bits > 0 ? text + ALPHABET.charAt((buffer << (5 - bits)) & 31) : text;
 }
 
 /** What a reader sees of a stored id. */
-export function showId(kind: IdKind, uuid: string): string {
+export function formatId(kind: IdKind, uuid: string): string {
   return ID_PREFIXES[kind] + base32(Buffer.from(uuid.replaceAll('-', ''), 'hex'));
 }
 
 /** The stored id behind a shown one, or undefined when the text is not an id of this kind. */
-export function readId(kind: IdKind, text: string): string | undefined {
+export function parseId(kind: IdKind, text: string): string | undefined {
   const prefix = ID_PREFIXES[kind];
   if (!text.startsWith(prefix) || text.length !== prefix.length + 26) return undefined;
   let value = 0n;
@@ -95,21 +95,21 @@ export function readId(kind: IdKind, text: string): string | undefined {
   }
   // 26 letters hold 130 bits: the last two must be empty, so that one id has one spelling.
   if ((value & 3n) !== 0n) return undefined;
-  return uuidText(Buffer.from((value >> 2n).toString(16).padStart(32, '0'), 'hex'));
+  return formatUuid(Buffer.from((value >> 2n).toString(16).padStart(32, '0'), 'hex'));
 }
 
 /** A random integer from 1 to 2^53 − 1: surface A's ids, which must be JSON numbers and show no order. */
-export function newPublicNo(): bigint {
+export function newPublicNumber(): bigint {
   const value = randomBytes(8).readBigUInt64BE() & ((1n << 53n) - 1n);
   return value === 0n ? 1n : value;
 }
 
 /** An unguessable text of 26 characters, for order references and the like. */
-export function newSecretText(bytes = 16): string {
+export function newSecretToken(bytes = 16): string {
   return base32(randomBytes(bytes));
 }
 
-function uuidText(bytes: Buffer): string {
+function formatUuid(bytes: Buffer): string {
   const hex = bytes.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

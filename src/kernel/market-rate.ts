@@ -27,7 +27,7 @@ export interface Market {
   readonly rules: RateRules;
 }
 
-export interface Verdict<P> {
+export interface PriceEvaluation<P> {
   readonly fresh: readonly P[];
   /** How far these lie apart, rounded up to two digits; null when there are none. */
   readonly spreadPercent: string | null;
@@ -41,24 +41,29 @@ const RATE_DIGITS = 12;
 const PRICE_DIGITS = 30;
 const PERCENT_DIGITS = 15;
 /** What is quoted later than this after now is no news, but a clock that is wrong. */
-export const CLOCK_SLACK_MS = MINUTE_MS;
+export const MAX_CLOCK_SKEW_MS = MINUTE_MS;
 
-export function judgePrices<P extends Price>(prices: readonly P[], rules: RateRules, now: Date): Verdict<P> {
+export function evaluatePrices<P extends Price>(
+  prices: readonly P[],
+  rules: RateRules,
+  now: Date,
+): PriceEvaluation<P> {
   const fresh = prices.filter(({ quotedAt }) => isFresh(quotedAt, rules, now));
   const units = fresh.map(({ usd }) => priceUnits(usd)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const [lowest, highest] = [units[0], units.at(-1)];
   if (lowest === undefined || highest === undefined) {
-    return { fresh, spreadPercent: null, rate: { fault: tooFew(fresh, rules) } };
+    return { fresh, spreadPercent: null, rate: { fault: describeTooFewPrices(fresh, rules) } };
   }
-  const twiceMedian = middle(units, (units.length - 1) >> 1) + middle(units, units.length >> 1);
+  const twiceMedian = priceAt(units, (units.length - 1) >> 1) + priceAt(units, units.length >> 1);
   const twiceSpread = 2n * (highest - lowest);
   const spreadPercent = formatUnits(mulDiv(twiceSpread, 10_000n, twiceMedian, 'up'), 2);
   const verdict = { fresh, spreadPercent };
-  if (fresh.length < rules.sourcesMin) return { ...verdict, rate: { fault: tooFew(fresh, rules) } };
+  if (fresh.length < rules.sourcesMin)
+    return { ...verdict, rate: { fault: describeTooFewPrices(fresh, rules) } };
   const allowed = parseUnits(String(rules.maxSpreadPercent), PERCENT_DIGITS);
   if (allowed === undefined) throw new RangeError('a spread that is no percentage');
   if (twiceSpread * 10n ** BigInt(PERCENT_DIGITS + 2) > allowed * twiceMedian) {
-    const fault = `prices lie ${spreadPercent} % apart, ${rules.maxSpreadPercent} % is allowed: ${listed(fresh)}`;
+    const fault = `prices lie ${spreadPercent} % apart, ${rules.maxSpreadPercent} % is allowed: ${formatPrices(fresh)}`;
     return { ...verdict, rate: { fault } };
   }
   const usd = formatUnits(twiceMedian / (2n * 10n ** BigInt(PRICE_DIGITS - RATE_DIGITS)), RATE_DIGITS);
@@ -67,7 +72,7 @@ export function judgePrices<P extends Price>(prices: readonly P[], rules: RateRu
 
 export function isFresh(quotedAt: Date, { maxAgeS }: Pick<RateRules, 'maxAgeS'>, now: Date): boolean {
   const ageMs = now.getTime() - quotedAt.getTime();
-  return ageMs <= maxAgeS * SECOND_MS && ageMs >= -CLOCK_SLACK_MS;
+  return ageMs <= maxAgeS * SECOND_MS && ageMs >= -MAX_CLOCK_SKEW_MS;
 }
 
 function priceUnits(usd: string): bigint {
@@ -76,19 +81,19 @@ function priceUnits(usd: string): bigint {
   return units;
 }
 
-function middle(units: readonly bigint[], at: number): bigint {
+function priceAt(units: readonly bigint[], at: number): bigint {
   const unit = units[at];
   if (unit === undefined) throw new RangeError('no price in the middle');
   return unit;
 }
 
-function tooFew(fresh: readonly Price[], { maxAgeS, sourcesMin }: RateRules): string {
+function describeTooFewPrices(fresh: readonly Price[], { maxAgeS, sourcesMin }: RateRules): string {
   const needed = `not older than ${maxAgeS} s, ${sourcesMin} needed`;
   return fresh.length === 0
     ? `no price is ${needed}`
-    : `${fresh.length} of the prices ${needed}: ${listed(fresh)}`;
+    : `${fresh.length} of the prices ${needed}: ${formatPrices(fresh)}`;
 }
 
-function listed(prices: readonly Price[]): string {
+function formatPrices(prices: readonly Price[]): string {
   return prices.map(({ source, usd }) => `${source} ${usd}`).join(', ');
 }

@@ -42,34 +42,34 @@ export function formatUnits(units: bigint, decimals: number, fixed = false): str
 }
 
 /** `1999n` → `19.99`. */
-export function centsText(cents: bigint): string {
+export function formatCents(cents: bigint): string {
   return formatUnits(cents, 2, true);
 }
 
 /** `1999n` → `19.99` as a JSON number; exact, because its two decimals are what a double prints. */
-export function centsNumber(cents: bigint): number {
-  return Number(centsText(cents));
+export function centsToUsd(cents: bigint): number {
+  return Number(formatCents(cents));
 }
 
 /** Coin units due for an amount at a rate in dollars for one whole coin: rounds up, we are never short. */
-export function coinDue(amountCents: bigint, usdPerCoin: string, decimals: number): bigint {
-  const rate = positiveDecimal(usdPerCoin);
+export function coinUnitsDue(amountCents: bigint, usdPerCoin: string, decimals: number): bigint {
+  const rate = parsePositiveDecimal(usdPerCoin);
   return mulDiv(amountCents * 10n ** BigInt(decimals), rate.scale, rate.digits * 100n, 'up');
 }
 
 /** Cents that coin units are worth at a rate: rounds down. */
-export function coinWorth(units: bigint, usdPerCoin: string, decimals: number): bigint {
-  const rate = positiveDecimal(usdPerCoin);
+export function coinValueCents(units: bigint, usdPerCoin: string, decimals: number): bigint {
+  const rate = parsePositiveDecimal(usdPerCoin);
   return mulDiv(units * 100n, rate.digits, rate.scale * 10n ** BigInt(decimals), 'down');
 }
 
 /** Cents in another currency at a rate, rounded half up: for display only. */
 export function convertCents(cents: bigint, rate: string): bigint {
-  const { digits, scale } = positiveDecimal(rate);
+  const { digits, scale } = parsePositiveDecimal(rate);
   return mulDiv(cents, digits, scale, 'half_up');
 }
 
-function positiveDecimal(text: string): { digits: bigint; scale: bigint } {
+function parsePositiveDecimal(text: string): { digits: bigint; scale: bigint } {
   const parsed = parseDecimal(text);
   if (!parsed || parsed.digits === 0n) throw new RangeError(`not a positive decimal: ${text}`);
   return parsed;

@@ -7,13 +7,13 @@ import { fail } from './fail.ts';
 
 const MEMORY_KIB = 32_768;
 const PASSES = 2;
-const AT_ONCE = 2;
+const MAX_CONCURRENT = 2;
 const TAG_BYTES = 32;
 
 /** Hashes and checks passwords. One per process: its bound is the process's bound. */
 export class PasswordHasher {
   readonly #queueMax: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #queue: (() => void)[] = [];
   #running = 0;
 
   constructor(options: { queueMax: number }) {
@@ -24,12 +24,12 @@ export class PasswordHasher {
   async hash(password: string): Promise<string> {
     const salt = randomBytes(16);
     const tag = await this.#derive(password, salt, MEMORY_KIB, PASSES);
-    return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${unpadded(salt)}$${unpadded(tag)}`;
+    return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${toUnpaddedBase64(salt)}$${toUnpaddedBase64(tag)}`;
   }
 
   /** Whether the password fits. An unknown user (null) costs the same and never fits. */
   async verify(password: string, stored: string | null): Promise<boolean> {
-    const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([^$]+)\$([^$]+)$/.exec(stored ?? DUMMY);
+    const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([^$]+)\$([^$]+)$/.exec(stored ?? DUMMY_HASH);
     if (!match) throw new Error('stored password hash is malformed');
     const expected = Buffer.from(match[4] ?? '', 'base64');
     const tag = await this.#derive(
@@ -42,7 +42,7 @@ export class PasswordHasher {
   }
 
   async #derive(password: string, nonce: Buffer, memory: number, passes: number): Promise<Buffer> {
-    await this.#enter();
+    await this.#acquireSlot();
     try {
       return await new Promise<Buffer>((resolve, reject) => {
         // NFC: the same password typed on two keyboards is the same password.
@@ -51,29 +51,29 @@ export class PasswordHasher {
         argon2('argon2id', parameters, (error, tag) => (error ? reject(error) : resolve(Buffer.from(tag))));
       });
     } finally {
-      this.#leave();
+      this.#releaseSlot();
     }
   }
 
-  async #enter(): Promise<void> {
-    if (this.#running < AT_ONCE) {
+  async #acquireSlot(): Promise<void> {
+    if (this.#running < MAX_CONCURRENT) {
       this.#running += 1;
       return;
     }
-    if (this.#waiting.length >= this.#queueMax) fail('maintenance', { retry_after_s: 5 });
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#queue.length >= this.#queueMax) fail('maintenance', { retry_after_s: 5 });
+    await new Promise<void>((resolve) => this.#queue.push(resolve));
   }
 
-  #leave(): void {
-    const next = this.#waiting.shift();
+  #releaseSlot(): void {
+    const next = this.#queue.shift();
     if (next) next();
     else this.#running -= 1;
   }
 }
 
-function unpadded(bytes: Buffer): string {
+function toUnpaddedBase64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
 /** A hash that no password has, with today's cost, so that an unknown e-mail takes as long as a known one. */
-const DUMMY = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${unpadded(Buffer.alloc(16))}$${unpadded(Buffer.alloc(TAG_BYTES))}`;
+const DUMMY_HASH = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${toUnpaddedBase64(Buffer.alloc(16))}$${toUnpaddedBase64(Buffer.alloc(TAG_BYTES))}`;

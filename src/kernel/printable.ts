@@ -9,7 +9,7 @@ export function isPrintable(text: string): boolean {
 }
 
 /** A display name of 1 to 63 printable characters in its composed form; undefined when it is none. */
-export function readName(text: string): string | undefined {
+export function parseDisplayName(text: string): string | undefined {
   const name = text.normalize('NFC');
   const chars = [...name].length;
   return chars > LIMITS.nameMaxChars || BLANK.test(name) || !isPrintable(name) ? undefined : name;

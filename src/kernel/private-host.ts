@@ -1,32 +1,32 @@
 /** Hosts that are reached without the public internet. */
 import { BlockList, isIP } from 'node:net';
 
-const thisMachine = new BlockList();
-thisMachine.addSubnet('127.0.0.0', 8, 'ipv4');
+const loopbackBlocks = new BlockList();
+loopbackBlocks.addSubnet('127.0.0.0', 8, 'ipv4');
 // A connection to “any address” is one to this machine.
-thisMachine.addAddress('0.0.0.0', 'ipv4');
-thisMachine.addAddress('::', 'ipv6');
-thisMachine.addAddress('::1', 'ipv6');
+loopbackBlocks.addAddress('0.0.0.0', 'ipv4');
+loopbackBlocks.addAddress('::', 'ipv6');
+loopbackBlocks.addAddress('::1', 'ipv6');
 
-const ours = new BlockList();
+const privateBlocks = new BlockList();
 for (const [network, bits] of [
   ['127.0.0.0', 8],
   ['10.0.0.0', 8],
   ['172.16.0.0', 12],
   ['192.168.0.0', 16],
 ] as const)
-  ours.addSubnet(network, bits, 'ipv4');
-ours.addAddress('::1', 'ipv6');
-ours.addSubnet('fc00::', 7, 'ipv6');
+  privateBlocks.addSubnet(network, bits, 'ipv4');
+privateBlocks.addAddress('::1', 'ipv6');
+privateBlocks.addSubnet('fc00::', 7, 'ipv6');
 
 /** Whether the host of a URL is this machine or a private address. A name but `localhost` may lead anywhere. */
 export function isPrivateHost(hostname: string): boolean {
-  return hostname === 'localhost' || isListed(hostname, ours);
+  return hostname === 'localhost' || isListed(hostname, privateBlocks);
 }
 
 /** Whether the host of a URL is this machine, in any spelling that says so by itself. */
-export function isThisMachine(hostname: string): boolean {
-  return /^(.+\.)?localhost\.?$/.test(hostname) || isListed(hostname, thisMachine);
+export function isLoopbackHost(hostname: string): boolean {
+  return /^(.+\.)?localhost\.?$/.test(hostname) || isListed(hostname, loopbackBlocks);
 }
 
 function isListed(hostname: string, list: BlockList): boolean {

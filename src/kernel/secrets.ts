@@ -70,11 +70,11 @@ export class KeyRing {
   #derive(keyId: string, purpose: string): Buffer {
     const key = this.#keys.get(keyId);
     if (!key) throw new Error('sealed with a key that is not in SKERRY_SECRET_KEY');
-    const place = `${keyId} ${purpose}`;
-    const known = this.#derived.get(place);
-    if (known) return known;
+    const cacheKey = `${keyId} ${purpose}`;
+    const cached = this.#derived.get(cacheKey);
+    if (cached) return cached;
     const derived = deriveKey(key, purpose);
-    this.#derived.set(place, derived);
+    this.#derived.set(cacheKey, derived);
     return derived;
   }
 }
@@ -106,6 +106,6 @@ export function digest(text: string): Buffer {
 }
 
 /** Compares two texts in a time that does not tell where they differ. */
-export function sameText(a: string, b: string): boolean {
+export function timingSafeEqualText(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }

@@ -16,7 +16,7 @@ export function parseSmtpUrl(text: string): SmtpServer | undefined {
   if (!url || (!secure && url.protocol !== 'smtp:') || url.hostname === '') return undefined;
   if (!/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '') return undefined;
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const [user, password] = [decoded(url.username), decoded(url.password)];
+  const [user, password] = [decodeComponent(url.username), decodeComponent(url.password)];
   if (user === undefined || password === undefined || (user === '') !== (password === '')) return undefined;
   return {
     host,
@@ -27,7 +27,7 @@ export function parseSmtpUrl(text: string): SmtpServer | undefined {
   };
 }
 
-function decoded(text: string): string | undefined {
+function decodeComponent(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -16,7 +16,7 @@ export interface SshPublicKey {
 }
 
 /** Why a text is no key that we take. The message never repeats any of it: it may be a private key. */
-export class SshKeyFault extends Error {
+export class SshKeyError extends Error {
   readonly issue: V1Issue;
   readonly extras: Readonly<Record<string, number | readonly string[]>>;
   constructor(
@@ -32,59 +32,59 @@ export class SshKeyFault extends Error {
 }
 
 /** Reads one public key; throws an SshKeyFault that says what to send instead. */
-export function readSshPublicKey(input: string): SshPublicKey {
+export function parseSshPublicKey(input: string): SshPublicKey {
   const line = input.trim();
-  refuseOtherThings(line);
-  const [word = '', encoded = '', comment = ''] = split(line);
-  const type = SSH_KEY_TYPES.find((known) => known === word) ?? refuseType(word, line);
+  rejectOtherFormats(line);
+  const [word = '', encoded = '', comment = ''] = splitKeyLine(line);
+  const type = SSH_KEY_TYPES.find((known) => known === word) ?? rejectType(word, line);
   const blob = Buffer.from(encoded, 'base64');
   if (encoded === '' || blob.toString('base64') !== encoded) {
-    throw new SshKeyFault(
+    throw new SshKeyError(
       'The second word of the key is not valid Base64; send the whole line of the .pub file.',
     );
   }
   if (!isPrintable(comment))
-    throw new SshKeyFault('The comment of the key has characters that cannot be shown.');
-  const reader = new Reader(blob);
+    throw new SshKeyError('The comment of the key has characters that cannot be shown.');
+  const reader = new BlobReader(blob);
   if (reader.text() !== type) {
-    throw new SshKeyFault('The key is of another type than its first word says.', 'invalid_value');
+    throw new SshKeyError('The key is of another type than its first word says.', 'invalid_value');
   }
   READERS[type](reader);
-  if (!reader.atEnd) throw new SshKeyFault('The key goes on after its end; send the .pub file as it is.');
+  if (!reader.atEnd) throw new SshKeyError('The key goes on after its end; send the .pub file as it is.');
   const digest = createHash('sha256').update(blob).digest('base64').replace(/=+$/, '');
   const text = comment === '' ? `${type} ${encoded}` : `${type} ${encoded} ${comment}`;
   return { type, fingerprint: `SHA256:${digest}`, text };
 }
 
 /** `type`, `base64`, and the rest of the line. */
-function split(line: string): string[] {
+function splitKeyLine(line: string): string[] {
   return /^(\S+)[ \t]+(\S+)(?:[ \t]+(.*))?$/u.exec(line)?.slice(1) ?? [line.split(/\s/, 1)[0] ?? ''];
 }
 
-function refuseOtherThings(line: string): void {
+function rejectOtherFormats(line: string): void {
   if (/PRIVATE KEY|^PuTTY-User-Key-File/.test(line)) {
-    throw new SshKeyFault('This is a private key: keep it to yourself and send the .pub file beside it.');
+    throw new SshKeyError('This is a private key: keep it to yourself and send the .pub file beside it.');
   }
   if (/BEGIN (SSH2|RSA)? ?PUBLIC KEY/.test(line)) {
-    throw new SshKeyFault(
+    throw new SshKeyError(
       'This is a public key in another format; `ssh-keygen -i -f FILE` converts it to OpenSSH.',
     );
   }
-  if (/[\r\n]/.test(line)) throw new SshKeyFault('One key is one line; add each key by itself.');
+  if (/[\r\n]/.test(line)) throw new SshKeyError('One key is one line; add each key by itself.');
 }
 
-function refuseType(word: string, line: string): never {
+function rejectType(word: string, line: string): never {
   if (word.includes('-cert-v0')) {
-    throw new SshKeyFault(
+    throw new SshKeyError(
       'Certificates are not taken; send the public key that was certified.',
       'invalid_value',
       { allowed: SSH_KEY_TYPES },
     );
   }
   if (SSH_KEY_TYPES.some((type) => line.includes(`${type} `))) {
-    throw new SshKeyFault('Options before the key are not taken; begin with its type.');
+    throw new SshKeyError('Options before the key are not taken; begin with its type.');
   }
-  throw new SshKeyFault(
+  throw new SshKeyError(
     `A public key begins with its type, one of ${SSH_KEY_TYPES.join(', ')}.`,
     'invalid_value',
     { allowed: SSH_KEY_TYPES },
@@ -92,25 +92,25 @@ function refuseType(word: string, line: string): never {
 }
 
 /** The parts of a key: each with its length before it (RFC 4251). */
-class Reader {
+class BlobReader {
   readonly #blob: Buffer;
-  #at = 0;
+  #offset = 0;
 
   constructor(blob: Buffer) {
     this.#blob = blob;
   }
 
   get atEnd(): boolean {
-    return this.#at === this.#blob.length;
+    return this.#offset === this.#blob.length;
   }
 
   bytes(): Buffer {
-    const from = this.#at + 4;
-    const length = from <= this.#blob.length ? this.#blob.readUInt32BE(this.#at) : Number.NaN;
+    const from = this.#offset + 4;
+    const length = from <= this.#blob.length ? this.#blob.readUInt32BE(this.#offset) : Number.NaN;
     if (!(from + length <= this.#blob.length))
-      throw new SshKeyFault('The key ends too early; send the whole line.');
-    this.#at = from + length;
-    return this.#blob.subarray(from, this.#at);
+      throw new SshKeyError('The key ends too early; send the whole line.');
+    this.#offset = from + length;
+    return this.#blob.subarray(from, this.#offset);
   }
 
   text(): string {
@@ -118,19 +118,19 @@ class Reader {
   }
 
   /** A positive number in its only spelling: no zero in front but the one that keeps it positive. */
-  number(): Buffer {
+  mpint(): Buffer {
     const bytes = this.bytes();
     const [first = 0x80, second = 0x80] = bytes;
     const negative = (first & 0x80) !== 0;
     const padded = first === 0 && (second & 0x80) === 0;
-    if (negative || padded || (first === 0 && bytes.length === 1)) throw noKey();
+    if (negative || padded || (first === 0 && bytes.length === 1)) throw unusableKey();
     return first === 0 ? bytes.subarray(1) : bytes;
   }
 }
 
-const READERS: Readonly<Record<SshKeyType, (reader: Reader) => void>> = {
+const READERS: Readonly<Record<SshKeyType, (reader: BlobReader) => void>> = {
   'ssh-ed25519': (reader) => {
-    if (reader.bytes().length !== 32) throw noKey();
+    if (reader.bytes().length !== 32) throw unusableKey();
   },
   'ssh-rsa': readRsa,
   'ecdsa-sha2-nistp256': (reader) => readEcdsa(reader, 'nistp256', 'P-256', 32),
@@ -138,12 +138,12 @@ const READERS: Readonly<Record<SshKeyType, (reader: Reader) => void>> = {
   'ecdsa-sha2-nistp521': (reader) => readEcdsa(reader, 'nistp521', 'P-521', 66),
 };
 
-function readRsa(reader: Reader): void {
-  const exponent = reader.number();
-  const modulus = reader.number();
+function readRsa(reader: BlobReader): void {
+  const exponent = reader.mpint();
+  const modulus = reader.mpint();
   const bits = bitLength(modulus);
   if (bits < RSA_MIN_BITS || bits > RSA_MAX_BITS) {
-    throw new SshKeyFault(
+    throw new SshKeyError(
       `An RSA key has ${RSA_MIN_BITS} to ${RSA_MAX_BITS} bits; this one has ${bits}.`,
       'invalid_value',
       { min: RSA_MIN_BITS, max: RSA_MAX_BITS },
@@ -151,20 +151,20 @@ function readRsa(reader: Reader): void {
   }
   const odd = (number: Buffer) => ((number.at(-1) ?? 0) & 1) === 1;
   if (!odd(exponent) || !odd(modulus) || bitLength(exponent) < 2 || bitLength(exponent) >= bits)
-    throw noKey();
+    throw unusableKey();
 }
 
 /** The point must lie on the curve: OpenSSL says so when it makes a key of it. */
-function readEcdsa(reader: Reader, curve: string, crv: string, bytes: number): void {
-  if (reader.text() !== curve) throw noKey();
+function readEcdsa(reader: BlobReader, curve: string, crv: string, bytes: number): void {
+  if (reader.text() !== curve) throw unusableKey();
   const point = reader.bytes();
-  if (point.length !== 1 + 2 * bytes || point[0] !== 4) throw noKey();
+  if (point.length !== 1 + 2 * bytes || point[0] !== 4) throw unusableKey();
   const x = point.subarray(1, 1 + bytes).toString('base64url');
   const y = point.subarray(1 + bytes).toString('base64url');
   try {
     createPublicKey({ key: { kty: 'EC', crv, x, y }, format: 'jwk' });
   } catch {
-    throw noKey();
+    throw unusableKey();
   }
 }
 
@@ -172,8 +172,8 @@ function bitLength(number: Buffer): number {
   return number.length * 8 - Math.clz32(number[0] ?? 0) + 24;
 }
 
-function noKey(): SshKeyFault {
-  return new SshKeyFault(
+function unusableKey(): SshKeyError {
+  return new SshKeyError(
     'This is not a key that an SSH server would take; make it by ssh-keygen.',
     'invalid_value',
   );

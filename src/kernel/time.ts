@@ -1,10 +1,10 @@
 /** Times as the two surfaces write them. Both are UTC. */
-export function rfc3339(time: Date): string {
+export function formatRfc3339(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`;
 }
 
 /** Surface A: `YYYY-MM-DD HH:MM:SS`. */
-export function sessionTime(time: Date): string {
+export function formatSessionTime(time: Date): string {
   return time.toISOString().slice(0, 19).replace('T', ' ');
 }
 

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { compareCatalogue, loadCatalogue } from '../domain/catalogue/load.ts';
-import { centsText } from '../kernel/money.ts';
-import { Refusal } from '../kernel/refusal.ts';
+import { formatCents } from '../kernel/money.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { listOfficialImages, listPlans, listRegions } from '../store/catalogue.ts';
 import type { OperatorContext } from './context.ts';
-import { table } from './table.ts';
+import { formatTable } from './table.ts';
 
 export function addCatalogue(program: Command, context: OperatorContext): void {
   const catalogue = program.command('catalogue').description('what is sold: regions, plans, prices, images');
@@ -21,23 +21,23 @@ export function addCatalogue(program: Command, context: OperatorContext): void {
     .command('show')
     .description('print what is sold')
     .action(async () => {
-      const { service } = await context.doors.service();
-      for (const line of await show(service.db)) context.terminal.out(line);
+      const { service } = await context.resources.service();
+      for (const line of await formatCatalogue(service.db)) context.terminal.out(line);
     });
 }
 
-async function load({ doors, terminal }: OperatorContext, file: string, yes: boolean): Promise<void> {
+async function load({ resources, terminal }: OperatorContext, file: string, yes: boolean): Promise<void> {
   const text = readText(file);
-  const { service, register } = await doors.service();
+  const { service, register } = await resources.service();
   const sandbox = service.settings.mode === 'sandbox';
-  const agreed = await compareCatalogue(service, text, { sandbox });
-  if (agreed.length === 0) return terminal.out('no difference: nothing to do');
-  for (const line of agreed) terminal.out(line);
+  const changes = await compareCatalogue(service, text, { sandbox });
+  if (changes.length === 0) return terminal.out('no difference: nothing to do');
+  for (const line of changes) terminal.out(line);
   if (!yes) {
-    if (!terminal.ask) throw new Refusal('nothing was changed: say --yes to load it');
+    if (!terminal.ask) throw new OperatorError('nothing was changed: say --yes to load it');
     if (!(await terminal.ask('Load this?'))) return terminal.out('nothing was changed');
   }
-  await loadCatalogue(service, text, { sandbox, register, agreed });
+  await loadCatalogue(service, text, { sandbox, register, confirmedLines: changes });
   terminal.out('loaded');
 }
 
@@ -46,18 +46,20 @@ function readText(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Refusal(code === 'ENOENT' ? `there is no file ${file}` : `${file} cannot be read (${code})`);
+    throw new OperatorError(
+      code === 'ENOENT' ? `there is no file ${file}` : `${file} cannot be read (${code})`,
+    );
   }
 }
 
-async function show(db: Sql): Promise<string[]> {
-  const offered = (row: { readonly active: boolean }) => (row.active ? '' : 'retired');
+async function formatCatalogue(db: Sql): Promise<string[]> {
+  const availability = (row: { readonly active: boolean }) => (row.active ? '' : 'retired');
   const regions = (await listRegions(db)).map((row) => [
     row.id,
     row.session_code,
     row.name,
     row.country,
-    offered(row),
+    availability(row),
   ]);
   const plans = (await listPlans(db)).map((row) => [
     row.id,
@@ -65,22 +67,22 @@ async function show(db: Sql): Promise<string[]> {
     String(row.cpu),
     String(row.ram_mb),
     String(row.disk_gb),
-    centsText(row.price_cents_month),
+    formatCents(row.price_cents_month),
     row.regions.join(' '),
-    offered(row),
+    availability(row),
   ]);
   const images = (await listOfficialImages(db)).map((row) => [
     row.family,
     row.version,
     row.variant ?? '',
     row.released_at,
-    row.deprecated_at ? `deprecated ${row.deprecated_at}` : offered(row),
+    row.deprecated_at ? `deprecated ${row.deprecated_at}` : availability(row),
   ]);
   return [
-    ...table([['region', 'session', 'name', 'country', ''], ...regions]),
+    ...formatTable([['region', 'session', 'name', 'country', ''], ...regions]),
     '',
-    ...table([['plan', 'category', 'cpu', 'ram_mb', 'disk_gb', 'usd/month', 'regions', ''], ...plans]),
+    ...formatTable([['plan', 'category', 'cpu', 'ram_mb', 'disk_gb', 'usd/month', 'regions', ''], ...plans]),
     '',
-    ...table([['image', 'version', 'variant', 'released', ''], ...images]),
+    ...formatTable([['image', 'version', 'variant', 'released', ''], ...images]),
   ];
 }

@@ -7,7 +7,7 @@ import type { SettingView } from '../spec/settings.ts';
 import type { OpenDatabase } from '../store/db.ts';
 
 /** Opened only when a command needs them; whoever gave the doors closes what was opened. */
-export interface OperatorDoors {
+export interface OperatorResources {
   /** Every setting as it stands. */
   settings(): readonly SettingView[];
   /** The database as it is, of whatever version. */
@@ -20,18 +20,18 @@ export interface OpenService {
   readonly service: Service;
   readonly register: RegisterHosts;
   /** Null in a sandbox. */
-  readonly coins: CoinDesk | null;
+  readonly coins: CoinContext | null;
 }
 
 /** What is known of real coins beside the service itself. */
-export interface CoinDesk {
+export interface CoinContext {
   readonly market: Market;
   /** Null where the coin is not taken, or nobody can derive its addresses. */
-  readonly numbered: (coin: CoinCode) => Numbered | null;
+  readonly deriverFor: (coin: CoinCode) => AddressDeriver | null;
 }
 
 /** The addresses of a coin by their numbers in the offline wallet. */
-export interface Numbered {
+export interface AddressDeriver {
   /** What stands before a number, seen from the account. */
   readonly path: string;
   /** Whose address it is, or will be; null: nobody's. */
@@ -50,9 +50,9 @@ export interface Terminal {
 
 /** What every command's file is handed. */
 export interface OperatorContext {
-  readonly doors: OperatorDoors;
+  readonly resources: OperatorResources;
   readonly terminal: Terminal;
 }
 
 /** The command did its work and found something wrong: it has said so, and the exit code is 1. */
-export class FoundWrong extends Error {}
+export class ProblemsFound extends Error {}

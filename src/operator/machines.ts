@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { addMachines as addToStock } from '../domain/inventory/machines.ts';
 import { countMachines } from '../store/hosts.ts';
 import type { OperatorContext } from './context.ts';
-import { counted, table } from './table.ts';
+import { formatCount, formatTable } from './table.ts';
 
-export function addMachines(program: Command, { doors, terminal }: OperatorContext): void {
+export function addMachines(program: Command, { resources, terminal }: OperatorContext): void {
   const machines = program.command('machines').description('the stock of dedicated machines');
   machines
     .command('add')
@@ -14,21 +14,21 @@ export function addMachines(program: Command, { doors, terminal }: OperatorConte
     .requiredOption('--plan <id>', 'the dedicated plan they are sold as')
     .description('add machines to the stock')
     .action(async (names: string[], { region, plan }: { region: string; plan: string }) => {
-      const { service, register } = await doors.service();
+      const { service, register } = await resources.service();
       await addToStock(service, { names, regionId: region, planId: plan }, register);
-      terminal.out(`${counted(names.length, 'machine')} added: plan ${plan} in ${region}`);
+      terminal.out(`${formatCount(names.length, 'machine')} added: plan ${plan} in ${region}`);
     });
   machines
     .command('list')
     .description('print the stock by region and plan')
     .action(async () => {
-      const { service } = await doors.service();
+      const { service } = await resources.service();
       const rows = (await countMachines(service.db)).map((row) => [
         row.region_id,
         row.plan_id,
         String(row.total),
         String(row.free),
       ]);
-      for (const line of table([['region', 'plan', 'machines', 'free'], ...rows])) terminal.out(line);
+      for (const line of formatTable([['region', 'plan', 'machines', 'free'], ...rows])) terminal.out(line);
     });
 }

@@ -1,12 +1,12 @@
 /** `policy block`, `policy list`, `policy unblock`: orders that close an operation. */
 import type { Command } from 'commander';
 import { blockByPolicy, listPolicies, unblockByPolicy } from '../domain/rules/policies.ts';
-import { showId } from '../kernel/ids.ts';
-import { sessionTime } from '../kernel/time.ts';
+import { formatId } from '../kernel/ids.ts';
+import { formatSessionTime } from '../kernel/time.ts';
 import type { Operation } from '../spec/operations.ts';
 import type { OperatorContext } from './context.ts';
-import { readOperation } from './operation.ts';
-import { table } from './table.ts';
+import { parseOperation } from './operation.ts';
+import { formatTable } from './table.ts';
 
 interface BlockOptions {
   readonly operation: Operation;
@@ -15,52 +15,52 @@ interface BlockOptions {
   readonly order: string;
 }
 
-export function addPolicy(program: Command, { doors, terminal }: OperatorContext): void {
+export function addPolicy(program: Command, { resources, terminal }: OperatorContext): void {
   const policy = program.command('policy').description('refuse an operation by legal order');
   policy
     .command('block')
-    .requiredOption('--operation <name>', 'such as volumes.create', readOperation)
+    .requiredOption('--operation <name>', 'such as volumes.create', parseOperation)
     .option('--country <code>', 'only callers from there: ISO 3166-1, such as DE; XX is an unknown one')
     .option('--region <code>', 'only what is for this region; with servers.create and volumes.create')
     .requiredOption('--order <text>', 'which order it follows; the refused customer reads it')
     .description('answer 451 from now on')
     .action(async ({ operation, country, region, order }: BlockOptions) => {
-      const { service } = await doors.service();
-      const wanted = {
+      const { service } = await resources.service();
+      const request = {
         operation,
         country: country?.toUpperCase() ?? null,
         region: region ?? null,
         order,
       };
-      const id = await blockByPolicy(service, wanted);
-      const whom = [
-        ...(wanted.country === null ? [] : [`to callers from ${wanted.country}`]),
-        ...(wanted.region === null ? [] : [`for ${wanted.region}`]),
+      const id = await blockByPolicy(service, request);
+      const scope = [
+        ...(request.country === null ? [] : [`to callers from ${request.country}`]),
+        ...(request.region === null ? [] : [`for ${request.region}`]),
       ];
-      terminal.out(`${id}: ${operation} is refused ${whom.join(' ') || 'to everybody'}`);
+      terminal.out(`${id}: ${operation} is refused ${scope.join(' ') || 'to everybody'}`);
     });
   policy
     .command('list')
     .description('print the policies in force')
     .action(async () => {
-      const { service } = await doors.service();
+      const { service } = await resources.service();
       const rows = (await listPolicies(service)).map((row) => [
-        showId('policy', row.id),
+        formatId('policy', row.id),
         row.operation,
         row.country ?? 'any',
         row.region_id ?? 'any',
-        sessionTime(row.created_at),
+        formatSessionTime(row.created_at),
         row.order_text,
       ]);
       const heading = ['policy', 'operation', 'country', 'region', 'since (UTC)', 'order'];
-      for (const line of table([heading, ...rows])) terminal.out(line);
+      for (const line of formatTable([heading, ...rows])) terminal.out(line);
     });
   policy
     .command('unblock')
     .argument('<id>', 'as policy list shows it: pol_…')
     .description('take a policy away')
     .action(async (id: string) => {
-      const { service } = await doors.service();
+      const { service } = await resources.service();
       await unblockByPolicy(service, id);
       terminal.out(`${id} is gone`);
     });

@@ -3,11 +3,11 @@ import { stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { Command, CommanderError } from 'commander';
 import { Failure } from '../kernel/fail.ts';
-import { Refusal } from '../kernel/refusal.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
 import { addAudit } from './audit.ts';
 import { addCatalogue } from './catalogue.ts';
 import { addChain } from './chain.ts';
-import { FoundWrong, type OperatorContext, type OperatorDoors, type Terminal } from './context.ts';
+import { type OperatorContext, type OperatorResources, ProblemsFound, type Terminal } from './context.ts';
 import { addCustomers } from './customers.ts';
 import { addDatabase } from './database.ts';
 import { addDedicated } from './dedicated.ts';
@@ -26,27 +26,27 @@ import { addTopups } from './topups.ts';
 import { addWebhooks } from './webhooks.ts';
 
 /** Adds further commands to the same program: `serve`, which the composition root brings. */
-export type MoreCommands = (program: Command) => void;
+export type AddCommands = (program: Command) => void;
 
 /** `argv` without the program's name. Says what went wrong in one line on standard error. */
 export async function runOperator(
   argv: readonly string[],
-  doors: OperatorDoors,
-  more: MoreCommands = () => undefined,
+  resources: OperatorResources,
+  addCommands: AddCommands = () => undefined,
   terminal: Terminal = processTerminal(),
 ): Promise<number> {
   try {
-    await buildProgram({ doors, terminal }, more).parseAsync([...argv], { from: 'user' });
+    await buildProgram({ resources, terminal }, addCommands).parseAsync([...argv], { from: 'user' });
     return 0;
   } catch (error) {
-    if (error instanceof FoundWrong) return 1;
+    if (error instanceof ProblemsFound) return 1;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    terminal.err(`skerryd: ${oneLine(error)}`);
+    terminal.err(`skerryd: ${formatError(error)}`);
     return 1;
   }
 }
 
-function buildProgram(context: OperatorContext, more: MoreCommands): Command {
+function buildProgram(context: OperatorContext, addCommands: AddCommands): Command {
   const program = new Command('skerryd')
     .description('Skerry: serve, and the commands of its operator')
     .configureOutput({
@@ -55,7 +55,7 @@ function buildProgram(context: OperatorContext, more: MoreCommands): Command {
       outputError: (text, write) => write(`skerryd: ${text.replace(/^error: /, '').replace(/\s+/g, ' ')}`),
     })
     .exitOverride();
-  more(program);
+  addCommands(program);
   for (const add of [
     addStatus,
     addAudit,
@@ -81,22 +81,22 @@ function buildProgram(context: OperatorContext, more: MoreCommands): Command {
     addPolicy,
   ])
     add(program, context);
-  inherit(program);
+  inheritSettings(program);
   return program;
 }
 
 /** Subcommands report as their program does. */
-function inherit(command: Command): void {
+function inheritSettings(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
-    inherit(child);
+    inheritSettings(child);
   }
 }
 
-function oneLine(error: unknown): string {
+function formatError(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  const known = error instanceof Refusal || error instanceof Failure;
-  return `${known ? '' : 'failed: '}${message.replace(/\s+/g, ' ').trim()}`;
+  const isExpected = error instanceof OperatorError || error instanceof Failure;
+  return `${isExpected ? '' : 'failed: '}${message.replace(/\s+/g, ' ').trim()}`;
 }
 
 function processTerminal(): Terminal {
@@ -104,11 +104,11 @@ function processTerminal(): Terminal {
   return {
     out: write(stdout),
     err: write(process.stderr),
-    ask: stdin.isTTY && stdout.isTTY ? askTerminal : null,
+    ask: stdin.isTTY && stdout.isTTY ? confirmOnTerminal : null,
   };
 }
 
-async function askTerminal(question: string): Promise<boolean> {
+async function confirmOnTerminal(question: string): Promise<boolean> {
   const reader = createInterface({ input: stdin, output: stdout });
   try {
     return /^y(es)?$/i.test((await reader.question(`${question} [y/N] `)).trim());

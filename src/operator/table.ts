@@ -1,5 +1,5 @@
 /** Rows as aligned columns, the first row being the heading. */
-export function table(rows: readonly (readonly string[])[]): string[] {
+export function formatTable(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => [...(row[column] ?? '')].length)),
   );
@@ -12,16 +12,16 @@ export function table(rows: readonly (readonly string[])[]): string[] {
 }
 
 /** `3 servers`, `1 server`. */
-export function counted(count: number | bigint, one: string, many = `${one}s`): string {
+export function formatCount(count: number | bigint, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 || count === 1n ? one : many}`;
 }
 
 /** Said beside a list that does not show all there is. */
-export function tellMore(shown: number, one: string, many?: string): string {
-  return `there are more than ${counted(shown, one, many)}: --limit shows more of them`;
+export function formatMoreHint(shown: number, one: string, many?: string): string {
+  return `there are more than ${formatCount(shown, one, many)}: --limit shows more of them`;
 }
 
 /** What is known of one thing, a fact a line; those that are null are left out. */
-export function facts(rows: readonly (readonly [name: string, value: string | null])[]): string[] {
-  return table(rows.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
+export function formatFacts(rows: readonly (readonly [name: string, value: string | null])[]): string[] {
+  return formatTable(rows.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
 }

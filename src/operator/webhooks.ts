@@ -1,36 +1,36 @@
 /** `webhooks list`, `webhooks pause`. */
 import type { Command } from 'commander';
-import { listWebhooksForOperator, pauseWebhook } from '../domain/webhooks/desk.ts';
-import { sessionTime } from '../kernel/time.ts';
+import { listWebhooksForOperator, pauseWebhook } from '../domain/webhooks/operator-webhooks.ts';
+import { formatSessionTime } from '../kernel/time.ts';
 import type { OperatorContext } from './context.ts';
-import { table } from './table.ts';
+import { formatTable } from './table.ts';
 
-export function addWebhooks(program: Command, { doors, terminal }: OperatorContext): void {
+export function addWebhooks(program: Command, { resources, terminal }: OperatorContext): void {
   const webhooks = program.command('webhooks').description('customers’ webhooks');
   webhooks
     .command('list')
     .argument('<email>', 'whose')
     .description('print a customer’s webhooks, newest first')
     .action(async (email: string) => {
-      const { service } = await doors.service();
+      const { service } = await resources.service();
       const rows = (await listWebhooksForOperator(service, email)).map(
         ({ id, active, url, events, createdAt }) => [
           id,
           active ? 'active' : 'paused',
-          sessionTime(createdAt),
+          formatSessionTime(createdAt),
           events.join(','),
           url,
         ],
       );
       const heading = ['webhook', '', 'since (UTC)', 'events', 'URL'];
-      for (const line of table([heading, ...rows])) terminal.out(line);
+      for (const line of formatTable([heading, ...rows])) terminal.out(line);
     });
   webhooks
     .command('pause')
     .argument('<id>', 'whk_…')
     .description('send nothing to it any more and cancel what waits; its customer may make it active again')
     .action(async (id: string) => {
-      const { service } = await doors.service();
+      const { service } = await resources.service();
       const changed = await pauseWebhook(service, id);
       terminal.out(`${id} is paused${changed ? '' : ' (as before)'}`);
     });

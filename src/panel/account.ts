@@ -1,11 +1,11 @@
 /** The account: its address, password and OpenPGP key. */
 import { LIMITS } from '../spec/limits.ts';
 import { ACCOUNT_PATHS } from '../spec/paths.ts';
-import { accountTabs, passwordField, rfc3339 } from './account-parts.ts';
+import { accountTabs, passwordField, sessionTimeToRfc3339 } from './account-components.ts';
+import { day, detailList, section, statusBadge } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { day, facts, section, state } from './parts.ts';
 
 interface Account {
   readonly id: number;
@@ -20,28 +20,28 @@ interface Account {
 export function accountView(data: {
   readonly account: Account;
   /** Whether this service sends mail. */
-  readonly mails: boolean;
+  readonly sendsMail: boolean;
   readonly forms: FormContext;
 }): View {
-  const { account, mails, forms } = data;
+  const { account, sendsMail, forms } = data;
   return {
     title: 'Account',
     section: 'account',
     body: html`${accountTabs(ACCOUNT_PATHS.overview)}
-${overview(account)}
-${mails && !account.email_confirmed && form(forms, { name: 'resend' }, html`<button class="plain">Mail the link to confirm the address again</button>`)}
+${accountDetails(account)}
+${sendsMail && !account.email_confirmed && form(forms, { name: 'resend' }, html`<button class="plain">Mail the link to confirm the address again</button>`)}
 <div class="columns">
 ${section('Change the password', passwordForm(forms))}
-${section('Change the e-mail address', emailForm(forms, mails))}
+${section('Change the e-mail address', emailForm(forms, sendsMail))}
 </div>
-${section('Encrypted mail', openPgp(account, forms), 'openpgp')}`,
+${section('Encrypted mail', openPgpSection(account, forms), 'openpgp')}`,
   };
 }
 
-function overview(account: Account): Html {
-  const confirmed = account.email_confirmed ? state('confirmed', 'good') : state('not confirmed');
-  const codes = account.totp ? state('on', 'good') : state('off');
-  return facts([
+function accountDetails(account: Account): Html {
+  const confirmed = account.email_confirmed ? statusBadge('confirmed', 'good') : statusBadge('not confirmed');
+  const codes = account.totp ? statusBadge('on', 'good') : statusBadge('off');
+  return detailList([
     ['E-mail address', html`${account.email} · ${confirmed}`],
     [
       'Address to come',
@@ -50,10 +50,12 @@ function overview(account: Account): Html {
     ['One-time codes', html`${codes} · <a href="${ACCOUNT_PATHS.totp}">Change that</a>`],
     [
       'Mails to you',
-      account.openpgp_fingerprint ? state('encrypted with OpenPGP', 'good') : state('not encrypted'),
+      account.openpgp_fingerprint
+        ? statusBadge('encrypted with OpenPGP', 'good')
+        : statusBadge('not encrypted'),
     ],
     ['Account number', html`<code>${account.id}</code>`],
-    ['Since', day(rfc3339(account.created_at))],
+    ['Since', day(sessionTimeToRfc3339(account.created_at))],
   ]);
 }
 
@@ -72,10 +74,10 @@ ${fields.text('new_password_confirm', 'The new one again', typed)}
   );
 }
 
-function emailForm(forms: FormContext, mails: boolean): Html {
+function emailForm(forms: FormContext, sendsMail: boolean): Html {
   const fields = new Fields(forms, 'email');
   const typed = { type: 'email', required: true, autocomplete: 'email' } as const;
-  const after = mails
+  const after = sendsMail
     ? 'We mail a link there; the address is yours once you have used it. The present address is told, and can take the change back for a week.'
     : 'The address changes at once: this service sends no mail.';
   return form(
@@ -88,12 +90,12 @@ ${passwordField(fields)}
   );
 }
 
-function openPgp({ openpgp_fingerprint: fingerprint }: Account, forms: FormContext): Html {
+function openPgpSection({ openpgp_fingerprint: fingerprint }: Account, forms: FormContext): Html {
   if (fingerprint === null)
     return html`<p>With your public key, what we mail you can be read by you alone. Its subject and its sender stay in the clear.</p>
 ${keyForm(forms, 'Encrypt mails to this key')}`;
   const fields = new Fields(forms, 'no_openpgp');
-  return html`<p>Mails to you are encrypted to the key <code>${inGroups(fingerprint)}</code>.</p>
+  return html`<p>Mails to you are encrypted to the key <code>${groupFingerprint(fingerprint)}</code>.</p>
 <details${forms.refused?.name === 'openpgp' && new Html(' open')}><summary>Use another key</summary>
 ${keyForm(forms, 'Encrypt mails to this key')}</details>
 <details${forms.refused?.name === 'no_openpgp' && new Html(' open')}><summary>Remove the key</summary>
@@ -111,7 +113,7 @@ function keyForm(forms: FormContext, button: string): Html {
   return form(
     forms,
     { name: 'openpgp' },
-    html`${fields.area('openpgp_key', 'Public key', {
+    html`${fields.textarea('openpgp_key', 'Public key', {
       rows: 6,
       required: true,
       hint: 'Armored: from “-----BEGIN PGP PUBLIC KEY BLOCK-----” to its end. Never the private one.',
@@ -122,6 +124,6 @@ ${passwordField(fields)}
 }
 
 /** As people compare it: four characters at a time. */
-function inGroups(text: string): string {
+function groupFingerprint(text: string): string {
   return text.match(/.{1,4}/g)?.join(' ') ?? text;
 }

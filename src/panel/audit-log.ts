@@ -1,22 +1,31 @@
 /** The audit log: a list with filters, and one event. */
 import { ACTIONS } from '../spec/actions.ts';
 import { LIMITS } from '../spec/limits.ts';
-import { ACCOUNT_PATHS, thingPath } from '../spec/paths.ts';
+import { ACCOUNT_PATHS, resourcePath } from '../spec/paths.ts';
 import type { AuditEvent } from '../spec/schemas/audit-event.ts';
-import { accountTabs } from './account-parts.ts';
+import { accountTabs } from './account-components.ts';
+import { detailList, emptyState, pager, statusBadge, table, time } from './components.ts';
 import { Fields, type FormContext } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { empty, facts, pager, state, table, time } from './parts.ts';
 
 /** Resources that only the operator acts on: no customer has such a row. */
-const OPERATORS = ['maintenance', 'policy', 'switch', 'catalogue', 'price', 'host', 'machine', 'ips'];
-const CUSTOMERS_ACTIONS = ACTIONS.filter((action) => !OPERATORS.includes(action.split('.')[0] ?? ''));
+const OPERATOR_RESOURCES = [
+  'maintenance',
+  'policy',
+  'switch',
+  'catalogue',
+  'price',
+  'host',
+  'machine',
+  'ips',
+];
+const CUSTOMER_ACTIONS = ACTIONS.filter((action) => !OPERATOR_RESOURCES.includes(action.split('.')[0] ?? ''));
 
 const RESULTS = {
-  ok: state('done', 'good'),
-  error: state('refused', 'bad'),
-  denied: state('not allowed', 'bad'),
+  ok: statusBadge('done', 'good'),
+  error: statusBadge('refused', 'bad'),
+  denied: statusBadge('not allowed', 'bad'),
 } as const;
 
 type Filter = Readonly<Record<string, string>>;
@@ -30,27 +39,27 @@ export function auditLogView(data: {
 }): View {
   const { events, filter } = data;
   const rows = events.map((event) => [
-    html`<a href="${thingPath(ACCOUNT_PATHS.audit, event.id)}">${time(event.created_at)}</a>`,
+    html`<a href="${resourcePath(ACCOUNT_PATHS.audit, event.id)}">${time(event.created_at)}</a>`,
     html`<code>${event.action}</code>`,
     RESULTS[event.result],
     event.resource === null ? '–' : html`<code>${event.resource}</code>`,
-    byWhat(event),
-    countryOf(event),
+    formatActor(event),
+    formatCountry(event),
   ]);
   const columns = ['When', 'Action', 'Outcome', 'Of what', 'By', 'From'];
   const isFiltered = Object.keys(filter).length > 0;
   return {
     title: 'Audit log',
     section: 'account',
-    above: [['Account', ACCOUNT_PATHS.overview]],
+    breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
     body: html`${accountTabs(ACCOUNT_PATHS.audit)}
-<p>What was changed in this account in the last ${LIMITS.auditDays} days, or was asked for and refused. Of where it came from, only the country
+<p>What was changed in this account in the last ${LIMITS.auditRetentionDays} days, or was asked for and refused. Of where it came from, only the country
 is kept. Days begin at 00:00 UTC.</p>
-${filters(data.forms, filter)}
+${auditFilterForm(data.forms, filter)}
 ${
   rows.length > 0
     ? html`<div class="ids">${table({ caption: 'Audit log, newest first', columns, rows })}</div>`
-    : empty(
+    : emptyState(
         isFiltered ? 'Nothing of this kind.' : 'Nothing yet.',
         isFiltered
           ? html`<a href="${ACCOUNT_PATHS.audit}">Show everything</a>`
@@ -61,10 +70,10 @@ ${pager(data)}`,
   };
 }
 
-function filters(forms: FormContext, filter: Filter): Html {
+function auditFilterForm(forms: FormContext, filter: Filter): Html {
   const fields = new Fields(forms, 'filter');
   const dayOf = (name: string) => (filter[name] ?? '').slice(0, 10);
-  const choices = [['', 'All'] as const, ...CUSTOMERS_ACTIONS.map((action) => [action, action] as const)];
+  const choices = [['', 'All'] as const, ...CUSTOMER_ACTIONS.map((action) => [action, action] as const)];
   return html`<form method="get" class="filters row" role="search" aria-label="Filter the audit log">
 ${fields.select('action', 'Action', { value: filter.action ?? '', choices })}
 ${fields.text('resource', 'Of what', { value: filter.resource ?? '', placeholder: 'srv_…', size: 20 })}
@@ -74,12 +83,12 @@ ${fields.text('to', 'Before', { type: 'date', value: dayOf('to') })}
 </form>`;
 }
 
-function byWhat({ actor_session: session, actor_token: token }: AuditEvent): string {
+function formatActor({ actor_session: session, actor_token: token }: AuditEvent): string {
   if (token !== null) return 'API token';
   return session === null ? 'the service' : 'session';
 }
 
-function countryOf({ ip_country: country }: AuditEvent): string {
+function formatCountry({ ip_country: country }: AuditEvent): string {
   return country === 'XX' ? 'unknown' : country;
 }
 
@@ -89,18 +98,18 @@ export function auditEventView(event: AuditEvent): View {
   return {
     title: event.action,
     section: 'account',
-    above: [
+    breadcrumbs: [
       ['Account', ACCOUNT_PATHS.overview],
       ['Audit log', ACCOUNT_PATHS.audit],
     ],
-    body: html`${facts([
+    body: html`${detailList([
       ['When', time(event.created_at)],
       ['Outcome', RESULTS[event.result]],
       ['Of what', code(event.resource)],
       ['Session', code(session)],
       ['API token', code(token)],
       ['By', session === null && token === null && 'the service, or somebody who was not signed in'],
-      ['From', countryOf(event)],
+      ['From', formatCountry(event)],
       ['Request', code(event.request_id)],
       ['Id', code(event.id)],
     ])}

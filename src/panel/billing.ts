@@ -1,12 +1,12 @@
 /** Billing: the balance and how far it reaches, what renews, the top-ups. */
-import { MONEY_PATHS, PANEL_PATHS, thingPath, topupPath } from '../spec/paths.ts';
+import { BILLING_PATHS, PANEL_PATHS, resourcePath, topupPath } from '../spec/paths.ts';
 import type { Balance } from '../spec/schemas/balance.ts';
 import type { Topup } from '../spec/schemas/topup.ts';
 import type { SessionTopupStatus } from '../spec/states.ts';
-import { coinUnit, topupState } from './coin-words.ts';
+import { coinUnit, topupStatusBadge } from './coin-names.ts';
+import { day, emptyState, pager, section, statusBadge, table, tabs, time, usd } from './components.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { day, empty, pager, section, state, table, tabs, time, usd } from './parts.ts';
 import { refundInstructions } from './payment.ts';
 
 export interface BillingData {
@@ -36,7 +36,7 @@ interface RenewalRow {
 /** The calendar's word for what will happen: what is said of it. */
 const OUTCOMES: Record<
   'renews' | 'short' | 'waits' | 'ends',
-  readonly [word: string, tone: Parameters<typeof state>[1]]
+  readonly [word: string, tone: Parameters<typeof statusBadge>[1]]
 > = {
   renews: ['renews', 'good'],
   short: ['would be suspended', 'bad'],
@@ -54,8 +54,8 @@ export function billingTabs(open: string): Html {
     'Billing',
     [
       ['Overview', PANEL_PATHS.billing],
-      ['Ledger', MONEY_PATHS.ledger],
-      ['Statements', MONEY_PATHS.statement],
+      ['Ledger', BILLING_PATHS.ledger],
+      ['Statements', BILLING_PATHS.statement],
     ],
     open,
   );
@@ -66,16 +66,16 @@ export function billingView(data: BillingData): View {
     title: 'Billing',
     section: 'billing',
     body: html`${billingTabs(PANEL_PATHS.billing)}
-${figures(data.balance)}
+${balanceSummary(data.balance)}
 ${data.balance.usd < 0 && html`<p class="banner warn">The balance is below zero: a payment left its chain after it was credited. Nothing can be bought until it is repaid.</p>`}
 <p><a class="button" href="${PANEL_PATHS.topup}">Top up</a></p>
 ${data.invoices.filter(({ status }) => status === 'error').map(({ topup }) => html`<div class="banner fault">${refundInstructions(topup)}</div>`)}
-${section('What renews', renewals(data))}
-${section('Top-ups', invoices(data))}`,
+${section('What renews', renewalsTable(data))}
+${section('Top-ups', topupsTable(data))}`,
   };
 }
 
-function figures(balance: Balance): Html {
+function balanceSummary(balance: Balance): Html {
   const rows: readonly (readonly [string, Html | string | number | null])[] = [
     ['Balance', usd(balance.usd)],
     ['Running servers', balance.active_servers],
@@ -87,16 +87,18 @@ function figures(balance: Balance): Html {
 ${warned && html`<p class="soft">Paid until: the first end of a cycle among the servers that run. The cost a day is for comparison; nothing is charged daily. Should the balance be too low then, you are told from ${day(warned)} on.</p>`}`;
 }
 
-function renewals({ renewals: { days, items, total_usd: total, missing_usd: missing } }: BillingData): Html {
-  const ways = RENEWAL_DAYS.map((each) => [`${each} days`, renewalPath(each)] as const);
+function renewalsTable({
+  renewals: { days, items, total_usd: total, missing_usd: missing },
+}: BillingData): Html {
+  const links = RENEWAL_DAYS.map((windowDays) => [`${windowDays} days`, renewalPath(windowDays)] as const);
   const shown = items.slice(0, RENEWAL_ROWS_MAX);
   const rows = shown.map((row) => [
-    html`<a href="${thingPath(PANEL_PATHS.servers, row.server)}">${row.name}</a>`,
+    html`<a href="${resourcePath(PANEL_PATHS.servers, row.server)}">${row.name}</a>`,
     row.outcome === 'waits' ? 'as soon as the balance suffices' : time(row.at),
     `${row.months} ${row.months === 1 ? 'month' : 'months'}`,
     usd(row.price_usd),
     row.auto_renew ? 'on' : 'off',
-    state(...OUTCOMES[row.outcome]),
+    statusBadge(...OUTCOMES[row.outcome]),
     usd(row.balance_after_usd),
   ]);
   const columns = [
@@ -105,11 +107,11 @@ function renewals({ renewals: { days, items, total_usd: total, missing_usd: miss
     ...['Auto-renew', 'What happens'],
     { name: 'Balance then', class: 'number' as const },
   ];
-  return html`${tabs('How far ahead', ways, renewalPath(days))}
+  return html`${tabs('How far ahead', links, renewalPath(days))}
 ${missing > 0 && html`<p class="banner warn">${usd(missing)} are missing for all that renews in the next ${days} days. <a href="${topupPath(missing.toFixed(2))}">Top up what is missing</a></p>`}
 ${
   rows.length === 0
-    ? empty(
+    ? emptyState(
         `Nothing renews in the next ${days} days.`,
         html`A server is paid for in advance; its next cycle is charged when the present one ends. <a href="${PANEL_PATHS.plans}">Look at the plans</a>`,
       )
@@ -123,16 +125,16 @@ function renewalPath(days: number): string {
   return days === RENEWAL_DAYS[0] ? PANEL_PATHS.billing : `${PANEL_PATHS.billing}?days=${days}`;
 }
 
-function invoices(data: BillingData): Html {
+function topupsTable(data: BillingData): Html {
   if (data.invoices.length === 0)
-    return empty(
+    return emptyState(
       'No top-ups yet.',
       html`<a href="${PANEL_PATHS.topup}">Top up the balance</a> in a coin; servers are paid from it.`,
     );
   const rows = data.invoices.map(({ topup, status }) => [
-    html`<a href="${thingPath(MONEY_PATHS.topups, topup.id)}">${usd(topup.amount_usd)} in ${coinUnit(topup.coin)}</a>`,
+    html`<a href="${resourcePath(BILLING_PATHS.topups, topup.id)}">${usd(topup.amount_usd)} in ${coinUnit(topup.coin)}</a>`,
     topup.network,
-    topupState(status),
+    topupStatusBadge(status),
     topup.credited_usd > 0 ? usd(topup.credited_usd + topup.bonus_usd) : '–',
     time(topup.created_at),
   ]);

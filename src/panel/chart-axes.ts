@@ -4,17 +4,17 @@ import { scaleLinear, scaleUtc } from 'd3-scale';
 /** What values are. Rates are bytes a second, as the API has them; networks are shown in bits, as they are sold. */
 export type ChartUnit = 'percent' | 'mebibytes' | 'bytes_per_s' | 'bits_per_s';
 
-interface Unit {
+interface UnitScale {
   /** Names with the size of one, in what the values are, smallest first. */
-  readonly sizes: readonly Size[];
+  readonly sizes: readonly UnitSize[];
   readonly base: 2 | 10;
   /** An axis goes at least so far, so that next to nothing does not look like much. */
-  readonly leastTop: number;
+  readonly minTop: number;
 }
-type Size = readonly [name: string, size: number];
+type UnitSize = readonly [name: string, size: number];
 
-const UNITS: Readonly<Record<ChartUnit, Unit>> = {
-  percent: { sizes: [['%', 1]], base: 10, leastTop: 10 },
+const UNITS: Readonly<Record<ChartUnit, UnitScale>> = {
+  percent: { sizes: [['%', 1]], base: 10, minTop: 10 },
   mebibytes: {
     sizes: [
       ['MiB', 1],
@@ -22,7 +22,7 @@ const UNITS: Readonly<Record<ChartUnit, Unit>> = {
       ['TiB', 2 ** 20],
     ],
     base: 2,
-    leastTop: 16,
+    minTop: 16,
   },
   bytes_per_s: {
     sizes: [
@@ -32,7 +32,7 @@ const UNITS: Readonly<Record<ChartUnit, Unit>> = {
       ['GB/s', 1e9],
     ],
     base: 10,
-    leastTop: 1e3,
+    minTop: 1e3,
   },
   bits_per_s: {
     sizes: [
@@ -42,7 +42,7 @@ const UNITS: Readonly<Record<ChartUnit, Unit>> = {
       ['Gbit/s', 1e9 / 8],
     ],
     base: 10,
-    leastTop: 1e3 / 8,
+    minTop: 1e3 / 8,
   },
 };
 
@@ -69,44 +69,48 @@ export function clampAmount(value: number): number {
 }
 
 /** `1.5 GiB`, `340 kbit/s`: three digits, in the largest unit of which there is one. */
-export function showAmount(value: number, unit: ChartUnit): string {
+export function formatAmount(value: number, unit: ChartUnit): string {
   const amount = clampAmount(Number.isFinite(value) ? value : 0);
   const [name, size] = sizeFor(unit, amount);
   const inUnit = amount / size;
   return `${inUnit >= 100 ? Math.round(inUnit) : Number(inUnit.toPrecision(3))} ${name}`;
 }
 
-export function amountAxis(unit: ChartUnit, most: number): AmountAxis {
-  const { base, leastTop } = UNITS[unit];
-  const reach = Math.max(clampAmount(most), leastTop);
+export function amountAxis(unit: ChartUnit, maxTicks: number): AmountAxis {
+  const { base, minTop } = UNITS[unit];
+  const highest = Math.max(clampAmount(maxTicks), minTop);
   // What ends in 1,000 of a unit ends in 1 of the next.
-  const [, smaller] = sizeFor(unit, reach);
-  const [name, size] = sizeFor(unit, topOf(reach / smaller, base) * smaller);
-  const top = topOf(reach / size, base);
-  return { name, top: top * size, ticks: steps(top, base).map((at) => ({ at: at * size, text: plain(at) })) };
+  const [, smaller] = sizeFor(unit, highest);
+  const [name, size] = sizeFor(unit, niceTop(highest / smaller, base) * smaller);
+  const top = niceTop(highest / size, base);
+  return {
+    name,
+    top: top * size,
+    ticks: tickValues(top, base).map((at) => ({ at: at * size, text: formatNumber(at) })),
+  };
 }
 
-function sizeFor(unit: ChartUnit, amount: number): Size {
+function sizeFor(unit: ChartUnit, amount: number): UnitSize {
   const { sizes } = UNITS[unit];
   return sizes.findLast(([, size]) => amount >= size) ?? sizes[0] ?? ['', 1];
 }
 
 /** Bytes of memory go by powers of two. */
-function stepOf(reach: number): number {
-  return 2 ** Math.ceil(Math.log2(reach / INTERVALS));
+function binaryStep(highest: number): number {
+  return 2 ** Math.ceil(Math.log2(highest / INTERVALS));
 }
 
-function topOf(reach: number, base: 2 | 10): number {
-  if (base === 2) return Math.ceil(reach / stepOf(reach)) * stepOf(reach);
-  return scaleLinear().domain([0, reach]).nice(INTERVALS).domain()[1] ?? reach;
+function niceTop(highest: number, base: 2 | 10): number {
+  if (base === 2) return Math.ceil(highest / binaryStep(highest)) * binaryStep(highest);
+  return scaleLinear().domain([0, highest]).nice(INTERVALS).domain()[1] ?? highest;
 }
 
-function steps(top: number, base: 2 | 10): number[] {
+function tickValues(top: number, base: 2 | 10): number[] {
   if (base === 10) return scaleLinear().domain([0, top]).ticks(INTERVALS);
-  return Array.from({ length: Math.round(top / stepOf(top)) + 1 }, (_, index) => index * stepOf(top));
+  return Array.from({ length: Math.round(top / binaryStep(top)) + 1 }, (_, index) => index * binaryStep(top));
 }
 
-function plain(value: number): string {
+function formatNumber(value: number): string {
   return String(Number(value.toPrecision(12)));
 }
 
@@ -114,31 +118,31 @@ function plain(value: number): string {
 export function timeTicks(startS: number, endS: number, widthPx: number): Tick[] {
   const spanS = endS - startS;
   const withDay = spanS <= 8 * DAY_S;
-  const most = Math.max(2, Math.floor(widthPx / (withDay && spanS > 2 * DAY_S ? 90 : 68)));
+  const maxTicks = Math.max(2, Math.floor(widthPx / (withDay && spanS > 2 * DAY_S ? 90 : 68)));
   const scale = scaleUtc().domain([startS * 1_000, endS * 1_000]);
   // It takes the number for advice.
-  for (let count = most; ; count--) {
+  for (let count = maxTicks; ; count--) {
     const times = scale.ticks(count);
-    if (times.length > most && count > 1) continue;
-    return times.map((time) => ({ at: time.getTime() / 1_000, text: timeName(time, withDay) }));
+    if (times.length > maxTicks && count > 1) continue;
+    return times.map((time) => ({ at: time.getTime() / 1_000, text: formatTick(time, withDay) }));
   }
 }
 
-function timeName(time: Date, withDay: boolean): string {
+function formatTick(time: Date, withDay: boolean): string {
   if (time.getTime() % (DAY_S * 1_000) !== 0) return time.toISOString().slice(11, 16);
-  return withDay ? `${name(time, { weekday: 'short' })} ${dayName(time)}` : dayName(time);
+  return withDay ? `${formatDatePart(time, { weekday: 'short' })} ${formatDay(time)}` : formatDay(time);
 }
 
-function dayName(time: Date): string {
-  return `${time.getUTCDate()} ${name(time, { month: 'short' })}`;
+function formatDay(time: Date): string {
+  return `${time.getUTCDate()} ${formatDatePart(time, { month: 'short' })}`;
 }
 
 /** `3 Mar 18:00`. */
-export function momentName(timeS: number): string {
+export function formatDateTime(timeS: number): string {
   const time = new Date(timeS * 1_000);
-  return `${dayName(time)} ${time.toISOString().slice(11, 16)}`;
+  return `${formatDay(time)} ${time.toISOString().slice(11, 16)}`;
 }
 
-function name(time: Date, part: Intl.DateTimeFormatOptions): string {
+function formatDatePart(time: Date, part: Intl.DateTimeFormatOptions): string {
   return time.toLocaleDateString('en-US', { ...part, timeZone: 'UTC' });
 }

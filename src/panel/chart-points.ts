@@ -22,25 +22,25 @@ export interface Point {
 
 /** Closer than this, lines that go up and down can no longer be told apart. */
 const POINT_EVERY_PX = 4;
-const TOGETHER = [1, 2, 3, 6, 12, 24, 48, 168];
+const STEPS_PER_POINT = [1, 2, 3, 6, 12, 24, 48, 168];
 
 /** Of how many steps a point shows the mean, so that there is room for all on so many pixels. */
-export function stepsTogether({ startS, endS, stepS }: Span, widthPx: number): number {
+export function chooseStepsPerPoint({ startS, endS, stepS }: Span, widthPx: number): number {
   const stepPx = (widthPx * stepS) / (endS - startS);
-  return TOGETHER.find((steps) => steps * stepPx >= POINT_EVERY_PX) ?? 168;
+  return STEPS_PER_POINT.find((steps) => steps * stepPx >= POINT_EVERY_PX) ?? 168;
 }
 
 /** Points in the middle of the time of which they are the mean. */
-export function shownPoints(points: ChartSeries['points'], span: Span, together: number): Point[] {
+export function visiblePoints(points: ChartSeries['points'], span: Span, stepsPerPoint: number): Point[] {
   const { startS, endS, stepS } = span;
   const known = points.flatMap(([timeS = Number.NaN, value = Number.NaN]) =>
     Number.isFinite(value) && timeS > startS - stepS && timeS < endS
       ? [{ timeS, value: clampAmount(value) }]
       : [],
   );
-  known.sort((one, other) => one.timeS - other.timeS);
-  const widthS = stepS * together;
-  const middles = (together > 1 ? means(known, widthS) : known).map(({ timeS, value }) => ({
+  known.sort((a, b) => a.timeS - b.timeS);
+  const widthS = stepS * stepsPerPoint;
+  const middles = (stepsPerPoint > 1 ? averagePoints(known, widthS) : known).map(({ timeS, value }) => ({
     timeS: Math.min(Math.max(timeS + widthS / 2, startS), endS),
     value,
   }));
@@ -51,11 +51,11 @@ export function shownPoints(points: ChartSeries['points'], span: Span, together:
   });
 }
 
-interface Known extends Point {
+interface KnownPoint extends Point {
   readonly value: number;
 }
 
-function means(known: readonly Known[], widthS: number): Known[] {
+function averagePoints(known: readonly KnownPoint[], widthS: number): KnownPoint[] {
   const stretches = Map.groupBy(known, ({ timeS }) => Math.floor(timeS / widthS) * widthS);
   return [...stretches].map(([timeS, values]) => ({
     timeS,
@@ -68,7 +68,7 @@ export function knownValues(points: readonly Point[]): number[] {
 }
 
 /** Points between two gaps, which no line would show. */
-export function alone(points: readonly Point[]): Point[] {
+export function isolatedPoints(points: readonly Point[]): Point[] {
   const known = (index: number) => (points[index]?.value ?? null) !== null;
   return points.filter((_, index) => known(index) && !known(index - 1) && !known(index + 1));
 }

@@ -34,15 +34,15 @@ export interface ConsolePageOptions {
   readonly site: string;
   /** Where the page's script is, and its viewer's licence. */
   readonly script: string;
-  readonly licence: string;
+  readonly license: string;
   /** The way back: the server's page, or the list of servers. */
   readonly back: { readonly name: string; readonly path: string };
 }
 
-const OTHER_WAYS = html`<p>Other ways to a server: sign in by SSH with one of its keys, or boot the rescue system, from the server’s
+const OTHER_ACCESS = html`<p>Other ways to a server: sign in by SSH with one of its keys, or boot the rescue system, from the server’s
 page or by <code>POST /v1/servers/{id}/rescue</code>; its password is shown once.</p>`;
 
-export function consolePage({ site, script, licence, back }: ConsolePageOptions): string {
+export function consolePage({ site, script, license, back }: ConsolePageOptions): string {
   const whole = html`<!doctype html>
 <html lang="en">
 <head>
@@ -66,7 +66,7 @@ export function consolePage({ site, script, licence, back }: ConsolePageOptions)
 <h1>The console needs scripts</h1>
 <p>It draws the server’s screen as it changes, which a page without scripts cannot do. In Tor Browser, allow scripts for
 this page and load it again: its link is used up only when the screen opens.</p>
-${OTHER_WAYS}
+${OTHER_ACCESS}
 </noscript>
 <section id="about" hidden>
 <h1>The console is closed</h1>
@@ -74,10 +74,10 @@ ${OTHER_WAYS}
 <p>A link opens the console once, within five minutes, while the server runs. For a new one go
 <a href="${back.path}">${back.name}</a>, or ask <code>GET /v1/servers/{id}/console</code> with an API token; one of scope
 <code>write</code> can type.</p>
-${OTHER_WAYS}
+${OTHER_ACCESS}
 </section>
 </main>
-<footer>Screen by <a href="${licence}">noVNC, MPL 2.0</a></footer>
+<footer>Screen by <a href="${license}">noVNC, MPL 2.0</a></footer>
 </body>
 </html>
 `;

@@ -1,71 +1,71 @@
 /** The end of an account: what is lost with it, what keeps it, and what is said when it is gone. */
 import { ACCOUNT_PATHS, PANEL_PATHS } from '../spec/paths.ts';
-import { accountTabs, passwordField } from './account-parts.ts';
+import { accountTabs, passwordField } from './account-components.ts';
+import { usd } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { usd } from './parts.ts';
 
-interface Departure {
+interface DeletionImpact {
   readonly email: string;
   /** US dollars. */
   readonly forfeited: number;
   readonly servers: number;
-  readonly held: boolean;
-  readonly paying: boolean;
+  readonly legalHold: boolean;
+  readonly paymentPending: boolean;
 }
 
 export function deleteAccountView(data: {
-  readonly departure: Departure;
+  readonly impact: DeletionImpact;
   readonly forms: FormContext;
 }): View {
-  const { departure, forms } = data;
-  const obstacle = whyNot(departure);
+  const { impact, forms } = data;
+  const obstacle = deletionObstacle(impact);
   return {
     title: 'Delete the account',
     section: 'account',
-    above: [['Account', ACCOUNT_PATHS.overview]],
+    breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
     body: html`${accountTabs(ACCOUNT_PATHS.delete)}
-${losses(departure)}
-${obstacle === null ? deleteForm(departure, forms) : html`<p class="banner warn">${obstacle}</p>`}`,
+${losses(impact)}
+${obstacle === null ? deleteForm(impact, forms) : html`<p class="banner warn">${obstacle}</p>`}`,
   };
 }
 
-function losses({ servers, forfeited }: Departure): Html {
-  const machines =
+function losses({ servers, forfeited }: DeletionImpact): Html {
+  const serverLoss =
     servers === 0
       ? 'You have no servers.'
-      : `${serversText(servers)} destroyed with everything on ${servers === 1 ? 'it' : 'them'}.`;
+      : `${describeServers(servers)} destroyed with everything on ${servers === 1 ? 'it' : 'them'}.`;
   const balance =
     forfeited > 0 ? `Your balance of ${usd(forfeited)} is lost.` : 'You have no balance to lose.';
   return html`<p>Nothing of this can be taken back:</p>
 <ul>
-<li><strong>${machines}</strong> Volumes, snapshots and your own images are deleted.</li>
+<li><strong>${serverLoss}</strong> Volumes, snapshots and your own images are deleted.</li>
 <li><strong>${balance}</strong> ${servers > 0 && 'What destroyed servers give back is lost too.'}</li>
 <li>All sessions and API tokens end at once. The address may be used for a new account when everything is removed.</li>
 <li>The books keep amounts, under a number that leads to nobody; the audit log goes when its time is over.</li>
 </ul>`;
 }
 
-function serversText(count: number): string {
+function describeServers(count: number): string {
   return count === 1 ? 'Your server is' : `Your ${count} servers are`;
 }
 
-function whyNot({ held, paying }: Departure): string | null {
-  if (held)
+function deletionObstacle({ legalHold, paymentPending }: DeletionImpact): string | null {
+  if (legalHold)
     return 'A server of this account is under a legal hold: the account cannot be deleted. Contact the operator.';
-  if (paying)
+  if (paymentPending)
     return 'A payment is on its way or held: wait until it is credited, or ask for it back. Then the account can be deleted.';
   return null;
 }
 
-function deleteForm({ servers, email }: Departure, forms: FormContext): Html {
+function deleteForm({ servers, email }: DeletionImpact, forms: FormContext): Html {
   const fields = new Fields(forms, 'delete');
   const label = servers === 1 ? 'Destroy my server' : `Destroy my ${servers} servers`;
   return form(
     forms,
     { name: 'delete' },
-    html`${servers > 0 && fields.tick('destroy_servers', label)}
+    html`${servers > 0 && fields.checkbox('destroy_servers', label)}
 ${fields.text('email', `Type the address of the account: ${email}`, {
   required: true,
   autocomplete: 'off',

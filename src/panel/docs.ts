@@ -1,15 +1,15 @@
 /** Guides and changelog, from Markdown, and where to find what. */
 import { DOCS_PATHS, PANEL_PATHS } from '../spec/paths.ts';
+import { section } from './components.ts';
 import { html } from './html.ts';
 import type { View } from './layout.ts';
 import { markdown } from './markdown.ts';
-import { section } from './parts.ts';
 
 export interface Guide {
   /** The last part of its address, and its file's name. */
   readonly name: string;
   readonly title: string;
-  readonly about: string;
+  readonly summary: string;
 }
 
 /** In the order in which they are needed. */
@@ -17,41 +17,41 @@ export const GUIDES: readonly Guide[] = [
   {
     name: 'getting-started',
     title: 'The first server',
-    about: 'Sign up, top up, deploy: on these pages, on the command line, with the SDK, with curl.',
+    summary: 'Sign up, top up, deploy: on these pages, on the command line, with the SDK, with curl.',
   },
   {
     name: 'payments',
     title: 'Payments',
-    about:
+    summary:
       'Coins and their networks, confirmations, what happens to a payment that is short, late or held, bonus, what is given back.',
   },
   {
     name: 'webhooks',
     title: 'Events: webhooks and the stream',
-    about: 'Hear what happens to servers, volumes and money, and verify that it is true.',
+    summary: 'Hear what happens to servers, volumes and money, and verify that it is true.',
   },
   {
     name: 'cli',
     title: 'The command line',
-    about:
+    summary:
       'Everything from a terminal: tables and JSON, waiting, exit codes, top-ups with a QR code, a file for all of it.',
   },
   {
     name: 'sdk',
     title: 'The SDK for JavaScript and TypeScript',
-    about: 'The REST API as a library: lists, waiting, errors, retries, webhooks, events, uploads.',
+    summary: 'The REST API as a library: lists, waiting, errors, retries, webhooks, events, uploads.',
   },
   {
     name: 'accounts',
     title: 'Accounts over the form endpoints',
-    about: 'Everything an account can do about itself, for programs that sign in like a browser.',
+    summary: 'Everything an account can do about itself, for programs that sign in like a browser.',
   },
 ];
 
 export function docsView(): View {
   const guides = GUIDES.map(
-    ({ name, title, about }) =>
-      html`<li><a href="${guidePath(name)}">${title}</a><br><span class="soft">${about}</span></li>\n`,
+    ({ name, title, summary }) =>
+      html`<li><a href="${guidePath(name)}">${title}</a><br><span class="soft">${summary}</span></li>\n`,
   );
   return {
     title: 'Documents',
@@ -69,25 +69,25 @@ ${section(
 }
 
 export function guideView(guide: Guide, source: string, baseUrl: string): View {
-  return documentView(source.replaceAll(WRITTEN_FOR, baseUrl), guide.title);
+  return documentView(source.replaceAll(PLACEHOLDER_BASE_URL, baseUrl), guide.title);
 }
 
 export function changelogView(source: string): View {
   return documentView(source, 'Changelog');
 }
 
-function documentView(source: string, otherwise: string): View {
+function documentView(source: string, fallbackTitle: string): View {
   const { title, body } = markdown(source, resolveLink);
   return {
-    title: title ?? otherwise,
+    title: title ?? fallbackTitle,
     section: 'docs',
-    above: [['Documents', PANEL_PATHS.docs]],
+    breadcrumbs: [['Documents', PANEL_PATHS.docs]],
     body: html`<div class="reference">${body}</div>`,
   };
 }
 
 /** The address that guides name; readers see their own. */
-const WRITTEN_FOR = 'https://skerry.example';
+const PLACEHOLDER_BASE_URL = 'https://skerry.example';
 
 export function guidePath(name: string): string {
   return `${DOCS_PATHS.guides}/${name}`;
@@ -97,7 +97,7 @@ export function guidePath(name: string): string {
 function resolveLink(href: string): string | null {
   const [file = '', anchor] = href.split('#');
   const name = /^([a-z-]+)\.md$/.exec(file)?.[1];
-  const behind = anchor === undefined ? '' : `#${anchor}`;
-  if (name === 'api-changelog') return `${DOCS_PATHS.changelog}${behind}`;
-  return GUIDES.some((guide) => guide.name === name) ? `${guidePath(name ?? '')}${behind}` : null;
+  const hash = anchor === undefined ? '' : `#${anchor}`;
+  if (name === 'api-changelog') return `${DOCS_PATHS.changelog}${hash}`;
+  return GUIDES.some((guide) => guide.name === name) ? `${guidePath(name ?? '')}${hash}` : null;
 }

@@ -1,7 +1,7 @@
 /** All rules of a firewall group as one table to edit. The page is long where there are many, so its rows are short. */
-import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import { type FirewallGroup, RULE_ACTIONS, RULE_DIRECTIONS, RULE_PROTOS } from '../spec/schemas/firewall.ts';
-import { CELLS, type Cell, placesOf, type TypedRow, withNewRows } from './firewall-rows.ts';
+import { CELL_BY_LETTER, type Cell, type RuleRow, rulePositions, withNewRows } from './firewall-rows.ts';
 import { type FormContext, form } from './form.ts';
 import { Html, html } from './html.ts';
 import type { View } from './layout.ts';
@@ -21,43 +21,43 @@ const LABELS = {
 
 export function editorView(data: {
   readonly group: FirewallGroup;
-  readonly rows: readonly TypedRow[];
+  readonly rows: readonly RuleRow[];
   /** Stands for the rules that the rows were made of. */
   readonly seen: string;
   readonly forms: FormContext;
 }): View {
   const { group, forms } = data;
-  const page = thingPath(PANEL_PATHS.firewall, group.id);
+  const page = resourcePath(PANEL_PATHS.firewall, group.id);
   return {
     title: `Rules of ${group.name}`,
     section: 'firewall',
-    above: [
+    breadcrumbs: [
       ['Firewall', PANEL_PATHS.firewall],
       [group.name, page],
     ],
     body: html`<p>The first rule that matches wins; what none matches is ${group.default_action === 'drop' ? 'dropped' : 'accepted'}. Nothing
 changes before the rules are saved; then all change at once. Rows without ports, peer and note are left out.</p>
-${form(forms, { name: 'rules', action: `${page}/rules`, class: 'rules' }, content(data))}
+${form(forms, { name: 'rules', action: `${page}/rules`, class: 'rules' }, editorTable(data))}
 <p class="hint">Ports: one, some with commas, or a range, such as 443, 80,443 or 8000-8999; empty means all. Only TCP and UDP have ports.
 Peer: the other side, whichever way it goes, such as 203.0.113.0/24, 203.0.113.7/32, 0.0.0.0/0 for all of IPv4 or ::/0 for all of IPv6.</p>`,
   };
 }
 
-function content({ rows: given, seen, forms }: Parameters<typeof editorView>[0]): Html {
+function editorTable({ rows: given, seen, forms }: Parameters<typeof editorView>[0]): Html {
   const rows = withNewRows(given);
   const buttons = rows.length <= ROWS_WITH_BUTTONS;
-  const places = placesOf(rows);
+  const positions = rulePositions(rows);
   const problems = new Map(
     forms.refused?.name === 'rules' ? forms.problems.map(({ field, message }) => [field, message]) : [],
   );
   const lines = rows.map((row, index) =>
-    line(row, { index, place: places[index] ?? null, problems, buttons }),
+    editorRow(row, { index, position: positions[index] ?? null, problems, buttons }),
   );
   const heads = ['#', ...Object.values(LABELS)].map((name) => html`<th scope="col">${name}</th>`);
-  const whole = problems.get('rules');
+  const listProblem = problems.get('rules');
   return html`<input type="hidden" name="seen" value="${seen}">
 <p><button>Save the rules</button></p>
-${whole !== undefined && html`<p class="problem">${whole}</p>`}
+${listProblem !== undefined && html`<p class="problem">${listProblem}</p>`}
 <div class="scroll"><table>
 <caption>Rules, in their order</caption>
 <thead><tr>${heads}${buttons && html`<td></td>`}</tr></thead>
@@ -68,23 +68,23 @@ ${lines}</tbody></table></div>
 <button class="plain" name="go" value="move">Move it</button></p>`;
 }
 
-interface Line {
+interface EditorRow {
   readonly index: number;
   /** Among the rules that are sent. */
-  readonly place: number | null;
+  readonly position: number | null;
   readonly problems: ReadonlyMap<string, string>;
   readonly buttons: boolean;
 }
 
-function line(row: TypedRow, { index, place, problems, buttons }: Line): Html {
-  const cells = Object.entries(CELLS).map(([letter, cell]) => {
-    const problem = place === null ? undefined : problems.get(`rules.${place}.${cell}`);
-    return html`<td>${control(`${letter}${index}`, cell, { value: row[cell], problem })}`;
+function editorRow(row: RuleRow, { index, position, problems, buttons }: EditorRow): Html {
+  const cells = Object.entries(CELL_BY_LETTER).map(([letter, cell]) => {
+    const problem = position === null ? undefined : problems.get(`rules.${position}.${cell}`);
+    return html`<td>${cellControl(`${letter}${index}`, cell, { value: row[cell], problem })}`;
   });
   return html`<tr><th>${index + 1}${cells}${buttons && rowButtons(index)}\n`;
 }
 
-function control(
+function cellControl(
   name: string,
   cell: Cell,
   { value, problem }: { readonly value: string; readonly problem: string | undefined },
@@ -101,7 +101,7 @@ function control(
 }
 
 function rowButtons(index: number): Html {
-  const button = (what: string, sign: string) =>
-    html`<button class="quiet" name="go" value="${index}:${what}" aria-label="Row ${index + 1}: ${what}" title="${what}">${sign}</button> `;
+  const button = (action: string, symbol: string) =>
+    html`<button class="quiet" name="go" value="${index}:${action}" aria-label="Row ${index + 1}: ${action}" title="${action}">${symbol}</button> `;
   return html`<td class="actions">${index > 0 && button('up', '↑')}${button('down', '↓')}${button('remove', '×')}`;
 }

@@ -5,7 +5,7 @@
 import type { FirewallRule } from '../spec/schemas/firewall.ts';
 import type { FormContext } from './form.ts';
 
-export interface TypedRow {
+export interface RuleRow {
   readonly direction: string;
   readonly proto: string;
   readonly port: string;
@@ -13,10 +13,10 @@ export interface TypedRow {
   readonly action: string;
   readonly note: string;
 }
-export type Cell = keyof TypedRow;
+export type Cell = keyof RuleRow;
 
 /** By the letter that its name begins with. */
-export const CELLS = {
+export const CELL_BY_LETTER = {
   d: 'direction',
   p: 'proto',
   o: 'port',
@@ -25,7 +25,7 @@ export const CELLS = {
   n: 'note',
 } as const satisfies Record<string, Cell>;
 
-export const NEW_ROW: TypedRow = {
+export const NEW_ROW: RuleRow = {
   direction: 'in',
   proto: 'tcp',
   port: '',
@@ -35,7 +35,7 @@ export const NEW_ROW: TypedRow = {
 };
 const NEW_ROWS = 3;
 
-export function rowsOf(rules: readonly FirewallRule[]): readonly TypedRow[] {
+export function rowsFromRules(rules: readonly FirewallRule[]): readonly RuleRow[] {
   return rules.map((rule) => ({ ...rule, port: rule.port ?? '', note: rule.note ?? '' }));
 }
 
@@ -45,56 +45,56 @@ export function isStale({ problems }: Pick<FormContext, 'problems'>): boolean {
 }
 
 /** The rows of a form in their order. */
-export function typedRows(form: ReadonlyMap<string, string>): readonly TypedRow[] {
-  const found = new Map<number, Record<string, string>>();
+export function rowsFromForm(form: ReadonlyMap<string, string>): readonly RuleRow[] {
+  const rowsByIndex = new Map<number, Record<string, string>>();
   for (const [name, value] of form) {
     const [, letter = '', index = ''] = /^([dposan])(\d{1,3})$/.exec(name) ?? [];
     if (letter === '') continue;
-    const row = found.get(Number(index)) ?? {};
-    row[CELLS[letter as keyof typeof CELLS]] = value.trim();
-    found.set(Number(index), row);
+    const row = rowsByIndex.get(Number(index)) ?? {};
+    row[CELL_BY_LETTER[letter as keyof typeof CELL_BY_LETTER]] = value.trim();
+    rowsByIndex.set(Number(index), row);
   }
-  const inOrder = [...found].sort(([a], [b]) => a - b);
+  const inOrder = [...rowsByIndex].sort(([a], [b]) => a - b);
   return inOrder.map(([, row]) => ({ ...NEW_ROW, ...row }));
 }
 
 /** Whether a row is no rule: what a fresh one is asked for is not there. */
-export function isEmpty({ port, source, note }: TypedRow): boolean {
+export function isEmptyRow({ port, source, note }: RuleRow): boolean {
   return port === '' && source === '' && note === '';
 }
 
 /** The place of each row in the list of rules that is sent: null for an empty one. */
-export function placesOf(rows: readonly TypedRow[]): readonly (number | null)[] {
+export function rulePositions(rows: readonly RuleRow[]): readonly (number | null)[] {
   let next = 0;
   return rows.map((row) => {
-    if (isEmpty(row)) return null;
+    if (isEmptyRow(row)) return null;
     next += 1;
     return next - 1;
   });
 }
 
 /** With room to add some. */
-export function withNewRows(rows: readonly TypedRow[]): readonly TypedRow[] {
-  const empty = rows.filter(isEmpty).length;
+export function withNewRows(rows: readonly RuleRow[]): readonly RuleRow[] {
+  const empty = rows.filter(isEmptyRow).length;
   return [...rows, ...Array.from({ length: Math.max(NEW_ROWS - empty, 0) }, () => NEW_ROW)];
 }
 
 /** What a button that is not for saving does to the rows: `3:up`, `3:down`, `3:remove`, `move`, `more`. */
-export function rearranged(
-  rows: readonly TypedRow[],
+export function rearrangeRows(
+  rows: readonly RuleRow[],
   button: string,
   { from, to }: { readonly from: string; readonly to: string },
-): readonly TypedRow[] {
-  const [row = '', what = ''] = button.split(':');
+): readonly RuleRow[] {
+  const [row = '', action = ''] = button.split(':');
   const at = Number(row);
   if (button === 'more') return [...rows, ...Array.from({ length: NEW_ROWS }, () => NEW_ROW)];
-  if (button === 'move') return moved(rows, Number(from) - 1, Number(to) - 1);
-  if (what === 'up') return moved(rows, at, at - 1);
-  if (what === 'down') return moved(rows, at, at + 1);
-  return what === 'remove' ? rows.filter((_, index) => index !== at) : rows;
+  if (button === 'move') return moveRow(rows, Number(from) - 1, Number(to) - 1);
+  if (action === 'up') return moveRow(rows, at, at - 1);
+  if (action === 'down') return moveRow(rows, at, at + 1);
+  return action === 'remove' ? rows.filter((_, index) => index !== at) : rows;
 }
 
-function moved(rows: readonly TypedRow[], from: number, to: number): readonly TypedRow[] {
+function moveRow(rows: readonly RuleRow[], from: number, to: number): readonly RuleRow[] {
   const row = rows[from];
   if (row === undefined || !Number.isInteger(to) || to < 0) return rows;
   const others = rows.filter((_, index) => index !== from);

@@ -1,6 +1,6 @@
 /** The list of firewall groups, with a form to make one, and the page of one. */
 import { LIMITS } from '../spec/limits.ts';
-import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import {
   FIREWALL_DEFAULTS,
   type FirewallGroup,
@@ -10,16 +10,16 @@ import {
   RULE_PROTOS,
 } from '../spec/schemas/firewall.ts';
 import type { Server } from '../spec/schemas/server.ts';
-import { filters } from './filters.ts';
+import { collapsibleForm } from './collapsible-form.ts';
+import { day, detailList, emptyState, pager, section, table } from './components.ts';
 import { isStale } from './firewall-rows.ts';
-import { foldedForm } from './fold.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { day, empty, facts, pager, section, table } from './parts.ts';
+import { listFilterForm } from './list-filter-form.ts';
 import { serverLink } from './server-choice.ts';
 
-const DEFAULTS = { drop: 'drop it (recommended)', accept: 'accept it' } as const;
+const DEFAULT_ACTION_LABELS = { drop: 'drop it (recommended)', accept: 'accept it' } as const;
 
 export function groupsView(data: {
   readonly groups: readonly FirewallGroup[];
@@ -30,7 +30,7 @@ export function groupsView(data: {
 }): View {
   const filtered = Object.keys(data.filter).length > 0;
   const rows = data.groups.map((group) => [
-    html`<a href="${thingPath(PANEL_PATHS.firewall, group.id)}">${group.name}</a>`,
+    html`<a href="${resourcePath(PANEL_PATHS.firewall, group.id)}">${group.name}</a>`,
     group.rules.length,
     group.applied_to.length,
     group.default_action,
@@ -47,8 +47,11 @@ export function groupsView(data: {
   const list = () => {
     if (rows.length > 0) return table({ caption: 'Firewall groups', columns, rows });
     return filtered
-      ? empty('No group is called like that.', html`<a href="${PANEL_PATHS.firewall}">Show all groups</a>`)
-      : empty(
+      ? emptyState(
+          'No group is called like that.',
+          html`<a href="${PANEL_PATHS.firewall}">Show all groups</a>`,
+        )
+      : emptyState(
           'No firewall groups yet.',
           'A server without a group is open to everything. Make a group below, give it rules and apply it.',
         );
@@ -56,7 +59,7 @@ export function groupsView(data: {
   return {
     title: 'Firewall',
     section: 'firewall',
-    body: html`${(filtered || rows.length > 0) && filters(PANEL_PATHS.firewall, data.filter, (fields) => fields.text('name', 'Name', { type: 'search', value: data.filter.name ?? '', size: 18 }))}
+    body: html`${(filtered || rows.length > 0) && listFilterForm(PANEL_PATHS.firewall, data.filter, (fields) => fields.text('name', 'Name', { type: 'search', value: data.filter.name ?? '', size: 18 }))}
 ${list()}
 ${pager(data)}
 ${section('Create a group', createForm(data.forms))}`,
@@ -78,7 +81,7 @@ function nameAndDefault(fields: Fields, group: Pick<FirewallGroup, 'name' | 'def
   return html`${fields.text('name', 'Name', { value: group.name, required: true, maxLength: nameMaxChars, autocomplete: 'off' })}
 ${fields.select('default_action', 'What comes in and no rule matches', {
   value: group.default_action,
-  choices: FIREWALL_DEFAULTS.map((word) => [word, DEFAULTS[word]]),
+  choices: FIREWALL_DEFAULTS.map((word) => [word, DEFAULT_ACTION_LABELS[word]]),
   hint: 'The same holds for what goes out once an applied group has a rule for that; until then all may go out.',
 })}`;
 }
@@ -96,26 +99,26 @@ export function groupView(data: GroupData): View {
   return {
     title: group.name,
     section: 'firewall',
-    above: [['Firewall', PANEL_PATHS.firewall]],
-    body: html`${facts([
-      ['Applied to', appliedTo(group, servers)],
+    breadcrumbs: [['Firewall', PANEL_PATHS.firewall]],
+    body: html`${detailList([
+      ['Applied to', appliedServers(group, servers)],
       ['What comes in and no rule matches', group.default_action === 'drop' ? 'is dropped' : 'is accepted'],
       ['Created', day(group.created_at)],
       ['Id', html`<code>${group.id}</code>`],
     ])}
-${section('Rules', rulesPart(group, forms))}
+${section('Rules', rulesSection(group, forms))}
 ${section('Servers', applyForm(data))}
 ${section('Name and default', changeForm(data))}
-${section('Delete', deletePart(group, forms))}`,
+${section('Delete', deleteSection(group, forms))}`,
   };
 }
 
-function appliedTo(group: FirewallGroup, servers: readonly Server[]): Html {
+function appliedServers(group: FirewallGroup, servers: readonly Server[]): Html {
   if (group.applied_to.length === 0) return html`no server yet`;
   return html`${group.applied_to.map((id, index) => html`${index > 0 && ', '}${serverLink(id, servers)}`)}`;
 }
 
-function rulesPart(group: FirewallGroup, forms: FormContext): Html {
+function rulesSection(group: FirewallGroup, forms: FormContext): Html {
   const { rules } = group;
   const rows = rules.map((rule, index) => [
     index + 1,
@@ -127,17 +130,17 @@ function rulesPart(group: FirewallGroup, forms: FormContext): Html {
     rule.note,
   ]);
   const columns = ['#', 'Direction', 'Protocol', 'Ports', 'Peer', 'Action', 'Note'];
-  const editor = `${thingPath(PANEL_PATHS.firewall, group.id)}/rules`;
+  const editor = `${resourcePath(PANEL_PATHS.firewall, group.id)}/rules`;
   return html`<p>Rules are tried in their order, and the first that matches wins. Answers within a connection that was let through pass
 by themselves. The filter stands outside the server, which cannot change it.</p>
 ${rules.length > 0 ? table({ caption: 'Rules, in their order', columns, rows }) : html`<p>There are no rules yet.</p>`}
-${nothingComesIn(group) && html`<p class="hint">As it stands, a server with this group cannot be reached: no rule accepts what comes in.</p>`}
+${blocksAllInbound(group) && html`<p class="hint">As it stands, a server with this group cannot be reached: no rule accepts what comes in.</p>`}
 <p><a class="button" href="${editor}">Edit the rules</a></p>
 ${addForm(forms, rules.length === 0)}
 ${rules.length > 0 && removeForm(rules, forms)}`;
 }
 
-function nothingComesIn({ rules, default_action: byDefault }: FirewallGroup): boolean {
+function blocksAllInbound({ rules, default_action: byDefault }: FirewallGroup): boolean {
   return (
     byDefault === 'drop' && !rules.some(({ direction, action }) => direction === 'in' && action === 'accept')
   );
@@ -161,16 +164,16 @@ ${fields.text('port', 'Ports', {
 ${fields.select('action', 'Action', { choices: choices(RULE_ACTIONS), hint: 'Reject tells the other side; drop says nothing.' })}
 ${fields.text('note', 'Note', { maxLength: LIMITS.ruleNoteMaxChars, autocomplete: 'off' })}</div></div>
 <button>Add the rule</button>`;
-  return foldedForm(forms, 'add', { summary: 'Add a rule at the end', content, open });
+  return collapsibleForm(forms, 'add', { summary: 'Add a rule at the end', content, open });
 }
 
 function removeForm(rules: readonly FirewallRule[], forms: FormContext): Html {
   const fields = new Fields(forms, 'remove');
   const choices = rules.map(({ id, direction, proto, port, source, action }, index) => {
-    const what = `${direction} ${proto}${port === null ? '' : ` ${port}`} ${source} ${action}`;
-    return [id, `${index + 1}: ${what}`] as const;
+    const ruleText = `${direction} ${proto}${port === null ? '' : ` ${port}`} ${source} ${action}`;
+    return [id, `${index + 1}: ${ruleText}`] as const;
   });
-  return foldedForm(forms, 'remove', {
+  return collapsibleForm(forms, 'remove', {
     summary: 'Remove a rule',
     content: html`${fields.select('rule', 'Rule', { choices })}
 <button class="danger">Remove the rule</button>`,
@@ -194,7 +197,7 @@ function applyForm({ group, servers, seen, forms }: GroupData): Html {
   if (rows.length === 0) return html`<p class="hint">You have no servers yet.</p>`;
   const problem = appliedProblem(forms);
   const boxes = rows.map(({ id, name, region }) => {
-    const ticked = fields.ticked(`applied_to.${id}`, group.applied_to.includes(id));
+    const ticked = fields.isChecked(`applied_to.${id}`, group.applied_to.includes(id));
     return html`<label class="choice"><input type="checkbox" name="applied_to.${id}"${ticked && new Html(' checked')}> <span>${name}${region !== '' && html` <span class="soft">${region}</span>`}${problem?.id === id && html`<span class="problem">${problem.message}</span>`}</span></label>\n`;
   });
   return form(
@@ -218,10 +221,10 @@ function appliedProblem(forms: FormContext): { readonly id: string | null; reado
   return { id: name?.slice('applied_to.'.length) ?? null, message: found.message };
 }
 
-function deletePart(group: FirewallGroup, forms: FormContext): Html {
+function deleteSection(group: FirewallGroup, forms: FormContext): Html {
   if (group.applied_to.length > 0)
     return html`<p>The group is applied to servers. Empty their boxes above and save them; then it can be deleted.</p>`;
-  return foldedForm(forms, 'delete', {
+  return collapsibleForm(forms, 'delete', {
     summary: 'Delete this group',
     words: 'Its rules are gone for ever. No server is touched, for it is applied to none.',
     content: html`<button class="danger">Delete the group</button>`,

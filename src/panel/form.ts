@@ -16,7 +16,7 @@ export interface FieldProblem {
 export interface FormContext {
   readonly csrf: string;
   /** Of this rendering: two clicks on one form have the same, two renderings have not. */
-  readonly once: string;
+  readonly submissionKey: string;
   /** The form that was sent and refused; null: none. Forms of one name are told apart by their `key`. */
   readonly refused: { readonly name: string; readonly key: string } | null;
   /** What was typed into it. Never a password. */
@@ -50,7 +50,7 @@ export function form(context: FormContext, options: FormOptions, content: Html):
   return html`<form method="post"${attribute('action', action)}${attribute('class', options.class)}${attribute('data-live', options.live)}${options.multipart && new Html(' enctype="multipart/form-data"')}>
 <input type="hidden" name="${PANEL_FIELDS.csrf}" value="${context.csrf}">
 <input type="hidden" name="${PANEL_FIELDS.form}" value="${name}">
-<input type="hidden" name="${PANEL_FIELDS.once}" value="${context.once}">
+<input type="hidden" name="${PANEL_FIELDS.idempotencyKey}" value="${context.submissionKey}">
 ${key !== undefined && html`<input type="hidden" name="${PANEL_FIELDS.key}" value="${key}">\n`}${content}
 </form>`;
 }
@@ -58,28 +58,28 @@ ${key !== undefined && html`<input type="hidden" name="${PANEL_FIELDS.key}" valu
 /** One form's fields, with what was typed into it before it was refused. */
 export class Fields {
   readonly #context: FormContext;
-  readonly #mine: boolean;
+  readonly #isRefused: boolean;
   readonly #prefix: string;
 
   constructor(context: FormContext, name: string, key = '') {
     this.#context = context;
-    this.#mine = context.refused?.name === name && context.refused.key === key;
+    this.#isRefused = context.refused?.name === name && context.refused.key === key;
     this.#prefix = key === '' ? name : `${name}-${key}`;
   }
 
   /** What was typed, or else what stands there already. */
-  value(field: string, present = ''): string {
-    return this.#mine ? (this.#context.values.get(field) ?? '') : present;
+  value(field: string, current = ''): string {
+    return this.#isRefused ? (this.#context.values.get(field) ?? '') : current;
   }
 
   /** Whether a box is ticked. */
-  ticked(field: string, present: boolean): boolean {
-    return this.#mine ? this.#context.values.has(field) : present;
+  isChecked(field: string, present: boolean): boolean {
+    return this.#isRefused ? this.#context.values.has(field) : present;
   }
 
   /** What is wrong with a field, or null. `ssh_keys` hears of `ssh_keys.0`, too. */
   problem(field: string): string | null {
-    if (!this.#mine) return null;
+    if (!this.#isRefused) return null;
     const of = (name: string) => this.#context.problems.find((problem) => problem.field === name);
     const found =
       of(field) ?? this.#context.problems.find((problem) => problem.field.startsWith(`${field}.`));
@@ -95,22 +95,22 @@ export class Fields {
   text(field: string, label: string, options: TextOptions = {}): Html {
     const { type = 'text', value = '', hint } = options;
     const typed = type === 'password' ? '' : this.value(field, value);
-    return this.#labelled(
+    return this.#labeled(
       field,
       label,
-      html`<input id="${this.id(field)}" name="${field}" type="${type}" value="${typed}"${this.#common(field, options)}${attribute('autocomplete', options.autocomplete)}${attribute('inputmode', options.inputmode)}${attribute('placeholder', options.placeholder)}${attribute('size', options.size)}${attribute('min', options.min)}${attribute('max', options.max)}${attribute('maxlength', options.maxLength)}>`,
+      html`<input id="${this.id(field)}" name="${field}" type="${type}" value="${typed}"${this.#commonAttributes(field, options)}${attribute('autocomplete', options.autocomplete)}${attribute('inputmode', options.inputmode)}${attribute('placeholder', options.placeholder)}${attribute('size', options.size)}${attribute('min', options.min)}${attribute('max', options.max)}${attribute('maxlength', options.maxLength)}>`,
       hint,
     );
   }
 
   /** A labelled box of several lines. */
-  area(field: string, label: string, options: TextOptions & { readonly rows?: number } = {}): Html {
+  textarea(field: string, label: string, options: TextOptions & { readonly rows?: number } = {}): Html {
     const { value = '', rows = 5, hint } = options;
-    return this.#labelled(
+    return this.#labeled(
       field,
       label,
       // The first line break after the tag is not part of the text.
-      html`<textarea id="${this.id(field)}" name="${field}" rows="${rows}" spellcheck="false"${this.#common(field, options)}${attribute('maxlength', options.maxLength)}>
+      html`<textarea id="${this.id(field)}" name="${field}" rows="${rows}" spellcheck="false"${this.#commonAttributes(field, options)}${attribute('maxlength', options.maxLength)}>
 ${this.value(field, value)}</textarea>`,
       hint,
     );
@@ -124,23 +124,23 @@ ${this.value(field, value)}</textarea>`,
       ([word, name, off]) =>
         html`<option value="${word}"${word === chosen && new Html(' selected')}${off && new Html(' disabled')}>${name}</option>\n`,
     );
-    return this.#labelled(
+    return this.#labeled(
       field,
       label,
-      html`<select id="${this.id(field)}" name="${field}"${this.#common(field, options)}>
+      html`<select id="${this.id(field)}" name="${field}"${this.#commonAttributes(field, options)}>
 ${rows}</select>`,
       hint,
     );
   }
 
   /** A box to tick: sent as `on`. */
-  tick(
+  checkbox(
     field: string,
     label: Html | string,
     options: { readonly value?: boolean; readonly hint?: string } = {},
   ): Html {
     const problem = this.problem(field);
-    return html`<div class="field tick${problem && ' bad'}"><label><input type="checkbox" id="${this.id(field)}" name="${field}"${this.ticked(field, options.value ?? false) && new Html(' checked')}${this.#described(field, options.hint)}> ${label}</label>
+    return html`<div class="field tick${problem && ' bad'}"><label><input type="checkbox" id="${this.id(field)}" name="${field}"${this.isChecked(field, options.value ?? false) && new Html(' checked')}${this.#describedBy(field, options.hint)}> ${label}</label>
 ${this.#notes(field, options.hint)}</div>`;
   }
 
@@ -149,23 +149,23 @@ ${this.#notes(field, options.hint)}</div>`;
     field: string,
     value: string,
     label: Html | string,
-    options: { readonly checked?: boolean; readonly off?: boolean } = {},
+    options: { readonly checked?: boolean; readonly disabled?: boolean } = {},
   ): Html {
-    const chosen = this.#mine ? this.#context.values.get(field) === value : (options.checked ?? false);
-    return html`<label class="choice${options.off && ' off'}"><input type="radio" name="${field}" value="${value}"${chosen && new Html(' checked')}${options.off && new Html(' disabled')}> <span>${label}</span></label>\n`;
+    const chosen = this.#isRefused ? this.#context.values.get(field) === value : (options.checked ?? false);
+    return html`<label class="choice${options.disabled && ' off'}"><input type="radio" name="${field}" value="${value}"${chosen && new Html(' checked')}${options.disabled && new Html(' disabled')}> <span>${label}</span></label>\n`;
   }
 
   /** What is wrong with a field that is drawn by hand. */
-  note(field: string, hint?: string): Html {
+  notes(field: string, hint?: string): Html {
     return this.#notes(field, hint);
   }
 
   /** Attributes that tell of hint and problem, for a field that is drawn by hand. */
-  described(field: string, hint?: string): Html {
-    return this.#described(field, hint);
+  describedBy(field: string, hint?: string): Html {
+    return this.#describedBy(field, hint);
   }
 
-  #labelled(field: string, label: string, control: Html, hint: string | undefined): Html {
+  #labeled(field: string, label: string, control: Html, hint: string | undefined): Html {
     return html`<div class="field${this.problem(field) !== null && ' bad'}"><label for="${this.id(field)}">${label}</label>
 ${control}
 ${this.#notes(field, hint)}</div>`;
@@ -176,11 +176,11 @@ ${this.#notes(field, hint)}</div>`;
     return html`${problem && html`<p class="problem" id="${this.id(field)}-problem">${problem}</p>`}${hint && html`<p class="hint" id="${this.id(field)}-hint">${hint}</p>`}`;
   }
 
-  #common(field: string, options: { readonly required?: boolean; readonly hint?: string }): Html {
-    return html`${options.required && new Html(' required')}${this.#described(field, options.hint)}`;
+  #commonAttributes(field: string, options: { readonly required?: boolean; readonly hint?: string }): Html {
+    return html`${options.required && new Html(' required')}${this.#describedBy(field, options.hint)}`;
   }
 
-  #described(field: string, hint: string | undefined): Html {
+  #describedBy(field: string, hint: string | undefined): Html {
     const bad = this.problem(field) !== null;
     const ids = [bad && `${this.id(field)}-problem`, hint && `${this.id(field)}-hint`]
       .filter(Boolean)

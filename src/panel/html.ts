@@ -10,16 +10,16 @@ export class Html {
 }
 
 /** What can be put into the template. */
-export type Value = Html | string | number | bigint | null | undefined | false | readonly Value[];
+export type HtmlValue = Html | string | number | bigint | null | undefined | false | readonly HtmlValue[];
 
 /** `` html`<p>${name}</p>` ``: null, undefined and false print nothing, a list prints its items. */
-export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
-  return new Html(parts.reduce((text, part, index) => text + print(values[index - 1]) + part));
+export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return new Html(parts.reduce((text, part, index) => text + renderValue(values[index - 1]) + part));
 }
 
-function print(value: Value): string {
+function renderValue(value: HtmlValue): string {
   if (value === null || value === undefined || value === false) return '';
   if (value instanceof Html) return value.text;
-  if (typeof value === 'object') return value.map(print).join('');
+  if (typeof value === 'object') return value.map(renderValue).join('');
   return String(value).replace(/[&<>"'`]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

@@ -1,22 +1,22 @@
 /** The list of images, official and own, with a form to upload one, and the page of one. */
 import { LIMITS } from '../spec/limits.ts';
-import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import { ARCHES, IMAGE_TYPES, type Image } from '../spec/schemas/image.ts';
-import { filters } from './filters.ts';
-import { foldedForm } from './fold.ts';
+import { collapsibleForm } from './collapsible-form.ts';
+import { day, detailList, emptyState, pager, section, statusBadge, table } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { day, empty, facts, pager, section, state, table } from './parts.ts';
+import { listFilterForm } from './list-filter-form.ts';
 
-const TYPES = { official: 'official', custom: 'your own' } as const;
+const TYPE_LABELS = { official: 'official', custom: 'your own' } as const;
 
 /** What one image is called: the name that it was given, or what it is. */
-export function imageName({ name, family, version, variant }: Image): string {
+export function imageTitle({ name, family, version, variant }: Image): string {
   return name ?? [family, version, variant].filter((word) => word !== null).join(' ');
 }
 
-export interface ImageBounds {
+export interface ImageLimits {
   /** Of one account: how many, and what they take together. */
   readonly count: number;
   readonly gb: number;
@@ -28,23 +28,23 @@ export function imagesView(data: {
   readonly filter: Readonly<Record<string, string>>;
   readonly next: string | null;
   readonly first: string | null;
-  readonly bounds: ImageBounds;
+  readonly limits: ImageLimits;
   readonly forms: FormContext;
 }): View {
   const rows = data.images.map((image) => [
-    html`<a href="${thingPath(PANEL_PATHS.images, image.id)}">${imageName(image)}</a>`,
-    TYPES[image.type],
+    html`<a href="${resourcePath(PANEL_PATHS.images, image.id)}">${imageTitle(image)}</a>`,
+    TYPE_LABELS[image.type],
     image.arch.join(', '),
     `${image.size_gb} GiB`,
     image.deprecated_at === null
       ? day(image.released_at)
-      : state(`deprecated ${image.deprecated_at}`, 'busy'),
+      : statusBadge(`deprecated ${image.deprecated_at}`, 'busy'),
   ]);
   const columns = ['Name', 'Type', 'Architecture', { name: 'Size', class: 'number' }, 'Released'] as const;
   const list =
     rows.length > 0
       ? table({ caption: 'Images', columns, rows })
-      : empty(
+      : emptyState(
           'No image is like that.',
           data.filter.type === 'custom'
             ? 'Upload one of your own below.'
@@ -56,24 +56,24 @@ export function imagesView(data: {
     body: html`${filterForm(data.filter)}
 ${list}
 ${pager(data)}
-${section('Upload an image', uploadPart(data.forms, data.bounds))}`,
+${section('Upload an image', uploadSection(data.forms, data.limits))}`,
   };
 }
 
 function filterForm(filter: Readonly<Record<string, string>>): Html {
   const { family = '', arch = '', type = '' } = filter;
-  return filters(
+  return listFilterForm(
     PANEL_PATHS.images,
     filter,
     (
       fields,
     ) => html`${fields.text('family', 'Family', { type: 'search', value: family, size: 14, placeholder: 'debian' })}
 ${fields.select('arch', 'Architecture', { value: arch, choices: [['', 'any'], ...ARCHES.map((word) => [word, word] as const)] })}
-${fields.select('type', 'Type', { value: type, choices: [['', 'any'], ...IMAGE_TYPES.map((word) => [word, TYPES[word]] as const)] })}`,
+${fields.select('type', 'Type', { value: type, choices: [['', 'any'], ...IMAGE_TYPES.map((word) => [word, TYPE_LABELS[word]] as const)] })}`,
   );
 }
 
-function uploadPart(forms: FormContext, { count, gb, fileGb }: ImageBounds): Html {
+function uploadSection(forms: FormContext, { count, gb, fileGb }: ImageLimits): Html {
   const fields = new Fields(forms, 'upload');
   const text = { maxLength: LIMITS.nameMaxChars, autocomplete: 'off' } as const;
   const problem = fields.problem('arch');
@@ -87,7 +87,7 @@ ${form(
 ${fields.text('version', 'Version', { ...text, hint: 'The day of the upload when left empty.' })}</div>
 <div>${fields.text('variant', 'Variant', { ...text, hint: 'Such as minimal; may stay empty.' })}
 <fieldset><legend>Architecture</legend>
-${problem && html`<p class="problem">${problem}</p>`}${ARCHES.map((arch) => fields.tick(`arch.${arch}`, arch, { value: arch === 'amd64' }))}</fieldset></div></div>
+${problem && html`<p class="problem">${problem}</p>`}${ARCHES.map((arch) => fields.checkbox(`arch.${arch}`, arch, { value: arch === 'amd64' }))}</fieldset></div></div>
 ${fileField(fields, fileGb)}
 <button>Upload the image</button>`,
 )}`;
@@ -96,8 +96,8 @@ ${fileField(fields, fileGb)}
 function fileField(fields: Fields, fileGb: number): Html {
   const hint = `At most ${fileGb} GiB. Stay on this page until it is done.`;
   return html`<div class="field${fields.problem('file') !== null && ' bad'}"><label for="${fields.id('file')}">File</label>
-<input type="file" id="${fields.id('file')}" name="file" required accept=".iso,application/x-iso9660-image"${fields.described('file', hint)}>
-${fields.note('file', hint)}</div>`;
+<input type="file" id="${fields.id('file')}" name="file" required accept=".iso,application/x-iso9660-image"${fields.describedBy('file', hint)}>
+${fields.notes('file', hint)}</div>`;
 }
 
 export function imageView(data: {
@@ -108,12 +108,12 @@ export function imageView(data: {
 }): View {
   const { image, removedOn, forms } = data;
   return {
-    title: imageName(image),
+    title: imageTitle(image),
     section: 'images',
-    above: [['Images', PANEL_PATHS.images]],
-    body: html`${image.deprecated_at !== null && removedOn !== null && html`<p class="banner warn">${deprecation(image.deprecated_at, removedOn)}</p>`}
-${facts([
-  ['Type', TYPES[image.type]],
+    breadcrumbs: [['Images', PANEL_PATHS.images]],
+    body: html`${image.deprecated_at !== null && removedOn !== null && html`<p class="banner warn">${deprecationNote(image.deprecated_at, removedOn)}</p>`}
+${detailList([
+  ['Type', TYPE_LABELS[image.type]],
   ['Family', image.family],
   ['Version', image.version],
   ['Variant', image.variant],
@@ -123,17 +123,17 @@ ${facts([
   [image.type === 'custom' ? 'Uploaded' : 'Released', day(image.released_at)],
   ['Id', html`<code>${image.id}</code>`],
 ])}
-${image.type === 'custom' && section('Delete', deletePart(forms))}`,
+${image.type === 'custom' && section('Delete', deleteSection(forms))}`,
   };
 }
 
-function deprecation(since: string, gone: string): Html {
+function deprecationNote(since: string, gone: string): Html {
   return html`Deprecated since ${day(since)}: no new server can have it. Servers that have it keep running and can be installed
 from it again until it is removed on ${day(gone)}.`;
 }
 
-function deletePart(forms: FormContext): Html {
-  return foldedForm(forms, 'delete', {
+function deleteSection(forms: FormContext): Html {
+  return collapsibleForm(forms, 'delete', {
     summary: 'Delete this image',
     words:
       'No new server can have it then, and it has to be uploaded again to come back. Servers that were installed from it keep running.',

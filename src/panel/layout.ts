@@ -11,7 +11,7 @@ export interface View {
   readonly title: string;
   readonly section?: Section;
   /** Where this page hangs: `[['Servers', '/servers']]`. */
-  readonly above?: readonly (readonly [name: string, path: string])[];
+  readonly breadcrumbs?: readonly (readonly [name: string, path: string])[];
   readonly body: Html;
   /** HTTP status; 200 when left out. */
   readonly status?: number;
@@ -33,11 +33,11 @@ export interface Frame {
   readonly forms: FormContext;
   readonly assets: { readonly style: string; readonly script: string };
   /** How to load this page without its refreshing; null while it does not. */
-  readonly still: {
+  readonly autoRefresh: {
     readonly path: string;
-    readonly everyS: number;
+    readonly intervalS: number;
     /** What is loaded again: this page, without what was just done. */
-    readonly again: string;
+    readonly reloadPath: string;
   } | null;
 }
 
@@ -57,9 +57,9 @@ const SECTIONS = {
 } as const;
 
 /** A whole page. */
-export function page(view: View, frame: Frame): string {
+export function renderDocument(view: View, frame: Frame): string {
   const { account, assets } = frame;
-  const whole = html`<!doctype html>
+  const document = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -74,17 +74,17 @@ export function page(view: View, frame: Frame): string {
 ${masthead(frame)}
 ${account && sectionLinks(view)}
 <main id="content" tabindex="-1">
-${trail(view)}
+${breadcrumbTrail(view)}
 ${banners(frame)}
 <h1>${view.title}</h1>
 ${view.body}
-${frame.still && stillLink(frame.still)}
+${frame.autoRefresh && autoRefreshNote(frame.autoRefresh)}
 </main>
 ${footer(frame)}
 </body>
 </html>
 `;
-  return whole.text;
+  return document.text;
 }
 
 function masthead(frame: Frame): Html {
@@ -114,9 +114,9 @@ ${of(true)}</ul><ul>
 ${of(false)}</ul></nav>`;
 }
 
-function trail({ above }: View): Html | null {
-  if (!above || above.length === 0) return null;
-  const links = above.map(
+function breadcrumbTrail({ breadcrumbs }: View): Html | null {
+  if (!breadcrumbs || breadcrumbs.length === 0) return null;
+  const links = breadcrumbs.map(
     ([name, path]) => html`<a href="${path}">${name}</a> <span aria-hidden="true">/</span> `,
   );
   return html`<nav class="trail" aria-label="Above this page">${links}</nav>`;
@@ -130,8 +130,8 @@ ${notice && html`<p class="banner done" role="status">${notice}</p>\n`}
 ${failure && html`<div class="banner fault" role="alert"><p>${failure.message}</p>${failure.remedy && html`<p><a href="${failure.remedy.path}">${failure.remedy.name}</a></p>`}</div>\n`}`;
 }
 
-function stillLink({ path, everyS }: { readonly path: string; readonly everyS: number }): Html {
-  return html`<p class="soft still">This page loads again every ${everyS} seconds. <a href="${path}">Stop that</a></p>`;
+function autoRefreshNote({ path, intervalS }: { readonly path: string; readonly intervalS: number }): Html {
+  return html`<p class="soft still">This page loads again every ${intervalS} seconds. <a href="${path}">Stop that</a></p>`;
 }
 
 function footer({ site }: Frame): Html {

@@ -1,13 +1,13 @@
 /** The ledger: all that was booked on the balance; and a month of it, to print. */
-import { MONEY_PATHS, PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import { LEDGER_TYPES, type LedgerEntry } from '../spec/schemas/ledger-entry.ts';
 import { billingTabs } from './billing.ts';
+import { detailList, emptyState, pager, table, time, usd } from './components.ts';
 import { Fields, type FormContext } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { empty, facts, pager, table, time, usd } from './parts.ts';
 
-const TYPE_NAMES: Record<LedgerEntry['type'], string> = {
+const ENTRY_TYPE_NAMES: Record<LedgerEntry['type'], string> = {
   charge: 'Charge',
   topup: 'Top-up',
   bonus: 'Bonus',
@@ -16,12 +16,12 @@ const TYPE_NAMES: Record<LedgerEntry['type'], string> = {
   reversal: 'Reversal',
 };
 
-export function typeName(type: LedgerEntry['type']): string {
-  return TYPE_NAMES[type];
+export function entryTypeName(type: LedgerEntry['type']): string {
+  return ENTRY_TYPE_NAMES[type];
 }
 
 /** `+$30.00`, `−$12.50`. */
-export function signed(amount: number): string {
+export function formatSignedUsd(amount: number): string {
   return amount > 0 ? `+${usd(amount)}` : usd(amount);
 }
 
@@ -29,11 +29,11 @@ export function signed(amount: number): string {
 export function resourceLink(resource: string | null, names: ReadonlyMap<string, string>): Html | null {
   if (resource === null) return null;
   if (resource.startsWith('top_'))
-    return html`<a href="${thingPath(MONEY_PATHS.topups, resource)}">the top-up</a>`;
+    return html`<a href="${resourcePath(BILLING_PATHS.topups, resource)}">the top-up</a>`;
   const name = names.get(resource);
   return name === undefined
     ? html`<span class="soft">a server that is gone</span>`
-    : html`<a href="${thingPath(PANEL_PATHS.servers, resource)}">${name}</a>`;
+    : html`<a href="${resourcePath(PANEL_PATHS.servers, resource)}">${name}</a>`;
 }
 
 export function ledgerView(data: {
@@ -47,22 +47,22 @@ export function ledgerView(data: {
 }): View {
   const rows = data.entries.map((entry) => [
     time(entry.created_at),
-    typeName(entry.type),
-    signed(entry.amount_usd),
+    entryTypeName(entry.type),
+    formatSignedUsd(entry.amount_usd),
     usd(entry.balance_after_usd),
     entry.description,
     resourceLink(entry.resource, data.names),
-    html`<a href="${thingPath(MONEY_PATHS.receipts, entry.id)}">Receipt</a>`,
+    html`<a href="${resourcePath(BILLING_PATHS.receipts, entry.id)}">Receipt</a>`,
   ]);
   return {
     title: 'Ledger',
     section: 'billing',
-    above: [['Billing', PANEL_PATHS.billing]],
-    body: html`${billingTabs(MONEY_PATHS.ledger)}
+    breadcrumbs: [['Billing', PANEL_PATHS.billing]],
+    body: html`${billingTabs(BILLING_PATHS.ledger)}
 ${typeFilter(data)}
 ${
   rows.length === 0
-    ? empty(
+    ? emptyState(
         data.type === '' ? 'Nothing was booked yet.' : 'Nothing of this kind was booked yet.',
         html`<a href="${PANEL_PATHS.topup}">Top up the balance</a>; each credit and each charge stands here.`,
       )
@@ -83,7 +83,7 @@ ${pager(data)}`,
 
 function typeFilter({ type, forms }: { readonly type: string; readonly forms: FormContext }): Html {
   const fields = new Fields(forms, 'filter');
-  const choices = LEDGER_TYPES.map((word) => [word, TYPE_NAMES[word]] as const);
+  const choices = LEDGER_TYPES.map((word) => [word, ENTRY_TYPE_NAMES[word]] as const);
   return html`<form method="get" class="filters"><div class="row">
 ${fields.select('type', 'Kind', { value: type, choices: [['', 'All'], ...choices] })}
 <button class="plain">Show</button>
@@ -102,11 +102,11 @@ export interface StatementData {
   /** Oldest first. */
   readonly entries: readonly LedgerEntry[];
   readonly names: ReadonlyMap<string, string>;
-  readonly earlier: string;
+  readonly previousPath: string;
   /** Null: it has not begun. */
-  readonly later: string | null;
+  readonly nextMonthPath: string | null;
   /** Whether it is not over yet. */
-  readonly open: boolean;
+  readonly isCurrent: boolean;
   readonly next: string | null;
   readonly first: string | null;
 }
@@ -114,25 +114,25 @@ export interface StatementData {
 export function statementView(data: StatementData): View {
   const rows = data.entries.map((entry) => [
     time(entry.created_at),
-    typeName(entry.type),
+    entryTypeName(entry.type),
     entry.description,
     resourceLink(entry.resource, data.names),
     html`<code>${entry.id}</code>`,
-    signed(entry.amount_usd),
+    formatSignedUsd(entry.amount_usd),
   ]);
   return {
     title: `Statement, ${data.name}`,
     section: 'billing',
-    above: [['Billing', PANEL_PATHS.billing]],
-    body: html`${billingTabs(MONEY_PATHS.statement)}
-<p class="no-print"><a href="${data.earlier}">The month before</a>${data.later !== null && html` · <a href="${data.later}">The month after</a>`}</p>
-${facts([
+    breadcrumbs: [['Billing', PANEL_PATHS.billing]],
+    body: html`${billingTabs(BILLING_PATHS.statement)}
+<p class="no-print"><a href="${data.previousPath}">The month before</a>${data.nextMonthPath !== null && html` · <a href="${data.nextMonthPath}">The month after</a>`}</p>
+${detailList([
   ['From', data.site],
   ['For', data.email],
   ['Balance at its begin', usd(data.opening_usd)],
-  ['Came in', signed(data.in_usd)],
-  ['Went out', signed(data.out_usd)],
-  [data.open ? 'Balance now' : 'Balance at its end', html`<strong>${usd(data.closing_usd)}</strong>`],
+  ['Came in', formatSignedUsd(data.in_usd)],
+  ['Went out', formatSignedUsd(data.out_usd)],
+  [data.isCurrent ? 'Balance now' : 'Balance at its end', html`<strong>${usd(data.closing_usd)}</strong>`],
 ])}
 ${
   rows.length === 0

@@ -6,12 +6,12 @@ import { html } from './html.ts';
 import type { View } from './layout.ts';
 import { codeField } from './sign-in.ts';
 
-interface Link {
+interface LinkData {
   readonly forms: FormContext;
   readonly token: string;
 }
 
-export function confirmView(data: Link & { readonly email: string; readonly isNew: boolean }): View {
+export function confirmView(data: LinkData & { readonly email: string; readonly isNew: boolean }): View {
   const about = data.isNew
     ? html`<p>This makes <strong>${data.email}</strong> the e-mail address of your account. The present one is told.</p>`
     : html`<p>This confirms that mail to <strong>${data.email}</strong> reaches you.</p>`;
@@ -36,17 +36,17 @@ export function confirmedView(email: string): View {
 }
 
 /** `formerEmail`: the address that the account had before it was changed; null: only the password is set. */
-export function resetView(data: Link & { readonly formerEmail: string | null }): View {
-  const { formerEmail, forms } = data;
+export function resetView(data: LinkData & { readonly previousEmail: string | null }): View {
+  const { previousEmail, forms } = data;
   const fields = new Fields(forms, 'reset');
   const typed = { type: 'password', required: true, autocomplete: 'new-password' } as const;
   const about =
-    formerEmail === null
+    previousEmail === null
       ? html`<p>All sessions of the account end, and you are signed in here.</p>`
-      : html`<p>The e-mail address of your account was changed. This makes <strong>${formerEmail}</strong> its address again, sets a
+      : html`<p>The e-mail address of your account was changed. This makes <strong>${previousEmail}</strong> its address again, sets a
 new password, and ends all sessions. Look at your API tokens afterwards: end those that you do not know.</p>`;
   return {
-    title: formerEmail === null ? 'Set a new password' : 'Take your account back',
+    title: previousEmail === null ? 'Set a new password' : 'Take your account back',
     body: html`${about}
 ${form(
   forms,
@@ -69,7 +69,7 @@ export function resetDoneView(): View {
 }
 
 /** For whoever has no link yet. */
-export function askForResetView(forms: FormContext): View {
+export function requestResetView(forms: FormContext): View {
   const fields = new Fields(forms, 'ask');
   return {
     title: 'Set a new password',
@@ -87,7 +87,7 @@ ${form(
   };
 }
 
-export function resetAskedView(): View {
+export function resetRequestedView(): View {
   return {
     title: 'Look into your mailbox',
     body: html`<p>If there is an account with this address, a link is on its way to it. It works for two hours. A few such mails are sent
@@ -96,15 +96,15 @@ in an hour, not more.</p>`,
 }
 
 /** A link that does nothing any more. `why` null: it is said above the page. */
-export function deadLinkView(why: string | null): View {
+export function invalidLinkView(reason: string | null): View {
   return {
     title: 'This did not work',
-    body: html`${why && html`<p>${why}</p>\n`}<p><a href="${LINK_PATHS.reset}">Ask for a link to set a new password</a> · <a href="${PANEL_PATHS.signIn}">Sign in</a></p>`,
+    body: html`${reason && html`<p>${reason}</p>\n`}<p><a href="${LINK_PATHS.reset}">Ask for a link to set a new password</a> · <a href="${PANEL_PATHS.signIn}">Sign in</a></p>`,
   };
 }
 
 /** For whoever comes to a page of links without one. */
-export function noLinkView(): View {
+export function missingLinkView(): View {
   return {
     title: 'Confirm your e-mail address',
     body: html`<p>Open the link from our mail: it leads here. <a href="${PANEL_PATHS.account}">Your account</a> has another one

@@ -14,11 +14,11 @@ export interface MarkdownPage {
 /** Where a link to another file leads; null: nowhere, and it is text. */
 export type ResolveLink = (href: string) => string | null;
 
-const SAFE = /^(?:https?:\/\/|mailto:|\/(?!\/)|#)/i;
+const SAFE_HREF = /^(?:https?:\/\/|mailto:|\/(?!\/)|#)/i;
 
 const parser = new MarkdownIt({ html: false, linkify: false, typographer: false }).disable('image');
 // What is no safe address yet may be the name of another document: `resolve` decides before anything is shown.
-parser.validateLink = (href) => SAFE.test(href) || /^[\w./-]+(?:#[\w-]*)?$/.test(href);
+parser.validateLink = (href) => SAFE_HREF.test(href) || /^[\w./-]+(?:#[\w-]*)?$/.test(href);
 
 type Token = ReturnType<typeof parser.parse>[number];
 
@@ -26,14 +26,14 @@ type Token = ReturnType<typeof parser.parse>[number];
 export function markdown(source: string, resolve: ResolveLink = () => null): MarkdownPage {
   const tokens = parser.parse(source, {});
   const [first, inline] = tokens;
-  const titled = first?.type === 'heading_open' && first.tag === 'h1';
-  const rest = titled ? tokens.slice(3) : tokens;
-  nameHeadings(rest);
+  const hasTitle = first?.type === 'heading_open' && first.tag === 'h1';
+  const rest = hasTitle ? tokens.slice(3) : tokens;
+  addHeadingIds(rest);
   for (const token of rest) if (token.children) resolveLinks(token.children, resolve);
-  nameTables(rest);
+  labelTables(rest);
   const text = parser.renderer.render(rest, parser.options, {});
   return {
-    title: titled ? textOf(inline) : null,
+    title: hasTitle ? plainText(inline) : null,
     // Written by the parser, which escapes what it does not write itself.
     body: new Html(text),
   };
@@ -44,16 +44,16 @@ export function markdownLine(source: string): Html {
   return new Html(parser.renderInline(source));
 }
 
-function textOf(token: Token | undefined): string {
+function plainText(token: Token | undefined): string {
   return (token?.children ?? []).map(({ content }) => content).join('');
 }
 
 /** A heading is linked to by its words, as code forges do it; a second one of the same words has a number. */
-function nameHeadings(tokens: readonly Token[]): void {
+function addHeadingIds(tokens: readonly Token[]): void {
   const seen = new Map<string, number>();
   tokens.forEach((token, index) => {
     if (token.type !== 'heading_open') return;
-    const words = textOf(tokens[index + 1]).toLowerCase();
+    const words = plainText(tokens[index + 1]).toLowerCase();
     const slug = words.replace(/[^\p{L}\p{N} _-]+/gu, '').replace(/ /g, '-');
     const before = seen.get(slug) ?? 0;
     seen.set(slug, before + 1);
@@ -65,20 +65,20 @@ function nameHeadings(tokens: readonly Token[]): void {
 }
 
 function resolveLinks(tokens: Token[], resolve: ResolveLink): void {
-  let dropped = false;
+  let isDropped = false;
   for (const token of tokens) {
     if (token.type === 'link_open') {
       const href = String(token.attrGet('href') ?? '');
-      const target = SAFE.test(href) ? href : resolve(href);
-      dropped = target === null;
+      const target = SAFE_HREF.test(href) ? href : resolve(href);
+      isDropped = target === null;
       if (target !== null) token.attrSet('href', target);
     }
-    if (dropped && (token.type === 'link_open' || token.type === 'link_close')) hide(token);
-    if (token.type === 'link_close') dropped = false;
+    if (isDropped && (token.type === 'link_open' || token.type === 'link_close')) hideToken(token);
+    if (token.type === 'link_close') isDropped = false;
   }
 }
 
-function hide(token: Token): void {
+function hideToken(token: Token): void {
   token.type = 'text';
   token.content = '';
   token.tag = '';
@@ -86,11 +86,11 @@ function hide(token: Token): void {
 }
 
 /** Wide tables and long lines of code are scrolled, by keyboard too: each has a name. */
-function nameTables(tokens: readonly Token[]): void {
+function labelTables(tokens: readonly Token[]): void {
   let heading = '';
   let tables = 0;
   tokens.forEach((token, index) => {
-    if (token.type === 'heading_open') heading = textOf(tokens[index + 1]);
+    if (token.type === 'heading_open') heading = plainText(tokens[index + 1]);
     if (token.type === 'table_open') {
       tables += 1;
       token.content = `Table ${tables}${heading && `: ${heading}`}`;
@@ -99,7 +99,7 @@ function nameTables(tokens: readonly Token[]): void {
 }
 
 /** What is typed or kept in a file: with scripts a button copies it. */
-const TYPED = new Set(['sh', 'js', 'ts', 'python', 'go', 'yaml']);
+const COPYABLE_LANGUAGES = new Set(['sh', 'js', 'ts', 'python', 'go', 'yaml']);
 
 const { rules } = parser.renderer;
 const { escapeHtml } = parser.utils;
@@ -108,6 +108,6 @@ rules.table_open = (tokens, index) =>
 rules.table_close = () => '</table></div>\n';
 rules.fence = (tokens, index) => {
   const { content = '', info = '' } = tokens[index] ?? {};
-  return `<pre tabindex="0"><code${TYPED.has(info) ? ' data-copy' : ''}>${escapeHtml(content)}</code></pre>\n`;
+  return `<pre tabindex="0"><code${COPYABLE_LANGUAGES.has(info) ? ' data-copy' : ''}>${escapeHtml(content)}</code></pre>\n`;
 };
 rules.code_block = rules.fence;

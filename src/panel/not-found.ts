@@ -13,7 +13,7 @@ export function notFoundView(): View {
 }
 
 /** For what could not be shown. */
-export function faultView(message: string, requestId: string): View {
+export function errorView(message: string, requestId: string): View {
   return {
     title: 'This did not work',
     body: html`<p>${message}</p>

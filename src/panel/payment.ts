@@ -1,13 +1,13 @@
 /** One top-up: where to pay how much, how far the payment has come, and what to do when it is not as it was asked. */
 import type { CoinCode } from '../spec/coins.ts';
-import { MONEY_PATHS, PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { Topup } from '../spec/schemas/topup.ts';
 import type { SessionTopupStatus } from '../spec/states.ts';
-import { coinName, coinUnit, topupState } from './coin-words.ts';
+import { coinName, coinUnit, topupStatusBadge } from './coin-names.ts';
+import { copyable, detailList, section, table, time, usd } from './components.ts';
 import { type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { copyable, facts, section, table, time, usd } from './parts.ts';
 import { qrCode } from './qr.ts';
 
 export interface PaymentData {
@@ -43,7 +43,7 @@ export interface PaymentData {
 const REFRESH_S = 15;
 
 /** On some networks the URI is the bare address, which leads nowhere. */
-const SCHEME = /^(?!javascript:)[a-z]{3,20}:/;
+const WALLET_URI = /^(?!javascript:)[a-z]{3,20}:/;
 
 const PART_STATES = {
   seen: 'seen, in no block yet',
@@ -56,25 +56,25 @@ const PART_STATES = {
 
 export function paymentView(data: PaymentData): View {
   const { topup, status } = data;
-  const waits = status === 'waiting' || status === 'confirming';
+  const isPending = status === 'waiting' || status === 'confirming';
   return {
     title: `Top-up of ${usd(topup.amount_usd)}`,
     section: 'billing',
-    above: [['Billing', PANEL_PATHS.billing]],
-    ...(waits ? { refreshS: REFRESH_S } : {}),
-    body: html`<p>${topupState(status)}</p>
-${standing(data)}
+    breadcrumbs: [['Billing', PANEL_PATHS.billing]],
+    ...(isPending ? { refreshS: REFRESH_S } : {}),
+    body: html`<p>${topupStatusBadge(status)}</p>
+${paymentStatus(data)}
 ${status === 'waiting' && howToPay(data)}
-${data.missing && status !== 'error' && rest(data, data.missing)}
+${data.missing && status !== 'error' && remainderSection(data, data.missing)}
 ${status === 'error' && html`<div class="banner fault">${refundInstructions(topup)}</div>`}
-${data.parts.length > 0 && section('Payments', payments(data))}
-${section('This top-up', about(data))}
-${status === 'waiting' && cancel(data.forms)}
-${data.sandbox !== null && waits && sandboxNote(topup, data.sandbox)}`,
+${data.parts.length > 0 && section('Payments', paymentsTable(data))}
+${section('This top-up', topupDetails(data))}
+${status === 'waiting' && cancelSection(data.forms)}
+${data.sandbox !== null && isPending && sandboxNote(topup, data.sandbox)}`,
   };
 }
 
-function standing(data: PaymentData): Html {
+function paymentStatus(data: PaymentData): Html {
   const { topup, status } = data;
   const coinIn = html`${data.received} ${coinUnit(topup.coin)}`;
   switch (status) {
@@ -83,10 +83,10 @@ function standing(data: PaymentData): Html {
     case 'confirming':
       return html`${data.taken_back && html`<p class="banner warn">A payment left its chain after it was credited, so its credit was taken back. It is credited again when the payment returns.</p>`}
 ${data.received !== null && html`<p>${coinIn} arrived, worth ${usd(data.received_usd)}. <strong>${topup.confirmations} of ${topup.required_confirmations} confirmations.</strong> The balance has it when all are there; you can leave this page.</p>`}
-${oddities(data)}`;
+${paymentNotes(data)}`;
     case 'confirmed':
-      return html`<p><strong>${usd(topup.credited_usd)}</strong> ${topup.credited_usd === 1 ? 'is' : 'are'} on your balance${data.bonus_paid_usd > 0 && html`, and a bonus of <strong>${usd(data.bonus_paid_usd)}</strong>`}. <a href="${thingPath(MONEY_PATHS.receipts, topup.id)}">Receipt</a></p>
-${oddities(data)}`;
+      return html`<p><strong>${usd(topup.credited_usd)}</strong> ${topup.credited_usd === 1 ? 'is' : 'are'} on your balance${data.bonus_paid_usd > 0 && html`, and a bonus of <strong>${usd(data.bonus_paid_usd)}</strong>`}. <a href="${resourcePath(BILLING_PATHS.receipts, topup.id)}">Receipt</a></p>
+${paymentNotes(data)}`;
     case 'error':
       return html`<p>Paid and confirmed, not credited.</p>`;
     default:
@@ -96,7 +96,7 @@ ${oddities(data)}`;
 }
 
 /** What is not as it was asked, and what became of it. */
-function oddities(data: PaymentData): Html {
+function paymentNotes(data: PaymentData): Html {
   const late = data.parts.some((part) => part.late && part.state !== 'gone' && part.state !== 'refunded');
   return html`${late && html`<p>A payment came into a block after ${time(data.counts_until)}, when the rate was not kept any more. It counts at the rate of that moment, which stands beside it.</p>`}
 ${data.over_usd > 0 && html`<p>You paid more than was asked: all of it counts, ${usd(data.over_usd)} more.</p>`}`;
@@ -112,10 +112,10 @@ function howToPay(data: PaymentData): Html {
 <p class="once">${copyable(topup.deposit_amount)}</p>
 <p>to this address, which is yours for this one top-up</p>
 <p class="once">${copyable(topup.deposit_address)}</p>
-${SCHEME.test(topup.payment_uri) && html`<p><a href="${topup.payment_uri}">Open in a wallet</a></p>`}
-<p>The rate is kept until ${time(topup.expires_at)}: <time datetime="${topup.expires_at}" data-until="${data.left_until}">${minutes(data.left_ms)}</time> left.</p>
+${WALLET_URI.test(topup.payment_uri) && html`<p><a href="${topup.payment_uri}">Open in a wallet</a></p>`}
+<p>The rate is kept until ${time(topup.expires_at)}: <time datetime="${topup.expires_at}" data-until="${data.left_until}">${formatMinutes(data.left_ms)}</time> left.</p>
 </div><div>
-<p><img src="${thingPath(MONEY_PATHS.topups, topup.id)}/qr.png" width="${sidePx}" height="${sidePx}" alt="The address and the amount as a QR code"></p>
+<p><img src="${resourcePath(BILLING_PATHS.topups, topup.id)}/qr.png" width="${sidePx}" height="${sidePx}" alt="The address and the amount as a QR code"></p>
 </div></div>`;
 }
 
@@ -123,7 +123,10 @@ function networkWarning({ coin, network }: { readonly coin: CoinCode; readonly n
   return html`<p class="banner warn">Send only ${coinName(coin)} (${coinUnit(coin)}) on ${network}. Another coin, or the same one on another network, is lost.</p>`;
 }
 
-function rest(data: PaymentData, missing: { readonly usd: number; readonly amount: string | null }): Html {
+function remainderSection(
+  data: PaymentData,
+  missing: { readonly usd: number; readonly amount: string | null },
+): Html {
   const { topup } = data;
   const unit = coinUnit(topup.coin);
   if (missing.amount === null) {
@@ -147,7 +150,7 @@ export function refundInstructions(topup: Pick<Topup, 'id' | 'network'>): Html {
 whether you want it credited later or refunded.</p>`;
 }
 
-function payments(data: PaymentData): Html {
+function paymentsTable(data: PaymentData): Html {
   const unit = coinUnit(data.topup.coin);
   const rows = data.parts.map((part) => [
     html`<code>${part.txid}</code>`,
@@ -174,11 +177,11 @@ function payments(data: PaymentData): Html {
 ${data.more_parts > 0 && html`<p class="soft">And ${data.more_parts} more.</p>`}`;
 }
 
-function about(data: PaymentData): Html {
+function topupDetails(data: PaymentData): Html {
   const { topup, status } = data;
   const unit = coinUnit(topup.coin);
   const credited = topup.credited_usd > 0;
-  return facts([
+  return detailList([
     ['Amount', usd(topup.amount_usd)],
     [credited ? 'Bonus' : 'Bonus for that amount', topup.bonus_usd > 0 ? usd(topup.bonus_usd) : 'none'],
     ['Coin', html`${coinName(topup.coin)} (${unit}) on ${topup.network}`],
@@ -193,7 +196,7 @@ function about(data: PaymentData): Html {
   ]);
 }
 
-function cancel(forms: FormContext): Html {
+function cancelSection(forms: FormContext): Html {
   return section(
     'Cancel',
     html`<p>If you have not paid and do not want to: nothing is lost, and it makes room for another one.</p>
@@ -215,7 +218,7 @@ curl ${baseUrl}/sandbox/blocks --json '${mine}'</pre></details>`;
 }
 
 /** Rounded down: nobody is told of a minute that is not there. */
-function minutes(leftMs: number): string {
-  const left = Math.floor(leftMs / 60_000);
-  return left === 1 ? '1 minute' : `${left} minutes`;
+function formatMinutes(leftMs: number): string {
+  const minutesLeft = Math.floor(leftMs / 60_000);
+  return minutesLeft === 1 ? '1 minute' : `${minutesLeft} minutes`;
 }

@@ -1,12 +1,12 @@
 /** What is sold: plans by region with their stock, and what each costs by cycle. */
 import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths } from '../spec/limits.ts';
-import { deployPath, PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { deployPath, PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import { PLAN_CATEGORIES, type Plan } from '../spec/schemas/plan.ts';
 import type { Region } from '../spec/schemas/region.ts';
+import { detailList, emptyState, section, statusBadge, table, usd } from './components.ts';
 import { Fields, type FormContext } from './form.ts';
-import { type Html, html, type Value } from './html.ts';
+import { type Html, type HtmlValue, html } from './html.ts';
 import type { View } from './layout.ts';
-import { empty, facts, section, state, table, usd } from './parts.ts';
 
 /** What a cycle of a plan costs, in US dollars. */
 export interface CyclePrice {
@@ -20,19 +20,19 @@ export interface SoldPlan extends Plan {
   /** Where it is sold, whether or not there is room now. */
   readonly sold_in: readonly string[];
   /** Nobody can order it here: the operator sells it to who asks. */
-  readonly by_hand: boolean;
+  readonly on_request: boolean;
 }
 
 export const CATEGORY_NAMES = { vps: 'Virtual servers', dedicated: 'Dedicated machines' } as const;
 
 /** Nothing can be ordered now, and why, where the page does not say it anyway; null: it can. */
-export type Closed = { readonly note: string | null } | null;
+export type OrderingClosed = { readonly note: string | null } | null;
 
 export interface PlansData {
   readonly plans: readonly SoldPlan[];
   readonly regions: readonly Region[];
   readonly chosen: { readonly category: string; readonly region: string; readonly months: CycleMonths };
-  readonly closed: Closed;
+  readonly closed: OrderingClosed;
   readonly forms: FormContext;
 }
 
@@ -42,20 +42,20 @@ export function plansView(data: PlansData): View {
     section: 'plans',
     body: html`<p>A server is paid for in advance, from the balance, for a cycle of 1, 3, 6 or 12 months. Longer cycles cost less.
 Traffic that comes in is not counted; above what a plan includes it is slowed down and never charged.</p>
-${chooser(data)}
+${planFilterForm(data)}
 <div id="plans">
 ${closedNote(data.closed)}
-${offers(data)}
-${cycles(data.plans)}
+${planTables(data)}
+${cyclePricesSection(data.plans)}
 </div>`,
   };
 }
 
-function closedNote(closed: Closed): Html | null {
+function closedNote(closed: OrderingClosed): Html | null {
   return closed?.note ? html`<p class="banner warn">${closed.note}</p>` : null;
 }
 
-function chooser({ regions, chosen, forms }: PlansData): Html {
+function planFilterForm({ regions, chosen, forms }: PlansData): Html {
   const fields = new Fields(forms, 'filter');
   const categories = PLAN_CATEGORIES.map((word) => [word, CATEGORY_NAMES[word]] as const);
   return html`<form method="get" class="filters" data-live="#plans"><div class="row">
@@ -66,34 +66,34 @@ ${fields.select('region', 'Region', {
 })}
 ${fields.select('months', 'Cycle', {
   value: String(chosen.months),
-  choices: CYCLE_MONTHS.map((months) => [String(months), cycleName(months)] as const),
+  choices: CYCLE_MONTHS.map((months) => [String(months), formatCycle(months)] as const),
 })}
 <button class="plain">Show</button>
 </div></form>`;
 }
 
-function offers(data: PlansData): Value {
+function planTables(data: PlansData): HtmlValue {
   const { plans, regions, chosen } = data;
   const shown = regions.filter(({ id }) => chosen.region === '' || id === chosen.region);
-  const sold = plans.filter(({ sold_in }) => shown.some(({ id }) => sold_in.includes(id)));
-  if (sold.length === 0)
-    return empty('Nothing of this kind is sold there.', 'Choose another region or kind above.');
+  const soldPlans = plans.filter(({ sold_in }) => shown.some(({ id }) => sold_in.includes(id)));
+  if (soldPlans.length === 0)
+    return emptyState('Nothing of this kind is sold there.', 'Choose another region or kind above.');
   return PLAN_CATEGORIES.map((category) => {
-    const rows = sold.filter((plan) => plan.category === category);
+    const rows = soldPlans.filter((plan) => plan.category === category);
     return (
       rows.length > 0 &&
-      section(CATEGORY_NAMES[category], offerTable(category, rows, { ...data, regions: shown }))
+      section(CATEGORY_NAMES[category], planTable(category, rows, { ...data, regions: shown }))
     );
   });
 }
 
-function offerTable(category: Plan['category'], plans: readonly SoldPlan[], data: PlansData): Html {
+function planTable(category: Plan['category'], plans: readonly SoldPlan[], data: PlansData): Html {
   const { regions, chosen, closed } = data;
   return table({
-    caption: `${CATEGORY_NAMES[category]}, prices for ${cycleName(chosen.months)}`,
+    caption: `${CATEGORY_NAMES[category]}, prices for ${formatCycle(chosen.months)}`,
     columns: [
       'Plan',
-      { name: cycleName(chosen.months), class: 'number' },
+      { name: formatCycle(chosen.months), class: 'number' },
       category === 'vps' ? 'Virtual processors' : 'Cores',
       'Memory',
       'NVMe disk',
@@ -104,9 +104,9 @@ function offerTable(category: Plan['category'], plans: readonly SoldPlan[], data
       planLink(plan.id),
       priceCell(plan, chosen.months),
       html`${plan.cpu} <span class="soft">${plan.cpu_model}</span>`,
-      memory(plan),
-      disk(plan),
-      traffic(plan),
+      formatMemory(plan),
+      formatDisk(plan),
+      formatTraffic(plan),
       ...regions.map((region) => stockCell(plan, region, closed, chosen.months)),
     ]),
   });
@@ -120,13 +120,13 @@ function priceCell(plan: SoldPlan, months: CycleMonths): Html | null {
 }
 
 /** Every plan with the price of every cycle. */
-function cycles(all: readonly SoldPlan[]): Html | null {
-  if (all.length === 0) return null;
-  const plans = PLAN_CATEGORIES.flatMap((category) => all.filter((plan) => plan.category === category));
+function cyclePricesSection(allPlans: readonly SoldPlan[]): Html | null {
+  if (allPlans.length === 0) return null;
+  const plans = PLAN_CATEGORIES.flatMap((category) => allPlans.filter((plan) => plan.category === category));
   const columns = CYCLE_MONTHS.map((months) => {
     const percent = CYCLE_DISCOUNT_PERCENT[months];
     return {
-      name: `${cycleName(months)}${percent === 0 ? '' : `, ${percent} % less`}`,
+      name: `${formatCycle(months)}${percent === 0 ? '' : `, ${percent} % less`}`,
       class: 'number',
     } as const;
   });
@@ -147,37 +147,37 @@ function cycles(all: readonly SoldPlan[]): Html | null {
 export function stockCell(
   plan: SoldPlan,
   region: Pick<Region, 'id' | 'name'>,
-  closed: Closed,
+  closed: OrderingClosed,
   months: CycleMonths = 1,
 ): Html {
   if (!plan.sold_in.includes(region.id)) return html`<span class="soft">not sold here</span>`;
-  if (plan.by_hand) return html`${state('by hand')} <a href="${PANEL_PATHS.contact}">Ask us</a>`;
-  if (!plan.available_in.includes(region.id)) return state('sold out');
-  if (closed !== null) return state('available', 'good');
+  if (plan.on_request) return html`${statusBadge('by hand')} <a href="${PANEL_PATHS.contact}">Ask us</a>`;
+  if (!plan.available_in.includes(region.id)) return statusBadge('sold out');
+  if (closed !== null) return statusBadge('available', 'good');
   const cycle = months === 1 ? {} : { billing_months: String(months) };
   const path = deployPath({ plan: plan.id, region: region.id, ...cycle });
-  return html`${state('available', 'good')} <a href="${path}" aria-label="Deploy ${plan.id} in ${region.name}">Deploy</a>`;
+  return html`${statusBadge('available', 'good')} <a href="${path}" aria-label="Deploy ${plan.id} in ${region.name}">Deploy</a>`;
 }
 
 export function planView(data: {
   readonly plan: SoldPlan;
   readonly regions: readonly Region[];
-  readonly closed: Closed;
+  readonly closed: OrderingClosed;
 }): View {
   const { plan, regions, closed } = data;
   const vps = plan.category === 'vps';
   return {
     title: `Plan ${plan.id}`,
     section: 'plans',
-    above: [['Plans', PANEL_PATHS.plans]],
+    breadcrumbs: [['Plans', PANEL_PATHS.plans]],
     body: html`${closedNote(closed)}
-${facts([
+${detailList([
   ['Kind', vps ? 'virtual server' : 'dedicated machine'],
   [vps ? 'Virtual processors' : 'Cores', String(plan.cpu)],
   ['Processor', plan.cpu_model],
-  ['Memory', memory(plan)],
-  ['NVMe disk', disk(plan)],
-  ['Traffic', html`${traffic(plan)} a month out; what comes in is not counted`],
+  ['Memory', formatMemory(plan)],
+  ['NVMe disk', formatDisk(plan)],
+  ['Traffic', html`${formatTraffic(plan)} a month out; what comes in is not counted`],
   ['Price', html`${usd(plan.price_usd_month)} a month`],
   [
     'An hour of it',
@@ -186,7 +186,7 @@ ${facts([
   ['Id', html`<code>${plan.id}</code>`],
 ])}
 ${section('Price by cycle', priceTable(plan))}
-${section('Where', whereTable(plan, regions, closed))}`,
+${section('Where', regionsTable(plan, regions, closed))}`,
   };
 }
 
@@ -200,15 +200,15 @@ function priceTable(plan: SoldPlan): Html {
       { name: 'A month', class: 'number' },
     ],
     rows: plan.prices.map(({ months, total, month }) => [
-      cycleName(months),
-      discountText(months),
+      formatCycle(months),
+      formatDiscount(months),
       usd(total),
       usd(month),
     ]),
   });
 }
 
-function whereTable(plan: SoldPlan, regions: readonly Region[], closed: Closed): Html {
+function regionsTable(plan: SoldPlan, regions: readonly Region[], closed: OrderingClosed): Html {
   return table({
     caption: `Regions of plan ${plan.id}`,
     columns: ['Region', 'Now'],
@@ -217,30 +217,30 @@ function whereTable(plan: SoldPlan, regions: readonly Region[], closed: Closed):
 }
 
 export function planLink(id: string): Html {
-  return html`<a href="${thingPath(PANEL_PATHS.plans, id)}">${id}</a>`;
+  return html`<a href="${resourcePath(PANEL_PATHS.plans, id)}">${id}</a>`;
 }
 
 export function regionLink({ id, name }: Pick<Region, 'id' | 'name'>): Html {
-  return html`<a href="${thingPath(PANEL_PATHS.regions, id)}">${name}</a>`;
+  return html`<a href="${resourcePath(PANEL_PATHS.regions, id)}">${name}</a>`;
 }
 
-export function cycleName(months: CycleMonths): string {
+export function formatCycle(months: CycleMonths): string {
   return months === 1 ? '1 month' : `${months} months`;
 }
 
-export function discountText(months: CycleMonths): string {
+export function formatDiscount(months: CycleMonths): string {
   const percent = CYCLE_DISCOUNT_PERCENT[months];
   return percent === 0 ? 'none' : `${percent} %`;
 }
 
-export function memory({ ram_mb }: Pick<Plan, 'ram_mb'>): string {
+export function formatMemory({ ram_mb }: Pick<Plan, 'ram_mb'>): string {
   return ram_mb % 1024 === 0 ? `${ram_mb / 1024}\u00a0GiB` : `${ram_mb}\u00a0MiB`;
 }
 
-export function disk({ disk_gb }: Pick<Plan, 'disk_gb'>): string {
+export function formatDisk({ disk_gb }: Pick<Plan, 'disk_gb'>): string {
   return `${disk_gb}\u00a0GiB`;
 }
 
-export function traffic({ transfer_tb }: Pick<Plan, 'transfer_tb'>): string {
+export function formatTraffic({ transfer_tb }: Pick<Plan, 'transfer_tb'>): string {
   return `${transfer_tb}\u00a0TiB`;
 }

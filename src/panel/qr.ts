@@ -4,7 +4,7 @@ import { encode } from 'uqr';
 /** Four modules of quiet around the code, as its standard asks. */
 const QUIET_MODULES = 4;
 /** A picture is about so wide; a module is always a whole number of pixels. */
-const ABOUT_PX = 280;
+const TARGET_PX = 280;
 const MODULE_MIN_PX = 3;
 /** Far above any payment's address, far below what a phone reads. */
 const TEXT_MAX_BYTES = 600;
@@ -19,7 +19,7 @@ export function qrCode(text: string): QrCode {
   const bytes = Buffer.byteLength(text);
   if (bytes > TEXT_MAX_BYTES) throw new RangeError(`a QR code of ${bytes} bytes, at most ${TEXT_MAX_BYTES}`);
   const { data, size } = encode(text, { ecc: 'M', border: QUIET_MODULES });
-  const modulePx = Math.max(MODULE_MIN_PX, Math.floor(ABOUT_PX / size));
+  const modulePx = Math.max(MODULE_MIN_PX, Math.floor(TARGET_PX / size));
   const sidePx = size * modulePx;
   return {
     sidePx,

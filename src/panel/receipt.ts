@@ -1,12 +1,12 @@
 /** Receipts to print: of a top-up that was credited, and of any one entry of the ledger. */
-import { MONEY_PATHS, PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { LedgerEntry } from '../spec/schemas/ledger-entry.ts';
 import type { Topup } from '../spec/schemas/topup.ts';
-import { coinName, coinUnit } from './coin-words.ts';
+import { coinName, coinUnit } from './coin-names.ts';
+import { detailList, section, table, time, usd } from './components.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { resourceLink, signed, typeName } from './ledger.ts';
-import { facts, section, table, time, usd } from './parts.ts';
+import { entryTypeName, formatSignedUsd, resourceLink } from './ledger.ts';
 
 interface Parties {
   readonly site: string;
@@ -39,11 +39,11 @@ export function topupReceiptView(data: TopupReceipt): View {
     html`$${part.rate_usd ?? topup.rate_usd}`,
     usd(part.credited_usd ?? 0),
   ]);
-  return receipt(html`${facts([
-    ...parties(data, data.entries.at(-1)?.created_at ?? topup.created_at),
+  return receiptPage(html`${detailList([
+    ...partyRows(data, data.entries.at(-1)?.created_at ?? topup.created_at),
     [
       'What',
-      html`Top-up of the balance, <a href="${thingPath(MONEY_PATHS.topups, topup.id)}"><code>${topup.id}</code></a>`,
+      html`Top-up of the balance, <a href="${resourcePath(BILLING_PATHS.topups, topup.id)}"><code>${topup.id}</code></a>`,
     ],
     ['Paid in', html`${coinName(topup.coin)} (${unit}) on ${topup.network}`],
     ['To', html`<code>${topup.deposit_address}</code>`],
@@ -62,17 +62,17 @@ ${section(
     rows: parts,
   }),
 )}
-${section('Booked', entries(data.entries))}`);
+${section('Booked', entriesTable(data.entries))}`);
 }
 
 export function entryReceiptView(
   data: Parties & { readonly entry: LedgerEntry; readonly names: ReadonlyMap<string, string> },
 ): View {
   const { entry } = data;
-  return receipt(
-    facts([
-      ...parties(data, entry.created_at),
-      ['Kind', typeName(entry.type)],
+  return receiptPage(
+    detailList([
+      ...partyRows(data, entry.created_at),
+      ['Kind', entryTypeName(entry.type)],
       ['What', entry.description],
       [
         'About',
@@ -88,13 +88,13 @@ export function entryReceiptView(
   );
 }
 
-function receipt(content: Html): View {
+function receiptPage(content: Html): View {
   return {
     title: 'Receipt',
     section: 'billing',
-    above: [
+    breadcrumbs: [
       ['Billing', PANEL_PATHS.billing],
-      ['Ledger', MONEY_PATHS.ledger],
+      ['Ledger', BILLING_PATHS.ledger],
     ],
     body: html`${content}
 <p class="soft">All times are UTC, all amounts US dollars. The balance is prepaid.</p>
@@ -102,7 +102,7 @@ function receipt(content: Html): View {
   };
 }
 
-function parties({ site, email }: Parties, date: string): [string, Html | string][] {
+function partyRows({ site, email }: Parties, date: string): [string, Html | string][] {
   return [
     ['From', site],
     ['For', email],
@@ -110,16 +110,16 @@ function parties({ site, email }: Parties, date: string): [string, Html | string
   ];
 }
 
-function entries(list: readonly LedgerEntry[]): Html {
+function entriesTable(list: readonly LedgerEntry[]): Html {
   return table({
     caption: 'Booked on the balance',
     columns: [...['Entry', 'When', 'Kind', 'What'], { name: 'Amount', class: 'number' }],
     rows: list.map((entry) => [
       html`<code>${entry.id}</code>`,
       time(entry.created_at),
-      typeName(entry.type),
+      entryTypeName(entry.type),
       entry.description,
-      signed(entry.amount_usd),
+      formatSignedUsd(entry.amount_usd),
     ]),
   });
 }

@@ -2,33 +2,40 @@
 import { LIMITS } from '../spec/limits.ts';
 import { PANEL_PATHS } from '../spec/paths.ts';
 import type { Region } from '../spec/schemas/region.ts';
+import { copyable, detailList, emptyState, section, statusBadge, table, usd } from './components.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { copyable, empty, facts, section, state, table, usd } from './parts.ts';
-import { CATEGORY_NAMES, type Closed, planLink, regionLink, type SoldPlan, stockCell } from './plans.ts';
+import {
+  CATEGORY_NAMES,
+  type OrderingClosed,
+  planLink,
+  regionLink,
+  type SoldPlan,
+  stockCell,
+} from './plans.ts';
 
 export function regionsView({ regions }: { readonly regions: readonly Region[] }): View {
   const rows = regions.map((region) => [
     regionLink(region),
     countryName(region.country),
     html`<code>${region.id}</code>`,
-    availability(region),
+    availabilityBadge(region),
   ]);
   return {
     title: 'Regions',
     section: 'plans',
-    above: [['Plans', PANEL_PATHS.plans]],
+    breadcrumbs: [['Plans', PANEL_PATHS.plans]],
     body:
       rows.length > 0
         ? table({ caption: 'Regions', columns: ['Region', 'Country', 'Code', 'Now'], rows })
-        : empty('There are no regions yet.', 'The operator has not opened any.'),
+        : emptyState('There are no regions yet.', 'The operator has not opened any.'),
   };
 }
 
 export function regionView(data: {
   readonly region: Region;
   readonly plans: readonly SoldPlan[];
-  readonly closed: Closed;
+  readonly closed: OrderingClosed;
   /** Whether its reader is a customer, who may know what the API tells him. */
   readonly signedIn: boolean;
 }): View {
@@ -37,7 +44,7 @@ export function regionView(data: {
   return {
     title: region.name,
     section: 'plans',
-    above: [
+    breadcrumbs: [
       ['Plans', PANEL_PATHS.plans],
       ['Regions', PANEL_PATHS.regions],
     ],
@@ -45,21 +52,21 @@ export function regionView(data: {
       left < LIMITS.ipv4PoolWarning &&
       html`<p class="banner warn">${left === 0 ? 'No IPv4 addresses are left here: nothing can be deployed until some come free.' : 'Few IPv4 addresses are left here: a deploy may have to wait.'}</p>`
     }
-${facts([
+${detailList([
   ['Country', html`${countryName(region.country)} (${region.country})`],
   ['Code', html`<code>${region.id}</code>`],
   ['Point of presence', html`<code>${region.pop_id}</code>`],
-  ['Now', availability(region)],
-  ['IPv4 addresses', signedIn ? `${left.toLocaleString('en-US')} left` : poolWord(left)],
+  ['Now', availabilityBadge(region)],
+  ['IPv4 addresses', signedIn ? `${left.toLocaleString('en-US')} left` : describePool(left)],
   ['Onion address', region.tor_onion === null ? 'none' : copyable(region.tor_onion)],
 ])}
-${section('Plans', plansHere(region, plans, closed))}`,
+${section('Plans', plansInRegion(region, plans, closed))}`,
   };
 }
 
-function plansHere(region: Region, plans: readonly SoldPlan[], closed: Closed): Html {
+function plansInRegion(region: Region, plans: readonly SoldPlan[], closed: OrderingClosed): Html {
   const sold = plans.filter(({ sold_in }) => sold_in.includes(region.id));
-  if (sold.length === 0) return empty('Nothing is sold here.', 'Other regions are under Plans.');
+  if (sold.length === 0) return emptyState('Nothing is sold here.', 'Other regions are under Plans.');
   return table({
     caption: `Plans in ${region.name}`,
     columns: ['Plan', 'Kind', { name: 'A month', class: 'number' }, 'Now'],
@@ -72,11 +79,11 @@ function plansHere(region: Region, plans: readonly SoldPlan[], closed: Closed): 
   });
 }
 
-function availability({ available }: Region): Html {
-  return available ? state('available', 'good') : state('sold out');
+function availabilityBadge({ available }: Region): Html {
+  return available ? statusBadge('available', 'good') : statusBadge('sold out');
 }
 
-function poolWord(left: number): string {
+function describePool(left: number): string {
   if (left === 0) return 'none left';
   return left < LIMITS.ipv4PoolWarning ? 'few left' : 'enough left';
 }

@@ -1,5 +1,5 @@
 /** Servers that a form offers to choose from, and how a page names one. */
-import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { Server } from '../spec/schemas/server.ts';
 import { can, type ServerAction } from '../spec/states.ts';
 import { type Html, html } from './html.ts';
@@ -10,12 +10,15 @@ export function serverChoices(
   action: ServerAction,
 ): readonly (readonly [id: string, name: string, off?: boolean])[] {
   return servers.map((server) => {
-    const off = !may(server, action);
+    const off = !isActionAllowed(server, action);
     return [server.id, `${server.name} (${server.region}, ${server.status})`, off];
   });
 }
 
-export function may({ status, suspended_reason: suspendedReason }: Server, action: ServerAction): boolean {
+export function isActionAllowed(
+  { status, suspended_reason: suspendedReason }: Server,
+  action: ServerAction,
+): boolean {
   return can({ status, suspendedReason }, action);
 }
 
@@ -23,5 +26,5 @@ export function may({ status, suspended_reason: suspendedReason }: Server, actio
 export function serverLink(id: string, servers: readonly Pick<Server, 'id' | 'name'>[]): Html {
   const server = servers.find((one) => one.id === id);
   if (!server) return html`<code>${id}</code>`;
-  return html`<a href="${thingPath(PANEL_PATHS.servers, id)}">${server.name}</a>`;
+  return html`<a href="${resourcePath(PANEL_PATHS.servers, id)}">${server.name}</a>`;
 }

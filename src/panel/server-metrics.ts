@@ -1,12 +1,12 @@
 /** What a server did lately: charts, and the same as a table. */
-import { serverPartPath } from '../spec/paths.ts';
+import { serverPagePath } from '../spec/paths.ts';
 import { METRICS_STEP_S, type Metrics } from '../spec/schemas/metrics.ts';
-import { showAmount } from './chart-axes.ts';
+import { formatAmount } from './chart-axes.ts';
 import { type ChartTheme, chartAlt, type LineChart } from './charts.ts';
+import { section, table, time } from './components.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { section, table, time } from './parts.ts';
-import { type ServerPage, serverView } from './server-frame.ts';
+import { type ServerPage, serverView } from './server-layout.ts';
 
 /** Hours that are shown, and of how many a row of the table is the mean. */
 export const PERIODS = {
@@ -42,13 +42,13 @@ export function serverChart(
   theme: ChartTheme,
 ): LineChart {
   const endS = Date.parse(metrics.end) / 1_000;
-  const whole = { startS: endS - PERIODS[period].hours * METRICS_STEP_S, endS, stepS: METRICS_STEP_S };
+  const span = { startS: endS - PERIODS[period].hours * METRICS_STEP_S, endS, stepS: METRICS_STEP_S };
   const size = { width: WIDTH_PX, height: HEIGHT_PX, theme };
   const { cpu_pct, ram_mb, disk_read_bps, disk_write_bps, net_in_bps, net_out_bps } = metrics.series;
-  const line = (called: string, points: readonly (readonly number[])[]) => ({ name: called, points });
-  const charts: Record<ChartName, Pick<LineChart, 'title' | 'unit' | 'series' | 'most'>> = {
+  const line = (seriesName: string, points: readonly (readonly number[])[]) => ({ name: seriesName, points });
+  const charts: Record<ChartName, Pick<LineChart, 'title' | 'unit' | 'series' | 'max'>> = {
     cpu: { title: 'Processors', unit: 'percent', series: [line('in use', cpu_pct)] },
-    memory: { title: 'Memory', unit: 'mebibytes', most: ramMb, series: [line('in use', ram_mb)] },
+    memory: { title: 'Memory', unit: 'mebibytes', max: ramMb, series: [line('in use', ram_mb)] },
     disk: {
       title: 'Disk',
       unit: 'bytes_per_s',
@@ -60,43 +60,43 @@ export function serverChart(
       series: [line('in', net_in_bps), line('out', net_out_bps)],
     },
   };
-  return { ...whole, ...size, ...charts[name] };
+  return { ...span, ...size, ...charts[name] };
 }
 
 export function metricsView(data: MetricsData): View {
   const { server, period, metrics } = data;
-  const here = serverPartPath(server.id, 'metrics');
+  const here = serverPagePath(server.id, 'metrics');
   const links = Object.entries(PERIODS).map(([word, { name }]) => {
     return word === period
       ? html`<strong>${name}</strong> `
       : html`<a href="${here}?period=${word}">${name}</a> `;
   });
-  const none = metrics.series.cpu_pct.length === 0;
+  const isEmpty = metrics.series.cpu_pct.length === 0;
   return serverView(
     data,
     'metrics',
     html`<p class="row">Shown: ${links}</p>
 ${
-  none
+  isEmpty
     ? html`<p>Nothing is measured yet. The first values are there within the hour after it runs.</p>`
-    : html`<div class="columns">${CHARTS.map((name) => picture(data, name))}</div>
-${section('The same in numbers', numbers(data))}`
+    : html`<div class="columns">${CHARTS.map((name) => chartPicture(data, name))}</div>
+${section('The same in numbers', metricsTable(data))}`
 }`,
   );
 }
 
-function picture(data: MetricsData, name: ChartName): Html {
+function chartPicture(data: MetricsData, name: ChartName): Html {
   const chart = serverChart(data, name, 'light');
-  const at = (theme: ChartTheme, scale: number) =>
-    `${serverPartPath(data.server.id)}/charts/${name}.png?period=${data.period}&theme=${theme}&scale=${scale}`;
-  const both = (theme: ChartTheme) => `${at(theme, 1)} 1x, ${at(theme, 2)} 2x`;
-  return html`<p><picture><source media="(prefers-color-scheme: dark)" srcset="${both('dark')}">
-<img class="chart" src="${at('light', 1)}" srcset="${both('light')}" width="${WIDTH_PX}" height="${HEIGHT_PX}" alt="${chartAlt(chart)}"></picture></p>
+  const pictureUrl = (theme: ChartTheme, scale: number) =>
+    `${serverPagePath(data.server.id)}/charts/${name}.png?period=${data.period}&theme=${theme}&scale=${scale}`;
+  const srcset = (theme: ChartTheme) => `${pictureUrl(theme, 1)} 1x, ${pictureUrl(theme, 2)} 2x`;
+  return html`<p><picture><source media="(prefers-color-scheme: dark)" srcset="${srcset('dark')}">
+<img class="chart" src="${pictureUrl('light', 1)}" srcset="${srcset('light')}" width="${WIDTH_PX}" height="${HEIGHT_PX}" alt="${chartAlt(chart)}"></picture></p>
 `;
 }
 
 /** At most some thirty rows: each the mean of so many hours. */
-function numbers({ metrics, period }: MetricsData): Html {
+function metricsTable({ metrics, period }: MetricsData): Html {
   const { rowHours, hours } = PERIODS[period];
   const widthS = rowHours * METRICS_STEP_S;
   const startS = Date.parse(metrics.end) / 1_000 - hours * METRICS_STEP_S;
@@ -108,7 +108,7 @@ function numbers({ metrics, period }: MetricsData): Html {
     series.disk_write_bps,
     series.net_in_bps,
     series.net_out_bps,
-  ].map((points) => means(points, startS, widthS));
+  ].map((points) => averageByPeriod(points, startS, widthS));
   const starts = [...(cpu?.keys() ?? [])].toSorted((a, b) => b - a);
   const units = ['bytes_per_s', 'bytes_per_s', 'bits_per_s', 'bits_per_s'] as const;
   return html`<details><summary>Means of ${rowHours === 1 ? 'an hour' : `${rowHours} hours`}</summary>
@@ -120,21 +120,25 @@ ${table({
       (name) => ({ name, class: 'number' }) as const,
     ),
   ],
-  rows: starts.map((at) => [
-    time(new Date(at * 1_000).toISOString()),
-    showAmount(cpu?.get(at) ?? 0, 'percent'),
-    showAmount(ram?.get(at) ?? 0, 'mebibytes'),
-    ...rates.map((rate, index) => showAmount(rate.get(at) ?? 0, units[index] ?? 'bytes_per_s')),
+  rows: starts.map((pictureUrl) => [
+    time(new Date(pictureUrl * 1_000).toISOString()),
+    formatAmount(cpu?.get(pictureUrl) ?? 0, 'percent'),
+    formatAmount(ram?.get(pictureUrl) ?? 0, 'mebibytes'),
+    ...rates.map((rate, index) => formatAmount(rate.get(pictureUrl) ?? 0, units[index] ?? 'bytes_per_s')),
   ]),
 })}</details>`;
 }
 
 /** By the Unix second at which each stretch begins. */
-function means(points: readonly (readonly number[])[], startS: number, widthS: number): Map<number, number> {
+function averageByPeriod(
+  points: readonly (readonly number[])[],
+  startS: number,
+  widthS: number,
+): Map<number, number> {
   const sums = new Map<number, { sum: number; count: number }>();
-  for (const [at = 0, value = 0] of points) {
-    if (at < startS) continue;
-    const begin = Math.floor(at / widthS) * widthS;
+  for (const [pictureUrl = 0, value = 0] of points) {
+    if (pictureUrl < startS) continue;
+    const begin = Math.floor(pictureUrl / widthS) * widthS;
     const found = sums.get(begin) ?? { sum: 0, count: 0 };
     sums.set(begin, { sum: found.sum + value, count: found.count + 1 });
   }

@@ -1,13 +1,13 @@
 /** Reverse DNS of a server, and the firewall groups that filter it. */
-import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { FirewallGroup } from '../spec/schemas/firewall.ts';
 import type { Server } from '../spec/schemas/server.ts';
-import { foldedForm } from './fold.ts';
+import { collapsibleForm } from './collapsible-form.ts';
+import { section, table } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { section, table } from './parts.ts';
-import { hindrance, type ServerPage, serverView } from './server-frame.ts';
+import { blockedReason, type ServerPage, serverView } from './server-layout.ts';
 
 export interface NetworkData extends ServerPage {
   /** Those that apply to it. */
@@ -19,27 +19,31 @@ export function networkView(data: NetworkData): View {
   return serverView(
     data,
     'network',
-    html`${section('Reverse DNS', reverse(data))}
-${section('Firewall', firewall(data))}`,
+    html`${section('Reverse DNS', reverseDns(data))}
+${section('Firewall', firewallTable(data))}`,
   );
 }
 
 type Ipv6 = NonNullable<Server['ipv6']>;
 
-function reverse(data: NetworkData): Html {
+function reverseDns(data: NetworkData): Html {
   const { ipv4, ipv6 } = data.server;
   if (ipv4 === null || ipv6 === null) return html`<p>The server has no addresses before it first runs.</p>`;
-  const why = hindrance(data, 'update');
+  const blocked = blockedReason(data, 'update');
   const records = Object.entries(ipv6.rdns_records).filter(([address]) => address !== ipv6.address);
-  if (why !== null) return html`<p>${why}</p>${further(records)}`;
-  return html`${main(data.forms, ipv4, ipv6)}
+  if (blocked !== null) return html`<p>${blocked}</p>${otherNamesTable(records)}`;
+  return html`${primaryNamesForm(data.forms, ipv4, ipv6)}
 <h3>Other addresses of <code>${ipv6.prefix}</code></h3>
-${further(records)}
-${records.length > 0 && removal(data.forms, records)}
-${addition(data.forms, ipv6)}`;
+${otherNamesTable(records)}
+${records.length > 0 && removeNameForm(data.forms, records)}
+${addNameForm(data.forms, ipv6)}`;
 }
 
-function main(forms: FormContext, ipv4: { address: string; rdns: string | null }, ipv6: Ipv6): Html {
+function primaryNamesForm(
+  forms: FormContext,
+  ipv4: { address: string; rdns: string | null },
+  ipv6: Ipv6,
+): Html {
   const fields = new Fields(forms, 'names');
   const hint = 'A host name such as web.example.org. Empty: none.';
   const parts = html`${fields.text('ipv4', `Name of ${ipv4.address}`, { value: ipv4.rdns ?? '', maxLength: 253, hint })}
@@ -48,7 +52,7 @@ ${fields.text('ipv6', `Name of ${ipv6.address}`, { value: ipv6.rdns ?? '', maxLe
   return form(forms, { name: 'names' }, parts);
 }
 
-function further(records: readonly (readonly [address: string, host: string])[]): Html | null {
+function otherNamesTable(records: readonly (readonly [address: string, host: string])[]): Html | null {
   if (records.length === 0) return html`<p class="soft">No other address has a name.</p>`;
   return table({
     caption: 'Names of other IPv6 addresses',
@@ -57,7 +61,7 @@ function further(records: readonly (readonly [address: string, host: string])[])
   });
 }
 
-function removal(forms: FormContext, records: readonly (readonly [string, string])[]): Html {
+function removeNameForm(forms: FormContext, records: readonly (readonly [string, string])[]): Html {
   const fields = new Fields(forms, 'remove_name');
   const choices = records.map(([address, host]) => [address, `${address} ${host}`] as const);
   return form(
@@ -67,22 +71,22 @@ function removal(forms: FormContext, records: readonly (readonly [string, string
   );
 }
 
-function addition(forms: FormContext, ipv6: Ipv6): Html {
+function addNameForm(forms: FormContext, ipv6: Ipv6): Html {
   const fields = new Fields(forms, 'add_name');
   const parts = html`${fields.text('address', 'Address', { required: true, maxLength: 45, hint: `Within ${ipv6.prefix}.` })}
 ${fields.text('ipv6', 'Name', { required: true, maxLength: 253 })}
 <button class="plain">Name the address</button>`;
-  return foldedForm(forms, 'add_name', { summary: 'Name another address', content: parts });
+  return collapsibleForm(forms, 'add_name', { summary: 'Name another address', content: parts });
 }
 
-function firewall({ groups }: NetworkData): Html {
+function firewallTable({ groups }: NetworkData): Html {
   if (groups.length === 0)
     return html`<p>No group applies to this server: it can be reached on every port. <a href="${PANEL_PATHS.firewall}">Firewall groups</a></p>`;
   return table({
     caption: 'Firewall groups of this server, in their order',
     columns: ['Group', { name: 'Rules', class: 'number' }, 'What no rule names'],
     rows: groups.map((group) => [
-      html`<a href="${thingPath(PANEL_PATHS.firewall, group.id)}">${group.name}</a>`,
+      html`<a href="${resourcePath(PANEL_PATHS.firewall, group.id)}">${group.name}</a>`,
       group.rules.length,
       group.default_action === 'drop' ? 'dropped' : 'accepted',
     ]),

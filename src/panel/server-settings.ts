@@ -1,11 +1,11 @@
 /** What a customer calls his server, whether it renews, and its end. */
 import { LIMITS } from '../spec/limits.ts';
+import { section, time, usd } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { section, time, usd } from './parts.ts';
-import { hindrance, type ServerPage, serverView } from './server-frame.ts';
-import { monthsText } from './server-words.ts';
+import { formatMonths } from './server-format.ts';
+import { blockedReason, type ServerPage, serverView } from './server-layout.ts';
 
 export interface SettingsData extends ServerPage {
   readonly forms: FormContext;
@@ -15,15 +15,15 @@ export function settingsView(data: SettingsData): View {
   return serverView(
     data,
     'settings',
-    html`${section('Name and renewal', change(data))}
-${section('Destroy', destroy(data))}`,
+    html`${section('Name and renewal', changeForm(data))}
+${section('Destroy', destroyForm(data))}`,
   );
 }
 
-function change(data: SettingsData): Html {
+function changeForm(data: SettingsData): Html {
   const { forms, server, nextCycleUsd } = data;
-  const why = hindrance(data, 'update');
-  if (why !== null) return html`<p>${why}</p>`;
+  const blocked = blockedReason(data, 'update');
+  if (blocked !== null) return html`<p>${blocked}</p>`;
   const fields = new Fields(forms, 'change');
   const labels = Object.entries(server.labels).map(([name, value]) => `${name}=${value}`);
   const waits = server.suspended_reason === 'balance';
@@ -36,11 +36,11 @@ function change(data: SettingsData): Html {
       maxLength: LIMITS.nameMaxChars,
       hint: 'Lower-case letters, digits and dashes; a letter first. The host name in the system stays.',
     })}
-${fields.area('tags', 'Tags', { value: server.tags.join('\n'), rows: 3, hint: 'One a line.' })}
-${fields.area('labels', 'Labels', { value: labels.join('\n'), rows: 3, hint: 'One a line: name=value.' })}
-${fields.tick(
+${fields.textarea('tags', 'Tags', { value: server.tags.join('\n'), rows: 3, hint: 'One a line.' })}
+${fields.textarea('labels', 'Labels', { value: labels.join('\n'), rows: 3, hint: 'One a line: name=value.' })}
+${fields.checkbox(
   'auto_renew',
-  html`Renew it when its cycle ends, for ${usd(nextCycleUsd)} and ${monthsText(server.billing_months)}`,
+  html`Renew it when its cycle ends, for ${usd(nextCycleUsd)} and ${formatMonths(server.billing_months)}`,
   {
     value: server.auto_renew,
     hint: waits
@@ -52,15 +52,15 @@ ${fields.tick(
   );
 }
 
-function destroy(data: SettingsData): Html {
+function destroyForm(data: SettingsData): Html {
   const { forms, server, neverRan } = data;
   if (server.status === 'destroying') return html`<p>It is being destroyed.</p>`;
   const fields = new Fields(forms, 'destroy');
-  const money = neverRan
+  const refundNote = neverRan
     ? html`It has never run: ${usd(server.price_usd_cycle)} go back to the balance.`
     : html`Nothing is refunded of the cycle that is paid until ${time(server.paid_until)}.`;
   return html`<p><strong>Its disk is wiped and its addresses are given up, for ever.</strong> Volumes are detached and kept; snapshots
-stay. ${money}</p>
+stay. ${refundNote}</p>
 ${form(
   forms,
   { name: 'destroy' },

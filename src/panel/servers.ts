@@ -1,12 +1,12 @@
 /** The list of servers. */
-import { DEPLOY_PATH, PANEL_PATHS, serverPartPath } from '../spec/paths.ts';
+import { DEPLOY_PATH, PANEL_PATHS, serverPagePath } from '../spec/paths.ts';
 import type { Server } from '../spec/schemas/server.ts';
 import { SERVER_STATUSES } from '../spec/states.ts';
-import { filters } from './filters.ts';
-import { type Html, html, type Value } from './html.ts';
+import { day, emptyState, pager, table } from './components.ts';
+import { type Html, type HtmlValue, html } from './html.ts';
 import type { View } from './layout.ts';
-import { day, empty, pager, table } from './parts.ts';
-import { cyclePrice, serverState } from './server-words.ts';
+import { listFilterForm } from './list-filter-form.ts';
+import { formatCyclePrice, serverStatusBadge } from './server-format.ts';
 
 export interface ServersData {
   readonly servers: readonly Server[];
@@ -27,36 +27,36 @@ export function serversView(data: ServersData): View {
   const order = closed
     ? html`<p class="banner warn">No new servers now. ${closed}</p>`
     : html`<p><a class="button" href="${DEPLOY_PATH}">Deploy a server</a></p>`;
-  if (servers.length === 0 && !filtered) return page(html`${nothingYet(closed)}`);
-  return page(html`${order}
+  if (servers.length === 0 && !filtered) return serversPage(html`${emptyServerList(closed)}`);
+  return serversPage(html`${order}
 ${filterForm(data)}
-${servers.length > 0 ? list(data) : empty('No server is like that.', html`<a href="${PANEL_PATHS.servers}">Show all servers</a>`)}
+${servers.length > 0 ? serversTable(data) : emptyState('No server is like that.', html`<a href="${PANEL_PATHS.servers}">Show all servers</a>`)}
 ${pager(data)}`);
 }
 
-function page(body: Html): View {
+function serversPage(body: Html): View {
   return { title: 'Servers', section: 'servers', body };
 }
 
-function nothingYet(closed: string | null): Html {
+function emptyServerList(closed: string | null): Html {
   const what = 'You have no servers yet.';
   return closed
-    ? empty(what, `No new servers now. ${closed}`)
-    : empty(
+    ? emptyState(what, `No new servers now. ${closed}`)
+    : emptyState(
         what,
         html`One is ready a minute or two after it is ordered. <a href="${DEPLOY_PATH}">Deploy a server</a>`,
       );
 }
 
-function list({ servers, regions }: ServersData): Html {
-  const rows = servers.map((server): Value[] => [
-    html`<a href="${serverPartPath(server.id)}">${server.name}</a>`,
-    serverState(server.status),
+function serversTable({ servers, regions }: ServersData): Html {
+  const rows = servers.map((server): HtmlValue[] => [
+    html`<a href="${serverPagePath(server.id)}">${server.name}</a>`,
+    serverStatusBadge(server.status),
     regions[server.region] ?? server.region,
     server.plan,
     server.ipv4 ? html`<code>${server.ipv4.address}</code>` : '–',
     day(server.paid_until),
-    cyclePrice(server),
+    formatCyclePrice(server),
   ]);
   return table({
     caption: 'Servers',
@@ -72,7 +72,7 @@ function filterForm({ filter, regions, plans }: ServersData): Html {
   const { status = '', region = '', plan = '', tag = '', name = '' } = filter;
   const same = (words: readonly string[]) => words.map((word) => [word, word] as const);
   const any = ['', 'any'] as const;
-  return filters(
+  return listFilterForm(
     PANEL_PATHS.servers,
     filter,
     (

@@ -1,11 +1,11 @@
 /** Where the account is signed in. */
 import { LIMITS } from '../spec/limits.ts';
 import { ACCOUNT_PATHS } from '../spec/paths.ts';
-import { accountTabs, rfc3339 } from './account-parts.ts';
+import { accountTabs, sessionTimeToRfc3339 } from './account-components.ts';
+import { statusBadge, table, time } from './components.ts';
 import { type FormContext, form } from './form.ts';
 import { html } from './html.ts';
 import type { View } from './layout.ts';
-import { state, table, time } from './parts.ts';
 
 interface SessionRow {
   readonly id: string;
@@ -20,8 +20,8 @@ export function sessionsView(data: {
 }): View {
   const { sessions, forms } = data;
   const rows = sessions.map((session) => [
-    html`${time(rfc3339(session.created_at))}`,
-    session.current ? state('this one', 'good') : time(rfc3339(session.last_seen_at)),
+    html`${time(sessionTimeToRfc3339(session.created_at))}`,
+    session.current ? statusBadge('this one', 'good') : time(sessionTimeToRfc3339(session.last_seen_at)),
     form(
       forms,
       { name: 'end', key: session.id, class: 'inline' },
@@ -33,7 +33,7 @@ export function sessionsView(data: {
   return {
     title: 'Sessions',
     section: 'account',
-    above: [['Account', ACCOUNT_PATHS.overview]],
+    breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
     body: html`${accountTabs(ACCOUNT_PATHS.sessions)}
 <p>Each sign-in opens one. It ends ${LIMITS.sessionIdleHours} hours after it was last used, ${LIMITS.sessionMaxDays} days after it was opened, or here.
 No addresses are kept: the <a href="${ACCOUNT_PATHS.audit}">audit log</a> says from which country it was opened.</p>

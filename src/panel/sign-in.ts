@@ -1,17 +1,17 @@
 /** Signing up, in and out, and the way back in by the recovery code. */
 import { LIMITS } from '../spec/limits.ts';
 import { LINK_PATHS, PANEL_PATHS } from '../spec/paths.ts';
+import { copyable } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { copyable } from './parts.ts';
 
-const LENGTH = `At least ${LIMITS.passwordMinChars} characters.`;
+const PASSWORD_HINT = `At least ${LIMITS.passwordMinChars} characters.`;
 
 /** A password that is made up, twice. */
-function newPassword(fields: Fields, label: string): Html {
+function newPasswordFields(fields: Fields, label: string): Html {
   const typed = { type: 'password', required: true, autocomplete: 'new-password' } as const;
-  return html`${fields.text('password', label, { ...typed, hint: LENGTH })}
+  return html`${fields.text('password', label, { ...typed, hint: PASSWORD_HINT })}
 ${fields.text('password_confirm', 'The same again', typed)}`;
 }
 
@@ -35,7 +35,7 @@ ${form(
   forms,
   { name: 'sign_up' },
   html`${emailField(fields, 'Notices about your servers and your balance go there. You may use one made for this.')}
-${newPassword(fields, 'Password')}
+${newPasswordFields(fields, 'Password')}
 <button>Sign up</button>`,
 )}
 <p class="soft">You have an account? <a href="${signIn}">Sign in</a></p>`,
@@ -66,7 +66,7 @@ export function signInView({
   readonly signUp: string;
 }): View {
   const fields = new Fields(forms, 'sign_in');
-  const again = forms.refused?.name === 'sign_in';
+  const wasRefused = forms.refused?.name === 'sign_in';
   return {
     title: 'Sign in',
     body: html`${form(
@@ -77,7 +77,7 @@ ${fields.text('password', 'Password', {
   type: 'password',
   required: true,
   autocomplete: 'current-password',
-  ...(again && { hint: 'Type it once more: no page holds what was typed here.' }),
+  ...(wasRefused && { hint: 'Type it once more: no page holds what was typed here.' }),
 })}
 ${codeField(fields)}
 <button>Sign in</button>`,
@@ -90,9 +90,9 @@ ${codeField(fields)}
 
 /** Of the second factor; it is needed where the account was told to ask for one. */
 export function codeField(fields: Fields): Html {
-  const asked = fields.problem('code') !== null;
-  return fields.text('code', asked ? 'One-time code' : 'One-time code, if your account asks for one', {
-    required: asked,
+  const isRequired = fields.problem('code') !== null;
+  return fields.text('code', isRequired ? 'One-time code' : 'One-time code, if your account asks for one', {
+    required: isRequired,
     autocomplete: 'one-time-code',
     inputmode: 'numeric',
     size: 12,
@@ -123,7 +123,7 @@ ${fields.text('recovery_code', 'Recovery code', {
   autocomplete: 'off',
   hint: 'Five groups of letters and digits, from when you signed up. Capitals and dashes do not matter.',
 })}
-${newPassword(fields, 'New password')}
+${newPasswordFields(fields, 'New password')}
 <button>Set the password and sign in</button>`,
 )}
 <p class="soft">No code either? <a href="${LINK_PATHS.reset}">Have a link mailed</a> to the address of your account.</p>`,

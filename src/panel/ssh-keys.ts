@@ -1,10 +1,10 @@
 /** The list of SSH keys, with a form to add one, and the page of one. */
-import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { ListedSshKey, SshKey } from '../spec/schemas/ssh-key.ts';
+import { day, detailList, emptyState, pager, section, table } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { day, empty, facts, pager, section, table } from './parts.ts';
 
 export function sshKeysView(data: {
   readonly keys: readonly ListedSshKey[];
@@ -13,7 +13,7 @@ export function sshKeysView(data: {
   readonly forms: FormContext;
 }): View {
   const rows = data.keys.map((key) => [
-    html`<a href="${thingPath(PANEL_PATHS.keys, key.id)}">${key.name}</a>`,
+    html`<a href="${resourcePath(PANEL_PATHS.keys, key.id)}">${key.name}</a>`,
     key.type,
     html`<code>${key.fingerprint}</code>`,
     day(key.created_at),
@@ -21,7 +21,10 @@ export function sshKeysView(data: {
   const list =
     rows.length > 0
       ? table({ caption: 'SSH keys', columns: ['Name', 'Type', 'Fingerprint', 'Added'], rows })
-      : empty('No keys yet.', 'A server takes the keys that you choose when you deploy it. Add one below.');
+      : emptyState(
+          'No keys yet.',
+          'A server takes the keys that you choose when you deploy it. Add one below.',
+        );
   return {
     title: 'SSH keys',
     section: 'keys',
@@ -37,7 +40,7 @@ function addForm(forms: FormContext): Html {
     forms,
     { name: 'add' },
     html`${fields.text('name', 'Name', { required: true, maxLength: 63, autocomplete: 'off' })}
-${fields.area('public_key', 'Public key', {
+${fields.textarea('public_key', 'Public key', {
   rows: 4,
   required: true,
   hint: 'One line, as in ~/.ssh/id_ed25519.pub: Ed25519, ECDSA, or RSA of 2048 bits and more.',
@@ -51,8 +54,8 @@ export function sshKeyView(data: { readonly key: SshKey; readonly forms: FormCon
   return {
     title: key.name,
     section: 'keys',
-    above: [['SSH keys', PANEL_PATHS.keys]],
-    body: html`${facts([
+    breadcrumbs: [['SSH keys', PANEL_PATHS.keys]],
+    body: html`${detailList([
       ['Type', key.type],
       ['Fingerprint', html`<code>${key.fingerprint}</code>`],
       ['Public key', html`<code class="copy" data-copy>${key.public_key}</code>`],

@@ -1,34 +1,34 @@
 /** How the service stands, for whoever wants to know. */
-import { coin as coinOf } from '../spec/coins.ts';
+import { getCoin as coinOf } from '../spec/coins.ts';
 import { PANEL_PATHS } from '../spec/paths.ts';
 import type { Region } from '../spec/schemas/region.ts';
 import type { SwitchName } from '../spec/switches.ts';
+import { emptyState, section, statusBadge, table, time } from './components.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { empty, section, state, table, time } from './parts.ts';
 import { regionLink } from './plans.ts';
 
 /** A maintenance window that is not over. */
 export interface StatusWindow {
   /** What it closes, in words; null: everything. */
-  readonly closes: string | null;
+  readonly affected: string | null;
   readonly from: string;
   readonly until: string;
-  readonly open: boolean;
+  readonly isActive: boolean;
   readonly reason: string | null;
 }
 
 export interface StatusData {
   readonly windows: readonly StatusWindow[];
   /** Switches that are off; `reason` only where customers are told it anyway. */
-  readonly off: readonly { readonly name: SwitchName; readonly reason: string | null }[];
+  readonly switchedOff: readonly { readonly name: SwitchName; readonly reason: string | null }[];
   readonly regions: readonly Region[];
   readonly coins: readonly { readonly coin: string; readonly taken: boolean; readonly late: boolean }[];
   readonly now: string;
 }
 
 /** What a switch that is off means for customers. */
-const OFF: Record<SwitchName, string> = {
+const SWITCH_OFF_TEXTS: Record<SwitchName, string> = {
   'topup-credit':
     'Payments are seen and confirmed, but not credited by themselves: the operator decides about each.',
   deploys: 'No new servers are sold. What was ordered is finished.',
@@ -38,17 +38,17 @@ const OFF: Record<SwitchName, string> = {
 };
 
 export function statusView(data: StatusData): View {
-  const { windows, off } = data;
-  const open = windows.filter((window) => window.open);
+  const { windows, switchedOff } = data;
+  const open = windows.filter((window) => window.isActive);
   // One that a host does not take is nothing unusual; none at all is.
   const late = data.coins.some((coin) => coin.taken && coin.late) || !data.coins.some((coin) => coin.taken);
-  const calm = open.length === 0 && off.length === 0 && !late;
+  const isNormal = open.length === 0 && switchedOff.length === 0 && !late;
   return {
     title: 'Status',
     section: 'status',
-    body: html`<p>${calm ? state('Everything runs.', 'good') : state('Not everything runs as usual: see below.', 'busy')} <span class="soft">As of ${time(data.now)}.</span></p>
+    body: html`<p>${isNormal ? statusBadge('Everything runs.', 'good') : statusBadge('Not everything runs as usual: see below.', 'busy')} <span class="soft">As of ${time(data.now)}.</span></p>
 ${section('Maintenance', maintenance(windows))}
-${off.length > 0 && section('Closed by the operator', switches(data))}
+${switchedOff.length > 0 && section('Closed by the operator', switches(data))}
 ${section('Regions', regions(data))}
 ${section('Coins', coins(data))}`,
   };
@@ -60,8 +60,8 @@ function maintenance(windows: readonly StatusWindow[]): Html {
     caption: 'Maintenance windows',
     columns: ['What is closed', 'Now', 'From', 'Until', 'Why'],
     rows: windows.map((window) => [
-      window.closes ?? 'everything',
-      window.open ? state('closed', 'busy') : state('announced'),
+      window.affected ?? 'everything',
+      window.isActive ? statusBadge('closed', 'busy') : statusBadge('announced'),
       time(window.from),
       time(window.until),
       window.reason ?? '–',
@@ -69,18 +69,18 @@ function maintenance(windows: readonly StatusWindow[]): Html {
   });
 }
 
-function switches({ off }: StatusData): Html {
-  return html`<ul>${off.map(({ name, reason }) => html`<li>${OFF[name]}${reason && html` (${reason})`}</li>\n`)}</ul>`;
+function switches({ switchedOff }: StatusData): Html {
+  return html`<ul>${switchedOff.map(({ name, reason }) => html`<li>${SWITCH_OFF_TEXTS[name]}${reason && html` (${reason})`}</li>\n`)}</ul>`;
 }
 
 function regions({ regions: rows }: StatusData): Html {
-  if (rows.length === 0) return empty('There are no regions yet.', 'The operator has not opened any.');
+  if (rows.length === 0) return emptyState('There are no regions yet.', 'The operator has not opened any.');
   return html`${table({
     caption: 'New servers by region',
     columns: ['Region', 'New servers'],
     rows: rows.map((region) => [
       regionLink(region),
-      region.available ? state('available', 'good') : state('sold out'),
+      region.available ? statusBadge('available', 'good') : statusBadge('sold out'),
     ]),
   })}
 <p><a href="${PANEL_PATHS.plans}">Which plans, and where</a></p>`;
@@ -95,7 +95,7 @@ function coins({ coins: rows }: StatusData): Html {
     rows: taken.map(({ coin, late }) => [
       coin,
       coinOf(coin).network,
-      late ? state('seen late', 'busy') : state('taken', 'good'),
+      late ? statusBadge('seen late', 'busy') : statusBadge('taken', 'good'),
     ]),
   });
 }

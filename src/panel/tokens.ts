@@ -3,13 +3,13 @@ import { LIMITS } from '../spec/limits.ts';
 import { ACCOUNT_PATHS } from '../spec/paths.ts';
 import type { ApiToken } from '../spec/schemas/api-token.ts';
 import { SCOPES, type Scope } from '../spec/scopes.ts';
-import { accountTabs, passwordField } from './account-parts.ts';
+import { accountTabs, passwordField } from './account-components.ts';
+import { copyable, day, emptyState, pager, section, table, time } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { copyable, day, empty, pager, section, table, time } from './parts.ts';
 
-const MAY: Record<Scope, string> = {
+const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   read: 'Looks at servers and everything around them; changes nothing and sees nothing of money.',
   write:
     'Also deploys, changes and destroys servers, paid from the balance, and makes tokens; sees nothing of money.',
@@ -22,30 +22,30 @@ export function tokensView(data: {
   readonly first: string | null;
   readonly forms: FormContext;
   /** The text of the one that was just made. */
-  readonly made: string | null;
+  readonly createdToken: string | null;
 }): View {
-  const { tokens, forms, made } = data;
+  const { tokens, forms, createdToken } = data;
   return {
     title: 'API tokens',
     section: 'account',
-    above: [['Account', ACCOUNT_PATHS.overview]],
+    breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
     body: html`${accountTabs(ACCOUNT_PATHS.tokens)}
 ${
-  made &&
+  createdToken &&
   html`<div class="once"><p><strong>Your token</strong></p>
-<p>${copyable(made)}</p>
+<p>${copyable(createdToken)}</p>
 <p>Keep it like a password. It is not shown again.</p></div>\n`
 }${
   tokens.length > 0
-    ? list(tokens, forms)
-    : empty('No tokens yet.', 'Programs sign in with one, over the REST interface. Make one below.')
+    ? tokensTable(tokens, forms)
+    : emptyState('No tokens yet.', 'Programs sign in with one, over the REST interface. Make one below.')
 }
 ${pager(data)}
 ${section('Make a token', createForm(forms), 'make')}`,
   };
 }
 
-function list(tokens: readonly ApiToken[], forms: FormContext): Html {
+function tokensTable(tokens: readonly ApiToken[], forms: FormContext): Html {
   return table({
     caption: 'API tokens',
     columns: ['Name', 'Scope', 'Last used', 'Expires', 'Made', { name: '', class: 'actions' }],
@@ -67,7 +67,7 @@ function list(tokens: readonly ApiToken[], forms: FormContext): Html {
 function createForm(forms: FormContext): Html {
   const fields = new Fields(forms, 'create');
   const scopes = SCOPES.map((scope) =>
-    fields.radio('scope', scope, html`<strong>${scope}</strong><br>${MAY[scope]}`, {
+    fields.radio('scope', scope, html`<strong>${scope}</strong><br>${SCOPE_DESCRIPTIONS[scope]}`, {
       checked: scope === 'read',
     }),
   );
@@ -80,9 +80,9 @@ function createForm(forms: FormContext): Html {
       autocomplete: 'off',
       hint: 'Where it is used: you find it again by that.',
     })}
-<fieldset${fields.described('scope')}><legend>What it may do</legend>
+<fieldset${fields.describedBy('scope')}><legend>What it may do</legend>
 <div class="choices">${scopes}</div>
-${fields.note('scope')}</fieldset>
+${fields.notes('scope')}</fieldset>
 ${fields.text('expires_at', 'Ends at, in UTC', {
   type: 'datetime-local',
   hint: 'Left empty, it ends when it is revoked.',

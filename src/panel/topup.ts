@@ -1,19 +1,19 @@
 /** The page where a top-up is made: coin, amount, and what comes of it before anything is paid. */
 import type { CoinCode } from '../spec/coins.ts';
 import { BONUS_TIERS_USD, LIMITS } from '../spec/limits.ts';
-import { MONEY_PATHS, PANEL_PATHS } from '../spec/paths.ts';
-import { coinChoice, coinUnit } from './coin-words.ts';
+import { BILLING_PATHS, PANEL_PATHS } from '../spec/paths.ts';
+import { coinLabel, coinUnit } from './coin-names.ts';
+import { detailList, table, usd } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { facts, table, usd } from './parts.ts';
 
 /** Longer than any amount that can be topped up. */
 export const AMOUNT_MAX_CHARS = 20;
 
 export interface TopupData {
   /** The operator holds all credits. */
-  readonly held: boolean;
+  readonly creditsWithheld: boolean;
   readonly coins: readonly {
     readonly code: CoinCode;
     readonly network: string;
@@ -52,14 +52,14 @@ export function topupView(data: TopupData): View {
   return {
     title: 'Top up',
     section: 'billing',
-    above: [['Billing', PANEL_PATHS.billing]],
+    breadcrumbs: [['Billing', PANEL_PATHS.billing]],
     body: html`<p>You pay in a coin; the balance is in US dollars. Servers are paid from the balance, nothing else is charged.</p>
-${data.held && html`<p class="banner warn">The operator holds all credits at the moment: what you pay now is confirmed, and credited or given back later.</p>\n`}${!data.coins.some(({ open }) => open) && html`<p class="banner warn">No coin can be paid in right now: try later, or <a href="${PANEL_PATHS.contact}">ask the operator</a>.</p>`}
+${data.creditsWithheld && html`<p class="banner warn">The operator holds all credits at the moment: what you pay now is confirmed, and credited or given back later.</p>\n`}${!data.coins.some(({ open }) => open) && html`<p class="banner warn">No coin can be paid in right now: try later, or <a href="${PANEL_PATHS.contact}">ask the operator</a>.</p>`}
 <div class="columns"><div>
 ${orderForm(data)}
 </div><div>
-${total(data)}
-${tiers()}
+${totalSection(data)}
+${bonusTiers()}
 </div></div>`,
   };
 }
@@ -69,14 +69,14 @@ function orderForm(data: TopupData): Html {
   // What this host does not take is no choice; where it takes nothing the page says so above.
   const coins = data.coins
     .filter(({ open }) => open)
-    .map((coin) => fields.radio('coin', coin.code, coinChoice(coin), { checked: coin.code === data.coin }));
+    .map((coin) => fields.radio('coin', coin.code, coinLabel(coin), { checked: coin.code === data.coin }));
   return form(
     data.forms,
     { name: 'create', action: PANEL_PATHS.topup, live: '#total' },
     html`<fieldset><legend>Coin</legend>
 <div class="choices coins">
 ${coins}</div>
-${fields.note('coin')}</fieldset>
+${fields.notes('coin')}</fieldset>
 ${fields.text('amount', 'Amount in US dollars', {
   value: data.amount,
   inputmode: 'decimal',
@@ -86,28 +86,29 @@ ${fields.text('amount', 'Amount in US dollars', {
   size: 12,
   hint: `${usd(MIN_USD)} to ${usd(MAX_USD)}, with at most two decimals.`,
 })}
-<div class="row"><button class="plain" formaction="${MONEY_PATHS.offer}">Show what I get</button> <button>Get an address to pay to</button></div>`,
+<div class="row"><button class="plain" formaction="${BILLING_PATHS.offer}">Show what I get</button> <button>Get an address to pay to</button></div>`,
   );
 }
 
 /** What scripts fetch anew when a choice changes: so it says, too, what is wrong with the amount. */
-function total(data: TopupData): Html {
+function totalSection(data: TopupData): Html {
   return html`<section id="total" class="total" aria-labelledby="what-you-get" aria-live="polite">
 <h2 id="what-you-get">What you get</h2>
 ${data.raisedFrom !== null && html`<p>You asked for $${data.raisedFrom}. The least that can be topped up is ${usd(MIN_USD)}; the rest stays on your balance.</p>`}
 ${data.problem !== null && html`<p class="problem">${data.problem}</p>`}
-${offerOf(data)}
+${offerDetails(data)}
 </section>`;
 }
 
-function offerOf({ offer, problem, coin, waiting_usd: waiting }: TopupData): Html | null {
+function offerDetails({ offer, problem, coin, waiting_usd: waiting }: TopupData): Html | null {
   if (offer === null)
     return problem === null ? html`<p>Choose a coin and an amount to see what comes of it.</p>` : null;
-  const { coin: priced } = offer;
-  return html`${facts([
+  const { coin: coinQuote } = offer;
+  return html`${detailList([
     [
       'You pay',
-      priced && html`<strong>${priced.amount} ${coinUnit(priced.code)}</strong>, at ${rate(priced)}`,
+      coinQuote &&
+        html`<strong>${coinQuote.amount} ${coinUnit(coinQuote.code)}</strong>, at ${formatRate(coinQuote)}`,
     ],
     ['Amount', usd(offer.amount_usd)],
     ['Bonus', offer.bonus_usd > 0 ? usd(offer.bonus_usd) : `none below ${usd(LEAST_BONUS_FROM_USD)}`],
@@ -117,16 +118,16 @@ ${waiting > 0 && html`<p>Servers that wait for the balance are paid from it firs
 ${coin === null && html`<p>Choose a coin to see how much of it that is.</p>`}
 ${offer.coin_unavailable && html`<p class="problem">There is no rate for this coin right now: try later, or take another one.</p>`}
 ${
-  priced &&
-  html`<p>This is the rate of now. It is kept for ${offer.kept_minutes} minutes once you ask for an address. The payment counts after ${priced.confirmations} ${priced.confirmations === 1 ? 'confirmation' : 'confirmations'}.</p>`
+  coinQuote &&
+  html`<p>This is the rate of now. It is kept for ${offer.kept_minutes} minutes once you ask for an address. The payment counts after ${coinQuote.confirmations} ${coinQuote.confirmations === 1 ? 'confirmation' : 'confirmations'}.</p>`
 }`;
 }
 
-function rate(coin: { readonly code: CoinCode; readonly rate_usd: string }): string {
+function formatRate(coin: { readonly code: CoinCode; readonly rate_usd: string }): string {
   return `$${coin.rate_usd} for 1 ${coinUnit(coin.code)}`;
 }
 
-function tiers(): Html {
+function bonusTiers(): Html {
   const rows = BONUS_TIERS_USD.map(([from, bonus]) => [`from ${usd(from)}`, usd(bonus)]);
   return html`<h2 id="bonus">Bonus</h2>
 ${table({ caption: 'Bonus by amount', columns: ['Top-up', { name: 'Bonus', class: 'number' }], rows })}

@@ -1,40 +1,40 @@
 /** One-time codes as a second factor: on, off, or begun and waiting for a first code. */
-import { ACCOUNT_PATHS, TOTP_PICTURE_PATH } from '../spec/paths.ts';
-import { accountTabs, passwordField } from './account-parts.ts';
+import { ACCOUNT_PATHS, TOTP_QR_PATH } from '../spec/paths.ts';
+import { accountTabs, passwordField } from './account-components.ts';
+import { section, statusBadge } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { section, state } from './parts.ts';
 
-interface Totp {
+interface TotpData {
   readonly forms: FormContext;
   readonly isOn: boolean;
   /** The side of the QR code of the secret that is begun; null: none is. */
-  readonly picturePx: number | null;
+  readonly qrCodePx: number | null;
   /** On the one page that follows the password. */
   readonly secret: { readonly text: string; readonly uri: string } | null;
 }
 
-export function totpView(data: Totp): View {
+export function totpView(data: TotpData): View {
   return {
     title: 'One-time codes',
     section: 'account',
-    above: [['Account', ACCOUNT_PATHS.overview]],
+    breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
     body: html`${accountTabs(ACCOUNT_PATHS.totp)}
-<p>One-time codes are ${data.isOn ? state('on', 'good') : state('off')}</p>
+<p>One-time codes are ${data.isOn ? statusBadge('on', 'good') : statusBadge('off')}</p>
 <p>With them on, signing in takes your password and six digits that an authenticator on your
 phone shows. Whoever learns the password alone stays out. A lost phone is what your recovery code is for: it sets a new password
 and switches them off.</p>
-${data.isOn ? switchOff(data.forms) : html`${data.picturePx !== null && begun(data, data.picturePx)}${switchOn(data)}`}`,
+${data.isOn ? disableForm(data.forms) : html`${data.qrCodePx !== null && pendingSetup(data, data.qrCodePx)}${enableForm(data)}`}`,
   };
 }
 
-function begun({ forms, secret }: Totp, sidePx: number): Html {
+function pendingSetup({ forms, secret }: TotpData, sidePx: number): Html {
   const fields = new Fields(forms, 'confirm');
   const text = secret?.text.match(/.{1,4}/g)?.join(' ');
   return section(
     'Add it to your authenticator',
-    html`<p><img src="${TOTP_PICTURE_PATH}" width="${sidePx}" height="${sidePx}" alt="QR code of the secret; it says what the text beside it says"></p>
+    html`<p><img src="${TOTP_QR_PATH}" width="${sidePx}" height="${sidePx}" alt="QR code of the secret; it says what the text beside it says"></p>
 ${
   secret &&
   html`<div class="once"><p>Or type the secret: <code class="copy" data-copy>${text}</code></p>
@@ -54,16 +54,16 @@ ${
   );
 }
 
-function switchOn({ forms, picturePx }: Totp): Html {
+function enableForm({ forms, qrCodePx }: TotpData): Html {
   const fields = new Fields(forms, 'begin');
-  const isBegun = picturePx !== null;
+  const isPending = qrCodePx !== null;
   const content = form(
     forms,
     { name: 'begin' },
     html`${passwordField(fields)}
-<button${isBegun && html` class="plain"`}>${isBegun ? 'Begin anew, with another secret' : 'Begin'}</button>`,
+<button${isPending && html` class="plain"`}>${isPending ? 'Begin anew, with another secret' : 'Begin'}</button>`,
   );
-  if (isBegun) return section('Begin anew', content);
+  if (isPending) return section('Begin anew', content);
   return section(
     'Switch them on',
     html`<p>Have an authenticator at hand: an application that keeps secrets and shows codes. Nothing changes until you have typed a first
@@ -72,7 +72,7 @@ ${content}`,
   );
 }
 
-function switchOff(forms: FormContext): Html {
+function disableForm(forms: FormContext): Html {
   const fields = new Fields(forms, 'disable');
   return section(
     'Switch them off',

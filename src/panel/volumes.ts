@@ -1,18 +1,18 @@
 /** The list of volumes, with a form to make one, and the page of one. */
 import { LIMITS } from '../spec/limits.ts';
-import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
+import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { Server } from '../spec/schemas/server.ts';
 import type { Volume } from '../spec/schemas/volume.ts';
-import { whyNot } from '../spec/states.ts';
-import { filters } from './filters.ts';
-import { foldedForm } from './fold.ts';
+import { explainDenial } from '../spec/states.ts';
+import { collapsibleForm } from './collapsible-form.ts';
+import { day, detailList, emptyState, pager, section, statusBadge, table } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import { day, empty, facts, pager, section, state, table } from './parts.ts';
-import { may, serverChoices, serverLink } from './server-choice.ts';
+import { listFilterForm } from './list-filter-form.ts';
+import { isActionAllowed, serverChoices, serverLink } from './server-choice.ts';
 
-type Place = { readonly id: string; readonly name: string };
+type RegionOption = { readonly id: string; readonly name: string };
 
 export function volumesView(data: {
   readonly volumes: readonly Volume[];
@@ -20,24 +20,24 @@ export function volumesView(data: {
   readonly next: string | null;
   readonly first: string | null;
   readonly servers: readonly Server[];
-  readonly regions: readonly Place[];
+  readonly regions: readonly RegionOption[];
   readonly forms: FormContext;
 }): View {
   const { filter, servers, regions } = data;
   const filtered = Object.keys(filter).length > 0;
   const rows = data.volumes.map((volume) => [
-    html`<a href="${thingPath(PANEL_PATHS.volumes, volume.id)}">${volume.name}</a>`,
+    html`<a href="${resourcePath(PANEL_PATHS.volumes, volume.id)}">${volume.name}</a>`,
     `${volume.size_gb} GiB`,
     volume.region,
-    volume.attached_to === null ? state('detached') : serverLink(volume.attached_to, servers),
+    volume.attached_to === null ? statusBadge('detached') : serverLink(volume.attached_to, servers),
     day(volume.created_at),
   ]);
   const columns = ['Name', { name: 'Size', class: 'number' }, 'Region', 'Attached to', 'Created'] as const;
   const list = () => {
     if (rows.length > 0) return table({ caption: 'Volumes', columns, rows });
     return filtered
-      ? empty('No volume is like that.', html`<a href="${PANEL_PATHS.volumes}">Show all volumes</a>`)
-      : empty('No volumes yet.', 'A volume is a disk that outlives its server. Make one below.');
+      ? emptyState('No volume is like that.', html`<a href="${PANEL_PATHS.volumes}">Show all volumes</a>`)
+      : emptyState('No volumes yet.', 'A volume is a disk that outlives its server. Make one below.');
   };
   return {
     title: 'Volumes',
@@ -52,14 +52,14 @@ ${section('Create a volume', createForm(data.forms, regions))}`,
 function filterForm(
   filter: Readonly<Record<string, string>>,
   servers: readonly Server[],
-  regions: readonly Place[],
+  regions: readonly RegionOption[],
 ): Html {
   const { name = '', region = '', attached_to: attachedTo = '' } = filter;
-  return filters(
+  return listFilterForm(
     PANEL_PATHS.volumes,
     filter,
     (fields) => html`${fields.text('name', 'Name', { type: 'search', value: name, size: 18 })}
-${fields.select('region', 'Region', { value: region, choices: [['', 'any'], ...placeChoices(regions)] })}
+${fields.select('region', 'Region', { value: region, choices: [['', 'any'], ...regionChoices(regions)] })}
 ${fields.select('attached_to', 'Attached to', {
   value: attachedTo,
   choices: [['', 'anything or nothing'], ...servers.map((server) => [server.id, server.name] as const)],
@@ -67,11 +67,11 @@ ${fields.select('attached_to', 'Attached to', {
   );
 }
 
-function placeChoices(regions: readonly Place[]): readonly (readonly [string, string])[] {
+function regionChoices(regions: readonly RegionOption[]): readonly (readonly [string, string])[] {
   return regions.map(({ id, name }) => [id, `${name} (${id})`]);
 }
 
-function createForm(forms: FormContext, regions: readonly Place[]): Html {
+function createForm(forms: FormContext, regions: readonly RegionOption[]): Html {
   const fields = new Fields(forms, 'create');
   const { nameMaxChars, volumeMinGb, volumeMaxGb } = LIMITS;
   return form(
@@ -87,7 +87,7 @@ ${fields.text('size_gb', 'Size in GiB', {
   hint: `${volumeMinGb} to ${volumeMaxGb.toLocaleString('en-US')}. It can grow later, never shrink.`,
 })}
 ${fields.select('region', 'Region', {
-  choices: placeChoices(regions),
+  choices: regionChoices(regions),
   hint: 'It can be attached to servers of this region only.',
 })}
 ${fields.text('filesystem', 'File system', {
@@ -95,7 +95,7 @@ ${fields.text('filesystem', 'File system', {
   autocomplete: 'off',
   hint: 'A note for yourself, such as ext4; may stay empty. The service does not format volumes.',
 })}
-${fields.tick('encrypted', 'Encrypted', { hint: 'By LUKS in the server, with a key of yours that reaches it by cloud-init. This cannot be changed later.' })}
+${fields.checkbox('encrypted', 'Encrypted', { hint: 'By LUKS in the server, with a key of yours that reaches it by cloud-init. This cannot be changed later.' })}
 <button>Create the volume</button>`,
   );
 }
@@ -110,13 +110,13 @@ export function volumeView(data: {
   return {
     title: volume.name,
     section: 'volumes',
-    above: [['Volumes', PANEL_PATHS.volumes]],
-    body: html`${facts([
+    breadcrumbs: [['Volumes', PANEL_PATHS.volumes]],
+    body: html`${detailList([
       ['Size', `${volume.size_gb} GiB`],
       ['Region', volume.region],
       [
         'Attached to',
-        volume.attached_to === null ? state('detached') : serverLink(volume.attached_to, servers),
+        volume.attached_to === null ? statusBadge('detached') : serverLink(volume.attached_to, servers),
       ],
       ['Device', volume.device && html`<code>${volume.device}</code>`],
       ['Encrypted', volume.encrypted ? 'yes' : 'no'],
@@ -126,17 +126,17 @@ export function volumeView(data: {
     ])}
 ${volume.attached_to === null ? attachSection(data) : detachSection(volume.attached_to, data)}
 ${section('Name and size', changeForm(volume, forms))}
-${section('Delete', deletePart(volume, forms))}`,
+${section('Delete', deleteSection(volume, forms))}`,
   };
 }
 
 function attachSection({ volume, servers, forms }: Parameters<typeof volumeView>[0]): Html {
-  if (!servers.some((server) => may(server, 'attach'))) {
-    const why =
+  if (!servers.some((server) => isActionAllowed(server, 'attach'))) {
+    const reason =
       servers.length === 0
         ? `You have no server in ${volume.region}.`
         : `None of your servers in ${volume.region} is running or stopped.`;
-    return section('Attach', html`<p>${why}</p>`);
+    return section('Attach', html`<p>${reason}</p>`);
   }
   const fields = new Fields(forms, 'attach');
   return section(
@@ -155,9 +155,9 @@ function attachSection({ volume, servers, forms }: Parameters<typeof volumeView>
 
 function detachSection(serverId: string, { servers, forms }: Parameters<typeof volumeView>[0]): Html {
   const server = servers.find(({ id }) => id === serverId);
-  if (server && !may(server, 'detach')) {
+  if (server && !isActionAllowed(server, 'detach')) {
     const { status, suspended_reason: suspendedReason } = server;
-    return section('Detach', html`<p>${whyNot({ status, suspendedReason }, 'detach')}</p>`);
+    return section('Detach', html`<p>${explainDenial({ status, suspendedReason }, 'detach')}</p>`);
   }
   return section(
     'Detach',
@@ -184,9 +184,9 @@ ${fields.text('size_gb', 'Size in GiB', {
   );
 }
 
-function deletePart(volume: Volume, forms: FormContext): Html {
+function deleteSection(volume: Volume, forms: FormContext): Html {
   if (volume.attached_to !== null) return html`<p>Detach the volume first; then it can be deleted.</p>`;
-  return foldedForm(forms, 'delete', {
+  return collapsibleForm(forms, 'delete', {
     summary: 'Delete this volume',
     words: 'Everything on it is destroyed, for ever. No copy is kept.',
     content: html`<button class="danger">Delete the volume and what is on it</button>`,

@@ -1,45 +1,45 @@
 /** What was sent to a webhook in the last days, attempt by attempt, with a button to send it again. */
 import { LIMITS } from '../spec/limits.ts';
-import { PANEL_PATHS, thingPath } from '../spec/paths.ts';
-import { DELIVERED_TYPES, type Delivery } from '../spec/schemas/delivery.ts';
+import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
+import { DELIVERED_EVENT_TYPES, type Delivery } from '../spec/schemas/delivery.ts';
 import type { Webhook } from '../spec/schemas/webhook.ts';
 import { DELIVERY_STATUSES } from '../spec/states.ts';
-import { filters } from './filters.ts';
+import { pager, statusBadge, table, time } from './components.ts';
 import { type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
-import { pager, state, table, time } from './parts.ts';
+import { listFilterForm } from './list-filter-form.ts';
 
-export interface DeliveriesShown {
+export interface DeliveryList {
   readonly items: readonly Delivery[];
   readonly filter: Readonly<Record<string, string>>;
   readonly next: string | null;
   readonly first: string | null;
 }
 
-const TONES = { pending: 'busy', delivered: 'good', failed: 'bad', cancelled: 'off' } as const;
+const STATUS_TONES = { pending: 'busy', delivered: 'good', failed: 'bad', cancelled: 'off' } as const;
 
 /** Why there was no answer, where the word alone does not say it. */
-const FAULTS: Readonly<Record<string, string>> = {
+const ERROR_TEXTS: Readonly<Record<string, string>> = {
   timeout: 'no answer in time',
   dns: 'its name is not known',
   tls: 'no valid certificate',
 };
 
-function faultText(error: string | null): string {
-  return error === null ? '–' : (FAULTS[error] ?? error);
+function formatDeliveryError(error: string | null): string {
+  return error === null ? '–' : (ERROR_TEXTS[error] ?? error);
 }
 
-export function deliveriesPart(webhook: Webhook, shown: DeliveriesShown, forms: FormContext): Html {
+export function deliveriesSection(webhook: Webhook, shown: DeliveryList, forms: FormContext): Html {
   const { items, filter } = shown;
   const filtered = Object.keys(filter).length > 0;
-  const page = thingPath(PANEL_PATHS.webhooks, webhook.id);
+  const page = resourcePath(PANEL_PATHS.webhooks, webhook.id);
   const list = () => {
-    if (items.length > 0) return form(forms, { name: 'replay' }, tableOf(webhook, items));
+    if (items.length > 0) return form(forms, { name: 'replay' }, deliveriesTable(webhook, items));
     return filtered
       ? html`<p>No delivery is like that.</p>`
-      : html`<p>Nothing was sent in the last ${LIMITS.deliveryLogDays} days.</p>`;
+      : html`<p>Nothing was sent in the last ${LIMITS.deliveryRetentionDays} days.</p>`;
   };
-  return html`<p>Each attempt of the last ${LIMITS.deliveryLogDays} days, newest first. One that fails is tried again, ${LIMITS.webhookAttemptsMax} times in all; a ping once.</p>
+  return html`<p>Each attempt of the last ${LIMITS.deliveryRetentionDays} days, newest first. One that fails is tried again, ${LIMITS.webhookAttemptsMax} times in all; a ping once.</p>
 ${(filtered || items.length > 0) && filterForm(page, filter)}
 ${list()}
 ${pager(shown)}`;
@@ -51,22 +51,22 @@ function filterForm(page: string, filter: Readonly<Record<string, string>>): Htm
     ['', 'any'] as const,
     ...words.map((word) => [word, word] as const),
   ];
-  return filters(
+  return listFilterForm(
     page,
     filter,
     (
       fields,
     ) => html`${fields.select('status', 'State', { value: status, choices: choices(DELIVERY_STATUSES) })}
-${fields.select('event_type', 'Event', { value: type, choices: choices(DELIVERED_TYPES) })}`,
+${fields.select('event_type', 'Event', { value: type, choices: choices(DELIVERED_EVENT_TYPES) })}`,
   );
 }
 
-function tableOf({ active }: Webhook, items: readonly Delivery[]): Html {
+function deliveriesTable({ active }: Webhook, items: readonly Delivery[]): Html {
   const rows = items.map((delivery) => [
     html`<code>${delivery.event_type}</code>`,
-    state(delivery.status, TONES[delivery.status]),
+    statusBadge(delivery.status, STATUS_TONES[delivery.status]),
     `${delivery.attempt}`,
-    delivery.http_status ?? faultText(delivery.error),
+    delivery.http_status ?? formatDeliveryError(delivery.error),
     delivery.duration_ms === null ? '–' : `${delivery.duration_ms} ms`,
     time(delivery.attempted_at),
     time(delivery.next_attempt_at),

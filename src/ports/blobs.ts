@@ -4,7 +4,7 @@
  */
 
 /** What is on the disk, once all of it is there. */
-export interface BlobFacts {
+export interface BlobInfo {
   /** Lower-case hexadecimal. */
   readonly sha256: string;
   readonly sizeBytes: number;
@@ -15,21 +15,21 @@ export interface BlobWriter {
   /** Takes the bytes; returns when more may come. The caller leaves the buffer alone from then on. */
   write(chunk: Uint8Array): Promise<void>;
   /** Makes the blob be found under its key. It survives the loss of power from here on. */
-  finish(): Promise<BlobFacts>;
+  finish(): Promise<BlobInfo>;
   /** Makes it not exist, finished or not. May be called more than once. */
   abort(): Promise<void>;
 }
 
-export interface Blobs {
+export interface BlobStore {
   /** Throws BlobsFull when there is no room for so many bytes, and any time later when there is none left. */
-  begin(key: string, expectedBytes: number): Promise<BlobWriter>;
+  createWriter(key: string, expectedBytes: number): Promise<BlobWriter>;
   /** Where the machine that runs servers finds it. */
   path(key: string): string;
   /** Makes the blob not exist, and what a killed process had written of it. An absent one is fine. */
   remove(key: string): Promise<void>;
 }
 
-export class BlobsFull extends Error {
+export class BlobStoreFullError extends Error {
   override readonly name = 'BlobsFull';
   override readonly message = 'there is no room for another file';
 }

@@ -42,35 +42,38 @@ export interface ChainHealth {
 }
 
 /** What whoever runs the service should know of a coin. */
-export interface ChainNote {
+export interface ChainFinding {
   /** `look`: something is to be done; `note`: to be known. */
   readonly level: 'ok' | 'note' | 'look';
-  readonly says: string;
+  readonly message: string;
 }
 
 /**
  * The node or its wallet must not be used: it could spend, it is on another network, it holds somebody else's keys. Nothing
  * that passes with time.
  */
-export class UnsafeChain extends Error {
+export class UnsafeChainError extends Error {
   override readonly name = 'UnsafeChain';
 }
 
 /** Addresses that nobody can derive here: the operator made them elsewhere, and they are given out in their order. */
 export interface AddressPool {
   /** The invoice's own, or the next free one that becomes its own; null when there is none left. */
-  take(invoiceId: string): Promise<Watched | null>;
+  allocate(invoiceId: string): Promise<WatchedAddress | null>;
   /** It is not fit to be given out: it stays taken, by no invoice. */
-  refuse(address: string): Promise<void>;
+  reject(address: string): Promise<void>;
   /** Those given out that may be paid, newest first; `after` and what is left follow the last one of the page before. */
-  watched(page: { readonly after: string | null; readonly limit: number }): Promise<readonly Watched[]>;
+  listWatched(page: {
+    readonly after: string | null;
+    readonly limit: number;
+  }): Promise<readonly WatchedAddress[]>;
   /** Keeps how far an address was read. */
-  keep(address: string, mark: string): Promise<void>;
+  saveMark(address: string, mark: string): Promise<void>;
   /** How many are left, counted up to `most`. */
-  free(most: number): Promise<number>;
+  countFree(max: number): Promise<number>;
 }
 
-export interface Watched {
+export interface WatchedAddress {
   readonly address: string;
   /** How far it was read, in its driver's words; null: never. */
   readonly mark: string | null;
@@ -78,21 +81,21 @@ export interface Watched {
 }
 
 /** Which of these addresses were given out for this coin, spelled as `allocate` gave them. */
-export type OwnAddresses = (addresses: readonly string[]) => Promise<ReadonlySet<string>>;
+export type OwnAddressLookup = (addresses: readonly string[]) => Promise<ReadonlySet<string>>;
 
-export interface Polled {
+export interface PollResult {
   readonly cursor: string;
   readonly observations: Observation[];
   /** False: there is more, and the next poll goes on from here. */
-  readonly whole: boolean;
+  readonly isComplete: boolean;
   /** To be called once all that was told is kept, and the cursor: what the driver itself remembers of it moves on then. */
-  readonly keep?: () => Promise<void>;
+  readonly commit?: () => Promise<void>;
 }
 
 export interface ChainDriver {
   readonly coin: string;
   /** Throws UnsafeChain where the node must not be used, and any other error where it cannot be asked. */
-  prove(): Promise<void>;
+  checkSafety(): Promise<void>;
   /**
    * A fresh address for this invoice; the same invoice always gets the same one. `index` is its number in
    * the coin's derivation, never that of two invoices that were made. `amountUnits` only shapes the URI.
@@ -102,7 +105,7 @@ export interface ChainDriver {
    * Everything that changed since `cursor` (`height:hash`, null at the beginning) and everything in the mempool.
    * A cursor on an orphaned branch rewinds: what was above the fork is reported again, `removed` where it is gone.
    */
-  poll(from: { cursor: string | null }): Promise<Polled>;
+  poll(from: { cursor: string | null }): Promise<PollResult>;
   /**
    * The present state of each key; one that the chain no longer has is `removed`. `removed` and not `agreed`: the node knows nothing
    * of it, and may only have forgotten it: what was in a block stays as it was told.
@@ -113,5 +116,5 @@ export interface ChainDriver {
   /** Of the node that is read. */
   health(): Promise<ChainHealth>;
   /** Beyond its health: that of a second node, how many addresses are left, what gap the operator's wallet must bridge. `given` is the next number. */
-  examine(given: number): Promise<readonly ChainNote[]>;
+  examine(nextIndex: number): Promise<readonly ChainFinding[]>;
 }

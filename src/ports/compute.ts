@@ -54,7 +54,7 @@ export interface MachineState {
   /** It runs the rescue system; false while it is off. */
   readonly rescue: boolean;
   /** Set where it is `stopped` and should be on: its process died, and nobody switched it off. */
-  readonly fell?: true;
+  readonly crashed?: true;
 }
 
 /** What signs in to the rescue system. */
@@ -100,7 +100,7 @@ export interface Capabilities {
   readonly snapshots: boolean;
   readonly filter: boolean;
   readonly console: boolean;
-  readonly ownImages: boolean;
+  readonly customImages: boolean;
 }
 
 /** What is let through beside the filter. */
@@ -115,27 +115,27 @@ export interface Traffic {
  * What looking after the machines found: each was put right, or could not be (`failed`), or its guest has switched itself
  * off (`off`), which is told once. No addresses in `says`.
  */
-export interface Tended {
+export interface SupervisionResult {
   readonly id: string;
-  readonly what: 'restarted' | 'failed' | 'off';
+  readonly outcome: 'restarted' | 'failed' | 'off';
   /** In plain words, for the operator. */
-  readonly says: string;
+  readonly message: string;
 }
 
 /** What the inventory says that this machine has for servers, under all its names. */
-export interface Promised {
+export interface ExpectedResources {
   readonly ramMb: number;
   readonly diskGb: number;
   /** One address of each block in its regions, which no server has. */
-  readonly unused: readonly string[];
+  readonly unusedAddresses: readonly string[];
 }
 
 /** One thing that was looked at on a host. `look`: it does not work like this; `note`: it works, and may be unwanted. */
-export interface Examined {
+export interface HostFinding {
   readonly level: 'ok' | 'note' | 'look';
-  readonly what: string;
+  readonly subject: string;
   /** In plain words, with what to do. No addresses. */
-  readonly says: string;
+  readonly message: string;
 }
 
 /** An imported disk, as the driver keeps it. */
@@ -232,7 +232,7 @@ export interface ComputeDriver {
    * Looks after the machines: what should be on and is not, because its process died or its host was started again, is
    * switched on. What a guest switched off itself stays off. May run at any time, in any process.
    */
-  tend(): Promise<Tended[]>;
+  superviseMachines(): Promise<SupervisionResult[]>;
   /** Looks at everything that the driver needs and the host has, one after another; at last boots a machine of its own from each imported disk. */
-  examine(promised: Promised): AsyncIterable<Examined>;
+  examine(expected: ExpectedResources): AsyncIterable<HostFinding>;
 }

@@ -9,8 +9,8 @@ export type DnsFault = 'unreachable' | 'key' | 'no_zone' | 'refused';
 /** What went wrong, in words without an address or a host name. */
 export class DnsError extends Error {
   readonly fault: DnsFault;
-  constructor(fault: DnsFault, says: string) {
-    super(says);
+  constructor(fault: DnsFault, message: string) {
+    super(message);
     this.name = 'DnsError';
     this.fault = fault;
   }

@@ -25,7 +25,7 @@ export interface Mailer {
    * Sends one mail; answers for every failure. It calls `handOver` before the first byte after which it could not say
    * whether the mail was sent, and sends nothing when the answer is false. One that knows a mail again by its id need not.
    */
-  send(mail: OutgoingMail, handOver: () => Promise<boolean>): Promise<MailOutcome>;
+  send(mail: OutgoingMail, confirmHandover: () => Promise<boolean>): Promise<MailOutcome>;
   /** Cuts short what is being sent: for the end of the process. */
   close(): void;
 }

@@ -25,15 +25,15 @@ export interface Rates {
 }
 
 /** A source's newest price of a coin, as it is kept. */
-export interface KeptQuote {
+export interface StoredQuote {
   readonly source: string;
   readonly usd: string;
   readonly quotedAt: Date;
 }
 
 /** What the sources said last: written by whoever asks them, read by whoever needs a rate. */
-export interface QuoteBook {
-  quotesOf(coin: PricedCoin): Promise<readonly KeptQuote[]>;
+export interface QuoteStore {
+  listQuotes(coin: PricedCoin): Promise<readonly StoredQuote[]>;
   eurPerUsd(): Promise<string>;
 }
 
@@ -48,7 +48,7 @@ export interface FeedPrice {
 export interface QuoteFeed {
   readonly source: string;
   /** How often it may be asked. */
-  readonly everyS: number;
+  readonly intervalS: number;
   /**
    * Its prices of those of the coins that it lists, within a bounded time. `missing`: listed, and nothing that is a price came.
    * Throws FeedError.

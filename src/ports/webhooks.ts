@@ -20,14 +20,14 @@ export const SEND_FAULTS = [
 ] as const;
 export type SendFault = (typeof SEND_FAULTS)[number];
 
-export type WebhookAnswer = { readonly status: number } | { readonly fault: SendFault };
+export type WebhookResponse = { readonly status: number } | { readonly fault: SendFault };
 
 export interface WebhookSender {
   /**
    * One POST, without redirects, that ends within the time-out: the status line that came, whatever became of the rest, or
    * why none came. Rejects where the fault is our own (no sockets left) or `close` cut it: then nothing is known.
    */
-  send(request: WebhookRequest): Promise<WebhookAnswer>;
+  send(request: WebhookRequest): Promise<WebhookResponse>;
   /** Cuts what is under way. */
   close(): Promise<void>;
 }

@@ -99,18 +99,18 @@ export function isCoinCode(code: string): code is CoinCode {
   return BY_CODE.has(code);
 }
 
-export function coin(code: string): Coin {
+export function getCoin(code: string): Coin {
   const found = BY_CODE.get(code);
   if (!found) throw new Error(`no such coin: ${code}`);
   return found;
 }
 
 export function confirmationsNeeded(code: string, amountCents: bigint): number {
-  const steps = coin(code).confirmations.filter(([fromUsd]) => amountCents >= BigInt(fromUsd) * 100n);
+  const steps = getCoin(code).confirmations.filter(([fromUsd]) => amountCents >= BigInt(fromUsd) * 100n);
   return Math.max(...steps.map(([, confirmations]) => confirmations), 1);
 }
 
 /** Of any amount: what is as deep as this needs no more. */
-export function confirmationsMost(code: string): number {
-  return Math.max(...coin(code).confirmations.map(([, confirmations]) => confirmations));
+export function maxConfirmations(code: string): number {
+  return Math.max(...getCoin(code).confirmations.map(([, confirmations]) => confirmations));
 }

@@ -3,7 +3,7 @@
 /** Where nobody knows: no public address, one of no registry's, a visitor by an onion address. */
 export const UNKNOWN_COUNTRY = 'XX';
 
-const CODES = new Set(
+const COUNTRY_CODES = new Set(
   `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ
    CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR
    GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT
@@ -15,6 +15,6 @@ const CODES = new Set(
 );
 
 /** Whether it is a country's code, in capitals, Kosovo's customary XK included; the unknown one's is none. */
-export function isCountry(code: string): boolean {
-  return CODES.has(code);
+export function isCountryCode(code: string): boolean {
+  return COUNTRY_CODES.has(code);
 }

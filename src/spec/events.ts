@@ -33,7 +33,7 @@ export const EVENTS = {
 } as const satisfies Record<string, { key: string; when: string; additive?: true }>;
 
 /** What the event stream shows it to: what is about money needs the scope that the billing endpoints need. */
-export function scopeOfEvent(type: string): Scope {
+export function eventScope(type: string): Scope {
   return /^(?:billing|topup)\./.test(type) ? 'billing' : 'read';
 }
 

@@ -28,11 +28,11 @@ export const LIMITS = {
   /** Mails in an hour that tell one customer of changes of one kind to his account. */
   accountMailsPerHour: 10,
   /** A second factor that was begun is to be confirmed within this time. */
-  totpBeginMinutes: 60,
+  totpEnrollmentMinutes: 60,
   /** Wrong one-time codes on one account in an hour: of a million codes three fit at a time. */
-  totpWrongPerHour: 10,
+  totpFailuresPerHour: 10,
   /** Wrong one-time codes with one mailed link: then it is void, and another one has to be asked for. */
-  totpWrongPerLink: 5,
+  totpFailuresPerLink: 5,
   /** A second factor that is younger than this when the address is changed may be a thief's: taking the change back drops it. */
   totpTrustedDays: 7,
   nameMaxChars: 63,
@@ -50,24 +50,24 @@ export const LIMITS = {
   volumeMaxGb: 4_096,
   imageUploadMaxBytes: 4 * 1024 ** 3,
   /** Uploads of one customer at the same time; what they take on the disk counts for no quota yet. */
-  imageUploadsAtOnce: 2,
+  imageUploadsConcurrent: 2,
   /** An upload of which nothing comes for so long is cut. */
   imageUploadIdleS: 60,
   pageSizeDefault: 25,
   pageSizeMax: 100,
   idempotencyKeyMaxChars: 255,
-  idempotencyKeptHours: 24,
+  idempotencyRetentionHours: 24,
   idempotencyWaitMs: 30_000,
   consoleUrlMinutes: 5,
-  metricsDays: 30,
-  auditDays: 90,
-  deliveryLogDays: 7,
+  metricsRetentionDays: 30,
+  auditRetentionDays: 90,
+  deliveryRetentionDays: 7,
   /** How long the event stream can be replayed. */
-  eventDays: 30,
+  eventRetentionDays: 30,
   /** A mail that was sent is remembered, without its text, so that nothing is mailed twice for one cause. */
-  mailDays: 30,
+  mailRetentionDays: 30,
   /** For so long it is said of a link in a mail that it was used or is over; afterwards it is unknown. */
-  mailLinkRememberedDays: 7,
+  mailLinkRetentionDays: 7,
   /** Open event streams of one customer, and of all, in one process. */
   eventStreamsPerCustomer: 10,
   eventStreamsMax: 2_000,
@@ -80,11 +80,11 @@ export const LIMITS = {
   webhookPendingMax: 20,
   webhookAttemptsMax: 6,
   /** Before attempts 2 to 6. */
-  webhookWaitsMinutes: [1, 5, 30, 5 * 60, 24 * 60],
+  webhookBackoffMinutes: [1, 5, 30, 5 * 60, 24 * 60],
   /** Deliveries to one subscription at once: under way, or answered and not written yet. */
-  webhookAtOnce: 4,
+  webhookConcurrency: 4,
   /** What is read of a receiver's answer. */
-  webhookAnswerMaxBytes: 64 * 1024,
+  webhookResponseMaxBytes: 64 * 1024,
   webhookTimeoutMs: 10_000,
   webhookToleranceS: 300,
   clockSkewS: 30,
@@ -93,13 +93,13 @@ export const LIMITS = {
   /** An announced price holds for cycles that begin this long after the announcement. */
   priceNoticeDays: 30,
   /** Further ahead than this is a slip of the keyboard. */
-  priceAheadMaxDays: 730,
+  priceNoticeMaxDays: 730,
   tokenLastUsedRefreshS: 60,
   ipv4PoolWarning: 50,
   /** Addresses of a coin without public derivation; below that the operator should make more. */
   addressPoolWarning: 50,
   /** That an operator passes by at once. */
-  addressesSkippedMax: 100_000,
+  addressSkipMax: 100_000,
   /** Top-ups of one coin in a day that nobody paid: more of them widen the gap that the operator's wallet must bridge. */
   unpaidTopupsWarning: 500,
   sessionIdleHours: 24,

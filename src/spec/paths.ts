@@ -32,18 +32,18 @@ export function deployPath(choice: Readonly<Record<string, string>>): string {
 }
 
 /** Fields that every form of the panel carries: CSRF value, which form of its page it is, its key for a second click, its row. */
-export const PANEL_FIELDS = { csrf: '_token', form: '_form', once: '_once', key: 'key' } as const;
+export const PANEL_FIELDS = { csrf: '_token', form: '_form', idempotencyKey: '_once', key: 'key' } as const;
 
 /** Members of a page's query that mean the same on every page: what was just done, and not to load again by itself. */
-export const PANEL_QUERY = { notice: 'done', still: 'still' } as const;
+export const PANEL_QUERY = { notice: 'done', noRefresh: 'still' } as const;
 
 /** The page of one thing: `/volumes/vol_…`. */
-export function thingPath(list: string, id: string): string {
+export function resourcePath(list: string, id: string): string {
   return `${list}/${encodeURIComponent(id)}`;
 }
 
 /** What hangs below billing. A receipt is of a top-up or of a ledger entry, by its id. `offer` shows what a top-up would bring. */
-export const MONEY_PATHS = {
+export const BILLING_PATHS = {
   topups: '/billing/topups',
   ledger: '/billing/ledger',
   receipts: '/billing/receipts',
@@ -62,7 +62,7 @@ export const ACCOUNT_PATHS = {
 } as const;
 
 /** The QR code of a second factor that is begun: of whoever asks, so its address says nothing. */
-export const TOTP_PICTURE_PATH = '/account/totp/qr.png';
+export const TOTP_QR_PATH = '/account/totp/qr.png';
 
 /** Where links in mails lead. They set the visitor's cookie, because each page holds a form. */
 export const LINK_PATHS = { confirm: '/confirm', reset: '/reset' } as const;
@@ -90,7 +90,7 @@ export const DEPLOY_TOTAL_PATH = `${DEPLOY_PATH}/total`;
 export const DEPLOY_PASSWORD_PATH = `${DEPLOY_PATH}/password`;
 
 /** The pages of one server, by what they add to its path. */
-export const SERVER_PARTS = {
+export const SERVER_PAGES = {
   overview: '',
   metrics: '/metrics',
   network: '/network',
@@ -98,11 +98,11 @@ export const SERVER_PARTS = {
   rebuild: '/rebuild',
   settings: '/settings',
 } as const;
-export type ServerPart = keyof typeof SERVER_PARTS;
+export type ServerPageKey = keyof typeof SERVER_PAGES;
 
 /** A page of a server, by its id of the REST surface. */
-export function serverPartPath(id: string, part: ServerPart = 'overview'): string {
-  return `${thingPath(PANEL_PATHS.servers, id)}${SERVER_PARTS[part]}`;
+export function serverPagePath(id: string, page: ServerPageKey = 'overview'): string {
+  return `${resourcePath(PANEL_PATHS.servers, id)}${SERVER_PAGES[page]}`;
 }
 
 /** The console: its page, and where its WebSockets begin. */

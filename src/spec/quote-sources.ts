@@ -12,16 +12,16 @@ export function pricedAs(coin: CoinCode): PricedCoin {
 export interface QuoteSource {
   readonly url: string;
   /** How often it is asked. CoinGecko makes new prices once a minute, and counts the questions. */
-  readonly everyS: number;
+  readonly intervalS: number;
   /** A coin that is not here is not listed there. */
-  readonly names: Readonly<Partial<Record<PricedCoin, string>>>;
+  readonly symbols: Readonly<Partial<Record<PricedCoin, string>>>;
 }
 
 export const QUOTE_SOURCES = {
   kraken: {
     url: 'https://api.kraken.com',
-    everyS: 30,
-    names: {
+    intervalS: 30,
+    symbols: {
       BTC: 'XXBTZUSD',
       XMR: 'XXMRZUSD',
       ETH: 'XETHZUSD',
@@ -33,8 +33,8 @@ export const QUOTE_SOURCES = {
   },
   bitfinex: {
     url: 'https://api-pub.bitfinex.com',
-    everyS: 30,
-    names: {
+    intervalS: 30,
+    symbols: {
       BTC: 'tBTCUSD',
       XMR: 'tXMRUSD',
       ETH: 'tETHUSD',
@@ -46,13 +46,13 @@ export const QUOTE_SOURCES = {
   },
   coinbase: {
     url: 'https://api.exchange.coinbase.com',
-    everyS: 30,
-    names: { BTC: 'BTC-USD', ETH: 'ETH-USD', USDT: 'USDT-USD', LTC: 'LTC-USD', SOL: 'SOL-USD' },
+    intervalS: 30,
+    symbols: { BTC: 'BTC-USD', ETH: 'ETH-USD', USDT: 'USDT-USD', LTC: 'LTC-USD', SOL: 'SOL-USD' },
   },
   coingecko: {
     url: 'https://api.coingecko.com',
-    everyS: 60,
-    names: {
+    intervalS: 60,
+    symbols: {
       BTC: 'bitcoin',
       XMR: 'monero',
       ETH: 'ethereum',

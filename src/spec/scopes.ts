@@ -7,6 +7,6 @@ export function isScope(word: string): word is Scope {
 }
 
 /** Whether a holder of `held` may do what needs `needed`. */
-export function scopeCovers(held: Scope, needed: Scope): boolean {
-  return SCOPES.indexOf(held) >= SCOPES.indexOf(needed);
+export function scopeCovers(granted: Scope, required: Scope): boolean {
+  return SCOPES.indexOf(granted) >= SCOPES.indexOf(required);
 }

@@ -279,7 +279,7 @@ export type SettingName = keyof typeof SETTINGS;
  * What the customers' command line reads from the environment. It is told by names of the same kind, and whoever tries the
  * service and calls it from one shell has both there: the service passes over exactly these.
  */
-export const COMMAND_LINE_NAMES: readonly string[] = [
+export const CLI_SETTING_NAMES: readonly string[] = [
   'SKERRY_TOKEN',
   'SKERRY_API_URL',
   'SKERRY_CONTEXT',

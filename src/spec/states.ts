@@ -80,7 +80,7 @@ export const SERVER_ACTIONS = {
 export type ServerAction = keyof typeof SERVER_ACTIONS;
 
 /** Operations that a server suspended by the operator still answers. */
-const UNDER_OPERATOR_HOLD: readonly ServerAction[] = ['destroy'];
+const ALLOWED_WHILE_FROZEN: readonly ServerAction[] = ['destroy'];
 
 /** Whether this server may be asked to do this now. */
 export function can(
@@ -90,19 +90,19 @@ export function can(
   const from: readonly ServerStatus[] = SERVER_ACTIONS[action];
   if (!from.includes(server.status)) return false;
   if (server.status !== 'suspended') return true;
-  if (server.suspendedReason === 'operator') return UNDER_OPERATOR_HOLD.includes(action);
+  if (server.suspendedReason === 'operator') return ALLOWED_WHILE_FROZEN.includes(action);
   return action !== 'start' || server.suspendedReason === 'not_renewed';
 }
 
 /** What is done or changed beside an operation that is under way; everything else waits until that is done. */
-const BESIDE_AN_OPERATION: readonly ServerAction[] = ['console', 'detach', 'update', 'destroy'];
+const ALLOWED_DURING_OPERATION: readonly ServerAction[] = ['console', 'detach', 'update', 'destroy'];
 
-export function waitsForOperation(action: ServerAction): boolean {
-  return !BESIDE_AN_OPERATION.includes(action);
+export function mustWaitForOperation(action: ServerAction): boolean {
+  return !ALLOWED_DURING_OPERATION.includes(action);
 }
 
 /** What somebody may do who asked a suspended server for what it does not do. */
-const WHY_SUSPENDED: Record<SuspendedReason, string> = {
+const SUSPENSION_MESSAGES: Record<SuspendedReason, string> = {
   balance:
     'The server is suspended: the balance could not pay its next cycle. Top up; it resumes by itself as soon as the ' +
     'balance suffices.',
@@ -114,13 +114,13 @@ const WHY_SUSPENDED: Record<SuspendedReason, string> = {
 };
 
 /** Why this server may not be asked to do this now, and what to do about it. Only where `can` says no. */
-export function whyNot(
+export function explainDenial(
   server: { readonly status: ServerStatus; readonly suspendedReason: SuspendedReason | null },
   action: ServerAction,
 ): string {
   const { status, suspendedReason } = server;
   if (status === 'destroying') return 'The server is being destroyed: nothing else can be done to it.';
-  if (status === 'suspended' && suspendedReason !== null) return WHY_SUSPENDED[suspendedReason];
+  if (status === 'suspended' && suspendedReason !== null) return SUSPENSION_MESSAGES[suspendedReason];
   // That a suspended one can be started depends on why it is; whoever has one is told so above.
   const from = SERVER_ACTIONS[action].filter((possible) => possible !== 'suspended');
   return `The server is ${status}; ${action} is possible while it is ${from.join(' or ')}.`;
@@ -158,9 +158,9 @@ export type SessionTopupStatus = (typeof SESSION_TOPUP_STATUSES)[number];
 export function sessionTopupStatus(topup: {
   readonly status: TopupStatus;
   readonly cancelled: boolean;
-  readonly held: boolean;
+  readonly withheld: boolean;
 }): SessionTopupStatus {
-  if (topup.held) return 'confirmed';
+  if (topup.withheld) return 'confirmed';
   if (topup.status === 'expired') return topup.cancelled ? 'cancelled' : 'expired';
   return ({ pending: 'waiting', confirming: 'confirming', credited: 'confirmed' } as const)[topup.status];
 }
@@ -220,7 +220,11 @@ export const DELIVERY_TRANSITIONS = [
 ] as const satisfies readonly Transition<DeliveryStatus>[];
 
 /** The one move from `from` by `trigger`; throws when the table has none: a caller's mistake, never a user's. */
-export function move<T extends Transition<string>, From extends T['from'], Trigger extends T['trigger']>(
+export function findTransition<
+  T extends Transition<string>,
+  From extends T['from'],
+  Trigger extends T['trigger'],
+>(
   table: readonly T[],
   from: From,
   trigger: Trigger,

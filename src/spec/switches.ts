@@ -2,7 +2,7 @@
 interface SwitchRow {
   readonly default: boolean;
   /** REST operations that are refused as in maintenance while it is off, on both surfaces. */
-  readonly closes: readonly string[];
+  readonly blockedOperations: readonly string[];
   readonly about: string;
 }
 
@@ -10,27 +10,27 @@ interface SwitchRow {
 export const SWITCHES = {
   'topup-credit': {
     default: true,
-    closes: [],
+    blockedOperations: [],
     about: 'credit confirmed top-ups; off = the kill-switch is on: payments are confirmed but held',
   },
   deploys: {
     default: true,
-    closes: ['servers.create'],
+    blockedOperations: ['servers.create'],
     about: 'sell servers; off: new ones are refused as in maintenance, those being made are finished',
   },
   renewals: {
     default: true,
-    closes: [],
+    blockedOperations: [],
     about: 'bill by the calendar; off: nothing is charged, suspended, resumed, warned or destroyed by date',
   },
   webhooks: {
     default: true,
-    closes: [],
+    blockedOperations: [],
     about: 'send to webhooks; off: events are kept and queued, nothing is sent',
   },
   mail: {
     default: true,
-    closes: [],
+    blockedOperations: [],
     about: 'send mail; off: mails are queued, nothing is sent',
   },
 } as const satisfies Record<string, SwitchRow>;

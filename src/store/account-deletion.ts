@@ -4,7 +4,7 @@
  */
 import type { Sql } from '../kernel/sql.ts';
 
-export interface DeletionObstacles {
+export interface DeletionBlockers {
   readonly servers: bigint;
   /** Of them, under a legal hold. */
   readonly held: bigint;
@@ -13,8 +13,8 @@ export interface DeletionObstacles {
 }
 
 /** What stands in the way. Exact under the lock of the customer's balance. */
-export async function readObstacles(tx: Sql, customerId: string): Promise<DeletionObstacles> {
-  const row = await tx.row<DeletionObstacles>(
+export async function readDeletionBlockers(tx: Sql, customerId: string): Promise<DeletionBlockers> {
+  const row = await tx.row<DeletionBlockers>(
     `select count(*) filter (where status <> 'destroying') as servers, count(*) filter (where held_at is not null) as held,
             exists (select from topups where customer_id = $1 and status = 'confirming') as paying
        from servers where customer_id = $1`,
@@ -33,12 +33,12 @@ export async function markDeleting(tx: Sql, customerId: string, now: Date): Prom
 }
 
 /** Whether the account is being deleted, or was. */
-export async function isLeaving(tx: Sql, customerId: string): Promise<boolean> {
+export async function isDeletingCustomer(tx: Sql, customerId: string): Promise<boolean> {
   const row = await tx.row('select from customers where id = $1 and deleting_at is not null', [customerId]);
   return row !== undefined;
 }
 
-export interface LeavingCustomer {
+export interface DeletingCustomer {
   readonly email: string;
   /** Kept as it is until the operator unfreezes it. */
   readonly frozen_at: Date | null;
@@ -47,23 +47,29 @@ export interface LeavingCustomer {
 }
 
 /** The customer whose account is being deleted, or was. */
-export async function findLeaving(tx: Sql, customerId: string): Promise<LeavingCustomer | undefined> {
-  return await tx.row<LeavingCustomer>(
+export async function findDeletingCustomer(
+  tx: Sql,
+  customerId: string,
+): Promise<DeletingCustomer | undefined> {
+  return await tx.row<DeletingCustomer>(
     'select email, frozen_at, deleting_at, deleted_at from customers where id = $1 and deleting_at is not null',
     [customerId],
   );
 }
 
 /** The same, locked against everything that refers to the customer. */
-export async function lockLeaving(tx: Sql, customerId: string): Promise<LeavingCustomer | undefined> {
-  return await tx.row<LeavingCustomer>(
+export async function lockDeletingCustomer(
+  tx: Sql,
+  customerId: string,
+): Promise<DeletingCustomer | undefined> {
+  return await tx.row<DeletingCustomer>(
     'select email, frozen_at, deleting_at, deleted_at from customers where id = $1 and deleting_at is not null for update',
     [customerId],
   );
 }
 
 /** Ends every way in. */
-export async function deleteAccess(tx: Sql, customerId: string): Promise<void> {
+export async function revokeAccess(tx: Sql, customerId: string): Promise<void> {
   await tx.run('delete from sessions where customer_id = $1', [customerId]);
   await tx.run('delete from console_tickets where customer_id = $1', [customerId]);
   await tx.run('delete from api_tokens where customer_id = $1', [customerId]);
@@ -72,7 +78,7 @@ export async function deleteAccess(tx: Sql, customerId: string): Promise<void> {
 }
 
 /** Servers that are not being destroyed yet. */
-export async function findStandingServers(tx: Sql, customerId: string): Promise<string[]> {
+export async function findRemainingServers(tx: Sql, customerId: string): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>(
     `select id from servers where customer_id = $1 and status <> 'destroying' order by id`,
     [customerId],
@@ -81,7 +87,7 @@ export async function findStandingServers(tx: Sql, customerId: string): Promise<
 }
 
 /** Deletes what only rows are made of: keys, and the groups that no server has any more. */
-export async function deleteBelongings(tx: Sql, customerId: string): Promise<void> {
+export async function deleteKeysAndGroups(tx: Sql, customerId: string): Promise<void> {
   await tx.run('delete from ssh_keys where customer_id = $1', [customerId]);
   await tx.run(
     `delete from firewall_groups g where customer_id = $1
@@ -91,7 +97,7 @@ export async function deleteBelongings(tx: Sql, customerId: string): Promise<voi
 }
 
 /** Marks detached volumes as deleted, as their customer would; those that have a disk to be removed. */
-export async function hideVolumes(tx: Sql, customerId: string, now: Date): Promise<string[]> {
+export async function softDeleteVolumes(tx: Sql, customerId: string, now: Date): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>(
     `with without_disk as (
        delete from volumes where customer_id = $1 and server_id is null and deleted_at is null and disk_gb = 0)
@@ -103,7 +109,7 @@ export async function hideVolumes(tx: Sql, customerId: string, now: Date): Promi
 }
 
 /** Deletes the rows of snapshots that are not being made or restored; what is left of them is to be removed. */
-export async function dropSnapshots(tx: Sql, customerId: string): Promise<string[]> {
+export async function deleteIdleSnapshots(tx: Sql, customerId: string): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>(
     `delete from snapshots n where customer_id = $1 and status <> 'creating'
         and not exists (select from operations o where o.snapshot_id = n.id) returning id`,
@@ -113,7 +119,7 @@ export async function dropSnapshots(tx: Sql, customerId: string): Promise<string
 }
 
 /** Ends uploads and hides images; the ids of the files that are to be removed. */
-export async function hideImages(tx: Sql, customerId: string, now: Date): Promise<string[]> {
+export async function softDeleteImages(tx: Sql, customerId: string, now: Date): Promise<string[]> {
   const uploads = await tx.rows<{ id: string }>(
     'delete from image_uploads where customer_id = $1 returning id',
     [customerId],
@@ -126,7 +132,7 @@ export async function hideImages(tx: Sql, customerId: string, now: Date): Promis
 }
 
 /** Forgets the images whose files are gone and that no server has any more. */
-export async function forgetImages(tx: Sql, customerId: string): Promise<void> {
+export async function purgeImages(tx: Sql, customerId: string): Promise<void> {
   await tx.run(
     `delete from images i where customer_id = $1 and deleted_at is not null and blob_key is null
         and not exists (select from servers s where s.customer_id = $1 and s.image_id = i.id)`,
@@ -135,7 +141,7 @@ export async function forgetImages(tx: Sql, customerId: string): Promise<void> {
 }
 
 /** Whether something still has to be removed from a machine or a disk. */
-export async function isStanding(tx: Sql, customerId: string): Promise<boolean> {
+export async function hasRemainingResources(tx: Sql, customerId: string): Promise<boolean> {
   const row = await tx.row<{ standing: boolean }>(
     `select exists (select from servers where customer_id = $1)
          or exists (select from volumes where customer_id = $1)
@@ -153,13 +159,13 @@ export async function findDeletedWebhooks(
   tx: Sql,
   customerId: string,
   since: Date,
-  most: number,
+  limit: number,
 ): Promise<string[]> {
   const rows = await tx.rows<{ resource: string | null }>(
     `select resource from audit_events
       where customer_id = $1 and action = 'webhook.delete' and created_at >= $2
       order by created_at desc nulls last, id desc nulls last limit $3`,
-    [customerId, since, most],
+    [customerId, since, limit],
   );
   return rows.flatMap(({ resource }) => resource ?? []);
 }
@@ -187,7 +193,7 @@ export async function deleteWebhooks(tx: Sql, customerId: string): Promise<strin
 }
 
 /** Tables of which a customer may have any number of rows; `key` names one row, by the index on customers. */
-const ENDLESS = [
+const UNBOUNDED_TABLES = [
   { table: 'events', key: 'id', and: '' },
   { table: 'idempotency', key: 'key_digest', and: '' },
   // What tells the customer that all is gone is still to be sent.
@@ -197,7 +203,7 @@ const ENDLESS = [
 /** At most `limit` rows of each; how many there were. */
 export async function deleteRecords(tx: Sql, customerId: string, limit: number): Promise<number> {
   let gone = 0;
-  for (const { table, key, and } of ENDLESS) {
+  for (const { table, key, and } of UNBOUNDED_TABLES) {
     gone += await tx.run(
       `delete from ${table} where customer_id = $1 and ${key} in (
          select ${key} from ${table} where customer_id = $1 ${and} limit $2)`,
@@ -213,7 +219,7 @@ export async function deleteRecords(tx: Sql, customerId: string, limit: number):
 }
 
 /** The row without a person in it; its former address may sign up anew. The caller has locked it. */
-export async function forgetPerson(tx: Sql, customerId: string, now: Date): Promise<void> {
+export async function anonymizeCustomer(tx: Sql, customerId: string, now: Date): Promise<void> {
   await tx.run(
     `update customers
         set email = 'deleted', email_key = 'deleted:' || id, email_confirmed_at = null, password_hash = '',

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../kernel/clock.ts';
 import type { Database, Sql } from '../kernel/sql.ts';
-import type { AddressPool, Watched } from '../ports/chain.ts';
+import type { AddressPool, WatchedAddress } from '../ports/chain.ts';
 import type { CoinCode } from '../spec/coins.ts';
 
 const UNIQUE_VIOLATION = '23505';
@@ -27,55 +27,55 @@ const PAGE = `
    order by taken_at desc, address desc limit $3`;
 
 /** `db` must not be in a transaction: what was taken stays taken, whatever becomes of the invoice. */
-export function sqlAddressPool(db: Database, coin: CoinCode, clock: Clock): AddressPool {
+export function createAddressPool(db: Database, coin: CoinCode, clock: Clock): AddressPool {
   const own = (invoiceId: string) =>
-    db.row<Watched>(`select ${WATCHED} from address_pool where coin = $1 and topup_id = $2`, [
+    db.row<WatchedAddress>(`select ${WATCHED} from address_pool where coin = $1 and topup_id = $2`, [
       coin,
       invoiceId,
     ]);
   return {
-    take: async (invoiceId) => {
+    allocate: async (invoiceId) => {
       const known = await own(invoiceId);
       if (known) return known;
       try {
-        return (await db.row<Watched>(TAKE, [coin, invoiceId, clock.now()])) ?? null;
+        return (await db.row<WatchedAddress>(TAKE, [coin, invoiceId, clock.now()])) ?? null;
       } catch (error) {
         // It was taken for this invoice at the same moment.
         if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
         return (await own(invoiceId)) ?? null;
       }
     },
-    refuse: async (address) => {
+    reject: async (address) => {
       await db.run(
         `update address_pool set topup_id = gen_random_uuid(), taken_at = coalesce(taken_at, $3)
           where coin = $1 and address = $2`,
         [coin, address, clock.now()],
       );
     },
-    watched: async ({ after, limit }) => await db.rows<Watched>(PAGE, [coin, after, limit]),
-    keep: async (address, mark) => {
+    listWatched: async ({ after, limit }) => await db.rows<WatchedAddress>(PAGE, [coin, after, limit]),
+    saveMark: async (address, mark) => {
       await db.run('update address_pool set mark = $3 where coin = $1 and address = $2', [
         coin,
         address,
         mark,
       ]);
     },
-    free: async (most) => await countFree(db, coin, most),
+    countFree: async (most) => await countFreeAddresses(db, coin, most),
   };
 }
 
 /** How many addresses are left, counted up to `most`: a pool may be large. */
-export async function countFree(sql: Sql, coin: CoinCode, most: number): Promise<number> {
+export async function countFreeAddresses(sql: Sql, coin: CoinCode, limit: number): Promise<number> {
   const counted = await sql.row<{ free: number }>(
     `select count(*)::int as free from (
        select from address_pool where coin = $1 and topup_id is null limit $2) as counted`,
-    [coin, most],
+    [coin, limit],
   );
   return counted?.free ?? 0;
 }
 
 /** The address that was taken for an invoice that was never made is free again: shown to nobody, and looked at anew when it is given out. */
-export async function givePooledBack(sql: Sql, coin: CoinCode, invoiceId: string): Promise<void> {
+export async function releasePooledAddress(sql: Sql, coin: CoinCode, invoiceId: string): Promise<void> {
   await sql.run(
     'update address_pool set topup_id = null, taken_at = null, mark = null where coin = $1 and topup_id = $2',
     [coin, invoiceId],
@@ -83,7 +83,12 @@ export async function givePooledBack(sql: Sql, coin: CoinCode, invoiceId: string
 }
 
 /** The next so many are taken by no invoice; how many there were. */
-export async function skipPooled(tx: Sql, coin: CoinCode, count: number, now: Date): Promise<number> {
+export async function skipPooledAddresses(
+  tx: Sql,
+  coin: CoinCode,
+  count: number,
+  now: Date,
+): Promise<number> {
   return await tx.run(
     `update address_pool set topup_id = gen_random_uuid(), taken_at = $3
       where coin = $1 and topup_id is null and address in (

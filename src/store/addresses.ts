@@ -29,7 +29,7 @@ export async function findKnownBlocks(tx: Sql, blocks: readonly string[]): Promi
 }
 
 /** A block of the pool that shares addresses with this one. */
-export async function findOverlap(tx: Sql, block: string): Promise<string | undefined> {
+export async function findOverlappingBlock(tx: Sql, block: string): Promise<string | undefined> {
   const row = await tx.row<{ block: string }>(
     'select block::text as block from ip_blocks where block && $1::cidr order by block limit 1',
     [block],
@@ -83,11 +83,11 @@ export async function insertIpv6Prefixes(tx: Sql, block: BlockRow, count: number
 }
 
 /** Takes every address of the range out of the pool for good, or back into it; servers keep what they have. */
-export async function setBlocked(
+export async function setAddressesBlocked(
   tx: Sql,
   range: string,
   blocked: boolean,
-): Promise<{ readonly changed: number; readonly held: number }> {
+): Promise<{ readonly changed: number; readonly assigned: number }> {
   const rows = await tx.rows<{ held: boolean }>(
     `with four as (
        update ipv4_addresses set blocked = $2 where addr <<= $1::inet and blocked <> $2
@@ -98,7 +98,7 @@ export async function setBlocked(
      select held from four union all select held from six`,
     [range, blocked],
   );
-  return { changed: rows.length, held: rows.filter((row) => row.held).length };
+  return { changed: rows.length, assigned: rows.filter((row) => row.held).length };
 }
 
 /** Whether the pool has an address or a /64 in this range. */

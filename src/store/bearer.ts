@@ -25,7 +25,7 @@ export async function findBearer(sql: Sql, digest: Buffer): Promise<BearerRow | 
 }
 
 /** With what became of its bucket; the two numbers are null for no token or an expired one. Times in ms since 1970. */
-export interface DrawnBearerRow extends BearerRow {
+export interface RateLimitedBearerRow extends BearerRow {
   readonly now_ms: number;
   /** When the bucket is full again; null: nothing was left to draw. */
   readonly drawn_ms: number | null;
@@ -33,10 +33,10 @@ export interface DrawnBearerRow extends BearerRow {
   readonly was_ms: number | null;
 }
 
-const MS = (time: string) => `(extract(epoch from ${time}) * 1000)::float8`;
+const epochMsSql = (time: string) => `(extract(epoch from ${time}) * 1000)::float8`;
 
 /** The same, drawing from the token's bucket in the database in the same statement. */
-export async function drawBearer(
+export async function findBearerAndConsume(
   sql: Sql,
   draw: {
     readonly digest: Buffer;
@@ -46,8 +46,8 @@ export async function drawBearer(
     readonly costMs: number;
     readonly capacity: number;
   },
-): Promise<DrawnBearerRow | undefined> {
-  return await sql.row<DrawnBearerRow>(
+): Promise<RateLimitedBearerRow | undefined> {
+  return await sql.row<RateLimitedBearerRow>(
     `with bearer as (${BEARER}), clock as materialized (select clock_timestamp() as now),
      drawn as (
        insert into rate_buckets as b (token_id, bucket, tat)
@@ -57,8 +57,8 @@ export async function drawBearer(
          set tat = greatest(b.tat, excluded.tat - make_interval(secs => $4 / 1000.0)) + make_interval(secs => $4 / 1000.0)
          where b.tat <= excluded.tat - make_interval(secs => $4 / 1000.0) + make_interval(secs => $4 * ($5 - 1) / 1000.0)
        returning tat)
-     select bearer.*, ${MS('clock.now')} as now_ms, (select ${MS('tat')} from drawn) as drawn_ms,
-            (select ${MS('tat')} from rate_buckets b where b.token_id = bearer.id and b.bucket = $3) as was_ms
+     select bearer.*, ${epochMsSql('clock.now')} as now_ms, (select ${epochMsSql('tat')} from drawn) as drawn_ms,
+            (select ${epochMsSql('tat')} from rate_buckets b where b.token_id = bearer.id and b.bucket = $3) as was_ms
        from bearer, clock`,
     [draw.digest, draw.now, draw.bucket, draw.costMs, draw.capacity],
   );

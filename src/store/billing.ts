@@ -37,7 +37,7 @@ export async function setSuspendedReason(
 }
 
 /** A suspension begins anew, with a grace period of its own, and is looked at at once: the operator lifted something. */
-export async function setSuspendedAnew(
+export async function restartSuspension(
   tx: Sql,
   change: {
     readonly id: string;
@@ -61,4 +61,4 @@ export async function setBillAt(tx: Sql, id: string, billAt: Date | null): Promi
 }
 
 /** Days before the end of a cycle, as an interval of SQL: then the calendar looks whether the balance pays the next one. */
-export const WINDOW_SQL = `interval '${LIMITS.lowBalanceDays} days'`;
+export const LOW_BALANCE_WINDOW_SQL = `interval '${LIMITS.lowBalanceDays} days'`;

@@ -5,7 +5,7 @@
 import type { Sql } from '../kernel/sql.ts';
 import type { CoinCode } from '../spec/coins.ts';
 
-export interface TakenIndex {
+export interface AllocatedIndex {
   readonly index: number;
   /** No block of its chain was read yet, and no invoice waits for that. */
   readonly isUnread: boolean;
@@ -15,9 +15,10 @@ export interface TakenIndex {
  * Takes a derivation number of a coin, one that was given back before a new one. It stays taken, whatever becomes of it, unless
  * it is given back.
  */
-export async function takeIndex(sql: Sql, coin: CoinCode): Promise<TakenIndex> {
+export async function allocateIndex(sql: Sql, coin: CoinCode): Promise<AllocatedIndex> {
   const row =
-    (await sql.row<TakenIndex>(TAKE_SPARE, [coin])) ?? (await sql.row<TakenIndex>(TAKE_NEW, [coin]));
+    (await sql.row<AllocatedIndex>(ALLOCATE_SPARE, [coin])) ??
+    (await sql.row<AllocatedIndex>(ALLOCATE_NEW, [coin]));
   if (!row) throw new Error('no derivation number');
   return row;
 }
@@ -25,23 +26,23 @@ export async function takeIndex(sql: Sql, coin: CoinCode): Promise<TakenIndex> {
 /** A block that no chain has: a driver that goes on from a cursor with it looks for a fork, and begins some blocks earlier. */
 const NO_BLOCK = '0'.repeat(64);
 /** The mark of an invoice that was never made is none. */
-const IS_UNREAD = `(coins.cursor is null
+const IS_UNREAD_SQL = `(coins.cursor is null
   or coins.cursor like '%:${NO_BLOCK}' and not exists (select from topups where topups.coin = coins.code))`;
 
-const TAKE_SPARE = `
+const ALLOCATE_SPARE = `
   with spare as (
     select coin, index from spare_indexes where coin = $1 order by index limit 1 for update skip locked
   )
   delete from spare_indexes gone using spare where gone.coin = spare.coin and gone.index = spare.index
-  returning gone.index, (select ${IS_UNREAD} from coins where code = $1) as "isUnread"`;
+  returning gone.index, (select ${IS_UNREAD_SQL} from coins where code = $1) as "isUnread"`;
 
-const TAKE_NEW = `
+const ALLOCATE_NEW = `
   insert into coins (code, next_index) values ($1, 1)
   on conflict (code) do update set next_index = coins.next_index + 1
-  returning next_index - 1 as index, ${IS_UNREAD} as "isUnread"`;
+  returning next_index - 1 as index, ${IS_UNREAD_SQL} as "isUnread"`;
 
 /** For the next one who takes: only a number of which no address was shown to anybody. */
-export async function giveIndexBack(sql: Sql, coin: CoinCode, index: number): Promise<void> {
+export async function releaseIndex(sql: Sql, coin: CoinCode, index: number): Promise<void> {
   await sql.run('insert into spare_indexes (coin, index) values ($1, $2) on conflict do nothing', [
     coin,
     index,
@@ -70,8 +71,8 @@ export async function skipIndexes(tx: Sql, coin: CoinCode, count: number): Promi
  * Where the first poll begins, for it may come late. A cursor that is there already stays, unless the invoice that it was for was never
  * made: nobody polls for one that is not there, and the chain grows.
  */
-export async function beginCursor(sql: Sql, coin: CoinCode, height: number): Promise<void> {
-  await sql.run(`update coins set cursor = $2 where code = $1 and ${IS_UNREAD}`, [
+export async function initializeCursor(sql: Sql, coin: CoinCode, height: number): Promise<void> {
+  await sql.run(`update coins set cursor = $2 where code = $1 and ${IS_UNREAD_SQL}`, [
     coin,
     `${height}:${NO_BLOCK}`,
   ]);
@@ -103,7 +104,7 @@ export function cursorHeight(cursor: string | null): number | null {
   return height === undefined ? null : Number(height);
 }
 
-export interface ClaimedCoin {
+export interface LeasedCoin {
   readonly code: CoinCode;
   readonly leaseId: string;
   readonly cursor: string | null;
@@ -120,8 +121,8 @@ export interface ClaimedCoin {
 export async function claimCoins(
   sql: Sql,
   claim: { readonly leases: ReadonlyMap<CoinCode, string>; readonly leaseMs: number },
-): Promise<ClaimedCoin[]> {
-  return await sql.rows<ClaimedCoin>(
+): Promise<LeasedCoin[]> {
+  return await sql.rows<LeasedCoin>(
     `update coins set lease_id = wanted.lease_id, leased_until = clock_timestamp() + $3 * interval '1 ms'
        from unnest($1::text[], $2::uuid[]) as wanted (code, lease_id)
       where coins.code = wanted.code and coins.code in (
@@ -137,7 +138,7 @@ export async function claimCoins(
 }
 
 /** Keeps a coin for longer. */
-export async function extendCoin(sql: Sql, leaseId: string, leaseMs: number): Promise<void> {
+export async function extendCoinLease(sql: Sql, leaseId: string, leaseMs: number): Promise<void> {
   await sql.run(
     `update coins set leased_until = clock_timestamp() + $2 * interval '1 ms' where lease_id = $1`,
     [leaseId, leaseMs],
@@ -145,7 +146,7 @@ export async function extendCoin(sql: Sql, leaseId: string, leaseMs: number): Pr
 }
 
 /** Whether the lease still holds; until `tx` ends nobody can take it over. */
-export async function holdsCoin(tx: Sql, coin: CoinCode, leaseId: string): Promise<boolean> {
+export async function holdsCoinLease(tx: Sql, coin: CoinCode, leaseId: string): Promise<boolean> {
   const row = await tx.row(`select 1 from coins where code = $1 and lease_id = $2 for share`, [
     coin,
     leaseId,
@@ -173,13 +174,13 @@ export async function delayCoin(
   sql: Sql,
   coin: CoinCode,
   leaseId: string,
-  delay: { readonly firstMs: number; readonly mostMs: number; readonly fault: string },
+  delay: { readonly initialMs: number; readonly maxMs: number; readonly fault: string },
 ): Promise<void> {
   await sql.run(
     `update coins set failures = failures + 1, last_fault = $5,
             retry_at = clock_timestamp() + least($3 * 2 ^ least(failures, 30), $4) * interval '1 ms'
       where code = $1 and lease_id = $2`,
-    [coin, leaseId, delay.firstMs, delay.mostMs, delay.fault],
+    [coin, leaseId, delay.initialMs, delay.maxMs, delay.fault],
   );
 }
 
@@ -229,7 +230,7 @@ export async function listCoinRows(sql: Sql): Promise<CoinRow[]> {
  * Those of these coins that the customer has an invoice in, made after `invoicesAfter`, and whose chain was not read
  * whole since `since`.
  */
-export async function coinsUnread(
+export async function listUnreadCoins(
   tx: Sql,
   wanted: {
     readonly customerId: string;

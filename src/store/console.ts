@@ -1,7 +1,7 @@
 /** Tickets for consoles. */
 import type { Sql } from '../kernel/sql.ts';
 import type { ServerStatus, SuspendedReason } from '../spec/states.ts';
-import type { LivingSince } from './sessions.ts';
+import type { SessionCutoffs } from './sessions.ts';
 
 /** What decides whether a server has a console now. */
 export interface ConsoleServerRow {
@@ -23,7 +23,7 @@ export async function findConsoleServer(
   );
 }
 
-const SWEPT_AT_ONCE = 100;
+const SWEEP_BATCH = 100;
 
 /**
  * Keeps the ticket and removes some that are over; gives whether it lets its holder only look, which is so for every
@@ -46,7 +46,7 @@ export async function insertTicket(
     `with swept as (
        delete from console_tickets where digest in (
          select digest from console_tickets where expires_at <= $7
-         order by expires_at limit ${SWEPT_AT_ONCE} for update skip locked))
+         order by expires_at limit ${SWEEP_BATCH} for update skip locked))
      insert into console_tickets (digest, customer_id, server_id, token_id, read_only, expires_at, session_id)
      select $1, s.customer_id, s.id, $4, $5 or c.frozen_at is not null, $6, $8
      from servers s join customers c on c.id = s.customer_id
@@ -67,17 +67,17 @@ export async function insertTicket(
 }
 
 /** SQL: the token is there and has not expired, or there is none. */
-const TOKEN_LIVES = (token: string, now: string) =>
+const tokenValidSql = (token: string, now: string) =>
   `(${token} is null or exists (
       select from api_tokens a where a.id = ${token} and (a.expires_at is null or a.expires_at > ${now})))`;
 
 /** SQL: likewise the session, by the two moments of `LivingSince`. */
-const SESSION_LIVES = (session: string, [createdAfter, seenAfter]: readonly [string, string]) =>
+const sessionValidSql = (session: string, [createdAfter, seenAfter]: readonly [string, string]) =>
   `(${session} is null or exists (
       select from sessions e where e.id = ${session} and e.created_at > ${createdAfter} and e.seen_at > ${seenAfter}))`;
 
 /** What a ticket opens, with the server as it is now. */
-export interface UsedTicketRow extends ConsoleServerRow {
+export interface ConsumedTicketRow extends ConsoleServerRow {
   readonly server_id: string;
   readonly customer_id: string;
   readonly token_id: string | null;
@@ -86,20 +86,20 @@ export interface UsedTicketRow extends ConsoleServerRow {
 }
 
 /** Uses the ticket up, whoever else tries at the same time; undefined: unknown, used, or over, as its token or session may be. */
-export async function useTicket(
+export async function consumeTicket(
   tx: Sql,
   digest: Buffer,
   now: Date,
-  living: LivingSince,
-): Promise<UsedTicketRow | undefined> {
-  const [used] = await tx.rows<UsedTicketRow>(
+  cutoffs: SessionCutoffs,
+): Promise<ConsumedTicketRow | undefined> {
+  const [used] = await tx.rows<ConsumedTicketRow>(
     `delete from console_tickets t using servers s, customers c, plans p
      where t.digest = $1 and t.expires_at > $2
-       and ${TOKEN_LIVES('t.token_id', '$2')} and ${SESSION_LIVES('t.session_id', ['$3', '$4'])}
+       and ${tokenValidSql('t.token_id', '$2')} and ${sessionValidSql('t.session_id', ['$3', '$4'])}
        and s.id = t.server_id and c.id = s.customer_id and p.id = s.plan_id
      returning t.server_id, t.customer_id, t.token_id, t.session_id,
        t.read_only or c.frozen_at is not null as read_only, s.status, s.suspended_reason, p.category`,
-    [digest, now, living.createdAfter, living.seenAfter],
+    [digest, now, cutoffs.createdAfter, cutoffs.seenAfter],
   );
   return used;
 }
@@ -121,15 +121,15 @@ export async function findConsoleHolder(
     readonly sessionId: string | null;
     readonly now: Date;
   },
-  living: LivingSince,
+  cutoffs: SessionCutoffs,
 ): Promise<ConsoleHolderRow | undefined> {
   return await tx.row<ConsoleHolderRow>(
-    `select frozen_at is not null as frozen, ${TOKEN_LIVES('$2::uuid', '$3')} as token_lives,
-            ${SESSION_LIVES('$4::uuid', ['$5', '$6'])} as session_lives
+    `select frozen_at is not null as frozen, ${tokenValidSql('$2::uuid', '$3')} as token_lives,
+            ${sessionValidSql('$4::uuid', ['$5', '$6'])} as session_lives
      from customers where id = $1`,
     [
       ...[holder.customerId, holder.tokenId, holder.now, holder.sessionId],
-      ...[living.createdAfter, living.seenAfter],
+      ...[cutoffs.createdAfter, cutoffs.seenAfter],
     ],
   );
 }

@@ -157,23 +157,23 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   },
 ];
 
-const BATCH = 500;
+const BATCH_SIZE = 500;
 
 /** Hands out the rows of a section in batches, in the caller's transaction: no more than one batch is held. */
 export async function readSection(
   tx: Sql,
   section: ExportSection,
   customerId: string,
-  take: (row: Record<string, unknown>) => Promise<void>,
+  onRow: (row: Record<string, unknown>) => Promise<void>,
 ): Promise<void> {
   await tx.run(
     `declare export no scroll cursor for select to_jsonb(of_customer) as row from (${section.rows}) as of_customer`,
     [customerId],
   );
   for (;;) {
-    const rows = await tx.rows<{ row: Record<string, unknown> }>(`fetch ${BATCH} from export`);
-    for (const { row } of rows) await take(row);
-    if (rows.length < BATCH) break;
+    const rows = await tx.rows<{ row: Record<string, unknown> }>(`fetch ${BATCH_SIZE} from export`);
+    for (const { row } of rows) await onRow(row);
+    if (rows.length < BATCH_SIZE) break;
   }
   await tx.run('close export');
 }

@@ -1,7 +1,11 @@
 import type { Sql } from '../kernel/sql.ts';
 
 /** Sets when the customer was frozen, null for not at all; false when he is as frozen or free as before. */
-export async function setFrozen(tx: Sql, customerId: string, frozenAt: Date | null): Promise<boolean> {
+export async function setCustomerFrozen(
+  tx: Sql,
+  customerId: string,
+  frozenAt: Date | null,
+): Promise<boolean> {
   const changed = await tx.run(
     'update customers set frozen_at = $2 where id = $1 and (frozen_at is null) <> ($2::timestamptz is null)',
     [customerId, frozenAt],

@@ -23,7 +23,10 @@ export interface CustomerOverview {
 }
 
 /** What an operator wants to know first of a customer. What is counted is bounded by quotas. */
-export async function readOverview(tx: Sql, customerId: string): Promise<CustomerOverview | undefined> {
+export async function readCustomerOverview(
+  tx: Sql,
+  customerId: string,
+): Promise<CustomerOverview | undefined> {
   return await tx.row<CustomerOverview>(
     `select c.id, c.email, c.email_confirmed_at, c.openpgp_key is not null as has_openpgp_key, c.frozen_at,
             (select confirmed_at from totp_secrets t where t.customer_id = c.id) as totp_since,

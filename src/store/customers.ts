@@ -95,7 +95,7 @@ export async function updateOpenPgpKey(
 }
 
 /** Removes the key when it counts only since then. */
-export async function dropOpenPgpKeySince(tx: Sql, id: string, since: Date): Promise<void> {
+export async function removeOpenPgpKeySince(tx: Sql, id: string, since: Date): Promise<void> {
   await tx.run(
     `update customers set openpgp_key = null, openpgp_fingerprint = null, openpgp_since = null
       where id = $1 and openpgp_since > $2`,
@@ -125,7 +125,7 @@ export async function readOwnAccount(tx: Sql, id: string): Promise<OwnAccountRow
 }
 
 /** What the session probe shows. */
-export async function readAccount(
+export async function readSessionAccount(
   tx: Sql,
   id: string,
 ): Promise<

@@ -1,6 +1,6 @@
 /** The prepaid cycles of a server. */
 import type { Sql } from '../kernel/sql.ts';
-import { WINDOW_SQL } from './billing.ts';
+import { LOW_BALANCE_WINDOW_SQL } from './billing.ts';
 
 /** How many cycles were charged for the server; the next one's fact is `cycle:<id>:<this + 1>`. */
 export async function countCycles(tx: Sql, serverId: string): Promise<number> {
@@ -27,7 +27,7 @@ export async function setPaidUntil(
   await tx.run(
     `update servers
         set paid_until = $2::timestamptz, anchor_day = $3, updated_at = $4, price_cents_month = $5, price_cents_cycle = $6,
-            bill_at = $2::timestamptz - ${WINDOW_SQL}, awaiting_since = null
+            bill_at = $2::timestamptz - ${LOW_BALANCE_WINDOW_SQL}, awaiting_since = null
       where id = $1`,
     [change.id, change.paidUntil, change.anchorDay, change.now, change.monthCents, change.cycleCents],
   );

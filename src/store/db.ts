@@ -15,9 +15,9 @@ export interface OpenDatabase extends Database {
   /** What each connection is opened with. */
   readonly settings: pg.ClientConfig;
   /** Statements on one connection of the caller's own. */
-  on(client: pg.Client): Sql;
+  withClient(client: pg.Client): Sql;
   /** Runs `heard` for each notification on the channel until `close`; reconnects by itself. */
-  listen(channel: string, heard: () => void): Promise<void>;
+  listen(channel: string, onNotification: () => void): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ TYPES.setTypeParser(pg.types.builtins.NUMERIC, (text) => text);
 TYPES.setTypeParser(pg.types.builtins.DATE, (text) => text);
 
 /** SQLSTATEs that say: run the whole transaction again. */
-const RETRY = new Set(['40001', '40P01']);
+const RETRYABLE_STATES = new Set(['40001', '40P01']);
 const ATTEMPTS = 4;
 const STATEMENT_TIMEOUT_MS = 60_000;
 /** Of one lock: as long as a request waits for another one with the same Idempotency-Key. */
@@ -47,7 +47,7 @@ function statementName(text: string): string {
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
-function sqlOn(client: Queryable): Sql {
+function createSql(client: Queryable): Sql {
   async function query(text: string, values: readonly unknown[] = []): Promise<pg.QueryResult> {
     return await client.query({ name: statementName(text), text, values: values as unknown[] });
   }
@@ -83,13 +83,13 @@ export function openDatabase(
   pool.on('error', onError);
   const listeners: { stop(): Promise<void> }[] = [];
   return {
-    ...sqlOn(pool as unknown as Queryable),
+    ...createSql(pool as unknown as Queryable),
     pool,
     settings,
-    on: (client) => sqlOn(client),
-    transaction: (work) => retrying(() => inTransaction(pool, work)),
+    withClient: (client) => createSql(client),
+    transaction: (work) => withRetries(() => inTransaction(pool, work)),
     listen: async (channel, heard) => {
-      listeners.push(await keepListening(() => new pg.Client(settings), channel, heard, onError));
+      listeners.push(await listenWithReconnect(() => new pg.Client(settings), channel, heard, onError));
     },
     close: async () => {
       closing = true;
@@ -99,12 +99,12 @@ export function openDatabase(
   };
 }
 
-async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let left = ATTEMPTS - 1; ; left--) {
+async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let remaining = ATTEMPTS - 1; ; remaining--) {
     try {
       return await attempt();
     } catch (error) {
-      if (left <= 0 || !RETRY.has(sqlState(error))) throw error;
+      if (remaining <= 0 || !RETRYABLE_STATES.has(sqlState(error))) throw error;
     }
   }
 }
@@ -114,13 +114,13 @@ async function inTransaction<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): P
   let broken: Error | undefined;
   // A connection may break while the work is between two statements. Unheard, that would end the process; the next
   // statement fails by itself.
-  const heard = (error: Error) => {
+  const onClientError = (error: Error) => {
     broken = error;
   };
-  client.on('error', heard);
+  client.on('error', onClientError);
   try {
     await client.query('begin');
-    const result = await work(sqlOn(client));
+    const result = await work(createSql(client));
     await client.query('commit');
     return result;
   } catch (error) {
@@ -131,7 +131,7 @@ async function inTransaction<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): P
   } finally {
     // A connection that broke or could not roll back is closed, never handed to another caller.
     client.release(broken);
-    client.off('error', heard);
+    client.off('error', onClientError);
   }
 }
 
@@ -142,7 +142,7 @@ export function sqlState(error: unknown): string {
 }
 
 /** The name of the constraint that an error broke, or an empty text. */
-export function brokenConstraint(error: unknown): string {
+export function violatedConstraint(error: unknown): string {
   const name = (error as { constraint?: unknown } | null)?.constraint;
   return typeof name === 'string' ? name : '';
 }
@@ -162,34 +162,34 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-const RELISTEN_MS = 1_000;
+const RECONNECT_DELAY_MS = 1_000;
 
 /** One connection that listens, and comes back a second after it was lost. Polling is the guarantee; this is the hurry. */
-async function keepListening(
+async function listenWithReconnect(
   connect: () => pg.Client,
   channel: string,
-  heard: () => void,
+  onNotification: () => void,
   onError: ((error: Error) => void) | undefined,
 ): Promise<{ stop(): Promise<void> }> {
   let stopped = false;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   // A failed attempt is told twice, by its promise and by the end of its connection; it is followed by one other.
-  const again = () => {
+  const scheduleReconnect = () => {
     clearTimeout(timer);
-    if (!stopped) timer = setTimeout(() => start().catch(again), RELISTEN_MS);
+    if (!stopped) timer = setTimeout(() => start().catch(scheduleReconnect), RECONNECT_DELAY_MS);
   };
   async function start(): Promise<void> {
     const next = connect();
     client = next;
     next.on('error', (error) => onError?.(error));
-    next.on('end', again);
-    next.on('notification', heard);
+    next.on('end', scheduleReconnect);
+    next.on('notification', onNotification);
     try {
       await next.connect();
       await next.query(`listen ${pg.escapeIdentifier(channel)}`);
       // Something may have been said while nobody listened.
-      heard();
+      onNotification();
     } catch (error) {
       await next.end().catch(() => undefined);
       throw error;

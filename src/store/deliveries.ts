@@ -1,10 +1,10 @@
 /** Deliveries: one row for each attempt; those with `due_at` are what is still to be sent. */
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
-import type { DELIVERED_TYPES } from '../spec/schemas/delivery.ts';
+import type { DELIVERED_EVENT_TYPES } from '../spec/schemas/delivery.ts';
 import type { DeliveryStatus } from '../spec/states.ts';
 import { type Page, readPage } from './page.ts';
-import { makeQueueDue, reviseQueue } from './webhook-queues.ts';
+import { incrementQueueRevision, makeQueueDue } from './webhook-queues.ts';
 
 export interface DeliveryRow {
   /** Of this attempt. */
@@ -14,7 +14,7 @@ export interface DeliveryRow {
   readonly webhook_id: string;
   readonly customer_id: string;
   readonly event_id: string;
-  readonly event_type: (typeof DELIVERED_TYPES)[number];
+  readonly event_type: (typeof DELIVERED_EVENT_TYPES)[number];
   /** A ping's `data`; null where the event is a row of events. */
   readonly event_data: object | null;
   readonly attempt: number;
@@ -61,7 +61,7 @@ export async function queueDelivery(tx: Sql, row: QueuedDelivery): Promise<Deliv
  * receiver is taken back like the rest; its outcome is not written any more.
  */
 export async function cancelDeliveries(tx: Sql, customerId: string, webhookId: string): Promise<void> {
-  await reviseQueue(tx, webhookId);
+  await incrementQueueRevision(tx, webhookId);
   await tx.run(
     `update deliveries
         set status = case status when 'pending' then 'cancelled' else status end, due_at = null, next_attempt_at = null
@@ -71,10 +71,10 @@ export async function cancelDeliveries(tx: Sql, customerId: string, webhookId: s
 }
 
 /** In one statement; what is due beyond that stays so, and is put off by the next one. */
-const PUT_OFF_MAX = 5_000;
+const POSTPONE_MAX = 5_000;
 
 /** What is due to the subscription is due then instead. The caller holds its queue, and its lease. */
-export async function putOffDeliveries(
+export async function postponeDeliveries(
   tx: Sql,
   webhookId: string,
   { now, until }: { readonly now: Date; readonly until: Date },
@@ -82,7 +82,7 @@ export async function putOffDeliveries(
   await tx.run(
     `update deliveries set due_at = $3, next_attempt_at = $3
       where ctid = any(array(select ctid from deliveries
-                              where webhook_id = $1 and due_at <= $2 order by due_at limit ${PUT_OFF_MAX}))`,
+                              where webhook_id = $1 and due_at <= $2 order by due_at limit ${POSTPONE_MAX}))`,
     [webhookId, now, until],
   );
 }

@@ -208,7 +208,7 @@ const DEPLOY_TYPED = DEPLOY.replace(
 );
 
 /** What a deploy needs and may be lacking, read after it got no row back. */
-export interface DeployLack {
+export interface DeployShortage {
   readonly frozen: boolean;
   readonly servers: number;
   readonly balance_cents: bigint;
@@ -217,14 +217,14 @@ export interface DeployLack {
   readonly room: boolean;
 }
 
-export async function findDeployLack(
+export async function findDeployShortage(
   tx: Sql,
   row: Pick<
     DeployRow,
     'customerId' | 'planId' | 'regionId' | 'category' | 'ramMb' | 'diskGb' | 'now' | 'machineId'
   >,
-): Promise<DeployLack | undefined> {
-  return await tx.row<DeployLack>(
+): Promise<DeployShortage | undefined> {
+  return await tx.row<DeployShortage>(
     `select c.frozen_at is not null as frozen, b.servers, b.balance_cents,
             exists (select from plan_regions where plan_id = $2 and region_id = $3) as offered,
             exists (select from ipv4_addresses

@@ -33,33 +33,33 @@ export interface DepositRow {
   readonly first_seen_at: Date;
 }
 
-type Stored = Omit<DepositRow, 'amount_units'> & { readonly amount_units: string };
+type StoredDeposit = Omit<DepositRow, 'amount_units'> & { readonly amount_units: string };
 
 const COLUMNS = `coin, key, topup_id, txid, amount_units, state, confirmations, height, block_hash, included_at,
   rate_at_inclusion, quotes_at_inclusion, agreed, held, refunded_at, credits, credited_cents, credit_transfer_id, first_seen_at`;
 
-function deposit(stored: Stored): DepositRow {
+function toDepositRow(stored: StoredDeposit): DepositRow {
   return { ...stored, amount_units: BigInt(stored.amount_units) };
 }
 
 /** All that was ever seen for one invoice, oldest first. */
-export async function depositsOf(sql: Sql, topupId: string): Promise<DepositRow[]> {
-  const stored = await sql.rows<Stored>(
+export async function listDeposits(sql: Sql, topupId: string): Promise<DepositRow[]> {
+  const stored = await sql.rows<StoredDeposit>(
     `select ${COLUMNS} from deposits where topup_id = $1 order by first_seen_at, key`,
     [topupId],
   );
-  return stored.map(deposit);
+  return stored.map(toDepositRow);
 }
 
 export async function findDeposits(sql: Sql, coin: CoinCode, keys: readonly string[]): Promise<DepositRow[]> {
-  const stored = await sql.rows<Stored>(`select ${COLUMNS} from deposits where coin = $1 and key = any($2)`, [
-    coin,
-    keys,
-  ]);
-  return stored.map(deposit);
+  const stored = await sql.rows<StoredDeposit>(
+    `select ${COLUMNS} from deposits where coin = $1 and key = any($2)`,
+    [coin, keys],
+  );
+  return stored.map(toDepositRow);
 }
 
-export interface Unfinished {
+export interface UnfinishedFilter {
   /** Whether the chain moved since they were asked for. */
   readonly moved: boolean;
   /** Its height; null where that is not known. */
@@ -71,44 +71,44 @@ export interface Unfinished {
  * not credited while a second node lacks it, or has it less deep than it is at `tip`, is asked for though the chain did not move:
  * that node is behind by seconds mostly, and the next block may be far. One without a confirmation is locked: it waits for blocks.
  */
-const UNFINISHED = `coin = $1 and state in ('mempool', 'included')
+const UNFINISHED_SQL = `coin = $1 and state in ('mempool', 'included')
   and (state = 'mempool' or $2
        or credited_cents is null and (not agreed or confirmations between 1 and $3::int - height))`;
 
 /** A payment, and the invoice that it is for. */
-export type DepositName = Pick<DepositRow, 'key' | 'topup_id'>;
+export type DepositKey = Pick<DepositRow, 'key' | 'topup_id'>;
 
 /** Invoice by invoice, at most `limit` behind `after`. */
-export async function listUnfinished(
+export async function listUnfinishedDeposits(
   sql: Sql,
   coin: CoinCode,
-  which: Unfinished,
-  page: { readonly after: DepositName | null; readonly limit: number },
-): Promise<DepositName[]> {
-  return await sql.rows<DepositName>(
+  filter: UnfinishedFilter,
+  page: { readonly after: DepositKey | null; readonly limit: number },
+): Promise<DepositKey[]> {
+  return await sql.rows<DepositKey>(
     `select key, topup_id from deposits
-      where ${UNFINISHED} and ($4::uuid is null or (topup_id, key) > ($4, $5))
+      where ${UNFINISHED_SQL} and ($4::uuid is null or (topup_id, key) > ($4, $5))
       order by topup_id, key limit $6`,
-    [coin, which.moved, which.tip, page.after?.topup_id ?? null, page.after?.key ?? '', page.limit],
+    [coin, filter.moved, filter.tip, page.after?.topup_id ?? null, page.after?.key ?? '', page.limit],
   );
 }
 
 /** Those that somebody waits for longest: of what is not credited the oldest, then of the rest. */
-export async function listOldestUnfinished(
+export async function listOldestUnfinishedDeposits(
   sql: Sql,
   coin: CoinCode,
-  which: Unfinished,
+  filter: UnfinishedFilter,
   limit: number,
-): Promise<DepositName[]> {
-  return await sql.rows<DepositName>(
-    `select key, topup_id from deposits where ${UNFINISHED}
+): Promise<DepositKey[]> {
+  return await sql.rows<DepositKey>(
+    `select key, topup_id from deposits where ${UNFINISHED_SQL}
       order by credited_cents is not null, first_seen_at, key limit $4`,
-    [coin, which.moved, which.tip, limit],
+    [coin, filter.moved, filter.tip, limit],
   );
 }
 
 /** Invoices, oldest payment first, with a payment that came later than `graceHours` after their end and has no rate of its own yet. */
-export async function findUnpriced(
+export async function findUnpricedTopups(
   sql: Sql,
   coin: CoinCode,
   { graceHours, limit }: { readonly graceHours: number; readonly limit: number },
@@ -124,17 +124,17 @@ export async function findUnpriced(
 }
 
 /** Whoever pays one invoice by thousands of outputs: so many of them are written in a statement. */
-const ROWS_A_STATEMENT = 1_000;
+const ROWS_PER_STATEMENT = 1_000;
 
 /** Writes deposits, new or known, each once; what one pays, and to whom, never changes. */
 export async function saveDeposits(tx: Sql, rows: readonly DepositRow[]): Promise<void> {
-  for (let i = 0; i < rows.length; i += ROWS_A_STATEMENT) {
-    await saveSome(tx, rows.slice(i, i + ROWS_A_STATEMENT));
+  for (let i = 0; i < rows.length; i += ROWS_PER_STATEMENT) {
+    await saveDepositBatch(tx, rows.slice(i, i + ROWS_PER_STATEMENT));
   }
 }
 
-async function saveSome(tx: Sql, rows: readonly DepositRow[]): Promise<void> {
-  const of = <T>(value: (row: DepositRow) => T) => rows.map(value);
+async function saveDepositBatch(tx: Sql, rows: readonly DepositRow[]): Promise<void> {
+  const column = <T>(value: (row: DepositRow) => T) => rows.map(value);
   await tx.run(
     `insert into deposits (${COLUMNS})
      select * from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::numeric[], $6::text[], $7::int[], $8::int[],
@@ -147,25 +147,25 @@ async function saveSome(tx: Sql, rows: readonly DepositRow[]): Promise<void> {
        agreed = excluded.agreed, held = excluded.held, refunded_at = excluded.refunded_at, credits = excluded.credits,
        credited_cents = excluded.credited_cents, credit_transfer_id = excluded.credit_transfer_id`,
     [
-      of((row) => row.coin),
-      of((row) => row.key),
-      of((row) => row.topup_id),
-      of((row) => row.txid),
-      of((row) => row.amount_units),
-      of((row) => row.state),
-      of((row) => row.confirmations),
-      of((row) => row.height),
-      of((row) => row.block_hash),
-      of((row) => row.included_at),
-      of((row) => row.rate_at_inclusion),
-      of((row) => JSON.stringify(row.quotes_at_inclusion)),
-      of((row) => row.agreed),
-      of((row) => row.held),
-      of((row) => row.refunded_at),
-      of((row) => row.credits),
-      of((row) => row.credited_cents),
-      of((row) => row.credit_transfer_id),
-      of((row) => row.first_seen_at),
+      column((row) => row.coin),
+      column((row) => row.key),
+      column((row) => row.topup_id),
+      column((row) => row.txid),
+      column((row) => row.amount_units),
+      column((row) => row.state),
+      column((row) => row.confirmations),
+      column((row) => row.height),
+      column((row) => row.block_hash),
+      column((row) => row.included_at),
+      column((row) => row.rate_at_inclusion),
+      column((row) => JSON.stringify(row.quotes_at_inclusion)),
+      column((row) => row.agreed),
+      column((row) => row.held),
+      column((row) => row.refunded_at),
+      column((row) => row.credits),
+      column((row) => row.credited_cents),
+      column((row) => row.credit_transfer_id),
+      column((row) => row.first_seen_at),
     ],
   );
 }

@@ -1,22 +1,22 @@
 /** What `skerryd doctor` asks. */
 import type { Sql } from '../kernel/sql.ts';
 
-export interface ImportRow {
+export interface ImageImportRow {
   readonly family: string;
   readonly version: string;
   readonly imported: boolean;
 }
 
 /** Every official image that new servers may have, and whether its disk was imported. */
-export async function listImports(tx: Sql): Promise<ImportRow[]> {
-  return await tx.rows<ImportRow>(
+export async function listImageImports(tx: Sql): Promise<ImageImportRow[]> {
+  return await tx.rows<ImageImportRow>(
     `select family, version, base_sha256 is not null as imported from images
       where type = 'official' and active and deprecated_at is null order by family, version`,
   );
 }
 
 /** Of each block of these regions one address that no server has: of IPv6 the first of a /64. */
-export async function listUnused(tx: Sql, regionIds: readonly string[]): Promise<string[]> {
+export async function listUnusedAddresses(tx: Sql, regionIds: readonly string[]): Promise<string[]> {
   const rows = await tx.rows<{ address: string | null }>(
     `select coalesce(
               (select host(min(addr)) from ipv4_addresses where block_id = b.id and server_id is null),

@@ -29,15 +29,15 @@ export async function readNumberedEvents(
   );
 }
 
-export interface EventEdgesRow {
+export interface EventBoundsRow {
   /** 0: the customer has had no event. */
   readonly last_seq: bigint;
   /** The first kept one after the number that was asked about; null: none. */
   readonly next_seq: bigint | null;
 }
 
-export async function findEventEdges(sql: Sql, customerId: string, after: bigint): Promise<EventEdgesRow> {
-  const row = await sql.row<EventEdgesRow>(
+export async function findEventBounds(sql: Sql, customerId: string, after: bigint): Promise<EventBoundsRow> {
+  const row = await sql.row<EventBoundsRow>(
     `select coalesce((select last_seq from event_counters where customer_id = $1), 0) as last_seq,
             (select min(seq) from events where customer_id = $1 and seq > $2) as next_seq`,
     [customerId, after],
@@ -58,7 +58,7 @@ export interface ReaderRow {
  * How far the customers of these tokens have come, with the number that is known of each: only those that have come further,
  * and those that have come to their end.
  */
-export async function watchReaders(
+export async function pollReaders(
   sql: Sql,
   known: ReadonlyMap<string, bigint>,
   now: Date,

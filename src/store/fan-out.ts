@@ -9,7 +9,7 @@ import type { Sql } from '../kernel/sql.ts';
 const FAN_OUT_LOCK = 7_355_614;
 
 /** Waits until no other fan-out is under way; its own ends with the transaction. */
-export async function holdFanOut(tx: Sql): Promise<void> {
+export async function lockFanOut(tx: Sql): Promise<void> {
   await tx.rows('select pg_advisory_xact_lock($1::bigint)', [FAN_OUT_LOCK]);
 }
 
@@ -26,7 +26,7 @@ export interface UnnumberedEvent {
 }
 
 /** The oldest events without a number, in the order in which they were written. */
-export async function readUnnumbered(tx: Sql, limit: number): Promise<UnnumberedEvent[]> {
+export async function readUnnumberedEvents(tx: Sql, limit: number): Promise<UnnumberedEvent[]> {
   return await tx.rows<UnnumberedEvent>(
     'select id, customer_id, type from events where seq is null order by place limit $1',
     [limit],
@@ -34,7 +34,7 @@ export async function readUnnumbered(tx: Sql, limit: number): Promise<Unnumbered
 }
 
 /** Raises the customers' counters by so much each; returns how far each has come. */
-export async function raiseCounters(
+export async function incrementCounters(
   tx: Sql,
   counts: ReadonlyMap<string, number>,
 ): Promise<Map<string, bigint>> {

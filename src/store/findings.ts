@@ -15,7 +15,7 @@ export type FindingKind =
   | 'runs_stopped'
   | 'failing_machine';
 
-export interface Found {
+export interface Finding {
   readonly kind: FindingKind;
   /** The machine's name on its host: a server's id, where it is one. */
   readonly subject: string;
@@ -24,7 +24,7 @@ export interface Found {
   readonly says?: string | null;
 }
 
-export interface FindingRow extends Found {
+export interface FindingRow extends Finding {
   readonly looks: number;
   readonly first_seen_at: Date;
 }
@@ -33,15 +33,15 @@ export interface FindingRow extends Found {
  * Writes what one look found of these kinds; what it did not find again is removed, but for machines of which it could not
  * see anything. Returns both.
  */
-export async function noteFindings(
+export async function recordFindings(
   tx: Sql,
-  look: {
+  pass: {
     readonly kinds: readonly FindingKind[];
-    readonly found: readonly Found[];
-    readonly unseen: readonly string[];
+    readonly findings: readonly Finding[];
+    readonly unobserved: readonly string[];
     readonly now: Date;
   },
-): Promise<{ readonly there: FindingRow[]; readonly gone: FindingRow[] }> {
+): Promise<{ readonly current: FindingRow[]; readonly resolved: FindingRow[] }> {
   const rows = await tx.rows<FindingRow & { readonly there: boolean }>(
     `with seen as (
        select * from unnest($1::text[], $2::text[], $3::text[], $7::text[]) as s (kind, subject, host, says)),
@@ -59,32 +59,32 @@ export async function noteFindings(
      select kind, subject, host, says, looks, first_seen_at, true as there from there
      union all select kind, subject, host, says, looks, first_seen_at, false from gone`,
     [
-      look.found.map(({ kind }) => kind),
-      look.found.map(({ subject }) => subject),
-      look.found.map(({ host }) => host),
-      look.kinds,
-      look.unseen,
-      look.now,
-      look.found.map(({ says = null }) => says),
+      pass.findings.map(({ kind }) => kind),
+      pass.findings.map(({ subject }) => subject),
+      pass.findings.map(({ host }) => host),
+      pass.kinds,
+      pass.unobserved,
+      pass.now,
+      pass.findings.map(({ says = null }) => says),
     ],
   );
-  return { there: rows.filter(({ there }) => there), gone: rows.filter(({ there }) => !there) };
+  return { current: rows.filter(({ there }) => there), resolved: rows.filter(({ there }) => !there) };
 }
 
 /** Oldest first: those that were so in `looks` looks at least. */
 export async function listFindings(
   tx: Sql,
-  asked: { readonly kinds: readonly FindingKind[]; readonly looks: number; readonly limit: number },
+  filter: { readonly kinds: readonly FindingKind[]; readonly minLooks: number; readonly limit: number },
 ): Promise<FindingRow[]> {
   return await tx.rows<FindingRow>(
     `select kind, subject, host, says, looks, first_seen_at from findings
       where kind = any($1::text[]) and looks >= $2 order by first_seen_at, kind, subject limit $3`,
-    [asked.kinds, asked.looks, asked.limit],
+    [filter.kinds, filter.minLooks, filter.limit],
   );
 }
 
 /** A server whose machine should be as its status says, for nothing is being done to it. */
-export interface SettledServerRow {
+export interface IdleServerRow {
   readonly id: string;
   readonly status: Extract<ServerStatus, 'running' | 'stopped' | 'suspended'>;
   /** The disk that it runs on, as far as is known here. */
@@ -93,23 +93,23 @@ export interface SettledServerRow {
 }
 
 /** By id, from after `after` on; those on dedicated machines only where a driver reaches them. */
-export async function listSettledServers(
+export async function listIdleServers(
   tx: Sql,
-  page: { readonly after: string | null; readonly machines: boolean; readonly limit: number },
-): Promise<SettledServerRow[]> {
-  return await tx.rows<SettledServerRow>(
+  page: { readonly after: string | null; readonly includeDedicated: boolean; readonly limit: number },
+): Promise<IdleServerRow[]> {
+  return await tx.rows<IdleServerRow>(
     `select s.id, s.status, s.generation, coalesce(h.name, m.name) as host
        from servers s left join hosts h on h.id = s.host_id left join machines m on m.id = s.machine_id
       where ($1::uuid is null or s.id > $1) and s.status in ('running', 'stopped', 'suspended')
         and s.first_run_at is not null and ($2 or s.machine_id is null)
         and not exists (select from operations o where o.server_id = s.id)
       order by s.id limit $3`,
-    [page.after, page.machines, page.limit],
+    [page.after, page.includeDedicated, page.limit],
   );
 }
 
 /** Notes the disk that the server's machine is on; false when it is known to be on that one, or a later one. */
-export async function noteLaterDisk(tx: Sql, serverId: string, generation: number): Promise<boolean> {
+export async function recordNewerGeneration(tx: Sql, serverId: string, generation: number): Promise<boolean> {
   const changed = await tx.run('update servers set generation = $2 where id = $1 and generation < $2', [
     serverId,
     generation,

@@ -166,7 +166,7 @@ export async function detachServers(tx: Sql, groupId: string, serverIds: readonl
 }
 
 /** A destroyed server leaves all its groups. The caller holds the server's lock. */
-export async function leaveGroups(tx: Sql, serverId: string): Promise<void> {
+export async function detachFromAllGroups(tx: Sql, serverId: string): Promise<void> {
   await tx.run(`delete from firewall_attachments where server_id = $1`, [serverId]);
 }
 

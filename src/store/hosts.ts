@@ -42,7 +42,7 @@ export async function insertHost(tx: Sql, row: NewHostRow): Promise<void> {
 }
 
 /** Locked: its size and what servers have of it do not change until the transaction ends. */
-export async function findHostForUpdate(
+export async function lockHost(
   tx: Sql,
   name: string,
 ): Promise<Omit<HostRow, 'name' | 'region_id' | 'draining' | 'servers'> | undefined> {

@@ -1,6 +1,6 @@
 import type { Sql } from '../kernel/sql.ts';
 
-export interface KeptAnswer {
+export interface StoredResponse {
   readonly fingerprint: string;
   /** HTTP status of the answer. */
   readonly status: number;
@@ -8,26 +8,26 @@ export interface KeptAnswer {
   readonly request_id: string;
 }
 
-export async function findKept(
+export async function findStoredResponse(
   tx: Sql,
-  key: { customerId: string; keyDigest: Buffer; keptSince: Date },
-): Promise<KeptAnswer | undefined> {
-  return await tx.row<KeptAnswer>(
+  key: { customerId: string; keyDigest: Buffer; retainedSince: Date },
+): Promise<StoredResponse | undefined> {
+  return await tx.row<StoredResponse>(
     `select fingerprint, status, answer, request_id from idempotency
       where customer_id = $1 and key_digest = $2 and created_at > $3`,
-    [key.customerId, key.keyDigest, key.keptSince],
+    [key.customerId, key.keyDigest, key.retainedSince],
   );
 }
 
 /** Makes room for another answer in this place; one that has been put there meanwhile stays. */
-export async function deleteKept(
+export async function deleteStoredResponse(
   tx: Sql,
-  kept: { readonly customerId: string; readonly keyDigest: Buffer; readonly requestId: string },
+  stored: { readonly customerId: string; readonly keyDigest: Buffer; readonly requestId: string },
 ): Promise<void> {
   await tx.run('delete from idempotency where customer_id = $1 and key_digest = $2 and request_id = $3', [
-    kept.customerId,
-    kept.keyDigest,
-    kept.requestId,
+    stored.customerId,
+    stored.keyDigest,
+    stored.requestId,
   ]);
 }
 
@@ -35,9 +35,9 @@ export async function deleteKept(
  * Keeps the first answer of a key; an outdated one makes room. False when another request has the key: a
  * concurrent one is waited for, because the row is locked until its transaction ends.
  */
-export async function keepAnswer(
+export async function storeResponse(
   tx: Sql,
-  row: KeptAnswer & { customerId: string; keyDigest: Buffer; keptSince: Date; now: Date },
+  row: StoredResponse & { customerId: string; keyDigest: Buffer; retainedSince: Date; now: Date },
 ): Promise<boolean> {
   const kept = await tx.run(
     `insert into idempotency as i (customer_id, key_digest, fingerprint, answer, request_id, created_at, status)
@@ -53,7 +53,7 @@ export async function keepAnswer(
       row.answer,
       row.request_id,
       row.now,
-      row.keptSince,
+      row.retainedSince,
       row.status,
     ],
   );

@@ -45,7 +45,7 @@ export async function insertCustomImage(
  * How many images the customer has, and the room that they take: with those that were deleted and that a server of his
  * still needs. Exact under the lock of the customer. The quotas bound what it reads.
  */
-export async function imagesHeld(tx: Sql, customerId: string): Promise<{ count: number; bytes: number }> {
+export async function readImageUsage(tx: Sql, customerId: string): Promise<{ count: number; bytes: number }> {
   const row = await tx.row<{ count: bigint; bytes: bigint }>(
     `select count(*) filter (where deleted_at is null) as count, coalesce(sum(size_bytes), 0)::int8 as bytes
        from (select deleted_at, size_bytes from images where customer_id = $1 and deleted_at is null
@@ -59,7 +59,7 @@ export async function imagesHeld(tx: Sql, customerId: string): Promise<{ count: 
 }
 
 /** Hides the image from its customer; false when he has none such. */
-export async function hideImage(tx: Sql, customerId: string, id: string, now: Date): Promise<boolean> {
+export async function softDeleteImage(tx: Sql, customerId: string, id: string, now: Date): Promise<boolean> {
   const changed = await tx.run(
     `update images set deleted_at = $3 where id = $1 and customer_id = $2 and deleted_at is null`,
     [id, customerId, now],
@@ -95,7 +95,7 @@ export async function isDeletedImage(tx: Sql, id: string): Promise<boolean> {
   return (await tx.row(`select from images where id = $1 and deleted_at is not null`, [id])) !== undefined;
 }
 
-export interface BlobUseRow {
+export interface BlobUsageRow {
   /** Its image is not deleted, or a server has it. */
   readonly needed: boolean;
   /** Sealed payloads of the rebuilds and restores that are under way on servers of the image's customer. */
@@ -103,8 +103,8 @@ export interface BlobUseRow {
 }
 
 /** Who uses the file of this key, all at one moment; undefined: it is no image's. */
-export async function findBlobUse(tx: Sql, key: string): Promise<BlobUseRow | undefined> {
-  return await tx.row<BlobUseRow>(
+export async function findBlobUsage(tx: Sql, key: string): Promise<BlobUsageRow | undefined> {
+  return await tx.row<BlobUsageRow>(
     `select i.deleted_at is null
               or exists (select from servers s where s.customer_id = i.customer_id and s.image_id = i.id) as needed,
             array(select o.payload_sealed from servers s join operations o on o.server_id = s.id
@@ -116,7 +116,7 @@ export async function findBlobUse(tx: Sql, key: string): Promise<BlobUseRow | un
 }
 
 /** Notes that the file of a deleted image is gone. */
-export async function forgetBlob(tx: Sql, key: string): Promise<void> {
+export async function clearBlobKey(tx: Sql, key: string): Promise<void> {
   await tx.run(`update images set blob_key = null where id = $1 and deleted_at is not null`, [key]);
 }
 
@@ -155,7 +155,7 @@ export async function endUpload(tx: Sql, id: string): Promise<boolean> {
 }
 
 /** Ends the upload if its process died; says whether it is alive. */
-export async function endDeadUpload(tx: Sql, id: string): Promise<boolean> {
+export async function endAbandonedUpload(tx: Sql, id: string): Promise<boolean> {
   await tx.run(`delete from image_uploads where id = $1 and alive_until <= clock_timestamp()`, [id]);
   return (await tx.row(`select from image_uploads where id = $1`, [id])) !== undefined;
 }

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { Refusal } from '../kernel/refusal.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
 
 export function keyFilePath(dataDir: string): string {
   return join(dataDir, 'secret.key');
@@ -23,7 +23,7 @@ export function readKeyFile(dataDir: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) return undefined;
   if ((found.mode & 0o077) !== 0) {
-    throw new Refusal(`other users may read the key file ${path}: run chmod 600 on it`);
+    throw new OperatorError(`other users may read the key file ${path}: run chmod 600 on it`);
   }
   return readFileSync(path, 'utf8').trim();
 }
@@ -35,9 +35,9 @@ export function readKeyFile(dataDir: string): string | undefined {
 export function createKeyFile(dataDir: string, keyList: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = keyFilePath(dataDir);
-  const making = `${path}.${process.pid}`;
-  rmSync(making, { force: true });
-  const file = openSync(making, 'wx', 0o600);
+  const temporaryPath = `${path}.${process.pid}`;
+  rmSync(temporaryPath, { force: true });
+  const file = openSync(temporaryPath, 'wx', 0o600);
   try {
     writeSync(file, `${keyList}\n`);
     fsyncSync(file);
@@ -45,11 +45,11 @@ export function createKeyFile(dataDir: string, keyList: string): string {
     closeSync(file);
   }
   try {
-    linkSync(making, path);
+    linkSync(temporaryPath, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    rmSync(making, { force: true });
+    rmSync(temporaryPath, { force: true });
   }
   syncFolder(dataDir);
   return readKeyFile(dataDir) ?? keyList;

@@ -87,7 +87,7 @@ export async function lockBalance(tx: Sql, customerId: string): Promise<bigint |
   return row?.balance_cents;
 }
 
-export interface BalanceFacts {
+export interface BalanceSummary {
   readonly balance_cents: bigint;
   /** Servers that run. */
   readonly running: bigint;
@@ -98,8 +98,8 @@ export interface BalanceFacts {
 }
 
 /** The balance and what the running servers say about it, of one moment. */
-export async function readBalanceFacts(sql: Sql, customerId: string): Promise<BalanceFacts | undefined> {
-  return await sql.row<BalanceFacts>(
+export async function readBalanceSummary(sql: Sql, customerId: string): Promise<BalanceSummary | undefined> {
+  return await sql.row<BalanceSummary>(
     `select b.balance_cents, count(s.id) as running, min(s.paid_until) as first_end,
             coalesce(sum(s.price_cents_month), 0)::bigint as cents_month
        from balances b left join servers s on s.customer_id = b.customer_id and s.status = 'running'
@@ -158,7 +158,7 @@ export async function findLedgerEntry(
 }
 
 /** What was booked for one resource of the customer, oldest first, at most `limit`. */
-export async function ledgerOf(
+export async function listResourceLedger(
   sql: Sql,
   customerId: string,
   { resourceId, limit }: { readonly resourceId: string; readonly limit: number },
@@ -170,7 +170,7 @@ export async function ledgerOf(
 }
 
 /** The names of those servers of the customer that are still there, by id. */
-export async function serverNames(
+export async function listServerNames(
   sql: Sql,
   customerId: string,
   ids: readonly string[],

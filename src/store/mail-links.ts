@@ -21,7 +21,7 @@ export interface MailLinkRow {
 
 const COLUMNS =
   'digest, customer_id, purpose, email, email_key, created_at, expires_at, used_at, wrong_codes';
-const SWEPT_AT_ONCE = 100;
+const SWEEP_BATCH = 100;
 
 /** Keeps the link, and removes some that were over before `forgetBefore`. */
 export async function insertMailLink(
@@ -33,7 +33,7 @@ export async function insertMailLink(
     `with swept as (
        delete from mail_links where digest in (
          select digest from mail_links where expires_at <= $8
-          order by expires_at limit ${SWEPT_AT_ONCE} for update skip locked))
+          order by expires_at limit ${SWEEP_BATCH} for update skip locked))
      insert into mail_links (digest, customer_id, purpose, email, email_key, created_at, expires_at)
      values ($1, $2, $3, $4, $5, $6, $7)`,
     [
@@ -61,12 +61,12 @@ export async function markLinkUsed(tx: Sql, digest: Buffer, now: Date): Promise<
 }
 
 /** The caller holds the customer's lock. */
-export async function countWrongCodeOfLink(tx: Sql, digest: Buffer): Promise<void> {
+export async function incrementLinkWrongCodes(tx: Sql, digest: Buffer): Promise<void> {
   await tx.run(`update mail_links set wrong_codes = wrong_codes + 1 where digest = $1`, [digest]);
 }
 
 /** Makes the customer's unused links of these purposes worthless. Their rows stay: that they were mailed counts for an hour. */
-export async function dropLinks(
+export async function invalidateLinks(
   tx: Sql,
   customerId: string,
   purposes: readonly LinkPurpose[],
@@ -79,7 +79,7 @@ export async function dropLinks(
 }
 
 /** Makes everything worthless that was mailed for the customer since `since`, but for one link. */
-export async function dropLinksSince(
+export async function invalidateLinksSince(
   tx: Sql,
   customerId: string,
   since: Date,
@@ -93,9 +93,9 @@ export async function dropLinksSince(
 }
 
 /** When the links of the last while were made that one account asked for, or that went to one address; oldest first. */
-export async function recentLinks(
+export async function listRecentLinks(
   tx: Sql,
-  whose: { readonly customerId: string; readonly emailKey: string },
+  owner: { readonly customerId: string; readonly emailKey: string },
   since: Date,
 ): Promise<{ readonly of_account: Date[]; readonly to_address: Date[] }> {
   const made = (column: string, value: string) =>
@@ -103,13 +103,13 @@ export async function recentLinks(
             where ${column} = ${value} and created_at > $3 and purpose <> 'undo' order by created_at)`;
   const row = await tx.row<{ of_account: Date[]; to_address: Date[] }>(
     `select ${made('customer_id', '$1')} as of_account, ${made('email_key', '$2')} as to_address`,
-    [whose.customerId, whose.emailKey, since],
+    [owner.customerId, owner.emailKey, since],
   );
   return row ?? { of_account: [], to_address: [] };
 }
 
 /** Whether another account's owner may still take the change away from this address back. */
-export async function isKeptForOwner(
+export async function isReservedForOwner(
   tx: Sql,
   emailKey: string,
   customerId: string | null,
@@ -138,12 +138,12 @@ export async function findPendingEmail(tx: Sql, customerId: string, now: Date): 
 export async function countMailsSince(
   tx: Sql,
   mails: { readonly customerId: string; readonly kind: MailKind; readonly since: Date },
-  most: number,
+  limit: number,
 ): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
     `select count(*) from (
        select from mails where customer_id = $1 and created_at > $3 and kind = $2 limit $4) as sent`,
-    [mails.customerId, mails.kind, mails.since, most],
+    [mails.customerId, mails.kind, mails.since, limit],
   );
   return Number(row?.count ?? 0n);
 }

@@ -55,7 +55,7 @@ export async function insertMail(
   );
 }
 
-const FREE = 'due_at <= $1 and (leased_until is null or leased_until < clock_timestamp())';
+const CLAIMABLE_SQL = 'due_at <= $1 and (leased_until is null or leased_until < clock_timestamp())';
 
 /** Leases due mails: urgent ones first, then the most overdue. The lease ends by itself: the database's clock counts. */
 export async function claimMails(
@@ -65,9 +65,9 @@ export async function claimMails(
   // An array, not a join: the planner cannot tell how few the computed limit leaves, and would join by reading the whole table.
   return await tx.rows<MailRow>(
     `with urgent as (
-       select id from mails where urgent and ${FREE} order by due_at limit $2 for update skip locked
+       select id from mails where urgent and ${CLAIMABLE_SQL} order by due_at limit $2 for update skip locked
      ), others as (
-       select id from mails where not urgent and ${FREE}
+       select id from mails where not urgent and ${CLAIMABLE_SQL}
         order by due_at limit (select $2 - count(*) from urgent) for update skip locked)
      update mails m set lease_id = $3, leased_until = clock_timestamp() + make_interval(secs => $4)
       where m.id = any (array(select id from urgent union all select id from others))
@@ -134,7 +134,7 @@ export async function delayMail(
 }
 
 /** The mail server takes mails again: those that wait for it are due now. */
-export async function hurryMails(tx: Sql, now: Date): Promise<void> {
+export async function retryUnreachableMails(tx: Sql, now: Date): Promise<void> {
   await tx.run(
     `update mails set due_at = $1, attempts = 0
       where due_at > $1 and fault = 'unreachable' and lease_id is null`,
@@ -151,7 +151,7 @@ export async function nextMailDue(tx: Sql): Promise<Date | null> {
 }
 
 /** Whether a mail is held by somebody, or due. */
-export async function mailsUnderWay(tx: Sql, now: Date): Promise<boolean> {
+export async function hasPendingMails(tx: Sql, now: Date): Promise<boolean> {
   const due = await nextMailDue(tx);
   if (due !== null && due <= now) return true;
   const row = await tx.row<{ held: boolean }>(
@@ -160,15 +160,15 @@ export async function mailsUnderWay(tx: Sql, now: Date): Promise<boolean> {
   return row?.held ?? false;
 }
 
-export interface MailReceiverRow {
+export interface MailRecipientRow {
   readonly email: string;
   readonly openpgp_key: string | null;
   readonly openpgp_since: Date | null;
 }
 
 /** Where mails to a customer go, and the key they are encrypted to. Undefined once the customer is gone or going. */
-export async function findMailReceiver(tx: Sql, customerId: string): Promise<MailReceiverRow | undefined> {
-  return await tx.row<MailReceiverRow>(
+export async function findMailRecipient(tx: Sql, customerId: string): Promise<MailRecipientRow | undefined> {
+  return await tx.row<MailRecipientRow>(
     `select email, openpgp_key, openpgp_since from customers where id = $1 and deleting_at is null`,
     [customerId],
   );

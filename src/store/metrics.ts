@@ -35,7 +35,7 @@ export async function findMetrics(
  * Gives servers that have run, and are new to it, their place among the samplings; those on dedicated machines only where
  * `machines` says that there is somebody to ask about them. Returns how many.
  */
-export async function adoptServers(
+export async function enrollServers(
   tx: Sql,
   { now, limit, machines }: { readonly now: Date; readonly limit: number; readonly machines: boolean },
 ): Promise<number> {
@@ -57,16 +57,16 @@ export interface DueSampling {
 }
 
 /** Takes due samplings, which puts them off to `nextAt`: whoever dies with them loses nothing but that time. */
-export async function takeSamplings(
+export async function claimSamplings(
   tx: Sql,
-  take: { readonly now: Date; readonly nextAt: Date; readonly limit: number },
+  claim: { readonly now: Date; readonly nextAt: Date; readonly limit: number },
 ): Promise<DueSampling[]> {
   return await tx.rows<DueSampling>(
     `update samplings set due_at = $2
       where server_id in (select server_id from samplings where due_at <= $1
                            order by due_at limit $3 for update skip locked)
      returning server_id, last_hour`,
-    [take.now, take.nextAt, take.limit],
+    [claim.now, claim.nextAt, claim.limit],
   );
 }
 

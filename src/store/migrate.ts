@@ -14,7 +14,7 @@ interface MigrationFile {
   readonly sha256: string;
 }
 
-export class MigrationRefused extends Error {}
+export class MigrationError extends Error {}
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
@@ -39,12 +39,12 @@ export async function pendingMigrations(db: OpenDatabase, folder: URL = FOLDER):
   for (const { name, sha256 } of done) {
     const now = known.get(name);
     if (now === undefined) {
-      throw new MigrationRefused(
+      throw new MigrationError(
         `the database has migration ${name}, which this version does not know: run the newer version`,
       );
     }
     if (now !== sha256) {
-      throw new MigrationRefused(
+      throw new MigrationError(
         `migration ${name} was edited after this database ran it: use the version that made the database, or restore ` +
           'the file and add a new migration',
       );
@@ -57,14 +57,14 @@ export async function pendingMigrations(db: OpenDatabase, folder: URL = FOLDER):
 /** Brings the database to this version; returns the names that ran. Several processes may call it at once. */
 export async function migrate(db: OpenDatabase, folder: URL = FOLDER): Promise<string[]> {
   await pendingMigrations(db, folder);
-  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: keepOpen(db) }) });
-  const migrator = new Migrator({ db: kysely, provider: provider(migrationFiles(folder)) });
+  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: withoutEnd(db) }) });
+  const migrator = new Migrator({ db: kysely, provider: migrationProvider(migrationFiles(folder)) });
   const { error, results } = await migrator.migrateToLatest();
   if (error) throw error;
   return (results ?? []).map((result) => result.migrationName);
 }
 
-function provider(files: readonly MigrationFile[]): MigrationProvider {
+function migrationProvider(files: readonly MigrationFile[]): MigrationProvider {
   return {
     getMigrations: async () =>
       Object.fromEntries(
@@ -87,7 +87,7 @@ function provider(files: readonly MigrationFile[]): MigrationProvider {
 }
 
 /** The pool belongs to the caller: the migrator must not end it. */
-function keepOpen(db: OpenDatabase): OpenDatabase['pool'] {
+function withoutEnd(db: OpenDatabase): OpenDatabase['pool'] {
   return new Proxy(db.pool, {
     get: (pool, name) => (name === 'end' ? async () => undefined : Reflect.get(pool, name, pool)),
   });

@@ -40,7 +40,7 @@ const HAS_ROOM = `case p.category when 'vps' then
 const NOW = '(select ?::timestamptz as at, ?::boolean as dedicated) now';
 
 /** What the answer depends on beside the stock. */
-export interface OfferedNow {
+export interface OfferContext {
   readonly at: Date;
   /** Whether dedicated machines can be ordered: a driver reaches them. */
   readonly dedicated: boolean;
@@ -78,9 +78,9 @@ const REGIONS = {
   filters: { country: { where: 'r.country = ?' } },
 } as const satisfies Omit<PageSource, 'values'>;
 
-export async function pageOfPlans(
+export async function pageOfferedPlans(
   tx: Sql,
-  now: OfferedNow,
+  now: OfferContext,
   request: PageRequest,
 ): Promise<Page<OfferedPlanRow>> {
   return await readPage<OfferedPlanRow>(tx, { ...PLANS, values: [now.at, now.dedicated] }, request);
@@ -88,15 +88,15 @@ export async function pageOfPlans(
 
 export async function findOfferedPlan(
   tx: Sql,
-  now: OfferedNow,
+  now: OfferContext,
   id: string,
 ): Promise<OfferedPlanRow | undefined> {
   return await findOne<OfferedPlanRow>(tx, PLANS, now, id);
 }
 
-export async function pageOfRegions(
+export async function pageOfferedRegions(
   tx: Sql,
-  now: OfferedNow,
+  now: OfferContext,
   request: PageRequest,
 ): Promise<Page<OfferedRegionRow>> {
   return await readPage<OfferedRegionRow>(tx, { ...REGIONS, values: [now.at, now.dedicated] }, request);
@@ -104,7 +104,7 @@ export async function pageOfRegions(
 
 export async function findOfferedRegion(
   tx: Sql,
-  now: OfferedNow,
+  now: OfferContext,
   id: string,
 ): Promise<OfferedRegionRow | undefined> {
   return await findOne<OfferedRegionRow>(tx, REGIONS, now, id);
@@ -113,7 +113,7 @@ export async function findOfferedRegion(
 async function findOne<Row extends object>(
   tx: Sql,
   source: Omit<PageSource, 'values'>,
-  now: OfferedNow,
+  now: OfferContext,
   id: string,
 ): Promise<Row | undefined> {
   const { columns, from, where } = source;

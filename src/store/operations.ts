@@ -101,7 +101,7 @@ export async function insertOperation(
  * of the former operation meets another id, so nothing that it finds out is written; its lease stays, so the
  * removal begins only when its call to the driver has ended or its process is gone.
  */
-export async function replaceByRemoval(
+export async function replaceWithRemoval(
   tx: Sql,
   removal: { readonly id: string; readonly serverId: string; readonly now: Date },
 ): Promise<void> {
@@ -116,7 +116,7 @@ export async function replaceByRemoval(
   );
 }
 
-export async function extendLease(tx: Sql, leaseId: string, leaseS: number): Promise<void> {
+export async function extendOperationLease(tx: Sql, leaseId: string, leaseS: number): Promise<void> {
   await tx.run(
     `update operations set leased_until = clock_timestamp() + make_interval(secs => $2) where lease_id = $1`,
     [leaseId, leaseS],
@@ -124,7 +124,7 @@ export async function extendLease(tx: Sql, leaseId: string, leaseS: number): Pro
 }
 
 /** Whether the lease is still ours and still runs: asked right before an act that cannot be taken back. */
-export async function holdsLease(
+export async function holdsOperationLease(
   tx: Sql,
   operation: Pick<OperationRow, 'id' | 'lease_id'>,
 ): Promise<boolean> {
@@ -136,18 +136,18 @@ export async function holdsLease(
 }
 
 /** Gives back what was claimed and not finished, so that another process need not wait for the lease to end. */
-export async function releaseLease(tx: Sql, leaseId: string): Promise<void> {
+export async function releaseOperationLease(tx: Sql, leaseId: string): Promise<void> {
   await tx.run(`update operations set lease_id = null, leased_until = null where lease_id = $1`, [leaseId]);
 }
 
 /** The same for one server, whose operation may have been replaced meanwhile. */
 export async function releaseServerLease(
   tx: Sql,
-  held: Pick<OperationRow, 'server_id' | 'lease_id'>,
+  lease: Pick<OperationRow, 'server_id' | 'lease_id'>,
 ): Promise<void> {
   await tx.run(
     `update operations set lease_id = null, leased_until = null where server_id = $1 and lease_id = $2`,
-    [held.server_id, held.lease_id],
+    [lease.server_id, lease.lease_id],
   );
 }
 
@@ -215,7 +215,7 @@ export async function nextOperationDue(tx: Sql): Promise<Date | null> {
  * Whether an operation is held by somebody, or due by `soon`, or a machine is looked at again within a minute. One that
  * is waited for on a host that has long been silent is planned, not under way.
  */
-export async function operationsUnderWay(tx: Sql, soon: Date): Promise<boolean> {
+export async function hasPendingOperations(tx: Sql, soon: Date): Promise<boolean> {
   const row = await tx.row<{ found: boolean }>(
     `select exists (select from operations where due_at <= $1 or leased_until > clock_timestamp()
                        or (due_at <= $1 + interval '1 minute'

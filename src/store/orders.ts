@@ -1,7 +1,7 @@
 /** What an order of a server names, read in one statement; the deploy itself is the next one (store/deploy.ts). */
 import type { Sql } from '../kernel/sql.ts';
 
-export interface OrderNames {
+export interface OrderReferences {
   readonly customerId: string;
   readonly plan: string | null;
   readonly region: string | null;
@@ -9,11 +9,11 @@ export interface OrderNames {
   /** Stored ids. */
   readonly sshKeys: readonly string[];
   /** Official images that were deprecated on this day (`YYYY-MM-DD`) or before are gone. */
-  readonly goneDay: string;
+  readonly deprecationCutoff: string;
 }
 
 /** Parts that were not found are null; a key that was not found is not among `key_ids`. */
-export interface OrderFacts {
+export interface ResolvedOrder {
   readonly plan_id: string | null;
   readonly category: 'vps' | 'dedicated';
   readonly ram_mb: number;
@@ -31,8 +31,8 @@ export interface OrderFacts {
   readonly public_keys: readonly string[];
 }
 
-export async function findOrderFacts(tx: Sql, names: OrderNames): Promise<OrderFacts> {
-  const facts = await tx.row<OrderFacts>(
+export async function resolveOrder(tx: Sql, references: OrderReferences): Promise<ResolvedOrder> {
+  const facts = await tx.row<ResolvedOrder>(
     `select p.id as plan_id, p.category, p.ram_mb, p.disk_gb, p.price_cents_month, r.id as region_id,
             exists (select from plan_regions o where o.plan_id = p.id and o.region_id = r.id) as offered,
             i.id as image_id, i.cloud_init, i.deprecated_at is not null as deprecated, i.base_disk_gb,
@@ -46,13 +46,13 @@ export async function findOrderFacts(tx: Sql, names: OrderNames): Promise<OrderF
        left join lateral (select array_agg(id) as ids, array_agg(public_key) as texts
                             from ssh_keys where customer_id = $1 and id = any($7::uuid[])) as k on true`,
     [
-      names.customerId,
-      names.plan,
-      names.region,
-      names.image?.id ?? null,
-      names.image?.type ?? null,
-      names.goneDay,
-      names.sshKeys,
+      references.customerId,
+      references.plan,
+      references.region,
+      references.image?.id ?? null,
+      references.image?.type ?? null,
+      references.deprecationCutoff,
+      references.sshKeys,
     ],
   );
   if (!facts) throw new Error('a statement without a condition came back without its row');

@@ -58,7 +58,7 @@ export async function readPage<Row extends object>(
   source: PageSource,
   request: PageRequest,
 ): Promise<Page<Row>> {
-  const built = build(source, request);
+  const built = buildPageQuery(source, request);
   if (built === null) return { rows: [], next: null };
   const found = await tx.rows<Row & Positioned>(built.text, built.values);
   const rows = found.slice(0, request.size);
@@ -68,7 +68,10 @@ export async function readPage<Row extends object>(
 }
 
 /** null: a filter can match nothing. */
-function build(source: PageSource, request: PageRequest): { text: string; values: unknown[] } | null {
+function buildPageQuery(
+  source: PageSource,
+  request: PageRequest,
+): { text: string; values: unknown[] } | null {
   const { column: id, type: idType } = source.id;
   const sort = sortOf(source, request);
   const conditions = [source.where];
@@ -81,7 +84,7 @@ function build(source: PageSource, request: PageRequest): { text: string; values
     const value = filter.value ? filter.value(text) : text;
     if (value === undefined) return null;
     if ('bound' in filter) {
-      narrow(bounds, filter.bound, value as Date);
+      narrowBounds(bounds, filter.bound, value as Date);
     } else {
       conditions.push(filter.where);
       values.push(value);
@@ -144,7 +147,7 @@ interface Bounds {
   to: Date | undefined;
 }
 
-function narrow(bounds: Bounds, side: 'from' | 'to', time: Date): void {
+function narrowBounds(bounds: Bounds, side: 'from' | 'to', time: Date): void {
   const known = bounds[side];
   if (known === undefined || (side === 'from' ? time > known : time < known)) bounds[side] = time;
 }

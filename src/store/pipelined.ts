@@ -8,20 +8,20 @@ import pg from 'pg';
 import type { Sql } from '../kernel/sql.ts';
 import type { OpenDatabase } from './db.ts';
 
-const CONNECTIONS = 2;
-const AGAIN_MS = 1_000;
+const CONNECTION_COUNT = 2;
+const RECONNECT_DELAY_MS = 1_000;
 
 export interface PipelinedReads extends Sql {
   close(): Promise<void>;
 }
 
 export async function openPipelined(db: OpenDatabase): Promise<PipelinedReads> {
-  const lines = await Promise.all(Array.from({ length: CONNECTIONS }, () => openLine(db)));
-  let turn = 0;
+  const connections = await Promise.all(Array.from({ length: CONNECTION_COUNT }, () => openConnection(db)));
+  let nextIndex = 0;
   function next(): Sql {
-    for (let tried = 0; tried < CONNECTIONS; tried++) {
-      turn = (turn + 1) % CONNECTIONS;
-      const sql = lines[turn]?.current();
+    for (let attempts = 0; attempts < CONNECTION_COUNT; attempts++) {
+      nextIndex = (nextIndex + 1) % CONNECTION_COUNT;
+      const sql = connections[nextIndex]?.current();
       if (sql) return sql;
     }
     return db;
@@ -33,46 +33,46 @@ export async function openPipelined(db: OpenDatabase): Promise<PipelinedReads> {
       await next().row<Row>(text, values),
     run: async (text, values) => await next().run(text, values),
     close: async () => {
-      await Promise.all(lines.map((line) => line.stop()));
+      await Promise.all(connections.map((line) => line.stop()));
     },
   };
 }
 
 /** Statements that begin in one turn of the event loop go out in one write: writing costs more than most of the rest. */
-function gathered(client: pg.Client, sql: Sql): Sql {
+function batchWrites(client: pg.Client, sql: Sql): Sql {
   const { stream } = client.connection as unknown as { stream: Socket };
-  let holding = false;
-  function hold(): void {
-    if (holding) return;
-    holding = true;
+  let corked = false;
+  function corkOnce(): void {
+    if (corked) return;
+    corked = true;
     stream.cork();
     setImmediate(() => {
-      holding = false;
+      corked = false;
       stream.uncork();
     });
   }
   return {
     rows: <Row extends object>(text: string, values?: readonly unknown[]) => {
-      hold();
+      corkOnce();
       return sql.rows<Row>(text, values);
     },
     row: <Row extends object>(text: string, values?: readonly unknown[]) => {
-      hold();
+      corkOnce();
       return sql.row<Row>(text, values);
     },
     run: (text, values) => {
-      hold();
+      corkOnce();
       return sql.run(text, values);
     },
   };
 }
 
-interface Line {
+interface PipelinedConnection {
   current(): Sql | null;
   stop(): Promise<void>;
 }
 
-async function openLine(db: OpenDatabase): Promise<Line> {
+async function openConnection(db: OpenDatabase): Promise<PipelinedConnection> {
   let client: pg.Client | null = null;
   let sql: Sql | null = null;
   let stopped = false;
@@ -80,14 +80,14 @@ async function openLine(db: OpenDatabase): Promise<Line> {
   async function start(): Promise<void> {
     const fresh = new pg.Client({ ...db.settings, pipeline: true } as pg.ClientConfig);
     // What is under way on a lost connection fails by itself; what comes next takes another way.
-    const lost = () => {
+    const onLost = () => {
       if (client !== fresh) return;
       client = null;
       sql = null;
-      again();
+      scheduleReconnect();
     };
-    fresh.on('error', lost);
-    fresh.on('end', lost);
+    fresh.on('error', onLost);
+    fresh.on('end', onLost);
     try {
       await fresh.connect();
     } catch (error) {
@@ -95,11 +95,11 @@ async function openLine(db: OpenDatabase): Promise<Line> {
       throw error;
     }
     client = fresh;
-    sql = gathered(fresh, db.on(fresh));
+    sql = batchWrites(fresh, db.withClient(fresh));
   }
-  function again(): void {
+  function scheduleReconnect(): void {
     if (stopped) return;
-    timer = setTimeout(() => start().catch(again), AGAIN_MS);
+    timer = setTimeout(() => start().catch(scheduleReconnect), RECONNECT_DELAY_MS);
     timer.unref();
   }
   await start();

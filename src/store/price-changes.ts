@@ -76,7 +76,7 @@ export async function cancelPriceChange(tx: Sql, id: string, now: Date): Promise
 }
 
 /** Locks the oldest announcement that not every customer was told of, and that nobody tells of now. */
-export async function lockUntoldPrice(tx: Sql): Promise<PriceChangeRow | undefined> {
+export async function lockUnnotifiedPriceChange(tx: Sql): Promise<PriceChangeRow | undefined> {
   return await tx.row<PriceChangeRow>(
     `select ${COLUMNS} from price_changes where told_at is null and cancelled_at is null
       order by announced_at, id limit 1 for update skip locked`,
@@ -95,19 +95,19 @@ export interface PricedServerRow {
 }
 
 /** How many customers are told at once; the planner can see that it is few. */
-export const TOLD_AT_ONCE = 100;
+export const NOTIFY_BATCH = 100;
 
 /**
  * The servers of the next customers who are to be told: of this plan, older than the announcement, at another price, and to be
  * renewed. In the order of the customers' ids.
  */
-export async function serversToTell(tx: Sql, change: PriceChangeRow): Promise<PricedServerRow[]> {
+export async function listServersToNotify(tx: Sql, change: PriceChangeRow): Promise<PricedServerRow[]> {
   const about = `plan_id = $1 and auto_renew and status <> 'destroying' and created_at < $2 and price_cents_month <> $3`;
   return await tx.rows<PricedServerRow>(
     `with next as (
        select distinct customer_id from servers
         where ${about} and customer_id > coalesce($4, '00000000-0000-0000-0000-000000000000'::uuid)
-        order by customer_id limit ${TOLD_AT_ONCE})
+        order by customer_id limit ${NOTIFY_BATCH})
      select customer_id, name, billing_months, anchor_day, paid_until, price_cents_month, price_cents_cycle
        from servers where ${about} and customer_id in (select customer_id from next)
       order by customer_id, created_at, id`,
@@ -115,14 +115,14 @@ export async function serversToTell(tx: Sql, change: PriceChangeRow): Promise<Pr
   );
 }
 
-export async function setTold(
+export async function saveNotifyProgress(
   tx: Sql,
   id: string,
-  told: { readonly upTo: string | null; readonly at: Date | null },
+  progress: { readonly upTo: string | null; readonly at: Date | null },
 ): Promise<void> {
   await tx.run(`update price_changes set told_up_to = coalesce($2, told_up_to), told_at = $3 where id = $1`, [
     id,
-    told.upTo,
-    told.at,
+    progress.upTo,
+    progress.at,
   ]);
 }

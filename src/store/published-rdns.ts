@@ -6,23 +6,23 @@
 import type { Sql } from '../kernel/sql.ts';
 
 /** What is wanted of an address: its name, or null where one is to be withdrawn. */
-export interface WantedName {
+export interface DesiredName {
   readonly address: string;
   readonly host: string | null;
 }
 
-export type NameFault = 'no_zone' | 'refused';
+export type RdnsFault = 'no_zone' | 'refused';
 
 /** What came of it. */
-export interface NameOutcome extends WantedName {
-  readonly fault: NameFault | null;
+export interface RdnsResult extends DesiredName {
+  readonly fault: RdnsFault | null;
 }
 
 /**
  * Notes all names of the server as published, and says what is wanted of every address of which a name may be out there. Of a server
  * that is gone nothing is wanted. It cannot go meanwhile: the caller's transaction keeps it.
  */
-export async function planNames(tx: Sql, serverId: string): Promise<WantedName[]> {
+export async function planRdns(tx: Sql, serverId: string): Promise<DesiredName[]> {
   await tx.run('select from servers where id = $1 for share', [serverId]);
   await tx.run(
     `insert into published_rdns as d (address, server_id, host)
@@ -31,7 +31,7 @@ export async function planNames(tx: Sql, serverId: string): Promise<WantedName[]
         fault = case when d.server_id = excluded.server_id and d.host = excluded.host then d.fault end`,
     [serverId],
   );
-  return await tx.rows<WantedName>(
+  return await tx.rows<DesiredName>(
     `select host(d.address) as address, w.host
        from published_rdns d
        left join (select key::inet as address, value as host from servers s, jsonb_each_text(s.rdns)
@@ -45,14 +45,14 @@ export async function planNames(tx: Sql, serverId: string): Promise<WantedName[]
  * Keeps what was done. Returns other servers that these addresses belong to by now: somebody who held the task for too long may have
  * undone theirs.
  */
-export async function recordNames(
+export async function recordRdnsResults(
   tx: Sql,
   serverId: string,
-  outcomes: readonly NameOutcome[],
+  outcomes: readonly RdnsResult[],
 ): Promise<string[]> {
   // In one order, and before anything else: two who hold the same task wait for each other here.
   await tx.run('select from published_rdns where server_id = $1 order by address for update', [serverId]);
-  await withdrawn(
+  await deleteWithdrawn(
     tx,
     serverId,
     outcomes.filter(({ host, fault }) => host === null && fault === null).map(({ address }) => address),
@@ -83,9 +83,9 @@ export async function recordNames(
   return others.map(({ server_id }) => server_id);
 }
 
-async function withdrawn(tx: Sql, serverId: string, addresses: readonly string[]): Promise<void> {
+async function deleteWithdrawn(tx: Sql, serverId: string, addresses: readonly string[]): Promise<void> {
   if (addresses.length === 0) return;
-  await letGo(tx, serverId, addresses);
+  await releaseReserved(tx, serverId, addresses);
   await tx.run('delete from published_rdns where server_id = $1 and address = any($2::inet[])', [
     serverId,
     addresses,
@@ -93,7 +93,7 @@ async function withdrawn(tx: Sql, serverId: string, addresses: readonly string[]
 }
 
 /** The server is gone: its addresses rest until their names are withdrawn, and at least until `freeFrom`. Whether there are any. */
-export async function holdNamed(tx: Sql, serverId: string, freeFrom: Date): Promise<boolean> {
+export async function reserveNamedAddresses(tx: Sql, serverId: string, freeFrom: Date): Promise<boolean> {
   const held = await tx.run('update published_rdns set free_from = $2 where server_id = $1', [
     serverId,
     freeFrom,
@@ -114,7 +114,7 @@ export async function holdNamed(tx: Sql, serverId: string, freeFrom: Date): Prom
 }
 
 /** These addresses of a server that is gone may go to somebody else, when they have rested; a /64 with the last of its names. */
-async function letGo(tx: Sql, serverId: string, addresses: readonly string[]): Promise<void> {
+async function releaseReserved(tx: Sql, serverId: string, addresses: readonly string[]): Promise<void> {
   await tx.run(
     `update ipv4_addresses a set free_from = d.free_from from published_rdns d
       where d.server_id = $1 and d.address = any($2::inet[]) and d.free_from is not null
@@ -132,26 +132,26 @@ async function letGo(tx: Sql, serverId: string, addresses: readonly string[]): P
 }
 
 /** Nobody serves the zones any more, as far as this service knows: what may be in them holds up no address. */
-export async function letGoUnserved(tx: Sql, serverId: string): Promise<void> {
+export async function releaseUnservedAddresses(tx: Sql, serverId: string): Promise<void> {
   const rows = await tx.rows<{ address: string }>(
     'select host(address) as address from published_rdns where server_id = $1 order by address for update',
     [serverId],
   );
-  await letGo(
+  await releaseReserved(
     tx,
     serverId,
     rows.map(({ address }) => address),
   );
 }
 
-export async function countNameFaults(tx: Sql): Promise<{ fault: NameFault; n: bigint }[]> {
+export async function countRdnsFaults(tx: Sql): Promise<{ fault: RdnsFault; n: bigint }[]> {
   return await tx.rows(
     'select fault, count(*) as n from published_rdns where fault is not null group by fault order by fault',
   );
 }
 
 /** Servers with a name that is not among the published ones, as when it was set before anybody served the zones. */
-export async function countUnpublished(tx: Sql): Promise<bigint> {
+export async function countUnpublishedRdns(tx: Sql): Promise<bigint> {
   const row = await tx.row<{ n: bigint }>(
     `select count(*) as n from servers s
       where s.rdns <> '{}' and exists (select from jsonb_object_keys(s.rdns) as named
@@ -161,7 +161,7 @@ export async function countUnpublished(tx: Sql): Promise<bigint> {
 }
 
 /** All servers that have names, or had some that may be out there; `fault`: those with a name that could not be published. */
-export async function listNamedServers(tx: Sql, only: 'all' | 'faulty'): Promise<string[]> {
+export async function listServersWithRdns(tx: Sql, only: 'all' | 'faulty'): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>(
     only === 'all'
       ? `select id from servers where rdns <> '{}' union select server_id from published_rdns`

@@ -1,14 +1,14 @@
 /** The newest price that each source gave of each coin, and of the euro. Small for good: sources times coins. */
 import type { Sql } from '../kernel/sql.ts';
-import type { KeptQuote, QuoteBook } from '../ports/rates.ts';
+import type { QuoteStore, StoredQuote } from '../ports/rates.ts';
 import type { PricedCoin } from '../spec/quote-sources.ts';
 import { readEurRate } from './service.ts';
 
 /** What has a price: a coin, or the euro. */
-export type Priced = PricedCoin | 'EUR';
+export type PricedAsset = PricedCoin | 'EUR';
 
-export interface QuoteRow extends KeptQuote {
-  readonly coin: Priced;
+export interface QuoteRow extends StoredQuote {
+  readonly coin: PricedAsset;
 }
 
 /** What the source says now takes the place of what it said, whichever it says is newer: its clock may have been put right. */
@@ -27,16 +27,16 @@ export async function saveQuotes(tx: Sql, rows: readonly QuoteRow[]): Promise<vo
   );
 }
 
-export async function listQuotes(tx: Sql, coins: readonly Priced[]): Promise<QuoteRow[]> {
+export async function listQuotes(tx: Sql, coins: readonly PricedAsset[]): Promise<QuoteRow[]> {
   return await tx.rows<QuoteRow>(
     `select coin, source, usd, quoted_at as "quotedAt" from quotes where coin = any($1) order by coin, source`,
     [coins],
   );
 }
 
-export function quoteBook(sql: Sql): QuoteBook {
+export function createQuoteStore(sql: Sql): QuoteStore {
   return {
-    quotesOf: (coin) => listQuotes(sql, [coin]),
+    listQuotes: (coin) => listQuotes(sql, [coin]),
     eurPerUsd: () => readEurRate(sql),
   };
 }

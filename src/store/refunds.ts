@@ -15,7 +15,7 @@ export interface RefundRow {
 }
 
 /** Of one invoice, oldest first. */
-export async function refundsOf(tx: Sql, topupId: string): Promise<RefundRow[]> {
+export async function listRefunds(tx: Sql, topupId: string): Promise<RefundRow[]> {
   return await tx.rows<RefundRow>(
     `select refunded_at, array_agg(key order by key) as keys, sum(amount_units) as units, refund_address as address,
             refund_approved_by as approved_by, refund_txid as txid, refund_note as note

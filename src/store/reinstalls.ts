@@ -2,14 +2,14 @@
 import type { Sql } from '../kernel/sql.ts';
 
 /** What a server runs, beside its row. */
-export interface InstallFacts {
+export interface InstallDetails {
   readonly category: 'vps' | 'dedicated';
   readonly ssh_public_keys: string[];
 }
 
 /** The caller holds the server's lock. */
-export async function findInstallFacts(tx: Sql, serverId: string): Promise<InstallFacts | undefined> {
-  return await tx.row<InstallFacts>(
+export async function findInstallDetails(tx: Sql, serverId: string): Promise<InstallDetails | undefined> {
+  return await tx.row<InstallDetails>(
     `select p.category, s.ssh_public_keys from servers s join plans p on p.id = s.plan_id where s.id = $1`,
     [serverId],
   );
@@ -32,20 +32,24 @@ export async function findOfficialImage(tx: Sql, id: string): Promise<OfficialIm
   );
 }
 
-export interface KeyRow {
+export interface OwnSshKeyRow {
   readonly id: string;
   readonly public_key: string;
 }
 
 /** Those of the keys that are the customer's. */
-export async function findOwnKeys(tx: Sql, customerId: string, ids: readonly string[]): Promise<KeyRow[]> {
-  return await tx.rows<KeyRow>(
+export async function findOwnKeys(
+  tx: Sql,
+  customerId: string,
+  ids: readonly string[],
+): Promise<OwnSshKeyRow[]> {
+  return await tx.rows<OwnSshKeyRow>(
     `select id, public_key from ssh_keys where customer_id = $1 and id = any ($2::uuid[])`,
     [customerId, ids],
   );
 }
 
-export interface RestorableRow {
+export interface RestorableSnapshotRow {
   readonly region_id: string;
   readonly disk_gb: number;
   readonly image_id: string;
@@ -53,12 +57,12 @@ export interface RestorableRow {
 }
 
 /** The customer's own snapshot. It is locked against its removal until this transaction has begun the restore. */
-export async function lockRestorable(
+export async function lockRestorableSnapshot(
   tx: Sql,
   customerId: string,
   id: string,
-): Promise<RestorableRow | undefined> {
-  return await tx.row<RestorableRow>(
+): Promise<RestorableSnapshotRow | undefined> {
+  return await tx.row<RestorableSnapshotRow>(
     `select region_id, disk_gb, image_id, status from snapshots where id = $1 and customer_id = $2 for share`,
     [id, customerId],
   );

@@ -2,7 +2,7 @@
 import type { Sql } from '../kernel/sql.ts';
 import type { ServerRow } from './servers.ts';
 
-export type EndingRow = Pick<
+export type EndingServerRow = Pick<
   ServerRow,
   | 'id'
   | 'name'
@@ -20,12 +20,12 @@ export type EndingRow = Pick<
  * The customer's servers whose cycle ends by then, and those that wait for his balance: in the order in which the calendar
  * comes to them, at most `limit`. One that has not run yet has no calendar.
  */
-export async function endingUntil(
+export async function listEndingServers(
   sql: Sql,
   customerId: string,
   { until, limit }: { readonly until: Date; readonly limit: number },
-): Promise<EndingRow[]> {
-  return await sql.rows<EndingRow>(
+): Promise<EndingServerRow[]> {
+  return await sql.rows<EndingServerRow>(
     `select id, name, plan_id, status, auto_renew, billing_months, price_cents_month, price_cents_cycle, paid_until,
             created_at, anchor_day
        from servers
@@ -38,7 +38,7 @@ export async function endingUntil(
 }
 
 /** A price of a month that was announced for servers of a plan that there were. */
-export interface AnnouncedRow {
+export interface AnnouncedPriceRow {
   readonly plan_id: string;
   readonly price_cents_month: bigint;
   readonly announced_at: Date;
@@ -46,12 +46,12 @@ export interface AnnouncedRow {
 }
 
 /** What was announced for these plans and holds by then, the latest first. */
-export async function announcedUntil(
+export async function listAnnouncedPrices(
   sql: Sql,
   planIds: readonly string[],
   until: Date,
-): Promise<AnnouncedRow[]> {
-  return await sql.rows<AnnouncedRow>(
+): Promise<AnnouncedPriceRow[]> {
+  return await sql.rows<AnnouncedPriceRow>(
     `select plan_id, price_cents_month, announced_at, effective_at from price_changes
       where plan_id = any($1) and cancelled_at is null and effective_at <= $2 order by effective_at desc`,
     [planIds, until],

@@ -9,12 +9,12 @@ export interface ResetRequestRow {
 }
 
 /** False when `most` wait already. */
-export async function insertResetRequest(tx: Sql, row: ResetRequestRow, most: number): Promise<boolean> {
+export async function insertResetRequest(tx: Sql, row: ResetRequestRow, limit: number): Promise<boolean> {
   const made = await tx.run(
     `insert into reset_requests (id, email_sealed, ip_country, requested_at)
      select $1, $2, $3, $4
       where (select count(*) from (select from reset_requests limit $5) as waiting) < $5`,
-    [row.id, row.email_sealed, row.ip_country, row.requested_at, most],
+    [row.id, row.email_sealed, row.ip_country, row.requested_at, limit],
   );
   return made === 1;
 }

@@ -15,7 +15,7 @@ export interface Purge {
   /** What every row of that index is. */
   readonly where?: string;
   /** What else is true of a row that may go; `aged` is the row and NOW the business time. */
-  readonly gone?: string;
+  readonly removableWhen?: string;
 }
 
 const NOW = '$4::timestamptz';
@@ -23,22 +23,22 @@ const NOW = '$4::timestamptz';
 export const PURGES = {
   audit: { table: 'audit_events', by: 'id', type: 'uuid' },
   // What is still to be sent stays, however old.
-  deliveries: { table: 'deliveries', by: 'id', type: 'uuid', gone: 'aged.due_at is null' },
+  deliveries: { table: 'deliveries', by: 'id', type: 'uuid', removableWhen: 'aged.due_at is null' },
   // Only what was numbered, which is when its deliveries are made, and none of which needs it any more.
   events: {
     table: 'events',
     by: 'id',
     type: 'uuid',
-    gone: `aged.seq is not null and not exists (
+    removableWhen: `aged.seq is not null and not exists (
       select from deliveries d where d.event_id = aged.id and (d.due_at is not null or d.on_request)
-         and (d.due_at is not null or d.created_at >= ${NOW} - interval '${LIMITS.deliveryLogDays} days'))`,
+         and (d.due_at is not null or d.created_at >= ${NOW} - interval '${LIMITS.deliveryRetentionDays} days'))`,
   },
   idempotency: { table: 'idempotency', by: 'created_at', type: 'timestamptz' },
   sessions: {
     table: 'sessions',
     by: 'id',
     type: 'uuid',
-    gone: `(aged.created_at <= ${NOW} - interval '${LIMITS.sessionMaxDays} days'
+    removableWhen: `(aged.created_at <= ${NOW} - interval '${LIMITS.sessionMaxDays} days'
       or aged.seen_at <= ${NOW} - interval '${LIMITS.sessionIdleHours} hours')`,
   },
   metrics: { table: 'metrics', by: 'hour', type: 'timestamptz' },
@@ -50,13 +50,13 @@ export const PURGES = {
     table: 'rate_buckets',
     by: 'token_id',
     type: 'uuid',
-    gone: `aged.tat < clock_timestamp() - interval '1 day'`,
+    removableWhen: `aged.tat < clock_timestamp() - interval '1 day'`,
   },
   windows: {
     table: 'maintenance_windows',
     by: 'id',
     type: 'uuid',
-    gone: `coalesce(aged.ended_at, aged.ends_at) < ${NOW} - interval '${LIMITS.auditDays} days'`,
+    removableWhen: `coalesce(aged.ended_at, aged.ends_at) < ${NOW} - interval '${LIMITS.auditRetentionDays} days'`,
   },
   // A server names the image that it was installed from, and a snapshot that of the disk in it.
   deletedImages: {
@@ -64,7 +64,7 @@ export const PURGES = {
     by: 'deleted_at',
     type: 'timestamptz',
     where: 'aged.deleted_at is not null and aged.blob_key is null',
-    gone: `not exists (select from servers s where s.image_id = aged.id)
+    removableWhen: `not exists (select from servers s where s.image_id = aged.id)
       and not exists (select from snapshots s where s.customer_id = aged.customer_id and s.image_id = aged.id)`,
   },
 } as const satisfies Record<string, Purge>;
@@ -98,14 +98,14 @@ export async function purgeBatch(sql: Sql, purge: Purge, batch: PurgeBatch): Pro
  * By `ctid`, which is where the row lies: whoever changes it meanwhile moves it, and it stays until the next time. The next
  * batch begins where this one ended, so that it need not step over what was just removed, or may not go.
  */
-function statement({ table, by, type, where, gone }: Purge): string {
+function statement({ table, by, type, where, removableWhen }: Purge): string {
   return `with looked as materialized (
        select aged.ctid, aged.${by} as age from ${table} as aged
         where aged.${by} >= $1::${type} and aged.${by} < $2::${type} ${where === undefined ? '' : `and ${where}`}
         order by aged.${by} limit $3),
      doomed as materialized (
        select aged.ctid from ${table} as aged
-        where aged.ctid = any (array(select ctid from looked)) and ${NOW} is not null ${gone === undefined ? '' : `and ${gone}`}
+        where aged.ctid = any (array(select ctid from looked)) and ${NOW} is not null ${removableWhen === undefined ? '' : `and ${removableWhen}`}
           for update of aged skip locked),
      gone as (
        delete from ${table} as aged where aged.ctid = any (array(select ctid from doomed)) returning 1)

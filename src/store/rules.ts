@@ -45,7 +45,7 @@ export async function readRulesVersion(tx: Sql): Promise<bigint> {
 }
 
 /** Tells every process to read the rules again; also makes changes of them wait for each other. */
-export async function raiseRulesVersion(tx: Sql): Promise<void> {
+export async function incrementRulesVersion(tx: Sql): Promise<void> {
   const raised = await tx.run('update service set rules_version = rules_version + 1');
   if (raised !== 1) throw new Error('the database has no stamp');
 }
@@ -65,7 +65,7 @@ export async function insertWindow(tx: Sql, row: WindowRow): Promise<void> {
 }
 
 /** Closes the windows whose time is up, so that they are not read for ever. */
-export async function closeLapsedWindows(tx: Sql, now: Date): Promise<void> {
+export async function closeExpiredWindows(tx: Sql, now: Date): Promise<void> {
   await tx.run(`update maintenance_windows set ended_at = ends_at where ended_at is null and ends_at <= $1`, [
     now,
   ]);

@@ -1,9 +1,9 @@
 /** Servers: rows with the addresses they hold. */
-import { readId } from '../kernel/ids.ts';
+import { parseId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { ServerStatus, SuspendedReason } from '../spec/states.ts';
-import { WINDOW_SQL } from './billing.ts';
+import { LOW_BALANCE_WINDOW_SQL } from './billing.ts';
 import { type Page, type PageSource, readPage } from './page.ts';
 
 export interface ServerRow {
@@ -63,7 +63,7 @@ export async function findServer(tx: Sql, id: string): Promise<ServerRow | undef
 }
 
 /** The customer's own server: another's is not told apart from none. */
-export async function findServerOf(tx: Sql, customerId: string, id: string): Promise<ServerRow | undefined> {
+export async function findOwnServer(tx: Sql, customerId: string, id: string): Promise<ServerRow | undefined> {
   return await tx.row<ServerRow>(
     `select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 and s.customer_id = $2`,
     [id, customerId],
@@ -71,22 +71,22 @@ export async function findServerOf(tx: Sql, customerId: string, id: string): Pro
 }
 
 /** The image that a shown id names: with the other prefix it is another one, which is not there. */
-function typedImage(shown: string): [type: ServerRow['image_type'], id: string] | undefined {
-  const official = readId('image', shown);
+function parseImageFilter(shown: string): [type: ServerRow['image_type'], id: string] | undefined {
+  const official = parseId('image', shown);
   if (official !== undefined) return ['official', official];
-  const own = readId('customImage', shown);
+  const own = parseId('customImage', shown);
   return own === undefined ? undefined : ['custom', own];
 }
 
 /** One by one, by index: a planner may find it cheaper to read tables of some ten thousand rows whole for fifty servers. */
-const ONE_BY_ONE = `servers s
+const SERVER_FROM_LATERAL = `servers s
   cross join lateral (select type from images where id = s.image_id limit 1) i
   left join lateral (select addr, gateway from ipv4_addresses where server_id = s.id limit 1) a on true
   left join lateral (select prefix from ipv6_prefixes where server_id = s.id limit 1) p on true`;
 
-const PAGES = {
+const SERVER_PAGE_SOURCE = {
   columns: SERVER_COLUMNS,
-  from: ONE_BY_ONE,
+  from: SERVER_FROM_LATERAL,
   where: 's.customer_id = ?',
   id: { column: 's.id', type: 'uuid' },
   sorts: {
@@ -97,23 +97,23 @@ const PAGES = {
     status: { where: 's.status = ?' },
     region: { where: 's.region_id = ?' },
     plan: { where: 's.plan_id = ?' },
-    image: { where: 'array[i.type, s.image_id::text] = ?', value: typedImage },
+    image: { where: 'array[i.type, s.image_id::text] = ?', value: parseImageFilter },
     name: { where: 's.name = ?' },
     tag: { where: '? = any(s.tags)' },
   },
 } as const satisfies Omit<PageSource, 'values'>;
 
 /** The quota bounds how many rows a filter or a sort by name looks through. */
-export async function pageOfServers(
+export async function pageServers(
   tx: Sql,
   customerId: string,
   request: PageRequest,
 ): Promise<Page<ServerRow>> {
-  return await readPage<ServerRow>(tx, { ...PAGES, values: [customerId] }, request);
+  return await readPage<ServerRow>(tx, { ...SERVER_PAGE_SOURCE, values: [customerId] }, request);
 }
 
 /** The id behind the integer that the session surface shows; another customer's is not told apart from none. */
-export async function findServerIdByNo(
+export async function findServerIdByPublicNo(
   tx: Sql,
   customerId: string,
   publicNo: bigint,
@@ -126,7 +126,7 @@ export async function findServerIdByNo(
 }
 
 /** A server with what its page says of it beside. */
-export interface DescribedServerRow extends ServerRow {
+export interface ServerDetailRow extends ServerRow {
   readonly region_name: string;
   readonly category: 'vps' | 'dedicated';
   readonly cpu: number;
@@ -137,12 +137,12 @@ export interface DescribedServerRow extends ServerRow {
   readonly destroy_at: Date | null;
 }
 
-export async function findDescribedServer(
+export async function findServerDetail(
   tx: Sql,
   customerId: string,
   id: string,
-): Promise<DescribedServerRow | undefined> {
-  return await tx.row<DescribedServerRow>(
+): Promise<ServerDetailRow | undefined> {
+  return await tx.row<ServerDetailRow>(
     `select ${SERVER_COLUMNS}, g.name as region_name, n.category, n.cpu, n.cpu_model, s.destroy_at,
             (select o.kind from operations o where o.server_id = s.id) as operation
        from ${SERVER_FROM} join regions g on g.id = s.region_id join plans n on n.id = s.plan_id
@@ -194,7 +194,7 @@ export async function setServerInstalled(
     `update servers
         set status = 'running', first_run_at = coalesce(first_run_at, $2), updated_at = $2,
             generation = generation + case when $3 then 1 else 0 end,
-            bill_at = coalesce(bill_at, paid_until - ${WINDOW_SQL}),
+            bill_at = coalesce(bill_at, paid_until - ${LOW_BALANCE_WINDOW_SQL}),
             root_password_sealed = null, user_data_sealed = null
       where id = $1`,
     [change.id, change.now, change.onNewDisk],

@@ -1,7 +1,7 @@
 /** The stamp: the one row that says what this database is. */
 import type { Sql } from '../kernel/sql.ts';
 
-export interface StampRow {
+export interface ServiceRow {
   readonly mode: 'sandbox' | 'live';
   /** A known text sealed by the service's key. */
   readonly key_check: string;
@@ -9,28 +9,28 @@ export interface StampRow {
 }
 
 /** Waits until no other process is stamping, for as long as the transaction lasts. */
-export async function lockStamp(tx: Sql): Promise<void> {
+export async function lockServiceRow(tx: Sql): Promise<void> {
   await tx.run('lock table service in share row exclusive mode');
 }
 
 /** The stamp, or undefined when the database is empty or only its tables are there. */
-export async function findStamp(tx: Sql): Promise<StampRow | undefined> {
+export async function findServiceRow(tx: Sql): Promise<ServiceRow | undefined> {
   const table = await tx.row<{ name: string | null }>(`select to_regclass('service')::text as name`);
   if (!table?.name) return undefined;
-  return await tx.row<StampRow>('select mode, key_check, clock_offset_ms from service');
+  return await tx.row<ServiceRow>('select mode, key_check, clock_offset_ms from service');
 }
 
-export async function insertStamp(tx: Sql, row: Pick<StampRow, 'mode' | 'key_check'>): Promise<void> {
+export async function insertServiceRow(tx: Sql, row: Pick<ServiceRow, 'mode' | 'key_check'>): Promise<void> {
   await tx.run('insert into service (mode, key_check) values ($1, $2)', [row.mode, row.key_check]);
 }
 
 /** Whether coins of test networks are credited here. Of a migrated database that has its stamp. */
-export async function readWorthless(tx: Sql): Promise<boolean> {
+export async function readWorthlessCoins(tx: Sql): Promise<boolean> {
   return (await tx.row<{ worthless: boolean }>('select worthless from service'))?.worthless ?? false;
 }
 
 /** As long as nobody was asked to pay anything; false: somebody was, and it stays as it is. */
-export async function saveWorthless(tx: Sql, worthless: boolean): Promise<boolean> {
+export async function saveWorthlessCoins(tx: Sql, worthless: boolean): Promise<boolean> {
   const saved = await tx.run('update service set worthless = $1 where not exists (select from topups)', [
     worthless,
   ]);

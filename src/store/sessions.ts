@@ -12,7 +12,7 @@ export interface SessionRow {
 }
 
 /** A session lives while it was opened after the one and seen after the other. */
-export interface LivingSince {
+export interface SessionCutoffs {
   readonly createdAfter: Date;
   readonly seenAfter: Date;
 }
@@ -30,7 +30,7 @@ export async function insertSession(
 export async function findSession(
   tx: Sql,
   digest: Buffer,
-  living: LivingSince,
+  cutoffs: SessionCutoffs,
 ): Promise<SessionRow | undefined> {
   return await tx.row<SessionRow>(
     `select s.id, s.customer_id, s.seen_at, c.frozen_at, c.email, b.balance_cents, o.rules_version
@@ -39,7 +39,7 @@ export async function findSession(
        join balances b on b.customer_id = s.customer_id
        cross join service o
       where s.digest = $1 and s.created_at > $2 and s.seen_at > $3`,
-    [digest, living.createdAfter, living.seenAfter],
+    [digest, cutoffs.createdAfter, cutoffs.seenAfter],
   );
 }
 
@@ -54,7 +54,11 @@ export async function deleteSession(tx: Sql, id: string): Promise<boolean> {
 }
 
 /** Ends every session of the customer but one; `exceptId` null ends all. */
-export async function deleteSessionsOf(tx: Sql, customerId: string, exceptId: string | null): Promise<void> {
+export async function deleteOtherSessions(
+  tx: Sql,
+  customerId: string,
+  exceptId: string | null,
+): Promise<void> {
   await tx.run(`delete from sessions where customer_id = $1 and id is distinct from $2`, [
     customerId,
     exceptId,
@@ -66,14 +70,14 @@ export async function trimSessions(
   tx: Sql,
   customerId: string,
   keep: number,
-  living: LivingSince,
+  cutoffs: SessionCutoffs,
 ): Promise<void> {
   await tx.run(
     `delete from sessions
       where customer_id = $1 and (created_at <= $2 or seen_at <= $3 or id in (
         select id from sessions where customer_id = $1 and created_at > $2 and seen_at > $3
          order by created_at desc, id desc offset $4))`,
-    [customerId, living.createdAfter, living.seenAfter, keep],
+    [customerId, cutoffs.createdAfter, cutoffs.seenAfter, keep],
   );
 }
 
@@ -87,12 +91,12 @@ export interface OwnSessionRow {
 export async function listSessions(
   tx: Sql,
   customerId: string,
-  living: LivingSince,
+  cutoffs: SessionCutoffs,
 ): Promise<OwnSessionRow[]> {
   return await tx.rows<OwnSessionRow>(
     `select id, created_at, seen_at from sessions
       where customer_id = $1 and created_at > $2 and seen_at > $3 order by created_at desc, id desc`,
-    [customerId, living.createdAfter, living.seenAfter],
+    [customerId, cutoffs.createdAfter, cutoffs.seenAfter],
   );
 }
 

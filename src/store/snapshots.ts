@@ -1,5 +1,5 @@
 /** Snapshots of servers' disks. They outlive their server. */
-import { readId } from '../kernel/ids.ts';
+import { parseId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { ServerStatus, SnapshotStatus } from '../spec/states.ts';
@@ -65,7 +65,7 @@ export async function findSnapshot(
 }
 
 /** The customer's servers in the region of his snapshot whose disk is large enough for it. `limit` bounds them. */
-export async function serversForSnapshot(
+export async function listServersForSnapshot(
   tx: Sql,
   customerId: string,
   id: string,
@@ -105,7 +105,7 @@ export async function findSnapshotWork(tx: Sql, id: string): Promise<SnapshotWor
   );
 }
 
-const PAGES = {
+const SNAPSHOT_PAGE_SOURCE = {
   columns: COLUMNS,
   id: { column: 'id', type: 'uuid' },
   filters: {
@@ -127,18 +127,18 @@ function sortsFor(filter: PageRequest['filter']): PageSource['sorts'] {
 }
 
 /** The customer's snapshots; filters `server`, `status`, `name`. */
-export async function listSnapshots(
+export async function pageSnapshots(
   tx: Sql,
   customerId: string,
   page: PageRequest,
 ): Promise<Page<SnapshotRow>> {
-  const pages = { ...PAGES, sorts: sortsFor(page.filter) };
+  const pages = { ...SNAPSHOT_PAGE_SOURCE, sorts: sortsFor(page.filter) };
   const { server, ...filter } = page.filter;
   if (server === undefined) {
     const all = { ...pages, from: 'snapshots', where: 'customer_id = ?', values: [customerId] };
     return await readPage<SnapshotRow>(tx, all, page);
   }
-  const serverId = readId('server', server);
+  const serverId = parseId('server', server);
   if (!serverId) return { rows: [], next: null };
   // The quota bounds those of one server. They are read before anything else is asked: a planner cannot know that the
   // other filters and the order have far more to go through.
@@ -157,7 +157,7 @@ export async function countSnapshots(tx: Sql, customerId: string, limit: number)
 }
 
 /** How many the server has: the quota bounds it. The caller holds the server's lock. */
-export async function countSnapshotsOf(tx: Sql, customerId: string, serverId: string): Promise<number> {
+export async function countServerSnapshots(tx: Sql, customerId: string, serverId: string): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
     `select count(*) from snapshots where customer_id = $1 and server_id = $2`,
     [customerId, serverId],
@@ -165,12 +165,12 @@ export async function countSnapshotsOf(tx: Sql, customerId: string, serverId: st
   return Number(row?.count ?? 0n);
 }
 
-export async function markSnapshotBegun(tx: Sql, id: string): Promise<void> {
+export async function markSnapshotStarted(tx: Sql, id: string): Promise<void> {
   await tx.run(`update snapshots set begun = true where id = $1 and not begun`, [id]);
 }
 
 /** Whether one of the server's is being made, of those that the driver has begun or that were asked for since then. */
-export async function hasSnapshotUnderWay(tx: Sql, serverId: string, since: Date): Promise<boolean> {
+export async function hasSnapshotInProgress(tx: Sql, serverId: string, since: Date): Promise<boolean> {
   const found = await tx.row(
     `select from servers s join snapshots n on n.customer_id = s.customer_id and n.server_id = s.id
       where s.id = $1 and n.status = 'creating' and (n.begun or n.created_at > $2) limit 1`,
@@ -180,7 +180,7 @@ export async function hasSnapshotUnderWay(tx: Sql, serverId: string, since: Date
 }
 
 /** Ends the making of it; undefined when it has ended before. */
-export async function endSnapshot(
+export async function finishSnapshot(
   tx: Sql,
   end: { readonly id: string; readonly status: 'ready' | 'error'; readonly sizeGb: number },
 ): Promise<SnapshotRow | undefined> {
@@ -195,6 +195,6 @@ export async function deleteSnapshot(tx: Sql, id: string): Promise<void> {
 }
 
 /** Whether a server is just being restored from it. The caller holds the snapshot's lock. */
-export async function isRestored(tx: Sql, id: string): Promise<boolean> {
+export async function isBeingRestored(tx: Sql, id: string): Promise<boolean> {
   return (await tx.row(`select from operations where snapshot_id = $1 limit 1`, [id])) !== undefined;
 }

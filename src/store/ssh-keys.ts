@@ -40,7 +40,7 @@ export async function countSshKeys(tx: Sql, customerId: string, limit: number): 
   return Number(row?.count ?? 0n);
 }
 
-export async function pageOfSshKeys(
+export async function pageSshKeys(
   tx: Sql,
   customerId: string,
   request: PageRequest,

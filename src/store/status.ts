@@ -5,11 +5,11 @@ import type { CoinCode } from '../spec/coins.ts';
 import type { ServerStatus } from '../spec/states.ts';
 import type { OperationKind, OperationStep } from './operations.ts';
 
-export async function countServers(tx: Sql): Promise<{ status: ServerStatus; n: bigint }[]> {
+export async function countServersByStatus(tx: Sql): Promise<{ status: ServerStatus; n: bigint }[]> {
   return await tx.rows('select status, count(*) as n from servers group by status order by n desc, status');
 }
 
-export interface Counts {
+export interface WorkCounts {
   readonly frozen_servers: bigint;
   readonly held_servers: bigint;
   readonly frozen_customers: bigint;
@@ -29,8 +29,8 @@ export interface Counts {
 }
 
 /** `late`: what was due before that has waited too long. */
-export async function countWork(tx: Sql, late: Date): Promise<Counts | undefined> {
-  return await tx.row<Counts>(
+export async function countWork(tx: Sql, overdueBefore: Date): Promise<WorkCounts | undefined> {
+  return await tx.row<WorkCounts>(
     `select (select count(*) from servers where frozen_at is not null) as frozen_servers,
             (select count(*) from servers where hold_order is not null) as held_servers,
             (select count(*) from customers where frozen_at is not null) as frozen_customers,
@@ -44,11 +44,11 @@ export async function countWork(tx: Sql, late: Date): Promise<Counts | undefined
             (select count(*) from mails where due_at < $1) as late_mails,
             (select count(*) from mails where due_at is not null and attempts > 0) as faulty_mails,
             (select count(*) from mails where due_at is not null) as waiting_mails`,
-    [late],
+    [overdueBefore],
   );
 }
 
-export interface StuckRow {
+export interface StuckOperationRow {
   readonly server_id: string;
   readonly kind: OperationKind;
   readonly step: OperationStep;
@@ -59,11 +59,11 @@ export interface StuckRow {
 }
 
 /** Operations that failed so often in a row, or began before `since`, oldest first. */
-export async function listStuck(
+export async function listStuckOperations(
   tx: Sql,
   stuck: { readonly attempts: number; readonly since: Date; readonly limit: number },
-): Promise<StuckRow[]> {
-  return await tx.rows<StuckRow>(
+): Promise<StuckOperationRow[]> {
+  return await tx.rows<StuckOperationRow>(
     `select o.server_id, o.kind, o.step, coalesce(h.name, m.name) as host, o.attempts, o.created_at, o.last_fault
        from operations o join servers s on s.id = o.server_id
        left join hosts h on h.id = s.host_id
@@ -81,7 +81,7 @@ export async function countFailingTasks(tx: Sql, attempts: number): Promise<{ ki
   );
 }
 
-export interface UnreadRow {
+export interface FailingChainRow {
   readonly code: CoinCode;
   readonly failures: number;
   readonly read_at: Date | null;
@@ -89,15 +89,15 @@ export interface UnreadRow {
 }
 
 /** Chains that could not be read so often in a row, up to when each was, and why it could not. */
-export async function listUnread(tx: Sql, failures: number): Promise<UnreadRow[]> {
-  return await tx.rows<UnreadRow>(
+export async function listFailingChains(tx: Sql, failures: number): Promise<FailingChainRow[]> {
+  return await tx.rows<FailingChainRow>(
     'select code, failures, read_at, last_fault from coins where failures >= $1 order by code',
     [failures],
   );
 }
 
 /** Active subscriptions by the id of the key that sealed their signing secret. */
-export async function countSealedWebhooks(tx: Sql): Promise<{ key_id: string; n: bigint }[]> {
+export async function countWebhooksByKey(tx: Sql): Promise<{ key_id: string; n: bigint }[]> {
   return await tx.rows(
     `select split_part(secret_sealed, '.', 1) as key_id, count(*) as n from webhooks where active
       group by key_id order by key_id`,
@@ -105,7 +105,7 @@ export async function countSealedWebhooks(tx: Sql): Promise<{ key_id: string; n:
 }
 
 /** Those of these coins that have an invoice and were not read whole since then, and up to when each was. */
-export async function listSilent(
+export async function listStaleChains(
   tx: Sql,
   { coins, since }: { readonly coins: readonly CoinCode[]; readonly since: Date },
 ): Promise<{ code: CoinCode; read_at: Date | null }[]> {
@@ -119,7 +119,7 @@ export async function listSilent(
 }
 
 /** Payments that are in a block since then, and not so at the second node. */
-export async function countDisputed(
+export async function countDisputedPayments(
   tx: Sql,
   since: Date,
 ): Promise<{ coin: CoinCode; n: bigint; credited: bigint }[]> {
@@ -132,7 +132,7 @@ export async function countDisputed(
 }
 
 /** Coins of which more top-ups than `few` were made since then and not paid. An id begins with its time, so no other top-up is read. */
-export async function listUnpaid(
+export async function countUnpaidByCoin(
   tx: Sql,
   { since, few }: { readonly since: Date; readonly few: number },
 ): Promise<{ coin: CoinCode; n: bigint }[]> {
@@ -144,7 +144,7 @@ export async function listUnpaid(
 }
 
 /** Payments to top-ups made since then that were in a block so long before their top-up was made. */
-export async function countOlderPayments(
+export async function countPaymentsBeforeTopup(
   tx: Sql,
   { since, byHours }: { readonly since: Date; readonly byHours: number },
 ): Promise<{ coin: CoinCode; n: bigint }[]> {

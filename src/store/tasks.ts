@@ -114,7 +114,7 @@ export async function nextTaskDue(tx: Sql): Promise<Date | null> {
 }
 
 /** Whether a task is held by somebody, or due by `soon`. */
-export async function tasksUnderWay(tx: Sql, soon: Date): Promise<boolean> {
+export async function hasPendingTasks(tx: Sql, soon: Date): Promise<boolean> {
   const row = await tx.row<{ found: boolean }>(
     `select exists (select from tasks where due_at <= $1 or leased_until > clock_timestamp()) as found`,
     [soon],

@@ -36,19 +36,19 @@ export interface TopupRow {
   readonly created_at: Date;
 }
 
-type Stored = Omit<TopupRow, 'deposit_units'> & { readonly deposit_units: string };
+type StoredTopup = Omit<TopupRow, 'deposit_units'> & { readonly deposit_units: string };
 
 const COLUMNS = `id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents, deposit_address, deposit_uri,
   deposit_units, rate_usd, quotes, required_confirmations, status, cancelled_at, credit_held, confirmations, credited_cents,
   bonus_paid_cents, bonus_transfers, expires_at, created_at`;
 
-function topup(stored: Stored): TopupRow {
+function toTopupRow(stored: StoredTopup): TopupRow {
   return { ...stored, deposit_units: BigInt(stored.deposit_units) };
 }
 
-async function one(sql: Sql, where: string, values: readonly unknown[]): Promise<TopupRow | undefined> {
-  const stored = await sql.row<Stored>(`select ${COLUMNS} from topups where ${where}`, values);
-  return stored && topup(stored);
+async function findOne(sql: Sql, where: string, values: readonly unknown[]): Promise<TopupRow | undefined> {
+  const stored = await sql.row<StoredTopup>(`select ${COLUMNS} from topups where ${where}`, values);
+  return stored && toTopupRow(stored);
 }
 
 /** The transactions that pay an invoice, on chain or on their way, oldest first: as many as are told. */
@@ -61,9 +61,12 @@ export interface PaidTopup {
   readonly txids: readonly string[];
 }
 
-type StoredPaid = Stored & { readonly txids: readonly string[] };
+type StoredPaidTopup = StoredTopup & { readonly txids: readonly string[] };
 
-const paid = ({ txids, ...stored }: StoredPaid): PaidTopup => ({ row: topup(stored), txids });
+const toPaidTopup = ({ txids, ...stored }: StoredPaidTopup): PaidTopup => ({
+  row: toTopupRow(stored),
+  txids,
+});
 
 /** The customer's own invoice with what pays it, or undefined. */
 export async function findPaidTopup(
@@ -71,16 +74,16 @@ export async function findPaidTopup(
   customerId: string,
   id: string,
 ): Promise<PaidTopup | undefined> {
-  const stored = await sql.row<StoredPaid>(
+  const stored = await sql.row<StoredPaidTopup>(
     `select ${COLUMNS}, ${TXIDS} from topups where id = $1 and customer_id = $2`,
     [id, customerId],
   );
-  return stored && paid(stored);
+  return stored && toPaidTopup(stored);
 }
 
 /** The customer's invoices with what pays them; filters `status`, `coin`. */
 export async function pageTopups(sql: Sql, customerId: string, page: PageRequest): Promise<Page<PaidTopup>> {
-  const { rows, next } = await readPage<StoredPaid>(
+  const { rows, next } = await readPage<StoredPaidTopup>(
     sql,
     {
       columns: `${COLUMNS}, ${TXIDS}`,
@@ -96,7 +99,7 @@ export async function pageTopups(sql: Sql, customerId: string, page: PageRequest
     },
     page,
   );
-  return { rows: rows.map(paid), next };
+  return { rows: rows.map(toPaidTopup), next };
 }
 
 /** Writes a new invoice; false when its public number is taken. */
@@ -158,12 +161,12 @@ export async function findTopupByRef(
   customerId: string,
   orderRef: string,
 ): Promise<TopupRow | undefined> {
-  return await one(sql, 'order_ref = $1 and customer_id = $2', [orderRef, customerId]);
+  return await findOne(sql, 'order_ref = $1 and customer_id = $2', [orderRef, customerId]);
 }
 
 /** Locks an invoice: always before the balance that it credits. */
 export async function lockTopup(tx: Sql, id: string): Promise<TopupRow | undefined> {
-  return await one(tx, 'id = $1 for no key update', [id]);
+  return await findOne(tx, 'id = $1 for no key update', [id]);
 }
 
 export async function lockTopupByRef(
@@ -171,7 +174,7 @@ export async function lockTopupByRef(
   customerId: string,
   orderRef: string,
 ): Promise<TopupRow | undefined> {
-  return await one(tx, 'order_ref = $1 and customer_id = $2 for no key update', [orderRef, customerId]);
+  return await findOne(tx, 'order_ref = $1 and customer_id = $2 for no key update', [orderRef, customerId]);
 }
 
 /** The invoices of one coin that these addresses, or these ids, belong to. */
@@ -180,13 +183,13 @@ export async function matchTopups(
   coin: CoinCode,
   by: { readonly addresses: readonly string[]; readonly ids: readonly string[] },
 ): Promise<TopupRow[]> {
-  const stored = await sql.rows<Stored>(
+  const stored = await sql.rows<StoredTopup>(
     `select ${COLUMNS} from topups where coin = $1 and deposit_address = any($2)
      union
      select ${COLUMNS} from topups where id = any($3)`,
     [coin, by.addresses, by.ids],
   );
-  return stored.map(topup);
+  return stored.map(toTopupRow);
 }
 
 /** Pending invoices whose time is up, oldest first, but for those named. */

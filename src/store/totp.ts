@@ -20,7 +20,7 @@ export async function findTotp(tx: Sql, customerId: string): Promise<TotpRow | u
 }
 
 /** Puts a new secret down, over one that was only begun; false where one is in use. */
-export async function putTotp(
+export async function saveTotpSecret(
   tx: Sql,
   row: { readonly customerId: string; readonly secretSealed: string; readonly begunAt: Date },
 ): Promise<boolean> {
@@ -38,7 +38,7 @@ export async function confirmTotpRow(tx: Sql, customerId: string, now: Date): Pr
 }
 
 /** Uses up the codes of this step and of all before; false when they are used up. */
-export async function useStep(tx: Sql, customerId: string, step: number): Promise<boolean> {
+export async function consumeTotpStep(tx: Sql, customerId: string, step: number): Promise<boolean> {
   const used = await tx.run(
     'update totp_secrets set last_step = $2 where customer_id = $1 and last_step < $2',
     [customerId, step],
@@ -47,7 +47,7 @@ export async function useStep(tx: Sql, customerId: string, step: number): Promis
 }
 
 /** Counts a wrong code at `at`; what began before `since` is forgotten. Both are of real time. */
-export async function countWrongCode(tx: Sql, customerId: string, at: Date, since: Date): Promise<void> {
+export async function recordWrongCode(tx: Sql, customerId: string, at: Date, since: Date): Promise<void> {
   await tx.run(
     `update totp_secrets
         set wrong_codes = case when wrong_since > $3 then wrong_codes + 1 else 1 end,
@@ -67,7 +67,7 @@ export async function deleteTotp(tx: Sql, customerId: string): Promise<boolean> 
 }
 
 /** Removes it where it has been in use only since then, or was only begun. */
-export async function dropTotpSince(tx: Sql, customerId: string, since: Date): Promise<void> {
+export async function deleteTotpSince(tx: Sql, customerId: string, since: Date): Promise<void> {
   await tx.run(
     'delete from totp_secrets where customer_id = $1 and (confirmed_at is null or confirmed_at > $2)',
     [customerId, since],

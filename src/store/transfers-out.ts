@@ -4,7 +4,7 @@ import type { Sql } from '../kernel/sql.ts';
 /** Bytes in a tebibyte, by which plans count. */
 const TIB_SQL = '1099511627776';
 
-export interface SentRow {
+export interface SentTrafficRow {
   readonly server_id: string;
   readonly throttled: boolean;
   /** It has sent more than its plan includes. */
@@ -16,11 +16,11 @@ export interface SentRow {
  * it has come. What was written of a month only rises in it. By id, from after `after` on; those that are just being
  * changed are counted the next time. Returns what was looked at.
  */
-export async function countSent(
+export async function sumSentTraffic(
   tx: Sql,
   page: { readonly after: string | null; readonly month: Date; readonly now: Date; readonly limit: number },
-): Promise<SentRow[]> {
-  return await tx.rows<SentRow>(
+): Promise<SentTrafficRow[]> {
+  return await tx.rows<SentTrafficRow>(
     `with batch as materialized (
        select s.id, s.throttled, p.transfer_tb from servers s join plans p on p.id = s.plan_id
         where ($1::uuid is null or s.id > $1) and s.first_run_at is not null and s.status <> 'destroying'
@@ -54,7 +54,7 @@ export async function setThrottled(tx: Sql, serverId: string, throttled: boolean
   return changed === 1;
 }
 
-export interface TransferRow {
+export interface SentTransferRow {
   readonly month: Date;
   readonly bytes: bigint;
   /** TiB a month, with two decimals. */
@@ -63,8 +63,8 @@ export interface TransferRow {
 }
 
 /** Undefined when nothing was counted yet. */
-export async function findTransfer(tx: Sql, serverId: string): Promise<TransferRow | undefined> {
-  return await tx.row<TransferRow>(
+export async function findSentTransfer(tx: Sql, serverId: string): Promise<SentTransferRow | undefined> {
+  return await tx.row<SentTransferRow>(
     `select t.month::timestamp at time zone 'UTC' as month, t.bytes, p.transfer_tb as allowed_tb, s.throttled
        from transfers_out t join servers s on s.id = t.server_id join plans p on p.id = s.plan_id
       where t.server_id = $1`,

@@ -1,6 +1,6 @@
 /** Attachments and detachments of volumes, from the answer to the customer until the driver has confirmed them. */
 import type { Sql } from '../kernel/sql.ts';
-import { gone, VOLUME_COLUMNS, type VolumeRow } from './volumes.ts';
+import { throwVolumeGone, VOLUME_COLUMNS, type VolumeRow } from './volumes.ts';
 
 export interface VolumeChange {
   readonly event: 'volume.attached' | 'volume.detached';
@@ -36,7 +36,7 @@ export async function findVolumeWork(tx: Sql, id: string): Promise<VolumeWork | 
  * Devices of the server that a volume has or, as far as the driver was heard, may still have; `volumeId`'s own old
  * ones are not among them. The caller holds the server's lock.
  */
-export async function takenDevices(tx: Sql, serverId: string, volumeId: string): Promise<Set<string>> {
+export async function listUsedDevices(tx: Sql, serverId: string, volumeId: string): Promise<Set<string>> {
   const rows = await tx.rows<{ device: string }>(
     `select device from volumes where server_id = $1
      union select device from volume_changes where server_id = $1 and volume_id <> $2`,
@@ -46,7 +46,7 @@ export async function takenDevices(tx: Sql, serverId: string, volumeId: string):
 }
 
 /** Whether a volume was detached from the server that the driver, as far as it was heard, may still have there. */
-export async function hasLeavingVolume(tx: Sql, serverId: string): Promise<boolean> {
+export async function hasDetachingVolume(tx: Sql, serverId: string): Promise<boolean> {
   const found = await tx.row(
     `select from volume_changes where server_id = $1 and event = 'volume.detached' limit 1`,
     [serverId],
@@ -72,7 +72,7 @@ export async function attachVolume(
     `update volumes set server_id = $2, device = $3, disk_gb = size_gb, host_id = $4 where id = $1 returning ${VOLUME_COLUMNS}`,
     [to.id, to.serverId, to.device, to.hostId],
   );
-  return row ?? gone();
+  return row ?? throwVolumeGone();
 }
 
 /** Detaches one attached volume, which the caller has locked. */
@@ -86,7 +86,7 @@ export async function detachVolume(tx: Sql, id: string): Promise<VolumeRow> {
     `update volumes set server_id = null, device = null where id = $1 returning ${VOLUME_COLUMNS}`,
     [id],
   );
-  return row ?? gone();
+  return row ?? throwVolumeGone();
 }
 
 /** Locks the volumes of a server; the caller holds the server's lock, so none is added. */
@@ -106,7 +106,7 @@ export async function listAttachedTo(tx: Sql, serverIds: readonly string[]): Pro
 }
 
 /** Takes the changes up to `seq` off the list, in their order: who gets them announces them, and nobody else. */
-export async function takeVolumeChanges(
+export async function drainVolumeChanges(
   tx: Sql,
   id: string,
   seq: bigint,
@@ -120,7 +120,7 @@ export async function takeVolumeChanges(
 }
 
 /** Whether the volume is as it was when `work` was read. The caller holds its lock. */
-export async function isUnchanged(tx: Sql, work: VolumeWork): Promise<boolean> {
+export async function isVolumeUnchanged(tx: Sql, work: VolumeWork): Promise<boolean> {
   const now = await findVolumeWork(tx, work.id);
   return now?.last_seq === work.last_seq && now.server_id === work.server_id;
 }

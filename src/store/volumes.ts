@@ -2,7 +2,7 @@
  * Volumes: what the customer was told of each, and the changes of attachment that the driver has not confirmed yet.
  * Locks: the server, the customer's balance, the volume, hosts.
  */
-import { readId } from '../kernel/ids.ts';
+import { parseId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import { type Page, readPage } from './page.ts';
@@ -69,7 +69,7 @@ export async function lockVolume(tx: Sql, customerId: string, id: string): Promi
 }
 
 /** Their number is bounded by the quota: one index serves every filter and sort. */
-export async function listVolumes(tx: Sql, customerId: string, page: PageRequest): Promise<Page<VolumeRow>> {
+export async function pageVolumes(tx: Sql, customerId: string, page: PageRequest): Promise<Page<VolumeRow>> {
   return await readPage<VolumeRow>(
     tx,
     {
@@ -85,7 +85,7 @@ export async function listVolumes(tx: Sql, customerId: string, page: PageRequest
       filters: {
         name: { where: 'name = ?' },
         region: { where: 'region_id = ?' },
-        attached_to: { where: 'server_id = ?', value: (text) => readId('server', text) },
+        attached_to: { where: 'server_id = ?', value: (text) => parseId('server', text) },
       },
     },
     page,
@@ -119,13 +119,13 @@ export async function updateVolume(
     `update volumes set name = $2, size_gb = $3, disk_gb = $4 where id = $1 returning ${VOLUME_COLUMNS}`,
     [change.id, change.name, change.size_gb, change.disk_gb],
   );
-  return row ?? gone();
+  return row ?? throwVolumeGone();
 }
 
 /**
  * Takes `gb` more of the host's disk; false, and nothing is taken, when it has not as much. Less than 0 gives back.
  */
-export async function takeDisk(tx: Sql, hostId: string, gb: number): Promise<boolean> {
+export async function reserveDisk(tx: Sql, hostId: string, gb: number): Promise<boolean> {
   const taken = await tx.run(
     `update hosts set used_disk_gb = used_disk_gb + $2 where id = $1 and used_disk_gb + $2 <= disk_gb`,
     [hostId, gb],
@@ -152,6 +152,6 @@ export async function deleteVolume(tx: Sql, id: string): Promise<void> {
   );
 }
 
-export function gone(): never {
+export function throwVolumeGone(): never {
   throw new Error('a locked volume is gone');
 }

@@ -14,11 +14,11 @@ export interface QueueClaim {
   /** Business time. */
   readonly now: Date;
   /** How many are taken at most of those that answer in good time, and of those that do not. */
-  readonly quick: number;
-  readonly slow: number;
+  readonly quickMax: number;
+  readonly slowMax: number;
 }
 
-export interface HeldQueue {
+export interface LeasedQueue {
   readonly webhook_id: string;
   readonly customer_id: string;
   readonly url: string;
@@ -32,8 +32,8 @@ export interface HeldQueue {
  * Leases queues that are due, the longest due first. They are named to the update by where they lie: of a limit that it does
  * not know the planner expects a tenth of the table, and would read all of it; and a look into an index is saved.
  */
-export async function claimQueues(tx: Sql, claim: QueueClaim): Promise<HeldQueue[]> {
-  return await tx.rows<HeldQueue>(
+export async function claimQueues(tx: Sql, claim: QueueClaim): Promise<LeasedQueue[]> {
+  return await tx.rows<LeasedQueue>(
     `with due as materialized (
        select picked.place
          from (values (false, $3::int), (true, $4::int)) as lane (slow, room)
@@ -48,7 +48,7 @@ export async function claimQueues(tx: Sql, claim: QueueClaim): Promise<HeldQueue
        returning webhook_id, slow, revision)
      select c.webhook_id, w.customer_id, w.url, w.active, w.secret_sealed, c.slow, c.revision
        from claimed c join webhooks w on w.id = c.webhook_id`,
-    [claim.now, claim.leaseId, claim.quick, claim.slow, claim.leaseS],
+    [claim.now, claim.leaseId, claim.quickMax, claim.slowMax, claim.leaseS],
   );
 }
 
@@ -70,9 +70,9 @@ export interface DueDelivery {
 type ReadDelivery = DueDelivery & { readonly place: number };
 
 /** What is due to these subscriptions, so much of each at most; what the customer asked for himself comes first. */
-export async function readDue(
+export async function readDueDeliveries(
   tx: Sql,
-  queues: readonly { readonly webhook_id: string; readonly most: number }[],
+  queues: readonly { readonly webhook_id: string; readonly limit: number }[],
   now: Date,
 ): Promise<Map<string, DueDelivery[]>> {
   const rows = await tx.rows<ReadDelivery>(
@@ -88,7 +88,7 @@ export async function readDue(
           where webhook_id = q.webhook_id and due_at <= $3 and not (on_request and status = 'pending')
           order by due_at limit q.most)
         limit q.most) as d`,
-    [queues.map((queue) => queue.webhook_id), queues.map((queue) => queue.most), now],
+    [queues.map((queue) => queue.webhook_id), queues.map((queue) => queue.limit), now],
   );
   const due = queues.map((): DueDelivery[] => []);
   for (const row of rows) due[row.place - 1]?.push(row);
@@ -130,7 +130,7 @@ export async function extendQueues(tx: Sql, leases: readonly QueueLease[], lease
 }
 
 /** Locks those whose lease is still the given one; returns their revisions by subscription. */
-export async function lockHeld(tx: Sql, leases: readonly QueueLease[]): Promise<Map<string, bigint>> {
+export async function lockLeasedQueues(tx: Sql, leases: readonly QueueLease[]): Promise<Map<string, bigint>> {
   const rows = await tx.rows<{ webhook_id: string; revision: bigint }>(
     `select q.webhook_id, q.revision
        from unnest($1::uuid[], $2::uuid[]) as l (webhook_id, lease_id)
@@ -141,13 +141,13 @@ export async function lockHeld(tx: Sql, leases: readonly QueueLease[]): Promise<
   return new Map(rows.map((row) => [row.webhook_id, row.revision]));
 }
 
-export interface LetGo {
+export interface QueueRelease {
   readonly webhookId: string;
   readonly slow: boolean;
 }
 
 /** Ends leases. Who has more to be sent now goes to the end of the line. The caller holds the rows' locks. */
-export async function releaseQueues(tx: Sql, queues: readonly LetGo[], now: Date): Promise<void> {
+export async function releaseQueues(tx: Sql, queues: readonly QueueRelease[], now: Date): Promise<void> {
   await tx.run(
     `update webhook_queues q
         set lease_id = null, leased_until = null, slow = l.slow,
@@ -170,6 +170,6 @@ export async function makeQueueDue(tx: Sql, webhookId: string, now: Date): Promi
 }
 
 /** Tells the holder that what it has read of the subscription holds no longer. */
-export async function reviseQueue(tx: Sql, webhookId: string): Promise<void> {
+export async function incrementQueueRevision(tx: Sql, webhookId: string): Promise<void> {
   await tx.run('update webhook_queues set revision = revision + 1 where webhook_id = $1', [webhookId]);
 }

@@ -1,20 +1,20 @@
 /** Webhook subscriptions, and what is queued for them. */
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
-import type { SUBSCRIBABLE } from '../spec/schemas/webhook.ts';
+import type { SUBSCRIBABLE_EVENTS } from '../spec/schemas/webhook.ts';
 import { type Page, readPage } from './page.ts';
 
 export interface WebhookRow {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly (typeof SUBSCRIBABLE)[number][];
+  readonly events: readonly (typeof SUBSCRIBABLE_EVENTS)[number][];
   readonly active: boolean;
   readonly secret_hint: string;
   readonly created_at: Date;
 }
 
 const COLUMNS = 'id, url, events, active, secret_hint, created_at';
-const BY_CREATED = { created_at: { column: 'created_at', type: 'timestamptz' } } as const;
+const BY_CREATED_AT = { created_at: { column: 'created_at', type: 'timestamptz' } } as const;
 
 export async function insertWebhook(
   tx: Sql,
@@ -58,7 +58,7 @@ export async function pageWebhooks(
       where: 'customer_id = ?',
       values: [customerId],
       id: { column: 'id', type: 'uuid' },
-      sorts: BY_CREATED,
+      sorts: BY_CREATED_AT,
       filters: { active: { where: 'active = ?::bool' } },
     },
     page,
@@ -82,7 +82,7 @@ export async function lockWebhook(tx: Sql, customerId: string, id: string): Prom
 }
 
 /** How many pings and replays of it wait for their first attempt; counts to `limit` and no further. */
-export async function countRequested(
+export async function countRequestedDeliveries(
   tx: Sql,
   customerId: string,
   webhookId: string,
@@ -112,7 +112,7 @@ export async function deleteWebhook(tx: Sql, customerId: string, id: string): Pr
 }
 
 /** All of a customer's, newest first. */
-export async function listDeskWebhooks(sql: Sql, customerId: string): Promise<WebhookRow[]> {
+export async function listOperatorWebhooks(sql: Sql, customerId: string): Promise<WebhookRow[]> {
   return await sql.rows<WebhookRow>(
     `select ${COLUMNS} from webhooks where customer_id = $1 order by created_at desc, id desc`,
     [customerId],

@@ -9,56 +9,61 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
-import { isOn } from '../domain/switches/switch.ts';
-import { putOff, recordGone, recordTurns, takeBack } from '../domain/webhooks/record.ts';
-import { eventContents, openSecret, sendingTo } from '../domain/webhooks/send.ts';
+import { isSwitchOn } from '../domain/switches/switch.ts';
+import {
+  cancelAndRelease,
+  postponeAndRelease,
+  recordBatches,
+  recordGone,
+} from '../domain/webhooks/record.ts';
+import { createDeliverySender, loadEventContents, openWebhookSecret } from '../domain/webhooks/send.ts';
 import { crashPoint } from '../kernel/crash.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import {
   claimQueues,
   extendQueues,
-  type HeldQueue,
   hasDueQueues,
+  type LeasedQueue,
   nextQueueDue,
-  readDue,
+  readDueDeliveries,
 } from '../store/webhook-queues.ts';
-import type { Duty } from './duty.ts';
-import { Turn, type TurnParts } from './turn.ts';
+import { DeliveryBatch, type DeliveryBatchOptions } from './delivery-batch.ts';
+import type { Job } from './job.ts';
 
 /** Turns of subscriptions that answer in good time, and of those that do not. */
-const QUICK_MAX = 256;
-const SLOW_MAX = 512;
+const QUICK_BATCHES_MAX = 256;
+const SLOW_BATCHES_MAX = 512;
 /** Deliveries of one turn. */
-const QUICK_BATCH = 32;
-const SLOW_BATCH = 8;
+const QUICK_BATCH_SIZE = 32;
+const SLOW_BATCH_SIZE = 8;
 
 const LEASE_S = 15;
 const HEARTBEAT_MS = 4_000;
 /** How long results wait for others, to be written together; where turns are few, there is nothing to wait for. */
-const GATHER_MS = 5;
-const FEW = 8;
+const WRITE_DELAY_MS = 5;
+const FEW_BATCHES = 8;
 /** How long a run waits for the turns that are under way. */
-const PATIENCE_MS = 500;
+const RUN_WAIT_MAX_MS = 500;
 /** After a fault of our own: no sockets left, no database. */
 const FAULT_PAUSE_MS = 1_000;
 /** When the service stops: for what is under way. What is not answered by then is sent again by whoever comes next. */
-const STOP_MS = 4_000;
+const STOP_TIMEOUT_MS = 4_000;
 
 export interface DeliverOptions {
   readonly stopMs?: number;
 }
 
-export function deliverDuty(
+export function deliverJob(
   service: Service,
   sender: WebhookSender,
-  { stopMs = STOP_MS }: DeliverOptions = {},
-): Duty {
+  { stopMs = STOP_TIMEOUT_MS }: DeliverOptions = {},
+): Job {
   const deliverer = new Deliverer(service, sender, stopMs);
   return {
     name: 'deliver',
-    holdsClock: true,
+    blocksClock: true,
     run: () => deliverer.run(),
-    nextDue: async () => ((await isOn(service.db, 'webhooks')) ? await nextQueueDue(service.db) : null),
+    nextDue: async () => ((await isSwitchOn(service.db, 'webhooks')) ? await nextQueueDue(service.db) : null),
     busy: () => deliverer.busy(),
     wake: () => deliverer.wake(),
     stop: () => deliverer.stop(),
@@ -69,54 +74,54 @@ class Deliverer {
   readonly #service: Service;
   readonly #sender: WebhookSender;
   readonly #stopMs: number;
-  readonly #turns = new Set<Turn>();
+  readonly #batches = new Set<DeliveryBatch>();
   readonly #heartbeat: NodeJS.Timeout;
   #writing: Promise<void> | undefined;
-  #ended = 0;
-  #woken = false;
-  #rise: () => void = () => undefined;
-  #restUntilMs = 0;
-  #stopping = false;
+  #endedCount = 0;
+  #isWoken = false;
+  #wakeRun: () => void = () => undefined;
+  #pausedUntilMs = 0;
+  #isStopping = false;
 
   constructor(service: Service, sender: WebhookSender, stopMs: number) {
     this.#service = service;
     this.#sender = sender;
     this.#stopMs = stopMs;
-    this.#heartbeat = setInterval(() => this.#extend(), HEARTBEAT_MS).unref();
+    this.#heartbeat = setInterval(() => this.#extendLeases(), HEARTBEAT_MS).unref();
   }
 
   async busy(): Promise<boolean> {
     const { db, clock } = this.#service;
-    if (!(await isOn(db, 'webhooks'))) return false;
-    return this.#turns.size > 0 || (await hasDueQueues(db, clock.now()));
+    if (!(await isSwitchOn(db, 'webhooks'))) return false;
+    return this.#batches.size > 0 || (await hasDueQueues(db, clock.now()));
   }
 
   async run(): Promise<number> {
-    this.#woken = false;
-    if (this.#stopping) return 0;
-    if (!(await isOn(this.#service.db, 'webhooks'))) {
-      for (const turn of this.#turns) turn.stop();
+    this.#isWoken = false;
+    if (this.#isStopping) return 0;
+    if (!(await isSwitchOn(this.#service.db, 'webhooks'))) {
+      for (const turn of this.#batches) turn.stop();
       return 0;
     }
-    await this.#begin();
-    if (this.#turns.size > 0) await this.#something();
-    const did = this.#ended + this.#turns.size;
-    this.#ended = 0;
-    return did;
+    await this.#startBatches();
+    if (this.#batches.size > 0) await this.#waitForProgress();
+    const processed = this.#endedCount + this.#batches.size;
+    this.#endedCount = 0;
+    return processed;
   }
 
   /** More may be due: a run that waits for its turns looks again. */
   wake(): void {
-    this.#woken = true;
-    this.#rise();
+    this.#isWoken = true;
+    this.#wakeRun();
   }
 
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.#isStopping = true;
     this.wake();
-    for (const turn of this.#turns) turn.stop();
+    for (const turn of this.#batches) turn.stop();
     const deadline = performance.now() + this.#stopMs;
-    while (this.#turns.size > 0 && performance.now() < deadline) await pause(GATHER_MS);
+    while (this.#batches.size > 0 && performance.now() < deadline) await pause(WRITE_DELAY_MS);
     // Whatever is cut by this ends now, and is given back.
     await this.#sender.close();
     await pause(0);
@@ -125,99 +130,108 @@ class Deliverer {
   }
 
   /** Leases what is due, as far as there is room, and begins its turns. */
-  async #begin(): Promise<void> {
+  async #startBatches(): Promise<void> {
     const { db, clock } = this.#service;
-    const { quick, slow } = this.#room();
-    if ((quick === 0 && slow === 0) || performance.now() < this.#restUntilMs) return;
+    const { quick: quickMax, slow: slowMax } = this.#capacity();
+    if ((quickMax === 0 && slowMax === 0) || performance.now() < this.#pausedUntilMs) return;
     const now = clock.now();
     const leaseId = randomUUID();
-    const queues = await claimQueues(db, { leaseId, leaseS: LEASE_S, now, quick, slow });
+    const queues = await claimQueues(db, { leaseId, leaseS: LEASE_S, now, quickMax, slowMax });
     if (queues.length === 0) return;
     crashPoint('deliver.claimed');
-    const secrets = await this.#secrets(queues, leaseId);
+    const secrets = await this.#openSecrets(queues, leaseId);
     const ready = queues.filter(({ webhook_id }) => secrets.has(webhook_id));
     const wanted = ready.map(({ webhook_id, slow }) => ({
       webhook_id,
-      most: slow ? SLOW_BATCH : QUICK_BATCH,
+      limit: slow ? SLOW_BATCH_SIZE : QUICK_BATCH_SIZE,
     }));
-    const due = await readDue(db, wanted, now);
-    const contents = await eventContents(db, [...due.values()].flat());
-    for (const held of ready) {
-      const { webhook_id, url } = held;
-      const send = sendingTo(this.#sender, { url, secret: secrets.get(webhook_id) ?? '' }, contents);
-      const turn = this.#turn({ held, leaseId, deliveries: due.get(webhook_id) ?? [], send });
-      this.#turns.add(turn);
+    const due = await readDueDeliveries(db, wanted, now);
+    const contents = await loadEventContents(db, [...due.values()].flat());
+    for (const queue of ready) {
+      const { webhook_id, url } = queue;
+      const send = createDeliverySender(
+        this.#sender,
+        { url, secret: secrets.get(webhook_id) ?? '' },
+        contents,
+      );
+      const turn = this.#createBatch({ queue, leaseId, deliveries: due.get(webhook_id) ?? [], send });
+      this.#batches.add(turn);
       turn.advance();
     }
   }
 
   /** By subscription; what waits for one that nothing can be sent to is taken back, or put off. */
-  async #secrets(queues: readonly HeldQueue[], leaseId: string): Promise<ReadonlyMap<string, string>> {
+  async #openSecrets(queues: readonly LeasedQueue[], leaseId: string): Promise<ReadonlyMap<string, string>> {
     const secrets = new Map<string, string>();
-    for (const held of queues) {
-      const secret = held.active ? openSecret(this.#service, held) : null;
+    for (const leasedQueue of queues) {
+      const secret = leasedQueue.active ? openWebhookSecret(this.#service, leasedQueue) : null;
       if (secret !== null) {
-        secrets.set(held.webhook_id, secret);
+        secrets.set(leasedQueue.webhook_id, secret);
         continue;
       }
-      await (held.active ? putOff : takeBack)(this.#service, {
-        ...held,
-        webhookId: held.webhook_id,
+      await (leasedQueue.active ? postponeAndRelease : cancelAndRelease)(this.#service, {
+        ...leasedQueue,
+        webhookId: leasedQueue.webhook_id,
         leaseId,
       });
-      this.#ended += 1;
+      this.#endedCount += 1;
     }
     return secrets;
   }
 
-  #room(): { quick: number; slow: number } {
+  #capacity(): { quick: number; slow: number } {
     let slow = 0;
-    for (const turn of this.#turns) if (turn.isSlow) slow += 1;
-    const quick = this.#turns.size - slow;
+    for (const turn of this.#batches) if (turn.isSlow) slow += 1;
+    const quick = this.#batches.size - slow;
     // Slow ones beyond their places take those of others, until they have had their time.
-    const beyond = Math.max(0, slow - SLOW_MAX);
-    return { quick: Math.max(0, QUICK_MAX - quick - beyond), slow: Math.max(0, SLOW_MAX - slow) };
+    const excess = Math.max(0, slow - SLOW_BATCHES_MAX);
+    return {
+      quick: Math.max(0, QUICK_BATCHES_MAX - quick - excess),
+      slow: Math.max(0, SLOW_BATCHES_MAX - slow),
+    };
   }
 
-  #turn(parts: Pick<TurnParts, 'held' | 'leaseId' | 'deliveries' | 'send'>): Turn {
-    return new Turn({
+  #createBatch(
+    parts: Pick<DeliveryBatchOptions, 'queue' | 'leaseId' | 'deliveries' | 'send'>,
+  ): DeliveryBatch {
+    return new DeliveryBatch({
       ...parts,
       clock: this.#service.clock,
-      onChange: () => this.#write(),
-      onOwnFault: (error) => this.#rest(error),
+      onChange: () => this.#scheduleWrite(),
+      onInternalError: (error) => this.#pauseAfterFault(error),
     });
   }
 
-  #rest(error: unknown): void {
-    if (this.#stopping) return;
-    this.#restUntilMs = performance.now() + FAULT_PAUSE_MS;
+  #pauseAfterFault(error: unknown): void {
+    if (this.#isStopping) return;
+    this.#pausedUntilMs = performance.now() + FAULT_PAUSE_MS;
     // Its text may name the address that was to be connected to.
     const { code = 'unknown' } = error as { code?: unknown };
     this.#service.log.warn({ code }, 'webhooks could not be sent');
   }
 
   /** Resolves when a turn has ended, when more may be due, or when its patience is over. */
-  async #something(): Promise<void> {
-    if (this.#woken || this.#ended > 0) return;
+  async #waitForProgress(): Promise<void> {
+    if (this.#isWoken || this.#endedCount > 0) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, PATIENCE_MS);
-      this.#rise = () => {
+      const timer = setTimeout(resolve, RUN_WAIT_MAX_MS);
+      this.#wakeRun = () => {
         clearTimeout(timer);
         resolve();
       };
     });
-    this.#rise = () => undefined;
+    this.#wakeRun = () => undefined;
   }
 
   /** Begins to write, unless it is being done: then what is new goes with the next transaction. */
-  #write(): void {
+  #scheduleWrite(): void {
     this.#writing ??= this.#writeAll();
   }
 
   async #writeAll(): Promise<void> {
     for (;;) {
-      await pause(this.#turns.size < FEW ? 0 : GATHER_MS);
-      const turns = [...this.#turns].filter((turn) => turn.hasNews);
+      await pause(this.#batches.size < FEW_BATCHES ? 0 : WRITE_DELAY_MS);
+      const turns = [...this.#batches].filter((turn) => turn.needsWriting);
       if (turns.length === 0) {
         // Here and not a moment later: what is new after this look begins to be written again.
         this.#writing = undefined;
@@ -228,41 +242,41 @@ class Deliverer {
       } catch (error) {
         this.#service.log.warn({ err: error }, 'what became of webhooks could not be written');
         // Their leases end by themselves.
-        if (this.#stopping) this.#turns.clear();
+        if (this.#isStopping) this.#batches.clear();
         await pause(FAULT_PAUSE_MS);
       }
     }
   }
 
-  async #record(turns: readonly Turn[]): Promise<void> {
+  async #record(turns: readonly DeliveryBatch[]): Promise<void> {
     const reports = turns.map((turn) => turn.report());
-    const revisions = await recordTurns(this.#service, reports);
+    const revisions = await recordBatches(this.#service, reports);
     turns.forEach((turn, n) => {
       const report = reports[n];
-      const revision = revisions.get(turn.held.webhook_id);
+      const revision = revisions.get(turn.queue.webhook_id);
       if (!report) return;
       // Another one holds it by now, or the customer has changed it: what was read of it holds no longer.
-      if (revision !== turn.held.revision) turn.stop();
-      turn.written(report.results.length);
-      if (report.over || (revision === undefined && turn.isOver)) this.#end(turn);
+      if (revision !== turn.queue.revision) turn.stop();
+      turn.markWritten(report.results.length);
+      if (report.finished || (revision === undefined && turn.isOver)) this.#endBatch(turn);
     });
     for (const turn of turns) {
-      if (!this.#turns.has(turn) || !turn.isOver || turn.gone.length === 0) continue;
-      await recordGone(this.#service, { ...turn.lease, ...turn.held }, turn.gone);
-      turn.goneWritten();
+      if (!this.#batches.has(turn) || !turn.isOver || turn.goneResults.length === 0) continue;
+      await recordGone(this.#service, { ...turn.lease, ...turn.queue }, turn.goneResults);
+      turn.markGoneWritten();
       this.#service.wake();
     }
   }
 
-  #end(turn: Turn): void {
-    this.#turns.delete(turn);
-    this.#ended += 1;
-    this.#rise();
+  #endBatch(turn: DeliveryBatch): void {
+    this.#batches.delete(turn);
+    this.#endedCount += 1;
+    this.#wakeRun();
   }
 
-  #extend(): void {
-    if (this.#turns.size === 0) return;
-    const leases = [...this.#turns].map((turn) => turn.lease);
+  #extendLeases(): void {
+    if (this.#batches.size === 0) return;
+    const leases = [...this.#batches].map((turn) => turn.lease);
     extendQueues(this.#service.db, leases, LEASE_S).catch((error: unknown) => {
       this.#service.log.warn({ err: error }, 'a lease could not be extended');
     });

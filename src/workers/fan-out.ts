@@ -2,9 +2,9 @@
 import type { Service } from '../domain/context.ts';
 import { fanOutEvents } from '../domain/events/fan-out.ts';
 import { hasUnnumberedEvents } from '../store/fan-out.ts';
-import type { Duty } from './duty.ts';
+import type { Job } from './job.ts';
 
-export function fanOutDuty(service: Service): Duty {
+export function fanOutJob(service: Service): Job {
   return {
     name: 'fan-out',
     follows: true,

@@ -1,27 +1,27 @@
 /** Sends mails: claim, write and send outside any transaction, record. */
 import type { Service } from '../domain/context.ts';
 import { sendMail } from '../domain/mail/send.ts';
-import { isOn } from '../domain/switches/switch.ts';
+import { isSwitchOn } from '../domain/switches/switch.ts';
 import { crashPoint } from '../kernel/crash.ts';
-import { hurryMails, mailsUnderWay, nextMailDue } from '../store/mails.ts';
-import { claimedMails } from './claim.ts';
-import type { Duty } from './duty.ts';
+import { hasPendingMails, nextMailDue, retryUnreachableMails } from '../store/mails.ts';
+import { processClaimedMails } from './claim.ts';
+import type { Job } from './job.ts';
 
 /** At once, each over a connection of its own: mail servers do not like many from one place. */
-const BATCH = 4;
+const BATCH_SIZE = 4;
 
-export function mailDuty(service: Service): Duty {
-  const on = () => isOn(service.db, 'mail');
+export function mailJob(service: Service): Job {
+  const isEnabled = () => isSwitchOn(service.db, 'mail');
   return {
     name: 'mail',
-    run: async () => ((await on()) ? await sendDue(service) : 0),
-    nextDue: async () => ((await on()) ? await nextMailDue(service.db) : null),
-    busy: async () => (await on()) && (await mailsUnderWay(service.db, service.clock.now())),
+    run: async () => ((await isEnabled()) ? await sendDueMails(service) : 0),
+    nextDue: async () => ((await isEnabled()) ? await nextMailDue(service.db) : null),
+    busy: async () => (await isEnabled()) && (await hasPendingMails(service.db, service.clock.now())),
   };
 }
 
-function sendDue(service: Service): Promise<number> {
-  return claimedMails(service, BATCH, async (mails) => {
+function sendDueMails(service: Service): Promise<number> {
+  return processClaimedMails(service, BATCH_SIZE, async (mails) => {
     crashPoint('mail.claimed');
     const sent = await Promise.allSettled(mails.map((mail) => sendMail(service, mail)));
     for (const { reason } of sent.filter((each) => each.status === 'rejected')) {
@@ -29,7 +29,7 @@ function sendDue(service: Service): Promise<number> {
       service.log.warn({ err: reason }, 'a mail could not be put down');
     }
     // Not before those beside it are put down, which may have found it away a moment ago.
-    const isBack = sent.some((each) => each.status === 'fulfilled' && each.value);
-    if (isBack) await hurryMails(service.db, service.clock.now());
+    const hasRecovered = sent.some((each) => each.status === 'fulfilled' && each.value);
+    if (hasRecovered) await retryUnreachableMails(service.db, service.clock.now());
   });
 }

@@ -2,65 +2,69 @@
 import type { Service } from '../domain/context.ts';
 import { giveUp } from '../domain/servers/give-up.ts';
 import { leaveHost } from '../domain/servers/leave-host.ts';
-import { observeInstalls } from '../domain/servers/observe.ts';
+import { observeInstalls } from '../domain/servers/observe-installs.ts';
 import { enterRescue, resetMachine, shutDown, waitOff, waitOn } from '../domain/servers/power-steps.ts';
 import { ensureMachine } from '../domain/servers/provision.ts';
-import { goBack, reinstall, waitInstalled } from '../domain/servers/reinstall-steps.ts';
+import { reinstall, rollBack, waitInstalled } from '../domain/servers/reinstall-steps.ts';
 import { removeMachine } from '../domain/servers/remove.ts';
-import { eachAlone } from '../domain/servers/step.ts';
+import { forEachIsolated } from '../domain/servers/step.ts';
 import { crashPoint } from '../kernel/crash.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import {
+  hasPendingOperations,
   nextOperationDue,
   type OperationRow,
   type OperationStep,
-  operationsUnderWay,
 } from '../store/operations.ts';
-import { workAbreast } from './abreast.ts';
-import { claimed } from './claim.ts';
-import type { Duty } from './duty.ts';
+import { processClaimedOperations } from './claim.ts';
+import type { Job } from './job.ts';
+import { runBatchesConcurrently } from './run-batches-concurrently.ts';
 
-const BATCH = 8;
+const BATCH_SIZE = 8;
 /** A running install or shutdown is looked at every half second: what is due this soon is under way, not planned. */
-const SOON_MS = 1.5 * SECOND_MS;
+const IN_PROGRESS_WINDOW_MS = 1.5 * SECOND_MS;
 
 const STEPS: Record<OperationStep, (service: Service, operations: OperationRow[]) => Promise<void>> = {
-  ensure: eachOf(ensureMachine),
+  ensure: forEachOperation(ensureMachine),
   observe: observeInstalls,
-  leave_host: eachOf(leaveHost),
-  give_up: eachOf(giveUp),
-  remove: eachOf(removeMachine),
-  shut_down: eachOf(shutDown),
+  leave_host: forEachOperation(leaveHost),
+  give_up: forEachOperation(giveUp),
+  remove: forEachOperation(removeMachine),
+  shut_down: forEachOperation(shutDown),
   wait_off: waitOff,
-  reset: eachOf(resetMachine),
-  enter_rescue: eachOf(enterRescue),
+  reset: forEachOperation(resetMachine),
+  enter_rescue: forEachOperation(enterRescue),
   wait_on: waitOn,
-  reinstall: eachOf(reinstall),
+  reinstall: forEachOperation(reinstall),
   wait_installed: waitInstalled,
-  go_back: goBack,
+  go_back: rollBack,
 };
 
-export function operateDuty(service: Service): Duty {
+export function operateJob(service: Service): Job {
   return {
     name: 'operate',
-    run: () => workAbreast(() => claimed(service, BATCH, (operations) => takeSteps(service, operations))),
+    run: () =>
+      runBatchesConcurrently(() =>
+        processClaimedOperations(service, BATCH_SIZE, (operations) => runSteps(service, operations)),
+      ),
     nextDue: () => nextOperationDue(service.db),
-    busy: () => operationsUnderWay(service.db, new Date(service.clock.now().getTime() + SOON_MS)),
+    busy: () =>
+      hasPendingOperations(service.db, new Date(service.clock.now().getTime() + IN_PROGRESS_WINDOW_MS)),
   };
 }
 
-async function takeSteps(service: Service, operations: OperationRow[]): Promise<void> {
+async function runSteps(service: Service, operations: OperationRow[]): Promise<void> {
   crashPoint('provision.claimed');
   const steps = Object.keys(STEPS) as OperationStep[];
   await Promise.all(
     steps.map((step) => {
-      const mine = operations.filter((operation) => operation.step === step);
-      return mine.length > 0 ? STEPS[step](service, mine) : undefined;
+      const matching = operations.filter((operation) => operation.step === step);
+      return matching.length > 0 ? STEPS[step](service, matching) : undefined;
     }),
   );
 }
 
-function eachOf(step: (service: Service, operation: OperationRow) => Promise<void>) {
+function forEachOperation(step: (service: Service, operation: OperationRow) => Promise<void>) {
   return (service: Service, operations: OperationRow[]): Promise<void> =>
-    eachAlone(service, operations, (operation) => step(service, operation));
+    forEachIsolated(service, operations, (operation) => step(service, operation));
 }

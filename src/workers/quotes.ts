@@ -6,27 +6,27 @@ import type { Service } from '../domain/context.ts';
 import { refreshEuro, refreshQuotes } from '../domain/quotes.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import type { EuroFeed, QuoteFeed } from '../ports/rates.ts';
-import { setBeat, takeBeat } from '../store/beats.ts';
-import type { Duty } from './duty.ts';
+import { leaseRecurringJob, scheduleNextRun } from '../store/recurring-jobs.ts';
+import type { Job } from './job.ts';
 
-const EURO_EVERY_S = (6 * HOUR_MS) / SECOND_MS;
-const EURO_AGAIN_S = (15 * MINUTE_MS) / SECOND_MS;
+const EURO_INTERVAL_S = (6 * HOUR_MS) / SECOND_MS;
+const EURO_RETRY_S = (15 * MINUTE_MS) / SECOND_MS;
 /** Longer than a source has for its answer. */
 const EURO_LEASE_S = 30;
-const EURO_LOOK_MS = MINUTE_MS;
+const EURO_CHECK_INTERVAL_MS = MINUTE_MS;
 
-export interface Asked {
+export interface QuoteSources {
   readonly feeds: readonly QuoteFeed[];
   readonly euro: EuroFeed;
 }
 
-type Work = Pick<Service, 'db' | 'clock' | 'chains' | 'log'>;
+type Deps = Pick<Service, 'db' | 'clock' | 'chains' | 'log'>;
 
-export function quotesDuty(service: Work, { feeds, euro }: Asked): Duty {
+export function quotesJob(service: Deps, { feeds, euro }: QuoteSources): Job {
   const stopping = new AbortController();
   const rounds = [
-    ...feeds.map((feed) => quoteRound(service, feed, stopping.signal)),
-    euroRound(service, euro, stopping.signal),
+    ...feeds.map((feed) => quoteRefresh(service, feed, stopping.signal)),
+    euroRefresh(service, euro, stopping.signal),
   ];
   return {
     name: 'quotes',
@@ -43,29 +43,29 @@ export function quotesDuty(service: Work, { feeds, euro }: Asked): Duty {
   };
 }
 
-type Round = () => Promise<void>;
+type Refresh = () => Promise<void>;
 
-function quoteRound(service: Work, feed: QuoteFeed, signal: AbortSignal): Round {
-  const tell = teller(service, feed.source, signal);
-  return paced(feed.everyS * SECOND_MS, async () => {
+function quoteRefresh(service: Deps, feed: QuoteFeed, signal: AbortSignal): Refresh {
+  const reportFault = faultReporter(service, feed.source, signal);
+  return atMostEvery(feed.intervalS * SECOND_MS, async () => {
     // A little less than a round, so that our own next one finds it due. Its time for an answer is far shorter.
-    if (!(await takeBeat(service.db, `quotes ${feed.source}`, 0.9 * feed.everyS))) return;
-    tell(await refreshQuotes(service, feed, signal));
+    if (!(await leaseRecurringJob(service.db, `quotes ${feed.source}`, 0.9 * feed.intervalS))) return;
+    reportFault(await refreshQuotes(service, feed, signal));
   });
 }
 
-function euroRound(service: Work, feed: EuroFeed, signal: AbortSignal): Round {
-  const tell = teller(service, feed.source, signal);
-  return paced(EURO_LOOK_MS, async () => {
-    if (!(await takeBeat(service.db, 'euro', EURO_LEASE_S))) return;
+function euroRefresh(service: Deps, feed: EuroFeed, signal: AbortSignal): Refresh {
+  const reportFault = faultReporter(service, feed.source, signal);
+  return atMostEvery(EURO_CHECK_INTERVAL_MS, async () => {
+    if (!(await leaseRecurringJob(service.db, 'euro', EURO_LEASE_S))) return;
     const fault = await refreshEuro(service, feed, signal);
-    await setBeat(service.db, 'euro', fault === null ? EURO_EVERY_S : EURO_AGAIN_S);
-    tell(fault);
+    await scheduleNextRun(service.db, 'euro', fault === null ? EURO_INTERVAL_S : EURO_RETRY_S);
+    reportFault(fault);
   });
 }
 
 /** At most once in that time, as this process counts it. */
-function paced(everyMs: number, work: Round): Round {
+function atMostEvery(everyMs: number, work: Refresh): Refresh {
   let nextAt = Number.NEGATIVE_INFINITY;
   return async () => {
     if (performance.now() < nextAt) return;
@@ -75,11 +75,11 @@ function paced(everyMs: number, work: Round): Round {
 }
 
 /** Says it when something changes, and not each time. */
-function teller({ log }: Work, source: string, signal: AbortSignal): (fault: string | null) => void {
-  let known: string | null = null;
+function faultReporter({ log }: Deps, source: string, signal: AbortSignal): (fault: string | null) => void {
+  let lastFault: string | null = null;
   return (fault) => {
-    if (fault === known || signal.aborted) return;
-    known = fault;
+    if (fault === lastFault || signal.aborted) return;
+    lastFault = fault;
     if (fault === null) log.info({ source }, 'a source of prices is whole again');
     else log.warn({ source, fault }, 'a source of prices is passed over');
   };

@@ -1,9 +1,9 @@
 import { nextCalendarDue, sweepCalendar } from '../domain/billing/sweep.ts';
 import type { Service } from '../domain/context.ts';
-import type { Duty } from './duty.ts';
+import type { Job } from './job.ts';
 
 /** Bills by the calendar. */
-export function renewDuty(service: Service): Duty {
+export function renewJob(service: Service): Job {
   return {
     name: 'renew',
     run: () => sweepCalendar(service),

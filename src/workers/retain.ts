@@ -4,44 +4,50 @@
  * at, and when that clock races through a year, a round begins once a second at most.
  */
 import type { Service } from '../domain/context.ts';
-import { purgeNext, ROUND_BEGINS, type RoundPlace, ruleAfter } from '../domain/retention/purge.ts';
+import {
+  FIRST_PURGE_CURSOR,
+  nextRuleCursor,
+  type PurgeCursor,
+  purgeNext,
+} from '../domain/retention/purge.ts';
 import { RETENTION_NAMES } from '../domain/retention/rules.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
-import type { Duty } from './duty.ts';
+import type { Job } from './job.ts';
 
 /** Business time between the end of a round and the next one, and real time between the beginnings of two. */
-const EVERY_MS = 10 * MINUTE_MS;
-const APART_MS = SECOND_MS;
+const ROUND_INTERVAL_MS = 10 * MINUTE_MS;
+const ROUND_START_SPACING_MS = SECOND_MS;
 /** Statements of one run: a round that finds nothing is over in one. */
-const BATCHES = 2 * RETENTION_NAMES.length;
+const BATCHES_PER_RUN = 2 * RETENTION_NAMES.length;
 
-export function retainDuty(service: Service): Duty {
-  let place: RoundPlace | null = null;
+export function retainJob(service: Service): Job {
+  let position: PurgeCursor | null = null;
   let nextRoundAt = Number.NEGATIVE_INFINITY;
-  let begunAt = Number.NEGATIVE_INFINITY;
-  async function step(at: RoundPlace): Promise<number> {
+  let startedAtMs = Number.NEGATIVE_INFINITY;
+  async function step(at: PurgeCursor): Promise<number> {
     // Should it fail, the round goes on with the next rule.
-    place = ruleAfter(at);
+    position = nextRuleCursor(at);
     try {
       const { gone, next } = await purgeNext(service, at);
-      place = next;
+      position = next;
       return gone;
     } finally {
-      if (place === null) nextRoundAt = service.clock.now().getTime() + EVERY_MS;
+      if (position === null) nextRoundAt = service.clock.now().getTime() + ROUND_INTERVAL_MS;
     }
   }
   return {
     name: 'retain',
     housekeeping: true,
     run: async () => {
-      if (place === null) {
+      if (position === null) {
         const real = performance.now();
-        if (service.clock.now().getTime() < nextRoundAt || real - begunAt < APART_MS) return 0;
-        begunAt = real;
-        place = ROUND_BEGINS;
+        if (service.clock.now().getTime() < nextRoundAt || real - startedAtMs < ROUND_START_SPACING_MS)
+          return 0;
+        startedAtMs = real;
+        position = FIRST_PURGE_CURSOR;
       }
       let gone = 0;
-      for (let batch = 0; batch < BATCHES && place !== null; batch++) gone += await step(place);
+      for (let batch = 0; batch < BATCHES_PER_RUN && position !== null; batch++) gone += await step(position);
       return gone;
     },
     nextDue: async () => null,

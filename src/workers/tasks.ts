@@ -2,25 +2,25 @@
 import type { Service } from '../domain/context.ts';
 import { TASKS, type TaskResult } from '../domain/tasks.ts';
 import { crashPoint } from '../kernel/crash.ts';
-import { type IdKind, showId } from '../kernel/ids.ts';
+import { formatId, type IdKind } from '../kernel/ids.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import {
   delayTask,
   enqueueTask,
   finishTask,
+  hasPendingTasks,
   nextTaskDue,
   type TaskKind,
   type TaskRow,
-  tasksUnderWay,
 } from '../store/tasks.ts';
-import { workAbreast } from './abreast.ts';
-import { claimedTasks } from './claim.ts';
-import type { Duty } from './duty.ts';
+import { processClaimedTasks } from './claim.ts';
+import type { Job } from './job.ts';
+import { runBatchesConcurrently } from './run-batches-concurrently.ts';
 
-const BATCH = 8;
+const BATCH_SIZE = 8;
 /** What is looked at every half second, a snapshot being made say, is under way, not planned. */
-const SOON_MS = 1.5 * SECOND_MS;
-const LONGEST_WAIT_MS = 30 * SECOND_MS;
+const IN_PROGRESS_WINDOW_MS = 1.5 * SECOND_MS;
+const BACKOFF_MAX_MS = 30 * SECOND_MS;
 
 /** What the subject of each kind is, for the log. */
 const SUBJECTS: Record<TaskKind, IdKind> = {
@@ -34,21 +34,24 @@ const SUBJECTS: Record<TaskKind, IdKind> = {
   rdns: 'server',
 };
 
-export function tasksDuty(service: Service): Duty {
+export function tasksJob(service: Service): Job {
   return {
     name: 'tasks',
-    run: () => workAbreast(() => claimedTasks(service, BATCH, (tasks) => carryOut(service, tasks))),
+    run: () =>
+      runBatchesConcurrently(() =>
+        processClaimedTasks(service, BATCH_SIZE, (tasks) => runTasks(service, tasks)),
+      ),
     nextDue: () => nextTaskDue(service.db),
-    busy: () => tasksUnderWay(service.db, new Date(service.clock.now().getTime() + SOON_MS)),
+    busy: () => hasPendingTasks(service.db, new Date(service.clock.now().getTime() + IN_PROGRESS_WINDOW_MS)),
   };
 }
 
-async function carryOut(service: Service, tasks: readonly TaskRow[]): Promise<void> {
+async function runTasks(service: Service, tasks: readonly TaskRow[]): Promise<void> {
   crashPoint('task.claimed');
   await Promise.all(
     tasks.map(async (task) => {
       try {
-        await settle(service, task, await attempt(service, task));
+        await recordTaskResult(service, task, await runTask(service, task));
       } catch (error) {
         // Its lease is given back, or ends: the task stays.
         service.log.warn({ err: error, task: task.kind }, 'task could not be put down');
@@ -57,12 +60,12 @@ async function carryOut(service: Service, tasks: readonly TaskRow[]): Promise<vo
   );
 }
 
-async function attempt(service: Service, task: TaskRow): Promise<TaskResult | 'failed'> {
+async function runTask(service: Service, task: TaskRow): Promise<TaskResult | 'failed'> {
   try {
     return await TASKS[task.kind](service, task.subject);
   } catch (error) {
     const attempts = task.attempts + 1;
-    const subject = showId(SUBJECTS[task.kind], task.subject);
+    const subject = formatId(SUBJECTS[task.kind], task.subject);
     const shown = { err: error, task: task.kind, subject, attempts };
     if (attempts % 10 === 0) service.log.error(shown, 'task does not get on');
     else service.log.warn(shown, 'task failed');
@@ -70,10 +73,14 @@ async function attempt(service: Service, task: TaskRow): Promise<TaskResult | 'f
   }
 }
 
-async function settle(service: Service, task: TaskRow, result: TaskResult | 'failed'): Promise<void> {
+async function recordTaskResult(
+  service: Service,
+  task: TaskRow,
+  result: TaskResult | 'failed',
+): Promise<void> {
   const now = service.clock.now();
   if (result === 'done' && (await finishTask(service.db, task))) return;
-  const inMs = waitMs(task, result);
+  const inMs = retryDelayMs(task, result);
   const attempts = result === 'failed' ? task.attempts + 1 : 0;
   const next = { dueAt: new Date(now.getTime() + inMs), attempts };
   if (await delayTask(service.db, task, next)) return;
@@ -81,8 +88,8 @@ async function settle(service: Service, task: TaskRow, result: TaskResult | 'fai
   await enqueueTask(service.db, { kind: task.kind, subject: task.subject, now });
 }
 
-function waitMs(task: TaskRow, result: TaskResult | 'failed'): number {
+function retryDelayMs(task: TaskRow, result: TaskResult | 'failed'): number {
   if (result === 'done') return 0;
   if (result !== 'failed') return result.againMs;
-  return Math.min(SECOND_MS * 2 ** Math.min(task.attempts, 10), LONGEST_WAIT_MS);
+  return Math.min(SECOND_MS * 2 ** Math.min(task.attempts, 10), BACKOFF_MAX_MS);
 }

@@ -2,37 +2,38 @@
 import type { Service } from '../domain/context.ts';
 import { throttleServers } from '../domain/servers/throttle.ts';
 import { HOUR_MS } from '../kernel/time.ts';
-import { takeTurn } from '../store/beats.ts';
-import type { Duty } from './duty.ts';
+import { claimScheduledRun } from '../store/recurring-jobs.ts';
+import type { Job } from './job.ts';
 
 /** Batches of one run, so that others have their turn when there are many servers. */
-const BATCHES = 10;
+const BATCHES_PER_RUN = 10;
 
-export function throttleDuty(service: Service): Duty {
+export function throttleJob(service: Service): Job {
   let nextAt = Number.NEGATIVE_INFINITY;
-  let place: { readonly after: string | null } | null = null;
+  let position: { readonly after: string | null } | null = null;
   return {
     name: 'throttle',
     housekeeping: true,
     run: async () => {
       const now = service.clock.now();
-      if (place === null) {
+      if (position === null) {
         if (now.getTime() < nextAt) return 0;
         nextAt = (Math.floor(now.getTime() / HOUR_MS) + 1) * HOUR_MS;
         // One process for all: what a killed one has not counted is counted an hour later.
-        if (!(await takeTurn(service.db, { name: 'throttle', now, nextAt: new Date(nextAt) }))) return 0;
-        place = { after: null };
+        if (!(await claimScheduledRun(service.db, { name: 'throttle', now, nextAt: new Date(nextAt) })))
+          return 0;
+        position = { after: null };
       }
-      let did = 0;
-      for (let batch = 0; batch < BATCHES && place !== null; batch++) {
-        const { after }: { after: string | null } = place;
+      let processed = 0;
+      for (let batch = 0; batch < BATCHES_PER_RUN && position !== null; batch++) {
+        const { after }: { after: string | null } = position;
         // Should it fail, the round is over.
-        place = null;
+        position = null;
         const { next, changed } = await throttleServers(service, after);
-        place = next === null ? null : { after: next };
-        did += next === null ? changed : changed + 1;
+        position = next === null ? null : { after: next };
+        processed += next === null ? changed : changed + 1;
       }
-      return did;
+      return processed;
     },
     nextDue: async () => null,
     busy: async () => false,

@@ -7,19 +7,19 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
-import { LeaseLost } from '../domain/topups/change.ts';
-import { faultLine } from '../kernel/logger.ts';
+import { LeaseLost } from '../domain/topups/change-deposits.ts';
+import { summarizeError } from '../kernel/logger.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import {
-  type ClaimedCoin,
   claimCoins,
   countLeasedElsewhere,
   delayCoin,
-  extendCoin,
+  extendCoinLease,
   hasFailedCoins,
+  type LeasedCoin,
   releaseCoins,
 } from '../store/coins.ts';
-import type { Duty } from './duty.ts';
+import type { Job } from './job.ts';
 import { readChain } from './read-chain.ts';
 
 export interface WatchOptions {
@@ -28,30 +28,30 @@ export interface WatchOptions {
   /** How long a driver may take to answer. */
   readonly driverTimeoutMs?: number;
   /** How long a run waits for the coins that are being read. */
-  readonly patienceMs?: number;
+  readonly runWaitMaxMs?: number;
   /** The wait after a first failure; it doubles up to `retryMostMs`. */
-  readonly retryFirstMs?: number;
-  readonly retryMostMs?: number;
+  readonly retryInitialMs?: number;
+  readonly retryMaxMs?: number;
 }
 
 const DEFAULTS: Required<WatchOptions> = {
   leaseMs: 10_000,
   driverTimeoutMs: 20_000,
-  patienceMs: 500,
-  retryFirstMs: 500,
-  retryMostMs: 30_000,
+  runWaitMaxMs: 500,
+  retryInitialMs: 500,
+  retryMaxMs: 30_000,
 };
 
 /** A run that found coins under way elsewhere, and nothing else, waits before it returns: its caller comes back at once. */
-const ELSEWHERE_FIRST_MS = 25;
-const ELSEWHERE_MOST_MS = 500;
+const ELSEWHERE_INITIAL_MS = 25;
+const ELSEWHERE_MAX_MS = 500;
 
 /**
  * Reads every coin that has an invoice, in each run: one that returns 0 with no coin still being read or waiting to be
  * tried again (`busy`) has seen all there was to see.
  */
-export function watchDuty(service: Service, options: WatchOptions = {}): Duty {
-  const watch = new ChainWatch(service, { ...DEFAULTS, ...options });
+export function watchJob(service: Service, options: WatchOptions = {}): Job {
+  const watch = new ChainWatcher(service, { ...DEFAULTS, ...options });
   return {
     name: 'watch',
     run: () => watch.run(),
@@ -60,15 +60,15 @@ export function watchDuty(service: Service, options: WatchOptions = {}): Duty {
   };
 }
 
-class ChainWatch {
+class ChainWatcher {
   readonly #service: Service;
   readonly #limits: Required<WatchOptions>;
   readonly #reading = new Map<CoinCode, Promise<void>>();
   /** Leases that the database may know as ours, and those of them that are to be given back. */
-  readonly #ours = new Set<string>();
-  readonly #over = new Set<string>();
-  #changed = 0;
-  #elsewhereMs = ELSEWHERE_FIRST_MS;
+  readonly #leaseIds = new Set<string>();
+  readonly #releasableLeaseIds = new Set<string>();
+  #changedCount = 0;
+  #elsewhereDelayMs = ELSEWHERE_INITIAL_MS;
 
   constructor(service: Service, limits: Required<WatchOptions>) {
     this.#service = service;
@@ -81,94 +81,94 @@ class ChainWatch {
 
   async run(): Promise<number> {
     // Should the database have been away when a lease was to be given back.
-    if (this.#over.size > 0) await this.#giveBack();
-    await this.#begin();
+    if (this.#releasableLeaseIds.size > 0) await this.#releaseLeases();
+    await this.#startReads();
     await this.#waitForReads();
-    const done = this.#changed + this.#reading.size;
-    this.#changed = 0;
-    const elsewhere = await countLeasedElsewhere(this.#service.db, [...this.#ours]);
-    if (done === 0 && elsewhere > 0) await this.#letOthersRead();
-    else this.#elsewhereMs = ELSEWHERE_FIRST_MS;
+    const done = this.#changedCount + this.#reading.size;
+    this.#changedCount = 0;
+    const elsewhere = await countLeasedElsewhere(this.#service.db, [...this.#leaseIds]);
+    if (done === 0 && elsewhere > 0) await this.#waitForOtherReaders();
+    else this.#elsewhereDelayMs = ELSEWHERE_INITIAL_MS;
     return done + elsewhere;
   }
 
   /** Leases the coins that nobody reads and begins to read each. */
-  async #begin(): Promise<void> {
+  async #startReads(): Promise<void> {
     const idle = [...this.#service.chains.keys()].filter((code) => !this.#reading.has(code));
     if (idle.length === 0) return;
     const leases = new Map(idle.map((code) => [code, randomUUID()]));
     const unused = new Set<string>(leases.values());
-    for (const id of unused) this.#ours.add(id);
+    for (const id of unused) this.#leaseIds.add(id);
     try {
       const claimed = await claimCoins(this.#service.db, { leases, leaseMs: this.#limits.leaseMs });
       for (const coin of claimed) {
         unused.delete(coin.leaseId);
-        this.#reading.set(coin.code, this.#read(coin));
+        this.#reading.set(coin.code, this.#readCoin(coin));
       }
     } catch (error) {
       // They may be in the database all the same.
-      for (const id of unused) this.#over.add(id);
+      for (const id of unused) this.#releasableLeaseIds.add(id);
       throw error;
     }
-    for (const id of unused) this.#ours.delete(id);
+    for (const id of unused) this.#leaseIds.delete(id);
   }
 
   async #waitForReads(): Promise<void> {
     if (this.#reading.size === 0) return;
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, this.#limits.patienceMs);
+    const timeout = new Promise((resolve) => {
+      timer = setTimeout(resolve, this.#limits.runWaitMaxMs);
     });
-    await Promise.race([Promise.all(this.#reading.values()), late]);
+    await Promise.race([Promise.all(this.#reading.values()), timeout]);
     clearTimeout(timer);
   }
 
-  async #letOthersRead(): Promise<void> {
-    await pause(this.#elsewhereMs);
-    this.#elsewhereMs = Math.min(this.#elsewhereMs * 2, ELSEWHERE_MOST_MS);
+  async #waitForOtherReaders(): Promise<void> {
+    await pause(this.#elsewhereDelayMs);
+    this.#elsewhereDelayMs = Math.min(this.#elsewhereDelayMs * 2, ELSEWHERE_MAX_MS);
   }
 
   /** Reads one coin and gives it back; never fails. */
-  async #read(coin: ClaimedCoin): Promise<void> {
+  async #readCoin(coin: LeasedCoin): Promise<void> {
     const { db, log } = this.#service;
     const { leaseMs } = this.#limits;
     const heartbeat = setInterval(() => {
-      extendCoin(db, coin.leaseId, leaseMs).catch(() => undefined);
+      extendCoinLease(db, coin.leaseId, leaseMs).catch(() => undefined);
     }, leaseMs / 3).unref();
     try {
       // Not `+= await`: that would add to what was there before the wait, and another coin's changes would be lost.
-      const changed = await this.#changes(coin);
-      this.#changed += changed;
+      const changed = await this.#readChanges(coin);
+      this.#changedCount += changed;
     } catch (error) {
       log.error({ err: error, coin: coin.code }, 'the failure of a chain could not be noted');
     }
     clearInterval(heartbeat);
-    this.#over.add(coin.leaseId);
-    await this.#giveBack().catch(() => undefined);
+    this.#releasableLeaseIds.add(coin.leaseId);
+    await this.#releaseLeases().catch(() => undefined);
     this.#reading.delete(coin.code);
   }
 
   /** How many invoices changed; a failure of the coin's node, or of an invoice of its, is logged and delays this coin. */
-  async #changes(coin: ClaimedCoin): Promise<number> {
-    const { driverTimeoutMs, retryFirstMs, retryMostMs } = this.#limits;
+  async #readChanges(coin: LeasedCoin): Promise<number> {
+    const { driverTimeoutMs, retryInitialMs, retryMaxMs } = this.#limits;
     try {
       return await readChain(this.#service, coin, driverTimeoutMs);
     } catch (error) {
       // Another process reads it by now.
       if (error instanceof LeaseLost) return 1;
       this.#service.log.warn({ err: error, coin: coin.code }, 'a chain could not be read');
-      const delay = { firstMs: retryFirstMs, mostMs: retryMostMs, fault: faultLine(error) };
+      const delay = { initialMs: retryInitialMs, maxMs: retryMaxMs, fault: summarizeError(error) };
       await delayCoin(this.#service.db, coin.code, coin.leaseId, delay);
       return 0;
     }
   }
 
-  async #giveBack(): Promise<void> {
-    const ids = [...this.#over];
+  async #releaseLeases(): Promise<void> {
+    const ids = [...this.#releasableLeaseIds];
     await releaseCoins(this.#service.db, ids);
     for (const id of ids) {
-      this.#over.delete(id);
-      this.#ours.delete(id);
+      this.#releasableLeaseIds.delete(id);
+      this.#leaseIds.delete(id);
     }
   }
 }

@@ -11,14 +11,14 @@ async function benchGood(): Promise<Figure[]> {
     { ...FIGURE, value: 1.15 },
   ];
 }
-async function benchBad(): Promise<Figure[]> {
+async function benchMissed(): Promise<Figure[]> {
   return [{ ...FIGURE, value: 1.25 }];
 }
-async function benchAway(): Promise<Figure[]> {
+async function benchUnavailable(): Promise<Figure[]> {
   throw new CannotMeasure('its node is not installed');
 }
 
-async function run(benches: Parameters<typeof runBenches>[0], ...wanted: string[]) {
+async function runCaptured(benches: Parameters<typeof runBenches>[0], ...wanted: string[]) {
   const out: string[] = [];
   const err: string[] = [];
   const lines = { out: (line: string) => void out.push(line), err: (line: string) => void err.push(line) };
@@ -27,19 +27,19 @@ async function run(benches: Parameters<typeof runBenches>[0], ...wanted: string[
 }
 
 test('a figure that is missed ends the bench as failed, and the others are measured all the same', async () => {
-  assert.deepEqual(await run([benchGood]), { isWell: true, verdicts: ['goal met', 'held'], err: [] });
-  const { isWell, verdicts } = await run([benchBad, benchGood]);
+  assert.deepEqual(await runCaptured([benchGood]), { isWell: true, verdicts: ['goal met', 'held'], err: [] });
+  const { isWell, verdicts } = await runCaptured([benchMissed, benchGood]);
   assert.deepEqual([isWell, verdicts], [false, ['MISSED', 'goal met', 'held']]);
 });
 
 test('what this machine cannot measure is told: among all it is passed over, by its name it fails', async () => {
   const err = ['not measured: its node is not installed'];
-  assert.deepEqual(await run([benchAway, benchGood]), { isWell: true, verdicts: ['goal met', 'held'], err });
-  assert.deepEqual(await run([benchAway, benchGood], 'benchAway'), { isWell: false, verdicts: [], err });
+  assert.deepEqual(await runCaptured([benchUnavailable, benchGood]), { isWell: true, verdicts: ['goal met', 'held'], err });
+  assert.deepEqual(await runCaptured([benchUnavailable, benchGood], 'benchAway'), { isWell: false, verdicts: [], err });
 });
 
 test('a bench that there is not fails, and the names of all are told', async () => {
-  const { isWell, verdicts, err } = await run([benchGood, benchBad], 'benchGood', 'benchNone');
+  const { isWell, verdicts, err } = await runCaptured([benchGood, benchMissed], 'benchGood', 'benchNone');
   assert.deepEqual([isWell, verdicts], [false, ['goal met', 'held']]);
   assert.deepEqual(err, ['there is no bench benchNone; there are benchGood, benchBad']);
 });
@@ -48,5 +48,5 @@ test('a bench that breaks is no figure, and breaks off', async () => {
   const benchBroken = async () => {
     throw new Error('broken');
   };
-  await assert.rejects(run([benchBroken]), /broken/);
+  await assert.rejects(runCaptured([benchBroken]), /broken/);
 });

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import type { Actual, ActualServer } from '../../packages/cli/src/apply/actual.ts';
 import type { Desired } from '../../packages/cli/src/apply/desired.ts';
 import { compare } from '../../packages/cli/src/apply/plan/diff.ts';
-import { RUNS } from '../support/runs.ts';
-import { EMPTY, file } from './support/apply-files.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
+import { EMPTY_ACCOUNT, desiredFile } from './support/apply-arbitraries.ts';
 import { Model, stepsOf } from './support/apply-model.ts';
 
 const LIMIT = 30;
@@ -30,19 +30,19 @@ function isPossible(desired: Desired, model: Model): boolean {
 
 test('a plan that is carried out leaves nothing to do, whatever was there before', () => {
   fc.assert(
-    fc.property(fc.array(file, { minLength: 1, maxLength: 4 }), (files) => {
-      const model = new Model(EMPTY);
+    fc.property(fc.array(desiredFile, { minLength: 1, maxLength: 4 }), (files) => {
+      const model = new Model(EMPTY_ACCOUNT);
       for (const desired of files) if (isPossible(desired, model)) assertConverges(desired, model);
     }),
-    { numRuns: RUNS * 10 },
+    { numRuns: PROPERTY_RUNS * 10 },
   );
 });
 
 test('after a run that was cut short anywhere, or several, the next one ends where the file says', () => {
   const cuts = fc.array(fc.nat(LIMIT), { maxLength: 3 });
   fc.assert(
-    fc.property(file, fc.array(fc.tuple(file, cuts), { minLength: 1, maxLength: 3 }), (first, later) => {
-      const model = new Model(EMPTY);
+    fc.property(desiredFile, fc.array(fc.tuple(desiredFile, cuts), { minLength: 1, maxLength: 3 }), (first, later) => {
+      const model = new Model(EMPTY_ACCOUNT);
       assertConverges(first, model);
       for (const [desired, at] of later) {
         if (!isPossible(desired, model)) continue;
@@ -54,7 +54,7 @@ test('after a run that was cut short anywhere, or several, the next one ends whe
         assertConverges(desired, model);
       }
     }),
-    { numRuns: RUNS * 10 },
+    { numRuns: PROPERTY_RUNS * 10 },
   );
 });
 
@@ -63,8 +63,8 @@ test('however often runs are cut short, no server is gone before its successor h
   const namesOf = ({ actual }: Model) =>
     new Set(actual.servers.filter(({ status }) => status !== 'provisioning').map(({ name }) => name));
   fc.assert(
-    fc.property(file, file, fc.nat(LIMIT), fc.nat(LIMIT), (first, second, count, more) => {
-      const model = new Model(EMPTY);
+    fc.property(desiredFile, desiredFile, fc.nat(LIMIT), fc.nat(LIMIT), (first, second, count, more) => {
+      const model = new Model(EMPTY_ACCOUNT);
       assertConverges(first, model);
       if (!isPossible(second, model)) return;
       const before = namesOf(model);
@@ -74,7 +74,7 @@ test('however often runs are cut short, no server is gone before its successor h
         if (before.has(name)) assert.ok(there.has(name), name);
       }
     }),
-    { numRuns: RUNS * 5 },
+    { numRuns: PROPERTY_RUNS * 5 },
   );
 });
 
@@ -115,24 +115,24 @@ const WEB_1: ActualServer = {
   auto_renew: true,
   price_usd_cycle: 5,
 };
-const account = (...servers: readonly ActualServer[]): Actual => ({ ...EMPTY, keys: [LAPTOP], servers });
+const account = (...servers: readonly ActualServer[]): Actual => ({ ...EMPTY_ACCOUNT, keys: [LAPTOP], servers });
 
-function signs(desired: Desired, actual: Actual): string[] {
+function changesOf(desired: Desired, actual: Actual): string[] {
   const { plan, faults } = compare(desired, actual);
   assert.deepEqual(faults, []);
-  return plan.items.map(({ sign, kind, name }) => `${sign} ${kind} ${name}`);
+  return plan.items.map(({ changeType, kind, name }) => `${changeType} ${kind} ${name}`);
 }
 
 test('what a file leaves out is left alone', () => {
-  assert.deepEqual(signs(desiredOf({}), account({ ...WEB_1, tags: ['x'], auto_renew: false })), []);
-  assert.deepEqual(signs(desiredOf({}, { servers: undefined }), account(WEB_1)), []);
+  assert.deepEqual(changesOf(desiredOf({}), account({ ...WEB_1, tags: ['x'], auto_renew: false })), []);
+  assert.deepEqual(changesOf(desiredOf({}, { servers: undefined }), account(WEB_1)), []);
 });
 
 test('a family fits each of its versions; a version or an id fits itself', () => {
-  assert.deepEqual(signs(desiredOf({ image: 'debian' }), account(WEB_1)), []);
-  assert.deepEqual(signs(desiredOf({ image: 'debian-12' }), account(WEB_1)), []);
-  assert.deepEqual(signs(desiredOf({ image: 'debian-13' }), account(WEB_1)), ['rebuild server web-1']);
-  assert.deepEqual(signs(desiredOf({ image: 'img_3' }), account(WEB_1)), ['rebuild server web-1']);
+  assert.deepEqual(changesOf(desiredOf({ image: 'debian' }), account(WEB_1)), []);
+  assert.deepEqual(changesOf(desiredOf({ image: 'debian-12' }), account(WEB_1)), []);
+  assert.deepEqual(changesOf(desiredOf({ image: 'debian-13' }), account(WEB_1)), ['rebuild server web-1']);
+  assert.deepEqual(changesOf(desiredOf({ image: 'img_3' }), account(WEB_1)), ['rebuild server web-1']);
 });
 
 test('an image that is no longer offered is no reason to lose a disk', () => {
@@ -143,7 +143,7 @@ test('an image that is no longer offered is no reason to lose a disk', () => {
 
 test('labels of the file are all there are, beside our own', () => {
   const { plan } = compare(desiredOf({ labels: { env: 'prod' } }), account(WEB_1));
-  assert.deepEqual(plan.items[0]?.acts, [
+  assert.deepEqual(plan.items[0]?.actions, [
     { do: 'update_server', id: 'srv_1', patch: { labels: { env: 'prod', 'skerry-project': 'shop' } } },
   ]);
 });
@@ -152,7 +152,7 @@ test('a server of that name outside of the project is a fault, one of another pr
   const outside = compare(desiredOf({}), account({ ...WEB_1, labels: {} }));
   assert.match(outside.faults[0]?.message ?? '', /--add-label skerry-project=shop/);
   assert.deepEqual(outside.plan.items, []);
-  assert.deepEqual(signs(desiredOf({}), account({ ...WEB_1, labels: { 'skerry-project': 'other' } })), [
+  assert.deepEqual(changesOf(desiredOf({}), account({ ...WEB_1, labels: { 'skerry-project': 'other' } })), [
     'create server web-1',
   ]);
 });

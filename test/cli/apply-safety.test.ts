@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { PUBLIC_KEY } from '../http/v1/contract/estate.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { openProxy } from './support/apply-proxy.ts';
-import { applyUntil, openShop, type Shop } from './support/apply-world.ts';
+import { startProxy } from './support/apply-proxy.ts';
+import { applyUntilKilled, openShop, type Shop } from './support/apply-shop.ts';
 import type { CliResult } from './support/run-cli.ts';
 import { runOnTerminal } from './support/run-on-terminal.ts';
 
@@ -40,10 +40,10 @@ describe('skerry apply, when something comes between', () => {
   };
   const through = async (
     shop: Shop,
-    between: Parameters<typeof openProxy>[1],
+    between: Parameters<typeof startProxy>[1],
     ...words: readonly string[]
   ): Promise<CliResult> => {
-    const proxy = await openProxy(world.url, between);
+    const proxy = await startProxy(world.url, between);
     try {
       const at = { cwd: shop.folder, env: { SKERRY_API_URL: proxy.url } };
       return await shop.cli.with(at, 'apply', '-f', 'skerry.yaml', '--yes', ...words);
@@ -63,7 +63,7 @@ describe('skerry apply, when something comes between', () => {
     assert.deepEqual(await shop.named('/servers'), {});
   });
 
-  it('makes of two runs at once one order', IN_FULL, async () => {
+  it('makes of two runs at once one order', FULL_ONLY, async () => {
     const shop = await shopOf(HEAD + server('web-1') + volume('data', 'web-1'));
     const both = await Promise.all([shop.apply('--yes'), shop.apply('--yes')]);
     for (const { code, stdout, stderr } of both) assert.equal(code, 0, stdout + stderr);
@@ -73,7 +73,7 @@ describe('skerry apply, when something comes between', () => {
     assert.match(await assertDone(shop), /nothing to do/);
   });
 
-  it('orders again what was destroyed since, though it is the same order', IN_FULL, async () => {
+  it('orders again what was destroyed since, though it is the same order', FULL_ONLY, async () => {
     const shop = await shopOf(HEAD + server('web-1'));
     await assertDone(shop);
     const { 'web-1': first } = await shop.named('/servers');
@@ -88,7 +88,7 @@ describe('skerry apply, when something comes between', () => {
 
   it(
     'does not destroy or detach before what comes instead runs, where it is not to wait',
-    IN_FULL,
+    FULL_ONLY,
     async () => {
       const shop = await shopOf(HEAD + server('web-1') + volume('data', 'web-1'));
       assert.match(
@@ -112,7 +112,7 @@ describe('skerry apply, when something comes between', () => {
     },
   );
 
-  it('takes a volume from a server that goes only when that has stopped', IN_FULL, async () => {
+  it('takes a volume from a server that goes only when that has stopped', FULL_ONLY, async () => {
     const shop = await shopOf(HEAD + server('web-1') + volume('data', 'web-1'));
     await assertDone(shop);
     const { 'web-1': old } = await shop.named('/servers');
@@ -144,7 +144,7 @@ describe('skerry apply, when something comes between', () => {
     assert.deepEqual(Object.keys(await shop.named('/servers')), ['web-2']);
   });
 
-  it('keeps a replaced server until its successor runs, also in the next run', IN_FULL, async () => {
+  it('keeps a replaced server until its successor runs, also in the next run', FULL_ONLY, async () => {
     const shop = await shopOf(HEAD + server('web-1'));
     await assertDone(shop);
     shop.write(HEAD + server('web-1').replace('s1', 's2'));
@@ -161,7 +161,7 @@ describe('skerry apply, when something comes between', () => {
     assert.deepEqual(ends, [['s2', 'running']]);
   });
 
-  it('waits for what a former run has ordered, and asks nothing for that', IN_FULL, async () => {
+  it('waits for what a former run has ordered, and asks nothing for that', FULL_ONLY, async () => {
     const shop = await shopOf(HEAD + server('web-1'));
     await assertDone(shop, '--no-wait');
     const { code, stdout, stderr } = await shop.apply();
@@ -172,7 +172,7 @@ describe('skerry apply, when something comes between', () => {
 
   it(
     'goes on with the rest when something failed, and neither rebuilds nor destroys then',
-    IN_FULL,
+    FULL_ONLY,
     async () => {
       const shop = await shopOf(HEAD + server('web-1') + server('old'));
       await assertDone(shop);
@@ -189,7 +189,7 @@ describe('skerry apply, when something comes between', () => {
 
   it(
     'keeps servers that somebody put behind a group meanwhile, and labels that somebody wrote',
-    IN_FULL,
+    FULL_ONLY,
     async () => {
       const shop = await shopOf(HEAD + server('web-1') + group('web', 'web-1'));
       await assertDone(shop);
@@ -219,10 +219,10 @@ describe('skerry apply, when something comes between', () => {
     },
   );
 
-  it('does nothing after a yes when the account has changed since it was asked', IN_FULL, async () => {
+  it('does nothing after a yes when the account has changed since it was asked', FULL_ONLY, async () => {
     const shop = await shopOf(HEAD + server('web-1'));
     let looks = 0;
-    const proxy = await openProxy(world.url, async ({ path }) => {
+    const proxy = await startProxy(world.url, async ({ path }) => {
       if (path === '/v1/ssh-keys') looks += 1;
       if (path === '/v1/ssh-keys' && looks === 2) {
         const { status } = await shop.api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY });
@@ -240,7 +240,7 @@ describe('skerry apply, when something comes between', () => {
     assert.deepEqual(await shop.named('/servers'), {});
   });
 
-  it('goes on waiting while the service is down, and ends as one that waited too long', IN_FULL, async () => {
+  it('goes on waiting while the service is down, and ends as one that waited too long', FULL_ONLY, async () => {
     const shop = await shopOf(HEAD + server('web-1'));
     let isOrdered = false;
     const { code, stdout } = await through(
@@ -256,14 +256,14 @@ describe('skerry apply, when something comes between', () => {
     assert.match(stdout, /the service does not say how it is/);
   });
 
-  it('does not take a rebuild that was given up for done, also when nobody waited', IN_FULL, async () => {
+  it('does not take a rebuild that was given up for done, also when nobody waited', FULL_ONLY, async () => {
     const shop = await shopOf(HEAD + server('web-1'));
     await assertDone(shop);
     // Its machine is another one than the service thinks: no rebuild of it can be done.
     await world.opened.db.run('update sim.machines set generation = 99');
     shop.write(HEAD + server('web-1', ', user_data_file: cloud.yaml'));
     // The rebuild, and the mark that it is begun.
-    assert.deepEqual(await applyUntil(shop, world.url, 2), { wasKilled: true });
+    assert.deepEqual(await applyUntilKilled(shop, world.url, 2), { wasKilled: true });
     const { 'web-1': pending } = await shop.named('/servers');
     assert.match(pending.labels['skerry-user-data'], /^pending:[0-9a-f]{12}:none$/);
     await world.settle();

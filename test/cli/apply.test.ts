@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { IN_FULL } from '../support/runs.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { applyUntil, openShop, type Shop } from './support/apply-world.ts';
+import { applyUntilKilled, openShop, type Shop } from './support/apply-shop.ts';
 import { runOnTerminal } from './support/run-on-terminal.ts';
 
 const SHOP = `project: shop
@@ -79,7 +79,7 @@ describe('skerry apply', () => {
     await assertNothingToDo(shop);
   });
 
-  it('refuses before anything is done when the balance does not pay for all', IN_FULL, async () => {
+  it('refuses before anything is done when the balance does not pay for all', FULL_ONLY, async () => {
     const shop = await shopOf(SMALL, 734n);
     const { code, stderr } = await shop.apply('--yes');
     assert.equal(code, 7);
@@ -100,7 +100,7 @@ servers:
     }
   });
 
-  it('changes, rebuilds, replaces and destroys, and tells of each', IN_FULL, async () => {
+  it('changes, rebuilds, replaces and destroys, and tells of each', FULL_ONLY, async () => {
     const shop = await shopOf(SHOP);
     await assertDone(shop);
     await assertNothingToDo(shop);
@@ -132,10 +132,10 @@ servers:
   });
 
   // Every third call: the plans' test cuts a model of it short everywhere.
-  it('ends where the file says after it was killed on its way', IN_FULL, async () => {
+  it('ends where the file says after it was killed on its way', FULL_ONLY, async () => {
     for (let nth = 1; ; nth += 3) {
       const shop = await shopOf(SHOP);
-      const { wasKilled } = await applyUntil(shop, world.url, nth);
+      const { wasKilled } = await applyUntilKilled(shop, world.url, nth);
       await assertDone(shop);
       await assertNothingToDo(shop);
       const { body } = await shop.api.get('/servers');
@@ -144,12 +144,12 @@ servers:
     }
   });
 
-  it('ends where the file says after a change was killed on its way', IN_FULL, async () => {
+  it('ends where the file says after a change was killed on its way', FULL_ONLY, async () => {
     for (let nth = 2; ; nth += 3) {
       const shop = await shopOf(SHOP);
       await assertDone(shop);
       shop.write(CHANGED);
-      const { wasKilled } = await applyUntil(shop, world.url, nth);
+      const { wasKilled } = await applyUntilKilled(shop, world.url, nth);
       await assertDone(shop);
       await assertNothingToDo(shop);
       await world.settle();
@@ -159,7 +159,7 @@ servers:
     }
   });
 
-  it('asks on a terminal, and does nothing after a no', IN_FULL, async () => {
+  it('asks on a terminal, and does nothing after a no', FULL_ONLY, async () => {
     const shop = await shopOf(SMALL);
     const keys = [{ after: 'Go on? [y/N]', press: 'n\r' }];
     const file = `${shop.folder}/skerry.yaml`;
@@ -169,7 +169,7 @@ servers:
     assert.deepEqual(await shop.named('/servers'), {});
   });
 
-  it('leaves to the next run what needs a running server, where it is not to wait', IN_FULL, async () => {
+  it('leaves to the next run what needs a running server, where it is not to wait', FULL_ONLY, async () => {
     const shop = await shopOf(SMALL);
     assert.match(await assertDone(shop, '--no-wait'), /left {4}\+ server web-1 .*the next run does the rest/);
     assert.match(await assertDone(shop), /~ {3}server web-1: change\n +rdns ipv4: none → a\.example\.org/);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { leastTopup } from '../../packages/cli/src/commands/topup/bonus.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { minimumTopup } from '../../packages/cli/src/commands/topup/bonus.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { type Cli, cliOf } from './support/run-cli.ts';
+import { type Cli, createCli } from './support/run-cli.ts';
 
 it('the least top-up that pays is found, its bonus counted', () => {
   for (const [missing, amountUsd, bonusUsd] of [
@@ -18,20 +18,20 @@ it('the least top-up that pays is found, its bonus counted', () => {
     [1_500, 1_000, 700],
     [1_700.01, 1_000.01, 700],
   ] as const) {
-    assert.deepEqual(leastTopup(missing), { amountUsd, bonusUsd }, String(missing));
+    assert.deepEqual(minimumTopup(missing), { amountUsd, bonusUsd }, String(missing));
   }
 });
 
-describe('skerry balance and quote', { concurrency: true, ...IN_FULL }, () => {
+describe('skerry balance and quote', { concurrency: true, ...FULL_ONLY }, () => {
   let world: World;
   let cli: Cli;
   let reader: Cli;
   before(async () => {
     world = await startWorld({ SKERRY_RATE_CAPACITY: '1000', SKERRY_RATE_REFILL_PER_S: '1000' });
     const customer = await world.customer();
-    await world.give(customer, 10_000n);
-    cli = cliOf({ url: world.url, token: await apiToken(customer) });
-    reader = cliOf({ url: world.url, token: await apiToken(customer, 'read') });
+    await world.addBalance(customer, 10_000n);
+    cli = createCli({ url: world.url, token: await createApiToken(customer) });
+    reader = createCli({ url: world.url, token: await createApiToken(customer, 'read') });
   });
   after(() => world.close());
 

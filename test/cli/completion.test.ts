@@ -5,13 +5,13 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { complete } from '../../packages/cli/src/commands/completion/candidates.ts';
 import { COMMANDS, GROUPS } from '../../packages/cli/src/commands/index.ts';
-import { findProgram, skippedFor } from '../support/installed.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { findProgram, skipUnlessInstalled } from '../support/installed-programs.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { madeFolder } from './support/folder.ts';
-import { type Cli, cliOf, runProgram } from './support/run-cli.ts';
-import { lineOnTerminal } from './support/run-on-terminal.ts';
+import { createFolder } from './support/folder.ts';
+import { type Cli, createCli, runProgram } from './support/run-cli.ts';
+import { runLineOnTerminal } from './support/run-on-terminal.ts';
 
 const BIN = fileURLToPath(new URL('../../packages/cli/bin/skerry.js', import.meta.url));
 const zsh = findProgram(['zsh']);
@@ -35,20 +35,20 @@ it('commands, options and choices are offered, each where it may stand', () => {
   assert.ok(!offered('').includes('__complete'));
 });
 
-describe('skerry completion', { concurrency: true, ...IN_FULL }, () => {
+describe('skerry completion', { concurrency: true, ...FULL_ONLY }, () => {
   let world: World;
   let cli: Cli;
   /** The environment of a shell that has `skerry` in its path. */
   let env: Record<string, string>;
   before(async () => {
     world = await startWorld({ SKERRY_RATE_CAPACITY: '1000', SKERRY_RATE_REFILL_PER_S: '1000' });
-    const token = await apiToken(await world.customer());
-    cli = cliOf({ url: world.url, token });
-    const v1 = V1Client.over(world.url, token);
+    const token = await createApiToken(await world.customer());
+    cli = createCli({ url: world.url, token });
+    const v1 = V1Client.forUrl(world.url, token);
     for (const name of ['data', 'two words']) {
       await v1.post('/volumes', { name, size_gb: 10, region: 'par' });
     }
-    const bin = join(madeFolder(), 'bin');
+    const bin = join(createFolder(), 'bin');
     mkdirSync(bin);
     symlinkSync(BIN, join(bin, 'skerry'));
     env = { ...cli.env, PATH: `${bin}${delimiter}${cli.env.PATH}`, PS1: '$ ', LC_ALL: 'C.UTF-8' };
@@ -90,11 +90,11 @@ describe('skerry completion', { concurrency: true, ...IN_FULL }, () => {
       { after: 'columns=name,token_hint ', press: '\u0015exit\r' },
     ];
     const rc = `exec bash --rcfile <(skerry completion bash; echo 'PS1="$ "') -i`;
-    await lineOnTerminal({ env: { ...env, SHELL: '/bin/bash' }, keys }, rc);
+    await runLineOnTerminal({ env: { ...env, SHELL: '/bin/bash' }, keys }, rc);
   });
 
-  it('works in zsh', { skip: skippedFor(zsh, 'zsh is not installed') }, async () => {
-    const folder = madeFolder();
+  it('works in zsh', { skip: skipUnlessInstalled(zsh, 'zsh is not installed') }, async () => {
+    const folder = createFolder();
     const { stdout } = await cli('completion', 'zsh');
     writeFileSync(join(folder, '.zshrc'), `PS1='$ '; autoload -U compinit; compinit -u -D\n${stdout}`);
     const keys = [
@@ -103,10 +103,10 @@ describe('skerry completion', { concurrency: true, ...IN_FULL }, () => {
       { after: 'is 0', press: `skerry server list --status=run${TAB}`, insist: TAB },
       { after: /--status=run[\s\S]*ning/, press: '\u0015exit\r' },
     ];
-    await lineOnTerminal({ env: { ...env, ZDOTDIR: folder }, keys }, `exec ${zsh} -i`);
+    await runLineOnTerminal({ env: { ...env, ZDOTDIR: folder }, keys }, `exec ${zsh} -i`);
   });
 
-  it('works in fish', { skip: skippedFor(fish, 'fish is not installed') }, async () => {
+  it('works in fish', { skip: skipUnlessInstalled(fish, 'fish is not installed') }, async () => {
     const script = `skerry completion fish | source
       complete -C 'skerry volume describe da'
       complete -C 'skerry server list --status=run'`;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { IN_FULL } from '../support/runs.ts';
-import { madeFolder } from './support/folder.ts';
-import { cliOf } from './support/run-cli.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createFolder } from './support/folder.ts';
+import { createCli } from './support/run-cli.ts';
 
 const TWO = {
   current: 'work',
@@ -15,9 +15,9 @@ const TWO = {
 };
 
 function withFile(config: object = TWO) {
-  const path = join(madeFolder(), 'config.json');
+  const path = join(createFolder(), 'config.json');
   writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
-  const cli = cliOf(null);
+  const cli = createCli(null);
   const run = (env: Record<string, string>, ...words: readonly string[]) =>
     cli.with({ env: { SKERRY_CONFIG: path, ...env } }, ...words);
   return { run, read: () => JSON.parse(readFileSync(path, 'utf8')) };
@@ -40,7 +40,7 @@ describe('skerry context', { concurrency: true }, () => {
     assert.ok(!json.includes('skerry_live'));
   });
 
-  it('changes which is in use, renames and forgets', IN_FULL, async () => {
+  it('changes which is in use, renames and forgets', FULL_ONLY, async () => {
     const { run, read } = withFile();
     assert.equal((await run({}, 'context', 'use', 'home')).code, 0);
     assert.equal((await run({}, 'context', 'rename', 'home', 'house')).code, 0);
@@ -49,7 +49,7 @@ describe('skerry context', { concurrency: true }, () => {
     assert.deepEqual(read(), { current: null, contexts: { work: TWO.contexts.work } });
   });
 
-  it('refuses a name that there is not, one that is taken, and one that is no name', IN_FULL, async () => {
+  it('refuses a name that there is not, one that is taken, and one that is no name', FULL_ONLY, async () => {
     const { run, read } = withFile();
     for (const words of [
       ['use', 'nowhere'],
@@ -62,7 +62,7 @@ describe('skerry context', { concurrency: true }, () => {
     assert.deepEqual(read(), TWO);
   });
 
-  it('shows what is in use: the environment before the file, --context before both', IN_FULL, async () => {
+  it('shows what is in use: the environment before the file, --context before both', FULL_ONLY, async () => {
     const { run } = withFile();
     const shown = async (env: Record<string, string>, ...words: string[]) => {
       const { stdout, stderr } = await run(

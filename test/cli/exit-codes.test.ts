@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { COMMANDS } from '../../packages/cli/src/commands/index.ts';
-import { kebab } from '../../packages/cli/src/options.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { kebabCase } from '../../packages/cli/src/options.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { cliOf } from './support/run-cli.ts';
+import { createCli } from './support/run-cli.ts';
 
 const README = fileURLToPath(new URL('../../packages/cli/README.md', import.meta.url));
 
 describe('what the command leaves with', { concurrency: true }, () => {
-  const nobody = cliOf(null);
+  const nobody = createCli(null);
   it('stands in its help and in its README, in the same words', async () => {
     const { stdout } = await nobody('help', 'exit-codes');
     const told = stdout
@@ -26,7 +26,7 @@ describe('what the command leaves with', { concurrency: true }, () => {
     );
   });
 
-  it('is 0 with help and the version on stdout', IN_FULL, async () => {
+  it('is 0 with help and the version on stdout', FULL_ONLY, async () => {
     for (const words of [['--help'], ['server', 'list', '--help'], ['help', 'server', 'ls'], ['--version']]) {
       const { code, stdout, stderr } = await nobody(...words);
       assert.deepEqual([code, stderr, stdout.length > 0], [0, '', true], words.join(' '));
@@ -46,7 +46,7 @@ describe('what the command leaves with', { concurrency: true }, () => {
     }
   });
 
-  it('is 2 for a wrong command line, with a hint', IN_FULL, async () => {
+  it('is 2 for a wrong command line, with a hint', FULL_ONLY, async () => {
     for (const [words, hint] of [
       [['server', 'list', '--stauts', 'x'], /--status/],
       [['servre', 'list'], /server/],
@@ -74,7 +74,7 @@ describe('what the command leaves with', { concurrency: true }, () => {
   });
 });
 
-describe('what the command leaves with, by the class of what went wrong', IN_FULL, () => {
+describe('what the command leaves with, by the class of what went wrong', FULL_ONLY, () => {
   let world: World;
   before(async () => {
     world = await startWorld({ SKERRY_RATE_CAPACITY: '1000', SKERRY_RATE_REFILL_PER_S: '1000' });
@@ -82,11 +82,11 @@ describe('what the command leaves with, by the class of what went wrong', IN_FUL
   after(() => world.close());
 
   it('is that of the class of what went wrong, and no stack is ever shown', async () => {
-    const token = await apiToken(await world.customer());
-    const cli = cliOf({ url: world.url, token });
-    const at = (url: string, given = token) => cliOf({ url, token: given });
+    const token = await createApiToken(await world.customer());
+    const cli = createCli({ url: world.url, token });
+    const at = (url: string, given = token) => createCli({ url, token: given });
     for (const [expected, run] of [
-      [3, cliOf(null)('server', 'list')],
+      [3, createCli(null)('server', 'list')],
       [3, at(world.url, 'wrong')('server', 'list')],
       [5, cli('server', 'describe', 'nothing')],
       [7, cli('volume', 'create', 'a', '--size-gb', '10', '--region', 'xyz')],
@@ -116,7 +116,7 @@ it('the README names only commands and options that there are', () => {
         return `${words} `.startsWith(`${name} `) || (isDefault && words.startsWith(`${group} --`));
       });
       assert.ok(row, one);
-      const options = [...Object.keys(row.options ?? {}).map(kebab), ...global];
+      const options = [...Object.keys(row.options ?? {}).map(kebabCase), ...global];
       for (const [, option] of words.matchAll(/ --([a-z-]+)/g))
         assert.ok(options.includes(option ?? ''), one);
     }

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it, test } from 'node:test';
-import { readRule, ruleText } from '../../packages/cli/src/commands/firewall/rules.ts';
+import { parseRule, formatRule } from '../../packages/cli/src/commands/firewall/rules.ts';
 import { NO_RATES, PUBLIC_KEY } from '../http/v1/contract/estate.ts';
-import { scratchFolder } from '../support/folder.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { type Cli, cliOf } from './support/run-cli.ts';
+import { type Cli, createCli } from './support/run-cli.ts';
 
 const SSH = 'in tcp 22 203.0.113.0/24 accept';
 const HTTPS = 'in tcp 80,443 0.0.0.0/0 accept';
 
 test('a rule in one line is the object of the contract', () => {
-  assert.deepEqual(readRule(`${SSH} # the office # north`, '--rule'), {
+  assert.deepEqual(parseRule(`${SSH} # the office # north`, '--rule'), {
     direction: 'in',
     proto: 'tcp',
     port: '22',
@@ -25,7 +25,7 @@ test('a rule in one line is the object of the contract', () => {
 
 test('ports are left out where there are none, and are "all" where all are meant', () => {
   const ports = ['out udp all ::/0 drop', 'in icmp 0.0.0.0/0 accept', '  in  any ::/0  reject '].map(
-    (line) => readRule(line, '--rule').port,
+    (line) => parseRule(line, '--rule').port,
   );
   assert.deepEqual(ports, [null, null, null]);
 });
@@ -38,12 +38,12 @@ test('a rule written as a line is read as the same rule', () => {
     'in icmp 0.0.0.0/0 accept',
     'in any ::/0 reject',
   ]) {
-    assert.equal(ruleText({ id: 'fwr_1', note: null, ...readRule(line, '') } as never), line);
+    assert.equal(formatRule({ id: 'fwr_1', note: null, ...parseRule(line, '') } as never), line);
   }
 });
 
 test('a rule that is no rule is refused by the word that is wrong', () => {
-  const refused = (line: string) => assert.throws.bind(null, () => readRule(line, '--rule'));
+  const refused = (line: string) => assert.throws.bind(null, () => parseRule(line, '--rule'));
   refused('')(/--rule: "" has no direction where it belongs: it is one of in, out/);
   refused('up tcp 22 ::/0 accept')(/no direction/);
   refused('in sctp 22 ::/0 accept')(/no protocol where it belongs: it is one of tcp, udp, icmp, any/);
@@ -52,7 +52,7 @@ test('a rule that is no rule is refused by the word that is wrong', () => {
   refused('in tcp 22 ::/0 allow')(/no action where it belongs: it is one of accept, drop, reject/);
 });
 
-describe('skerry firewall', IN_FULL, () => {
+describe('skerry firewall', FULL_ONLY, () => {
   let world: World;
   let cli: Cli;
   let folder: string;
@@ -61,12 +61,12 @@ describe('skerry firewall', IN_FULL, () => {
   before(async () => {
     world = await startWorld(NO_RATES);
     const customer = await world.customer();
-    await world.give(customer, 100_000n);
-    const token = await apiToken(customer);
-    cli = cliOf({ url: world.url, token });
+    await world.addBalance(customer, 100_000n);
+    const token = await createApiToken(customer);
+    cli = createCli({ url: world.url, token });
     folder = scratchFolder();
     mkdirSync(folder);
-    const api = V1Client.over(world.url, token);
+    const api = V1Client.forUrl(world.url, token);
     const { data: images } = (await api.get('/images?family=debian')).body;
     const order = {
       plan: 's1',

@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { NO_RATES } from '../http/v1/contract/estate.ts';
 import { isoFile } from '../support/iso.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { madeFolder } from './support/folder.ts';
-import { type Cli, cliOf } from './support/run-cli.ts';
+import { createFolder } from './support/folder.ts';
+import { type Cli, createCli } from './support/run-cli.ts';
 import { runOnTerminal } from './support/run-on-terminal.ts';
 
-describe('the command line', IN_FULL, () => {
-  const cwd = madeFolder();
+describe('the command line', FULL_ONLY, () => {
+  const cwd = createFolder();
   let world: World;
   let cli: Cli;
   before(async () => {
     world = await startWorld(NO_RATES);
-    cli = cliOf({ url: world.url, token: await apiToken(await world.customer(), 'write') });
+    cli = createCli({ url: world.url, token: await createApiToken(await world.customer(), 'write') });
     writeFileSync(join(cwd, 'own.iso'), isoFile());
     writeFileSync(join(cwd, 'no.iso'), 'not an image');
   });

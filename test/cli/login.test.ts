@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { madeFolder } from './support/folder.ts';
-import { type Cli, cliOf } from './support/run-cli.ts';
+import { createFolder } from './support/folder.ts';
+import { type Cli, createCli } from './support/run-cli.ts';
 import { CTRL_C, runOnTerminal } from './support/run-on-terminal.ts';
 
 describe('skerry login', { concurrency: true }, () => {
@@ -16,8 +16,8 @@ describe('skerry login', { concurrency: true }, () => {
   before(async () => {
     world = await startWorld({ SKERRY_RATE_CAPACITY: '1000', SKERRY_RATE_REFILL_PER_S: '1000' });
     const customer = await world.customer();
-    token = await apiToken(customer);
-    reading = await apiToken(customer, 'read');
+    token = await createApiToken(customer);
+    reading = await createApiToken(customer, 'read');
   });
   after(() => world.close());
 
@@ -26,7 +26,7 @@ describe('skerry login', { concurrency: true }, () => {
     cli.with({ input: `${secret}\n` }, 'login', '--url', world.url, '--token-stdin', ...words);
 
   it('keeps a token from stdin in a file that only its owner reads, and uses it', async () => {
-    const cli = cliOf(null);
+    const cli = createCli(null);
     const { code, stdout, stderr } = await signIn(cli, token, '--name', 'work', '-o', 'json');
     assert.deepEqual([code, stderr], [0, '']);
     assert.deepEqual(JSON.parse(stdout), {
@@ -45,9 +45,9 @@ describe('skerry login', { concurrency: true }, () => {
 
   it(
     'asks for address and token on a terminal, shows no token, and says how far it reaches',
-    IN_FULL,
+    FULL_ONLY,
     async () => {
-      const { env } = cliOf(null);
+      const { env } = createCli(null);
       const keys = [
         { after: 'Address of the host: ', press: `${world.url}/v1/\r` },
         { after: '(not shown): ', press: `${reading}\r` },
@@ -61,16 +61,16 @@ describe('skerry login', { concurrency: true }, () => {
     },
   );
 
-  it('is left by Ctrl-C with 130, and keeps nothing', IN_FULL, async () => {
-    const cli = cliOf(null);
+  it('is left by Ctrl-C with 130, and keeps nothing', FULL_ONLY, async () => {
+    const cli = createCli(null);
     const keys = [{ after: '(not shown): ', press: CTRL_C }];
     const { code, screen } = await runOnTerminal({ env: cli.env, keys }, 'login', '--url', world.url);
     assert.deepEqual([code, /nothing was done/.test(screen)], [130, true], screen);
     assert.deepEqual(await cli.json('context', 'list'), []);
   });
 
-  it('keeps no token that the host does not take, and no address where no host is', IN_FULL, async () => {
-    const cli = cliOf(null);
+  it('keeps no token that the host does not take, and no address where no host is', FULL_ONLY, async () => {
+    const cli = createCli(null);
     const wrong = await signIn(cli, `skerry_live_${'a'.repeat(52)}`);
     assert.equal(wrong.code, 3);
     const nowhere = ['login', '--url', 'http://127.0.0.1:9', '--token-stdin'];
@@ -83,22 +83,22 @@ describe('skerry login', { concurrency: true }, () => {
   });
 
   it('takes no token as an argument', async () => {
-    const { code, stderr } = await cliOf(null)('login', '--token', token);
+    const { code, stderr } = await createCli(null)('login', '--token', token);
     assert.equal(code, 2);
     assert.match(stderr, /skerry login --help/);
     assert.ok(!stderr.includes(token));
   });
 
-  it('warns before a token goes over a line that is not encrypted', IN_FULL, async () => {
-    const { stderr } = await cliOf(null).with(
+  it('warns before a token goes over a line that is not encrypted', FULL_ONLY, async () => {
+    const { stderr } = await createCli(null).with(
       { input: token },
       ...['login', '--url', 'http://skerry.invalid', '--token-stdin'],
     );
     assert.match(stderr, /is not encrypted/);
   });
 
-  it('lets no second account push out the first unless one says so', IN_FULL, async () => {
-    const cli = cliOf(null);
+  it('lets no second account push out the first unless one says so', FULL_ONLY, async () => {
+    const cli = createCli(null);
     assert.equal((await signIn(cli, token)).code, 0);
     assert.equal((await signIn(cli, token)).code, 0, 'the same again is no question');
     const second = await signIn(cli, reading);
@@ -107,8 +107,8 @@ describe('skerry login', { concurrency: true }, () => {
     assert.equal((await signIn(cli, reading, '--name', '127.0.0.1')).code, 0);
   });
 
-  it('loses none of many contexts that are made at once', IN_FULL, async () => {
-    const cli = cliOf(null);
+  it('loses none of many contexts that are made at once', FULL_ONLY, async () => {
+    const cli = createCli(null);
     const names = ['a', 'b', 'c', 'd', 'e'];
     const made = await Promise.all(names.map((name) => signIn(cli, token, '--name', name)));
     assert.deepEqual([...new Set(made.map(({ code }) => code))], [0]);
@@ -119,12 +119,12 @@ describe('skerry login', { concurrency: true }, () => {
     );
   });
 
-  it('warns of a file that others can read, and follows a link to it', IN_FULL, async () => {
-    const cli = cliOf(null);
+  it('warns of a file that others can read, and follows a link to it', FULL_ONLY, async () => {
+    const cli = createCli(null);
     assert.equal((await signIn(cli, token)).code, 0);
     chmodSync(fileOf(cli), 0o644);
     assert.match((await cli('server', 'list')).stderr, /others can read the tokens/);
-    const link = join(madeFolder(), 'link.json');
+    const link = join(createFolder(), 'link.json');
     symlinkSync(fileOf(cli), link);
     const over = { ...cli.env, SKERRY_CONFIG: link };
     const renamed = await cli.with({ env: over }, 'context', 'rename', '127.0.0.1', 'work');
@@ -133,8 +133,8 @@ describe('skerry login', { concurrency: true }, () => {
     assert.equal(JSON.parse(readFileSync(fileOf(cli), 'utf8')).current, 'work');
   });
 
-  it('is undone by logout, which says that the token is still good', IN_FULL, async () => {
-    const cli = cliOf(null);
+  it('is undone by logout, which says that the token is still good', FULL_ONLY, async () => {
+    const cli = createCli(null);
     assert.equal((await signIn(cli, token, '--name', 'work')).code, 0);
     const { code, screen } = await runOnTerminal({ env: cli.env }, 'logout');
     assert.equal(code, 0, screen);
@@ -144,11 +144,11 @@ describe('skerry login', { concurrency: true }, () => {
     assert.equal((await cli('logout')).code, 2);
   });
 
-  it('says of a corrupt file which one it is', IN_FULL, async () => {
-    const path = join(madeFolder(), 'config.json');
+  it('says of a corrupt file which one it is', FULL_ONLY, async () => {
+    const path = join(createFolder(), 'config.json');
     for (const text of ['{', '[]', '{"contexts":{"a":1}}', '{"current":1,"contexts":{}}', 'null']) {
       writeFileSync(path, text, { mode: 0o600 });
-      const { code, stderr } = await cliOf(null).with({ env: { SKERRY_CONFIG: path } }, 'context', 'list');
+      const { code, stderr } = await createCli(null).with({ env: { SKERRY_CONFIG: path } }, 'context', 'list');
       assert.equal(code, 2, text);
       assert.ok(stderr.includes(path) && stderr.split('\n').length === 2, stderr);
     }

@@ -7,7 +7,7 @@ import { OPERATIONS } from './support/recorder.ts';
 const IDS = OPERATIONS.map(({ id }) => id);
 
 test('every operation of the document is what some command is for', () => {
-  const done = new Set<string | undefined>(COMMANDS.map(({ does }) => does[0]));
+  const done = new Set<string | undefined>(COMMANDS.map(({ operations }) => operations[0]));
   assert.deepEqual(
     IDS.filter((id) => !done.has(id)),
     [],
@@ -15,8 +15,8 @@ test('every operation of the document is what some command is for', () => {
 });
 
 test('no command names an operation that the document does not have', () => {
-  const unknown = COMMANDS.flatMap(({ name, does }) =>
-    does.filter((id) => !IDS.includes(id)).map((id) => `${name}: ${id}`),
+  const unknown = COMMANDS.flatMap(({ name, operations }) =>
+    operations.filter((id) => !IDS.includes(id)).map((id) => `${name}: ${id}`),
   );
   assert.deepEqual(unknown, []);
 });

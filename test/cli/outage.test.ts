@@ -1,17 +1,17 @@
 /** A service that is away for a moment, behind a proxy that says so. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { type ExampleWorld, startExampleWorld } from './support/example-account.ts';
 import { type Recorder, startRecorder } from './support/recorder.ts';
-import { type Cli, cliOf } from './support/run-cli.ts';
+import { type Cli, createCli } from './support/run-cli.ts';
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBWBlpcKVr8nCRYeXJsJkQy7jLRJJpXlLZ3GWVLDdRx0 laptop';
 /** One call tries four times before it gives up. */
 const REFUSED = 6;
 
-describe('a service that is away while a command waits', IN_FULL, () => {
+describe('a service that is away while a command waits', FULL_ONLY, () => {
   let world: ExampleWorld;
   let way: Recorder;
   let cli: Cli;
@@ -24,7 +24,7 @@ describe('a service that is away while a command waits', IN_FULL, () => {
       refused += 1;
       return true;
     });
-    cli = cliOf({ url: way.url, token: await apiToken(await world.customer(100)) });
+    cli = createCli({ url: way.url, token: await createApiToken(await world.customer(100)) });
     await cli.json('ssh-key', 'create', '--name', 'laptop', '--public-key', KEY);
   });
   after(async () => {

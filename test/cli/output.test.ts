@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { IN_FULL } from '../support/runs.ts';
-import { type Cli, cliOf, runProgram } from './support/run-cli.ts';
-import { lineOnTerminal, runOnTerminal } from './support/run-on-terminal.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { type Cli, createCli, runProgram } from './support/run-cli.ts';
+import { runLineOnTerminal, runOnTerminal } from './support/run-on-terminal.ts';
 
 const BIN = fileURLToPath(new URL('../../packages/cli/bin/skerry.js', import.meta.url));
 const PAGE_SIZE = 100;
@@ -47,7 +47,7 @@ describe('what the command prints', { concurrency: true }, () => {
   let server: Server;
   const of = (token: string): Cli => {
     const { port } = server.address() as AddressInfo;
-    return cliOf({ url: `http://127.0.0.1:${port}`, token });
+    return createCli({ url: `http://127.0.0.1:${port}`, token });
   };
   before(async () => {
     server = createServer((request, response) => {
@@ -70,14 +70,14 @@ describe('what the command prints', { concurrency: true }, () => {
     assert.ok(Number(bytes) > BIG_BYTES, bytes);
   });
 
-  it('ends quietly when whoever reads has read enough', IN_FULL, async () => {
+  it('ends quietly when whoever reads has read enough', FULL_ONLY, async () => {
     const { env } = of('big');
     const line = `set -o pipefail; '${process.execPath}' '${BIN}' volume list --limit 100000 | head -1`;
     const { code, stdout, stderr } = await runProgram(['bash', '-c', line], { env });
     assert.deepEqual([code, stderr, stdout.startsWith('ID ')], [0, '', true]);
   });
 
-  it('says in one line that a disk is full', IN_FULL, async () => {
+  it('says in one line that a disk is full', FULL_ONLY, async () => {
     const { env } = of('long');
     const line = `'${process.execPath}' '${BIN}' volume list > /dev/full`;
     const { code, stderr } = await runProgram(['bash', '-c', line], { env });
@@ -114,7 +114,7 @@ describe('what the command prints', { concurrency: true }, () => {
     }
   });
 
-  it('is cut on a terminal only, and there only where a line would not fit', IN_FULL, async () => {
+  it('is cut on a terminal only, and there only where a line would not fit', FULL_ONLY, async () => {
     const cli = of('long');
     const { stdout } = await cli('volume', 'list');
     assert.ok(stdout.includes('x'.repeat(120)));
@@ -140,10 +140,10 @@ describe('what the command prints', { concurrency: true }, () => {
     assert.deepEqual([none.code, none.stderr], [2, 'skerry: --output: this command has no columns\n']);
   });
 
-  it('leaves stderr empty but on a terminal, and with --quiet there, too', IN_FULL, async () => {
+  it('leaves stderr empty but on a terminal, and with --quiet there, too', FULL_ONLY, async () => {
     const { env } = of('long');
     const on = (words: string) =>
-      lineOnTerminal({ env }, `'${process.execPath}' '${BIN}' ${words} >/dev/null`);
+      runLineOnTerminal({ env }, `'${process.execPath}' '${BIN}' ${words} >/dev/null`);
     const [noted, quiet] = await Promise.all([on('context use none; true'), on('--quiet volume list')]);
     assert.match(noted.screen, /no context/);
     assert.equal(quiet.screen, '');

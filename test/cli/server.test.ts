@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { readId } from '../../src/kernel/ids.ts';
+import { parseId } from '../../src/kernel/ids.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { NO_RATES, PUBLIC_KEY } from '../http/v1/contract/estate.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { madeFolder } from './support/folder.ts';
-import { type Cli, cliOf } from './support/run-cli.ts';
+import { createFolder } from './support/folder.ts';
+import { type Cli, createCli } from './support/run-cli.ts';
 import { runOnTerminal } from './support/run-on-terminal.ts';
 
 const ORDER = ['--plan', 's1', '--region', 'par', '--image', 'debian'];
@@ -22,10 +22,10 @@ let token: string;
 before(async () => {
   world = await startWorld(NO_RATES);
   const customer = await world.customer();
-  await world.give(customer, 20_000n);
-  token = await apiToken(customer, 'write');
-  cli = cliOf({ url: world.url, token });
-  api = V1Client.over(world.url, token);
+  await world.addBalance(customer, 20_000n);
+  token = await createApiToken(customer, 'write');
+  cli = createCli({ url: world.url, token });
+  api = V1Client.forUrl(world.url, token);
 });
 after(() => world.close());
 
@@ -94,7 +94,7 @@ describe('skerry server', () => {
     );
   });
 
-  it('create says that what could not be provisioned was given back', IN_FULL, async () => {
+  it('create says that what could not be provisioned was given back', FULL_ONLY, async () => {
     await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 1_000 });
     try {
       const { code, stdout, stderr } = await cli('server', 'create', 'doomed', ...ORDER);
@@ -107,7 +107,7 @@ describe('skerry server', () => {
     }
   });
 
-  it('list shows a name without its id where the terminal is too narrow for both', IN_FULL, async () => {
+  it('list shows a name without its id where the terminal is too narrow for both', FULL_ONLY, async () => {
     const { env } = cli;
     const narrow = await runOnTerminal({ env }, 'server', 'list');
     assert.match(narrow.screen, /^NAME +STATUS +PLAN +REGION +IPV4 +PAID UNTIL\r\n/);
@@ -127,7 +127,7 @@ describe('skerry server', () => {
     assert.deepEqual([code, /say what to change/.test(stderr)], [2, true]);
   });
 
-  it('update adds and takes away single tags and labels, and leaves the others', IN_FULL, async () => {
+  it('update adds and takes away single tags and labels, and leaves the others', FULL_ONLY, async () => {
     await columns('server', 'update', 'web-1', '--tag', 'web,old', '--label', 'a=1', '--label', 'b=2');
     const words = ['--add-tag', 'new', '--remove-tag', 'old', '--add-label', 'c=3', '--remove-label', 'a'];
     const shown = await columns('server', 'update', 'web-1', ...words, '-o', 'columns=tags,labels');
@@ -136,7 +136,7 @@ describe('skerry server', () => {
     assert.deepEqual([code, /--tag replaces all/.test(stderr)], [2, true]);
   });
 
-  it('set-rdns sets and removes host names', IN_FULL, async () => {
+  it('set-rdns sets and removes host names', FULL_ONLY, async () => {
     const chosen = ['-o', 'columns=ipv4_rdns,ipv6_rdns'];
     const set = ['--ipv4', 'web.example.org', '--ipv6', 'six.example.org'];
     assert.equal(
@@ -150,7 +150,7 @@ describe('skerry server', () => {
   });
 
   it('ssh hands over to the ssh of the machine, and leaves with its exit code', async () => {
-    const bin = madeFolder();
+    const bin = createFolder();
     writeFileSync(join(bin, 'ssh'), '#!/bin/sh\nfor word; do echo "$word"; done\ncat\nexit 7\n');
     chmodSync(join(bin, 'ssh'), 0o755);
     const env = { PATH: `${bin}:${process.env.PATH}` };
@@ -188,17 +188,17 @@ describe('skerry server', () => {
       '--help',
     );
     assert.equal(plain.stdout, `-i\nkey\nroot@${made.ipv4.address}\nls\n-la\n-o\nx\n--help\n`);
-    const none = await cli.with({ env: { PATH: madeFolder() } }, 'server', 'ssh', 'web-1');
+    const none = await cli.with({ env: { PATH: createFolder() } }, 'server', 'ssh', 'web-1');
     assert.match(none.stderr, /there is no ssh on this machine: sign in to root@/);
   });
 
-  it('reboot waits for its event', IN_FULL, async () => {
+  it('reboot waits for its event', FULL_ONLY, async () => {
     assert.equal(await columns('server', 'reboot', 'web-1', '--hard', '-o', 'columns=status'), 'running');
     const { body } = await api.get(`/audit/events?filter[resource]=${made.id}&filter[action]=server.reboot`);
     assert.equal(body.data.length, 1);
   });
 
-  it('reboot looks for its end where it cannot listen for it', IN_FULL, async () => {
+  it('reboot looks for its end where it cannot listen for it', FULL_ONLY, async () => {
     const left = new AbortController();
     const headers = { authorization: `Bearer ${token}`, 'x-service-beta': 'true' };
     const open = () => fetch(`${world.url}/v1/events`, { headers, signal: left.signal });
@@ -216,7 +216,7 @@ describe('skerry server', () => {
     }
   });
 
-  it('metrics sums up for people, and gives programs what the API gives', IN_FULL, async () => {
+  it('metrics sums up for people, and gives programs what the API gives', FULL_ONLY, async () => {
     await world.advance(3 * 3_600);
     const { stdout } = await cli('server', 'metrics', 'web-1');
     assert.match(
@@ -227,13 +227,13 @@ describe('skerry server', () => {
     assert.deepEqual(series, (await api.get(`/servers/${made.id}/metrics`)).body.series);
   });
 
-  it('console prints an address, and nothing else', IN_FULL, async () => {
+  it('console prints an address, and nothing else', FULL_ONLY, async () => {
     const { code, stdout, stderr } = await cli('server', 'console', 'web-1');
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, new RegExp(`^${world.url}/console\\?path=\\S+\\n$`));
   });
 
-  it('rebuild and delete do nothing without a yes', IN_FULL, async () => {
+  it('rebuild and delete do nothing without a yes', FULL_ONLY, async () => {
     for (const verb of ['rebuild', 'delete']) {
       const { code, stderr } = await cli('server', verb, 'web-1');
       assert.equal(code, 11);
@@ -242,7 +242,7 @@ describe('skerry server', () => {
     assert.equal((await api.get(`/servers/${made.id}`)).body.status, 'running');
   });
 
-  it('rebuild installs another image by its name', IN_FULL, async () => {
+  it('rebuild installs another image by its name', FULL_ONLY, async () => {
     const image = await columns(
       'server',
       'rebuild',
@@ -257,14 +257,14 @@ describe('skerry server', () => {
     assert.equal(body.family, 'alpine');
   });
 
-  it('rescue prints the password once, even to whoever does not wait', IN_FULL, async () => {
+  it('rescue prints the password once, even to whoever does not wait', FULL_ONLY, async () => {
     const { stdout, stderr } = await cli('server', 'rescue', 'web-1', '--no-wait', '-o', 'json');
     assert.equal(JSON.parse(stdout).rescue.username, 'root');
     assert.match(stderr, /shown this once/);
     await world.settle();
   });
 
-  it('stop, start and a restored snapshot end as they should', IN_FULL, async () => {
+  it('stop, start and a restored snapshot end as they should', FULL_ONLY, async () => {
     assert.equal(await columns('server', 'stop', 'web-1', '-o', 'columns=status'), 'stopped');
     const stopped = await cli('server', 'ssh', 'web-1');
     assert.deepEqual([stopped.code, /`skerry server start web-1`/.test(stopped.stderr)], [6, true]);
@@ -280,9 +280,9 @@ describe('skerry server', () => {
     assert.equal((await api.get(`/servers/${made.id}`)).status, 404);
   });
 
-  it('stop fails when the service gives it up', IN_FULL, async () => {
+  it('stop fails when the service gives it up', FULL_ONLY, async () => {
     const { id } = await cli.json('server', 'create', 'lost', ...ORDER);
-    await world.simulator.lose(readId('server', id) ?? '');
+    await world.simulator.loseMachine(parseId('server', id) ?? '');
     const { code, stderr } = await cli('server', 'stop', 'lost');
     assert.deepEqual(
       [code, stderr],

@@ -3,13 +3,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { publicKeyOf } from '../../packages/cli/src/commands/ssh-key/public-key.ts';
+import { readPublicKey } from '../../packages/cli/src/commands/ssh-key/public-key.ts';
 import { NO_RATES, PUBLIC_KEY } from '../http/v1/contract/estate.ts';
-import { scratchFolder } from '../support/folder.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { type Cli, cliOf, runProgram } from './support/run-cli.ts';
+import { type Cli, createCli, runProgram } from './support/run-cli.ts';
 
 const PRIVATE = [
   '-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n',
@@ -28,7 +28,7 @@ function fileOf(name: string, text: string): string {
 }
 
 const read = (given: { publicKey?: string; publicKeyFile?: string }, env = {}) =>
-  publicKeyOf({ publicKey: undefined, publicKeyFile: undefined, ...given }, env);
+  readPublicKey({ publicKey: undefined, publicKeyFile: undefined, ...given }, env);
 
 test('a private key is refused, from a file and from the command line, and is not repeated', async () => {
   for (const text of PRIVATE) {
@@ -70,17 +70,17 @@ test('stdin is read where it has nothing to read just now', async () => {
     'sys.exit(subprocess.run(sys.argv[1:], stdin=r).returncode)\n';
   const words = [process.execPath, BIN, 'ssh-key', 'create', '--public-key-file', '-'];
   const { code, stderr } = await runProgram(['python3', '-c', script, ...words], {
-    env: cliOf({ url: 'http://127.0.0.1:9', token: 'x' }).env,
+    env: createCli({ url: 'http://127.0.0.1:9', token: 'x' }).env,
   });
   assert.deepEqual([code, /is a private key/.test(stderr)], [2, true], stderr);
 });
 
-describe('skerry ssh-key', IN_FULL, () => {
+describe('skerry ssh-key', FULL_ONLY, () => {
   let world: World;
   let cli: Cli;
   before(async () => {
     world = await startWorld(NO_RATES);
-    cli = cliOf({ url: world.url, token: await apiToken(await world.customer()) });
+    cli = createCli({ url: world.url, token: await createApiToken(await world.customer()) });
   });
   after(() => world.close());
 

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { FULL, IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { type Cli, cliOf } from './support/run-cli.ts';
+import { type Cli, createCli } from './support/run-cli.ts';
 import { CTRL_C, runOnTerminal } from './support/run-on-terminal.ts';
-import { within } from './support/within.ts';
+import { withTimeout } from './support/with-timeout.ts';
 
 describe('skerry on a terminal', { concurrency: true }, () => {
   let world: World;
@@ -17,7 +17,7 @@ describe('skerry on a terminal', { concurrency: true }, () => {
   let silent: Server;
   before(async () => {
     world = await startWorld({ SKERRY_RATE_CAPACITY: '1000', SKERRY_RATE_REFILL_PER_S: '1000' });
-    cli = cliOf({ url: world.url, token: await apiToken(await world.customer()) });
+    cli = createCli({ url: world.url, token: await createApiToken(await world.customer()) });
     silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   });
@@ -35,7 +35,7 @@ describe('skerry on a terminal', { concurrency: true }, () => {
 
   it('asks before it destroys, and does nothing after anything but a yes', async () => {
     await volume('kept');
-    for (const press of FULL ? ['n\r', '\r', 'yep\r', 'no y\r'] : ['\r']) {
+    for (const press of IS_FULL_RUN ? ['n\r', '\r', 'yep\r', 'no y\r'] : ['\r']) {
       const keys = [{ after: 'Go on? [y/N] ', press }];
       const { code, screen } = await runOnTerminal({ env: cli.env, keys }, 'volume', 'delete', 'kept');
       assert.deepEqual([code, /nothing was done/.test(screen)], [11, true], screen);
@@ -48,7 +48,7 @@ describe('skerry on a terminal', { concurrency: true }, () => {
     assert.ok(!(await has('kept')));
   });
 
-  it('asks nobody where there is no terminal: --yes says it', IN_FULL, async () => {
+  it('asks nobody where there is no terminal: --yes says it', FULL_ONLY, async () => {
     await volume('asked');
     const { code, stderr } = await cli('volume', 'delete', 'asked');
     assert.deepEqual([code, /--yes/.test(stderr), await has('asked')], [11, true, true]);
@@ -56,7 +56,7 @@ describe('skerry on a terminal', { concurrency: true }, () => {
     assert.ok(!(await has('asked')));
   });
 
-  it('shows progress where somebody watches, and neither in a pipe nor with --quiet', IN_FULL, async () => {
+  it('shows progress where somebody watches, and neither in a pipe nor with --quiet', FULL_ONLY, async () => {
     const words = ['topup', '--coin', 'LTC', '--amount-usd', '30', '--timeout', '1'];
     const [shown, quiet, piped] = await Promise.all([
       runOnTerminal({ env: cli.env }, ...words),
@@ -73,11 +73,11 @@ describe('skerry on a terminal', { concurrency: true }, () => {
   });
 
   it('is stopped by Ctrl-C while the host does not answer', async () => {
-    const asked = within(once(silent, 'request'), 'a request of the command');
-    const { child, end } = cli.begin({ env: { SKERRY_API_URL: silentUrl() } }, 'server', 'list');
+    const asked = withTimeout(once(silent, 'request'), 'a request of the command');
+    const { child, result } = cli.start({ env: { SKERRY_API_URL: silentUrl() } }, 'server', 'list');
     await asked;
     child.kill('SIGINT');
-    const { code, stderr } = await end;
+    const { code, stderr } = await result;
     assert.deepEqual([code, stderr], [130, 'skerry: stopped\n']);
   });
 });

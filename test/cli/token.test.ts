@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, test } from 'node:test';
 import type { ApiToken } from '@skerry/sdk';
-import { isInUse } from '../../packages/cli/src/commands/token/in-use.ts';
-import { ahead, back } from '../../packages/cli/src/moments.ts';
+import { checkInUse } from '../../packages/cli/src/commands/token/in-use.ts';
+import { futureTime, pastTime } from '../../packages/cli/src/time-options.ts';
 import { NO_RATES } from '../http/v1/contract/estate.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { type Cli, cliOf } from './support/run-cli.ts';
+import { type Cli, createCli } from './support/run-cli.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -23,40 +23,40 @@ test('the token in use is known where no other was used within the same minute',
   const never = tokenOf('tok_3', null);
   const all = [used, earlier, never];
   assert.deepEqual(
-    all.map((one) => isInUse(one, all)),
+    all.map((one) => checkInUse(one, all)),
     ['yes', 'no', 'no'],
   );
   const close = tokenOf('tok_4', '2026-01-02T11:59:30Z');
   assert.deepEqual(
-    [used, close, never].map((one) => isInUse(one, [...all, close])),
+    [used, close, never].map((one) => checkInUse(one, [...all, close])),
     ['perhaps', 'perhaps', 'no'],
   );
 });
 
 test('a moment is RFC 3339, a date, or a span from now on or back from now', () => {
   const from = Date.now();
-  const spanMs = (text: string, option = ahead('')) => Date.parse(option.read([text], '') ?? '') - from;
+  const spanMs = (text: string, option = futureTime('')) => Date.parse(option.parse([text], '') ?? '') - from;
   assert.ok(Math.abs(spanMs('90d') - 90 * DAY_MS) < 5_000);
   assert.ok(Math.abs(spanMs('2w') - 14 * DAY_MS) < 5_000);
-  assert.ok(Math.abs(spanMs('12h', back('')) + DAY_MS / 2) < 5_000);
-  assert.equal(ahead('').read(['2027-01-31'], ''), '2027-01-31T00:00:00Z');
-  assert.equal(ahead('').read(['2027-01-31T12:00:00+01:00'], ''), '2027-01-31T12:00:00+01:00');
-  assert.equal(ahead('').read(undefined, ''), undefined);
+  assert.ok(Math.abs(spanMs('12h', pastTime('')) + DAY_MS / 2) < 5_000);
+  assert.equal(futureTime('').parse(['2027-01-31'], ''), '2027-01-31T00:00:00Z');
+  assert.equal(futureTime('').parse(['2027-01-31T12:00:00+01:00'], ''), '2027-01-31T12:00:00+01:00');
+  assert.equal(futureTime('').parse(undefined, ''), undefined);
   for (const text of ['', '90', 'd', '-1d', '1.5h', 'tomorrow', '2027-01-31T12:00']) {
     assert.throws(
-      () => ahead('').read([text], '--expires-at'),
+      () => futureTime('').parse([text], '--expires-at'),
       /^Error: --expires-at: ".*" is no time/,
       text,
     );
   }
 });
 
-describe('skerry token', IN_FULL, () => {
+describe('skerry token', FULL_ONLY, () => {
   let world: World;
   let cli: Cli;
   before(async () => {
     world = await startWorld(NO_RATES);
-    cli = cliOf({ url: world.url, token: await apiToken(await world.customer(), 'write') });
+    cli = createCli({ url: world.url, token: await createApiToken(await world.customer(), 'write') });
   });
   after(() => world.close());
 

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Topup } from '@skerry/sdk';
 import { encode } from 'uqr';
-import { turn } from '../../src/domain/switches/switch.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { setSwitch } from '../../src/domain/switches/switch.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { type Cli, cliOf } from './support/run-cli.ts';
+import { type Cli, createCli } from './support/run-cli.ts';
 import { CTRL_C, runOnTerminal } from './support/run-on-terminal.ts';
 
 const LOOK_MS = 20;
 const DEADLINE_MS = 20_000;
 
-describe('skerry topup', { concurrency: true, ...IN_FULL }, () => {
+describe('skerry topup', { concurrency: true, ...FULL_ONLY }, () => {
   let world: World;
   before(async () => {
     world = await startWorld({ SKERRY_RATE_CAPACITY: '1000', SKERRY_RATE_REFILL_PER_S: '1000' });
@@ -21,9 +21,9 @@ describe('skerry topup', { concurrency: true, ...IN_FULL }, () => {
 
   /** A customer of his own, so that the newest top-up is the one that the test made. */
   const account = async (scope: 'read' | 'billing' = 'billing') => {
-    const token = await apiToken(await world.customer(), scope);
-    const v1 = V1Client.over(world.url, token);
-    const cli = cliOf({ url: world.url, token });
+    const token = await createApiToken(await world.customer(), scope);
+    const v1 = V1Client.forUrl(world.url, token);
+    const cli = createCli({ url: world.url, token });
     const made = async (): Promise<Topup> => {
       for (const deadlineMs = Date.now() + DEADLINE_MS; Date.now() < deadlineMs; ) {
         const { body } = await v1.get('/billing/topup');
@@ -149,12 +149,12 @@ describe('skerry topup', { concurrency: true, ...IN_FULL }, () => {
   });
 });
 
-describe('skerry topup, when it is not credited', IN_FULL, () => {
+describe('skerry topup, when it is not credited', FULL_ONLY, () => {
   let world: World;
   let cli: Cli;
   before(async () => {
     world = await startWorld({ SKERRY_RATE_CAPACITY: '1000', SKERRY_RATE_REFILL_PER_S: '1000' });
-    cli = cliOf({ url: world.url, token: await apiToken(await world.customer()) });
+    cli = createCli({ url: world.url, token: await createApiToken(await world.customer()) });
   });
   after(() => world.close());
 
@@ -162,12 +162,12 @@ describe('skerry topup, when it is not credited', IN_FULL, () => {
 
   it('ends with 10 and the way to a refund while credits are held', async () => {
     const topup = await create();
-    await turn(world.opened.service, 'topup-credit', false);
+    await setSwitch(world.opened.service, 'topup-credit', false);
     const { coin, deposit_address: address, deposit_amount: amount } = topup;
     await world.sandbox('payments', { coin, address, amount });
     await world.sandbox('blocks', { coin, count: 30 });
     await world.settle();
-    await turn(world.opened.service, 'topup-credit', true);
+    await setSwitch(world.opened.service, 'topup-credit', true);
     const { code, stdout, stderr } = await cli('topup', 'describe', topup.id, '--wait');
     assert.deepEqual([code, stdout.includes(topup.id)], [10, true]);
     assert.match(stderr, /credits are held at the moment. Nothing is lost/);

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
-import { type ExampleAccount, makeExampleAccount, startExampleWorld } from './support/example-account.ts';
-import { type Cli, cliOf } from './support/run-cli.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
+import { type ExampleAccount, createExampleAccount, startExampleWorld } from './support/example-account.ts';
+import { type Cli, createCli } from './support/run-cli.ts';
 
-describe('skerry volume, snapshot, audit and ledger', IN_FULL, () => {
+describe('skerry volume, snapshot, audit and ledger', FULL_ONLY, () => {
   let account: ExampleAccount;
   let cli: Cli;
   before(async () => {
-    account = await makeExampleAccount(await startExampleWorld());
-    cli = cliOf({ url: account.world.url, token: account.token });
+    account = await createExampleAccount(await startExampleWorld());
+    cli = createCli({ url: account.world.url, token: account.token });
   });
   after(() => account.world.close());
 
@@ -65,7 +65,7 @@ describe('skerry volume, snapshot, audit and ledger', IN_FULL, () => {
     const [charge, ...more] = await cli.json('ledger', '--type', 'charge');
     assert.deepEqual([charge.type, more], ['charge', []]);
     const customer = await account.world.customer();
-    const run = { env: { SKERRY_TOKEN: await apiToken(customer, 'write') } };
+    const run = { env: { SKERRY_TOKEN: await createApiToken(customer, 'write') } };
     assert.equal((await cli.with(run, 'ledger')).code, 4);
   });
 });

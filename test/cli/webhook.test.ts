@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { answer } from '../support/receiver.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { type ExampleAccount, makeExampleAccount, startExampleWorld } from './support/example-account.ts';
-import { type Cli, cliOf, runProgram } from './support/run-cli.ts';
+import { respondWith } from '../support/webhook-receiver.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { type ExampleAccount, createExampleAccount, startExampleWorld } from './support/example-account.ts';
+import { type Cli, createCli, runProgram } from './support/run-cli.ts';
 
-describe('skerry webhook and events', IN_FULL, () => {
+describe('skerry webhook and events', FULL_ONLY, () => {
   let account: ExampleAccount;
   let cli: Cli;
   let env: Readonly<Record<string, string>>;
   before(async () => {
-    account = await makeExampleAccount(await startExampleWorld());
-    cli = cliOf({ url: account.world.url, token: account.token });
+    account = await createExampleAccount(await startExampleWorld());
+    cli = createCli({ url: account.world.url, token: account.token });
     env = { ...cli.env, PATH: `${join(account.folder, 'bin')}:${process.env.PATH}` };
   });
   after(() => account.world.close());
@@ -32,13 +32,13 @@ describe('skerry webhook and events', IN_FULL, () => {
 
   it('says how a ping went, and leaves with 10 where nobody took it', async () => {
     const { receiver } = account.world;
-    const url = receiver.url('/broken', answer(500));
+    const url = receiver.url('/broken', respondWith(500));
     const { id } = await cli.json('webhook', 'create', url, '--event', 'server.suspended');
     const { code, stdout, stderr } = await cli('webhook', 'test', id);
     assert.equal(code, 10);
     assert.match(stdout, /HTTP status: +500\n/);
     assert.match(stderr, /^skerry: delivery del_\w+ is failed: HTTP 500\n$/);
-    receiver.url('/broken', answer(204));
+    receiver.url('/broken', respondWith(204));
     const [failed] = await cli.json('webhook', 'deliveries', id, '--status', 'failed');
     const replayed = await cli.json('webhook', 'replay', id, failed.id);
     assert.deepEqual([replayed.status, replayed.event], ['delivered', failed.event]);
@@ -59,10 +59,10 @@ describe('skerry webhook and events', IN_FULL, () => {
 
   it('follows events, a JSON object a line, and ends without a word on Ctrl-C', async () => {
     const words = ['events', '--after', '0', '--type', 'snapshot,volume', '-o', 'json'];
-    const { child, end, until } = cli.begin({}, ...words);
-    await until(/\n/);
+    const { child, result, waitForOutput } = cli.start({}, ...words);
+    await waitForOutput(/\n/);
     child.kill('SIGINT');
-    const { code, stdout, stderr } = await end;
+    const { code, stdout, stderr } = await result;
     const events = stdout
       .trim()
       .split('\n')
@@ -72,8 +72,8 @@ describe('skerry webhook and events', IN_FULL, () => {
   });
 
   it('tells of what happens from now on', async () => {
-    const { child, end, until, stop } = cli.begin({}, 'events', '--type', 'token');
-    const told = until(/\n/);
+    const { child, result, waitForOutput, stop } = cli.start({}, 'events', '--type', 'token');
+    const told = waitForOutput(/\n/);
     let isOver = false;
     const over = () => {
       isOver = true;
@@ -84,7 +84,7 @@ describe('skerry webhook and events', IN_FULL, () => {
       while (!isOver) await cli.json('token', 'create', '--name', 'told', '--scope', 'read');
       await told;
       child.kill('SIGINT');
-      const { stdout } = await end;
+      const { stdout } = await result;
       assert.match(stdout, /^\d+ +\d{4}-\d\d-\d\d \d\d:\d\d +token\.created +told\/tok_\w+\n/);
     } finally {
       stop();

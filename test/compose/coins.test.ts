@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
-import { announceLines, warningLines } from '../../src/compose/announce.ts';
-import { realCoins, requireKeys } from '../../src/compose/coins.ts';
-import { numbered } from '../../src/compose/derive.ts';
-import { proveCoins } from '../../src/compose/prove-coins.ts';
+import { formatReadyLines, formatWarnings } from '../../src/compose/startup-messages.ts';
+import { createRealCoins, validateCoinKeys } from '../../src/compose/coins.ts';
+import { createAddressDeriver } from '../../src/compose/derive-addresses.ts';
+import { checkCoins } from '../../src/compose/check-coins.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
-import { addressNumber } from '../../src/drivers/chain/evm/driver.ts';
-import { WitnessedChain } from '../../src/drivers/chain/witnessed.ts';
-import { Refusal } from '../../src/kernel/refusal.ts';
+import { derivationIndex } from '../../src/drivers/chain/evm/driver.ts';
+import { CrossCheckedChain } from '../../src/drivers/chain/cross-checked.ts';
+import { OperatorError } from '../../src/kernel/operator-error.ts';
 import type { AddressPool } from '../../src/ports/chain.ts';
 import { COIN_CODES, type CoinCode } from '../../src/spec/coins.ts';
 
@@ -40,7 +40,7 @@ const ALL: Record<string, string> = {
   SKERRY_SOL_URL: NOWHERE,
 };
 
-function live(env: Readonly<Record<string, string>> = {}): Config {
+function liveConfig(env: Readonly<Record<string, string>> = {}): Config {
   return loadConfig({
     SKERRY_MODE: 'live',
     SKERRY_COMPUTE: 'qemu',
@@ -49,20 +49,20 @@ function live(env: Readonly<Record<string, string>> = {}): Config {
   });
 }
 
-const coinsOf = (config: Config) =>
-  realCoins(config, {
-    paid: () => async () => new Set(),
-    own: () => async () => new Set(),
-    pool: () => ({}) as AddressPool,
-    count: async () => 0,
+const createCoins = (config: Config) =>
+  createRealCoins(config, {
+    paidAddresses: () => async () => new Set(),
+    ownAddresses: () => async () => new Set(),
+    addressPool: () => ({}) as AddressPool,
+    nextIndex: async () => 0,
     now: () => new Date(),
   });
 
-function refused(env: Readonly<Record<string, string>>): string {
+function coinsError(env: Readonly<Record<string, string>>): string {
   try {
-    requireKeys(live(env));
+    validateCoinKeys(liveConfig(env));
   } catch (error) {
-    assert.ok(error instanceof Refusal);
+    assert.ok(error instanceof OperatorError);
     assert.doesNotMatch(error.message, /\n/);
     return error.message;
   }
@@ -71,45 +71,45 @@ function refused(env: Readonly<Record<string, string>>): string {
 
 describe('the coins of a live service', () => {
   it('are those that have their settings, two on Ethereum and two on Tron', () => {
-    const all = coinsOf(live(ALL));
+    const all = createCoins(liveConfig(ALL));
     assert.deepEqual(all.map(({ coin }) => coin).sort(), [...COIN_CODES].sort());
     for (const { coin, driver } of all) assert.equal(driver.coin, coin);
     const { SKERRY_ETH_URL, SKERRY_ETH_XPUB } = ALL;
-    const some = coinsOf(
-      live({ SKERRY_ETH_URL: String(SKERRY_ETH_URL), SKERRY_ETH_XPUB: String(SKERRY_ETH_XPUB) }),
+    const some = createCoins(
+      liveConfig({ SKERRY_ETH_URL: String(SKERRY_ETH_URL), SKERRY_ETH_XPUB: String(SKERRY_ETH_XPUB) }),
     );
     assert.deepEqual(
       some.map(({ coin }) => coin),
       ['ETH', 'USDT'],
     );
-    assert.deepEqual(coinsOf(live()), []);
+    assert.deepEqual(createCoins(liveConfig()), []);
   });
 
   it('have a witness where there is a second node', () => {
     const seconds = ['BTC', 'LTC', 'XMR', 'ETH', 'TRON', 'SOL'].map((chain) => `SKERRY_${chain}_SECOND_URL`);
-    const with2 = coinsOf(
-      live({ ...ALL, ...Object.fromEntries(seconds.map((name) => [name, 'https://two.example'])) }),
+    const with2 = createCoins(
+      liveConfig({ ...ALL, ...Object.fromEntries(seconds.map((name) => [name, 'https://two.example'])) }),
     );
-    assert.ok(with2.every(({ driver }) => driver instanceof WitnessedChain));
+    assert.ok(with2.every(({ driver }) => driver instanceof CrossCheckedChain));
     assert.ok(with2.every(({ nodes }) => nodes.length === 2));
-    assert.ok(coinsOf(live(ALL)).every(({ driver }) => !(driver instanceof WitnessedChain)));
+    assert.ok(createCoins(liveConfig(ALL)).every(({ driver }) => !(driver instanceof CrossCheckedChain)));
   });
 
   it('are refused by the name of the setting when a key is private, of a test network, or wrong', () => {
     const node = { SKERRY_LTC_URL: NOWHERE };
     const secret = WALLET.derive("m/84'/2'/0'").privateExtendedKey;
-    const line = refused({ ...node, SKERRY_LTC_XPUB: secret });
+    const line = coinsError({ ...node, SKERRY_LTC_XPUB: secret });
     assert.match(line, /^SKERRY_LTC_XPUB: it is a private key/);
     assert.ok(!line.includes(secret.slice(4, 20)));
-    assert.match(refused({ ...node, SKERRY_LTC_XPUB: account('m') }), /^SKERRY_LTC_XPUB: .*depth/);
+    assert.match(coinsError({ ...node, SKERRY_LTC_XPUB: account('m') }), /^SKERRY_LTC_XPUB: .*depth/);
     const versions = { private: 0x04358394, public: 0x043587cf };
     const test = HDKey.fromMasterSeed(new Uint8Array(32).fill(7), versions).derive("m/84'/1'/0'");
     const testKey = { ...node, SKERRY_LTC_XPUB: test.publicExtendedKey };
-    assert.match(refused(testKey), /^SKERRY_LTC_XPUB: .*test network/);
-    requireKeys(live({ ...testKey, SKERRY_WORTHLESS_COINS: 'true' }));
+    assert.match(coinsError(testKey), /^SKERRY_LTC_XPUB: .*test network/);
+    validateCoinKeys(liveConfig({ ...testKey, SKERRY_WORTHLESS_COINS: 'true' }));
     const monero = { SKERRY_XMR_WALLET_URL: NOWHERE, SKERRY_XMR_DAEMON_URL: NOWHERE };
     assert.match(
-      refused({ ...monero, SKERRY_XMR_ADDRESS: `${MONERO.slice(0, -1)}B` }),
+      coinsError({ ...monero, SKERRY_XMR_ADDRESS: `${MONERO.slice(0, -1)}B` }),
       /^SKERRY_XMR_ADDRESS: /,
     );
   });
@@ -123,22 +123,22 @@ describe('keys of two coins', () => {
       SKERRY_TRON_URL: NOWHERE,
       SKERRY_TRON_XPUB: ` ${account("m/44'/60'/0'")} `,
     };
-    assert.match(refused(both), /^SKERRY_TRON_XPUB: it is the key of SKERRY_ETH_XPUB/);
+    assert.match(coinsError(both), /^SKERRY_TRON_XPUB: it is the key of SKERRY_ETH_XPUB/);
   });
 });
 
 describe('addresses to be compared with the offline wallet', () => {
-  const config = live(ALL);
+  const config = liveConfig(ALL);
 
   it('are those that this wallet derives, by number, two coins in turn', async () => {
-    const eth = numbered(config, 'USDT') ?? assert.fail();
+    const eth = createAddressDeriver(config, 'USDT') ?? assert.fail();
     assert.deepEqual([eth.coinAt(4), eth.coinAt(5)], ['ETH', 'USDT']);
-    assert.equal(await eth.addressAt(5), await (numbered(config, 'ETH') ?? assert.fail()).addressAt(5));
-    const tron = numbered(config, 'TRX') ?? assert.fail();
+    assert.equal(await eth.addressAt(5), await (createAddressDeriver(config, 'ETH') ?? assert.fail()).addressAt(5));
+    const tron = createAddressDeriver(config, 'TRX') ?? assert.fail();
     assert.deepEqual([tron.coinAt(0), tron.coinAt(1)], ['TRX', 'USDTTRC']);
     assert.match(await tron.addressAt(0), /^T[1-9A-HJ-NP-Za-km-z]{33}$/);
-    assert.equal(numbered(config, 'SOL'), null);
-    assert.equal(numbered(live(), 'BTC'), null);
+    assert.equal(createAddressDeriver(config, 'SOL'), null);
+    assert.equal(createAddressDeriver(liveConfig(), 'BTC'), null);
   });
 
   it('are those that wallets show for the words “abandon … about”', async () => {
@@ -147,26 +147,26 @@ describe('addresses to be compared with the offline wallet', () => {
         '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
       ),
     );
-    const theirs = live({
+    const theirs = liveConfig({
       SKERRY_ETH_URL: NOWHERE,
       SKERRY_ETH_XPUB: words.derive("m/44'/60'/0'").publicExtendedKey,
       SKERRY_TRON_URL: NOWHERE,
       SKERRY_TRON_XPUB: words.derive("m/44'/195'/0'").publicExtendedKey,
     });
-    const first = async (coin: CoinCode) => await (numbered(theirs, coin) ?? assert.fail()).addressAt(0);
+    const first = async (coin: CoinCode) => await (createAddressDeriver(theirs, coin) ?? assert.fail()).addressAt(0);
     assert.equal(await first('ETH'), '0x9858EfFD232B4033E47d90003D41EC34EcaEda94');
     assert.equal(await first('TRX'), 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH');
   });
 
   it('of Ethereum have the numbers that the driver takes', () => {
-    const eth = numbered(config, 'ETH') ?? assert.fail();
+    const eth = createAddressDeriver(config, 'ETH') ?? assert.fail();
     for (const coin of ['ETH', 'USDT'] as const) {
-      for (const index of [0, 1, 500]) assert.equal(eth.coinAt(addressNumber(coin, index)), coin);
+      for (const index of [0, 1, 500]) assert.equal(eth.coinAt(derivationIndex(coin, index)), coin);
     }
   });
 
   it('of Monero begin with the one that is given to nobody', async () => {
-    const monero = numbered(config, 'XMR') ?? assert.fail();
+    const monero = createAddressDeriver(config, 'XMR') ?? assert.fail();
     assert.deepEqual([monero.coinAt(0), monero.coinAt(1)], [null, 'XMR']);
     assert.equal(await monero.addressAt(0), MONERO);
   });
@@ -199,29 +199,29 @@ describe('before a live service listens', () => {
   });
 
   it('a node that must not be used ends the start, in a line that names its setting', async () => {
-    const config = live({ SKERRY_BTC_URL: url, SKERRY_BTC_XPUB: String(ALL.SKERRY_BTC_XPUB) });
+    const config = liveConfig({ SKERRY_BTC_URL: url, SKERRY_BTC_XPUB: String(ALL.SKERRY_BTC_XPUB) });
     await assert.rejects(
-      proveCoins(coinsOf(config), () => assert.fail('warned')),
-      (error) => error instanceof Refusal && /^SKERRY_BTC_URL: [^\n]*regtest/.test(error.message),
+      checkCoins(createCoins(config), () => assert.fail('warned')),
+      (error) => error instanceof OperatorError && /^SKERRY_BTC_URL: [^\n]*regtest/.test(error.message),
     );
   });
 
   it('a second node is named by its own setting', async () => {
-    const config = live({
+    const config = liveConfig({
       SKERRY_BTC_URL: NOWHERE,
       SKERRY_BTC_XPUB: String(ALL.SKERRY_BTC_XPUB),
       SKERRY_BTC_SECOND_URL: url,
     });
     await assert.rejects(
-      proveCoins(coinsOf(config), () => undefined),
+      checkCoins(createCoins(config), () => undefined),
       /^Refusal: SKERRY_BTC_SECOND_URL: /,
     );
   });
 
   it('one that cannot be asked is told once, by its setting and without its password', async () => {
     const said: string[] = [];
-    await proveCoins(
-      coinsOf(live({ SKERRY_ETH_URL: NOWHERE, SKERRY_ETH_XPUB: String(ALL.SKERRY_ETH_XPUB) })),
+    await checkCoins(
+      createCoins(liveConfig({ SKERRY_ETH_URL: NOWHERE, SKERRY_ETH_XPUB: String(ALL.SKERRY_ETH_XPUB) })),
       (line) => {
         said.push(line);
       },
@@ -234,7 +234,7 @@ describe('before a live service listens', () => {
   it('of Monero both are named, of Ethereum its node alone, and once for both of its coins', async () => {
     const said: string[] = [];
     const some = Object.fromEntries(Object.entries(ALL).filter(([name]) => /_(XMR|ETH)_/.test(name)));
-    await proveCoins(coinsOf(live(some)), (line) => void said.push(line.split(': ')[1] ?? ''));
+    await checkCoins(createCoins(liveConfig(some)), (line) => void said.push(line.split(': ')[1] ?? ''));
     assert.deepEqual(said.sort(), ['SKERRY_ETH_URL', 'SKERRY_XMR_WALLET_URL, SKERRY_XMR_DAEMON_URL']);
   });
 
@@ -243,8 +243,8 @@ describe('before a live service listens', () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const place = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const said: string[] = [];
-    const config = live({ SKERRY_SOL_URL: place });
-    await proveCoins(coinsOf(config), (line) => void said.push(line), 50);
+    const config = liveConfig({ SKERRY_SOL_URL: place });
+    await checkCoins(createCoins(config), (line) => void said.push(line), 50);
     silent.closeAllConnections();
     silent.close();
     assert.match(said.join(), /SKERRY_SOL_URL: the node did not answer in time/);
@@ -252,24 +252,24 @@ describe('before a live service listens', () => {
 
   it('it says which coins it takes, and loudly when there is none or when they are worth nothing', () => {
     const place = 'http://127.0.0.1:8080';
-    const config = live(ALL);
-    const coins = coinsOf(config);
-    assert.deepEqual(announceLines(config, { url: place, coins }), [
+    const config = liveConfig(ALL);
+    const coins = createCoins(config);
+    assert.deepEqual(formatReadyLines(config, { url: place, coins }), [
       `skerry ready on ${place}`,
       'Live. Coins that are taken: BTC, XMR, ETH, USDT, USDTTRC, LTC, TRX, SOL.',
     ]);
-    assert.deepEqual(warningLines(config, coins), []);
-    assert.match(announceLines(live(), { url: place, coins: [] }).join('\n'), /taken: none/);
-    assert.match(warningLines(live(), []).join(), /NO COIN IS TAKEN/);
+    assert.deepEqual(formatWarnings(config, coins), []);
+    assert.match(formatReadyLines(liveConfig(), { url: place, coins: [] }).join('\n'), /taken: none/);
+    assert.match(formatWarnings(liveConfig(), []).join(), /NO COIN IS TAKEN/);
     assert.match(
-      warningLines(live({ SKERRY_WORTHLESS_COINS: 'true' }), coins).join(),
+      formatWarnings(liveConfig({ SKERRY_WORTHLESS_COINS: 'true' }), coins).join(),
       /SKERRY_WORTHLESS_COINS: /,
     );
-    const other = live({ SKERRY_ETH_USDT: `0x${'1'.repeat(40)}` });
-    assert.match(warningLines(other, coins).join(), /^skerryd: SKERRY_ETH_USDT: /);
+    const other = liveConfig({ SKERRY_ETH_USDT: `0x${'1'.repeat(40)}` });
+    assert.match(formatWarnings(other, coins).join(), /^skerryd: SKERRY_ETH_USDT: /);
     const sandbox = loadConfig({});
-    assert.deepEqual(warningLines(sandbox, []), []);
-    assert.match(announceLines(sandbox, { url: place, coins: [] }).join(), /A sandbox/);
-    assert.deepEqual(announceLines(config, { url: null, coins }), ['skerry workers ready']);
+    assert.deepEqual(formatWarnings(sandbox, []), []);
+    assert.match(formatReadyLines(sandbox, { url: place, coins: [] }).join(), /A sandbox/);
+    assert.deepEqual(formatReadyLines(config, { url: null, coins }), ['skerry workers ready']);
   });
 });

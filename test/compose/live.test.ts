@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import { type Running, startService } from '../../src/compose/serve.ts';
+import { type RunningService, startService } from '../../src/compose/serve.ts';
 import { openService } from '../../src/compose/service.ts';
 import { loadConfig } from '../../src/config.ts';
 import { readStatus } from '../../src/domain/status.ts';
-import { createScratch } from '../support/database.ts';
-import { scratchFolder } from '../support/folder.ts';
+import { createScratchDatabase } from '../support/database.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { SessionClient } from '../support/session-client.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 
 const folder = scratchFolder();
 const SETTINGS = { SKERRY_PORT: '0', SKERRY_DATA_DIR: folder, SKERRY_LOG_LEVEL: 'silent' };
@@ -22,13 +22,13 @@ const LIVE = loadConfig({
 });
 
 describe('a live service', () => {
-  let scratch: Awaited<ReturnType<typeof createScratch>>;
-  let running: Running;
+  let scratch: Awaited<ReturnType<typeof createScratchDatabase>>;
+  let running: RunningService;
   let customer: SessionClient;
   before(async () => {
-    scratch = await createScratch();
+    scratch = await createScratchDatabase();
     running = await startService(LIVE, scratch.connection, { roles: new Set(['api']) });
-    customer = SessionClient.over(running.url ?? '');
+    customer = SessionClient.forUrl(running.url ?? '');
     await customer.signUp();
   });
   after(async () => {
@@ -38,9 +38,9 @@ describe('a live service', () => {
   });
 
   it('has no simulated part behind its ports', () => {
-    const { simulation, reality, service } = running.opened;
+    const { simulation, live, service } = running.opened;
     assert.equal(simulation, null);
-    assert.deepEqual(reality?.coins, []);
+    assert.deepEqual(live?.coins, []);
     assert.equal(service.chains.size, 0);
     assert.equal(service.mailer, null);
     assert.equal(service.settings.mode, 'live');
@@ -75,13 +75,13 @@ describe('a live service', () => {
   it('without a coin takes no top-up, and says so in status', async () => {
     const created = await customer.post('/topup-api.php', { action: 'create', amount: 40, coin: 'LTC' });
     assert.notEqual(created.body.ok, true);
-    const api = V1Client.over(running.url ?? '', await apiToken(customer));
+    const api = V1Client.forUrl(running.url ?? '', await createApiToken(customer));
     const { status, body } = await api.post('/billing/topup', { coin: 'LTC', amount_usd: 40 });
     assert.deepEqual([status, body.error.errors[0].issue], [422, 'unavailable']);
     const findings = await readStatus(running.opened.service);
     assert.ok(
       findings.some(
-        ({ level, what, says }) => level === 'look' && what === 'coins' && /none is taken/.test(says),
+        ({ level, subject, message }) => level === 'look' && subject === 'coins' && /none is taken/.test(message),
       ),
     );
   });
@@ -89,7 +89,7 @@ describe('a live service', () => {
   it('is never opened as a sandbox, nor a sandbox as live', async () => {
     const sandbox = loadConfig({ ...SETTINGS, SKERRY_DATA_DIR: scratchFolder() });
     await assert.rejects(openService(sandbox, scratch.connection), /Refusal: this database is a live one/);
-    const other = await createScratch();
+    const other = await createScratchDatabase();
     const opened = await openService(sandbox, other.connection);
     await opened.close();
     await assert.rejects(openService(LIVE, other.connection), /Refusal: this database is a sandbox one/);

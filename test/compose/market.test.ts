@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { feedsOf, marketOf } from '../../src/compose/market.ts';
+import { configuredFeeds, configuredMarket } from '../../src/compose/market.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
-import { Refusal } from '../../src/kernel/refusal.ts';
+import { OperatorError } from '../../src/kernel/operator-error.ts';
 
 const LIVE = {
   SKERRY_MODE: 'live',
@@ -12,11 +12,11 @@ const LIVE = {
 
 test('a live service asks four sources, of which two must agree, unless told otherwise', () => {
   const config = loadConfig(LIVE);
-  assert.deepEqual(marketOf(config), {
+  assert.deepEqual(configuredMarket(config), {
     sources: ['kraken', 'bitfinex', 'coinbase', 'coingecko'],
     rules: { maxAgeS: 300, sourcesMin: 2, maxSpreadPercent: 3 },
   });
-  const { feeds, euro } = feedsOf(config);
+  const { feeds, euro } = configuredFeeds(config);
   assert.deepEqual(
     feeds.map(({ source }) => source),
     ['kraken', 'bitfinex', 'coinbase', 'coingecko'],
@@ -27,14 +27,14 @@ test('a live service asks four sources, of which two must agree, unless told oth
 test('a start is refused when more prices are needed than there are sources', () => {
   const few = { ...LIVE, SKERRY_QUOTE_SOURCES: 'kraken', SKERRY_QUOTE_SOURCES_MIN: '2' };
   assert.throws(
-    () => marketOf(loadConfig(few)),
+    () => configuredMarket(loadConfig(few)),
     (error) => {
-      assert.ok(error instanceof Refusal);
+      assert.ok(error instanceof OperatorError);
       assert.match(error.message, /^SKERRY_QUOTE_SOURCES_MIN: a rate needs 2 prices, and .* names 1$/);
       return true;
     },
   );
-  assert.equal(marketOf(loadConfig({ ...few, SKERRY_QUOTE_SOURCES_MIN: '1' })).rules.sourcesMin, 1);
+  assert.equal(configuredMarket(loadConfig({ ...few, SKERRY_QUOTE_SOURCES_MIN: '1' })).rules.sourcesMin, 1);
 });
 
 test('settings of prices that cannot be are refused by name, and not repeated', () => {

@@ -5,17 +5,17 @@ import { after, before, describe, it } from 'node:test';
 import { EXIT_CODES } from '../../packages/cli/src/exit-codes.ts';
 import { ENVIRONMENT } from '../../packages/cli/src/help.ts';
 import { publicKey } from '../panel/support/estate.ts';
-import { FULL, IN_FULL } from '../support/runs.ts';
-import { type CliDesk, openCliDesk } from './cli-desk.ts';
-import { blocksOf, guideText } from './shown.ts';
+import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { type CliRunner, startCliRunner } from './cli-runner.ts';
+import { codeBlocks, readGuide } from './docs-content.ts';
 
-const GUIDE = guideText('cli');
+const GUIDE = readGuide('cli');
 
 describe('the guide to the command line', () => {
   it('names the package as it is called', () => {
     const file = new URL('../../packages/cli/package.json', import.meta.url);
     const { name } = JSON.parse(readFileSync(file, 'utf8')) as { readonly name: string };
-    for (const guide of [GUIDE, guideText('getting-started')]) {
+    for (const guide of [GUIDE, readGuide('getting-started')]) {
       assert.ok(guide.includes(`npm install --global ${name}\n`));
     }
   });
@@ -28,30 +28,30 @@ describe('the guide to the command line', () => {
   });
 });
 
-describe('what the guides type on the command line', IN_FULL, () => {
-  let desk: CliDesk;
+describe('what the guides type on the command line', FULL_ONLY, () => {
+  let desk: CliRunner;
   before(async () => {
-    if (FULL) desk = await openCliDesk();
+    if (IS_FULL_RUN) desk = await startCliRunner();
   });
   after(() => desk?.close());
 
   /** Of a whole guide, or of a part of it. Nothing is installed: the command is there. */
   const typedIn = (guide: string, heading?: string) =>
-    blocksOf(guideText(guide), heading)
+    codeBlocks(readGuide(guide), heading)
       .filter(({ language, text }) => language === 'sh' && !text.startsWith('npm install'))
       .map(({ text }) => text)
       .join('\n');
 
   it('leads to the first server', async () => {
-    const printed = await desk.type(typedIn('getting-started', 'With the command line'));
+    const printed = await desk.run(typedIn('getting-started', 'With the command line'));
     assert.match(printed, /^Status: +credited$/m);
     assert.match(printed, /^Status: +running$/m);
   });
 
   it('works in the guide to the command line, from its first line to its last', async () => {
-    const file = blocksOf(GUIDE).find(({ language }) => language === 'yaml')?.text ?? '';
+    const file = codeBlocks(GUIDE).find(({ language }) => language === 'yaml')?.text ?? '';
     const key = publicKey(2, 'deploy');
-    const printed = await desk.type(typedIn('cli'), { 'shop.yaml': file, 'deploy.pub': key });
+    const printed = await desk.run(typedIn('cli'), { 'shop.yaml': file, 'deploy.pub': key });
     assert.match(printed, /^web-1 +198\.18\.\d+\.\d+$/m);
     assert.match(printed, /^srv_\S+ +web-1 +stopped /m);
     assert.match(printed, /^there is no db-1$/m);
@@ -62,13 +62,13 @@ describe('what the guides type on the command line', IN_FULL, () => {
 
   it('tops up as the guide to payments says', async () => {
     const begin = 'skerry login --url https://skerry.example --token-stdin < token.txt';
-    assert.match(await desk.type(`${begin}\n${typedIn('payments')}`), /^Status: +credited$/m);
+    assert.match(await desk.run(`${begin}\n${typedIn('payments')}`), /^Status: +credited$/m);
   });
 
   it('subscribes to events as the guide to webhooks says', async () => {
     const begin =
       'base=https://skerry.example token=$(cat token.txt)\nexport SKERRY_API_URL=$base SKERRY_TOKEN=$token';
-    const printed = await desk.type(`${begin}\n${typedIn('webhooks', 'Subscribing')}`);
+    const printed = await desk.run(`${begin}\n${typedIn('webhooks', 'Subscribing')}`);
     assert.equal(printed.match(/whsec_\w+/g)?.length, 2, printed);
   });
 });

@@ -2,31 +2,31 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { Refusal } from '../../src/kernel/refusal.ts';
+import { OperatorError } from '../../src/kernel/operator-error.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { COIN_SETTINGS } from '../../src/spec/coin-settings.ts';
 import { COINS } from '../../src/spec/coins.ts';
 import { QUOTE_SOURCE_NAMES } from '../../src/spec/quote-sources.ts';
 import { SETTINGS } from '../../src/spec/settings.ts';
-import { blocksOf, guideText } from './shown.ts';
+import { codeBlocks, readGuide } from './docs-content.ts';
 
-const COINS_GUIDE = guideText('coins');
-const SWEEPING = guideText('sweeping');
-const BOTH = [COINS_GUIDE, SWEEPING];
+const COINS_GUIDE = readGuide('coins');
+const SWEEPING_GUIDE = readGuide('sweeping');
+const GUIDES = [COINS_GUIDE, SWEEPING_GUIDE];
 
 /** Brought by the composition root. */
-const BY_ROOT = ['doctor', 'config'];
+const BUILT_IN_COMMANDS = ['doctor', 'config'];
 
 /** What the tests start as a real node, by the words of the guide's table. */
-const TRIED: Readonly<Record<string, { readonly folder: string; readonly program: RegExp }>> = {
+const TESTED_NODES: Readonly<Record<string, { readonly folder: string; readonly program: RegExp }>> = {
   Litecoin: { folder: 'utxo', program: /findProgram\(\['litecoind'\]\)/ },
   Monero: { folder: 'monero', program: /findProgram\(\['monero-wallet-rpc'\]\)/ },
   'Ethereum, USDT': { folder: 'evm', program: /spawn\(/ },
 };
-const NEVER = /\*\*(no real `bitcoind`|no real node, ever|never the feeds themselves|nothing, ever)\*\*/;
+const NEVER_TESTED = /\*\*(no real `bitcoind`|no real node, ever|never the feeds themselves|nothing, ever)\*\*/;
 
 /** The cells of each row of the table that has this heading. */
-function rowsBelow(heading: string, guide = COINS_GUIDE): readonly (readonly string[])[] {
+function tableRows(heading: string, guide = COINS_GUIDE): readonly (readonly string[])[] {
   const at = guide.indexOf(`${heading}\n`);
   assert.ok(at >= 0, heading);
   const table = guide.slice(at).split('\n\n')[0] ?? '';
@@ -42,7 +42,7 @@ function rowsBelow(heading: string, guide = COINS_GUIDE): readonly (readonly str
     );
 }
 
-function headingsOf(guide: string): string[] {
+function headingSlugs(guide: string): string[] {
   return [...guide.matchAll(/^##+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
@@ -53,12 +53,12 @@ function headingsOf(guide: string): string[] {
 
 describe('the guides to real coins', () => {
   it('have commands that are understood as they stand there', async () => {
-    const typed = BOTH.flatMap((guide) => [...guide.matchAll(/^ *npx skerryd ([^#\n]*)/gm)]);
-    const named = BOTH.flatMap((guide) => [...guide.matchAll(/`skerryd ([^`…]+)`/g)]);
+    const typed = GUIDES.flatMap((guide) => [...guide.matchAll(/^ *npx skerryd ([^#\n]*)/gm)]);
+    const named = GUIDES.flatMap((guide) => [...guide.matchAll(/`skerryd ([^`…]+)`/g)]);
     const lines = [...typed, ...named].map(([, words = '']) => words.trim());
     assert.ok(lines.length > 15, `${lines.length} commands`);
     const refused: string[] = [];
-    for (const line of lines.filter((words) => !BY_ROOT.includes(words))) {
+    for (const line of lines.filter((words) => !BUILT_IN_COMMANDS.includes(words))) {
       const argv = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
       let said = '';
       const say = (text: string) => {
@@ -66,8 +66,8 @@ describe('the guides to real coins', () => {
       };
       const doors = {
         settings: () => [],
-        database: () => Promise.reject(new Refusal('opened')),
-        service: () => Promise.reject(new Refusal('opened')),
+        database: () => Promise.reject(new OperatorError('opened')),
+        service: () => Promise.reject(new OperatorError('opened')),
       };
       const code = await runOperator(argv, doors, undefined, { out: say, err: say, ask: null });
       // A sentence may name a command without what it acts on.
@@ -86,7 +86,7 @@ describe('the guides to real coins', () => {
   });
 
   it('name no setting that there is not', () => {
-    const named = new Set(BOTH.flatMap((guide) => guide.match(/SKERRY_[A-Z0-9_]+/g) ?? []));
+    const named = new Set(GUIDES.flatMap((guide) => guide.match(/SKERRY_[A-Z0-9_]+/g) ?? []));
     assert.deepEqual(
       [...named].filter((name) => !Object.hasOwn(SETTINGS, name)),
       [],
@@ -109,10 +109,10 @@ describe('the guides to real coins', () => {
   });
 
   it('lead to guides and parts that there are', () => {
-    for (const guide of BOTH) {
+    for (const guide of GUIDES) {
       for (const [, name = '', part] of guide.matchAll(/\]\(([\w-]+)\.md(?:#([\w-]+))?\)/g)) {
         assert.ok(existsSync(new URL(`../../docs/${name}.md`, import.meta.url)), name);
-        if (part !== undefined) assert.ok(headingsOf(guideText(name)).includes(part), `${name}#${part}`);
+        if (part !== undefined) assert.ok(headingSlugs(readGuide(name)).includes(part), `${name}#${part}`);
       }
     }
   });
@@ -124,15 +124,15 @@ describe('the guides to real coins', () => {
         program.test(readFileSync(new URL(`${folder}/${file}`, tests), 'utf8')),
       );
     assert.deepEqual(
-      Object.entries(TRIED).filter(([, { folder, program }]) => !startedIn(folder, program)),
+      Object.entries(TESTED_NODES).filter(([, { folder, program }]) => !startedIn(folder, program)),
       [],
     );
-    const rows = rowsBelow('| Part | Tried against |').map(([part = '', against = '']) => ({
+    const rows = tableRows('| Part | Tried against |').map(([part = '', against = '']) => ({
       part,
       against,
     }));
     assert.ok(rows.length >= 7, `${rows.length} rows`);
-    const claimed = rows.filter(({ part, against }) => !Object.hasOwn(TRIED, part) && !NEVER.test(against));
+    const claimed = rows.filter(({ part, against }) => !Object.hasOwn(TESTED_NODES, part) && !NEVER_TESTED.test(against));
     assert.deepEqual(claimed, [], 'said to be tried, and no test starts one');
     // A driver without a node of its own in the tests has a row that says so.
     for (const coin of ['Bitcoin', 'Tron', 'Solana']) {
@@ -144,7 +144,7 @@ describe('the guides to real coins', () => {
   });
 
   it('say of each way out whether it was walked', () => {
-    const rows = rowsBelow('| Way | Was it ever walked? |', SWEEPING);
+    const rows = tableRows('| Way | Was it ever walked? |', SWEEPING_GUIDE);
     const walked = rows.filter(
       ([, answer = '']) => !answer.startsWith('**never.**') && answer !== '**never**',
     );
@@ -161,7 +161,7 @@ describe('the guides to real coins', () => {
   });
 
   it('show no private key, but in the words that forbid one', () => {
-    const blocks = BOTH.flatMap((guide) => blocksOf(guide).map(({ text }) => text));
+    const blocks = GUIDES.flatMap((guide) => codeBlocks(guide).map(({ text }) => text));
     for (const text of blocks) assert.doesNotMatch(text, /[xyzt]prv|seed phrase/);
   });
 });

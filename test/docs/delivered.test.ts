@@ -6,34 +6,34 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { follow } from '../../docs/samples/events/follow.ts';
-import { within } from '../cli/support/within.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { withTimeout } from '../cli/support/with-timeout.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld } from '../support/world.ts';
-import { missing, PROGRAM_LIMITS, SAMPLES, startReceiver } from './receivers.ts';
+import { skipWithout, PROGRAM_LIMITS, SAMPLES_FOLDER, startReceiver } from './sample-receivers.ts';
 
-const COMMANDS = [
-  [process.execPath, join(SAMPLES, 'webhooks/receive.ts')],
-  ['python3', '-B', join(SAMPLES, 'webhooks/receive.py')],
+const RECEIVER_COMMANDS = [
+  [process.execPath, join(SAMPLES_FOLDER, 'webhooks/receive.ts')],
+  ['python3', '-B', join(SAMPLES_FOLDER, 'webhooks/receive.py')],
 ];
 
 /** As the guide makes it: a key and a certificate for this machine. */
-function certificate(folder: string): { TLS_CERT: string; TLS_KEY: string } {
+function createCertificate(folder: string): { TLS_CERT: string; TLS_KEY: string } {
   const [TLS_KEY, TLS_CERT] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
   const files = ['-keyout', TLS_KEY, '-out', TLS_CERT];
   const about = ['-nodes', '-days', '30', '-subj', '/CN=localhost', '-addext', names];
-  const made = spawnSync('openssl', ['req', '-x509', ...curve, ...about, ...files], PROGRAM_LIMITS);
-  assert.equal(made.status, 0, made.stderr.toString());
+  const openssl = spawnSync('openssl', ['req', '-x509', ...curve, ...about, ...files], PROGRAM_LIMITS);
+  assert.equal(openssl.status, 0, openssl.stderr.toString());
   return { TLS_CERT, TLS_KEY };
 }
 
-const skip = missing('openssl', 'version') || missing('python3', '--version') || IN_FULL.skip;
+const skip = skipWithout('openssl', 'version') || skipWithout('python3', '--version') || FULL_ONLY.skip;
 
 it('an event comes to receivers and on the stream, the same in each', { skip }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'skerry-tls-'));
-  const tls = certificate(folder);
+  const tls = createCertificate(folder);
   const world = await startWorld({
     SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true',
     SKERRY_WEBHOOK_CA_FILE: tls.TLS_CERT,
@@ -41,12 +41,12 @@ it('an event comes to receivers and on the stream, the same in each', { skip }, 
   });
   const receivers = [];
   try {
-    const token = await apiToken(await world.customer());
-    const api = V1Client.over(world.url, token);
+    const token = await createApiToken(await world.customer());
+    const api = V1Client.forUrl(world.url, token);
     // What has happened so far is sent to nobody.
     await world.settle();
     // The receiver needs the secret and the subscription the receiver's URL: one begins elsewhere.
-    for (const command of COMMANDS) {
+    for (const command of RECEIVER_COMMANDS) {
       const { body: webhook } = await api.post('/webhooks', {
         url: 'https://hooks.invalid/',
         events: ['*'],
@@ -58,7 +58,7 @@ it('an event comes to receivers and on the stream, the same in each', { skip }, 
       assert.equal(patched.status, 200);
     }
     const events = follow(world.url, token, '0');
-    const next = () => within(events.next(), 'an event on the stream');
+    const next = () => withTimeout(events.next(), 'an event on the stream');
     assert.equal((await next()).value.type, 'token.created');
     const name = 'naïve ✓ "one"';
     assert.equal((await api.post('/account/tokens', { name, scope: 'read' })).status, 201);
@@ -66,7 +66,7 @@ it('an event comes to receivers and on the stream, the same in each', { skip }, 
     assert.deepEqual([event.seq, event.data.api_token.name], [2, name]);
     await events.return(undefined);
     await world.settle();
-    for (const receiver of receivers) assert.deepEqual(receiver.lines(), [`${event.id} token.created`]);
+    for (const receiver of receivers) assert.deepEqual(receiver.eventLines(), [`${event.id} token.created`]);
   } finally {
     await Promise.all(receivers.map((receiver) => receiver.stop()));
     await world.close();

@@ -3,31 +3,31 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { describeConfig, loadConfig } from '../../src/config.ts';
-import { readCatalogue } from '../../src/domain/catalogue/read.ts';
-import { Refusal } from '../../src/kernel/refusal.ts';
-import { examineSettings } from '../../src/operator/going-live.ts';
+import { parseCatalogue } from '../../src/domain/catalogue/parse.ts';
+import { OperatorError } from '../../src/kernel/operator-error.ts';
+import { checkSettings } from '../../src/operator/going-live.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { SETTINGS } from '../../src/spec/settings.ts';
-import { blocksOf, guideText } from './shown.ts';
+import { codeBlocks, readGuide } from './docs-content.ts';
 
-const GUIDE = guideText('first-server');
-const LINES = blocksOf(GUIDE)
+const GUIDE = readGuide('first-server');
+const SHELL_LINES = codeBlocks(GUIDE)
   .filter(({ language }) => language === 'sh')
   .flatMap(({ text }) => text.split('\n'));
 
-const deploy = (name: string) => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
-const UNIT = deploy('skerryd.service');
-const ENVIRONMENT = deploy('skerryd.env.example');
+const readDeployFile = (name: string) => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
+const SERVICE_UNIT = readDeployFile('skerryd.service');
+const ENVIRONMENT_FILE = readDeployFile('skerryd.env.example');
 
 /** Brought by the composition root, without options. */
-const BY_ROOT = ['doctor', '--help'];
+const BUILT_IN_COMMANDS = ['doctor', '--help'];
 
 test('every command of the walk is understood as it is written there', async () => {
   const inText = [...GUIDE.matchAll(/`skerryd ([^`…]+)`/g)].map((match) => match[1] ?? '');
-  const typed = LINES.filter((line) => line.startsWith('skerryd ')).map((line) => line.slice(8));
+  const typed = SHELL_LINES.filter((line) => line.startsWith('skerryd ')).map((line) => line.slice(8));
   assert.ok(typed.length > 15, `${typed.length} commands`);
   const refused: string[] = [];
-  for (const line of [...typed, ...inText].filter((words) => !BY_ROOT.includes(words))) {
+  for (const line of [...typed, ...inText].filter((words) => !BUILT_IN_COMMANDS.includes(words))) {
     const argv = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
     let said = '';
     const say = (text: string) => {
@@ -35,8 +35,8 @@ test('every command of the walk is understood as it is written there', async () 
     };
     const doors = {
       settings: () => [],
-      database: () => Promise.reject(new Refusal('opened')),
-      service: () => Promise.reject(new Refusal('opened')),
+      database: () => Promise.reject(new OperatorError('opened')),
+      service: () => Promise.reject(new OperatorError('opened')),
     };
     const code = await runOperator(argv, doors, undefined, { out: say, err: say, ask: null });
     if (code === 2) refused.push(`${line}: ${said}`);
@@ -45,29 +45,29 @@ test('every command of the walk is understood as it is written there', async () 
 });
 
 test('the catalogue of the walk has what its commands name', () => {
-  const file = blocksOf(GUIDE).find(({ language }) => language === 'yaml')?.text ?? '';
-  const { regions, plans, images } = readCatalogue(file, { sandbox: false });
+  const file = codeBlocks(GUIDE).find(({ language }) => language === 'yaml')?.text ?? '';
+  const { regions, plans, images } = parseCatalogue(file, { sandbox: false });
   assert.deepEqual([regions.length, plans.length, images.length], [1, 1, 1]);
-  for (const [, region] of LINES.join('\n').matchAll(/--region (\S+)/g)) assert.equal(region, regions[0]?.id);
-  for (const [, image] of LINES.join('\n').matchAll(/--image (\S+)/g)) {
+  for (const [, region] of SHELL_LINES.join('\n').matchAll(/--region (\S+)/g)) assert.equal(region, regions[0]?.id);
+  for (const [, image] of SHELL_LINES.join('\n').matchAll(/--image (\S+)/g)) {
     assert.equal(image, `${images[0]?.family}-${images[0]?.version}`);
   }
 });
 
 test('the files that the walk copies or runs are there', () => {
-  const named = LINES.flatMap((line) => line.match(/(?<=^| )(deploy|scripts)\/\S+/g) ?? []);
+  const named = SHELL_LINES.flatMap((line) => line.match(/(?<=^| )(deploy|scripts)\/\S+/g) ?? []);
   assert.ok(named.length >= 4, named.join(' '));
   for (const path of named) assert.ok(existsSync(new URL(`../../${path}`, import.meta.url)), path);
 });
 
 test('the environment file names settings that there are, and starts a service of real machines', () => {
-  const lines = ENVIRONMENT.split('\n').filter((line) => /^#?[A-Z_]+=/.test(line));
+  const lines = ENVIRONMENT_FILE.split('\n').filter((line) => /^#?[A-Z_]+=/.test(line));
   const names = lines.map((line) => line.replace('#', '').split('=')[0] ?? '');
   assert.deepEqual(
     names.filter((name) => !Object.hasOwn(SETTINGS, name)),
     [],
   );
-  const config = loadConfig({}, ENVIRONMENT);
+  const config = loadConfig({}, ENVIRONMENT_FILE);
   assert.equal(config.SKERRY_COMPUTE, 'qemu');
   assert.equal(config.SKERRY_QEMU_HOSTS, 'par-1');
 });
@@ -80,56 +80,56 @@ test('the settings of a live service make one, and its coins are all that is mis
   assert.ok(lines.length >= 5, `${lines.length} settings`);
   const database =
     /^ *echo "(DATABASE_URL=[^"]+)"/m.exec(GUIDE)?.[1]?.replace('$password', 'of-a-test') ?? '';
-  const kept = ENVIRONMENT.split('\n').filter(
+  const kept = ENVIRONMENT_FILE.split('\n').filter(
     (line) => !lines.some(({ name }) => line.startsWith(`${name}=`)),
   );
   const text = [...kept, ...lines.map(({ line }) => line), database].join('\n');
   assert.equal(loadConfig({}, text).SKERRY_MODE, 'live');
-  const found = examineSettings(describeConfig({}, text));
-  assert.equal(found[0]?.says, 'live');
+  const found = checkSettings(describeConfig({}, text));
+  assert.equal(found[0]?.message, 'live');
   assert.deepEqual(
-    found.filter(({ level }) => level === 'look').map(({ says }) => says.split(':')[0]),
+    found.filter(({ level }) => level === 'look').map(({ message }) => message.split(':')[0]),
     ['no coin is taken'],
   );
 });
 
 test('an update migrates, a backup has the live database, and the unit waits for it', () => {
   const partOf = (heading: string) =>
-    blocksOf(GUIDE, heading)
+    codeBlocks(GUIDE, heading)
       .map(({ text }) => text)
       .join('\n');
   assert.match(partOf('Updates'), /^npm ci .*\nskerryd migrate\nsystemctl start skerryd$/m);
   assert.match(partOf('Backups'), /^pg_dump .*"\$DATABASE_URL"$/m);
   assert.match(partOf('Backups'), /^pg_restore .*"\$DATABASE_URL" /m);
-  assert.match(UNIT, /^After=.*\bpostgresql\.service\b/m);
+  assert.match(SERVICE_UNIT, /^After=.*\bpostgresql\.service\b/m);
 });
 
 test('unit, environment file and walk agree on where things are', () => {
-  const said = new Map([...UNIT.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
+  const said = new Map([...SERVICE_UNIT.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
   assert.equal(said.get('WorkingDirectory'), '/opt/skerry');
   assert.equal(said.get('ExecStart'), '/opt/skerry/bin/skerryd serve');
   // Whatever is left in the unit's group is killed: guests are not in it.
   assert.equal(said.get('KillMode'), 'mixed');
   for (const path of [said.get('EnvironmentFile'), '/etc/systemd/system/skerryd.service']) {
     assert.ok(
-      LINES.some((line) => line.endsWith(` ${path}`) || line.includes(` ${path} `)),
+      SHELL_LINES.some((line) => line.endsWith(` ${path}`) || line.includes(` ${path} `)),
       path,
     );
   }
   const folder = said.get('RequiresMountsFor') ?? '';
-  assert.ok(LINES.includes(`install -d -m 0755 ${folder}`));
-  const config = loadConfig({}, ENVIRONMENT);
+  assert.ok(SHELL_LINES.includes(`install -d -m 0755 ${folder}`));
+  const config = loadConfig({}, ENVIRONMENT_FILE);
   for (const path of [config.SKERRY_DATA_DIR, config.SKERRY_QEMU_DIR]) {
     assert.ok(path?.startsWith(`${folder}/`) && GUIDE.includes(`\`${path}\``), path ?? '');
   }
 });
 
 test('the walk puts a black hole under each block of its inventory', () => {
-  const instances = LINES.flatMap((line) => line.match(/(?<=skerry-blackhole@)[\da-f]\S*/g) ?? []);
+  const instances = SHELL_LINES.flatMap((line) => line.match(/(?<=skerry-blackhole@)[\da-f]\S*/g) ?? []);
   const blocks = instances.map((instance) => instance.replaceAll('-', '/'));
-  const added = LINES.flatMap((line) => line.match(/(?<=^skerryd ips add .*--block )\S+/) ?? []);
+  const added = SHELL_LINES.flatMap((line) => line.match(/(?<=^skerryd ips add .*--block )\S+/) ?? []);
   assert.deepEqual(blocks.toSorted(), [...new Set(added)].toSorted());
-  assert.ok(LINES.some((line) => line === 'cp deploy/skerry-blackhole@.service /etc/systemd/system/'));
+  assert.ok(SHELL_LINES.some((line) => line === 'cp deploy/skerry-blackhole@.service /etc/systemd/system/'));
 });
 
 test('the walk installs every package that skerryd doctor asks for', () => {
@@ -137,7 +137,7 @@ test('the walk installs every package that skerryd doctor asks for', () => {
   const table = /PROGRAMS[^=]*= \{([^}]*)\}/.exec(readFileSync(source, 'utf8'))?.[1] ?? '';
   const packages = [...table.matchAll(/: '([^']+)'/g)].map((match) => match[1] ?? '');
   assert.ok(packages.length >= 8, table);
-  const installed = LINES.find((line) => line.startsWith('apt-get install'))?.split(' ') ?? [];
+  const installed = SHELL_LINES.find((line) => line.startsWith('apt-get install'))?.split(' ') ?? [];
   assert.deepEqual(
     packages.filter((name) => !installed.includes(name)),
     [],
@@ -148,7 +148,7 @@ test('links of the walk lead to parts that there are', () => {
   const links = [...GUIDE.matchAll(/\]\(([\w-]+)\.md(?:#([\w-]+))?\)/g)];
   assert.ok(links.length >= 5);
   for (const [, name = '', part] of links) {
-    const parts = [...guideText(name).matchAll(/^## (.+)$/gm)].map(([, heading = '']) =>
+    const parts = [...readGuide(name).matchAll(/^## (.+)$/gm)].map(([, heading = '']) =>
       heading
         .toLowerCase()
         .replace(/[^\w ]/g, '')

@@ -6,29 +6,29 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { findProgram, skippedFor } from '../support/installed.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { missing } from './receivers.ts';
-import { blocksOf, guideText } from './shown.ts';
+import { findProgram, skipUnlessInstalled } from '../support/installed-programs.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { skipWithout } from './sample-receivers.ts';
+import { codeBlocks, readGuide } from './docs-content.ts';
 
 const DEPLOY = new URL('../../deploy/', import.meta.url);
-const COINS_GUIDE = guideText('coins');
+const COINS_GUIDE = readGuide('coins');
 const NODES = ['bitcoind', 'litecoind', 'monerod', 'monero-wallet-rpc'] as const;
-const HELP_MAX_MS = 30_000;
+const PROGRAM_TIMEOUT_MS = 30_000;
 
-const deploy = (name: string) => readFileSync(new URL(name, DEPLOY), 'utf8');
+const readDeployFile = (name: string) => readFileSync(new URL(name, DEPLOY), 'utf8');
 
 /** What a shell is to do, a command a line. */
-const TYPED = ['coins', 'sweeping']
-  .flatMap((guide) => blocksOf(guideText(guide)))
+const SHELL_LINES = ['coins', 'sweeping']
+  .flatMap((guide) => codeBlocks(readGuide(guide)))
   .filter(({ language }) => language === 'sh')
   .flatMap(({ text }) => text.replaceAll('\\\n', ' ').split('\n'));
-const STARTED = NODES.flatMap(
-  (name) => deploy(`${name}.service`).match(/(?<=^ExecStart=\/usr\/local\/bin\/).+$/gm) ?? [],
+const START_COMMANDS = NODES.flatMap(
+  (name) => readDeployFile(`${name}.service`).match(/(?<=^ExecStart=\/usr\/local\/bin\/).+$/gm) ?? [],
 );
 
-function optionsOf(program: string): readonly string[] {
-  const options = [...TYPED, ...STARTED].flatMap((line) => {
+function optionsFor(program: string): readonly string[] {
+  const options = [...SHELL_LINES, ...START_COMMANDS].flatMap((line) => {
     const words = line.split(/\s+/);
     const at = words.indexOf(program);
     return at < 0 ? [] : words.slice(at + 1).filter((word) => /^--?[a-z]/.test(word));
@@ -38,15 +38,15 @@ function optionsOf(program: string): readonly string[] {
 
 /** What is set in a file that the guide writes, as options. */
 function settingsIn(file: string): readonly string[] {
-  const text = blocksOf(COINS_GUIDE).find((block) => block.text.includes(`/${file}) <<END`))?.text ?? '';
+  const text = codeBlocks(COINS_GUIDE).find((block) => block.text.includes(`/${file}) <<END`))?.text ?? '';
   const inside = /<<END\n([\s\S]*?)^END$/m.exec(text)?.[1] ?? '';
   return [...inside.matchAll(/^(\w+)=/gm)].map(([, name = '']) => `-${name}`);
 }
 
-function unknownTo(program: string, options: readonly string[]): readonly string[] {
+function unknownOptions(program: string, options: readonly string[]): readonly string[] {
   assert.ok(options.length > 0, `${program}: the guides type no option`);
   const path = findProgram([program]) ?? assert.fail(`${program} is not installed`);
-  const help = execFileSync(path, ['--help'], { encoding: 'utf8', timeout: HELP_MAX_MS });
+  const help = execFileSync(path, ['--help'], { encoding: 'utf8', timeout: PROGRAM_TIMEOUT_MS });
   return options.filter((option) => !new RegExp(`^ +${option}([ =]|$)`, 'm').test(help));
 }
 
@@ -59,31 +59,31 @@ describe('options of nodes in the guides are known to the programs', () => {
     ['monero-wallet-rpc', ''],
     ['monero-wallet-cli', ''],
   ] as const) {
-    const skip = IN_FULL.skip || skippedFor(findProgram([program]), `${program} is not installed`);
+    const skip = FULL_ONLY.skip || skipUnlessInstalled(findProgram([program]), `${program} is not installed`);
     it(program, { skip }, () => {
-      assert.deepEqual(unknownTo(program, [...optionsOf(program), ...(also ? optionsOf(also) : [])]), []);
+      assert.deepEqual(unknownOptions(program, [...optionsFor(program), ...(also ? optionsFor(also) : [])]), []);
     });
   }
 
-  const skip = IN_FULL.skip || skippedFor(findProgram(['litecoind']), 'litecoind is not installed');
+  const skip = FULL_ONLY.skip || skipUnlessInstalled(findProgram(['litecoind']), 'litecoind is not installed');
   it('and what stands in their files', { skip }, () => {
     for (const file of ['bitcoin.conf', 'litecoin.conf']) {
       const settings = settingsIn(file);
       assert.ok(settings.includes('-prune'), file);
-      assert.deepEqual(unknownTo('litecoind', settings), [], file);
+      assert.deepEqual(unknownOptions('litecoind', settings), [], file);
     }
   });
 });
 
 describe('units and packet filter of nodes', () => {
   it('are installed by the guide, each for the user and the folder that it makes', () => {
-    const text = TYPED.join('\n');
+    const text = SHELL_LINES.join('\n');
     const there = readdirSync(DEPLOY).filter(
       (name) => name.endsWith('.service') && !name.startsWith('skerry'),
     );
     assert.deepEqual(there.toSorted(), NODES.map((name) => `${name}.service`).toSorted());
     for (const name of NODES) {
-      const unit = deploy(`${name}.service`);
+      const unit = readDeployFile(`${name}.service`);
       const said = new Map([...unit.matchAll(/^(\w+)=(.*)$/gm)].map(([, key, value]) => [key, value]));
       const user = said.get('User') ?? '';
       const folder = `/var/lib/${said.get('StateDirectory')}`;
@@ -105,7 +105,7 @@ describe('units and packet filter of nodes', () => {
   });
 
   it('close the ports that the guide calls closed', () => {
-    const sets = [...deploy('nodes.nft').matchAll(/^ +tcp dport \{ ([^}]+) \} drop$/gm)].map(
+    const sets = [...readDeployFile('nodes.nft').matchAll(/^ +tcp dport \{ ([^}]+) \} drop$/gm)].map(
       ([, set = '']) => set,
     );
     const closed = sets
@@ -131,18 +131,18 @@ describe('units and packet filter of nodes', () => {
   });
 
   it('write a password for the service that the node knows by its hash, in a file for nobody else', {
-    skip: missing('openssl', 'version'),
+    skip: skipWithout('openssl', 'version'),
   }, () => {
     for (const coin of ['bitcoin', 'litecoin']) {
       const folder = mkdtempSync(join(tmpdir(), 'skerry-node-'));
       try {
         const block =
-          blocksOf(COINS_GUIDE).find(({ text }) => text.includes(`/${coin}.conf) <<END`))?.text ?? '';
+          codeBlocks(COINS_GUIDE).find(({ text }) => text.includes(`/${coin}.conf) <<END`))?.text ?? '';
         const written = /^password=[\s\S]*?^END$/m.exec(block)?.[0] ?? assert.fail(`no file of ${coin}`);
         const script = `set -eu\n${written.replaceAll(`/var/lib/${coin}`, folder)}\necho "$password"\n`;
         const password = execFileSync('bash', ['-c', script], {
           encoding: 'utf8',
-          timeout: HELP_MAX_MS,
+          timeout: PROGRAM_TIMEOUT_MS,
         }).trim();
         const file = join(folder, `${coin}.conf`);
         assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -158,18 +158,18 @@ describe('units and packet filter of nodes', () => {
 
   const analyze = findProgram(['systemd-analyze']);
   it('are understood by systemd', {
-    skip: IN_FULL.skip || (analyze === null && 'systemd is not here'),
+    skip: FULL_ONLY.skip || (analyze === null && 'systemd is not here'),
   }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'skerry-units-'));
     try {
       const files = [...NODES, 'skerryd', 'skerry-blackhole@'].map((name) => {
         const file = join(folder, `${name}.service`);
-        writeFileSync(file, deploy(`${name}.service`).replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'));
+        writeFileSync(file, readDeployFile(`${name}.service`).replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'));
         return file;
       });
       const { status, stdout, stderr } = spawnSync(analyze ?? '', ['verify', '--man=no', ...files], {
         encoding: 'utf8',
-        timeout: HELP_MAX_MS,
+        timeout: PROGRAM_TIMEOUT_MS,
       });
       assert.deepEqual([status, stdout, stderr], [0, '', '']);
     } finally {

@@ -8,31 +8,31 @@ import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { sampleCall } from '../../src/panel/reference/samples.ts';
 import { sdkPreamble, sdkSample } from '../../src/panel/reference/samples-sdk.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { PROGRAM_LIMITS } from './receivers.ts';
-import { blocksOf, guideText, SHOWN_OPERATIONS } from './shown.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { PROGRAM_LIMITS } from './sample-receivers.ts';
+import { codeBlocks, readGuide, REFERENCE_OPERATIONS } from './docs-content.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const COMPILER = join(ROOT, `node_modules/@typescript/typescript-linux-${process.arch}/lib/tsc`);
-const URL_SHOWN = 'https://skerry.example';
+const SAMPLE_URL = 'https://skerry.example';
 
 const OPTIONS = {
   ...{ target: 'es2023', module: 'nodenext', lib: ['es2024', 'dom', 'dom.iterable'], noEmit: true },
   ...{ skipLibCheck: true, types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
 };
 
-it('the samples of the reference fit the types of the SDK', IN_FULL, () => {
-  compile(samples(), { strict: true });
+it('the samples of the reference fit the types of the SDK', FULL_ONLY, () => {
+  typecheck(referencePrograms(), { strict: true });
 });
 
 // They are written in JavaScript: nobody has said what the parameters are, and what may be missing is the reader's to know.
-it('the guides fit the types of the SDK', IN_FULL, () => {
-  compile(guides(), { strict: false });
+it('the guides fit the types of the SDK', FULL_ONLY, () => {
+  typecheck(guidePrograms(), { strict: false });
 });
 
 type Programs = readonly (readonly [name: string, text: string])[];
 
-function compile(programs: Programs, { strict }: { readonly strict: boolean }): void {
+function typecheck(programs: Programs, { strict }: { readonly strict: boolean }): void {
   const folder = mkdtempSync(join(tmpdir(), 'skerry-types-'));
   try {
     mkdirSync(join(folder, 'node_modules/@skerry'), { recursive: true });
@@ -50,16 +50,16 @@ function compile(programs: Programs, { strict }: { readonly strict: boolean }): 
   }
 }
 
-function samples(): Programs {
-  return SHOWN_OPERATIONS.map((operation) => {
-    const { ids } = sampleCall(operation, SHOWN_OPERATIONS, URL_SHOWN);
-    return [operation.id, `${sdkPreamble(URL_SHOWN)}\n${sdkSample(operation, ids)}`] as const;
+function referencePrograms(): Programs {
+  return REFERENCE_OPERATIONS.map((operation) => {
+    const { ids } = sampleCall(operation, REFERENCE_OPERATIONS, SAMPLE_URL);
+    return [operation.id, `${sdkPreamble(SAMPLE_URL)}\n${sdkSample(operation, ids)}`] as const;
   });
 }
 
-function guides(): Programs {
+function guidePrograms(): Programs {
   return ['sdk', 'getting-started'].map((name) => {
-    const blocks = blocksOf(guideText(name)).filter(({ language }) => /^[jt]s$/.test(language));
+    const blocks = codeBlocks(readGuide(name)).filter(({ language }) => /^[jt]s$/.test(language));
     return [name, blocks.map(({ text }) => text).join('\n')] as const;
   });
 }

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { ApiOperation } from '../../src/panel/reference/document.ts';
-import { within } from '../cli/support/within.ts';
-import { FULL, IN_FULL } from '../support/runs.ts';
-import { signed } from './receivers.ts';
-import { SampleThings } from './sample-things.ts';
-import { openSdkDesk, type SdkDesk } from './sdk-desk.ts';
-import { type Block, blocksOf, guideText, SHOWN_OPERATIONS, shownAt } from './shown.ts';
+import { withTimeout } from '../cli/support/with-timeout.ts';
+import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { sign } from './sample-receivers.ts';
+import { SampleResources } from './sample-resources.ts';
+import { startSdkRunner, type SdkRunner } from './sdk-runner.ts';
+import { type CodeBlock, codeBlocks, readGuide, REFERENCE_OPERATIONS, fetchSample } from './docs-content.ts';
 
 /** Without servers: in every run. */
-const CHEAP = new Set([
+const ALWAYS_RUN = new Set([
   'servers.list',
   'plans.get',
   'ssh_keys.create',
@@ -22,21 +22,21 @@ const CHEAP = new Set([
   'events.stream',
 ]);
 /** Within that time a server has been switched or installed. */
-const SWITCH_S = 300;
+const TRANSITION_S = 300;
 
 type Deposit = Readonly<Record<'coin' | 'deposit_address' | 'deposit_amount', string>>;
 
 /** What ends a sample that would run for ever. */
-class Heard extends Error {}
+class StopStream extends Error {}
 
-let desk: SdkDesk;
+let runner: SdkRunner;
 before(async () => {
-  desk = await openSdkDesk();
+  runner = await startSdkRunner();
 });
-after(() => desk?.close());
+after(() => runner?.close());
 
 /** Lines that a program prints. */
-function printedIn(t: TestContext): string[] {
+function captureConsole(t: TestContext): string[] {
   const lines: string[] = [];
   t.mock.method(console, 'log', (...words: unknown[]) => {
     lines.push(words.join(' '));
@@ -45,76 +45,76 @@ function printedIn(t: TestContext): string[] {
 }
 
 describe('the samples for the SDK', () => {
-  let things: SampleThings;
+  let things: SampleResources;
   before(() => {
-    things = new SampleThings(desk.world, desk.api);
+    things = new SampleResources(runner.world, runner.api);
   });
 
   async function run(operation: ApiOperation): Promise<void> {
-    const { before: preamble, sample } = await shownAt(desk.world.url, operation, 'sdk');
-    await desk.run(operation.id, `${preamble}\n${await things.putInto(operation.id, sample)}\n`);
+    const { before: preamble, sample } = await fetchSample(runner.world.url, operation, 'sdk');
+    await runner.run(operation.id, `${preamble}\n${await things.fillIn(operation.id, sample)}\n`);
   }
 
   function assertAnswered({ id, status, method, path }: ApiOperation): void {
-    const { answers } = desk;
+    const { responses } = runner;
     const pattern = new RegExp(`^${status} ${method} /v1${path.replaceAll(/\{\w+\}/g, '\\w+')}$`);
     assert.ok(
-      answers.some((answer) => pattern.test(answer)),
-      `${id}: ${answers.join(', ')}`,
+      responses.some((answer) => pattern.test(answer)),
+      `${id}: ${responses.join(', ')}`,
     );
-    const refused = answers.filter((answer) => !answer.startsWith('2'));
+    const refused = responses.filter((answer) => !answer.startsWith('2'));
     assert.deepEqual(refused, [], id);
   }
 
-  const [stream] = SHOWN_OPERATIONS.filter(({ id }) => id === 'events.stream');
-  const rest = SHOWN_OPERATIONS.filter((operation) => operation !== stream);
+  const [stream] = REFERENCE_OPERATIONS.filter(({ id }) => id === 'events.stream');
+  const rest = REFERENCE_OPERATIONS.filter((operation) => operation !== stream);
   // The server goes last.
   const rows = rest.toSorted((a, b) => Number(a.id === 'servers.delete') - Number(b.id === 'servers.delete'));
   for (const operation of rows) {
-    const skip = FULL || CHEAP.has(operation.id) ? false : 'npm run test:full has it';
+    const skip = IS_FULL_RUN || ALWAYS_RUN.has(operation.id) ? false : 'npm run test:full has it';
     it(`do what they say: ${operation.id}`, { skip }, async (t) => {
-      const printed = printedIn(t);
+      const printed = captureConsole(t);
       await run(operation);
       assertAnswered(operation);
       for (const line of printed) assert.doesNotMatch(line, /undefined/);
     });
   }
 
-  it('do what they say: events.stream', IN_FULL, async (t) => {
+  it('do what they say: events.stream', FULL_ONLY, async (t) => {
     assert.ok(stream);
     const printed: string[] = [];
     t.mock.method(console, 'log', (...words: string[]) => {
       printed.push(words.join(' '));
-      throw new Heard();
+      throw new StopStream();
     });
     let isOver = false;
-    const heard = assert.rejects(run(stream), Heard).finally(() => {
+    const heard = assert.rejects(run(stream), StopStream).finally(() => {
       isOver = true;
     });
     heard.catch(() => {});
-    while (!isOver && !desk.answers.includes('200 GET /v1/events')) await desk.world.settle();
-    assert.equal((await desk.api.post('/account/tokens', { name: 'a sign', scope: 'read' })).status, 201);
-    await within(heard, 'an event that the sample prints');
+    while (!isOver && !runner.responses.includes('200 GET /v1/events')) await runner.world.settle();
+    assert.equal((await runner.api.post('/account/tokens', { name: 'a sign', scope: 'read' })).status, 201);
+    await withTimeout(heard, 'an event that the sample prints');
     assertAnswered(stream);
     assert.match(printed.join('\n'), /^evt_\w+ token\.created$/);
   });
 });
 
 describe('the guides', () => {
-  const blocks = blocksOf(guideText('sdk'));
-  const programOf = (shown: readonly Block[]) => {
+  const blocks = codeBlocks(readGuide('sdk'));
+  const programOf = (shown: readonly CodeBlock[]) => {
     const source = shown.filter(({ language }) => language !== 'sh').map(({ text }) => text);
-    return source.join('\n').replaceAll('https://skerry.example', desk.world.url);
+    return source.join('\n').replaceAll('https://skerry.example', runner.world.url);
   };
   /** Pays what it asks for; what it began with servers is over when it looks. */
   const hurry = async (answer: Response) => {
     if (answer.url.endsWith('/billing/topup')) await pay((await answer.json()) as Deposit);
-    await desk.world.advance(SWITCH_S);
+    await runner.world.advance(TRANSITION_S);
   };
 
-  it('lead to the first server with the SDK', IN_FULL, async (t) => {
-    const printed = printedIn(t);
-    await desk.run('first', programOf(blocksOf(guideText('getting-started'), 'With the SDK')), hurry);
+  it('lead to the first server with the SDK', FULL_ONLY, async (t) => {
+    const printed = captureConsole(t);
+    await runner.run('first', programOf(codeBlocks(readGuide('getting-started'), 'With the SDK')), hurry);
     assert.match(printed.join('\n'), /^Send [\d.]+ LTC on Litecoin to \w+\nssh root@[\d.]+$/);
   });
 
@@ -128,11 +128,11 @@ describe('the guides', () => {
     );
   });
 
-  it('to the SDK is one program that runs from its first line to its last', IN_FULL, async (t) => {
-    const printed = printedIn(t);
+  it('to the SDK is one program that runs from its first line to its last', FULL_ONLY, async (t) => {
+    const printed = captureConsole(t);
     const secret = 'whsec_of_the_guide';
     process.env.WEBHOOK_SECRET = secret;
-    const { POST } = (await desk.run('guide', programOf(blocks), hurry)) as {
+    const { POST } = (await runner.run('guide', programOf(blocks), hurry)) as {
       POST: (request: Request) => Promise<Response>;
     };
     const text = printed.join('\n');
@@ -151,7 +151,7 @@ describe('the guides', () => {
 
     const body = '{"id":"evt_1","object":"event","type":"server.running","data":{}}';
     const post = (t: number) => {
-      const headers = { 'x-service-signature': `t=${t},v1=${signed(secret, t, body)}` };
+      const headers = { 'x-service-signature': `t=${t},v1=${sign(secret, t, body)}` };
       return POST(new Request('https://example.com/hooks', { method: 'POST', body, headers }));
     };
     const now = Math.floor(Date.now() / 1000);
@@ -161,7 +161,7 @@ describe('the guides', () => {
   });
 
   async function pay({ coin, deposit_address: address, deposit_amount: amount }: Deposit): Promise<void> {
-    await desk.world.sandbox('payments', { coin, address, amount });
-    await desk.world.sandbox('blocks', { coin, count: 6 });
+    await runner.world.sandbox('payments', { coin, address, amount });
+    await runner.world.sandbox('blocks', { coin, count: 6 });
   }
 });

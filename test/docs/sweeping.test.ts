@@ -12,15 +12,15 @@ import { OfflineWallet } from '../drivers/evm/offline-wallet.ts';
 import { type MoneroWorld, startMonero } from '../drivers/monero/monero-world.ts';
 import { NO_MONERO, TestWallet } from '../drivers/monero/nodes.ts';
 import { NO_LITECOIND } from '../drivers/utxo/litecoin-node.ts';
-import { accountKey, LitecoinWorld, WATCHING } from '../drivers/utxo/litecoin-world.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { accountKey, LitecoinWorld, WATCH_WALLET } from '../drivers/utxo/litecoin-world.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 
 const OFFLINE = 'offline';
 /** As test networks write private keys. */
 const TEST_VERSIONS = { private: 0x04358394, public: 0x043587cf };
 
 /** The private key of the world's account, which only the machine that is offline has. */
-function privateAccount(world: LitecoinWorld): string {
+function privateAccountKey(world: LitecoinWorld): string {
   for (let seed = 1; seed < 100; seed++) {
     if (accountKey(seed).xpub !== world.account.xpub) continue;
     const wallet = HDKey.fromMasterSeed(new Uint8Array(32).fill(seed), TEST_VERSIONS);
@@ -29,7 +29,7 @@ function privateAccount(world: LitecoinWorld): string {
   return assert.fail('nobody has the key of this account');
 }
 
-describe('Litecoin is swept by a PSBT', { skip: IN_FULL.skip || NO_LITECOIND }, () => {
+describe('Litecoin is swept by a PSBT', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
   let world: LitecoinWorld;
   before(async () => {
     world = await LitecoinWorld.start();
@@ -43,9 +43,9 @@ describe('Litecoin is swept by a PSBT', { skip: IN_FULL.skip || NO_LITECOIND }, 
       await world.pay(address, '1.5');
     }
     await world.mine(1);
-    const offline = await world.anotherNode();
+    const offline = await world.addNode();
     await offline.call('createwallet', [OFFLINE, false, true]);
-    const plain = `wpkh(${privateAccount(world)}/0/*)`;
+    const plain = `wpkh(${privateAccountKey(world)}/0/*)`;
     const { checksum } = (await offline.call('getdescriptorinfo', [plain])) as { checksum: string };
     const request = { desc: `${plain}#${checksum}`, range: [0, 20], timestamp: 'now', keypool: false };
     assert.deepEqual(
@@ -59,9 +59,9 @@ describe('Litecoin is swept by a PSBT', { skip: IN_FULL.skip || NO_LITECOIND }, 
     const { psbt } = (await world.watcher.call(
       'walletcreatefundedpsbt',
       [[], [{ [receiver]: '3' }], 0, options],
-      WATCHING,
+      WATCH_WALLET,
     )) as { psbt: string };
-    const alone = (await world.watcher.call('walletprocesspsbt', [psbt], WATCHING)) as { complete: boolean };
+    const alone = (await world.watcher.call('walletprocesspsbt', [psbt], WATCH_WALLET)) as { complete: boolean };
     assert.equal(alone.complete, false, 'the server can sign');
     const signed = (await offline.call('walletprocesspsbt', [psbt], OFFLINE)) as {
       psbt: string;
@@ -78,7 +78,7 @@ describe('Litecoin is swept by a PSBT', { skip: IN_FULL.skip || NO_LITECOIND }, 
 });
 
 describe('Monero is swept by key images and a signed set of transactions', {
-  skip: IN_FULL.skip || NO_MONERO,
+  skip: FULL_ONLY.skip || NO_MONERO,
 }, () => {
   let world: MoneroWorld;
   let own: TestWallet;
@@ -144,7 +144,7 @@ describe('Monero is swept by key images and a signed set of transactions', {
   });
 });
 
-describe('Ethereum is swept address by address', { skip: IN_FULL.skip || NO_ANVIL }, () => {
+describe('Ethereum is swept address by address', { skip: FULL_ONLY.skip || NO_ANVIL }, () => {
   const wallet = new OfflineWallet(new Uint8Array(32).fill(99));
   const price = { chainId: 31_337, nonce: 0, gasPrice: 20_000_000_000n };
   const receiver = `0x${'5a'.repeat(20)}`;
@@ -164,11 +164,11 @@ describe('Ethereum is swept address by address', { skip: IN_FULL.skip || NO_ANVI
   });
 
   const balanceOf = async (address: string) =>
-    BigInt(await anvil.ask<string>('eth_getBalance', address, 'latest'));
+    BigInt(await anvil.request<string>('eth_getBalance', address, 'latest'));
   async function send(signed: string): Promise<void> {
-    const txid = await anvil.ask<string>('eth_sendRawTransaction', signed);
+    const txid = await anvil.request<string>('eth_sendRawTransaction', signed);
     await anvil.mine();
-    const { status } = await anvil.ask<{ status: string }>('eth_getTransactionReceipt', txid);
+    const { status } = await anvil.request<{ status: string }>('eth_getTransactionReceipt', txid);
     assert.equal(status, '0x1');
   }
 
@@ -176,7 +176,7 @@ describe('Ethereum is swept address by address', { skip: IN_FULL.skip || NO_ANVI
     const topup = await world.invoice(50, 'ETH');
     await anvil.pay(topup.deposit_address, 10n ** 17n);
     await anvil.mine();
-    await world.world.settle();
+    await world.world.runUntilIdle();
     assert.equal((await world.world.deposits(topup)).length, 1);
     const gas = 21_000;
     const value = (await balanceOf(topup.deposit_address)) - BigInt(gas) * price.gasPrice;
@@ -188,11 +188,11 @@ describe('Ethereum is swept address by address', { skip: IN_FULL.skip || NO_ANVI
   it('of USDT with ether for the fee sent there first, which is credited to nobody', async () => {
     const topup = await world.invoice(50, 'USDT');
     const data = tether().call('transfer', topup.deposit_address, 50_000_000n);
-    await anvil.send(await anvil.order({ to: token, data }));
+    await anvil.send(await anvil.prepare({ to: token, data }));
     const gas = 70_000;
     await anvil.pay(topup.deposit_address, BigInt(gas) * price.gasPrice);
     await anvil.mine();
-    await world.world.settle();
+    await world.world.runUntilIdle();
     const deposits = await world.world.deposits(topup);
     assert.deepEqual(
       deposits.map(({ coin, amount_units }) => [coin, amount_units]),
@@ -200,7 +200,7 @@ describe('Ethereum is swept address by address', { skip: IN_FULL.skip || NO_ANVI
     );
     const sweep = tether().call('transfer', receiver, 50_000_000n);
     await send(wallet.sign(1, { ...price, gas, to: token, value: 0n, data: sweep }));
-    const held = await anvil.ask<string>(
+    const held = await anvil.request<string>(
       'eth_call',
       { to: token, data: tether().call('balanceOf', receiver) },
       'latest',

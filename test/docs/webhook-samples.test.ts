@@ -8,20 +8,20 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { verify } from '../../docs/samples/webhooks/receive.ts';
 import { EVENTS } from '../../src/spec/events.ts';
-import { FULL } from '../support/runs.ts';
+import { IS_FULL_RUN } from '../support/runs.ts';
 import {
-  deliveries,
-  missing,
+  sampleDeliveries,
+  skipWithout,
   PROGRAM_LIMITS,
-  type Receiver,
-  SAMPLES,
+  type SampleReceiver,
+  SAMPLES_FOLDER,
   SECRET,
-  signed,
+  sign,
   startReceiver,
-} from './receivers.ts';
+} from './sample-receivers.ts';
 
 const GUIDE = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
-const sample = (path: string) => readFileSync(join(SAMPLES, path), 'utf8');
+const readSample = (path: string) => readFileSync(join(SAMPLES_FOLDER, path), 'utf8');
 
 describe('the guide to events', () => {
   it('shows the samples as they are', () => {
@@ -34,7 +34,7 @@ describe('the guide to events', () => {
       ['ts', 'events/follow.ts'],
     ] as const) {
       assert.ok(
-        GUIDE.includes(`\`\`\`${language}\n${sample(path)}\`\`\`\n`),
+        GUIDE.includes(`\`\`\`${language}\n${readSample(path)}\`\`\`\n`),
         `${path} reads otherwise in the guide`,
       );
     }
@@ -65,7 +65,7 @@ describe('a signature that was made by hand', () => {
   const body = Buffer.from(GOLDEN.body);
 
   it('is what is signed here, too', () => {
-    assert.equal(signed(GOLDEN.secret, GOLDEN.t, body), GOLDEN.v1);
+    assert.equal(sign(GOLDEN.secret, GOLDEN.t, body), GOLDEN.v1);
   });
   it('is genuine to TypeScript, for 300 seconds either way and no longer', () => {
     for (const [offsetMs, genuine] of [
@@ -82,20 +82,20 @@ describe('a signature that was made by hand', () => {
       );
     }
   });
-  it('is genuine to Python, as long', { skip: missing('python3', '--version') }, () => {
+  it('is genuine to Python, as long', { skip: skipWithout('python3', '--version') }, () => {
     const code = `import json, sys
 sys.path.insert(0, sys.argv[1])
 from receive import verify
 g = json.load(sys.stdin)
 print([verify(g["secret"], sys.argv[2], g["body"].encode(), g["t"] + s) for s in (0, 300, 301, -300, -301)])`;
-    const args = ['-B', '-c', code, join(SAMPLES, 'webhooks'), header];
+    const args = ['-B', '-c', code, join(SAMPLES_FOLDER, 'webhooks'), header];
     const { stdout, stderr } = spawnSync('python3', args, {
       input: JSON.stringify(GOLDEN),
       ...PROGRAM_LIMITS,
     });
     assert.equal(stdout.toString(), '[True, True, False, True, False]\n', stderr.toString());
   });
-  it('is genuine to the shell, as long', { skip: missing('openssl', 'version') }, async () => {
+  it('is genuine to the shell, as long', { skip: skipWithout('openssl', 'version') }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'skerry-clock-'));
     try {
       for (const [offsetS, genuine] of [
@@ -107,7 +107,7 @@ print([verify(g["secret"], sys.argv[2], g["body"].encode(), g["t"] + s) for s in
         writeFileSync(join(folder, 'date'), `#!/bin/sh\necho ${GOLDEN.t + offsetS}\n`);
         chmodSync(join(folder, 'date'), 0o755);
         const env = { PATH: `${folder}:${process.env.PATH}`, WEBHOOK_SECRET: GOLDEN.secret };
-        assert.equal(await verifiedByShell(env, header, GOLDEN.body), genuine, String(offsetS));
+        assert.equal(await verifyWithShell(env, header, GOLDEN.body), genuine, String(offsetS));
       }
     } finally {
       rmSync(folder, { recursive: true, force: true });
@@ -115,93 +115,93 @@ print([verify(g["secret"], sys.argv[2], g["body"].encode(), g["t"] + s) for s in
   });
 });
 
-async function verifiedByShell(env: Record<string, string>, header: string, body: string): Promise<boolean> {
-  const child = spawn('sh', [join(SAMPLES, 'webhooks/verify.sh'), header], {
+async function verifyWithShell(env: Record<string, string>, header: string, body: string): Promise<boolean> {
+  const child = spawn('sh', [join(SAMPLES_FOLDER, 'webhooks/verify.sh'), header], {
     env,
     stdio: ['pipe', 'ignore', 'pipe'],
     ...PROGRAM_LIMITS,
   });
-  let complaints = '';
+  let stderr = '';
   child.stderr.on('data', (chunk) => {
-    complaints += chunk;
+    stderr += chunk;
   });
   // One that is refused by its header is not read.
   child.stdin.on('error', () => undefined).end(body);
   const [code] = await once(child, 'exit');
-  assert.equal(complaints, '');
+  assert.equal(stderr, '');
   return code === 0;
 }
 
-const ANSWER_MAX_MS = 30_000;
-const go = missing('go', 'version');
+const RESPONSE_TIMEOUT_MS = 30_000;
+const skipGo = skipWithout('go', 'version');
 const RECEIVERS = [
   {
     language: 'TypeScript',
     skip: false,
-    command: () => [process.execPath, join(SAMPLES, 'webhooks/receive.ts')],
+    command: () => [process.execPath, join(SAMPLES_FOLDER, 'webhooks/receive.ts')],
   },
   {
     language: 'TypeScript with the SDK',
     skip: false,
-    command: () => [process.execPath, join(SAMPLES, 'webhooks/receive-sdk.ts')],
+    command: () => [process.execPath, join(SAMPLES_FOLDER, 'webhooks/receive-sdk.ts')],
   },
   {
     language: 'Python',
-    skip: missing('python3', '--version'),
-    command: () => ['python3', join(SAMPLES, 'webhooks/receive.py')],
+    skip: skipWithout('python3', '--version'),
+    command: () => ['python3', join(SAMPLES_FOLDER, 'webhooks/receive.py')],
   },
   // Compiling it takes longer than all the rest.
-  { language: 'Go', skip: go || (!FULL && 'npm run test:full has it'), command: compiled },
+  { language: 'Go', skip: skipGo || (!IS_FULL_RUN && 'npm run test:full has it'), command: compileGoReceiver },
 ] as const;
 
-const build = mkdtempSync(join(tmpdir(), 'skerry-go-'));
-after(() => rmSync(build, { recursive: true, force: true }));
+const buildFolder = mkdtempSync(join(tmpdir(), 'skerry-go-'));
+after(() => rmSync(buildFolder, { recursive: true, force: true }));
 
-function compiled(): string[] {
-  const program = join(build, 'receive');
-  cpSync(join(SAMPLES, 'webhooks/receive.go'), join(build, 'receive.go'));
+function compileGoReceiver(): string[] {
+  const program = join(buildFolder, 'receive');
+  cpSync(join(SAMPLES_FOLDER, 'webhooks/receive.go'), join(buildFolder, 'receive.go'));
   const env = {
     ...process.env,
     GO111MODULE: 'off',
     GOFLAGS: '',
-    GOCACHE: join(build, 'cache'),
-    GOPATH: build,
+    GOCACHE: join(buildFolder, 'cache'),
+    GOPATH: buildFolder,
   };
-  const made = spawnSync('go', ['build', '-o', program, 'receive.go'], {
-    cwd: build,
+  const compilation = spawnSync('go', ['build', '-o', program, 'receive.go'], {
+    cwd: buildFolder,
     env,
     ...PROGRAM_LIMITS,
   });
-  assert.equal(made.status, 0, made.stderr.toString());
+  assert.equal(compilation.status, 0, compilation.stderr.toString());
   return [program];
 }
 
 for (const { language, skip, command } of RECEIVERS) {
   it(`the receiver in ${language} takes what is genuine, once, and nothing else`, { skip }, async () => {
-    const receiver: Receiver = await startReceiver(command(), { WEBHOOK_SECRET: SECRET });
+    const receiver: SampleReceiver = await startReceiver(command(), { WEBHOOK_SECRET: SECRET });
     const post = (init: RequestInit) =>
-      fetch(receiver.url, { method: 'POST', signal: AbortSignal.timeout(ANSWER_MAX_MS), ...init });
+      fetch(receiver.url, { method: 'POST', signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS), ...init });
     try {
-      for (const { what, header, body, genuine } of deliveries()) {
+      for (const { what, header, body, genuine } of sampleDeliveries()) {
         const headers = { 'content-type': 'application/json', 'x-service-signature': header };
         const response = await post({ body, headers });
         assert.equal(response.status, genuine ? 204 : 400, what);
       }
       const unsigned = await post({ body: '{}' });
       assert.equal(unsigned.status, 400);
-      assert.deepEqual(receiver.lines(), ['evt_1 server.running', 'evt_2 server.running']);
+      assert.deepEqual(receiver.eventLines(), ['evt_1 server.running', 'evt_2 server.running']);
     } finally {
       await receiver.stop();
     }
   });
 }
 
-it('the script takes what is genuine and nothing else', { skip: missing('openssl', 'version') }, async () => {
+it('the script takes what is genuine and nothing else', { skip: skipWithout('openssl', 'version') }, async () => {
   const env = { PATH: process.env.PATH ?? '', WEBHOOK_SECRET: SECRET };
   const verdicts = await Promise.all(
-    deliveries().map(async ({ what, header, body, genuine }) => [
+    sampleDeliveries().map(async ({ what, header, body, genuine }) => [
       what,
-      await verifiedByShell(env, header, body),
+      await verifyWithShell(env, header, body),
       genuine,
     ]),
   );

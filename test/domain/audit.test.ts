@@ -3,20 +3,20 @@ import { after, before, describe, it } from 'node:test';
 import { getAuditEvent, listAuditEvents } from '../../src/domain/audit/find.ts';
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { recordAudit, systemActor } from '../../src/domain/record.ts';
-import { newId, showId } from '../../src/kernel/ids.ts';
+import { newId, formatId } from '../../src/kernel/ids.ts';
 import type { Sql } from '../../src/kernel/sql.ts';
-import { DAY_MS, rfc3339 } from '../../src/kernel/time.ts';
+import { DAY_MS, formatRfc3339 } from '../../src/kernel/time.ts';
 import type { Action } from '../../src/spec/actions.ts';
 import type { PageRequest } from '../../src/spec/lists.ts';
 import { pageAuditEvents } from '../../src/store/audit.ts';
-import { type TestService, testService } from '../support/service.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
 
 const NEWEST: PageRequest = { filter: {}, sort: 'created_at', descending: true, after: null, size: 25 };
 
 describe('the audit log', () => {
   let world: TestService;
   before(async () => {
-    world = await testService();
+    world = await startTestService();
   });
   after(() => world.close());
 
@@ -29,7 +29,7 @@ describe('the audit log', () => {
     (await list(actor, wanted)).items.map((event) => event.action);
 
   it('shows who did it, by which request and from where, and nobody where the service acted itself', async () => {
-    const actor = await world.stock.customer();
+    const actor = await world.fixtures.addCustomer();
     const byToken = { ...actor, sessionId: null, tokenId: newId(new Date()) };
     const { customerId } = actor;
     await record(actor, 'token.create', 'tok_x', 3_000);
@@ -46,23 +46,23 @@ describe('the audit log', () => {
     const { items } = await list(actor);
     const [run, revoke, create] = items;
     assert.deepEqual([run?.actor_token, run?.actor_session, run?.ip_country], [null, null, 'XX']);
-    assert.deepEqual([revoke?.actor_token, revoke?.actor_session], [showId('token', byToken.tokenId), null]);
+    assert.deepEqual([revoke?.actor_token, revoke?.actor_session], [formatId('token', byToken.tokenId), null]);
     assert.deepEqual([revoke?.result, revoke?.resource], ['denied', null]);
     assert.match(create?.id ?? '', /^audit_[a-z2-7]{26}$/);
     assert.deepEqual(create, {
       ...{ id: create?.id, object: 'audit_event', action: 'token.create', resource: 'tok_x', result: 'ok' },
-      ...{ actor_token: null, actor_session: showId('session', actor.sessionId ?? '') },
-      ...{ request_id: actor.requestId, ip_country: 'IS', created_at: rfc3339(ago(3)) },
+      ...{ actor_token: null, actor_session: formatId('session', actor.sessionId ?? '') },
+      ...{ request_id: actor.requestId, ip_country: 'IS', created_at: formatRfc3339(ago(3)) },
     });
     for (const event of items) assert.deepEqual(await getAuditEvent(world.service, actor, event.id), event);
   });
 
   it('is filtered by action, resource and time, the first included and the last not', async () => {
-    const actor = await world.stock.customer();
+    const actor = await world.fixtures.addCustomer();
     await record(actor, 'server.stop', 'srv_a', 3_000);
     await record(actor, 'server.start', 'srv_a', 2_000);
     await record(actor, 'server.start', 'srv_b', 1_000);
-    const [from, to] = [rfc3339(ago(3)), rfc3339(ago(1))];
+    const [from, to] = [formatRfc3339(ago(3)), formatRfc3339(ago(1))];
     assert.deepEqual(await actions(actor, { filter: { action: 'server.start' } }), [
       'server.start',
       'server.start',
@@ -87,7 +87,7 @@ describe('the audit log', () => {
   });
 
   it('goes back 90 days, in lists and for one event', async () => {
-    const actor = await world.stock.customer();
+    const actor = await world.fixtures.addCustomer();
     await record(actor, 'server.stop', null, 90 * DAY_MS);
     await record(actor, 'server.start', null, 90 * DAY_MS + 1);
     assert.deepEqual(await actions(actor), ['server.stop']);
@@ -97,25 +97,25 @@ describe('the audit log', () => {
       [actor.customerId],
     );
     for (const { id, action } of rows) {
-      const found = getAuditEvent(world.service, actor, showId('audit', id));
+      const found = getAuditEvent(world.service, actor, formatId('audit', id));
       if (action === 'server.stop') assert.equal((await found).action, action);
       else await assert.rejects(found, { code: 'not_found' });
     }
   });
 
   it('is its customer’s alone', async () => {
-    const [actor, stranger] = [await world.stock.customer(), await world.stock.customer()];
+    const [actor, stranger] = [await world.fixtures.addCustomer(), await world.fixtures.addCustomer()];
     await record(actor, 'server.stop');
     const [event] = (await list(actor)).items;
     assert.deepEqual(await actions(stranger), []);
-    const unknown = showId('audit', newId(new Date()));
+    const unknown = formatId('audit', newId(new Date()));
     for (const id of [event?.id ?? '', unknown, 'audit_', 'srv_x', '']) {
       await assert.rejects(getAuditEvent(world.service, stranger, id), { code: 'not_found' });
     }
   });
 
   it('is read from an index, without sorting, whatever is asked of however many events', async () => {
-    const actor = await world.stock.customer();
+    const actor = await world.fixtures.addCustomer();
     await world.db.run(
       `insert into audit_events (id, customer_id, action, resource, request_id, ip_country, result, created_at)
        select gen_random_uuid(), case when i % 5 = 0 then gen_random_uuid() else $1::uuid end,
@@ -125,7 +125,7 @@ describe('the audit log', () => {
       [actor.customerId, world.clock.now()],
     );
     await world.db.run('analyze audit_events');
-    const [from, to] = [rfc3339(ago(2_000_000)), rfc3339(ago(1_000))];
+    const [from, to] = [formatRfc3339(ago(2_000_000)), formatRfc3339(ago(1_000))];
     const action = 'server.start';
     const resource = 'srv_1';
     const filters = [{}, { action }, { resource }, { from }, { to }, { from, to }];

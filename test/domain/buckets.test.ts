@@ -7,8 +7,8 @@ import { identifyBearer } from '../../src/domain/tokens/identify-bearer.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { digest } from '../../src/kernel/secrets.ts';
 import { insertToken } from '../../src/store/tokens.ts';
-import { RUNS } from '../support/runs.ts';
-import { type TestService, testService } from '../support/service.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
 
 /** Between what is the same but for rounding. */
 const HAIR_MS = 0.01;
@@ -57,7 +57,7 @@ describe('a token bucket in memory', () => {
         });
         assertWithinRate(draws, rule);
       }),
-      { numRuns: RUNS * 5 },
+      { numRuns: PROPERTY_RUNS * 5 },
     );
   });
 });
@@ -65,14 +65,14 @@ describe('a token bucket in memory', () => {
 describe('a token bucket in the database', () => {
   let world: TestService;
   before(async () => {
-    world = await testService({ poolSize: 12 });
+    world = await startTestService({ poolSize: 12 });
     await world.db.run(`insert into service (mode, key_check) values ('sandbox', 'of a test')`);
   });
   after(() => world.close());
 
   /** Draws once from the bucket of a new token; each call of what it returns. */
   async function bucket(rule: BucketRule): Promise<() => Promise<Draw>> {
-    const { customerId } = await world.stock.customer();
+    const { customerId } = await world.fixtures.addCustomer();
     const token = randomBytes(16).toString('hex');
     const id = newId(new Date());
     const row = { name: 'one', scope: 'read', digest: digest(token), expiresAt: null } as const;
@@ -104,7 +104,7 @@ describe('a token bucket in the database', () => {
           );
         }
       }),
-      { numRuns: RUNS },
+      { numRuns: PROPERTY_RUNS },
     );
   });
 
@@ -126,7 +126,7 @@ describe('a token bucket in the database', () => {
           assert.ok(passed.length + older.length >= most, `${passed.length} of ${callers} passed`);
         for (const draw of draws) assertTold(draw, rule);
       }),
-      { numRuns: RUNS },
+      { numRuns: PROPERTY_RUNS },
     );
   });
 });

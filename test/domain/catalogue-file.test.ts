@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { readCatalogue } from '../../src/domain/catalogue/read.ts';
+import { parseCatalogue } from '../../src/domain/catalogue/parse.ts';
 import { cyclePriceCents } from '../../src/domain/servers/price.ts';
 import { parseUnits } from '../../src/kernel/money.ts';
-import { Refusal } from '../../src/kernel/refusal.ts';
+import { OperatorError } from '../../src/kernel/operator-error.ts';
 import { CYCLE_DISCOUNT_PERCENT, type CycleMonths } from '../../src/spec/limits.ts';
 
 const SEED = readFileSync(new URL('../../catalogue/sandbox.yaml', import.meta.url), 'utf8');
@@ -32,9 +32,9 @@ images:
 
 function refused(text: string, sandbox = false): string {
   try {
-    readCatalogue(text, { sandbox });
+    parseCatalogue(text, { sandbox });
   } catch (error) {
-    assert.ok(error instanceof Refusal, String(error));
+    assert.ok(error instanceof OperatorError, String(error));
     assert.doesNotMatch(error.message, /\n/);
     return error.message;
   }
@@ -42,7 +42,7 @@ function refused(text: string, sandbox = false): string {
 }
 
 test('a small file is read', () => {
-  const file = readCatalogue(SMALL, { sandbox: false });
+  const file = parseCatalogue(SMALL, { sandbox: false });
   assert.equal(file.plans[0]?.price_usd_month, '7.35');
 });
 
@@ -85,7 +85,7 @@ test('an alias bomb is refused', () => {
 test('the same image twice is refused, another variant is not', () => {
   const second = SMALL.slice(SMALL.indexOf('  - family'));
   assert.match(refused(SMALL + second), /images\[1\]\.version: debian 12 is there twice/);
-  readCatalogue(SMALL + second.replace('version: "12"', 'version: "12"\n    variant: minimal'), {
+  parseCatalogue(SMALL + second.replace('version: "12"', 'version: "12"\n    variant: minimal'), {
     sandbox: false,
   });
 });
@@ -93,13 +93,13 @@ test('the same image twice is refused, another variant is not', () => {
 test('a relative date of deprecation is for a sandbox only', () => {
   const text = `${SMALL}    deprecated_days_ago: 30\n`;
   assert.match(refused(text), /line 20, images\[0\]\.deprecated_days_ago/);
-  readCatalogue(text, { sandbox: true });
+  parseCatalogue(text, { sandbox: true });
 });
 
 test('a bad block in the inventory is refused', () => {
   const inventory = (block: string) =>
     `${SMALL}inventory:\n  ip_blocks:\n    - { region: par, block: "${block}" }\n`;
-  readCatalogue(inventory('203.0.113.0/24'), { sandbox: false });
+  parseCatalogue(inventory('203.0.113.0/24'), { sandbox: false });
   assert.match(
     refused(inventory('203.0.113.1/24')),
     /line 22, inventory\.ip_blocks\[0\]\.block: .*host bits/,
@@ -108,7 +108,7 @@ test('a bad block in the inventory is refused', () => {
 });
 
 test('the sandbox has every plan in two regions or more, and one plan missing from one', () => {
-  const { plans, regions } = readCatalogue(SEED, { sandbox: true });
+  const { plans, regions } = parseCatalogue(SEED, { sandbox: true });
   assert.deepEqual(
     plans.map((plan) => plan.id),
     ['s1', 's2', 's3', 'r1', 'r2', 'r3'],
@@ -126,7 +126,7 @@ test('the sandbox has every plan in two regions or more, and one plan missing fr
 });
 
 test('the sandbox has 8 machines for each dedicated plan and region, and room for 150 of the largest servers', () => {
-  const { plans, regions, inventory } = readCatalogue(SEED, { sandbox: true });
+  const { plans, regions, inventory } = parseCatalogue(SEED, { sandbox: true });
   for (const plan of plans.filter((each) => each.category === 'dedicated')) {
     for (const region of plan.regions) {
       const entry = inventory?.machines?.find((each) => each.plan === plan.id && each.region === region);
@@ -144,7 +144,7 @@ test('the sandbox has 8 machines for each dedicated plan and region, and room fo
 });
 
 test('the sandbox’s prices leave half cents under a discount', () => {
-  const halves = readCatalogue(SEED, { sandbox: true }).plans.filter((plan) => {
+  const halves = parseCatalogue(SEED, { sandbox: true }).plans.filter((plan) => {
     const cents = parseUnits(plan.price_usd_month, 2) ?? 0n;
     return ([3, 6] as CycleMonths[]).some((months) => {
       const hundredths = cents * BigInt(months) * BigInt(100 - CYCLE_DISCOUNT_PERCENT[months]);
@@ -157,7 +157,7 @@ test('the sandbox’s prices leave half cents under a discount', () => {
 });
 
 test('the sandbox has the systems that are promised', () => {
-  const { images } = readCatalogue(SEED, { sandbox: true });
+  const { images } = parseCatalogue(SEED, { sandbox: true });
   const names = images.map((image) => `${image.family} ${image.version}`);
   for (const name of ['debian 11', 'debian 12', 'debian 13', 'ubuntu 22.04', 'ubuntu 24.04']) {
     assert.ok(names.includes(name), name);

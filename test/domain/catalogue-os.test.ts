@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findImageForOs } from '../../src/domain/catalogue/image-for-os.ts';
 import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
-import { newId, showId } from '../../src/kernel/ids.ts';
+import { newId, formatId } from '../../src/kernel/ids.ts';
 import { listOfficialImages } from '../../src/store/catalogue.ts';
-import { type Ground, openGround } from './ground.ts';
+import { type DomainFixture, openDomainFixture } from './fixture.ts';
 
-let ground: Ground;
+let fixture: DomainFixture;
 before(async () => {
-  ground = await openGround();
-  await seedSandbox(ground.service, ground.register);
+  fixture = await openDomainFixture();
+  await seedSandbox(fixture.service, fixture.register);
 });
-after(() => ground.close());
+after(() => fixture.close());
 
 async function found(os: string): Promise<string | undefined> {
-  const image = await findImageForOs(ground.db, os);
+  const image = await findImageForOs(fixture.db, os);
   return image && `${image.family} ${image.version}`;
 }
 
@@ -35,9 +35,9 @@ for (const [os, image] of [
 }
 
 test('an image is found by its id, in any case', async () => {
-  const image = (await listOfficialImages(ground.db)).find((each) => each.family === 'alpine');
+  const image = (await listOfficialImages(fixture.db)).find((each) => each.family === 'alpine');
   assert.ok(image);
-  const id = showId('image', image.id);
+  const id = formatId('image', image.id);
   assert.equal(await found(id), 'alpine 3.22');
   assert.equal(await found(id.toUpperCase()), 'alpine 3.22');
 });
@@ -58,25 +58,25 @@ for (const os of [
 }
 
 test('neither an unknown id nor that of a deprecated or an uploaded image is found', async () => {
-  assert.equal(await found(showId('image', newId(new Date()))), undefined);
-  const deprecated = (await listOfficialImages(ground.db)).find((image) => image.deprecated_at !== null);
-  assert.equal(await found(showId('image', deprecated?.id ?? '')), undefined);
+  assert.equal(await found(formatId('image', newId(new Date()))), undefined);
+  const deprecated = (await listOfficialImages(fixture.db)).find((image) => image.deprecated_at !== null);
+  assert.equal(await found(formatId('image', deprecated?.id ?? '')), undefined);
   const uploaded = newId(new Date());
-  await ground.db.run(
+  await fixture.db.run(
     `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at)
      values ($1, 'custom', 'custom', '1', '{amd64}', 1, false, '2025-01-01')`,
     [uploaded],
   );
-  assert.equal(await found(showId('image', uploaded)), undefined);
+  assert.equal(await found(formatId('image', uploaded)), undefined);
   assert.equal(await found('custom'), undefined);
 });
 
 test('of two variants the plain one is meant', async () => {
-  await ground.db.run(
+  await fixture.db.run(
     `insert into images (id, type, family, version, variant, arch, size_gb, cloud_init, released_at)
      select gen_random_uuid(), type, family, version, 'minimal', arch, size_gb, cloud_init, released_at
        from images where family = 'debian' and version = '12'`,
   );
-  const image = await findImageForOs(ground.db, 'debian-12');
+  const image = await findImageForOs(fixture.db, 'debian-12');
   assert.equal(image?.variant, null);
 });

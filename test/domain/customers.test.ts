@@ -4,15 +4,15 @@ import fc from 'fast-check';
 import { changePassword } from '../../src/domain/customers/change-password.ts';
 import { parseEmail } from '../../src/domain/customers/email.ts';
 import { requireNewPassword } from '../../src/domain/customers/password.ts';
-import { recover } from '../../src/domain/customers/recover.ts';
+import { recoverAccount } from '../../src/domain/customers/recover.ts';
 import { newRecoveryCode, recoveryDigest } from '../../src/domain/customers/recovery-code.ts';
 import { signIn } from '../../src/domain/customers/sign-in.ts';
 import { signUp } from '../../src/domain/customers/sign-up.ts';
-import { newVisitor } from '../../src/domain/sessions/cookie.ts';
+import { newVisitorCookie } from '../../src/domain/sessions/cookie.ts';
 import { identify } from '../../src/domain/sessions/identify.ts';
 import type { Visit } from '../../src/domain/sessions/open.ts';
 import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
-import { IN_FULL, RUNS } from '../support/runs.ts';
+import { FULL_ONLY, PROPERTY_RUNS } from '../support/runs.ts';
 import { PASSWORD } from '../support/session-client.ts';
 
 describe('an e-mail address', () => {
@@ -77,7 +77,7 @@ describe('a customer', () => {
   after(() => world.close());
 
   const visit = (): Visit => ({
-    visitor: newVisitor(world.service.keys),
+    visitor: newVisitorCookie(world.service.keys),
     actor: { customerId: null, sessionId: null, tokenId: null, requestId: 'req_test', ipCountry: 'XX' },
   });
   const join = (email: string, password = PASSWORD) =>
@@ -116,7 +116,7 @@ describe('a customer', () => {
     }
   });
 
-  it('may have any password of the allowed length', IN_FULL, async () => {
+  it('may have any password of the allowed length', FULL_ONLY, async () => {
     const property = fc.asyncProperty(
       fc
         .string({ unit: 'binary', minLength: 12, maxLength: 60 })
@@ -128,7 +128,7 @@ describe('a customer', () => {
         await assert.rejects(enter(email, `${password}x`), refused('bad_credentials'));
       },
     );
-    await fc.assert(property, { numRuns: Math.ceil(RUNS / 5) });
+    await fc.assert(property, { numRuns: Math.ceil(PROPERTY_RUNS / 5) });
   });
 
   it('who signs in while the password changes is not left with a session of the old one', async () => {
@@ -152,13 +152,13 @@ describe('a customer', () => {
     const { cookie, recoveryCode } = await join('lost@example.org');
     const password = 'found a new password';
     const form = { email: 'lost@example.org', recoveryCode, password, passwordConfirm: password };
-    const tries = await Promise.allSettled([1, 2, 3].map(() => recover(world.service, visit(), form)));
+    const tries = await Promise.allSettled([1, 2, 3].map(() => recoverAccount(world.service, visit(), form)));
     const won = tries.filter((one) => one.status === 'fulfilled');
     assert.equal(won.length, 1);
     assert.equal((await identify(world.service, cookie)).session, null);
     assert.ok((await identify(world.service, won[0]?.value.cookie)).session);
     const next = { ...form, recoveryCode: won[0]?.value.recoveryCode ?? '' };
-    await recover(world.service, visit(), next);
+    await recoverAccount(world.service, visit(), next);
   });
 
   it('who is frozen does not recover, and only the right code is told so', async () => {
@@ -166,12 +166,12 @@ describe('a customer', () => {
     await world.db.run(`update customers set frozen_at = now() where email_key = 'ice@example.org'`);
     const form = { email: 'ice@example.org', password: PASSWORD, passwordConfirm: PASSWORD };
     await assert.rejects(
-      recover(world.service, visit(), { ...form, recoveryCode }),
+      recoverAccount(world.service, visit(), { ...form, recoveryCode }),
       refused('account_frozen'),
     );
     const wrong = newRecoveryCode().text;
     await assert.rejects(
-      recover(world.service, visit(), { ...form, recoveryCode: wrong }),
+      recoverAccount(world.service, visit(), { ...form, recoveryCode: wrong }),
       refused('bad_credentials'),
     );
   });
@@ -188,11 +188,11 @@ describe('a customer', () => {
     assert.equal(await work(() => enter('no address at all', 'not the password')), 1);
     const form = { password: PASSWORD, passwordConfirm: PASSWORD, recoveryCode: 'wrong' };
     assert.equal(
-      await work(() => recover(world.service, visit(), { ...form, email: 'work@example.org' })),
+      await work(() => recoverAccount(world.service, visit(), { ...form, email: 'work@example.org' })),
       0,
     );
     assert.equal(
-      await work(() => recover(world.service, visit(), { ...form, email: 'nobody@example.org' })),
+      await work(() => recoverAccount(world.service, visit(), { ...form, email: 'nobody@example.org' })),
       0,
     );
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { promisedBy } from '../../src/domain/doctor/inventory.ts';
+import { sumPromised } from '../../src/domain/doctor/inventory.ts';
 import { RegionWorld } from './servers/region-world.ts';
 
 let region: RegionWorld;
@@ -10,14 +10,14 @@ before(async () => {
 after(() => region.world.close());
 
 it('what a driver is asked about is of its hosts: their sizes, and of each block of theirs an address without a server', async () => {
-  await region.renew();
+  await region.reset();
   const [others] = region.hosts;
-  await region.renew();
+  await region.reset();
   const { id } = await region.running();
   const { service, db } = region.world;
   const promised = (hosts: readonly string[]) =>
-    promisedBy({ ...service, compute: { ...service.compute, hosts } });
-  const { unused, ramMb } = await promised(region.hosts);
+    sumPromised({ ...service, compute: { ...service.compute, hosts } });
+  const { unusedAddresses, ramMb } = await promised(region.hosts);
   const free = await db.rows<{ address: string }>(
     `select host(addr) as address from ipv4_addresses where server_id is null and region_id = $1
      union all select host(prefix) from ipv6_prefixes where server_id is null and region_id = $1`,
@@ -25,16 +25,16 @@ it('what a driver is asked about is of its hosts: their sizes, and of each block
   );
   const has = await region.server(id);
   assert.deepEqual(
-    unused.map((address) => address.includes(':')),
+    unusedAddresses.map((address) => address.includes(':')),
     [false, true],
   );
-  for (const address of unused)
+  for (const address of unusedAddresses)
     assert.ok(
       free.some((row) => row.address === address),
       address,
     );
-  assert.ok(!unused.includes(has.ipv4 ?? ''));
+  assert.ok(!unusedAddresses.includes(has.ipv4 ?? ''));
   assert.ok(ramMb > 0);
-  assert.equal((await promised([others ?? ''])).unused.length, 2);
-  assert.deepEqual((await promised([])).unused, []);
+  assert.equal((await promised([others ?? ''])).unusedAddresses.length, 2);
+  assert.deepEqual((await promised([])).unusedAddresses, []);
 });

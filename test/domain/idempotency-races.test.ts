@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, mock } from 'node:test';
-import { once, type Within } from '../../src/domain/idempotency.ts';
+import { runIdempotent, type SaveResponse } from '../../src/domain/idempotency.ts';
 import { credit } from '../../src/domain/ledger/transfer.ts';
 import { Failure, fail } from '../../src/kernel/fail.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { FailureCode } from '../../src/spec/errors.ts';
 import { readBalance } from '../../src/store/ledger.ts';
-import type { TestService } from '../support/service.ts';
-import { OnceWorld, refusedAs } from './idempotency-world.ts';
+import type { TestService } from '../support/test-service.ts';
+import { IdempotencyWorld, assertRefused } from './idempotency-world.ts';
 
 /** The module as another process has it: with its own memory of what is under way. */
-const elsewhere = (await import(
+const otherProcess = (await import(
   `${new URL('../../src/domain/idempotency.ts', import.meta.url).href}?elsewhere`
-)) as { once: typeof once };
+)) as { once: typeof runIdempotent };
 
-let client: OnceWorld;
+let client: IdempotencyWorld;
 let world: TestService;
 
 before(async () => {
-  client = await OnceWorld.open();
+  client = await IdempotencyWorld.open();
   world = client.world;
 });
 after(() => world.close());
@@ -29,7 +29,7 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
   function slow(refusal?: FailureCode) {
     const entered = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
-    const work = (keep: Within | undefined): Promise<object> =>
+    const work = (keep: SaveResponse | undefined): Promise<object> =>
       world.db.transaction(async (tx) => {
         const answer = { ok: true, number: 1 };
         await keep?.(tx, answer);
@@ -42,14 +42,14 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
   }
 
   for (const [where, other] of [
-    ['in one process', once],
-    ['in two processes', elsewhere.once],
+    ['in one process', runIdempotent],
+    ['in two processes', otherProcess.once],
   ] as const) {
     it(`${where}: the second waits and gets the first's answer`, async () => {
       const { work, entered, release } = slow();
-      const first = once(world.service, client.request(), work);
+      const first = runIdempotent(world.service, client.request(), work);
       await entered;
-      const second = other(world.service, client.request(), client.act);
+      const second = other(world.service, client.request(), client.run);
       await waitingOrQueued();
       release();
       assert.deepEqual(await second, { ...(await first), replayed: true });
@@ -58,9 +58,9 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
 
     it(`${where}: the second acts when the first is refused after all`, async () => {
       const { work, entered, release } = slow('out_of_stock');
-      const first = once(world.service, client.request(), work).catch((error: unknown) => error);
+      const first = runIdempotent(world.service, client.request(), work).catch((error: unknown) => error);
       await entered;
-      const second = other(world.service, client.request(), client.act);
+      const second = other(world.service, client.request(), client.run);
       await waitingOrQueued();
       release();
       const [refused, acted] = await Promise.all([first, second]);
@@ -73,11 +73,11 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
 
     it(`${where}: the second is a conflict when it is another request`, async () => {
       const { work, entered, release } = slow();
-      const first = once(world.service, client.request(), work);
+      const first = runIdempotent(world.service, client.request(), work);
       await entered;
-      const second = refusedAs(
+      const second = assertRefused(
         'idempotency_conflict',
-        other(world.service, client.request({ body: {} }), client.act),
+        other(world.service, client.request({ body: {} }), client.run),
       );
       await waitingOrQueued();
       release();
@@ -101,14 +101,14 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
 
   it('are a conflict when the first takes longer than 30 seconds', async () => {
     const { work, entered, release } = slow();
-    const first = once(world.service, client.request(), work);
+    const first = runIdempotent(world.service, client.request(), work);
     await entered;
     // Thirty seconds pass at once; all other times are what they are.
     const { setTimeout: real } = globalThis;
     mock.method(globalThis, 'setTimeout', (rise: () => void, ms = 0) =>
       real(rise, ms > 29_000 && ms <= 30_000 ? 0 : ms),
     );
-    await refusedAs('idempotency_conflict', once(world.service, client.request(), client.act));
+    await assertRefused('idempotency_conflict', runIdempotent(world.service, client.request(), client.run));
     mock.restoreAll();
     release();
     await first;
@@ -119,14 +119,14 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
   it('are one change and one answer, however many there are and wherever they run', async () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
-        (n % 2 ? once : elsewhere.once)(world.service, client.request(), client.act),
+        (n % 2 ? runIdempotent : otherProcess.once)(world.service, client.request(), client.run),
       ),
     );
     assert.equal(await client.spent(), 100n);
     assert.equal(answers.filter(({ replayed }) => !replayed).length, 1);
     const [first, ...others] = answers;
-    for (const { answer, requestId } of others) {
-      assert.deepEqual({ answer, requestId }, { answer: first?.answer, requestId: first?.requestId });
+    for (const { response, requestId } of others) {
+      assert.deepEqual({ answer: response, requestId }, { answer: first?.response, requestId: first?.requestId });
     }
   });
 
@@ -134,7 +134,7 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
     await client.renew(100n);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        (n % 2 ? once : elsewhere.once)(world.service, client.request(), client.act),
+        (n % 2 ? runIdempotent : otherProcess.once)(world.service, client.request(), client.run),
       ),
     );
     assert.equal(await readBalance(world.db, client.actor.customerId), 0n);
@@ -144,10 +144,10 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
   it('that are both refused are both told so', async () => {
     await client.renew(99n);
     const both = [
-      once(world.service, client.request(), client.act),
-      elsewhere.once(world.service, client.request(), client.act),
+      runIdempotent(world.service, client.request(), client.run),
+      otherProcess.once(world.service, client.request(), client.run),
     ];
-    await Promise.all(both.map((each) => refusedAs('insufficient_balance', each)));
+    await Promise.all(both.map((each) => assertRefused('insufficient_balance', each)));
     const fact = `idempotency:${newId(new Date())}`;
     const movement = {
       customerId: client.actor.customerId,

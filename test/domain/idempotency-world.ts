@@ -1,24 +1,24 @@
 /** A customer who sends requests with an Idempotency-Key; each that is carried out costs a dollar. */
 import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
-import { type OnceAnswer, type OnceRequest, once, type Within } from '../../src/domain/idempotency.ts';
+import { type IdempotentResult, type IdempotentRequest, runIdempotent, type SaveResponse } from '../../src/domain/idempotency.ts';
 import { charge } from '../../src/domain/ledger/transfer.ts';
 import { Failure } from '../../src/kernel/fail.ts';
-import { newId, showId } from '../../src/kernel/ids.ts';
+import { newId, formatId } from '../../src/kernel/ids.ts';
 import type { FailureCode } from '../../src/spec/errors.ts';
 import { readBalance } from '../../src/store/ledger.ts';
-import { type TestService, testService } from '../support/service.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
 
 export const CANARY = 'canary-secret-91c2';
 export const CREDENTIAL = 'skerry_live_credential-canary';
 
-export type Wanted = Partial<Omit<OnceRequest, 'refusal'>> & { readonly body?: object };
+export type RequestOptions = Partial<Omit<IdempotentRequest, 'refusal'>> & { readonly body?: object };
 
-export class OnceWorld {
+export class IdempotencyWorld {
   readonly world: TestService;
   actor: CustomerActor;
   /** How often a request was carried out. */
-  acted = 0;
+  runs = 0;
   #balance: bigint;
 
   private constructor(world: TestService, actor: CustomerActor) {
@@ -27,23 +27,23 @@ export class OnceWorld {
     this.#balance = 0n;
   }
 
-  static async open(): Promise<OnceWorld> {
-    const world = await testService();
-    return new OnceWorld(world, await world.stock.customer());
+  static async open(): Promise<IdempotencyWorld> {
+    const world = await startTestService();
+    return new IdempotencyWorld(world, await world.fixtures.addCustomer());
   }
 
   /** A new customer, who has sent nothing yet. */
   async renew(balanceCents = 1_000n): Promise<void> {
-    this.acted = 0;
+    this.runs = 0;
     this.#balance = balanceCents;
-    this.actor = await this.world.stock.customer(balanceCents);
+    this.actor = await this.world.fixtures.addCustomer(balanceCents);
   }
 
   /** A request of the customer, the same one unless told otherwise. */
-  request(wanted: Wanted = {}): OnceRequest {
+  request(wanted: RequestOptions = {}): IdempotentRequest {
     const { body = { plan: 's1', months: 1 }, ...others } = wanted;
     return {
-      actor: { ...this.actor, requestId: showId('request', newId(new Date())) },
+      actor: { ...this.actor, requestId: formatId('request', newId(new Date())) },
       key: 'key-1',
       credential: CREDENTIAL,
       request: { method: 'POST', path: '/deploy-api.php', query: {}, body },
@@ -53,9 +53,9 @@ export class OnceWorld {
   }
 
   /** Takes a dollar, and keeps an answer that holds a secret. */
-  readonly act = async (keep: Within | undefined): Promise<object> => {
-    this.acted += 1;
-    const answer = { ok: true, number: this.acted, secret: CANARY };
+  readonly run = async (keep: SaveResponse | undefined): Promise<object> => {
+    this.runs += 1;
+    const answer = { ok: true, number: this.runs, secret: CANARY };
     const { db, clock } = this.world;
     await db.transaction(async (tx) => {
       const { customerId } = this.actor;
@@ -67,8 +67,8 @@ export class OnceWorld {
     return answer;
   };
 
-  async send(wanted?: Wanted, service: Service = this.world.service): Promise<OnceAnswer> {
-    return await once(service, this.request(wanted), this.act);
+  async send(wanted?: RequestOptions, service: Service = this.world.service): Promise<IdempotentResult> {
+    return await runIdempotent(service, this.request(wanted), this.run);
   }
 
   async spent(): Promise<bigint> {
@@ -76,7 +76,7 @@ export class OnceWorld {
   }
 }
 
-export async function refusedAs(code: FailureCode, work: Promise<unknown>): Promise<void> {
+export async function assertRefused(code: FailureCode, work: Promise<unknown>): Promise<void> {
   const error: unknown = await work.then(
     () => assert.fail('it was not refused'),
     (reason: unknown) => reason,

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
-import { once, type Within } from '../../src/domain/idempotency.ts';
+import { runIdempotent, type SaveResponse } from '../../src/domain/idempotency.ts';
 import { fail } from '../../src/kernel/fail.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
-import type { TestService } from '../support/service.ts';
-import { CANARY, CREDENTIAL, OnceWorld, refusedAs } from './idempotency-world.ts';
+import type { TestService } from '../support/test-service.ts';
+import { CANARY, CREDENTIAL, IdempotencyWorld, assertRefused } from './idempotency-world.ts';
 
 const HOUR_S = 3_600;
 
-let client: OnceWorld;
+let client: IdempotencyWorld;
 let world: TestService;
 
 before(async () => {
-  client = await OnceWorld.open();
+  client = await IdempotencyWorld.open();
   world = client.world;
 });
 after(() => world.close());
@@ -22,22 +22,22 @@ beforeEach(() => client.renew());
 describe('a request with an Idempotency-Key', () => {
   it('is carried out once: the same request gets the first answer again', async () => {
     const sent = client.request();
-    const first = await once(world.service, sent, client.act);
+    const first = await runIdempotent(world.service, sent, client.run);
     assert.deepEqual(first, {
       answer: { status: 200, body: { ok: true, number: 1, secret: CANARY } },
       replayed: false,
       requestId: sent.actor.requestId,
     });
     assert.deepEqual(await client.send(), { ...first, replayed: true });
-    assert.deepEqual([client.acted, await client.spent()], [1, 100n]);
+    assert.deepEqual([client.runs, await client.spent()], [1, 100n]);
   });
 
   it('is the same request in another spelling: order of keys is no difference, order of lists is', async () => {
     await client.send({ body: { a: { x: 1, y: [1, 2] }, b: 2 } });
     assert.ok((await client.send({ body: { b: 2, a: { y: [1, 2], x: 1 } } })).replayed);
-    await refusedAs('idempotency_conflict', client.send({ body: { a: { x: 1, y: [2, 1] }, b: 2 } }));
+    await assertRefused('idempotency_conflict', client.send({ body: { a: { x: 1, y: [2, 1] }, b: 2 } }));
     await client.send({ key: 'key-2', body: { rules: [] } });
-    await refusedAs('idempotency_conflict', client.send({ key: 'key-2', body: { rules: {} } }));
+    await assertRefused('idempotency_conflict', client.send({ key: 'key-2', body: { rules: {} } }));
   });
 
   it('is a conflict with another body, path, method or query', async () => {
@@ -51,38 +51,38 @@ describe('a request with an Idempotency-Key', () => {
       { ...base, method: 'PUT' },
       { ...base, query: { hard: 'true' } },
     ]) {
-      await refusedAs('idempotency_conflict', client.send({ request: other }));
+      await assertRefused('idempotency_conflict', client.send({ request: other }));
     }
-    assert.deepEqual([client.acted, await client.spent()], [1, 100n]);
+    assert.deepEqual([client.runs, await client.spent()], [1, 100n]);
   });
 
   it('is a conflict with another credential, which cannot open the answer', async () => {
     await client.send();
-    await refusedAs('idempotency_conflict', client.send({ credential: 'skerry_live_other' }));
+    await assertRefused('idempotency_conflict', client.send({ credential: 'skerry_live_other' }));
     assert.ok((await client.send()).replayed);
   });
 
   it('has nothing to do with another key, or with the same key of another customer', async () => {
     await client.send();
     assert.ok(!(await client.send({ key: 'key-2' })).replayed);
-    const other = await world.stock.customer(1_000n);
+    const other = await world.fixtures.addCustomer(1_000n);
     assert.ok(!(await client.send({ actor: other })).replayed);
-    assert.equal(client.acted, 3);
+    assert.equal(client.runs, 3);
   });
 
   it('is carried out again after a refusal, for a refusal is not kept', async () => {
     const refuse = async (): Promise<object> => fail('out_of_stock');
-    await refusedAs('out_of_stock', once(world.service, client.request(), refuse));
+    await assertRefused('out_of_stock', runIdempotent(world.service, client.request(), refuse));
     assert.ok(!(await client.send()).replayed);
-    assert.equal(client.acted, 1);
+    assert.equal(client.runs, 1);
   });
 
   it('has its answer kept after it, when the change did not keep it', async () => {
     const answer = async () => ({ ok: true, number: 7 });
-    assert.ok(!(await once(world.service, client.request(), answer)).replayed);
+    assert.ok(!(await runIdempotent(world.service, client.request(), answer)).replayed);
     const again = await client.send();
-    assert.deepEqual([again.replayed, again.answer.body], [true, { ok: true, number: 7 }]);
-    assert.equal(client.acted, 0);
+    assert.deepEqual([again.replayed, again.response.body], [true, { ok: true, number: 7 }]);
+    assert.equal(client.runs, 0);
   });
 
   it('keeps the refusals that its surface names, and no others', async () => {
@@ -93,23 +93,23 @@ describe('a request with an Idempotency-Key', () => {
     };
     const kept = { status: 409, body: { error: 'so it is' } };
     const request = { ...client.request(), refusal: () => kept };
-    await refusedAs('conflict_state', once(world.service, request, refuse));
-    const again = await once(world.service, { ...client.request(), refusal: () => kept }, refuse);
-    assert.deepEqual([again.replayed, again.answer, tries], [true, kept, 1]);
+    await assertRefused('conflict_state', runIdempotent(world.service, request, refuse));
+    const again = await runIdempotent(world.service, { ...client.request(), refusal: () => kept }, refuse);
+    assert.deepEqual([again.replayed, again.response, tries], [true, kept, 1]);
     const passing = { ...client.request({ key: 'key-2' }), refusal: () => undefined };
-    await refusedAs('conflict_state', once(world.service, passing, refuse));
-    await refusedAs('conflict_state', once(world.service, passing, refuse));
+    await assertRefused('conflict_state', runIdempotent(world.service, passing, refuse));
+    await assertRefused('conflict_state', runIdempotent(world.service, passing, refuse));
     assert.equal(tries, 3);
   });
 
   it('leaves nothing when the change it belongs to is undone', async () => {
     const mine = new Error('mine');
-    const broken = async (keep: Within | undefined): Promise<object> =>
+    const broken = async (keep: SaveResponse | undefined): Promise<object> =>
       world.db.transaction(async (tx) => {
         await keep?.(tx, { ok: true });
         throw mine;
       });
-    await assert.rejects(once(world.service, client.request(), broken), mine);
+    await assert.rejects(runIdempotent(world.service, client.request(), broken), mine);
     assert.ok(!(await client.send()).replayed);
   });
 });
@@ -118,7 +118,7 @@ describe('a request without a key', () => {
   it('is carried out each time', async () => {
     const first = await client.send({ key: undefined });
     const second = await client.send({ key: undefined });
-    assert.deepEqual([first.replayed, second.replayed, client.acted], [false, false, 2]);
+    assert.deepEqual([first.replayed, second.replayed, client.runs], [false, false, 2]);
   });
 });
 
@@ -127,11 +127,11 @@ describe('a key', () => {
     for (const key of ['a', '~!"#', 'k'.repeat(255), '6f0c5a2e-0d7a-4a3b-9c39-6d1c1f6f7a10']) {
       assert.ok(!(await client.send({ key })).replayed, key);
     }
-    const count = client.acted;
+    const count = client.runs;
     for (const key of ['', 'k'.repeat(256), 'a b', 'a\n', 'ü', 'a\u0000', '\u007f', ' a', '☃']) {
-      await refusedAs('bad_request', client.send({ key }));
+      await assertRefused('bad_request', client.send({ key }));
     }
-    assert.equal(client.acted, count);
+    assert.equal(client.runs, count);
   });
 
   it('is remembered for 24 hours of the business clock', async () => {
@@ -140,7 +140,7 @@ describe('a key', () => {
     assert.ok((await client.send()).replayed);
     world.clock.advanceS(1);
     const again = await client.send();
-    assert.deepEqual([again.replayed, client.acted], [false, 2]);
+    assert.deepEqual([again.replayed, client.runs], [false, 2]);
     assert.ok((await client.send()).replayed);
   });
 
@@ -149,7 +149,7 @@ describe('a key', () => {
     world.clock.advanceS(24 * HOUR_S);
     const other = await client.send({ body: { plan: 's2' } });
     assert.ok(!other.replayed);
-    assert.deepEqual((await client.send({ body: { plan: 's2' } })).answer, other.answer);
+    assert.deepEqual((await client.send({ body: { plan: 's2' } })).response, other.response);
   });
 });
 
@@ -160,13 +160,13 @@ describe("the service's keys", () => {
   it('may be rotated: what was answered before is replayed after', async () => {
     await client.send({}, withKeys(`${OLD}`));
     assert.ok((await client.send({}, withKeys(`${NEW},${OLD}`))).replayed);
-    await refusedAs('idempotency_conflict', client.send({ body: {} }, withKeys(`${NEW},${OLD}`)));
+    await assertRefused('idempotency_conflict', client.send({ body: {} }, withKeys(`${NEW},${OLD}`)));
   });
 
   it('that are gone make an old key a conflict, never a second charge', async () => {
     await client.send({}, withKeys(`${OLD}`));
-    await refusedAs('idempotency_conflict', client.send({}, withKeys(`${NEW}`)));
-    assert.deepEqual([client.acted, await client.spent()], [1, 100n]);
+    await assertRefused('idempotency_conflict', client.send({}, withKeys(`${NEW}`)));
+    assert.deepEqual([client.runs, await client.spent()], [1, 100n]);
   });
 });
 

@@ -4,10 +4,10 @@ import { loadCatalogue } from '../../src/domain/catalogue/load.ts';
 import { addBlock } from '../../src/domain/inventory/blocks.ts';
 import { addHost, drainHost } from '../../src/domain/inventory/hosts.ts';
 import { addMachines } from '../../src/domain/inventory/machines.ts';
-import { withholdAddresses } from '../../src/domain/inventory/withhold.ts';
+import { blockAddresses } from '../../src/domain/inventory/block-addresses.ts';
 import { countPool } from '../../src/store/addresses.ts';
 import { countMachines, listHosts } from '../../src/store/hosts.ts';
-import { type Ground, openGround, refusal } from './ground.ts';
+import { type DomainFixture, openDomainFixture, refusalMessage } from './fixture.ts';
 
 const CATALOGUE = `
 regions:
@@ -20,26 +20,26 @@ images:
   - { family: debian, version: "12", arch: [amd64], size_gb: "2", cloud_init: true, released_at: 2023-06-10 }
 `;
 
-let ground: Ground;
+let fixture: DomainFixture;
 before(async () => {
-  ground = await openGround();
-  await loadCatalogue(ground.service, CATALOGUE, { sandbox: false, register: ground.register });
+  fixture = await openDomainFixture();
+  await loadCatalogue(fixture.service, CATALOGUE, { sandbox: false, register: fixture.register });
 });
-after(() => ground.close());
+after(() => fixture.close());
 
 const HOST = { name: 'h1', regionId: 'par', cpu: 32, ramMb: 65_536, diskGb: 2_000 };
 const block = (text: string, gateway: string | null = null, regionId = 'par') =>
-  addBlock(ground.service, { regionId, block: text, gateway });
+  addBlock(fixture.service, { regionId, block: text, gateway });
 const addresses = async (inside: string) =>
   (
-    await ground.db.rows<{ addr: string }>(
+    await fixture.db.rows<{ addr: string }>(
       'select host(addr) as addr from ipv4_addresses where addr <<= $1::inet order by ipv4_addresses.addr',
       [inside],
     )
   ).map((row) => row.addr);
 const prefixes = async (inside: string) =>
   (
-    await ground.db.rows<{ prefix: string }>(
+    await fixture.db.rows<{ prefix: string }>(
       'select prefix::text as prefix from ipv6_prefixes where prefix <<= $1::inet order by ipv6_prefixes.prefix',
       [inside],
     )
@@ -47,52 +47,52 @@ const prefixes = async (inside: string) =>
 
 describe('hosts', () => {
   it('are told to the driver before the inventory counts on them', async () => {
-    await addHost(ground.service, HOST, async (hosts) => {
-      assert.deepEqual(await listHosts(ground.db), []);
-      await ground.register(hosts);
+    await addHost(fixture.service, HOST, async (hosts) => {
+      assert.deepEqual(await listHosts(fixture.db), []);
+      await fixture.register(hosts);
     });
-    assert.equal((await listHosts(ground.db))[0]?.name, 'h1');
-    assert.equal(ground.registered.at(-1)?.ramMb, 65_536);
+    assert.equal((await listHosts(fixture.db))[0]?.name, 'h1');
+    assert.equal(fixture.registered.at(-1)?.ramMb, 65_536);
   });
 
   it('have one name each, in a region that exists', async () => {
-    const told = ground.registered.length;
+    const told = fixture.registered.length;
     const add = (host: Partial<typeof HOST>) =>
-      refusal(addHost(ground.service, { ...HOST, ...host }, ground.register));
+      refusalMessage(addHost(fixture.service, { ...HOST, ...host }, fixture.register));
     assert.match(await add({}), /named h1 already/);
     assert.match(await add({ name: 'h2', regionId: 'xyz' }), /no region xyz: there are par, zrh/);
     assert.match(await add({ name: 'H 2' }), /is not a name/);
-    assert.equal(ground.registered.length, told);
+    assert.equal(fixture.registered.length, told);
   });
 
   it('drain and come back, once each in the audit log', async () => {
-    assert.equal(await drainHost(ground.service, 'h1', true), true);
-    assert.equal(await drainHost(ground.service, 'h1', true), false);
-    assert.equal((await listHosts(ground.db))[0]?.draining, true);
-    assert.equal(await drainHost(ground.service, 'h1', false), true);
-    assert.match(await refusal(drainHost(ground.service, 'h9', true)), /no host h9/);
-    const drains = (await ground.audited()).filter((action) => action.includes('drain'));
+    assert.equal(await drainHost(fixture.service, 'h1', true), true);
+    assert.equal(await drainHost(fixture.service, 'h1', true), false);
+    assert.equal((await listHosts(fixture.db))[0]?.draining, true);
+    assert.equal(await drainHost(fixture.service, 'h1', false), true);
+    assert.match(await refusalMessage(drainHost(fixture.service, 'h9', true)), /no host h9/);
+    const drains = (await fixture.auditedActions()).filter((action) => action.includes('drain'));
     assert.deepEqual(drains, ['host.drain', 'host.undrain']);
   });
 });
 
 describe('machines', () => {
   const add = (names: string[], planId = 'r1') =>
-    addMachines(ground.service, { names, planId, regionId: 'par' }, ground.register);
+    addMachines(fixture.service, { names, planId, regionId: 'par' }, fixture.register);
 
   it('are stock of a dedicated plan, and hosts of its size to the driver', async () => {
     await add(['m1', 'm2']);
-    assert.deepEqual(await countMachines(ground.db), [
+    assert.deepEqual(await countMachines(fixture.db), [
       { region_id: 'par', plan_id: 'r1', total: 2n, free: 2n },
     ]);
-    assert.deepEqual(ground.registered.at(-1), { name: 'm2', cpu: 6, ramMb: 32_768, diskGb: 960 });
+    assert.deepEqual(fixture.registered.at(-1), { name: 'm2', cpu: 6, ramMb: 32_768, diskGb: 960 });
   });
 
   it('are of a dedicated plan, and share no name with a host', async () => {
-    assert.match(await refusal(add(['m3'], 's1')), /s1 is not a dedicated one/);
-    assert.match(await refusal(add(['m3'], 's9')), /no plan s9/);
-    assert.match(await refusal(add(['h1'])), /named h1 already/);
-    assert.match(await refusal(add(['m3', 'm3'])), /m3 is named twice/);
+    assert.match(await refusalMessage(add(['m3'], 's1')), /s1 is not a dedicated one/);
+    assert.match(await refusalMessage(add(['m3'], 's9')), /no plan s9/);
+    assert.match(await refusalMessage(add(['h1'])), /named h1 already/);
+    assert.match(await refusalMessage(add(['m3', 'm3'])), /m3 is named twice/);
   });
 });
 
@@ -114,17 +114,17 @@ describe('IPv4 blocks', () => {
   it('of one or two addresses give them all, with a gateway from elsewhere', async () => {
     assert.equal(await block('203.0.113.24/31', '198.51.100.1'), 2);
     assert.equal(await block('203.0.113.26/32', '198.51.100.1'), 1);
-    assert.match(await refusal(block('203.0.113.27/32')), /needs a gateway of its own/);
+    assert.match(await refusalMessage(block('203.0.113.27/32')), /needs a gateway of its own/);
   });
 
   it('of 65,534 addresses are the largest', async () => {
     assert.equal(await block('198.18.0.0/16', null, 'zrh'), 65_533);
-    assert.match(await refusal(block('198.0.0.0/15')), /a \/16 to a \/32/);
+    assert.match(await refusalMessage(block('198.0.0.0/15')), /a \/16 to a \/32/);
   });
 
   it('that overlap are refused, inside, around and equal', async () => {
     for (const text of ['203.0.113.0/29', '203.0.113.4/30', '203.0.112.0/23']) {
-      assert.match(await refusal(block(text)), /overlaps 203\.0\.113\./);
+      assert.match(await refusalMessage(block(text)), /overlaps 203\.0\.113\./);
     }
   });
 
@@ -134,9 +134,9 @@ describe('IPv4 blocks', () => {
   });
 
   it('that are malformed, or whose gateway is, are refused', async () => {
-    assert.match(await refusal(block('198.51.100.1/24')), /without host bits/);
-    assert.match(await refusal(block('198.51.100.0/24', '2001:db8::1')), /gateway is not an IPv4 address/);
-    assert.match(await refusal(block('198.51.100.0/24', null, 'xyz')), /no region xyz/);
+    assert.match(await refusalMessage(block('198.51.100.1/24')), /without host bits/);
+    assert.match(await refusalMessage(block('198.51.100.0/24', '2001:db8::1')), /gateway is not an IPv4 address/);
+    assert.match(await refusalMessage(block('198.51.100.0/24', null, 'xyz')), /no region xyz/);
   });
 });
 
@@ -160,15 +160,15 @@ describe('IPv6 blocks', () => {
   it('give 65,536 at most', async () => {
     assert.equal(await block('2001:db9::/32', null, 'zrh'), 65_536);
     assert.equal((await prefixes('2001:db9::/32')).at(-1), '2001:db9:0:ffff::/64');
-    assert.match(await refusal(block('2001:d00::/24')), /a \/32 to a \/64/);
-    assert.match(await refusal(block('2001:db9:1::/48')), /overlaps 2001:db9::\/32/);
+    assert.match(await refusalMessage(block('2001:d00::/24')), /a \/32 to a \/64/);
+    assert.match(await refusalMessage(block('2001:db9:1::/48')), /overlaps 2001:db9::\/32/);
   });
 });
 
 describe('addresses', () => {
-  const withhold = (range: string, blocked = true) => withholdAddresses(ground.service, range, blocked);
+  const withhold = (range: string, blocked = true) => blockAddresses(fixture.service, range, blocked);
   const free = async (family: 4 | 6) =>
-    (await countPool(ground.db, ground.clock.now())).find(
+    (await countPool(fixture.db, fixture.clock.now())).find(
       (row) => row.region_id === 'par' && row.family === family,
     )?.free ?? 0n;
 
@@ -190,23 +190,23 @@ describe('addresses', () => {
   });
 
   it('that a server has are blocked for whoever comes after it', async () => {
-    await ground.db.run(`update ipv4_addresses set server_id = gen_random_uuid() where addr = '203.0.113.3'`);
+    await fixture.db.run(`update ipv4_addresses set server_id = gen_random_uuid() where addr = '203.0.113.3'`);
     assert.deepEqual(await withhold('203.0.113.3'), { changed: 1, held: 1 });
   });
 
   it('that rest are counted as resting, with the clock', async () => {
-    const now = ground.clock.now();
-    await ground.db.run(`update ipv4_addresses set free_from = $1 where addr = '203.0.113.4'`, [
+    const now = fixture.clock.now();
+    await fixture.db.run(`update ipv4_addresses set free_from = $1 where addr = '203.0.113.4'`, [
       new Date(now.getTime() + 60_000),
     ]);
     const resting = async (at: Date) =>
-      (await countPool(ground.db, at)).find((row) => row.region_id === 'par' && row.family === 4)?.resting;
+      (await countPool(fixture.db, at)).find((row) => row.region_id === 'par' && row.family === 4)?.resting;
     assert.equal(await resting(now), 1n);
     assert.equal(await resting(new Date(now.getTime() + 60_000)), 0n);
   });
 
   it('that are none, or not in the pool, are refused', async () => {
-    assert.match(await refusal(withhold('example.org')), /neither an address nor a block/);
-    assert.match(await refusal(withhold('10.0.0.1')), /pool has no address/);
+    assert.match(await refusalMessage(withhold('example.org')), /neither an address nor a block/);
+    assert.match(await refusalMessage(withhold('10.0.0.1')), /pool has no address/);
   });
 });

@@ -4,14 +4,14 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { charge, credit, type Movement, reverse, type Transfer } from '../../src/domain/ledger/transfer.ts';
 import { readBalance } from '../../src/store/ledger.ts';
-import { RUNS } from '../support/runs.ts';
-import { type TestService, testService } from '../support/service.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
 
 let world: TestService;
 let facts = 0;
 
 before(async () => {
-  world = await testService();
+  world = await startTestService();
 });
 after(() => world.close());
 
@@ -49,7 +49,7 @@ test('after any history the books are those of a plain model', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (history) => {
       const customers = await Promise.all(
-        [0, 1, 2].map(async () => (await world.stock.customer()).customerId),
+        [0, 1, 2].map(async () => (await world.fixtures.addCustomer()).customerId),
       );
       const balances = [0n, 0n, 0n];
       const booked: Booked[] = [];
@@ -105,7 +105,7 @@ test('after any history the books are those of a plain model', async () => {
       );
       assert.equal(BigInt(sums?.sum ?? 0), model(0) + model(1) + model(2));
     }),
-    { numRuns: RUNS },
+    { numRuns: PROPERTY_RUNS },
   );
-  await world.sound();
+  await world.assertInvariants();
 });

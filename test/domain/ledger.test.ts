@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, test } from 'node:test';
-import { getSpan } from '../../src/domain/billing/span.ts';
+import { getLedgerPeriod } from '../../src/domain/billing/ledger-period.ts';
 import { ledgerEntryObject } from '../../src/domain/ledger/object.ts';
 import {
   charge,
@@ -11,21 +11,21 @@ import {
   type Transfer,
 } from '../../src/domain/ledger/transfer.ts';
 import { Failure } from '../../src/kernel/fail.ts';
-import { newId, showId } from '../../src/kernel/ids.ts';
+import { newId, formatId } from '../../src/kernel/ids.ts';
 import { sqlState } from '../../src/store/db.ts';
 import { readBalance } from '../../src/store/ledger.ts';
-import { type TestService, testService } from '../support/service.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
 
 let world: TestService;
 let customerId: string;
 let facts = 0;
 
 before(async () => {
-  world = await testService();
+  world = await startTestService();
 });
 after(() => world.close());
 beforeEach(async () => {
-  customerId = (await world.stock.customer()).customerId;
+  customerId = (await world.fixtures.addCustomer()).customerId;
 });
 
 const now = () => world.clock.now();
@@ -133,7 +133,7 @@ describe('a charge', () => {
     const ends = await Promise.allSettled(Array.from({ length: 30 }, () => take(500n)));
     assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 7);
     assert.equal(await balance(), 499n);
-    await world.sound();
+    await world.assertInvariants();
   });
 });
 
@@ -181,7 +181,7 @@ describe('a reversal', () => {
     await assert.rejects(take(1n), Failure);
     await give(1n);
     assert.equal((await take(1n)).balanceAfterCents, 0n);
-    await world.sound();
+    await world.assertInvariants();
   });
 });
 
@@ -232,12 +232,12 @@ test('an entry as the contract shows it is signed, in dollars, and names its res
     createdAt: new Date('2030-01-31T12:00:00.999Z'),
   });
   assert.deepEqual(entry, {
-    id: showId('ledgerEntry', id),
+    id: formatId('ledgerEntry', id),
     object: 'ledger_entry',
     type: 'charge',
     amount_usd: -11.3,
     balance_after_usd: -0.05,
-    resource: showId('server', serverId),
+    resource: formatId('server', serverId),
     description: 's2 in par, 3 months',
     created_at: '2030-01-31T12:00:00Z',
   });
@@ -246,7 +246,7 @@ test('an entry as the contract shows it is signed, in dollars, and names its res
 describe('a span of the ledger', () => {
   const at = (second: number) => new Date(Date.parse('2031-05-01') + second * 1_000);
   const read = (from: number, to: number) =>
-    getSpan(world.service, { customerId }, { from: at(from), to: at(to) });
+    getLedgerPeriod(world.service, { customerId }, { from: at(from), to: at(to) });
   async function book(second: number, ...cents: readonly number[]): Promise<void> {
     for (const each of cents) {
       const move = movement(BigInt(Math.abs(each)));

@@ -5,10 +5,10 @@ import { getRegion, listRegions } from '../../src/domain/catalogue/regions.ts';
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { getImage, listImages } from '../../src/domain/images/find.ts';
 import { deploy } from '../../src/domain/servers/deploy.ts';
-import { newId, showId } from '../../src/kernel/ids.ts';
+import { newId, formatId } from '../../src/kernel/ids.ts';
 import type { PageRequest } from '../../src/spec/lists.ts';
-import { type TestService, testService } from '../support/service.ts';
-import { R1, S1, type TestPlan } from '../support/stock.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
+import { R1, S1, type TestPlan } from '../support/fixtures.ts';
 
 const FIRST: PageRequest = { filter: {}, sort: 'id', descending: false, after: null, size: 100 };
 const MISSING = { name: 'Failure', code: 'not_found' };
@@ -19,21 +19,21 @@ let world: TestService;
 let actor: CustomerActor;
 
 before(async () => {
-  world = await testService();
-  await world.stock.offer(['par', 'rkv', 'zrh'], [S1, R1, S9]);
-  await world.stock.hosts([2]);
-  await world.stock.hosts([2], 'rkv');
-  await world.stock.machines(1, R1, 'rkv');
-  await world.stock.addresses(3);
-  await world.stock.addresses(5, 1, 'rkv');
-  await world.stock.machines(1, R1, 'zrh');
-  actor = await world.stock.customer(100_000n);
+  world = await startTestService();
+  await world.fixtures.addPlans(['par', 'rkv', 'zrh'], [S1, R1, S9]);
+  await world.fixtures.addHosts([2]);
+  await world.fixtures.addHosts([2], 'rkv');
+  await world.fixtures.addMachines(1, R1, 'rkv');
+  await world.fixtures.addAddresses(3);
+  await world.fixtures.addAddresses(5, 1, 'rkv');
+  await world.fixtures.addMachines(1, R1, 'zrh');
+  actor = await world.fixtures.addCustomer(100_000n);
 });
 after(() => world.close());
 
 const plan = (id: string) => getPlan(world.service, id);
 const region = (id: string) => getRegion(world.service, id);
-const buy = (regionId: string) => deploy(world.service, actor, world.stock.order({ regionId }));
+const buy = (regionId: string) => deploy(world.service, actor, world.fixtures.buildOrder({ regionId }));
 async function left(id: string) {
   const { available, ipv4_pool_remaining: remaining } = await region(id);
   return { available, remaining };
@@ -96,8 +96,8 @@ describe('a region', () => {
     assert.deepEqual(await left('par'), { available: false, remaining: 1 });
     assert.deepEqual(await left('rkv'), { available: false, remaining: 4 });
     assert.deepEqual(await left('zrh'), { available: false, remaining: 0 });
-    await world.stock.hosts([1]);
-    await world.stock.addresses(2, 2, 'zrh');
+    await world.fixtures.addHosts([1]);
+    await world.fixtures.addAddresses(2, 2, 'zrh');
     assert.deepEqual(await left('par'), { available: true, remaining: 1 });
     assert.deepEqual(await left('zrh'), { available: true, remaining: 2 });
     await world.db.run(`update ipv4_addresses set free_from = $1 where region_id = 'zrh'`, [
@@ -137,13 +137,13 @@ describe('an image', () => {
     const places = Object.keys(all).map((_, n) => `$${n + 1}`);
     const text = `insert into images (${Object.keys(all).join()}) values (${places.join()})`;
     await world.db.run(text, Object.values(all));
-    return showId(all.type === 'custom' ? 'customImage' : 'image', all.id);
+    return formatId(all.type === 'custom' ? 'customImage' : 'image', all.id);
   }
   const list = async (filter: Record<string, string> = {}, by = actor) =>
     (await listImages(world.service, by, { ...FIRST, filter })).items;
 
   it('is one of the official ones that are offered, or the customer’s own', async () => {
-    const other = await world.stock.customer();
+    const other = await world.fixtures.addCustomer();
     const [before] = await list();
     const bsd = await add({ family: 'freebsd', arch: ['arm64'], cloud_init: false, variant: 'minimal' });
     const own = await add({ type: 'custom', family: 'custom', customer_id: actor.customerId, name: 'mine' });

@@ -6,16 +6,16 @@ import { MarketRates } from '../../src/drivers/rates/market.ts';
 import type { Market } from '../../src/kernel/market-rate.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';
 import type { QuoteSourceName } from '../../src/spec/quote-sources.ts';
-import { quoteBook } from '../../src/store/quotes.ts';
+import { createQuoteStore } from '../../src/store/quotes.ts';
 import { StubFeeds } from '../drivers/rates/stub-feeds.ts';
 import { ScriptedChain } from '../support/scripted-chain.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
-export const NEVER = new AbortController().signal;
-export const ALL: readonly QuoteSourceName[] = ['kraken', 'bitfinex', 'coinbase', 'coingecko'];
+export const NEVER_ABORTED = new AbortController().signal;
+export const ALL_SOURCES: readonly QuoteSourceName[] = ['kraken', 'bitfinex', 'coinbase', 'coingecko'];
 export const COINS: readonly CoinCode[] = ['BTC', 'XMR', 'ETH', 'USDT', 'USDTTRC', 'LTC'];
 export const MARKET: Market = {
-  sources: ALL,
+  sources: ALL_SOURCES,
   rules: { maxAgeS: 300, sourcesMin: 2, maxSpreadPercent: 3 },
 };
 
@@ -45,7 +45,7 @@ export class RatesWorld {
   /** Nobody has said anything yet, and all are well. */
   async reset(): Promise<void> {
     await this.topups.db.run('delete from quotes');
-    for (const name of [...ALL, 'ecb'] as const) delete this.feeds.instead[name];
+    for (const name of [...ALL_SOURCES, 'ecb'] as const) delete this.feeds.overrides[name];
     this.feeds.set('kraken', { XXBTZUSD: '60010.10000' });
     this.feeds.set('coingecko', { bitcoin: '60005.123456789012' });
     this.feeds.now = () => this.topups.clock.now();
@@ -53,7 +53,7 @@ export class RatesWorld {
 
   rates(market: Partial<Market> = {}): MarketRates {
     const { db, clock } = this.topups;
-    return new MarketRates({ book: quoteBook(db), clock, market: { ...MARKET, ...market } });
+    return new MarketRates({ book: createQuoteStore(db), clock, market: { ...MARKET, ...market } });
   }
 
   /** The service, with these rates. */
@@ -62,9 +62,9 @@ export class RatesWorld {
   }
 
   /** Asks feeds once; what is wrong with each. */
-  async ask(...names: readonly QuoteSourceName[]): Promise<(string | null)[]> {
-    const sources = this.feeds.sources(...(names.length > 0 ? names : ALL));
+  async refresh(...names: readonly QuoteSourceName[]): Promise<(string | null)[]> {
+    const sources = this.feeds.sources(...(names.length > 0 ? names : ALL_SOURCES));
     const asked = quoteFeeds(sources, { timeoutMs: 2_000, maxSpreadPercent: 3 });
-    return await Promise.all(asked.map((feed) => refreshQuotes(this.topups.service, feed, NEVER)));
+    return await Promise.all(asked.map((feed) => refreshQuotes(this.topups.service, feed, NEVER_ABORTED)));
   }
 }

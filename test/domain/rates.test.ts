@@ -6,16 +6,16 @@ import { eurPerUsd } from '../../src/domain/rates.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import { offerTopup } from '../../src/domain/topups/offer.ts';
 import { EcbEuro } from '../../src/drivers/rates/ecb.ts';
-import { NoRate } from '../../src/drivers/rates/market.ts';
+import { RateUnavailable } from '../../src/drivers/rates/market.ts';
 import { Failure } from '../../src/kernel/fail.ts';
 import type { Logger } from '../../src/kernel/logger.ts';
 import type { Market } from '../../src/kernel/market-rate.ts';
 import { readEurRate } from '../../src/store/service.ts';
-import { watchDuty } from '../../src/workers/watch.ts';
-import { silent, status } from '../drivers/rates/stub-feeds.ts';
+import { watchJob } from '../../src/workers/watch.ts';
+import { unresponsive, status } from '../drivers/rates/stub-feeds.ts';
 import type { ScriptedChain } from '../support/scripted-chain.ts';
 import type { TopupWorld } from '../support/topup-world.ts';
-import { MARKET, NEVER, RatesWorld } from './rates-world.ts';
+import { MARKET, NEVER_ABORTED, RatesWorld } from './rates-world.ts';
 
 let market: RatesWorld;
 let world: TopupWorld;
@@ -31,7 +31,7 @@ async function noRate(coin: string, given?: Partial<Market>): Promise<string> {
     .rates(given)
     .usdPerCoin(coin)
     .catch((reason: unknown) => reason);
-  assert.ok(error instanceof NoRate);
+  assert.ok(error instanceof RateUnavailable);
   return error.message;
 }
 
@@ -39,7 +39,7 @@ const at = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
 
 describe('a rate of the market', () => {
   it('is the median of what the sources said, with each of their prices as it was said', async () => {
-    assert.deepEqual(await market.ask(), [null, null, null, null]);
+    assert.deepEqual(await market.refresh(), [null, null, null, null]);
     const now = at(world.clock.now());
     assert.deepEqual(await market.rates().usdPerCoin('BTC'), {
       usd: '60007.611728394506',
@@ -53,7 +53,7 @@ describe('a rate of the market', () => {
   });
 
   it('is one for the dollars of Tether on both of their chains', async () => {
-    await market.ask();
+    await market.refresh();
     const [one, other] = await Promise.all([
       market.rates().usdPerCoin('USDT'),
       market.rates().usdPerCoin('USDTTRC'),
@@ -64,7 +64,7 @@ describe('a rate of the market', () => {
 
   it('has the time that a source tells, and else that of our question', async () => {
     market.feeds.now = () => new Date(world.clock.now().getTime() - 40_000);
-    await market.ask('bitfinex', 'coinbase');
+    await market.refresh('bitfinex', 'coinbase');
     market.feeds.now = () => world.clock.now();
     const { quotes } = await market.rates().usdPerCoin('BTC');
     const now = world.clock.now().getTime();
@@ -75,14 +75,14 @@ describe('a rate of the market', () => {
   });
 
   it('is kept on the invoice that it prices, and shown before there is one', async () => {
-    await market.ask();
-    const customer = await world.customer();
+    await market.refresh();
+    const customer = await world.createCustomer();
     const order = { coin: 'BTC', amountCents: 10_000n } as const;
     const offered = await offerTopup(market.service(), customer, order);
     const topup = await createTopup(market.service(), customer, order);
     const { usd, quotes } = await market.rates().usdPerCoin('BTC');
     assert.equal(offered.coin?.rate_usd, usd);
-    const stored = await world.topup(topup);
+    const stored = await world.reloadTopup(topup);
     assert.equal(stored.rate_usd, usd);
     assert.deepEqual(stored.quotes, quotes);
     assert.equal(stored.quotes.length, 4);
@@ -91,18 +91,18 @@ describe('a rate of the market', () => {
   });
 
   it('of the inclusion is kept with a payment that comes too late', async () => {
-    await market.ask();
-    const topup = await createTopup(market.service(), await world.customer(), {
+    await market.refresh();
+    const topup = await createTopup(market.service(), await world.createCustomer(), {
       coin: 'BTC',
       amountCents: 10_000n,
     });
     world.clock.advanceMinutes(60 + 181);
     market.feeds.set('kraken', { XXBTZUSD: '59000.5' });
-    await market.ask('kraken', 'bitfinex');
+    await market.refresh('kraken', 'bitfinex');
     const chain = world.chains.get('BTC') as ScriptedChain;
     chain.pay(topup.deposit_address, 100_000n);
     chain.mine(6);
-    const watch = watchDuty(market.service(), { patienceMs: 10_000, retryFirstMs: 1, retryMostMs: 20 });
+    const watch = watchJob(market.service(), { runWaitMaxMs: 10_000, retryInitialMs: 1, retryMaxMs: 20 });
     while ((await watch.run()) > 0 || (await watch.busy()));
     const [deposit] = await world.deposits(topup);
     assert.equal(deposit?.rate_at_inclusion, '59500.25');
@@ -119,7 +119,7 @@ describe('without a rate to rely on', () => {
   it('nothing is sold: the customer is told to come back, the operator why', async () => {
     const lines: { err?: Error; coin?: string }[] = [];
     const log = { warn: (line: object) => lines.push(line) } as unknown as Logger;
-    const customer = await world.customer();
+    const customer = await world.createCustomer();
     const refused = createTopup({ ...market.service(), log }, customer, {
       coin: 'ETH',
       amountCents: 10_000n,
@@ -135,20 +135,20 @@ describe('without a rate to rely on', () => {
   });
 
   it('prices that have grown old do not count', async () => {
-    await market.ask();
+    await market.refresh();
     world.clock.advanceMinutes(5);
     assert.equal((await market.rates().usdPerCoin('BTC')).quotes.length, 4);
     world.clock.advanceMinutes(0.01);
     assert.match(await noRate('BTC'), /^BTC: no price is not older/);
-    await market.ask('kraken');
+    await market.refresh('kraken');
     assert.match(await noRate('BTC'), /^BTC: 1 of the prices .*: kraken 60010\.1$/);
-    await market.ask('coingecko');
+    await market.refresh('coingecko');
     assert.equal((await market.rates().usdPerCoin('BTC')).quotes.length, 2);
   });
 
   it('prices that lie too far apart do not count', async () => {
     market.feeds.set('kraken', { XXBTZUSD: '63000' });
-    await market.ask('kraken', 'bitfinex');
+    await market.refresh('kraken', 'bitfinex');
     assert.match(
       await noRate('BTC'),
       /^BTC: prices lie 4\.88 % apart, 3 % is allowed: bitfinex 60000, kraken 63000$/,
@@ -158,7 +158,7 @@ describe('without a rate to rely on', () => {
   });
 
   it('what a source said that is asked no more does not count', async () => {
-    await market.ask();
+    await market.refresh();
     assert.deepEqual(
       (await market.rates({ sources: ['kraken', 'bitfinex'] }).usdPerCoin('BTC')).quotes.length,
       2,
@@ -174,11 +174,11 @@ describe('without a rate to rely on', () => {
 
 describe('a source that is asked', () => {
   it('and fails keeps what it said before, and nobody else from theirs', async () => {
-    await market.ask();
+    await market.refresh();
     world.clock.advanceMinutes(2);
     market.feeds.set('coingecko', { bitcoin: '60100' });
-    market.feeds.instead.kraken = status(503);
-    assert.deepEqual(await market.ask(), ['it answers 503', null, null, null]);
+    market.feeds.overrides.kraken = status(503);
+    assert.deepEqual(await market.refresh(), ['it answers 503', null, null, null]);
     const { quotes } = await market.rates().usdPerCoin('BTC');
     const [kraken, coingecko] = ['kraken', 'coingecko'].map((name) =>
       quotes.find(({ source }) => source === name),
@@ -190,17 +190,17 @@ describe('a source that is asked', () => {
   it('and has no price of one coin is told with that coin', async () => {
     const { tLTCUSD, ...others } = market.feeds.prices.bitfinex;
     market.feeds.prices.bitfinex = others;
-    assert.deepEqual(await market.ask('bitfinex'), ['it has no price of LTC']);
+    assert.deepEqual(await market.refresh('bitfinex'), ['it has no price of LTC']);
     market.feeds.prices.bitfinex = { ...others, tLTCUSD: tLTCUSD ?? '' };
-    assert.deepEqual(await market.ask('bitfinex'), [null]);
+    assert.deepEqual(await market.refresh('bitfinex'), [null]);
   });
 
   it('and has a clock that is ahead is not believed, unless it is little', async () => {
     market.feeds.now = () => new Date(world.clock.now().getTime() + 61_500);
-    assert.deepEqual(await market.ask('coinbase'), ['its clock is ahead of ours, or ours is behind']);
+    assert.deepEqual(await market.refresh('coinbase'), ['its clock is ahead of ours, or ours is behind']);
     assert.match(await noRate('BTC', { rules: { ...MARKET.rules, sourcesMin: 1 } }), /no price/);
     market.feeds.now = () => new Date(world.clock.now().getTime() + 30_000);
-    assert.deepEqual(await market.ask('coinbase'), [null]);
+    assert.deepEqual(await market.refresh('coinbase'), [null]);
     market.feeds.now = () => world.clock.now();
     const { quotes } = await market.rates({ rules: { ...MARKET.rules, sourcesMin: 1 } }).usdPerCoin('BTC');
     assert.equal(quotes[0]?.at, at(world.clock.now()));
@@ -214,14 +214,14 @@ describe('the euro', () => {
     );
     const live = { ...market.service(), settings: { ...world.service.settings, mode: 'live' } } as Service;
     market.feeds.euro = { day: '2026-11-20', usd: '1.0800' };
-    assert.equal(await refreshEuro(world.service, new EcbEuro({ url: market.feeds.ecb }), NEVER), null);
+    assert.equal(await refreshEuro(world.service, new EcbEuro({ url: market.feeds.ecb }), NEVER_ABORTED), null);
     assert.equal(await eurPerUsd(live), '0.925926');
     assert.equal(await market.rates().eurPerUsd(), '0.925926');
-    market.feeds.instead.ecb = silent;
+    market.feeds.overrides.ecb = unresponsive;
     const fault = await refreshEuro(
       world.service,
       new EcbEuro({ url: market.feeds.ecb, timeoutMs: 50 }),
-      NEVER,
+      NEVER_ABORTED,
     );
     assert.equal(fault, 'it is too slow');
     assert.equal(await eurPerUsd(live), '0.925926');
@@ -230,7 +230,7 @@ describe('the euro', () => {
   it('is turned round to six digits, rounded to the nearest', async () => {
     const turned = async (usd: string) => {
       market.feeds.euro = { day: '2026-11-20', usd };
-      assert.equal(await refreshEuro(world.service, new EcbEuro({ url: market.feeds.ecb }), NEVER), null);
+      assert.equal(await refreshEuro(world.service, new EcbEuro({ url: market.feeds.ecb }), NEVER_ABORTED), null);
       return await readEurRate(world.db);
     };
     assert.equal(await turned('1.25'), '0.8');

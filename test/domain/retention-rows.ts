@@ -2,30 +2,30 @@
 import type { RetentionName } from '../../src/domain/retention/rules.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
-import type { TestService } from '../support/service.ts';
+import type { TestService } from '../support/test-service.ts';
 
 /** What finds a row again. */
-export interface Laid {
+export interface InsertedRow {
   readonly table: string;
   readonly where: string;
 }
 
 /** A row whose time is `at`; the ages of one that stays and of one that goes. */
-export interface Aging {
-  readonly lay: (at: Date) => Promise<Laid>;
+export interface RetentionCase {
+  readonly insert: (at: Date) => Promise<InsertedRow>;
   readonly keptMs: number;
   readonly goneMs: number;
 }
 
-type More = Record<string, unknown>;
+type ExtraColumns = Record<string, unknown>;
 
-export async function openRows(world: TestService) {
-  await world.stock.offer();
-  const { customerId } = await world.stock.customer();
+export async function openRetentionRows(world: TestService) {
+  await world.fixtures.addPlans();
+  const { customerId } = await world.fixtures.addCustomer();
   const now = () => world.clock.now();
   const ago = (ms: number) => new Date(now().getTime() - ms);
 
-  async function laidServer(imageId?: string): Promise<{ id: string }> {
+  async function insertServer(imageId?: string): Promise<{ id: string }> {
     const id = newId(now());
     await world.db.run(
       `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
@@ -37,26 +37,26 @@ export async function openRows(world: TestService) {
     return { id };
   }
 
-  async function insert(table: string, row: More): Promise<Laid> {
+  async function insert(table: string, row: ExtraColumns): Promise<InsertedRow> {
     const columns = Object.keys(row);
-    const [made] = await world.db.rows<{ place: string }>(
+    const [inserted] = await world.db.rows<{ place: string }>(
       `insert into ${table} (${columns.join(', ')}) values (${columns.map((_, n) => `$${n + 1}`).join(', ')})
        returning ctid::text as place`,
       Object.values(row),
     );
-    return { table, where: `ctid = '${made?.place}'` };
+    return { table, where: `ctid = '${inserted?.place}'` };
   }
-  const isThere = async ({ table, where }: Laid) =>
+  const isThere = async ({ table, where }: InsertedRow) =>
     (await world.db.rows(`select from ${table} where ${where}`)).length === 1;
 
-  const delivery = (at: Date, more: More = {}) => {
+  const delivery = (at: Date, extra: ExtraColumns = {}) => {
     const id = newId(at);
     return insert('deliveries', {
       ...{ id, delivery_id: id, webhook_id: newId(at), customer_id: customerId, event_id: newId(at) },
-      ...{ event_type: 'ping', attempt: 1, status: 'delivered', created_at: at, ...more },
+      ...{ event_type: 'ping', attempt: 1, status: 'delivered', created_at: at, ...extra },
     });
   };
-  const event = (at: Date, more: More = {}) =>
+  const event = (at: Date, more: ExtraColumns = {}) =>
     insert('events', {
       ...{ id: newId(at), customer_id: customerId, type: 'server.stopped', data: '{}', created_at: at },
       ...{ seq: BigInt(Math.floor(Math.random() * 1e12)), ...more },
@@ -66,17 +66,17 @@ export async function openRows(world: TestService) {
       ...{ id: newId(createdAt), digest: digest(), customer_id: customerId },
       ...{ created_at: createdAt, seen_at: seenAt },
     });
-  const deletedImage = (more: More = {}) =>
+  const deletedImage = (more: ExtraColumns = {}) =>
     insert('images', {
       ...{ id: newId(now()), type: 'custom', family: 'custom', version: '1', arch: ['amd64'], size_gb: 1 },
       ...{ cloud_init: false, released_at: now(), customer_id: customerId, deleted_at: ago(1), ...more },
     });
   const digest = () => Buffer.from(newId(new Date()).replaceAll('-', ''), 'hex');
 
-  const serverId = (await laidServer()).id;
-  const rules: Record<RetentionName, Aging> = {
+  const serverId = (await insertServer()).id;
+  const rules: Record<RetentionName, RetentionCase> = {
     audit: {
-      lay: (at) =>
+      insert: (at) =>
         insert('audit_events', {
           ...{ id: newId(at), customer_id: customerId, action: 'server.stop', request_id: 'req_x' },
           ...{ ip_country: 'XX', result: 'ok', created_at: at },
@@ -84,10 +84,10 @@ export async function openRows(world: TestService) {
       keptMs: 90 * DAY_MS,
       goneMs: 90 * DAY_MS + 1,
     },
-    deliveries: { lay: delivery, keptMs: 7 * DAY_MS, goneMs: 7 * DAY_MS + 1 },
-    events: { lay: event, keptMs: 30 * DAY_MS, goneMs: 30 * DAY_MS + 1 },
+    deliveries: { insert: delivery, keptMs: 7 * DAY_MS, goneMs: 7 * DAY_MS + 1 },
+    events: { insert: event, keptMs: 30 * DAY_MS, goneMs: 30 * DAY_MS + 1 },
     idempotency: {
-      lay: (at) =>
+      insert: (at) =>
         insert('idempotency', {
           ...{ customer_id: customerId, key_digest: digest(), fingerprint: 'k.x', answer: Buffer.of(1) },
           ...{ request_id: 'req_x', created_at: at },
@@ -96,9 +96,9 @@ export async function openRows(world: TestService) {
       goneMs: DAY_MS + 1,
     },
     // Seen a moment ago, until it is 30 days old.
-    sessions: { lay: (at) => session(at, now()), keptMs: 30 * DAY_MS - 1, goneMs: 30 * DAY_MS },
+    sessions: { insert: (at) => session(at, now()), keptMs: 30 * DAY_MS - 1, goneMs: 30 * DAY_MS },
     metrics: {
-      lay: (at) =>
+      insert: (at) =>
         insert('metrics', {
           ...{ server_id: serverId, hour: at, cpu_pct: 1, ram_mb: 1, disk_read_bps: 1, disk_write_bps: 1 },
           ...{ net_in_bps: 1, net_out_bps: 1 },
@@ -107,7 +107,7 @@ export async function openRows(world: TestService) {
       goneMs: 30 * DAY_MS + 1,
     },
     mails: {
-      lay: (at) =>
+      insert: (at) =>
         insert('mails', {
           ...{
             id: newId(at),
@@ -122,7 +122,7 @@ export async function openRows(world: TestService) {
       goneMs: 30 * DAY_MS + 1,
     },
     mailLinks: {
-      lay: (at) =>
+      insert: (at) =>
         insert('mail_links', {
           ...{
             digest: digest(),
@@ -137,7 +137,7 @@ export async function openRows(world: TestService) {
       goneMs: 7 * DAY_MS + 1,
     },
     consoleTickets: {
-      lay: (at) =>
+      insert: (at) =>
         insert('console_tickets', {
           ...{ digest: digest(), customer_id: customerId, server_id: serverId, read_only: true },
           expires_at: at,
@@ -147,7 +147,7 @@ export async function openRows(world: TestService) {
     },
     // Real time.
     rateBuckets: {
-      lay: (at) =>
+      insert: (at) =>
         insert('rate_buckets', {
           token_id: newId(at),
           bucket: 'general',
@@ -157,7 +157,7 @@ export async function openRows(world: TestService) {
       goneMs: DAY_MS + 1,
     },
     windows: {
-      lay: (at) =>
+      insert: (at) =>
         insert('maintenance_windows', {
           ...{ id: newId(new Date(at.getTime() - HOUR_MS)), starts_at: new Date(at.getTime() - HOUR_MS) },
           ends_at: at,
@@ -165,14 +165,14 @@ export async function openRows(world: TestService) {
       keptMs: 90 * DAY_MS,
       goneMs: 90 * DAY_MS + 1,
     },
-    deletedImages: { lay: (at) => deletedImage({ deleted_at: at }), keptMs: 0, goneMs: 1 },
+    deletedImages: { insert: (at) => deletedImage({ deleted_at: at }), keptMs: 0, goneMs: 1 },
   };
   return {
     customerId,
     serverId,
     now,
     ago,
-    laidServer,
+    laidServer: insertServer,
     isThere,
     delivery,
     event,
@@ -182,4 +182,4 @@ export async function openRows(world: TestService) {
   };
 }
 
-export type Rows = Awaited<ReturnType<typeof openRows>>;
+export type RetentionRows = Awaited<ReturnType<typeof openRetentionRows>>;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { purgeNext, ROUND_BEGINS, type RoundPlace } from '../../src/domain/retention/purge.ts';
+import { purgeNext, FIRST_PURGE_CURSOR, type PurgeCursor } from '../../src/domain/retention/purge.ts';
 import { RETENTION, RETENTION_NAMES } from '../../src/domain/retention/rules.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { PURGES, purgeBatch } from '../../src/store/retention.ts';
-import { retainDuty } from '../../src/workers/retain.ts';
-import { type TestService, testService } from '../support/service.ts';
-import { openRows, type Rows } from './retention-rows.ts';
+import { retainJob } from '../../src/workers/retain.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
+import { openRetentionRows, type RetentionRows } from './retention-rows.ts';
 
 /** Tables of which nothing is removed for its age, and why their rows do not pile up, or may. */
 const KEPT: Record<string, string> = {
@@ -44,10 +44,10 @@ function stay(why: string, ...tables: string[]): Record<string, string> {
 
 describe('what is kept for a time', () => {
   let world: TestService;
-  let laid: Rows;
+  let laid: RetentionRows;
   before(async () => {
-    world = await testService();
-    laid = await openRows(world);
+    world = await startTestService();
+    laid = await openRetentionRows(world);
   });
   after(() => world.close());
 
@@ -59,7 +59,7 @@ describe('what is kept for a time', () => {
     let all = 0;
     for (let last = -1; last !== 0; ) {
       last = 0;
-      for (let place: RoundPlace | null = ROUND_BEGINS; place !== null; ) {
+      for (let place: PurgeCursor | null = FIRST_PURGE_CURSOR; place !== null; ) {
         const { gone, next }: Awaited<ReturnType<typeof purgeNext>> = await purgeNext(world.service, place);
         last += gone;
         place = next;
@@ -72,9 +72,9 @@ describe('what is kept for a time', () => {
   for (const name of RETENTION_NAMES) {
     it(`is gone when its time is over, and not before: ${name}`, async () => {
       await purgeAll();
-      const { lay, keptMs, goneMs } = laid.rules[name];
-      const kept = await lay(ago(keptMs));
-      const gone = [await lay(ago(goneMs)), await lay(ago(goneMs + 100 * DAY_MS))];
+      const { insert, keptMs, goneMs } = laid.rules[name];
+      const kept = await insert(ago(keptMs));
+      const gone = [await insert(ago(goneMs)), await insert(ago(goneMs + 100 * DAY_MS))];
       assert.equal(await purgeAll(), gone.length);
       assert.equal(await laid.isThere(kept), true);
       for (const row of gone) assert.equal(await laid.isThere(row), false);
@@ -188,7 +188,7 @@ describe('what is kept for a time', () => {
       return await row(...call);
     };
     const db = { ...world.db, row: counted };
-    const duty = retainDuty({ ...world.service, db });
+    const duty = retainJob({ ...world.service, db });
     await laid.delivery(ago(8 * DAY_MS));
     assert.deepEqual([await duty.run(), statements], [1, RETENTION_NAMES.length]);
     assert.deepEqual([await duty.run(), await duty.nextDue(), await duty.busy()], [0, null, false]);

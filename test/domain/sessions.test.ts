@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { csrfValue, newSessionCookie, newVisitor, readCookie } from '../../src/domain/sessions/cookie.ts';
+import { computeCsrfToken, newSessionCookie, newVisitorCookie, readCookie } from '../../src/domain/sessions/cookie.ts';
 import { identify } from '../../src/domain/sessions/identify.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/kernel/time.ts';
@@ -14,18 +14,18 @@ describe('a session cookie', () => {
   const keys = new KeyRing(key('k1'));
 
   it('has a CSRF value of 64 hex characters that stays when the session comes and goes', () => {
-    const visitor = newVisitor(keys);
-    const value = csrfValue(keys, visitor);
+    const visitor = newVisitorCookie(keys);
+    const value = computeCsrfToken(keys, visitor);
     assert.match(value, /^[0-9a-f]{64}$/);
     const session = newSessionCookie(visitor).text;
     assert.equal(readCookie(keys, session)?.visitor, visitor);
-    assert.equal(csrfValue(keys, readCookie(keys, session)?.visitor ?? ''), value);
-    assert.notEqual(csrfValue(keys, newVisitor(keys)), value);
+    assert.equal(computeCsrfToken(keys, readCookie(keys, session)?.visitor ?? ''), value);
+    assert.notEqual(computeCsrfToken(keys, newVisitorCookie(keys)), value);
   });
 
   it('that we did not make is none', () => {
-    const visitor = newVisitor(keys);
-    const other = newVisitor(new KeyRing(key('k1')));
+    const visitor = newVisitorCookie(keys);
+    const other = newVisitorCookie(new KeyRing(key('k1')));
     const [keyId, seed, mac] = visitor.split('.');
     const tampered = `${keyId}.${'A'.repeat(43)}.${mac}`;
     for (const text of [
@@ -45,10 +45,10 @@ describe('a session cookie', () => {
   it('made before a change of keys holds, with its CSRF value, until its key is retired', () => {
     const old = key('k1');
     const before = new KeyRing(old);
-    const visitor = newVisitor(before);
+    const visitor = newVisitorCookie(before);
     const rotated = new KeyRing(`${key('k2')},${old}`);
     assert.ok(readCookie(rotated, visitor));
-    assert.equal(csrfValue(rotated, visitor), csrfValue(before, visitor));
+    assert.equal(computeCsrfToken(rotated, visitor), computeCsrfToken(before, visitor));
     assert.equal(readCookie(new KeyRing(key('k2')), visitor), undefined);
   });
 });

@@ -6,8 +6,8 @@ import { identify } from '../../src/domain/sessions/identify.ts';
 import { createToken } from '../../src/domain/tokens/create-token.ts';
 import { listTokens } from '../../src/domain/tokens/list-tokens.ts';
 import { revokeToken } from '../../src/domain/tokens/revoke-token.ts';
-import { newId, readId, showId } from '../../src/kernel/ids.ts';
-import { rfc3339 } from '../../src/kernel/time.ts';
+import { newId, parseId, formatId } from '../../src/kernel/ids.ts';
+import { formatRfc3339 } from '../../src/kernel/time.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
 import { PASSWORD } from '../support/session-client.ts';
@@ -38,7 +38,7 @@ describe('an API token', () => {
   const create = (form: Partial<typeof FORM> = {}, by = actor) =>
     createToken(world.service, by, { ...FORM, ...form });
   const refused = (code: string) => ({ name: 'Failure', code });
-  const inSeconds = (seconds: number) => rfc3339(new Date(world.clock.now().getTime() + seconds * 1_000));
+  const inSeconds = (seconds: number) => formatRfc3339(new Date(world.clock.now().getTime() + seconds * 1_000));
 
   it('is shown once and kept as its SHA-256 digest', async () => {
     const { token, plaintext } = await create();
@@ -124,7 +124,7 @@ describe('an API token', () => {
 
   it('of another customer is not found, like one that never was', async () => {
     const { token } = await create({}, await somebody());
-    const unknown = showId('token', newId(new Date()));
+    const unknown = formatId('token', newId(new Date()));
     for (const id of [token.id, unknown, 'tok_', 'srv_x', '', `${token.id}a`]) {
       await assert.rejects(revokeToken(world.service, actor, id), refused('not_found'));
     }
@@ -136,12 +136,12 @@ describe('an API token', () => {
     const other = await create({}, await somebody());
     const owners = async () => {
       const rows = await world.db.rows<{ token_id: string }>('select token_id from rate_buckets');
-      return rows.map((row) => showId('token', row.token_id)).sort();
+      return rows.map((row) => formatId('token', row.token_id)).sort();
     };
     await world.db.run(
       `insert into rate_buckets select id, bucket, now() from api_tokens, unnest(array['general', 'provision']) bucket
         where id = any($1)`,
-      [[revoked, expiring, other].map(({ token }) => readId('token', token.id))],
+      [[revoked, expiring, other].map(({ token }) => parseId('token', token.id))],
     );
     await revokeToken(world.service, by, revoked.token.id);
     const twice = (...tokens: (typeof revoked)[]) =>

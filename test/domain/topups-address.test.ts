@@ -4,13 +4,13 @@ import { after, before, describe, it } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
 import { cancelTopup } from '../../src/domain/topups/cancel.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
-import { takeAddress } from '../../src/domain/topups/take-address.ts';
+import { allocateAddress } from '../../src/domain/topups/allocate-address.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
-import { NotInTime } from '../../src/kernel/in-time.ts';
+import { TimeoutError } from '../../src/kernel/with-timeout.ts';
 import type { AddressPool, Deposit } from '../../src/ports/chain.ts';
-import { addToPool, countFree, sqlAddressPool } from '../../src/store/address-pool.ts';
-import { beginCursor, takeIndex } from '../../src/store/coins.ts';
+import { addToPool, countFreeAddresses, createAddressPool } from '../../src/store/address-pool.ts';
+import { initializeCursor, allocateIndex } from '../../src/store/coins.ts';
 import { ScriptedChain } from '../support/scripted-chain.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
@@ -25,7 +25,7 @@ class PoolChain extends ScriptedChain {
     this.#pool = pool;
   }
   override async allocate(invoice: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
-    const taken = await this.#pool.take(invoice.id);
+    const taken = await this.#pool.allocate(invoice.id);
     if (taken === null) throw new Error('no address is left');
     await super.allocate(invoice);
     return { address: taken.address, uri: '' };
@@ -38,7 +38,7 @@ describe('addresses of top-ups', () => {
   before(async () => {
     world = await TopupWorld.start({
       chains: ({ clock, db }) => {
-        sol = new PoolChain(sqlAddressPool(db, 'SOL', clock), clock);
+        sol = new PoolChain(createAddressPool(db, 'SOL', clock), clock);
         return new Map([
           ['BTC', new ScriptedChain('BTC', clock)],
           ['ETH', new ScriptedChain('ETH', clock)],
@@ -51,7 +51,7 @@ describe('addresses of top-ups', () => {
   });
   after(() => world.close());
 
-  const free = () => countFree(world.db, 'SOL', 1_000);
+  const free = () => countFreeAddresses(world.db, 'SOL', 1_000);
   /** How many numbers are taken for good. */
   async function taken(coin: string): Promise<number> {
     const row = await world.db.row<{ n: number }>(
@@ -64,16 +64,16 @@ describe('addresses of top-ups', () => {
   it('before the first one the coin is marked to be read from the chain’s end', async () => {
     world.btc.mine(30);
     const { height } = world.btc;
-    await createTopup(world.service, await world.customer(), ORDER);
+    await createTopup(world.service, await world.createCustomer(), ORDER);
     // However late somebody reads it.
     world.btc.mine(500);
-    await world.settle();
+    await world.runUntilIdle();
     assert.equal(world.btc.polls[0], `${height}:${'0'.repeat(64)}`);
     assert.equal(world.chains.size, 3);
   });
 
   it('a first one is refused where the node does not say how high it is', async () => {
-    const actor = await world.customer();
+    const actor = await world.createCustomer();
     world.eth.failures.health = 1;
     const order = { ...ORDER, coin: 'ETH' } as const;
     await assert.rejects(createTopup(world.service, actor, order), { code: 'unavailable' });
@@ -85,7 +85,7 @@ describe('addresses of top-ups', () => {
   });
 
   it('a first one is refused where the node has not read its chain yet, and nothing is begun there', async () => {
-    const actor = await world.customer();
+    const actor = await world.createCustomer();
     const order = { ...ORDER, coin: 'LTC' } as const;
     const begun = async () =>
       await world.db.row(
@@ -110,7 +110,7 @@ describe('addresses of top-ups', () => {
   });
 
   it('tries that a node refuses burn no number, and no address of a pool', async () => {
-    const actor = await world.customer();
+    const actor = await world.createCustomer();
     const [numbers, pooled] = [await taken('BTC'), await free()];
     for (let round = 0; round < 3; round++) {
       world.btc.failures.allocate = 10;
@@ -128,7 +128,7 @@ describe('addresses of top-ups', () => {
   });
 
   it('of many that are asked for at once those that are refused keep none', async () => {
-    const actor = await world.customer();
+    const actor = await world.createCustomer();
     const [numbers, pooled] = [await taken('BTC'), await free()];
     for (let i = 0; i < 19; i++) await createTopup(world.service, actor, ORDER);
     const outcomes = await Promise.allSettled(
@@ -139,18 +139,18 @@ describe('addresses of top-ups', () => {
   });
 
   it('one whose commit breaks stays taken: its invoice may be there', async () => {
-    const actor = await world.customer();
+    const actor = await world.createCustomer();
     const pooled = await free();
     await assert.rejects(
       createTopup(world.service, actor, SOL, {
-        within: async (tx) => void (await tx.run('select * from no_such_table')),
+        beforeCommit: async (tx) => void (await tx.run('select * from no_such_table')),
       }),
     );
     assert.equal(await free(), pooled - 1);
   });
 
   it('a customer who makes and cancels has a limit a day, a smaller one for coins of a pool', async () => {
-    const actor = await world.customer();
+    const actor = await world.createCustomer();
     const pooled = await free();
     const live = { ...world.service, settings: { ...world.service.settings, mode: 'live' } } as const;
     const makeAndCancel = async (order: typeof ORDER | typeof SOL, service: Service = live) => {
@@ -166,7 +166,7 @@ describe('addresses of top-ups', () => {
     // Whoever pays has room again.
     world.btc.pay(paid.deposit_address, 200_000n);
     world.btc.mine();
-    await world.settle();
+    await world.runUntilIdle();
     await makeAndCancel(ORDER);
     await assert.rejects(makeAndCancel(ORDER), { code: 'limit_reached' });
     // Simulated addresses cost nobody anything.
@@ -179,10 +179,10 @@ describe('addresses of top-ups', () => {
     const { db } = world;
     const cursor = async () =>
       (await db.row<{ cursor: string | null }>(`select cursor from coins where code = 'XMR'`))?.cursor;
-    await takeIndex(db, 'XMR');
-    await beginCursor(db, 'XMR', 100);
-    assert.ok((await takeIndex(db, 'XMR')).isUnread);
-    await beginCursor(db, 'XMR', 900);
+    await allocateIndex(db, 'XMR');
+    await initializeCursor(db, 'XMR', 100);
+    assert.ok((await allocateIndex(db, 'XMR')).isUnread);
+    await initializeCursor(db, 'XMR', 900);
     assert.match((await cursor()) ?? '', /^900:0+$/);
   });
 
@@ -193,7 +193,7 @@ describe('addresses of top-ups', () => {
       chain.allocate = () => late.promise;
       const wanted = { id: newId(world.clock.now()), coin: 'BTC', amountUnits: 1n } as const;
       const numbers = await taken('BTC');
-      await assert.rejects(takeAddress(world.service, chain, wanted, 500), NotInTime);
+      await assert.rejects(allocateAddress(world.service, chain, wanted, 500), TimeoutError);
       assert.equal(await taken('BTC'), numbers + 1);
       if (how === 'fails') late.reject(new Error('no answer'));
       else late.resolve({ address: 'late', uri: '' });

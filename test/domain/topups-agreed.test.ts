@@ -1,67 +1,67 @@
 /** A coin with a second node: nothing is credited until both have it. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { findTopupForOperator } from '../../src/domain/topups/desk.ts';
+import { findTopupForOperator } from '../../src/domain/topups/operator-topups.ts';
 import { applyObservations } from '../../src/domain/topups/observations.ts';
 import { getPayment } from '../../src/domain/topups/payment.ts';
-import { WitnessedChain } from '../../src/drivers/chain/witnessed.ts';
-import { showId } from '../../src/kernel/ids.ts';
-import { paymentColumns } from '../../src/operator/topup-text.ts';
-import { countDisputed } from '../../src/store/status.ts';
+import { CrossCheckedChain } from '../../src/drivers/chain/cross-checked.ts';
+import { formatId } from '../../src/kernel/ids.ts';
+import { paymentColumns } from '../../src/operator/topup-format.ts';
+import { countDisputedPayments } from '../../src/store/status.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
 import { ScriptedChain } from '../support/scripted-chain.ts';
-import { ScriptedWitness } from '../support/scripted-witness.ts';
+import { ScriptedSecondNode } from '../support/scripted-second-node.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;
 let btc: ScriptedChain;
-let second: ScriptedWitness;
+let second: ScriptedSecondNode;
 before(async () => {
   world = await TopupWorld.start({
     chains: ({ clock }) => {
       btc = new ScriptedChain('BTC', clock);
       btc.terse = true;
-      second = new ScriptedWitness(btc);
-      return new Map([['BTC', new WitnessedChain(btc, second)]]);
+      second = new ScriptedSecondNode(btc);
+      return new Map([['BTC', new CrossCheckedChain(btc, second)]]);
     },
   });
 });
 after(() => world.close());
-beforeEach(() => second.mend());
+beforeEach(() => second.repair());
 
 /** An invoice over so many dollars, and the key of its payment, in the mempool. */
 async function paid(usd = 100): Promise<{ topup: TopupRow; key: string }> {
-  const topup = await world.invoice(usd);
+  const topup = await world.createInvoice(usd);
   const key = btc.pay(topup.deposit_address, topup.deposit_units);
-  await world.settle();
+  await world.runUntilIdle();
   return { topup, key };
 }
 
 async function credited(): Promise<{ topup: TopupRow; key: string }> {
   const made = await paid();
   btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(made.topup), 13_000n);
   return made;
 }
 
-async function says(topup: TopupRow): Promise<string> {
+async function statusLine(topup: TopupRow): Promise<string> {
   const { payments, refunds } = await findTopupForOperator(world.service, topup.order_ref);
   return payments.map((payment) => paymentColumns(payment, refunds)[4]).join();
 }
 
 test('what the second node lacks is not credited, and the operator sees why', async () => {
   const { topup, key } = await paid();
-  second.lacks.add(key);
+  second.missingKeys.add(key);
   btc.mine(3);
-  await world.settle();
-  const waiting = await world.topup(topup);
+  await world.runUntilIdle();
+  const waiting = await world.reloadTopup(topup);
   assert.deepEqual([waiting.status, waiting.confirmations, waiting.credit_held], ['confirming', 0, false]);
   assert.equal(await world.balance(topup), 0n);
-  assert.equal(await says(topup), 'not credited; the second node does not have it there');
+  assert.equal(await statusLine(topup), 'not credited; the second node does not have it there');
   assert.equal((await world.deposits(topup))[0]?.agreed, false);
-  const payer = { ...(await world.customer()), customerId: topup.customer_id };
-  const { parts } = await getPayment(world.service, payer, showId('topup', topup.id));
+  const payer = { ...(await world.createCustomer()), customerId: topup.customer_id };
+  const { parts } = await getPayment(world.service, payer, formatId('topup', topup.id));
   assert.deepEqual(
     parts.map(({ state, confirmations }) => [state, confirmations]),
     [['confirming', 0]],
@@ -70,14 +70,14 @@ test('what the second node lacks is not credited, and the operator sees why', as
 
 test('once the second node has it, it is credited without a new block', async () => {
   const { topup, key } = await paid();
-  second.lacks.add(key);
+  second.missingKeys.add(key);
   btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 0n);
-  second.lacks.clear();
-  await world.settle();
+  second.missingKeys.clear();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 13_000n);
-  assert.equal(await says(topup), 'credited 100.00 USD');
+  assert.equal(await statusLine(topup), 'credited 100.00 USD');
 });
 
 test('both nodes must have it as deep as is needed, and no new block is waited for', async () => {
@@ -85,74 +85,74 @@ test('both nodes must have it as deep as is needed, and no new block is waited f
   btc.mine();
   second.freeze([key]);
   btc.mine(3);
-  await world.settle();
-  const waiting = await world.topup(topup);
+  await world.runUntilIdle();
+  const waiting = await world.reloadTopup(topup);
   assert.deepEqual([waiting.confirmations, waiting.required_confirmations], [1, 2]);
   assert.equal(await world.balance(topup), 0n);
-  second.mend();
-  await world.settle();
+  second.repair();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 170_000n);
 });
 
 test('a credit that stands is left when the second node goes silent, or back', async () => {
   const { topup, key } = await credited();
-  second.silent = true;
+  second.unresponsive = true;
   btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal((await world.deposits(topup))[0]?.agreed, false);
-  assert.equal(await says(topup), 'credited 100.00 USD; the second node does not have it there');
-  second.mend();
-  second.lacks.add(key);
+  assert.equal(await statusLine(topup), 'credited 100.00 USD; the second node does not have it there');
+  second.repair();
+  second.missingKeys.add(key);
   btc.mine();
-  await world.settle();
-  const now = await world.topup(topup);
+  await world.runUntilIdle();
+  const now = await world.reloadTopup(topup);
   assert.deepEqual([now.status, now.confirmations], ['credited', 3]);
-  assert.equal((await world.entries(topup)).length, 2);
+  assert.equal((await world.ledgerEntries(topup)).length, 2);
 });
 
 test('a credit that moved to a sibling block is left while the second node is silent, or lacks that block', async () => {
-  for (const away of [() => (second.silent = true), (key: string) => second.freeze([key])]) {
+  for (const away of [() => (second.unresponsive = true), (key: string) => second.freeze([key])]) {
     const { topup, key } = await credited();
     away(key);
     btc.reorg(1);
     btc.mine(2);
-    await world.settle();
-    assert.equal((await world.topup(topup)).status, 'credited');
+    await world.runUntilIdle();
+    assert.equal((await world.reloadTopup(topup)).status, 'credited');
     assert.equal((await world.deposits(topup))[0]?.agreed, false);
-    second.mend();
-    await world.settle();
-    assert.equal((await world.entries(topup)).length, 2);
+    second.repair();
+    await world.runUntilIdle();
+    assert.equal((await world.ledgerEntries(topup)).length, 2);
   }
 });
 
 test('what both nodes lost is credited again only where both have it', async () => {
   const { topup, key } = await credited();
   btc.reorg(1);
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 0n);
   second.freeze([key]);
   btc.mine(2);
-  await world.settle();
-  assert.equal((await world.topup(topup)).status, 'confirming');
-  second.mend();
-  await world.settle();
-  assert.equal((await world.topup(topup)).status, 'credited');
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(topup)).status, 'confirming');
+  second.repair();
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(topup)).status, 'credited');
   assert.equal(await world.balance(topup), 13_000n);
-  assert.equal((await world.entries(topup)).length, 6);
+  assert.equal((await world.ledgerEntries(topup)).length, 6);
 });
 
 test('a payment that one node calls final and the other lacks stays in sight, and is told to the operator', async () => {
   const { topup, key } = await paid();
   btc.mine();
-  second.lacks.add(key);
-  await world.settle();
+  second.missingKeys.add(key);
+  await world.runUntilIdle();
   const observation = { ...btc.observe(key), state: 'final' as const, confirmations: 60, agreed: false };
   await applyObservations(world.service, 'BTC', [observation]);
   assert.equal((await world.deposits(topup))[0]?.state, 'included');
-  const disputed = await countDisputed(world.db, new Date(world.clock.now().getTime() + 1));
+  const disputed = await countDisputedPayments(world.db, new Date(world.clock.now().getTime() + 1));
   assert.equal(disputed.find(({ coin }) => coin === 'BTC')?.n, 1n);
-  second.mend();
-  await world.settle();
+  second.repair();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 13_000n);
 });
 
@@ -160,39 +160,39 @@ test('what only the second node has is nobody’s credit, and what leaves the fi
   const { topup, key } = await credited();
   second.freeze([key]);
   btc.reorg(1, { drop: true });
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 0n);
 });
 
 test('payments of other invoices do not wait for one that is not agreed', async () => {
   const { key } = await paid();
-  second.lacks.add(key);
+  second.missingKeys.add(key);
   const { topup } = await paid();
   btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 13_000n);
 });
 
 test('a second node that is away for long is asked for what waits, and what became final meanwhile is credited', async () => {
   const { topup } = await paid();
-  second.silent = true;
+  second.unresponsive = true;
   btc.mine(60);
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 0n);
-  second.mend();
-  await world.settle();
+  second.repair();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 13_000n);
   btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal((await world.deposits(topup))[0]?.state, 'final');
 });
 
 test('what is credited is not asked for between blocks, though the second node is behind', async () => {
   const { key } = await credited();
-  second.silent = true;
+  second.unresponsive = true;
   btc.mine();
-  await world.settle();
-  second.asked.length = 0;
-  await world.settle();
-  assert.ok(!second.asked.flat().includes(key));
+  await world.runUntilIdle();
+  second.confirmCalls.length = 0;
+  await world.runUntilIdle();
+  assert.ok(!second.confirmCalls.flat().includes(key));
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { bonusCents, parseTopupAmount } from '../../src/domain/topups/amount.ts';
 import { Failure } from '../../src/kernel/fail.ts';
-import { RUNS } from '../support/runs.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 
 function verdict(text: string): string {
   try {
@@ -70,12 +70,12 @@ for (const [text, expected] of CASES) {
 test('no text makes the reading of an amount throw anything but a refusal', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 80 }), (text) => void verdict(text)),
-    { numRuns: RUNS },
+    { numRuns: PROPERTY_RUNS },
   );
   const digits = fc.string({ unit: fc.constantFrom(...'0123456789.+-eE'), maxLength: 80 });
   fc.assert(
     fc.property(digits, (text) => void verdict(text)),
-    { numRuns: RUNS },
+    { numRuns: PROPERTY_RUNS },
   );
 });
 
@@ -84,7 +84,7 @@ test('an amount of whole cents within the bounds is read exactly', () => {
     fc.property(fc.integer({ min: 3_000, max: 1_000_000 }), (cents) => {
       assert.equal(verdict((cents / 100).toFixed(2)), `${cents}`);
     }),
-    { numRuns: RUNS },
+    { numRuns: PROPERTY_RUNS },
   );
 });
 

@@ -8,8 +8,8 @@ import type { CustomerActor, Service } from '../../src/domain/context.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import type { SimnetControl } from '../../src/drivers/chain/simnet/control.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
-import { watchDuty } from '../../src/workers/watch.ts';
-import { simnetService } from '../support/simnet-service.ts';
+import { watchJob } from '../../src/workers/watch.ts';
+import { createSimnetService } from '../support/simnet-service.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 const CHILD = fileURLToPath(new URL('../support/topup-crash-child.ts', import.meta.url));
@@ -19,7 +19,7 @@ let service: Service;
 let control: SimnetControl;
 before(async () => {
   world = await TopupWorld.start();
-  ({ service, control } = simnetService(world));
+  ({ service, control } = createSimnetService(world));
 });
 after(() => world.close());
 
@@ -32,13 +32,13 @@ async function killedAt(crashAt: string, customer: CustomerActor | null): Promis
 }
 
 async function settle(): Promise<void> {
-  const watch = watchDuty(service);
+  const watch = watchJob(service);
   while ((await watch.run()) > 0 || (await watch.busy()));
 }
 
 async function paidInvoice(): Promise<TopupRow> {
   const order = { coin: 'BTC', amountCents: 10_000n } as const;
-  const topup = await createTopup(service, await world.customer(), order);
+  const topup = await createTopup(service, await world.createCustomer(), order);
   await control.pay({ coin: 'BTC', address: topup.deposit_address, amount: '0.00166667' });
   await control.mine({ coin: 'BTC', count: 1 });
   return topup;
@@ -51,7 +51,7 @@ for (const [point, invoices] of [
   ['topup.committed', 1],
 ] as const) {
   test(`killed at ${point}, ${invoices} invoices are left, whole, and the next one has its own address`, async () => {
-    const actor = await world.customer();
+    const actor = await world.createCustomer();
     await killedAt(point, actor);
     const left = await world.db.rows<{ audits: number }>(
       `select (select count(*)::int from audit_events where customer_id = $1) as audits
@@ -74,13 +74,13 @@ for (const point of [
     const topup = await paidInvoice();
     await killedAt(point, null);
     await settle();
-    assert.deepEqual(await world.entries(topup), [
+    assert.deepEqual(await world.ledgerEntries(topup), [
       { type: 'topup', cents: 10_000n },
       { type: 'bonus', cents: 3_000n },
     ]);
     assert.equal(await world.balance(topup), 13_000n);
     assert.deepEqual(
-      (await world.events(topup)).map((event) => event.type),
+      (await world.topupEvents(topup)).map((event) => event.type),
       ['topup.pending', 'topup.confirmed'],
     );
   });
@@ -94,6 +94,6 @@ test('killed at credit.reversed, a payment that left the chain is taken back onc
   assert.equal(await world.balance(topup), 13_000n);
   await settle();
   assert.equal(await world.balance(topup), 0n);
-  assert.equal((await world.entries(topup)).length, 4);
-  assert.equal((await world.topup(topup)).status, 'confirming');
+  assert.equal((await world.ledgerEntries(topup)).length, 4);
+  assert.equal((await world.reloadTopup(topup)).status, 'confirming');
 });

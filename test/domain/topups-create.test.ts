@@ -18,7 +18,7 @@ after(() => world.close());
 const ORDER = { coin: 'BTC', amountCents: 10_000n } as const;
 
 test('an invoice has an address of its own and the rate of the moment for an hour', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   const topup = await createTopup(world.service, actor, ORDER);
   assert.match(topup.order_ref, /^ord_[a-z2-7]{26}$/);
   assert.equal(topup.status, 'pending');
@@ -27,14 +27,14 @@ test('an invoice has an address of its own and the rate of the moment for an hou
   assert.equal(topup.bonus_cents, 3_000n);
   assert.equal(topup.required_confirmations, 1);
   assert.equal(topup.expires_at.getTime() - world.clock.now().getTime(), 3_600_000);
-  assert.deepEqual(await world.audit(topup), ['topup.create']);
+  assert.deepEqual(await world.auditActions(topup), ['topup.create']);
   const other = await createTopup(world.service, actor, ORDER);
   assert.notEqual(other.deposit_address, topup.deposit_address);
   assert.notEqual(other.public_no, topup.public_no);
 });
 
 test('the coin amount is rounded up to what a wallet can send', async () => {
-  const topup = await createTopup(world.service, await world.customer(), {
+  const topup = await createTopup(world.service, await world.createCustomer(), {
     coin: 'ETH',
     amountCents: 3_001n,
   });
@@ -43,16 +43,16 @@ test('the coin amount is rounded up to what a wallet can send', async () => {
 });
 
 test('an invoice reads the same afterwards, for its owner only', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   const topup = await createTopup(world.service, actor, ORDER);
   assert.deepEqual(await findTopup(world.service, actor.customerId, topup.order_ref), topup);
-  const stranger = await world.customer();
+  const stranger = await world.createCustomer();
   await assert.rejects(findTopup(world.service, stranger.customerId, topup.order_ref), { code: 'not_found' });
   await assert.rejects(findTopup(world.service, actor.customerId, 'ord_none'), { code: 'not_found' });
 });
 
 test('both surfaces show an invoice in their own form', async () => {
-  const topup = await createTopup(world.service, await world.customer(), ORDER);
+  const topup = await createTopup(world.service, await world.createCustomer(), ORDER);
   assert.deepEqual(topupView(topup), {
     status: 'waiting',
     deposit_address: topup.deposit_address,
@@ -87,7 +87,7 @@ test('both surfaces show an invoice in their own form', async () => {
 });
 
 test('of 30 invoices asked for at once, 20 are made', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   const outcomes = await Promise.allSettled(
     Array.from({ length: 30 }, () => createTopup(world.service, actor, ORDER)),
   );
@@ -100,7 +100,7 @@ test('of 30 invoices asked for at once, 20 are made', async () => {
 });
 
 test('a cancelled invoice makes room for another', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   const made = await Promise.all(Array.from({ length: 20 }, () => createTopup(world.service, actor, ORDER)));
   await assert.rejects(createTopup(world.service, actor, ORDER), { code: 'limit_reached' });
   await cancelTopup(world.service, actor, made[3]?.order_ref ?? '');
@@ -108,7 +108,7 @@ test('a cancelled invoice makes room for another', async () => {
 });
 
 test('a refused invoice costs no address', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   for (let i = 0; i < 20; i++) await createTopup(world.service, actor, ORDER);
   const index = async () =>
     (await world.db.row<{ n: number }>(`select next_index as n from coins where code = 'BTC'`))?.n;
@@ -118,7 +118,7 @@ test('a refused invoice costs no address', async () => {
 });
 
 test('a frozen customer can neither make nor cancel an invoice', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   const topup = await createTopup(world.service, actor, ORDER);
   await world.db.run('update customers set frozen_at = $2 where id = $1', [
     actor.customerId,
@@ -129,7 +129,7 @@ test('a frozen customer can neither make nor cancel an invoice', async () => {
 });
 
 test('without an address, a rate or a driver the coin is unavailable', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   world.btc.failures.allocate = 1;
   await assert.rejects(createTopup(world.service, actor, ORDER), { code: 'unavailable' });
   world.rates.delete('BTC');
@@ -146,7 +146,7 @@ test('why there is no rate, or no address, is logged for the operator', async ()
   const warned: { err?: Error; coin?: string }[] = [];
   const log = { warn: (line: object) => warned.push(line) } as unknown as Logger;
   const service = { ...world.service, log };
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   world.btc.failures.allocate = 1;
   await assert.rejects(createTopup(service, actor, ORDER), { code: 'unavailable' });
   const rate = world.rates.get('BTC');
@@ -164,9 +164,9 @@ test('why there is no rate, or no address, is logged for the operator', async ()
 });
 
 test("what the caller writes along is of the invoice's own commit", async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   const broken = createTopup(world.service, actor, ORDER, {
-    within: async (tx, topup) => {
+    beforeCommit: async (tx, topup) => {
       assert.ok(await tx.row('select 1 from topups where id = $1', [topup.id]));
       throw new Error('no record');
     },
@@ -177,36 +177,36 @@ test("what the caller writes along is of the invoice's own commit", async () => 
 });
 
 test('an invoice that waits can be cancelled once, by its owner', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   const topup = await createTopup(world.service, actor, ORDER);
-  const stranger = await world.customer();
+  const stranger = await world.createCustomer();
   await assert.rejects(cancelTopup(world.service, stranger, topup.order_ref), { code: 'not_found' });
   const cancelled = await cancelTopup(world.service, actor, topup.order_ref);
   assert.equal(cancelled.status, 'expired');
   assert.equal(topupView(cancelled).status, 'cancelled');
   await assert.rejects(cancelTopup(world.service, actor, topup.order_ref), { code: 'not_cancellable' });
-  assert.deepEqual(await world.events(topup), []);
-  assert.deepEqual(await world.audit(topup), ['topup.create', 'topup.cancel']);
+  assert.deepEqual(await world.topupEvents(topup), []);
+  assert.deepEqual(await world.auditActions(topup), ['topup.create', 'topup.cancel']);
 });
 
 test('an invoice whose payment was seen cannot be cancelled', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   const topup = await createTopup(world.service, actor, ORDER);
   world.btc.pay(topup.deposit_address, 200_000n);
-  await world.settle();
+  await world.runUntilIdle();
   await assert.rejects(cancelTopup(world.service, actor, topup.order_ref), { code: 'not_cancellable' });
 });
 
 test('a payment and a cancellation at the same moment end in one order or the other', async () => {
   for (let i = 0; i < 10; i++) {
-    const actor = await world.customer();
+    const actor = await world.createCustomer();
     const topup = await createTopup(world.service, actor, ORDER);
     world.btc.pay(topup.deposit_address, 200_000n);
     const [cancelled] = await Promise.allSettled([
       cancelTopup(world.service, actor, topup.order_ref),
-      world.settle(),
+      world.runUntilIdle(),
     ]);
-    const now = await world.topup(topup);
+    const now = await world.reloadTopup(topup);
     assert.equal(now.status, 'confirming');
     assert.equal(now.cancelled_at !== null, cancelled.status === 'fulfilled');
   }

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
-import { bookCredits, SINGLY_MOST } from '../../src/domain/topups/credits.ts';
+import { bookCredits, SINGLE_CREDITS_MAX } from '../../src/domain/topups/credits.ts';
 import { getTopup } from '../../src/domain/topups/list.ts';
 import { worthCents } from '../../src/domain/topups/pricing.ts';
 import { verify } from '../../src/domain/verify/verify.ts';
-import { showId } from '../../src/kernel/ids.ts';
+import { formatId } from '../../src/kernel/ids.ts';
 import type { Database, Sql } from '../../src/kernel/sql.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import type { DepositRow } from '../../src/store/deposits.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
-import { watchDuty } from '../../src/workers/watch.ts';
+import { watchJob } from '../../src/workers/watch.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;
@@ -26,7 +26,7 @@ const OUTPUTS = 2_000;
 const DUST_UNITS = 9n;
 
 /** Statements of one look at the chains. */
-async function look(): Promise<number> {
+async function countReads(): Promise<number> {
   let statements = 0;
   const of = (sql: Sql): Sql => {
     statements += 1;
@@ -41,72 +41,72 @@ async function look(): Promise<number> {
     ...counted(world.db),
     transaction: (work) => world.db.transaction((tx) => work(counted(tx))),
   };
-  await watchDuty({ ...world.service, db } as Service, { patienceMs: 60_000 }).run();
+  await watchJob({ ...world.service, db } as Service, { runWaitMaxMs: 60_000 }).run();
   return statements;
 }
 
-async function dusty(outputs = OUTPUTS): Promise<TopupRow> {
-  const topup = await world.invoice(30);
+async function dustTopup(outputs = OUTPUTS): Promise<TopupRow> {
+  const topup = await world.createInvoice(30);
   for (let n = 0; n < outputs; n++) world.btc.pay(topup.deposit_address, DUST_UNITS);
   return topup;
 }
 
 test('they are credited for all that they are worth together, in few statements, and so is each block after', async () => {
-  const topup = await dusty();
-  const waiting = await look();
+  const topup = await dustTopup();
+  const waiting = await countReads();
   assert.ok(waiting < 100, `${waiting} statements for what waits`);
   world.btc.mine();
-  const credited = await look();
-  assert.ok(credited < 100 + 3 * SINGLY_MOST, `${credited} statements for the credits`);
+  const credited = await countReads();
+  assert.ok(credited < 100 + 3 * SINGLE_CREDITS_MAX, `${credited} statements for the credits`);
   const worth = (BigInt(OUTPUTS) * DUST_UNITS * 5_000_000n) / 100_000_000n;
   assert.equal(await world.balance(topup), worth);
-  assert.equal((await world.topup(topup)).status, 'credited');
-  const entries = await world.entries(topup);
-  assert.ok(entries.length <= SINGLY_MOST + 1);
+  assert.equal((await world.reloadTopup(topup)).status, 'credited');
+  const entries = await world.ledgerEntries(topup);
+  assert.ok(entries.length <= SINGLE_CREDITS_MAX + 1);
   world.btc.mine();
-  const next = await look();
+  const next = await countReads();
   assert.ok(next < 100, `${next} statements for the next block`);
   const deposits = await world.deposits(topup);
   assert.ok(deposits.every(({ confirmations }) => confirmations === 2));
   world.btc.reorg(2, { drop: true });
-  const back = await look();
-  assert.ok(back < 100 + 4 * SINGLY_MOST, `${back} statements to take them back`);
+  const back = await countReads();
+  assert.ok(back < 100 + 4 * SINGLE_CREDITS_MAX, `${back} statements to take them back`);
   assert.equal(await world.balance(topup), 0n);
   const broken = (await verify(world.service)).filter((finding) => finding.broken > 0n);
   assert.deepEqual(broken, []);
 });
 
 test('of their transactions the oldest are told, in answers and events alike', async () => {
-  const topup = await dusty(LIMITS.topupTxidsMax + 50);
+  const topup = await dustTopup(LIMITS.topupTxidsMax + 50);
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   const oldest = (await world.deposits(topup)).map(({ txid }) => txid).slice(0, LIMITS.topupTxidsMax);
-  const actor = { ...(await world.customer()), customerId: topup.customer_id };
-  assert.deepEqual((await getTopup(world.service, actor, showId('topup', topup.id))).txids, oldest);
-  for (const event of await world.events(topup)) assert.deepEqual(event.topup.txids, oldest);
+  const actor = { ...(await world.createCustomer()), customerId: topup.customer_id };
+  assert.deepEqual((await getTopup(world.service, actor, formatId('topup', topup.id))).txids, oldest);
+  for (const event of await world.topupEvents(topup)) assert.deepEqual(event.topup.txids, oldest);
 });
 
 test('one that is worth more goes by itself, and what came with the dust is in the sum', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   for (let n = 0; n < 150; n++) world.btc.pay(topup.deposit_address, 20_000n);
   world.btc.mine(2);
-  await world.settle();
-  assert.equal((await world.topup(topup)).credited_cents, 10_000n + 150n * 1_000n);
-  const credits = (await world.entries(topup)).filter(({ type }) => type === 'topup');
-  assert.equal(credits.length, 1 + SINGLY_MOST + 1);
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(topup)).credited_cents, 10_000n + 150n * 1_000n);
+  const credits = (await world.ledgerEntries(topup)).filter(({ type }) => type === 'topup');
+  assert.equal(credits.length, 1 + SINGLE_CREDITS_MAX + 1);
   assert.equal(credits.at(-1)?.cents, 50n * 1_000n);
   world.btc.reorg(2, { drop: true });
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 13_000n);
 });
 
 test('what is looked at of each of them does not grow with their number', async () => {
-  const topup = await world.invoice(30);
+  const topup = await world.createInvoice(30);
   world.btc.pay(topup.deposit_address, 1n);
-  await world.settle();
+  await world.runUntilIdle();
   const [one] = await world.deposits(topup);
   assert.ok(one);
   for (const mayCredit of [true, false]) {
@@ -124,7 +124,7 @@ test('what is looked at of each of them does not grow with their number', async 
       await bookCredits(world.db, dear, { kept: due, fallen: [], due, mayCredit }, world.clock.now());
       return seen / count;
     };
-    assert.ok((await looks(2_000)) <= (await looks(SINGLY_MOST)) + 1);
+    assert.ok((await looks(2_000)) <= (await looks(SINGLE_CREDITS_MAX)) + 1);
   }
 });
 

@@ -1,10 +1,10 @@
 /** Nodes that are away, put back or behind, and a service that was off: nothing is lost, and it costs the payer nothing. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { coinAlarms } from '../../src/domain/topups/coin-alarms.ts';
+import { coinFindings } from '../../src/domain/topups/coin-findings.ts';
 import { MINUTE_MS } from '../../src/kernel/time.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
-import { type Entry, TopupWorld } from '../support/topup-world.ts';
+import { type LedgerEntry, TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;
 before(async () => {
@@ -12,34 +12,34 @@ before(async () => {
 });
 after(() => world.close());
 afterEach(() => {
-  world.btc.tellsTime = true;
+  world.btc.reportsBlockTime = true;
   world.btc.ok = true;
   world.rates.set('BTC', '50000');
 });
 
-const PAID: Entry[] = [
+const PAID: LedgerEntry[] = [
   { type: 'topup', cents: 10_000n },
   { type: 'bonus', cents: 3_000n },
 ];
-const TAKEN_BACK: Entry[] = [
+const TAKEN_BACK: LedgerEntry[] = [
   { type: 'reversal', cents: -10_000n },
   { type: 'reversal', cents: -3_000n },
 ];
 
 /** An invoice over 100.00, paid and credited, with two blocks on top. */
 async function credited(): Promise<TopupRow> {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine(3);
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 13_000n);
   return topup;
 }
 
 /** Some looks at a chain that cannot be read now. */
-async function look(): Promise<void> {
+async function pollChain(): Promise<void> {
   for (let n = 0; n < 3; n++) {
-    await world.watch.run();
+    await world.watchJob.run();
     await world.db.run('update coins set retry_at = null');
   }
 }
@@ -53,73 +53,73 @@ async function coin() {
 test('a node that is put back takes nothing back, is tried again, and goes on when it has caught up', async () => {
   const topup = await credited();
   const read = (await coin())?.cursor;
-  world.btc.putBack(3);
-  await look();
+  world.btc.rewind(3);
+  await pollChain();
   const behind = await coin();
   assert.equal(behind?.failures, 3);
   assert.equal(behind?.cursor, read);
-  assert.deepEqual(await world.entries(topup), PAID);
-  assert.equal((await world.topup(topup)).status, 'credited');
+  assert.deepEqual(await world.ledgerEntries(topup), PAID);
+  assert.equal((await world.reloadTopup(topup)).status, 'credited');
   world.btc.mine();
   world.btc.resync();
-  const next = await world.invoice(100);
+  const next = await world.createInvoice(100);
   world.btc.pay(next.deposit_address, 200_000n);
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal((await coin())?.failures, 0);
-  assert.deepEqual(await world.entries(topup), PAID);
-  assert.deepEqual(await world.entries(next), PAID);
+  assert.deepEqual(await world.ledgerEntries(topup), PAID);
+  assert.deepEqual(await world.ledgerEntries(next), PAID);
 });
 
 test('why it is waited for is kept for the operator, until it is back', async () => {
   await credited();
   const { height } = world.btc;
-  world.btc.putBack(2);
-  await look();
+  world.btc.rewind(2);
+  await pollChain();
   const why = `the node is at block ${height - 2}, and was read up to ${height} before: it is waited for`;
   assert.equal((await coin())?.last_fault, why);
   world.btc.resync();
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal((await coin())?.last_fault, null);
 });
 
 test('what is kept of a failure holds no address and no password', async () => {
-  await world.invoice(100);
+  await world.createInvoice(100);
   world.btc.duringPoll = async () => {
     throw new Error(
       'connect to http://me:pass@10.1.2.3:8332/wallet\nbc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4 failed',
     );
   };
-  await world.watch.run();
+  await world.watchJob.run();
   world.btc.duringPoll = async () => undefined;
   const fault = (await coin())?.last_fault ?? '';
   assert.match(fault, /^connect to .* failed$/);
   assert.doesNotMatch(fault, /pass|10\.1|bc1q/);
-  await world.settle();
+  await world.runUntilIdle();
 });
 
 test('a node that lost blocks is waited for until it is as far again, and what is gone then is taken back', async () => {
   const topup = await credited();
   world.btc.loseBlocks(3, { drop: true });
-  await look();
+  await pollChain();
   world.btc.mine(2);
-  await look();
-  assert.deepEqual(await world.entries(topup), PAID);
+  await pollChain();
+  assert.deepEqual(await world.ledgerEntries(topup), PAID);
   world.btc.mine(1);
-  await world.settle();
-  assert.deepEqual(await world.entries(topup), [...PAID, ...TAKEN_BACK]);
-  assert.equal((await world.topup(topup)).status, 'confirming');
+  await world.runUntilIdle();
+  assert.deepEqual(await world.ledgerEntries(topup), [...PAID, ...TAKEN_BACK]);
+  assert.equal((await world.reloadTopup(topup)).status, 'confirming');
 });
 
 test('a node that lost its network is not read by being asked: status looks at it, and it is over when that is', async () => {
-  await world.invoice(100);
-  await world.settle();
+  await world.createInvoice(100);
+  await world.runUntilIdle();
   const live = { ...world.service, settings: { ...world.service.settings, mode: 'live' } } as const;
   const after40Minutes = async () => {
     world.clock.advanceMinutes(40);
-    await world.settle();
-    return (await coinAlarms(live))
-      .map(({ says }) => says)
+    await world.runUntilIdle();
+    return (await coinFindings(live))
+      .map(({ message }) => message)
       .filter((says) => says.startsWith('BTC: not read'));
   };
   assert.deepEqual(await after40Minutes(), []);
@@ -133,72 +133,72 @@ test('a node that lost its network is not read by being asked: status looks at i
 });
 
 test('a node that does not say how it is holds no payment up', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   world.clock.advanceMinutes(1);
   world.btc.failures.health = 1_000;
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   world.btc.failures.health = 0;
-  assert.deepEqual([await world.entries(topup), (await coin())?.failures], [PAID, 0]);
+  assert.deepEqual([await world.ledgerEntries(topup), (await coin())?.failures], [PAID, 0]);
 });
 
 test('an outage of ours costs the payer nothing: what was in a block in time has the locked rate, found days later', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   world.clock.advanceMinutes(30);
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
   world.rates.set('BTC', '40000');
   world.clock.advanceMinutes(3 * 24 * 60);
-  await world.settle();
-  assert.deepEqual(await world.entries(topup), PAID);
+  await world.runUntilIdle();
+  assert.deepEqual(await world.ledgerEntries(topup), PAID);
 });
 
 test('a node that was away for days costs the payer nothing either', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
   world.rates.set('BTC', '40000');
   for (let day = 0; day < 3; day++) {
     world.btc.failures.poll = 3;
-    await look();
+    await pollChain();
     world.clock.advanceMinutes(24 * 60);
   }
-  await world.settle();
-  assert.deepEqual(await world.entries(topup), PAID);
+  await world.runUntilIdle();
+  assert.deepEqual(await world.ledgerEntries(topup), PAID);
 });
 
 test('on a chain that tells no time of its blocks, the moment counts when a payment was found', async () => {
-  world.btc.tellsTime = false;
-  const late = await world.invoice(100);
-  await world.settle();
+  world.btc.reportsBlockTime = false;
+  const late = await world.createInvoice(100);
+  await world.runUntilIdle();
   for (let n = 0; n < 5; n++) {
     world.clock.advanceMinutes(60);
-    await world.settle();
+    await world.runUntilIdle();
   }
   world.rates.set('BTC', '40000');
   world.btc.pay(late.deposit_address, 200_000n);
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(late), 8_000n);
 });
 
 test('on such a chain, too, an outage costs the payer nothing: up to when it was read counts', async () => {
-  world.btc.tellsTime = false;
-  const topup = await world.invoice(100);
+  world.btc.reportsBlockTime = false;
+  const topup = await world.createInvoice(100);
   world.clock.advanceMinutes(30);
-  await world.settle();
+  await world.runUntilIdle();
   const readAt = world.clock.now();
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
   world.rates.set('BTC', '40000');
   world.clock.advanceMinutes(3 * 24 * 60);
-  await world.settle();
-  assert.deepEqual(await world.entries(topup), PAID);
+  await world.runUntilIdle();
+  assert.deepEqual(await world.ledgerEntries(topup), PAID);
   const includedAt = async () => (await world.deposits(topup))[0]?.included_at;
   assert.deepEqual(await includedAt(), readAt);
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   assert.deepEqual(await includedAt(), readAt, 'it stays');
   assert.ok(world.clock.now().getTime() - readAt.getTime() > MINUTE_MS);
 });

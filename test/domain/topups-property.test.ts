@@ -7,10 +7,10 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { verify } from '../../src/domain/verify/verify.ts';
 import { chainScript } from '../support/chain-script.ts';
-import { RUNS } from '../support/runs.ts';
-import { seeded } from '../support/seed.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
+import { seededRuns } from '../support/seed.ts';
 import { TopupWorld } from '../support/topup-world.ts';
-import { RunningScript, type Tally } from './topups-script.ts';
+import { ScriptRunner, type Tally } from './topups-script-runner.ts';
 
 let world: TopupWorld;
 before(async () => {
@@ -22,11 +22,11 @@ test('after any script of a chain, what is credited is what stands, once', async
   const tally: Tally = { credited: 0, reversed: 0, behind: 0 };
   await fc.assert(
     fc.asyncProperty(chainScript, async (script) => {
-      const running = await RunningScript.begin(world, script);
+      const running = await ScriptRunner.start(world, script);
       await running.run();
       for (const what of ['credited', 'reversed', 'behind'] as const) tally[what] += running.tally[what];
     }),
-    seeded(t, RUNS),
+    seededRuns(t, PROPERTY_RUNS),
   );
   const broken = (await verify(world.service)).filter((finding) => finding.broken > 0n);
   assert.deepEqual(broken, []);

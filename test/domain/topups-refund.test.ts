@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { systemActor } from '../../src/domain/record.ts';
-import { turn } from '../../src/domain/switches/switch.ts';
-import { findTopupForOperator } from '../../src/domain/topups/desk.ts';
+import { setSwitch } from '../../src/domain/switches/switch.ts';
+import { findTopupForOperator } from '../../src/domain/topups/operator-topups.ts';
 import { getTopup } from '../../src/domain/topups/list.ts';
 import { type RefundOrder, refundTopup } from '../../src/domain/topups/refund.ts';
 import { requireRefundAddress } from '../../src/domain/topups/refund-address.ts';
-import { showId } from '../../src/kernel/ids.ts';
-import { Refusal } from '../../src/kernel/refusal.ts';
+import { formatId } from '../../src/kernel/ids.ts';
+import { OperatorError } from '../../src/kernel/operator-error.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';
-import { listHeldTopups } from '../../src/store/held-topups.ts';
+import { listWithheldTopups } from '../../src/store/withheld-topups.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
@@ -22,12 +22,12 @@ before(async () => {
   world = await TopupWorld.start();
 });
 after(() => world.close());
-afterEach(() => turn(world.service, 'topup-credit', true));
+afterEach(() => setSwitch(world.service, 'topup-credit', true));
 
 /** An invoice over 100.00, paid while the kill-switch is on. */
 async function held(coin: 'BTC' | 'ETH' = 'BTC'): Promise<TopupRow> {
-  const topup = await world.invoice(100, coin);
-  await turn(world.service, 'topup-credit', false);
+  const topup = await world.createInvoice(100, coin);
+  await setSwitch(world.service, 'topup-credit', false);
   await payHeld(topup);
   return topup;
 }
@@ -36,7 +36,7 @@ async function payHeld(topup: TopupRow): Promise<void> {
   const chain = topup.coin === 'BTC' ? world.btc : world.eth;
   chain.pay(topup.deposit_address, topup.deposit_units);
   chain.mine(30);
-  await world.settle();
+  await world.runUntilIdle();
 }
 
 async function refund(topup: TopupRow, order: RefundOrder) {
@@ -46,14 +46,14 @@ async function refund(topup: TopupRow, order: RefundOrder) {
 async function refused(topup: TopupRow, order: RefundOrder): Promise<string> {
   let says = '';
   await assert.rejects(refund(topup, order), (error) => {
-    assert.ok(error instanceof Refusal);
+    assert.ok(error instanceof OperatorError);
     says = error.message;
     return true;
   });
   return says;
 }
 
-async function noted(topup: TopupRow) {
+async function recordedRefunds(topup: TopupRow) {
   const { refunds } = await findTopupForOperator(world.service, topup.order_ref);
   return refunds.map(({ address, approved_by, txid, note }) => [address, approved_by, txid, note]);
 }
@@ -62,9 +62,9 @@ test('a refund is noted with its address, who allowed it, and its transaction', 
   const topup = await held();
   const refunded = await refund(topup, { ...APPROVED, txid: TXID, note: 'asked for by mail' });
   assert.equal(refunded.resolvedUnits, 200_000n);
-  assert.deepEqual(await noted(topup), [[TO, 'Ann', TXID, 'asked for by mail']]);
+  assert.deepEqual(await recordedRefunds(topup), [[TO, 'Ann', TXID, 'asked for by mail']]);
   assert.deepEqual(
-    (await listHeldTopups(world.db)).filter(({ id }) => id === topup.id),
+    (await listWithheldTopups(world.db)).filter(({ id }) => id === topup.id),
     [],
   );
 });
@@ -72,13 +72,13 @@ test('a refund is noted with its address, who allowed it, and its transaction', 
 test('a refund may be approved first, and completed once it was sent', async () => {
   const topup = await held();
   assert.equal((await refund(topup, APPROVED)).refund.txid, null);
-  assert.deepEqual(await noted(topup), [[TO, 'Ann', null, null]]);
-  const [row] = (await listHeldTopups(world.db)).filter(({ id }) => id === topup.id);
+  assert.deepEqual(await recordedRefunds(topup), [[TO, 'Ann', null, null]]);
+  const [row] = (await listWithheldTopups(world.db)).filter(({ id }) => id === topup.id);
   assert.deepEqual([row?.held_units, row?.unsent_units], ['0', '200000']);
   world.clock.advanceMinutes(60);
   const completed = await refund(topup, { txid: TXID, note: 'by hand' });
   assert.equal(completed.resolvedUnits, 200_000n);
-  assert.deepEqual(await noted(topup), [[TO, 'Ann', TXID, 'by hand']]);
+  assert.deepEqual(await recordedRefunds(topup), [[TO, 'Ann', TXID, 'by hand']]);
   const { topup: desk } = await findTopupForOperator(world.service, topup.order_ref);
   assert.deepEqual([desk.refunded_units, desk.unsent_units], ['200000', '0']);
 });
@@ -92,11 +92,11 @@ test('what is noted is not changed by a second call', async () => {
   assert.match(await refused(topup, { note: 'two', txid: TXID }), /with another note/);
   assert.match(await refused(topup, {}), /give --txid/);
   assert.match(await refused(topup, APPROVED), /give --txid/);
-  assert.deepEqual(await noted(topup), [[TO, 'Ann', null, 'one']]);
+  assert.deepEqual(await recordedRefunds(topup), [[TO, 'Ann', null, 'one']]);
   await refund(topup, { ...APPROVED, txid: TXID });
   await assert.rejects(refund(topup, { txid: 'ab'.repeat(32) }), { code: 'not_found' });
   await assert.rejects(refund(topup, { ...APPROVED, txid: 'ab'.repeat(32) }), { code: 'not_found' });
-  assert.deepEqual(await noted(topup), [[TO, 'Ann', TXID, 'one']]);
+  assert.deepEqual(await recordedRefunds(topup), [[TO, 'Ann', TXID, 'one']]);
 });
 
 test('a refund that lacks something, or that no wallet could send, notes nothing', async () => {
@@ -110,15 +110,15 @@ test('a refund that lacks something, or that no wallet could send, notes nothing
   const wrong = await refused(topup, { ...APPROVED, to: '0x00000000219ab540356cBB839Cbe05303d7705Fa' });
   assert.equal(wrong, '--to is no address of BTC on Bitcoin');
   assert.equal(await refused(topup, { ...APPROVED, to: `1${'A'.repeat(5_000)}` }), wrong);
-  assert.deepEqual(await noted(topup), []);
-  assert.equal((await world.topup(topup)).credit_held, true);
-  assert.deepEqual(await world.audit(topup), ['topup.create']);
+  assert.deepEqual(await recordedRefunds(topup), []);
+  assert.equal((await world.reloadTopup(topup)).credit_held, true);
+  assert.deepEqual(await world.auditActions(topup), ['topup.create']);
 });
 
 test('nothing is sent to an address that was given out to be paid, however it is written', async () => {
   const topup = await held('ETH');
   const ours = '0x00000000219ab540356cBB839Cbe05303d7705Fa';
-  const other = await world.invoice(100, 'ETH');
+  const other = await world.createInvoice(100, 'ETH');
   await world.db.run('update topups set deposit_address = $2 where id = $1', [other.id, ours]);
   for (const to of [ours, ours.toLowerCase()]) {
     assert.match(await refused(topup, { ...APPROVED, to }), /--to is an address that this service gave out/);
@@ -139,7 +139,7 @@ for (const [coin, ours, others] of [
       assert.equal(await asked(coin, to), to);
       for (const other of others) await assert.rejects(asked(other, to), /^Refusal: --to is no address of /);
       for (const broken of [`${to}0OIl`, to.slice(0, 9), ''])
-        await assert.rejects(asked(coin, broken), Refusal);
+        await assert.rejects(asked(coin, broken), OperatorError);
     }
   });
 }
@@ -148,12 +148,12 @@ test('the audit log has both steps, and no address; the customer sees what he sa
   const topup = await held();
   await refund(topup, APPROVED);
   await refund(topup, { txid: TXID });
-  const audit = await world.audit(topup);
+  const audit = await world.auditActions(topup);
   assert.deepEqual(audit.slice(-2), ['topup.refund', 'topup.refund']);
   const rows = await world.db.rows('select * from audit_events where customer_id = $1', [topup.customer_id]);
   assert.ok(!JSON.stringify(rows).includes(TO));
-  const actor = { ...(await world.customer()), customerId: topup.customer_id };
-  const shown = await getTopup(world.service, actor, showId('topup', topup.id));
+  const actor = { ...(await world.createCustomer()), customerId: topup.customer_id };
+  const shown = await getTopup(world.service, actor, formatId('topup', topup.id));
   assert.deepEqual([shown.status, shown.credited_usd, shown.credit_held], ['expired', 0, false]);
   assert.ok(!JSON.stringify(shown).includes(TO));
 });
@@ -164,37 +164,37 @@ test('what is held after a refund is decided on by itself', async () => {
   await payHeld(topup);
   const second = { ...APPROVED, approvedBy: 'Ben', txid: 'cd'.repeat(32) };
   assert.equal((await refund(topup, second)).resolvedUnits, 200_000n);
-  assert.deepEqual((await noted(topup)).sort(), [
+  assert.deepEqual((await recordedRefunds(topup)).sort(), [
     [TO, 'Ann', TXID, null],
     [TO, 'Ben', 'cd'.repeat(32), null],
   ]);
 });
 
 test('what came for a deleted account is sent back like any other', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   await world.db.run('update customers set deleting_at = $2 where id = $1', [
     topup.customer_id,
     world.clock.now(),
   ]);
   await payHeld(topup);
   assert.equal((await refund(topup, { ...APPROVED, txid: TXID })).refund.txid, TXID);
-  assert.deepEqual(await world.entries(topup), []);
+  assert.deepEqual(await world.ledgerEntries(topup), []);
 });
 
 test('what a second node does not have is not sent back', async () => {
   const topup = await held();
   const [deposit] = await world.deposits(topup);
-  world.btc.doubted.add(deposit?.key ?? '');
+  world.btc.disputedKeys.add(deposit?.key ?? '');
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   assert.match(
     await refused(topup, { ...APPROVED, txid: TXID }),
     /the second node does not have what is held/,
   );
-  assert.deepEqual(await noted(topup), []);
-  world.btc.doubted.clear();
+  assert.deepEqual(await recordedRefunds(topup), []);
+  world.btc.disputedKeys.clear();
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   await refund(topup, { ...APPROVED, txid: TXID });
 });
 
@@ -205,5 +205,5 @@ test('two that complete a refund at the same moment: one of them does', async ()
   const outcomes = await Promise.allSettled(ids.map((txid) => refund(topup, { txid })));
   assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
   const first = outcomes[0]?.status === 'fulfilled' ? ids[0] : ids[1];
-  assert.deepEqual(await noted(topup), [[TO, 'Ann', first, null]]);
+  assert.deepEqual(await recordedRefunds(topup), [[TO, 'Ann', first, null]]);
 });

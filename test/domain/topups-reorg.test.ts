@@ -4,7 +4,7 @@ import { HOUSE } from '../../src/domain/ledger/transfer.ts';
 import { cancelTopup } from '../../src/domain/topups/cancel.ts';
 import { topupView } from '../../src/domain/topups/object.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
-import { type Entry, TopupWorld } from '../support/topup-world.ts';
+import { type LedgerEntry, TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;
 before(async () => {
@@ -12,41 +12,41 @@ before(async () => {
 });
 after(() => world.close());
 
-const PAID: Entry[] = [
+const PAID: LedgerEntry[] = [
   { type: 'topup', cents: 10_000n },
   { type: 'bonus', cents: 3_000n },
 ];
-const TAKEN_BACK: Entry[] = [
+const TAKEN_BACK: LedgerEntry[] = [
   { type: 'reversal', cents: -10_000n },
   { type: 'reversal', cents: -3_000n },
 ];
 
 /** An invoice over 100.00, paid and credited by one confirmation. */
 async function credited(): Promise<{ topup: TopupRow; key: string }> {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   const key = world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
-  await world.settle();
-  assert.equal((await world.topup(topup)).status, 'credited');
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(topup)).status, 'credited');
   return { topup, key };
 }
 
 async function eventTypes(topup: TopupRow): Promise<string[]> {
-  return (await world.events(topup)).map((event) => event.type);
+  return (await world.topupEvents(topup)).map((event) => event.type);
 }
 
 test('a payment that returns to the mempool is taken back with its bonus, and credited again', async () => {
   const { topup } = await credited();
   world.btc.reorg(1);
-  await world.settle();
-  const waiting = await world.topup(topup);
+  await world.runUntilIdle();
+  const waiting = await world.reloadTopup(topup);
   assert.equal(waiting.status, 'confirming');
   assert.equal(waiting.credited_cents, 0n);
   assert.equal(await world.balance(topup), 0n);
-  assert.deepEqual(await world.entries(topup), [...PAID, ...TAKEN_BACK]);
+  assert.deepEqual(await world.ledgerEntries(topup), [...PAID, ...TAKEN_BACK]);
   world.btc.mine();
-  await world.settle();
-  assert.deepEqual(await world.entries(topup), [...PAID, ...TAKEN_BACK, ...PAID]);
+  await world.runUntilIdle();
+  assert.deepEqual(await world.ledgerEntries(topup), [...PAID, ...TAKEN_BACK, ...PAID]);
   assert.equal(await world.balance(topup), 13_000n);
   const [deposit] = await world.deposits(topup);
   assert.equal(deposit?.credits, 2);
@@ -56,7 +56,7 @@ test('a payment that returns to the mempool is taken back with its bonus, and cr
     'topup.pending',
     'topup.confirmed',
   ]);
-  assert.deepEqual(await world.audit(topup), [
+  assert.deepEqual(await world.auditActions(topup), [
     'topup.create',
     'topup.credit',
     'topup.reverse',
@@ -67,8 +67,8 @@ test('a payment that returns to the mempool is taken back with its bonus, and cr
 test('a credited payment that a reorganisation dropped is waited for', async () => {
   const { topup } = await credited();
   world.btc.reorg(1, { drop: true });
-  await world.settle();
-  assert.equal((await world.topup(topup)).status, 'confirming');
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(topup)).status, 'confirming');
   assert.equal(await world.balance(topup), 0n);
 });
 
@@ -76,8 +76,8 @@ test('a credited payment that was spent elsewhere leaves the invoice as if it ha
   const { topup, key } = await credited();
   world.btc.reorg(1);
   world.btc.replace(key);
-  await world.settle();
-  const now = await world.topup(topup);
+  await world.runUntilIdle();
+  const now = await world.reloadTopup(topup);
   assert.equal(now.status, 'pending');
   assert.equal(topupView(now).status, 'waiting');
   assert.equal(now.confirmations, 0);
@@ -89,8 +89,8 @@ test('a payment that vanishes after its time leaves the invoice expired', async 
   world.clock.advanceMinutes(61);
   world.btc.reorg(1);
   world.btc.replace(key);
-  await world.settle();
-  assert.equal((await world.topup(topup)).status, 'expired');
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(topup)).status, 'expired');
   assert.deepEqual(await eventTypes(topup), [
     'topup.pending',
     'topup.confirmed',
@@ -100,14 +100,14 @@ test('a payment that vanishes after its time leaves the invoice expired', async 
 });
 
 test('a vanished payment of a cancelled invoice leaves it cancelled, without an event', async () => {
-  const topup = await world.invoice(100);
-  const actor = { ...(await world.customer()), customerId: topup.customer_id };
+  const topup = await world.createInvoice(100);
+  const actor = { ...(await world.createCustomer()), customerId: topup.customer_id };
   await cancelTopup(world.service, actor, topup.order_ref);
   const key = world.btc.pay(topup.deposit_address, 200_000n);
-  await world.settle();
+  await world.runUntilIdle();
   world.btc.replace(key);
-  await world.settle();
-  assert.equal(topupView(await world.topup(topup)).status, 'cancelled');
+  await world.runUntilIdle();
+  assert.equal(topupView(await world.reloadTopup(topup)).status, 'cancelled');
   assert.deepEqual(await eventTypes(topup), ['topup.pending']);
 });
 
@@ -115,43 +115,43 @@ test('money that was spent meanwhile takes the balance below zero', async () => 
   const { topup } = await credited();
   await world.db.run('update balances set balance_cents = 500 where customer_id = $1', [topup.customer_id]);
   world.btc.reorg(1);
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 500n - 13_000n);
 });
 
 test('a double-spend in the mempool makes the invoice wait again', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   const key = world.btc.pay(topup.deposit_address, 200_000n);
-  await world.settle();
+  await world.runUntilIdle();
   world.btc.replace(key);
   const other = world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
-  await world.settle();
-  assert.deepEqual(await world.entries(topup), PAID);
-  const [event] = (await world.events(topup)).slice(-1);
+  await world.runUntilIdle();
+  assert.deepEqual(await world.ledgerEntries(topup), PAID);
+  const [event] = (await world.topupEvents(topup)).slice(-1);
   assert.deepEqual(event?.topup.txids, [other.split(':')[0]]);
 });
 
 test('a payment that the node forgot without a word is asked for, and gone', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   const key = world.btc.pay(topup.deposit_address, 200_000n);
-  await world.settle();
+  await world.runUntilIdle();
   world.btc.forget(key);
-  world.btc.hushed.add(key);
-  await world.settle();
+  world.btc.hiddenKeys.add(key);
+  await world.runUntilIdle();
   assert.deepEqual(world.btc.rechecks.at(-1), [key]);
-  assert.equal((await world.topup(topup)).status, 'pending');
+  assert.equal((await world.reloadTopup(topup)).status, 'pending');
 });
 
 test('a reorganisation that the poll does not tell of is found by asking for what is unfinished', async () => {
   const { topup, key } = await credited();
-  world.btc.hushed.add(key);
+  world.btc.hiddenKeys.add(key);
   world.btc.reorg(1);
-  await world.settle();
-  assert.equal((await world.topup(topup)).status, 'confirming');
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(topup)).status, 'confirming');
   assert.equal(await world.balance(topup), 0n);
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 13_000n);
 });
 
@@ -159,37 +159,37 @@ test('in another block with enough confirmations the credit stays', async () => 
   const { topup } = await credited();
   world.btc.reorg(1);
   world.btc.mine(2);
-  await world.settle();
-  assert.equal((await world.topup(topup)).status, 'credited');
-  assert.deepEqual(await world.entries(topup), PAID);
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(topup)).status, 'credited');
+  assert.deepEqual(await world.ledgerEntries(topup), PAID);
 });
 
 test('in another block with fewer confirmations than needed the credit is taken back', async () => {
-  const topup = await world.invoice(1_000);
+  const topup = await world.createInvoice(1_000);
   world.btc.pay(topup.deposit_address, 2_000_000n);
   world.btc.mine(2);
-  await world.settle();
+  await world.runUntilIdle();
   world.btc.reorg(2);
   world.btc.mine(1);
-  await world.settle();
-  assert.equal((await world.topup(topup)).status, 'confirming');
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(topup)).status, 'confirming');
   assert.equal(await world.balance(topup), 0n);
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 170_000n);
 });
 
 test('fewer confirmations in the same block take nothing back', async () => {
-  const topup = await world.invoice(1_000);
+  const topup = await world.createInvoice(1_000);
   world.btc.pay(topup.deposit_address, 2_000_000n);
   world.btc.mine(3);
-  await world.settle();
+  await world.runUntilIdle();
   world.btc.reorg(2);
-  await world.settle();
-  const now = await world.topup(topup);
+  await world.runUntilIdle();
+  const now = await world.reloadTopup(topup);
   assert.equal(now.status, 'credited');
   assert.equal(now.confirmations, 1);
-  assert.equal((await world.entries(topup)).length, 2);
+  assert.equal((await world.ledgerEntries(topup)).length, 2);
 });
 
 test('in a later block than the rate lock covers, the credit is made anew at the rate of then', async () => {
@@ -198,9 +198,9 @@ test('in a later block than the rate lock covers, the credit is made anew at the
   world.rates.set('BTC', '40000');
   world.btc.reorg(1);
   world.btc.mine();
-  await world.settle();
-  assert.deepEqual(await world.entries(topup), [...PAID, ...TAKEN_BACK, { type: 'topup', cents: 8_000n }]);
-  const events = await world.events(topup);
+  await world.runUntilIdle();
+  assert.deepEqual(await world.ledgerEntries(topup), [...PAID, ...TAKEN_BACK, { type: 'topup', cents: 8_000n }]);
+  const events = await world.topupEvents(topup);
   assert.deepEqual(
     events.map(({ type, topup: at }) => [type, at.status, at.credited_usd, at.bonus_usd]),
     [
@@ -214,25 +214,25 @@ test('in a later block than the rate lock covers, the credit is made anew at the
 });
 
 test('of a split payment, what still counts is credited anew with tolerance and tier of its own', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 199_200n);
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   world.clock.advanceMinutes(1);
   world.btc.pay(topup.deposit_address, 400_000n);
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   assert.deepEqual(
-    (await world.entries(topup)).map((entry) => entry.cents),
+    (await world.ledgerEntries(topup)).map((entry) => entry.cents),
     [10_000n, 3_000n, 19_960n, 7_000n],
   );
   world.btc.reorg(1, { drop: true });
-  await world.settle();
-  const now = await world.topup(topup);
+  await world.runUntilIdle();
+  const now = await world.reloadTopup(topup);
   assert.equal(now.credited_cents, 10_000n);
   assert.equal(now.bonus_paid_cents, 3_000n);
   assert.equal(await world.balance(topup), 13_000n);
-  assert.deepEqual((await world.entries(topup)).map((entry) => entry.cents).slice(4), [
+  assert.deepEqual((await world.ledgerEntries(topup)).map((entry) => entry.cents).slice(4), [
     -10_000n,
     -19_960n,
     -3_000n,
@@ -246,10 +246,10 @@ test('dust that vanishes takes nothing back', async () => {
   const { topup } = await credited();
   const key = world.btc.pay(topup.deposit_address, 19n);
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   world.btc.reorg(1, { drop: true });
-  await world.settle();
-  assert.deepEqual(await world.entries(topup), PAID);
+  await world.runUntilIdle();
+  assert.deepEqual(await world.ledgerEntries(topup), PAID);
   const dust = (await world.deposits(topup)).find((deposit) => deposit.key === key);
   assert.equal(dust?.state, 'removed');
   assert.equal(dust?.credited_cents, null);

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { Value } from 'typebox/value';
 import { getTopup, listTopups } from '../../src/domain/topups/list.ts';
 import { orderTopup } from '../../src/domain/topups/order.ts';
-import { newId, showId } from '../../src/kernel/ids.ts';
+import { newId, formatId } from '../../src/kernel/ids.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import type { PageRequest } from '../../src/spec/lists.ts';
 import { Topup } from '../../src/spec/schemas/topup.ts';
@@ -19,7 +19,7 @@ before(async () => {
 after(() => world.close());
 
 test('a top-up over the REST surface is the same invoice, as an object', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   let kept: object = {};
   const made = await orderTopup(
     world.service,
@@ -40,7 +40,7 @@ test('a top-up over the REST surface is the same invoice, as an object', async (
 });
 
 test('an amount finer than a cent is refused, one that a float cannot hold is not', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   for (const amount of [30.001, 99.999, 1234.5678]) {
     const order = orderTopup(world.service, actor, { coin: 'BTC', amount_usd: amount });
     await assert.rejects(order, { code: 'bad_amount' }, `${amount}`);
@@ -52,7 +52,7 @@ test('an amount finer than a cent is refused, one that a float cannot hold is no
 });
 
 test('a coin without a source says that it is the coin', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   await assert.rejects(orderTopup(world.service, actor, { coin: 'SOL', amount_usd: 30 }), {
     code: 'unavailable',
     extras: { field: 'coin' },
@@ -60,7 +60,7 @@ test('a coin without a source says that it is the coin', async () => {
 });
 
 test('too many open invoices are refused with the limit', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   const limit = QUOTAS.openTopups;
   for (let n = 0; n < limit; n++) await orderTopup(world.service, actor, { coin: 'ETH', amount_usd: 30 });
   await assert.rejects(orderTopup(world.service, actor, { coin: 'ETH', amount_usd: 30 }), {
@@ -70,7 +70,7 @@ test('too many open invoices are refused with the limit', async () => {
 });
 
 test('what pays an invoice is named on it, alone and in the list', async () => {
-  const actor = await world.customer();
+  const actor = await world.createCustomer();
   const made = await orderTopup(world.service, actor, { coin: 'BTC', amount_usd: 50 });
   world.clock.advanceMinutes(1);
   const other = await orderTopup(world.service, actor, { coin: 'ETH', amount_usd: 50 });
@@ -111,11 +111,11 @@ async function payment(topupId: string): Promise<string> {
 }
 
 test('an unknown, a malformed and a foreign top-up are alike', async () => {
-  const actor = await world.customer();
-  const foreign = await orderTopup(world.service, await world.customer(), { coin: 'BTC', amount_usd: 30 });
+  const actor = await world.createCustomer();
+  const foreign = await orderTopup(world.service, await world.createCustomer(), { coin: 'BTC', amount_usd: 30 });
   for (const id of [
     foreign.id,
-    showId('topup', newId(new Date())),
+    formatId('topup', newId(new Date())),
     'top_',
     foreign.id.replace('top_', 'led_'),
   ]) {

@@ -9,24 +9,24 @@ import { SqlFaults } from '../../src/drivers/faults.ts';
 import { formatUnits } from '../../src/kernel/money.ts';
 import { COIN_CODES, COINS, type CoinCode } from '../../src/spec/coins.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
-import type { Duty } from '../../src/workers/duty.ts';
-import { watchDuty } from '../../src/workers/watch.ts';
-import { simnetService } from '../support/simnet-service.ts';
+import type { Job } from '../../src/workers/job.ts';
+import { watchJob } from '../../src/workers/watch.ts';
+import { createSimnetService } from '../support/simnet-service.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;
 let service: Service;
 let control: SimnetControl;
-let watch: Duty;
+let watch: Job;
 before(async () => {
   world = await TopupWorld.start();
-  ({ service, control } = simnetService(world));
-  watch = watchDuty(service, { retryFirstMs: 1 });
+  ({ service, control } = createSimnetService(world));
+  watch = watchJob(service, { retryInitialMs: 1 });
 });
 after(() => world.close());
 
 async function invoice(coin: CoinCode, usd = 100): Promise<TopupRow> {
-  return await createTopup(service, await world.customer(), { coin, amountCents: BigInt(usd) * 100n });
+  return await createTopup(service, await world.createCustomer(), { coin, amountCents: BigInt(usd) * 100n });
 }
 
 async function pay({ coin, deposit_address: address }: TopupRow, amount: string): Promise<string> {
@@ -48,20 +48,20 @@ for (const { code, network } of COINS) {
     const needed = topup.required_confirmations;
     const txid = await pay(topup, topupView(topup).deposit_amount);
     await settle();
-    assert.equal((await world.topup(topup)).status, 'confirming');
+    assert.equal((await world.reloadTopup(topup)).status, 'confirming');
     if (needed > 1) await mine(code, needed - 1);
     assert.equal(await world.balance(topup), 0n);
     await mine(code, 1);
-    assert.equal((await world.topup(topup)).status, 'credited');
+    assert.equal((await world.reloadTopup(topup)).status, 'credited');
     assert.equal(await world.balance(topup), 13_000n);
     await control.reorg({ coin: code, depth: needed + 1 });
     await settle();
-    assert.equal((await world.topup(topup)).status, 'confirming');
+    assert.equal((await world.reloadTopup(topup)).status, 'confirming');
     assert.equal(await world.balance(topup), 0n);
     await mine(code, needed);
     assert.equal(await world.balance(topup), 13_000n);
-    assert.equal((await world.entries(topup)).length, 6);
-    const events = await world.events(topup);
+    assert.equal((await world.ledgerEntries(topup)).length, 6);
+    const events = await world.topupEvents(topup);
     assert.deepEqual(events.at(-1)?.topup.txids, [txid]);
   });
 }
@@ -85,7 +85,7 @@ test('a payment that a reorganisation drops is taken back', async () => {
   await control.reorg({ coin: 'BTC', depth: 1, drop: true });
   await settle();
   assert.equal(await world.balance(topup), 0n);
-  assert.equal((await world.topup(topup)).status, 'confirming');
+  assert.equal((await world.reloadTopup(topup)).status, 'confirming');
 });
 
 test('a double-spent payment is none', async () => {
@@ -94,7 +94,7 @@ test('a double-spent payment is none', async () => {
   await settle();
   await control.conflict(txid);
   await mine('BTC', 3);
-  assert.equal((await world.topup(topup)).status, 'pending');
+  assert.equal((await world.reloadTopup(topup)).status, 'pending');
 });
 
 test('once a payment is final the networks come to rest', async () => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Invoice } from '../../src/domain/topups/pricing.ts';
-import { type StatusPayment, topupMoves, topupStatus } from '../../src/domain/topups/status.ts';
+import { type StatusPayment, topupTransitions, topupStatus } from '../../src/domain/topups/status.ts';
 import { TOPUP_STATUSES, TOPUP_TRANSITIONS } from '../../src/spec/states.ts';
-import { RUNS } from '../support/runs.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 
 const END = new Date('2030-01-01T12:00:00Z');
 
@@ -58,7 +58,7 @@ test('every set of payments has a status, and it rests on nothing but them and t
       const open = status === 'pending' || status === 'expired';
       assert.equal(other === status, !open);
     }),
-    { numRuns: RUNS },
+    { numRuns: PROPERTY_RUNS },
   );
 });
 
@@ -67,7 +67,7 @@ test('from each status the table leads to every status that payments can make of
     for (const to of TOPUP_STATUSES) {
       // Time does not run backwards: what is over stays over.
       if (from === 'expired' && to === 'pending') continue;
-      const moves = topupMoves(from, to, false);
+      const moves = topupTransitions(from, to, false);
       assert.equal(moves.length === 0, from === to);
       for (const move of moves) assert.ok(TOPUP_TRANSITIONS.some((row) => row === move));
       assert.equal(moves.at(-1)?.to ?? to, to);
@@ -115,8 +115,8 @@ test('a payment that was credited and left the chain is waited for, unless it ca
 
 test('a credited invoice whose credit changes goes through confirming', () => {
   assert.deepEqual(
-    topupMoves('credited', 'credited', true).map((move) => move.event),
+    topupTransitions('credited', 'credited', true).map((move) => move.event),
     ['topup.pending', 'topup.confirmed'],
   );
-  assert.deepEqual(topupMoves('confirming', 'confirming', true), []);
+  assert.deepEqual(topupTransitions('confirming', 'confirming', true), []);
 });

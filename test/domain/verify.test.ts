@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { checkInvariants, INVARIANTS, verify } from '../../src/domain/verify/verify.ts';
-import { sampled } from '../support/runs.ts';
+import { sampleOneIn } from '../support/runs.ts';
 import type { SessionClient } from '../support/session-client.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, topUp, type World } from '../support/world.ts';
 
 const DEPLOY = {
@@ -195,7 +195,7 @@ describe('verify', () => {
   let world: World;
   before(async () => {
     world = await startWorld({ SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true' });
-    await livelyPast(world);
+    await createHistory(world);
     // Breaking takes locks that workers would wait for.
     await world.runner.stop();
   });
@@ -220,7 +220,7 @@ describe('verify', () => {
     );
   });
 
-  for (const [name, breaks] of sampled(Object.entries(BREAKS), 3)) {
+  for (const [name, breaks] of sampleOneIn(Object.entries(BREAKS), 3)) {
     for (const [index, sql] of breaks.entries()) {
       it(`names "${name}" when it is broken (${index + 1})`, async () => {
         const found = (await broken(world, sql)).find((finding) => finding.invariant.name === name);
@@ -255,7 +255,7 @@ async function broken(world: World, sql: string) {
   return findings;
 }
 
-async function livelyPast(world: World): Promise<void> {
+async function createHistory(world: World): Promise<void> {
   const customer = await world.customer();
   await topUp(world, customer, 500);
   await topUp(world, customer, 40);
@@ -263,7 +263,7 @@ async function livelyPast(world: World): Promise<void> {
     await deploy(customer, { ...DEPLOY, ...server });
   }
   await world.settle();
-  await keepData(V1Client.over(world.url, await apiToken(customer, 'write')));
+  await createStoredData(V1Client.forUrl(world.url, await createApiToken(customer, 'write')));
   await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 1000 });
   await deploy(customer, DEPLOY);
   await world.advance(3600);
@@ -276,7 +276,7 @@ async function livelyPast(world: World): Promise<void> {
 }
 
 /** An attached volume, two snapshots, one of which has a date of deletion, and a firewall group. */
-async function keepData(api: V1Client): Promise<void> {
+async function createStoredData(api: V1Client): Promise<void> {
   const [server] = (await api.get('/servers?filter[region]=par&filter[plan]=s1')).body.data;
   const volume = await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' });
   const answers = [

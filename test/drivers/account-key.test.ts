@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
-import { AccountKey, KeyRefused } from '../../src/drivers/chain/account-key.ts';
+import { AccountKey, InvalidKeyError } from '../../src/drivers/chain/account-key.ts';
 
 const SEED = hex.decode(
   '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
@@ -48,7 +48,7 @@ describe('an account’s public key', () => {
     ];
     for (const [text, says] of wrong) {
       const refused = (error: unknown) =>
-        error instanceof KeyRefused &&
+        error instanceof InvalidKeyError &&
         says.test(error.message) &&
         (text === '' || !error.message.includes(text.slice(8, 40) || '\0'));
       assert.throws(() => AccountKey.parse(text), refused, text);

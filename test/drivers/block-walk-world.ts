@@ -3,20 +3,20 @@ import {
   type BlockHead,
   type BlockSource,
   BlockWalk,
-  type ReadBlock,
+  type BlockWithTransfers,
   type Tip,
   type Transfer,
 } from '../../src/drivers/chain/block-walk.ts';
-import type { Polled } from '../../src/ports/chain.ts';
+import type { PollResult } from '../../src/ports/chain.ts';
 
 /** Blocks are named by their branch and height, so that those of another branch have other hashes. */
-export class Chain implements BlockSource {
+export class MemoryChain implements BlockSource {
   blocksRead: number[] = [];
   finalLag = 5;
   /** How many of the newest orphaned blocks it still knows. */
-  knowsOrphans = 0;
-  readonly #orphans: ReadBlock[] = [];
-  #blocks: ReadBlock[] = [];
+  knownOrphans = 0;
+  readonly #orphans: BlockWithTransfers[] = [];
+  #blocks: BlockWithTransfers[] = [];
   #branch = 'a';
   /** Runs when blocks are about to be given. */
   beforeBlocks: () => void = () => undefined;
@@ -64,12 +64,12 @@ export class Chain implements BlockSource {
     return this.#blocks[height] ?? null;
   }
 
-  async block(hash: string): Promise<BlockHead | null> {
-    const known = this.#orphans.slice(Math.max(0, this.#orphans.length - this.knowsOrphans));
+  async headByHash(hash: string): Promise<BlockHead | null> {
+    const known = this.#orphans.slice(Math.max(0, this.#orphans.length - this.knownOrphans));
     return [...known, ...this.#blocks].find((block) => block.hash === hash) ?? null;
   }
 
-  async blocks(from: number, to: number): Promise<readonly ReadBlock[]> {
+  async blocks(from: number, to: number): Promise<readonly BlockWithTransfers[]> {
     const before = this.#blocks.slice(from, from + 1);
     this.beforeBlocks();
     const blocks = [...before, ...this.#blocks.slice(from + 1, to + 1)];
@@ -94,15 +94,15 @@ export function pays(address: string, txid: string, amountUnits = 7n): Transfer 
   return { key: `${txid}:0`, txid, address, amountUnits };
 }
 
-export class Walked {
-  readonly chain = new Chain();
-  readonly asked: (readonly string[])[] = [];
+export class WalkFixture {
+  readonly chain = new MemoryChain();
+  readonly ownQueries: (readonly string[])[] = [];
   walk: BlockWalk;
   cursor: string | null = null;
-  readonly #options: { readonly rewindBlocks: number; readonly mostBlocks: number };
+  readonly #options: { readonly rewindBlocks: number; readonly maxBlocksPerPoll: number };
 
-  constructor({ rewindBlocks = 4, mostBlocks = 100 } = {}) {
-    this.#options = { rewindBlocks, mostBlocks };
+  constructor({ rewindBlocks = 4, mostBlocks: maxBlocksPerPoll = 100 } = {}) {
+    this.#options = { rewindBlocks, maxBlocksPerPoll };
     this.walk = this.#walk();
   }
 
@@ -113,19 +113,19 @@ export class Walked {
 
   #walk(): BlockWalk {
     const own = async (addresses: readonly string[]) => {
-      this.asked.push(addresses);
+      this.ownQueries.push(addresses);
       return new Set(addresses.filter((address) => address.startsWith('ours')));
     };
     return new BlockWalk(this.chain, own, this.#options);
   }
 
-  async poll(): Promise<Polled> {
+  async poll(): Promise<PollResult> {
     const polled = await this.walk.poll({ cursor: this.cursor });
     this.cursor = polled.cursor;
     return polled;
   }
 
-  async told(): Promise<string[]> {
+  async pollSummaries(): Promise<string[]> {
     return (await this.poll()).observations.map(
       ({ key, state, confirmations }) => `${key} ${state} ${confirmations}`,
     );

@@ -2,63 +2,63 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { BlockWalk } from '../../src/drivers/chain/block-walk.ts';
 import { NodeBehind } from '../../src/drivers/chain/node-behind.ts';
-import { pays, Walked } from './block-walk-world.ts';
+import { pays, WalkFixture } from './block-walk-world.ts';
 
 describe('a walk along blocks', () => {
   it('begins as far back as blocks may change: an invoice may have been paid before', async () => {
-    const world = new Walked();
+    const world = new WalkFixture();
     world.chain.mineEmpty(4);
     world.chain.mine([pays('ours', 'older')], [pays('ours', 'old')], [pays('ours', 'young')]);
     world.chain.mineEmpty(3);
-    assert.deepEqual(await world.told(), ['old:0 included 5', 'young:0 included 4']);
+    assert.deepEqual(await world.pollSummaries(), ['old:0 included 5', 'young:0 included 4']);
     assert.equal(world.cursor, '9:a9');
   });
 
   it('begins no later than at a height that was kept, whose block is of no chain, however late it begins', async () => {
-    const world = new Walked();
+    const world = new WalkFixture();
     world.chain.mineEmpty(10);
     // As the store keeps it with the first address, and when blocks are to be read again.
     world.cursor = `10:${'0'.repeat(64)}`;
     world.chain.mine([pays('ours', 'first')]);
     world.chain.mineEmpty(60);
-    assert.deepEqual(await world.told(), ['first:0 final 61']);
+    assert.deepEqual(await world.pollSummaries(), ['first:0 final 61']);
     assert.equal(world.chain.blocksRead[0], 6);
   });
 
   it('tells of what pays an address of ours, once, and asks for all addresses of a poll together', async () => {
-    const world = new Walked();
+    const world = new WalkFixture();
     world.chain.mineEmpty(1);
     await world.poll();
     world.chain.mine(
       [pays('ours1', 'one'), pays('other', 'two'), pays('ours2', 'none', 0n)],
       [pays('ours1', 'three'), pays('other', 'four')],
     );
-    world.asked.length = 0;
-    assert.deepEqual(await world.told(), ['one:0 included 2', 'three:0 included 1']);
-    assert.deepEqual(world.asked, [['ours1', 'other']]);
-    assert.deepEqual(await world.told(), []);
-    assert.equal(world.asked.length, 1, 'where nothing is new nobody is asked');
+    world.ownQueries.length = 0;
+    assert.deepEqual(await world.pollSummaries(), ['one:0 included 2', 'three:0 included 1']);
+    assert.deepEqual(world.ownQueries, [['ours1', 'other']]);
+    assert.deepEqual(await world.pollSummaries(), []);
+    assert.equal(world.ownQueries.length, 1, 'where nothing is new nobody is asked');
   });
 
   it('reads a bounded number of blocks in a poll, and says when there is more', async () => {
-    const world = new Walked({ mostBlocks: 3 });
+    const world = new WalkFixture({ mostBlocks: 3 });
     world.chain.mineEmpty(2);
     await world.poll();
     world.chain.mineEmpty(4);
     world.chain.blocksRead.length = 0;
-    assert.equal((await world.poll()).whole, false);
-    assert.equal((await world.poll()).whole, true);
+    assert.equal((await world.poll()).isComplete, false);
+    assert.equal((await world.poll()).isComplete, true);
     assert.deepEqual(world.chain.blocksRead, [2, 3, 4, 5]);
   });
 
   it('goes back from an orphaned branch and tells again of what is above', async () => {
-    const world = new Walked();
+    const world = new WalkFixture();
     world.chain.mineEmpty(20);
     world.chain.mine([pays('ours', 'kept')], [pays('ours', 'moved')], [pays('ours', 'lost')]);
     await world.poll();
     world.chain.drop(2, 'b');
     world.chain.mine([], [], [pays('ours', 'moved')]);
-    assert.deepEqual(await world.told(), ['kept:0 included 4', 'moved:0 included 1']);
+    assert.deepEqual(await world.pollSummaries(), ['kept:0 included 4', 'moved:0 included 1']);
     const rechecked = await world.walk.recheck(['kept:0', 'moved:0', 'lost:0']);
     assert.deepEqual(
       rechecked.map(({ key, state, blockHash }) => [key, state, blockHash]),
@@ -76,14 +76,14 @@ describe('a walk along blocks', () => {
       [1, 15],
       [0, 15],
     ] as const) {
-      const world = new Walked({ rewindBlocks: 5 });
-      world.chain.knowsOrphans = knowsOrphans;
+      const world = new WalkFixture({ rewindBlocks: 5 });
+      world.chain.knownOrphans = knowsOrphans;
       world.chain.mineEmpty(21);
       await world.poll();
       world.chain.drop(3, 'b');
       world.chain.mine([pays('ours', 'paid')], [], []);
       world.chain.blocksRead.length = 0;
-      assert.deepEqual(await world.told(), ['paid:0 included 3']);
+      assert.deepEqual(await world.pollSummaries(), ['paid:0 included 3']);
       assert.equal(world.chain.blocksRead[0], first);
     }
   });
@@ -94,7 +94,7 @@ describe('a walk along blocks', () => {
       [30, 169],
       [200, 136],
     ] as const) {
-      const world = new Walked();
+      const world = new WalkFixture();
       world.chain.mineEmpty(201);
       await world.poll();
       world.chain.drop(1, 'b');
@@ -107,7 +107,7 @@ describe('a walk along blocks', () => {
   });
 
   it('calls a payment final once its block is, and only then', async () => {
-    const world = new Walked();
+    const world = new WalkFixture();
     world.chain.mineEmpty(5);
     world.chain.mine([pays('ours', 'paid')]);
     world.chain.mineEmpty(4);
@@ -118,7 +118,7 @@ describe('a walk along blocks', () => {
   });
 
   it('reads again where the chain changes while it is read', async () => {
-    const world = new Walked();
+    const world = new WalkFixture();
     world.chain.mineEmpty(5);
     await world.poll();
     const { cursor } = world;
@@ -130,11 +130,11 @@ describe('a walk along blocks', () => {
     };
     await assert.rejects(world.poll(), /the chain changed/);
     assert.equal(world.cursor, cursor);
-    assert.deepEqual(await world.told(), ['first:0 included 1']);
+    assert.deepEqual(await world.pollSummaries(), ['first:0 included 1']);
   });
 
   it('does not go on from a cursor on a block that is not the parent of the next', async () => {
-    const world = new Walked();
+    const world = new WalkFixture();
     world.chain.mineEmpty(6);
     await world.poll();
     world.chain.mineEmpty(1);
@@ -149,7 +149,7 @@ describe('a walk along blocks', () => {
   });
 
   it('says nothing of a node that was put back until it is as high again', async () => {
-    const world = new Walked();
+    const world = new WalkFixture();
     world.chain.mineEmpty(6);
     world.chain.mine([pays('ours', 'paid')]);
     await world.poll();
@@ -157,7 +157,7 @@ describe('a walk along blocks', () => {
     await assert.rejects(world.poll(), NodeBehind);
     await assert.rejects(world.walk.recheck(['paid:0']), NodeBehind);
     // Another process knows the cursor.
-    const other = new BlockWalk(world.chain, async () => new Set(), { rewindBlocks: 4, mostBlocks: 100 });
+    const other = new BlockWalk(world.chain, async () => new Set(), { rewindBlocks: 4, maxBlocksPerPoll: 100 });
     await assert.rejects(other.poll({ cursor: world.cursor }), NodeBehind);
     world.chain.mineEmpty(1);
     await world.poll();
@@ -165,7 +165,7 @@ describe('a walk along blocks', () => {
   });
 
   it('begins anew with a cursor that is none', async () => {
-    const world = new Walked();
+    const world = new WalkFixture();
     world.chain.mineEmpty(3);
     world.cursor = 'nonsense';
     await world.poll();
@@ -174,7 +174,7 @@ describe('a walk along blocks', () => {
   });
 
   it('does not take fewer blocks than it asked for as all there are', async () => {
-    const world = new Walked();
+    const world = new WalkFixture();
     world.chain.mineEmpty(3);
     const { blocks } = world.chain;
     world.chain.blocks = async (from, to) => (await blocks.call(world.chain, from, to)).slice(0, -1);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Duplex } from 'node:stream';
 import { it } from 'node:test';
 import type { Filter, FilterRule } from '../../src/ports/network.ts';
-import { type ContractBench, failsAs } from './compute-world.ts';
+import { type ContractFixture, failsAs } from './compute-world.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -27,34 +27,34 @@ const FILTER: Filter = {
   defaultOut: 'accept',
 };
 
-export function outsideContract(bench: ContractBench): void {
+export function outsideContract(fixture: ContractFixture): void {
   it('a filter is exactly the one last set, outlives a rebuild, and may be taken away', async (t) => {
-    const spec = await bench.running(t);
-    const ask = (remote: string, port: number) =>
-      bench.world.admits(spec.id, { direction: 'in', proto: 'tcp', port, remote });
-    assert.equal(await ask('203.0.113.9', 443), 'accept');
-    for (const _ of ['once', 'again']) await bench.driver.filter(spec.id, FILTER);
-    await bench.driver.rebuild({ ...spec, generation: 2 });
-    await bench.until(spec.id, 'running');
-    assert.equal(await ask('198.51.100.7', 22), 'accept');
-    assert.equal(await ask('203.0.113.9', 22), 'reject');
-    assert.equal(await ask('203.0.113.9', 8050), 'accept');
-    assert.equal(await ask('203.0.113.9', 443), 'drop');
-    assert.equal(await ask('2001:db8::9', 80), 'drop');
-    await bench.driver.filter(spec.id, { ...FILTER, rules: [] });
-    assert.equal(await ask('198.51.100.7', 22), 'drop');
-    for (const _ of ['once', 'again']) await bench.driver.filter(spec.id, null);
-    assert.equal(await ask('203.0.113.9', 443), 'accept');
+    const spec = await fixture.startMachine(t);
+    const verdict = (remote: string, port: number) =>
+      fixture.world.packetVerdict(spec.id, { direction: 'in', proto: 'tcp', port, remote });
+    assert.equal(await verdict('203.0.113.9', 443), 'accept');
+    for (const _ of ['once', 'again']) await fixture.driver.filter(spec.id, FILTER);
+    await fixture.driver.rebuild({ ...spec, generation: 2 });
+    await fixture.waitForState(spec.id, 'running');
+    assert.equal(await verdict('198.51.100.7', 22), 'accept');
+    assert.equal(await verdict('203.0.113.9', 22), 'reject');
+    assert.equal(await verdict('203.0.113.9', 8050), 'accept');
+    assert.equal(await verdict('203.0.113.9', 443), 'drop');
+    assert.equal(await verdict('2001:db8::9', 80), 'drop');
+    await fixture.driver.filter(spec.id, { ...FILTER, rules: [] });
+    assert.equal(await verdict('198.51.100.7', 22), 'drop');
+    for (const _ of ['once', 'again']) await fixture.driver.filter(spec.id, null);
+    assert.equal(await verdict('203.0.113.9', 443), 'accept');
   });
 
   it('an absent machine has no filter', async () => {
-    await bench.driver.filter('never-made', null);
-    await failsAs('refused', bench.driver.filter('never-made', FILTER));
+    await fixture.driver.filter('never-made', null);
+    await failsAs('refused', fixture.driver.filter('never-made', FILTER));
   });
 
   it('a machine that is on has a screen that speaks RFB 3.7 or later without security', async (t) => {
-    const { id } = await bench.running(t);
-    const screens = [await bench.driver.console(id), await bench.driver.console(id)];
+    const { id } = await fixture.startMachine(t);
+    const screens = [await fixture.driver.console(id), await fixture.driver.console(id)];
     for (const screen of screens) {
       const version = await firstBytes(screen, 12);
       assert.match(version, /^RFB 003\.00[78]\n$/);
@@ -62,16 +62,16 @@ export function outsideContract(bench: ContractBench): void {
       assert.equal(await firstBytes(screen, 2), '\x01\x01', 'security None, and no other');
       screen.destroy();
     }
-    await bench.driver.power(id, 'off');
-    await bench.until(id, 'stopped');
-    await failsAs('refused', bench.driver.console(id));
-    await failsAs('refused', bench.driver.console('never-made'));
+    await fixture.driver.power(id, 'off');
+    await fixture.waitForState(id, 'stopped');
+    await failsAs('refused', fixture.driver.console(id));
+    await failsAs('refused', fixture.driver.console('never-made'));
   });
 
   it('a machine that is on has a sample of each hour, the running one included', async (t) => {
-    const { id, ramMb } = await bench.running(t);
-    const thisHour = Math.floor(bench.world.now().getTime() / HOUR_MS) * HOUR_MS;
-    const samples = await bench.driver.sample([id, 'never-made'], new Date(thisHour - HOUR_MS));
+    const { id, ramMb } = await fixture.startMachine(t);
+    const thisHour = Math.floor(fixture.world.now().getTime() / HOUR_MS) * HOUR_MS;
+    const samples = await fixture.driver.sample([id, 'never-made'], new Date(thisHour - HOUR_MS));
     assert.deepEqual(samples.at(-1)?.hour, new Date(thisHour));
     for (const { id: of, cpuPct, ramMb: used, ...flows } of samples) {
       assert.equal(of, id);
@@ -80,8 +80,8 @@ export function outsideContract(bench: ContractBench): void {
       assert.equal(hour.getTime() % HOUR_MS, 0);
       assert.ok(Object.values(rates).every((rate) => rate >= 0));
     }
-    assert.deepEqual(await bench.driver.sample(['never-made'], new Date(0)), []);
-    assert.deepEqual(await bench.driver.sample([], new Date(0)), []);
+    assert.deepEqual(await fixture.driver.sample(['never-made'], new Date(0)), []);
+    assert.deepEqual(await fixture.driver.sample([], new Date(0)), []);
   });
 }
 

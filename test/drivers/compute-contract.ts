@@ -4,16 +4,16 @@ import { disksContract } from './compute-contract-disks.ts';
 import { machinesContract } from './compute-contract-machines.ts';
 import { outsideContract } from './compute-contract-outside.ts';
 import { storageContract } from './compute-contract-storage.ts';
-import { type ComputeWorld, ContractBench } from './compute-world.ts';
+import { type ComputeWorld, ContractFixture } from './compute-world.ts';
 
-export function computeContract(name: string, make: () => Promise<ComputeWorld>): void {
+export function computeContract(name: string, createWorld: () => Promise<ComputeWorld>): void {
   describe(`${name} keeps the compute contract`, () => {
-    const bench = new ContractBench();
-    before(() => bench.open(make));
-    after(() => bench.close());
-    machinesContract(bench);
-    disksContract(bench);
-    storageContract(bench);
-    outsideContract(bench);
+    const fixture = new ContractFixture();
+    before(() => fixture.open(createWorld));
+    after(() => fixture.close());
+    machinesContract(fixture);
+    disksContract(fixture);
+    storageContract(fixture);
+    outsideContract(fixture);
   });
 }

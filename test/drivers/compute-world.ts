@@ -1,6 +1,6 @@
 /** What the compute contract needs of a driver's world, and what its tests share. */
 import assert from 'node:assert/strict';
-import type { Packet } from '../../src/drivers/compute/simulator/admits.ts';
+import type { Packet } from '../../src/drivers/compute/simulator/evaluate-filter.ts';
 import {
   type ComputeDriver,
   ComputeError,
@@ -22,17 +22,17 @@ export interface ComputeWorld {
   /** The volumes that the hypervisor has attached to the machine, by id. */
   attached(machineId: string): Promise<{ id: string; sizeGb: number; device: string }[]>;
   /** What becomes of such a packet to or from the machine. */
-  admits(machineId: string, packet: Packet): Promise<FilterRule['action']>;
+  packetVerdict(machineId: string, packet: Packet): Promise<FilterRule['action']>;
   close(): Promise<void>;
 }
 
 /** A running test: what it makes is removed when it ends. */
-export interface Ending {
+export interface TestScope {
   after(undo: () => Promise<void>): void;
 }
 
 /** The world of one contract's tests, and short ways to act in it. */
-export class ContractBench {
+export class ContractFixture {
   #world: ComputeWorld | undefined;
   #made = 0;
 
@@ -50,17 +50,17 @@ export class ContractBench {
   }
 
   /** An id that no machine has yet. */
-  fresh(t: Ending): string {
+  newMachineId(t: TestScope): string {
     const id = `contract-${this.#made++}`;
     t.after(() => this.driver.remove(id));
     return id;
   }
-  freshVolume(t: Ending): string {
+  newVolumeId(t: TestScope): string {
     const id = `volume-${this.#made++}`;
     t.after(() => this.driver.removeVolume(id));
     return id;
   }
-  freshSnapshot(t: Ending): string {
+  newSnapshotId(t: TestScope): string {
     const id = `snapshot-${this.#made++}`;
     t.after(() => this.driver.removeSnapshot(id));
     return id;
@@ -71,19 +71,19 @@ export class ContractBench {
     return machineSpec({ host: this.world.hosts[0], ...this.world.machine, ...wanted });
   }
   /** The same, running. */
-  async running(t: Ending, wanted: Partial<MachineSpec> = {}): Promise<MachineSpec> {
-    const spec = this.spec({ id: this.fresh(t), ...wanted });
+  async startMachine(t: TestScope, wanted: Partial<MachineSpec> = {}): Promise<MachineSpec> {
+    const spec = this.spec({ id: this.newMachineId(t), ...wanted });
     await this.driver.ensure(spec);
-    await this.until(spec.id, 'running');
+    await this.waitForState(spec.id, 'running');
     return spec;
   }
-  async seen(id: string): Promise<MachineState> {
+  async observe(id: string): Promise<MachineState> {
     const [seen, ...others] = await this.driver.observe([id]);
     assert.equal(others.length, 0);
     return seen ?? assert.fail('nothing was observed');
   }
-  async until(id: string, state: MachineState['state']): Promise<void> {
-    await this.world.eventually(async () => (await this.seen(id)).state === state);
+  async waitForState(id: string, state: MachineState['state']): Promise<void> {
+    await this.world.eventually(async () => (await this.observe(id)).state === state);
   }
 }
 

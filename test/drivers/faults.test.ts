@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { FAULTS, SqlFaults, UnknownFault } from '../../src/drivers/faults.ts';
-import { scratchDatabase } from '../support/database.ts';
+import { INJECTABLE_FAULTS, SqlFaults, UnknownFault } from '../../src/drivers/faults.ts';
+import { openScratchDatabase } from '../support/database.ts';
 
 describe('faults on demand', () => {
-  let world: Awaited<ReturnType<typeof scratchDatabase>>;
+  let world: Awaited<ReturnType<typeof openScratchDatabase>>;
   let faults: SqlFaults;
   before(async () => {
-    world = await scratchDatabase();
+    world = await openScratchDatabase();
     faults = new SqlFaults(world.db);
   });
   after(() => world.close());
 
   async function takes(driver: string, operation: string, times: number): Promise<boolean[]> {
     const taken: boolean[] = [];
-    for (let call = 0; call < times; call++) taken.push(await faults.take(driver, operation));
+    for (let call = 0; call < times; call++) taken.push(await faults.consume(driver, operation));
     return taken;
   }
 
@@ -24,13 +24,13 @@ describe('faults on demand', () => {
 
   it('as many calls fail as were asked for, of that operation only', async () => {
     await faults.set({ driver: 'chain', operation: 'poll', times: 2 });
-    assert.equal(await faults.take('chain', 'health'), false);
+    assert.equal(await faults.consume('chain', 'health'), false);
     assert.deepEqual(await takes('chain', 'poll', 4), [true, true, false, false]);
   });
 
   it('callers that race never share one fault', async () => {
     await faults.set({ driver: 'rates', operation: 'eurPerUsd', times: 7 });
-    const taken = await Promise.all(Array.from({ length: 60 }, () => faults.take('rates', 'eurPerUsd')));
+    const taken = await Promise.all(Array.from({ length: 60 }, () => faults.consume('rates', 'eurPerUsd')));
     assert.equal(taken.filter(Boolean).length, 7);
   });
 
@@ -40,17 +40,17 @@ describe('faults on demand', () => {
     assert.deepEqual(await takes('compute', 'power', 2), [true, false]);
     await faults.set({ driver: 'compute', operation: 'power', times: 5 });
     await faults.set({ driver: 'compute', operation: 'power', times: 0 });
-    assert.equal(await faults.take('compute', 'power'), false);
+    assert.equal(await faults.consume('compute', 'power'), false);
   });
 
   it('what one process arms another one meets', async () => {
     await faults.set({ driver: 'compute', operation: 'remove', times: 1 });
-    assert.equal(await new SqlFaults(world.db).take('compute', 'remove'), true);
-    assert.equal(await faults.take('compute', 'remove'), false);
+    assert.equal(await new SqlFaults(world.db).consume('compute', 'remove'), true);
+    assert.equal(await faults.consume('compute', 'remove'), false);
   });
 
   it('every fault that is listed can be armed', async () => {
-    for (const [driver, operations] of Object.entries(FAULTS)) {
+    for (const [driver, operations] of Object.entries(INJECTABLE_FAULTS)) {
       for (const operation of operations) {
         await faults.set({ driver, operation, times: 1 });
         assert.deepEqual(await takes(driver, operation, 2), [true, false]);
@@ -78,7 +78,7 @@ describe('faults on demand', () => {
       await assert.rejects(faults.set({ driver: 'chain', operation: 'poll', times }), RangeError);
     }
     await faults.set({ driver: 'chain', operation: 'poll', times: Number.MAX_SAFE_INTEGER });
-    assert.equal(await faults.take('chain', 'poll'), true);
+    assert.equal(await faults.consume('chain', 'poll'), true);
     await faults.set({ driver: 'chain', operation: 'poll', times: 0 });
   });
 });

@@ -3,20 +3,20 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { MmdbGeo } from '../../src/drivers/geo/mmdb.ts';
-import { countryOf } from '../../src/http/caller.ts';
-import { isCountry } from '../../src/spec/countries.ts';
-import { scratchFolder } from '../support/folder.ts';
+import { resolveCountry } from '../../src/http/client-address.ts';
+import { isCountryCode } from '../../src/spec/countries.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
 const shipped = new MmdbGeo({ file: null });
 
 test('well-known addresses are where everybody knows them to be, whichever way they are written', async () => {
   // Loaded or not: the first look-up reads it.
-  assert.equal(countryOf(shipped, '8.8.8.8'), 'US');
+  assert.equal(resolveCountry(shipped, '8.8.8.8'), 'US');
   await shipped.load();
-  assert.equal(countryOf(shipped, '::ffff:8.8.8.8'), 'US');
-  assert.equal(countryOf(shipped, '2001:4860:4860::8888'), 'US');
-  assert.equal(countryOf(shipped, '193.0.6.139'), 'NL');
-  assert.equal(countryOf(shipped, '2001:67c:2e8:22::c100:68b'), 'NL');
+  assert.equal(resolveCountry(shipped, '::ffff:8.8.8.8'), 'US');
+  assert.equal(resolveCountry(shipped, '2001:4860:4860::8888'), 'US');
+  assert.equal(resolveCountry(shipped, '193.0.6.139'), 'NL');
+  assert.equal(resolveCountry(shipped, '2001:67c:2e8:22::c100:68b'), 'NL');
 });
 
 test('what is not of the public internet, or no address at all, is from XX', () => {
@@ -25,15 +25,15 @@ test('what is not of the public internet, or no address at all, is from XX', () 
     ...['198.51.100.7', '224.0.0.1', '255.255.255.255', '::1', '::', 'fe80::1', 'fe80::1%eth0', 'fd00::1'],
     ...['2001:db8::1', '2002:808:808::1', '64:ff9b::808:808', '::ffff:10.0.0.1', '', 'unknown', '8.8.8'],
   ]) {
-    assert.equal(countryOf(shipped, address), 'XX', address);
+    assert.equal(resolveCountry(shipped, address), 'XX', address);
   }
 });
 
 test('a code that is none of a country is not passed on', () => {
-  const saying = (code: unknown) => countryOf({ countryOf: () => code as string | null }, '8.8.8.8');
+  const saying = (code: unknown) => resolveCountry({ countryOf: () => code as string | null }, '8.8.8.8');
   assert.deepEqual(['IS', null].map(saying), ['IS', 'XX']);
-  for (const code of ['EU', 'AP', 'ZZ', 'XX', 'UK', 'is', 'A1', '']) assert.ok(!isCountry(code), code);
-  for (const code of ['IS', 'FR', 'CH', 'RO', 'XK']) assert.ok(isCountry(code), code);
+  for (const code of ['EU', 'AP', 'ZZ', 'XX', 'UK', 'is', 'A1', '']) assert.ok(!isCountryCode(code), code);
+  for (const code of ['IS', 'FR', 'CH', 'RO', 'XK']) assert.ok(isCountryCode(code), code);
 });
 
 test('a file that is none is refused when it is loaded, and knows no country', async () => {

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { HttpsSender, type HttpsSenderOptions } from '../../src/drivers/webhooks/https.ts';
-import { LOOPBACK, PRIVATE } from '../support/hostile-urls.ts';
-import { hang, Receiver } from '../support/receiver.ts';
+import { LOOPBACK_URLS, PRIVATE_URLS } from '../support/hostile-urls.ts';
+import { hang, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const TIMEOUT_MS = 2_000;
 
-let receiver: Receiver;
+let receiver: WebhookReceiver;
 const senders: HttpsSender[] = [];
 before(async () => {
-  receiver = await Receiver.start(undefined, ['127.0.0.1', 'hooks.test']);
+  receiver = await WebhookReceiver.start(undefined, ['127.0.0.1', 'hooks.test']);
 });
 after(async () => {
   for (const sender of senders) await sender.close();
@@ -38,7 +38,7 @@ describe('the sender', () => {
         return ['127.0.0.1'];
       },
     });
-    const urls = [...LOOPBACK, ...PRIVATE];
+    const urls = [...LOOPBACK_URLS, ...PRIVATE_URLS];
     assert.ok(urls.length >= 60);
     for (const url of urls) assert.deepEqual(await post(sender, url), { fault: 'forbidden address' }, url);
     // Only names are asked about; addresses never are.
@@ -87,14 +87,14 @@ describe('the sender', () => {
     const stranger = new HttpsSender({ timeoutMs: TIMEOUT_MS, allowLoopback: true });
     senders.push(stranger);
     faults.push(await post(stranger, receiver.url('/tls')));
-    const expired = await Receiver.start(authority, ['127.0.0.1'], { expired: true });
+    const expired = await WebhookReceiver.start(authority, ['127.0.0.1'], { expired: true });
     faults.push(await post(senderWith(), expired.url('/tls')));
     await expired.stop();
     assert.deepEqual(
       faults,
       faults.map(() => ({ fault: 'tls' })),
     );
-    assert.equal(receiver.to('/tls').length, 0);
+    assert.equal(receiver.requestsTo('/tls').length, 0);
   });
 
   it('tries once more, at once, where a connection that was kept is dead, and not where a new one is', async () => {
@@ -143,7 +143,7 @@ describe('the sender', () => {
     const sender = senderWith();
     const url = receiver.url('/open', hang);
     const sent = post(sender, url);
-    await receiver.count('/open', 1);
+    await receiver.waitForCount('/open', 1);
     await Promise.all([assert.rejects(sent), sender.close()]);
     await assert.rejects(post(sender, url));
   });

@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import {
-  askNode,
+  requestNode,
   NodeError,
-  NodeTooLong,
+  NodeResponseTooLarge,
   NodeUnreachable,
-  nodeAddress,
+  parseNodeUrl,
 } from '../../src/drivers/chain/node-http.ts';
 
 describe('an answer of a node', () => {
@@ -23,7 +23,7 @@ describe('an answer of a node', () => {
   const asked = async (maxBytes?: number) => {
     const address = server.address();
     const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
-    return (await askNode(nodeAddress(url), 'block', maxBytes === undefined ? {} : { maxBytes })).body;
+    return (await requestNode(parseNodeUrl(url), 'block', maxBytes === undefined ? {} : { maxBytes })).body;
   };
 
   it('may be as large as was asked for, and no larger', async () => {
@@ -31,19 +31,19 @@ describe('an answer of a node', () => {
     assert.equal(await asked(1_000), 'x'.repeat(998));
     await assert.rejects(
       asked(999),
-      (error) => error instanceof NodeTooLong && /too long/.test(error.message),
+      (error) => error instanceof NodeResponseTooLarge && /too long/.test(error.message),
     );
   });
 
   it('is small where nobody said how large it may be', async () => {
     answer = JSON.stringify('x'.repeat(2 * 1024 ** 2));
-    await assert.rejects(asked(), NodeTooLong);
+    await assert.rejects(asked(), NodeResponseTooLarge);
   });
 
   it('that is made of very many small values is not read', async () => {
     for (const value of ['1', '{}', '[]', '""']) {
       answer = `[${Array.from({ length: 1_100_000 }, () => value).join(',')}]`;
-      await assert.rejects(asked(64 * 1024 ** 2), NodeTooLong);
+      await assert.rejects(asked(64 * 1024 ** 2), NodeResponseTooLarge);
     }
     answer = JSON.stringify(Array.from({ length: 1_000 }, (_, i) => ({ hash: `${i}`.padStart(64), n: i })));
     assert.equal(((await asked()) as unknown[]).length, 1_000);

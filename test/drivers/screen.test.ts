@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { openScreen } from '../../src/drivers/compute/simulator/screen.ts';
 import type { ScreenFacts } from '../../src/drivers/compute/simulator/screen-facts.ts';
 import { glyph } from '../../src/drivers/compute/simulator/screen-font.ts';
-import { Viewer } from '../support/rfb-viewer.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { RfbViewer } from '../support/rfb-viewer.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { SteppedClock } from './simulator-world.ts';
 
 const clock = new SteppedClock();
@@ -19,112 +19,112 @@ const FACTS: ScreenFacts = {
   bootedAt: clock.now(),
 };
 
-function screen(look: () => Promise<ScreenFacts | null> = async () => FACTS) {
-  const stream = openScreen({ first: FACTS, look, clock });
-  const viewer = new Viewer((bytes) => stream.write(bytes));
-  stream.on('data', (bytes) => viewer.hear(bytes));
-  stream.on('end', () => viewer.end());
+function openTestScreen(readFacts: () => Promise<ScreenFacts | null> = async () => FACTS) {
+  const stream = openScreen({ first: FACTS, readFacts, clock });
+  const viewer = new RfbViewer((bytes) => stream.write(bytes));
+  stream.on('data', (bytes) => viewer.receive(bytes));
+  stream.on('end', () => viewer.close());
   return { stream, viewer };
 }
 
 describe('the simulated screen', () => {
   it('shows its machine to a viewer of RFB 3.8 and of 3.7', async () => {
     for (const version of ['003.008', '003.007']) {
-      const { stream, viewer } = screen();
+      const { stream, viewer } = openTestScreen();
       assert.deepEqual(await viewer.open(version), { width: 640, height: 400, name: 'web-1' });
-      await viewer.update();
-      assert.equal(viewer.text(3), '  machine  web-1');
-      assert.equal(viewer.text(4), '  state    running');
-      assert.equal(viewer.text(6), '  IPv4     192.0.2.7');
-      assert.equal(viewer.text(7), '  IPv6     2001:db8::1');
-      assert.equal(viewer.text(8), '  up       less than a minute');
-      assert.equal(viewer.text(11), '  web-1 login: \x7f');
+      await viewer.fetchUpdate();
+      assert.equal(viewer.rowText(3), '  machine  web-1');
+      assert.equal(viewer.rowText(4), '  state    running');
+      assert.equal(viewer.rowText(6), '  IPv4     192.0.2.7');
+      assert.equal(viewer.rowText(7), '  IPv6     2001:db8::1');
+      assert.equal(viewer.rowText(8), '  up       less than a minute');
+      assert.equal(viewer.rowText(11), '  web-1 login: \x7f');
       stream.destroy();
     }
   });
 
   it('draws in the format that was asked for, of 8, 16 or 32 bits and either end first', async () => {
-    const { stream, viewer } = screen();
+    const { stream, viewer } = openTestScreen();
     await viewer.open();
     for (const format of [
-      { bits: 32, big: true, max: [255, 255, 255], shift: [0, 8, 16] },
-      { bits: 32, big: false, max: [255, 255, 255], shift: [24, 16, 8] },
-      { bits: 16, big: false, max: [31, 63, 31], shift: [11, 5, 0] },
-      { bits: 16, big: true, max: [31, 63, 31], shift: [11, 5, 0] },
-      { bits: 8, big: false, max: [7, 7, 3], shift: [0, 3, 6] },
+      { bits: 32, bigEndian: true, max: [255, 255, 255], shift: [0, 8, 16] },
+      { bits: 32, bigEndian: false, max: [255, 255, 255], shift: [24, 16, 8] },
+      { bits: 16, bigEndian: false, max: [31, 63, 31], shift: [11, 5, 0] },
+      { bits: 16, bigEndian: true, max: [31, 63, 31], shift: [11, 5, 0] },
+      { bits: 8, bigEndian: false, max: [7, 7, 3], shift: [0, 3, 6] },
     ] as const) {
-      viewer.format(format);
-      await viewer.update();
-      assert.equal(viewer.text(3), '  machine  web-1', JSON.stringify(format));
+      viewer.setPixelFormat(format);
+      await viewer.fetchUpdate();
+      assert.equal(viewer.rowText(3), '  machine  web-1', JSON.stringify(format));
     }
     stream.destroy();
   });
 
   it('echoes keys, takes them back, answers a line, and hears Ctrl-Alt-Del', async () => {
-    const { stream, viewer } = screen();
+    const { stream, viewer } = openTestScreen();
     await viewer.open();
-    await viewer.update();
+    await viewer.fetchUpdate();
     viewer.type('rooty');
     viewer.press(0xff08);
-    await viewer.until(() => viewer.text(11) === '  web-1 login: root\x7f');
+    await viewer.waitForScreen(() => viewer.rowText(11) === '  web-1 login: root\x7f');
     viewer.press(0xff0d);
-    await viewer.until(() => /Login incorrect/.test(viewer.text(12)));
+    await viewer.waitForScreen(() => /Login incorrect/.test(viewer.rowText(12)));
     viewer.type('help');
     viewer.press(0xff0d);
-    await viewer.until(() => viewer.text(13) === '  web-1 login: help' && /uptime/.test(viewer.text(14)));
-    for (const key of [0xffe3, 0xffe9, 0xffff]) viewer.key(key, true);
-    for (const key of [0xffff, 0xffe9, 0xffe3]) viewer.key(key, false);
-    await viewer.until(() => /Ctrl-Alt-Del/.test(viewer.text(15)));
+    await viewer.waitForScreen(() => viewer.rowText(13) === '  web-1 login: help' && /uptime/.test(viewer.rowText(14)));
+    for (const key of [0xffe3, 0xffe9, 0xffff]) viewer.sendKey(key, true);
+    for (const key of [0xffff, 0xffe9, 0xffe3]) viewer.sendKey(key, false);
+    await viewer.waitForScreen(() => /Ctrl-Alt-Del/.test(viewer.rowText(15)));
     for (let line = 0; line < 30; line += 1) viewer.press(0xff0d);
-    await viewer.until(() => viewer.text(24) === '  web-1 login: \x7f');
+    await viewer.waitForScreen(() => viewer.rowText(24) === '  web-1 login: \x7f');
     stream.destroy();
   });
 
   it('sends only rows that changed, and nothing while nothing does', async () => {
-    const { stream, viewer } = screen();
+    const { stream, viewer } = openTestScreen();
     await viewer.open();
-    assert.equal(await viewer.update(), 400);
+    assert.equal(await viewer.fetchUpdate(), 400);
     viewer.type('a');
-    assert.equal(await viewer.update({ incremental: true }), 16);
-    viewer.request({ incremental: true });
-    viewer.pointer(5, 5);
+    assert.equal(await viewer.fetchUpdate({ incremental: true }), 16);
+    viewer.requestUpdate({ incremental: true });
+    viewer.movePointer(5, 5);
     viewer.paste('x'.repeat(100_000));
     const heard = viewer.updates;
     // The answer to this one shows that the request before had none.
     viewer.type('b');
-    await viewer.until(() => viewer.updates > heard);
-    assert.equal(viewer.rowsOfLast, 16);
+    await viewer.waitForScreen(() => viewer.updates > heard);
+    assert.equal(viewer.lastUpdateRows, 16);
     stream.destroy();
   });
 
   it('makes one update for a viewer that asks much and reads nothing', async () => {
-    const stream = openScreen({ first: FACTS, look: async () => FACTS, clock });
-    const viewer = new Viewer((bytes) => stream.write(bytes));
-    viewer.greet();
-    for (let i = 0; i < 200; i += 1) viewer.request({ incremental: false });
+    const stream = openScreen({ first: FACTS, readFacts: async () => FACTS, clock });
+    const viewer = new RfbViewer((bytes) => stream.write(bytes));
+    viewer.sendHandshake();
+    for (let i = 0; i < 200; i += 1) viewer.requestUpdate({ incremental: false });
     await once(stream, 'readable');
     assert.ok(stream.readableLength < 2 * 640 * 400 * 4, `${stream.readableLength} bytes are held`);
     stream.destroy();
   });
 
-  it('follows its machine: a state, a rescue, a reboot, and an end', IN_FULL, async () => {
+  it('follows its machine: a state, a rescue, a reboot, and an end', FULL_ONLY, async () => {
     const seen: (ScreenFacts | null)[] = [
       { ...FACTS, state: 'stopped' },
       { ...FACTS, rescue: true, bootedAt: new Date(FACTS.bootedAt.getTime() + 1) },
       null,
     ];
     let turn: ScreenFacts | null = FACTS;
-    const { stream, viewer } = screen(async () => turn);
+    const { stream, viewer } = openTestScreen(async () => turn);
     await viewer.open();
-    await viewer.update();
+    await viewer.fetchUpdate();
     viewer.type('secret');
-    await viewer.until(() => viewer.text(11).includes('secret'));
+    await viewer.waitForScreen(() => viewer.rowText(11).includes('secret'));
     for (const [facts = null, sign] of [
-      [seen[0], () => viewer.text(4) === '  state    stopped' && viewer.text(11) === ''],
-      [seen[1], () => viewer.text(4).endsWith('rescue system') && viewer.text(11) === '  web-1 rescue: \x7f'],
+      [seen[0], () => viewer.rowText(4) === '  state    stopped' && viewer.rowText(11) === ''],
+      [seen[1], () => viewer.rowText(4).endsWith('rescue system') && viewer.rowText(11) === '  web-1 rescue: \x7f'],
     ] as const) {
       turn = facts;
-      await viewer.until(sign);
+      await viewer.waitForScreen(sign);
     }
     turn = null;
     await viewer.ended;
@@ -133,7 +133,7 @@ describe('the simulated screen', () => {
   });
 
   it('ends when its viewer leaves, and with an error when he speaks something else', async () => {
-    const { stream, viewer } = screen();
+    const { stream, viewer } = openTestScreen();
     await viewer.open();
     stream.end();
     await once(stream, 'close');
@@ -143,7 +143,7 @@ describe('the simulated screen', () => {
       'RFB 003.008\n\x02',
       'RFB 003.008\n\x01\x01\x63',
     ]) {
-      const wrong = openScreen({ first: FACTS, look: async () => FACTS, clock });
+      const wrong = openScreen({ first: FACTS, readFacts: async () => FACTS, clock });
       wrong.write(bytes, 'latin1');
       const [error] = (await once(wrong, 'error')) as [Error];
       assert.match(error.message, /version|security|unknown message/);

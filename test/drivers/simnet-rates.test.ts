@@ -56,7 +56,7 @@ test('an armed fault silences the source', async () => {
   const rates = new FixedRates({
     db: world.db,
     clock: world.clock,
-    faults: { take: async (driver) => driver === 'rates' },
+    faults: { consume: async (driver) => driver === 'rates' },
   });
   await assert.rejects(rates.usdPerCoin('BTC'), { message: 'simulated fault' });
   await assert.rejects(rates.eurPerUsd(), { message: 'simulated fault' });

@@ -5,9 +5,9 @@ import type { Faults } from '../../src/drivers/faults.ts';
 import type { Database } from '../../src/kernel/sql.ts';
 import type { Observation } from '../../src/ports/chain.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';
-import { scratchDatabase } from '../support/database.ts';
+import { openScratchDatabase } from '../support/database.ts';
 
-export class HandClock {
+export class ManualClock {
   time = new Date('2026-03-01T12:00:00Z');
   now(): Date {
     return new Date(this.time);
@@ -17,11 +17,11 @@ export class HandClock {
   }
 }
 
-export const NO_FAULTS: Faults = { take: async () => false };
+export const NO_FAULTS: Faults = { consume: async () => false };
 
 export interface SimnetWorld {
   readonly db: Database;
-  readonly clock: HandClock;
+  readonly clock: ManualClock;
   /** Blocks on demand. */
   readonly control: SimnetControl;
   network(coin: CoinCode): Simnet;
@@ -31,8 +31,8 @@ export interface SimnetWorld {
 }
 
 export async function simnetWorld(): Promise<SimnetWorld> {
-  const { db, close } = await scratchDatabase();
-  const clock = new HandClock();
+  const { db, close } = await openScratchDatabase();
+  const clock = new ManualClock();
   let invoices = 0;
   const network = (coin: CoinCode) => new Simnet({ coin, db, clock, faults: NO_FAULTS, blockS: 0 });
   return {

@@ -192,7 +192,7 @@ test('an armed fault fails the call it was armed for, before anything happens', 
   const { db, clock } = world;
   const asked: string[] = [];
   const faults = {
-    take: async (driver: string, operation: string) => {
+    consume: async (driver: string, operation: string) => {
       asked.push(`${driver} ${operation}`);
       return true;
     },

@@ -21,7 +21,7 @@ describe('the simulated disks', () => {
   async function running(wanted: Partial<MachineSpec> = {}): Promise<MachineSpec> {
     const spec = machineSpec({ id: `machine-${made++}`, host: 'one', ...wanted });
     await world.driver.ensure(spec);
-    await world.until(spec.id, 'running');
+    await world.waitForState(spec.id, 'running');
     return spec;
   }
   async function machine(id: string): Promise<SimulatedMachine> {
@@ -75,7 +75,7 @@ describe('the simulated disks', () => {
     const snapshot = await snapshotOf(source.id);
     const before = (await machine(source.id)).installed;
     await world.driver.rebuild({ ...source, generation: 2, hostname: 'db-2' });
-    await world.until(source.id, 'running');
+    await world.waitForState(source.id, 'running');
     const other = await running({ hostname: 'other', sshKeys: [], rootPasswordHash: null });
     await world.driver.restore({ ...source, generation: 3, hostname: 'unused' }, snapshot);
     await world.driver.restore({ ...other, generation: 2 }, snapshot);
@@ -120,7 +120,7 @@ describe('the simulated disks', () => {
 
   it('a rescue system hears what a hung guest does not, and boots anew for a new password', async () => {
     const { id } = await running();
-    await world.control.setDeaf(id, true);
+    await world.control.setIgnoresShutdown(id, true);
     await world.driver.rescue(id, ACCESS);
     const { bootedAt, rescuePasswordHashSha256 } = await machine(id);
     assert.equal(rescuePasswordHashSha256, sha256(ACCESS.passwordHash));
@@ -130,7 +130,7 @@ describe('the simulated disks', () => {
     await world.driver.rescue(id, { passwordHash: 'another' });
     assert.deepEqual((await machine(id)).bootedAt, world.clock.now());
     await world.driver.power(id, 'acpi');
-    await world.until(id, 'stopped');
+    await world.waitForState(id, 'stopped');
     await world.driver.power(id, 'on');
     assert.equal((await machine(id)).rescuePasswordHashSha256, null);
     const rows = await world.db.rows<{ row: string }>('select m::text as row from sim.machines m');

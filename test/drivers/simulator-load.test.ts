@@ -20,7 +20,7 @@ describe('the simulated load', () => {
   async function running(): Promise<string> {
     const id = `machine-${made++}`;
     await world.driver.ensure(machineSpec({ id, host: 'one', cpu: 2, ramMb: 2_048 }));
-    await world.until(id, 'running');
+    await world.waitForState(id, 'running');
     return id;
   }
   async function samples(id: string, since = new Date(0)): Promise<HourSample[]> {
@@ -51,7 +51,7 @@ describe('the simulated load', () => {
     world.clock.advanceS(5 * HOUR_S);
     const first = await samples(id);
     world.clock.advanceS(HOUR_S);
-    const later = await world.another().sample([other, id], new Date(0));
+    const later = await world.newDriver().sample([other, id], new Date(0));
     assert.deepEqual(later.filter((each) => each.id === id).slice(0, first.length), first);
     const [mine, its] = [id, other].map((of) => later.filter((each) => each.id === of).map((s) => s.cpuPct));
     assert.notDeepEqual(mine, its);

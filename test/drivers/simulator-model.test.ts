@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** A machine that counts down instead of comparing dates. */
-interface Twin {
+interface ModelMachine {
   host: string;
   on: boolean;
   rescue: boolean;
@@ -52,12 +52,12 @@ const FRESH = { on: true, rescue: false, installLeftS: INSTALL_S, offInS: null }
 const OFF = { on: false, rescue: false, offInS: null };
 
 class Model {
-  readonly twins = new Map<string, Twin>();
+  readonly machines = new Map<string, ModelMachine>();
 
   /** Plays one step; answers 'done' or the fault it must fail with. */
-  play(now: Step): string {
+  apply(now: Step): string {
     if (now.do === 'wait') this.#wait(now.seconds);
-    else if (now.do === 'remove') this.twins.delete(now.id);
+    else if (now.do === 'remove') this.machines.delete(now.id);
     else if (now.do === 'ensure') return this.#ensure(now.id, now.host);
     else if (now.do === 'rebuild') return this.#rebuild(now.id, now.host, now.generation);
     else if (now.do === 'rescue') return this.#rescue(now.id);
@@ -66,36 +66,36 @@ class Model {
   }
 
   state(name: string): string {
-    const twin = this.twins.get(name);
+    const twin = this.machines.get(name);
     if (!twin) return 'absent';
     if (!twin.on) return 'stopped';
     return twin.installLeftS > 0 && !twin.rescue ? 'installing' : 'running';
   }
 
   #ensure(name: string, host: string): string {
-    const twin = this.twins.get(name);
+    const twin = this.machines.get(name);
     if (twin) return twin.host === host ? 'done' : 'refused';
-    if ([...this.twins.values()].filter((t) => t.host === host).length >= ROOM) return 'host';
-    this.twins.set(name, { host, ...FRESH, generation: 1 });
+    if ([...this.machines.values()].filter((t) => t.host === host).length >= ROOM) return 'host';
+    this.machines.set(name, { host, ...FRESH, generation: 1 });
     return 'done';
   }
 
   #rebuild(name: string, host: string, generation: number): string {
-    const twin = this.twins.get(name);
+    const twin = this.machines.get(name);
     if (!twin || twin.host !== host || twin.generation > generation) return 'refused';
     if (twin.generation < generation) Object.assign(twin, { ...FRESH, generation });
     return 'done';
   }
 
   #rescue(name: string): string {
-    const twin = this.twins.get(name);
+    const twin = this.machines.get(name);
     if (!twin) return 'refused';
     if (!twin.rescue) Object.assign(twin, { on: true, rescue: true, offInS: null });
     return 'done';
   }
 
   #power(name: string, action: PowerAction): string {
-    const twin = this.twins.get(name);
+    const twin = this.machines.get(name);
     if (!twin) return 'refused';
     const up = this.state(name) === 'running';
     if (action === 'off') Object.assign(twin, OFF);
@@ -106,7 +106,7 @@ class Model {
   }
 
   #wait(seconds: number): void {
-    for (const twin of this.twins.values()) {
+    for (const twin of this.machines.values()) {
       if (!twin.on) continue;
       if (!twin.rescue) twin.installLeftS -= seconds;
       if (twin.offInS === null) continue;
@@ -116,7 +116,7 @@ class Model {
   }
 }
 
-async function play({ driver, clock }: SimulatedWorld, now: Step): Promise<string> {
+async function applyToDriver({ driver, clock }: SimulatedWorld, now: Step): Promise<string> {
   try {
     if (now.do === 'wait') clock.advanceS(now.seconds);
     else if (now.do === 'remove') await driver.remove(now.id);
@@ -148,13 +148,13 @@ describe('the simulator', () => {
       await world.db.run('delete from sim.machines');
       const model = new Model();
       for (const now of steps) {
-        assert.equal(await play(world, now), model.play(now));
+        assert.equal(await applyToDriver(world, now), model.apply(now));
         const expected = NAMES.map((name) => ({
           id: name,
-          host: model.twins.get(name)?.host ?? null,
+          host: model.machines.get(name)?.host ?? null,
           state: model.state(name),
-          generation: model.twins.get(name)?.generation ?? null,
-          rescue: model.twins.get(name)?.rescue ?? false,
+          generation: model.machines.get(name)?.generation ?? null,
+          rescue: model.machines.get(name)?.rescue ?? false,
         }));
         assert.deepEqual(await world.driver.observe(NAMES), expected);
       }

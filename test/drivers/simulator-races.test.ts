@@ -22,7 +22,7 @@ describe('many callers, many processes, one simulated world', () => {
     return await Promise.all(
       specs.map(async (spec) => {
         try {
-          await world.another().ensure(spec);
+          await world.newDriver().ensure(spec);
           return 'made';
         } catch (error) {
           if (error instanceof ComputeError) return error.fault;
@@ -58,7 +58,7 @@ describe('many callers, many processes, one simulated world', () => {
   it('what one process made another goes on with, whatever became of the first', async () => {
     await world.driver.ensure(machineSpec({ id: 'm', host: 'one' }));
     world.clock.advanceS(INSTALL_S / 2);
-    const successor = world.another();
+    const successor = world.newDriver();
     await successor.ensure(machineSpec({ id: 'm', host: 'one' }));
     world.clock.advanceS(INSTALL_S / 2);
     assert.deepEqual(

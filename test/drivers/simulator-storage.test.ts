@@ -1,7 +1,7 @@
 /** What only a simulator can be asked of volumes, snapshots and filters. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { FAULTS } from '../../src/drivers/faults.ts';
+import { INJECTABLE_FAULTS } from '../../src/drivers/faults.ts';
 import type { ComputeDriver, MachineSpec } from '../../src/ports/compute.ts';
 import { failsAs, machineSpec } from './compute-world.ts';
 import { type SimulatedWorld, simulatedWorld } from './simulator-world.ts';
@@ -48,8 +48,8 @@ function calls(
     filter: () => driver.filter(id, FILTER),
     traffic: () => driver.traffic(id, { bitsPerS: null, mail: false }),
     list: () => driver.list(),
-    tend: () => driver.tend(),
-    examine: () => driver.examine({ ramMb: 0, diskGb: 0, unused: [] })[Symbol.asyncIterator]().next(),
+    superviseMachines: () => driver.superviseMachines(),
+    examine: () => driver.examine({ ramMb: 0, diskGb: 0, unusedAddresses: [] })[Symbol.asyncIterator]().next(),
   };
 }
 
@@ -67,7 +67,7 @@ describe('the simulated storage', () => {
     await world.control.addHost({ name: host, cpu: 1, ramMb: 512, diskGb: 40 });
     const spec = machineSpec({ id, host, diskGb: 40 });
     await world.driver.ensure(spec);
-    await world.until(id, 'running');
+    await world.waitForState(id, 'running');
     await world.driver.attach(id, { id: `volume of ${id}`, sizeGb: 1, device: '/dev/vdb' });
     const kept = `kept of ${id}`;
     await world.eventually(async () => (await world.driver.snapshot(id, kept)).state === 'ready');
@@ -77,7 +77,7 @@ describe('the simulated storage', () => {
   async function contents(): Promise<unknown> {
     const { control } = world;
     const machines = await control.machines();
-    const filters = await Promise.all(machines.map(({ id }) => control.filterOf(id)));
+    const filters = await Promise.all(machines.map(({ id }) => control.readFilter(id)));
     return [machines, filters, await control.volumes(), await control.snapshots()];
   }
 
@@ -85,7 +85,7 @@ describe('the simulated storage', () => {
     const spec = await running();
     const before = await contents();
     const verbs = calls(world.driver, spec);
-    assert.deepEqual(Object.keys(verbs).sort(), [...(FAULTS.compute ?? [])].sort());
+    assert.deepEqual(Object.keys(verbs).sort(), [...(INJECTABLE_FAULTS.compute ?? [])].sort());
     for (const [operation, call] of Object.entries(verbs)) {
       if (operation === 'snapshot') continue;
       await world.faults.set({ driver: 'compute', operation, times: 1 });
@@ -110,7 +110,7 @@ describe('the simulated storage', () => {
     const spec = await running();
     const before = await contents();
     await world.control.setHostDown(spec.host, true);
-    const answers = ['ensure', 'observe', 'sample', 'removeSnapshot', 'list', 'tend', 'examine'];
+    const answers = ['ensure', 'observe', 'sample', 'removeSnapshot', 'list', 'superviseMachines', 'examine'];
     for (const [verb, call] of Object.entries(calls(world.driver, spec))) {
       if (!answers.includes(verb)) await failsAs('transient', call());
     }
@@ -134,14 +134,14 @@ describe('the simulated storage', () => {
     assert.deepEqual(await world.control.nextDue(), new Date(world.clock.now().getTime() + 1));
     world.clock.advanceS(0.001);
     const first = await world.driver.snapshot(id, `kept of ${id}`);
-    const second = await world.another().snapshot(id, `second of ${id}`);
+    const second = await world.newDriver().snapshot(id, `second of ${id}`);
     assert.equal(second.state, 'ready');
     assert.ok(second.sizeGb > 0 && second.sizeGb < first.sizeGb && first.sizeGb < diskGb);
   });
 
   it('what hung on a machine that is lost is free', async () => {
     const { id } = await running();
-    await world.control.lose(id);
+    await world.control.loseMachine(id);
     const volume = (await world.control.volumes()).find((each) => each.id === `volume of ${id}`);
     assert.deepEqual(volume, { id: `volume of ${id}`, sizeGb: 1, machineId: null, device: null });
     const kept = (await world.control.snapshots()).find((each) => each.machineId === id);
@@ -154,19 +154,19 @@ describe('the simulated storage', () => {
 
   it('a filter is kept as it was given', async () => {
     const { id } = await running();
-    assert.equal(await world.control.filterOf(id), null);
+    assert.equal(await world.control.readFilter(id), null);
     await world.driver.filter(id, FILTER);
-    assert.deepEqual(await world.control.filterOf(id), FILTER);
+    assert.deepEqual(await world.control.readFilter(id), FILTER);
     await world.driver.filter(id, null);
-    assert.equal(await world.control.filterOf(id), null);
-    await assert.rejects(world.control.filterOf('never-made'), /no machine/);
+    assert.equal(await world.control.readFilter(id), null);
+    await assert.rejects(world.control.readFilter('never-made'), /no machine/);
   });
 
   it('twenty that attach one volume at once leave it on one machine', async () => {
     const [one, two] = [await running(), await running()];
     await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        world.another().attach((n % 2 ? one : two).id, { id: 'wanted', sizeGb: 1, device: '/dev/vdc' }),
+        world.newDriver().attach((n % 2 ? one : two).id, { id: 'wanted', sizeGb: 1, device: '/dev/vdc' }),
       ),
     );
     const wanted = (await world.control.volumes()).filter((volume) => volume.id === 'wanted');

@@ -6,7 +6,7 @@ import { SqlFaults } from '../../src/drivers/faults.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import type { Database } from '../../src/kernel/sql.ts';
 import type { MachineState } from '../../src/ports/compute.ts';
-import { scratchDatabase } from '../support/database.ts';
+import { openScratchDatabase } from '../support/database.ts';
 
 export const INSTALL_S = 90;
 
@@ -30,23 +30,23 @@ export interface SimulatedWorld {
   readonly control: SimulatorControl;
   readonly driver: SimulatedCompute;
   /** Another driver on the same world, as another process has it. */
-  another(): SimulatedCompute;
+  newDriver(): SimulatedCompute;
   /** The state of one machine, as the driver sees it. */
   state(id: string): Promise<MachineState['state'] | undefined>;
   /** Moves the clock from one due moment to the next until the machine is in this state. */
-  until(id: string, state: MachineState['state']): Promise<void>;
+  waitForState(id: string, state: MachineState['state']): Promise<void>;
   /** The same until this is so. */
   eventually(reached: () => Promise<boolean>): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function simulatedWorld(): Promise<SimulatedWorld> {
-  const { db, close } = await scratchDatabase();
+  const { db, close } = await openScratchDatabase();
   const clock = new SteppedClock();
   const faults = new SqlFaults(db);
   const control = new SimulatorControl({ db, clock });
-  const another = () => new SimulatedCompute({ db, clock, faults, installS: INSTALL_S });
-  const driver = another();
+  const newDriver = () => new SimulatedCompute({ db, clock, faults, installS: INSTALL_S });
+  const driver = newDriver();
   const state = async (id: string) => (await driver.observe([id]))[0]?.state;
   async function eventually(reached: () => Promise<boolean>): Promise<void> {
     while (!(await reached())) {
@@ -55,7 +55,7 @@ export async function simulatedWorld(): Promise<SimulatedWorld> {
       clock.moveTo(due);
     }
   }
-  const until = (id: string, wanted: MachineState['state']) =>
+  const waitForState = (id: string, wanted: MachineState['state']) =>
     eventually(async () => (await state(id)) === wanted);
-  return { db, clock, faults, control, driver, another, state, until, eventually, close };
+  return { db, clock, faults, control, driver, newDriver, state, waitForState, eventually, close };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { admits } from '../../src/drivers/compute/simulator/admits.ts';
+import { evaluateFilter } from '../../src/drivers/compute/simulator/evaluate-filter.ts';
 import type { MachineSpec } from '../../src/ports/compute.ts';
 import { computeContract } from './compute-contract.ts';
 import { failsAs, machineSpec } from './compute-world.ts';
@@ -23,7 +23,7 @@ computeContract('the simulator', async () => {
           ? [{ id: volume.id, sizeGb: volume.sizeGb, device: volume.device }]
           : [],
       ),
-    admits: async (machineId, packet) => admits(await world.control.filterOf(machineId), packet),
+    packetVerdict: async (machineId, packet) => evaluateFilter(await world.control.readFilter(machineId), packet),
   };
 });
 
@@ -57,7 +57,7 @@ describe('the simulator', () => {
 
   it('a guest shuts down two seconds after it is asked, whatever is asked of it meanwhile', async () => {
     const id = await machine();
-    await world.until(id, 'running');
+    await world.waitForState(id, 'running');
     await world.driver.power(id, 'acpi');
     world.clock.advanceS(1.5);
     await world.driver.power(id, 'acpi');
@@ -70,19 +70,19 @@ describe('the simulator', () => {
   it('a deaf guest and one still installing do not hear; power off needs no hearing', async () => {
     const deaf = await machine();
     await world.driver.power(deaf, 'acpi');
-    await world.until(deaf, 'running');
-    await world.control.setDeaf(deaf, true);
+    await world.waitForState(deaf, 'running');
+    await world.control.setIgnoresShutdown(deaf, true);
     await world.driver.power(deaf, 'acpi');
     world.clock.advanceS(600);
     assert.equal(await world.state(deaf), 'running');
     await world.driver.power(deaf, 'off');
     assert.equal(await world.state(deaf), 'stopped');
-    await assert.rejects(world.control.setDeaf('never-made', true));
+    await assert.rejects(world.control.setIgnoresShutdown('never-made', true));
   });
 
   it('a reset boots again and ends a shutdown under way; a stopped machine stays stopped', async () => {
     const id = await machine();
-    await world.until(id, 'running');
+    await world.waitForState(id, 'running');
     await world.driver.power(id, 'acpi');
     world.clock.advanceS(1);
     await world.driver.power(id, 'reset');
@@ -140,7 +140,7 @@ describe('the simulator', () => {
   it('a host that is down takes no machine, and nothing is claimed of those it has', async () => {
     const name = await host(2);
     const id = await machine({ host: name });
-    await world.until(id, 'running');
+    await world.waitForState(id, 'running');
     await world.control.setHostDown(name, true);
     await failsAs('host', machine({ host: name }));
     await failsAs('host', machine({ id, host: name }));
@@ -157,14 +157,14 @@ describe('the simulator', () => {
   it('a machine that was lost is absent and its room is free', async () => {
     const name = await host(1);
     const id = await machine({ host: name });
-    await world.control.lose(id);
+    await world.control.loseMachine(id);
     assert.equal(await world.state(id), 'absent');
     await machine({ host: name });
   });
 
   it('a fault that was met is over', async () => {
     const id = await machine();
-    await world.until(id, 'running');
+    await world.waitForState(id, 'running');
     await world.faults.set({ driver: 'compute', operation: 'power', times: 1 });
     await failsAs('transient', world.driver.power(id, 'off'));
     assert.equal(await world.state(id), 'running');

@@ -8,21 +8,21 @@ import { it } from 'node:test';
 import { AccountKey } from '../../src/drivers/chain/account-key.ts';
 import { EvmChain } from '../../src/drivers/chain/evm/driver.ts';
 import { MoneroChain } from '../../src/drivers/chain/monero/driver.ts';
-import { nodeAddress } from '../../src/drivers/chain/node-http.ts';
+import { parseNodeUrl } from '../../src/drivers/chain/node-http.ts';
 import { UtxoChain } from '../../src/drivers/chain/utxo/driver.ts';
 import { formatUnits } from '../../src/kernel/money.ts';
-import type { ChainDriver, OwnAddresses } from '../../src/ports/chain.ts';
+import type { ChainDriver, OwnAddressLookup } from '../../src/ports/chain.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';
 import { claimCoins } from '../../src/store/coins.ts';
-import { findOwnAddresses } from '../../src/store/own-addresses.ts';
+import { findOwnAddresses } from '../../src/store/issued-addresses.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
 import { readChain } from '../../src/workers/read-chain.ts';
-import { CountedNode, Counter, countedDatabase } from '../support/counted.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { CountingProxy, CallCounter, countingDatabase } from '../support/call-counter.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 import { Anvil, hex, NO_ANVIL } from './evm/anvil.ts';
 import { testAccount } from './evm/evm-world.ts';
-import { MoneroStub } from './monero/stub.ts';
+import { MoneroStub } from './monero/monero-stub.ts';
 import { BitcoinStub, ZPUB } from './utxo/bitcoin-stub.ts';
 
 const FEW = 10;
@@ -31,36 +31,36 @@ const PAID = 3;
 const LEASE_MS = 600_000;
 const DRIVER_TIMEOUT_MS = 60_000;
 
-interface Node {
+interface NodeFixture {
   readonly url: string;
   /** Of a driver that asks it at `url`, in the place of its own. */
-  readonly driver: (url: string, own: OwnAddresses, given: () => Promise<number>) => ChainDriver;
+  readonly driver: (url: string, own: OwnAddressLookup, given: () => Promise<number>) => ChainDriver;
   /** A block in which these invoices are paid in full. */
   readonly mine: (invoices: readonly TopupRow[]) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-interface Started {
-  readonly start: () => Promise<Node>;
+interface NodeSetup {
+  readonly start: () => Promise<NodeFixture>;
   readonly missing: string | false;
 }
 
-const NODES: Readonly<Partial<Record<CoinCode, Started>>> = {
+const NODES: Readonly<Partial<Record<CoinCode, NodeSetup>>> = {
   BTC: { start: bitcoin, missing: false },
   XMR: { start: monero, missing: false },
   ETH: { start: ethereum, missing: NO_ANVIL },
 };
 
-async function bitcoin(): Promise<Node> {
+async function bitcoin(): Promise<NodeFixture> {
   const stub = await BitcoinStub.start();
   stub.answers.set('getaddressinfo', (address: string) => ({ address, ismine: true, solvable: true }));
   const { url, authorization } = stub.node;
   const { origin, pathname } = new URL(url);
   return {
     url: origin,
-    driver: (counted, own, given) =>
+    driver: (counted, own, allocatedCount) =>
       new UtxoChain({
-        ...{ coin: 'BTC', own, given, allowTest: false },
+        ...{ coin: 'BTC', own, allocatedCount, allowTest: false },
         ...{ node: { url: counted + pathname, authorization }, account: AccountKey.parse(ZPUB) },
       }),
     mine: async (invoices) => {
@@ -73,13 +73,13 @@ async function bitcoin(): Promise<Node> {
   };
 }
 
-async function monero(): Promise<Node> {
+async function monero(): Promise<NodeFixture> {
   const stub = await MoneroStub.start();
   return {
     url: stub.node.url,
-    driver: (url, _own, given) => {
+    driver: (url, _own, allocatedCount) => {
       const node = { url, authorization: null };
-      return new MoneroChain({ wallet: node, daemon: node, address: stub.address, allowTest: false, given });
+      return new MoneroChain({ wallet: node, daemon: node, address: stub.address, allowTest: false, allocatedCount });
     },
     mine: async (invoices) => {
       stub.mine(1);
@@ -91,7 +91,7 @@ async function monero(): Promise<Node> {
   };
 }
 
-async function ethereum(): Promise<Node> {
+async function ethereum(): Promise<NodeFixture> {
   const anvil = await Anvil.start();
   return {
     url: anvil.url,
@@ -99,7 +99,7 @@ async function ethereum(): Promise<Node> {
       new EvmChain({
         ...{
           coin: 'ETH',
-          node: nodeAddress(url),
+          node: parseNodeUrl(url),
           account: testAccount(),
           contract: '',
           own,
@@ -108,7 +108,7 @@ async function ethereum(): Promise<Node> {
       }),
     mine: async (invoices) => {
       for (const { deposit_address: to, deposit_units } of invoices) {
-        await anvil.send(await anvil.order({ to, value: hex(deposit_units) }));
+        await anvil.send(await anvil.prepare({ to, value: hex(deposit_units) }));
       }
       await anvil.mine();
     },
@@ -116,42 +116,42 @@ async function ethereum(): Promise<Node> {
   };
 }
 
-interface Asked {
+interface CallCounts {
   readonly node: Readonly<Record<string, number>>;
   readonly database: Readonly<Record<string, number>>;
 }
 
 /** What each look asks: at a block in which three invoices are paid, at the next one, and at rest. */
-async function looks(coin: CoinCode, start: () => Promise<Node>, count: number): Promise<Asked[]> {
-  const calls = new Counter();
-  const statements = new Counter();
+async function measurePolls(coin: CoinCode, start: () => Promise<NodeFixture>, count: number): Promise<CallCounts[]> {
+  const calls = new CallCounter();
+  const statements = new CallCounter();
   const node = await start();
-  const between = await CountedNode.start(node.url, calls);
+  const between = await CountingProxy.start(node.url, calls);
   let given = 0;
   const world = await TopupWorld.start({
     chains: ({ db }) => {
-      const counted = countedDatabase(db, statements);
-      const own: OwnAddresses = (addresses) => findOwnAddresses(counted, coin, addresses);
+      const counted = countingDatabase(db, statements);
+      const own: OwnAddressLookup = (addresses) => findOwnAddresses(counted, coin, addresses);
       return new Map([[coin, node.driver(between.url, own, async () => given)]]);
     },
   });
-  const look = lookOf(world, coin, statements);
+  const look = chainPoller(world, coin, statements);
   try {
     const paid: TopupRow[] = [];
-    while (paid.length < PAID) paid.push(await world.invoice(40, coin));
+    while (paid.length < PAID) paid.push(await world.createInvoice(40, coin));
     given = count;
-    await giveOut(world, paid[0] ?? assert.fail(), count);
+    await allocateMany(world, paid[0] ?? assert.fail(), count);
     // From here on it is proven, and finds what is new only.
-    await (world.chains.get(coin) ?? assert.fail()).prove();
+    await (world.chains.get(coin) ?? assert.fail()).checkSafety();
     await node.mine([]);
     await look();
-    const asked: Asked[] = [];
+    const asked: CallCounts[] = [];
     for (const invoices of [paid, [], null]) {
       if (invoices !== null) await node.mine(invoices);
-      calls.take();
-      statements.take();
+      calls.drain();
+      statements.drain();
       await look();
-      asked.push({ node: calls.take(), database: statements.take() });
+      asked.push({ node: calls.drain(), database: statements.drain() });
     }
     assert.equal((await world.db.rows('select 1 from deposits')).length, PAID);
     return asked;
@@ -163,8 +163,8 @@ async function looks(coin: CoinCode, start: () => Promise<Node>, count: number):
 }
 
 /** One look as the watch duty has it, under a lease that nobody extends meanwhile. */
-function lookOf(world: TopupWorld, coin: CoinCode, statements: Counter): () => Promise<void> {
-  const service = { ...world.service, db: countedDatabase(world.db, statements) };
+function chainPoller(world: TopupWorld, coin: CoinCode, statements: CallCounter): () => Promise<void> {
+  const service = { ...world.service, db: countingDatabase(world.db, statements) };
   return async () => {
     world.clock.advanceMinutes(1);
     await world.db.run('update coins set leased_until = null');
@@ -175,7 +175,7 @@ function lookOf(world: TopupWorld, coin: CoinCode, statements: Counter): () => P
 }
 
 /** So many invoices in all, as this one. */
-async function giveOut(world: TopupWorld, like: TopupRow, count: number): Promise<void> {
+async function allocateMany(world: TopupWorld, like: TopupRow, count: number): Promise<void> {
   await world.db.run(
     `insert into topups
      select (jsonb_populate_record(t, jsonb_build_object(
@@ -189,11 +189,11 @@ async function giveOut(world: TopupWorld, like: TopupRow, count: number): Promis
   assert.equal(all?.n, count);
 }
 
-for (const [coin, { start, missing }] of Object.entries(NODES) as [CoinCode, Started][]) {
-  const skip = missing || IN_FULL.skip;
+for (const [coin, { start, missing }] of Object.entries(NODES) as [CoinCode, NodeSetup][]) {
+  const skip = missing || FULL_ONLY.skip;
   it(`a block of ${coin} asks as much with 10,000 addresses as with ten`, { skip }, async (t) => {
-    const few = await looks(coin, start, FEW);
-    const many = await looks(coin, start, MANY);
+    const few = await measurePolls(coin, start, FEW);
+    const many = await measurePolls(coin, start, MANY);
     assert.deepEqual(many, few);
     const sums = few.map(({ node, database }) => `${sum(node)} calls and ${sum(database)} statements`);
     t.diagnostic(`${coin}: paid, empty, at rest: ${sums.join('; ')}`);

@@ -8,14 +8,14 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Server, Skerry } from '@skerry/sdk';
 import { Demand } from '../../examples/ci-runners/demand.ts';
-import { type Fleet, type Limits, plan, type Step } from '../../examples/ci-runners/plan.ts';
+import { type Fleet, type Limits, planSteps, type Step } from '../../examples/ci-runners/plan.ts';
 import { HttpQueue } from '../../examples/ci-runners/queue.ts';
-import { type World as Pass, reconcile } from '../../examples/ci-runners/reconcile.ts';
-import { settingsOf } from '../../examples/ci-runners/settings.ts';
-import { FULL, IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { type ReconcileContext as Pass, reconcile } from '../../examples/ci-runners/reconcile.ts';
+import { readSettings } from '../../examples/ci-runners/settings.ts';
+import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { addKey, EXAMPLES, imageOf, killLeftovers, run, start } from './child.ts';
+import { addSshKey, EXAMPLES, findImageId, killLeftovers, runExample, startExample } from './example-process.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
@@ -28,91 +28,91 @@ function server(name: string, hoursLeft: number, more: Partial<Server> = {}): Se
 
 const LIMITS: Limits = { fleet: 'ci', min: 0, max: 10, budgetUsd: 100, reserveUsd: 0, decideMs: 3 * HOUR_MS };
 
-function planned(servers: readonly Server[], wanted: number, more: Partial<Fleet & Limits> = {}): string[] {
+function planLines(servers: readonly Server[], wanted: number, more: Partial<Fleet & Limits> = {}): string[] {
   const fleet = { servers, nowMs: NOW_MS, balanceUsd: 1_000, priceUsd: 10, available: true, ...more };
-  const steps = plan(fleet, { lasting: wanted, peak: wanted }, { ...LIMITS, ...more });
-  return steps.map((step) => `${step.what} ${step.what === 'create' ? step.name : step.server.name}`);
+  const steps = planSteps(fleet, { sustained: wanted, peak: wanted }, { ...LIMITS, ...more });
+  return steps.map((step) => `${step.action} ${step.action === 'create' ? step.name : step.server.name}`);
 }
 
 describe('the plan', () => {
   const young = [server('ci-1', 500), server('ci-3', 400)];
 
   it('buys what is missing, under names that nobody has', () => {
-    assert.deepEqual(planned(young, 4), ['create ci-2', 'create ci-4']);
-    assert.deepEqual(planned([], 0, { min: 1 }), ['create ci-1']);
-    assert.deepEqual(planned(young, 99, { max: 3 }), ['create ci-2']);
+    assert.deepEqual(planLines(young, 4), ['create ci-2', 'create ci-4']);
+    assert.deepEqual(planLines([], 0, { min: 1 }), ['create ci-1']);
+    assert.deepEqual(planLines(young, 99, { max: 3 }), ['create ci-2']);
   });
   it('takes nothing away that is paid', () => {
-    assert.deepEqual(planned(young, 0), []);
-    assert.deepEqual(planned(young, 1, { budgetUsd: 0 }), []);
+    assert.deepEqual(planLines(young, 0), []);
+    assert.deepEqual(planLines(young, 1, { budgetUsd: 0 }), []);
   });
   it('renews what is needed when a cycle nears its end, and retires the rest', () => {
     const due = [server('ci-1', 500), server('ci-2', 2), server('ci-3', 1)];
-    assert.deepEqual(planned(due, 2), ['retire ci-3', 'renew ci-2']);
-    assert.deepEqual(planned(due, 0), ['retire ci-2', 'retire ci-3']);
-    assert.deepEqual(planned(due, 3), ['renew ci-2', 'renew ci-3']);
+    assert.deepEqual(planLines(due, 2), ['retire ci-3', 'renew ci-2']);
+    assert.deepEqual(planLines(due, 0), ['retire ci-2', 'retire ci-3']);
+    assert.deepEqual(planLines(due, 3), ['renew ci-2', 'renew ci-3']);
   });
   it('stays with whom it has chosen', () => {
     const due = [server('ci-2', 2), server('ci-3', 1, { auto_renew: true })];
-    assert.deepEqual(planned(due, 1), ['retire ci-2']);
-    assert.deepEqual(planned(due.slice(1), 1), []);
-    assert.deepEqual(planned([server('ci-3', 700, { auto_renew: true })], 1), ['not renew ci-3']);
+    assert.deepEqual(planLines(due, 1), ['retire ci-2']);
+    assert.deepEqual(planLines(due.slice(1), 1), []);
+    assert.deepEqual(planLines([server('ci-3', 700, { auto_renew: true })], 1), ['not renew ci-3']);
   });
   it('counts neither who is retired nor who has ended, and destroys these alone', () => {
     const retired = server('ci-1', 2, { labels: { retired: 'yes' } });
     const ended = server('ci-2', -1, { status: 'suspended', suspended_reason: 'not_renewed' });
     const held = server('ci-3', 100, { status: 'suspended', suspended_reason: 'operator' });
-    assert.deepEqual(planned([retired, ended, held], 1), ['destroy ci-2', 'create ci-4']);
-    assert.deepEqual(planned([server('ci-1', 9, { status: 'destroying' })], 0), []);
+    assert.deepEqual(planLines([retired, ended, held], 1), ['destroy ci-2', 'create ci-4']);
+    assert.deepEqual(planLines([server('ci-1', 9, { status: 'destroying' })], 0), []);
   });
   it('starts who is off', () => {
-    assert.deepEqual(planned([server('ci-1', 90, { status: 'stopped' })], 0), ['start ci-1']);
+    assert.deepEqual(planLines([server('ci-1', 90, { status: 'stopped' })], 0), ['start ci-1']);
   });
   it('stays within the budget, the balance and what is to be left on it', () => {
-    assert.deepEqual(planned([], 5, { budgetUsd: 29.99 }), ['create ci-1', 'create ci-2']);
-    assert.deepEqual(planned([], 5, { balanceUsd: 10 }), ['create ci-1']);
-    assert.deepEqual(planned([], 5, { balanceUsd: 25, reserveUsd: 5.01 }), ['create ci-1']);
+    assert.deepEqual(planLines([], 5, { budgetUsd: 29.99 }), ['create ci-1', 'create ci-2']);
+    assert.deepEqual(planLines([], 5, { balanceUsd: 10 }), ['create ci-1']);
+    assert.deepEqual(planLines([], 5, { balanceUsd: 25, reserveUsd: 5.01 }), ['create ci-1']);
     // The retired one is paid to its end: its place is free only then.
     const retired = server('ci-1', 2, { labels: { retired: 'yes' } });
-    assert.deepEqual(planned([retired], 5, { budgetUsd: 20 }), ['create ci-2']);
+    assert.deepEqual(planLines([retired], 5, { budgetUsd: 20 }), ['create ci-2']);
     // What will be renewed has first call on the balance.
     const due = [server('ci-1', 2), server('ci-2', 2, { auto_renew: true })];
-    assert.deepEqual(planned(due, 3, { balanceUsd: 10 }), ['retire ci-1']);
-    assert.deepEqual(planned(due, 3, { balanceUsd: 35 }), ['renew ci-1', 'create ci-3']);
+    assert.deepEqual(planLines(due, 3, { balanceUsd: 10 }), ['retire ci-1']);
+    assert.deepEqual(planLines(due, 3, { balanceUsd: 35 }), ['renew ci-1', 'create ci-3']);
   });
   it('counts each runner of the budget at the price that it has, whatever a new one costs', () => {
     const dear = ['ci-1', 'ci-2', 'ci-3', 'ci-4', 'ci-5'].map((name) =>
       server(name, 2, { price_usd_cycle: 20 }),
     );
     const renewals = dear.map(({ name }) => `renew ${name}`);
-    assert.deepEqual(planned(dear, 10), renewals);
-    assert.deepEqual(planned(dear, 10, { budgetUsd: 119.99 }), [...renewals, 'create ci-6']);
-    assert.deepEqual(planned(dear, 10, { budgetUsd: 99.99 }), ['retire ci-5', ...renewals.slice(0, 4)]);
+    assert.deepEqual(planLines(dear, 10), renewals);
+    assert.deepEqual(planLines(dear, 10, { budgetUsd: 119.99 }), [...renewals, 'create ci-6']);
+    assert.deepEqual(planLines(dear, 10, { budgetUsd: 99.99 }), ['retire ci-5', ...renewals.slice(0, 4)]);
     // The pass after that one decides the same.
     const [first, ...others] = dear.map((one) => ({ ...one, auto_renew: true }));
     const retired = { ...first, auto_renew: false, labels: { retired: 'yes' } } as Server;
-    assert.deepEqual(planned([retired, ...others], 10, { budgetUsd: 99.99 }), []);
+    assert.deepEqual(planLines([retired, ...others], 10, { budgetUsd: 99.99 }), []);
     const young = dear.map((one) => ({ ...one, paid_until: server('', 500).paid_until }));
-    assert.deepEqual(planned(young, 10, { budgetUsd: 110 }), ['create ci-6']);
-    assert.deepEqual(planned(young, 10, { budgetUsd: 110, priceUsd: 10.01 }), []);
+    assert.deepEqual(planLines(young, 10, { budgetUsd: 110 }), ['create ci-6']);
+    assert.deepEqual(planLines(young, 10, { budgetUsd: 110, priceUsd: 10.01 }), []);
   });
   it('buys nothing where the plan is sold out', () => {
-    assert.deepEqual(planned([], 5, { available: false }), []);
+    assert.deepEqual(planLines([], 5, { available: false }), []);
   });
 });
 
 it('what is wanted for a moment is kept for a while, and bought when it lasts', () => {
   const demand = new Demand(100);
-  assert.deepEqual(demand.note(5, 0), { lasting: 0, peak: 5 });
-  assert.deepEqual(demand.note(2, 60), { lasting: 0, peak: 5 });
-  assert.deepEqual(demand.note(3, 100), { lasting: 2, peak: 5 });
-  assert.deepEqual(demand.note(3, 161), { lasting: 3, peak: 3 });
-  assert.deepEqual(demand.note(0, 170), { lasting: 0, peak: 3 });
-  assert.deepEqual(new Demand(0).note(4, 7), { lasting: 4, peak: 4 });
+  assert.deepEqual(demand.record(5, 0), { lasting: 0, peak: 5 });
+  assert.deepEqual(demand.record(2, 60), { lasting: 0, peak: 5 });
+  assert.deepEqual(demand.record(3, 100), { lasting: 2, peak: 5 });
+  assert.deepEqual(demand.record(3, 161), { lasting: 3, peak: 3 });
+  assert.deepEqual(demand.record(0, 170), { lasting: 0, peak: 3 });
+  assert.deepEqual(new Demand(0).record(4, 7), { lasting: 4, peak: 4 });
 });
 
 /** Answers with as many jobs as it is told, in each of the ways. */
-class Jobs {
+class JobsServer {
   count = 0;
   readonly #server: HttpServer;
 
@@ -138,51 +138,51 @@ class Jobs {
   }
 }
 
-const jobs = new Jobs();
-before(() => jobs.listen());
-after(() => jobs.close());
+const jobsServer = new JobsServer();
+before(() => jobsServer.listen());
+after(() => jobsServer.close());
 after(killLeftovers);
 
 it('a queue is counted by its header, its member or its answer, and its token is not told', async () => {
-  jobs.count = 7;
+  jobsServer.count = 7;
   const headers = { 'PRIVATE-TOKEN': 'secret' };
-  const urls = ['/total?scope[]=pending', '/count', '/plain'].map((path) => jobs.url(path));
+  const urls = ['/total?scope[]=pending', '/count', '/plain'].map((path) => jobsServer.url(path));
   assert.equal(await new HttpQueue(urls, headers).length(), 21);
   await assert.rejects(
-    new HttpQueue([jobs.url('/other?token=t')], headers).length(),
+    new HttpQueue([jobsServer.url('/other?token=t')], headers).length(),
     /other gives no number$/,
   );
-  await assert.rejects(new HttpQueue([jobs.url('/plain?token=t')], {}).length(), /plain answers 403$/);
+  await assert.rejects(new HttpQueue([jobsServer.url('/plain?token=t')], {}).length(), /plain answers 403$/);
 });
 
-describe('a fleet', IN_FULL, () => {
+describe('a fleet', FULL_ONLY, () => {
   let world: World;
   let skerry: Skerry;
   let env: Record<string, string> = {};
   let folder = '';
   before(async () => {
     // `skip` of a suite does not keep its hooks from running.
-    if (!FULL) return;
+    if (!IS_FULL_RUN) return;
     folder = mkdtempSync(join(tmpdir(), 'skerry-runners-'));
     world = await startWorld({ SKERRY_RATE_CAPACITY: '1000' });
-    const token = await apiToken(await world.customer(200));
+    const token = await createApiToken(await world.customer(200));
     skerry = new Skerry({ baseUrl: world.url, token });
     env = {
       SKERRY_API_URL: world.url,
       SKERRY_TOKEN: token,
-      QUEUE_URLS: jobs.url('/total'),
+      QUEUE_URLS: jobsServer.url('/total'),
       QUEUE_HEADER: 'PRIVATE-TOKEN: secret',
       JOBS_PER_RUNNER: '4',
       PLAN: 's1',
-      IMAGE: await imageOf(skerry),
-      SSH_KEYS: await addKey(skerry),
+      IMAGE: await findImageId(skerry),
+      SSH_KEYS: await addSshKey(skerry),
       USER_DATA_FILE: join(EXAMPLES, 'ci-runners/runner.yaml'),
       DRAIN_COMMAND: `echo "$RUNNER_NAME$SKERRY_TOKEN$QUEUE_HEADER $RUNNER_ADDRESS" >>'${folder}/drained'`,
       BUDGET_USD: '30',
     };
   });
   after(async () => {
-    if (!FULL) return;
+    if (!IS_FULL_RUN) return;
     await world.close();
     rmSync(folder, { recursive: true });
   });
@@ -191,7 +191,7 @@ describe('a fleet', IN_FULL, () => {
   const balance = async () => (await skerry.balance.get()).usd;
   /** The steps of one pass of the program. */
   const pass = async (...flags: string[]): Promise<string[]> => {
-    const { code, output } = await run('ci-runners/runners.ts', ['--once', ...flags], env);
+    const { code, output } = await runExample('ci-runners/runners.ts', ['--once', ...flags], env);
     assert.equal(code, 0, output);
     return output
       .trim()
@@ -199,15 +199,15 @@ describe('a fleet', IN_FULL, () => {
       .map((line) => line.replace(/^\S+ /, ''));
   };
   const passOf = (fetch: (request: Request) => Promise<Response>): Pass => {
-    const settings = settingsOf(env);
+    const settings = readSettings(env);
     const { baseUrl, token, queueUrls, queueHeaders } = settings;
     const queue = new HttpQueue(queueUrls, queueHeaders);
     const client = new Skerry({ baseUrl, token, fetch, maxRetries: 0 });
-    return { settings, queue, demand: new Demand(0), skerry: client, say: () => undefined };
+    return { settings, queue, demand: new Demand(0), skerry: client, log: () => undefined };
   };
 
   it('of passes that are cut off before their answers, and of two at once, each order counts once', async () => {
-    jobs.count = 9;
+    jobsServer.count = 9;
     assert.deepEqual(await pass('--dry-run'), [
       'create ci-1',
       'create ci-2',
@@ -237,16 +237,16 @@ describe('a fleet', IN_FULL, () => {
 
   it('nobody is destroyed who is paid, and nobody is bought beyond the budget', async () => {
     await world.settle();
-    jobs.count = 0;
+    jobsServer.count = 0;
     assert.deepEqual(await pass(), ['0 jobs, 3 runners, 0 of 0 steps']);
-    jobs.count = 99;
+    jobsServer.count = 99;
     assert.deepEqual(await pass(), ['create ci-4', '99 jobs, 3 runners, 1 of 1 steps']);
     await world.settle();
     assert.deepEqual(await pass(), ['99 jobs, 4 runners, 0 of 0 steps']);
   });
 
   it('near the end of their cycle the ones that are needed renew, and the surplus is retired and lapses', async () => {
-    jobs.count = 3;
+    jobsServer.count = 3;
     const ends = (await skerry.servers.list().all()).map((one) => Date.parse(one.paid_until));
     const nowMs = Date.parse((await skerry.balance.get()).as_of);
     await world.advance((Math.min(...ends) - nowMs) / 1_000 - 2 * 3_600);
@@ -281,16 +281,16 @@ describe('a fleet', IN_FULL, () => {
   });
 
   it('the loop looks again and again, and ends when it is asked to', async () => {
-    jobs.count = 5;
-    const loop = start('ci-runners/runners.ts', [], { ...env, EVERY_S: '1', PATIENCE_MINUTES: '0' });
-    await loop.printed('create ci-2');
+    jobsServer.count = 5;
+    const loop = startExample('ci-runners/runners.ts', [], { ...env, EVERY_S: '1', PATIENCE_MINUTES: '0' });
+    await loop.waitForOutput('create ci-2');
     await world.settle();
-    await loop.printed('5 jobs, 2 runners, 0 of 0 steps');
+    await loop.waitForOutput('5 jobs, 2 runners, 0 of 0 steps');
     assert.equal(await loop.stop(), 0);
   });
 
   it('a queue that is not reached changes nothing', async () => {
-    const { code, output } = await run('ci-runners/runners.ts', ['--once'], { ...env, QUEUE_HEADER: '' });
+    const { code, output } = await runExample('ci-runners/runners.ts', ['--once'], { ...env, QUEUE_HEADER: '' });
     assert.equal(code, 1);
     assert.match(output, /answers 403/);
     assert.deepEqual(await fleet(), ['ci-1', 'ci-2']);

@@ -10,16 +10,16 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Server, Skerry } from '@skerry/sdk';
 import { parse } from 'yaml';
-import { readId } from '../../src/kernel/ids.ts';
+import { parseId } from '../../src/kernel/ids.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { addKey, EXAMPLES, PUBLIC_KEY, run } from './child.ts';
+import { addSshKey, EXAMPLES, PUBLIC_KEY, runExample } from './example-process.ts';
 
 const FOLDER = join(EXAMPLES, 'cloud-init');
 const CLI = fileURLToPath(new URL('../../packages/cli/bin/skerry.js', import.meta.url));
-const FILES = ['cloud-init/cloud-init.yaml', 'cloud-init/encrypted-volume.yaml', 'ci-runners/runner.yaml'];
+const CLOUD_CONFIG_FILES = ['cloud-init/cloud-init.yaml', 'cloud-init/encrypted-volume.yaml', 'ci-runners/runner.yaml'];
 
 /** What of cloud-init's own words they use. */
 interface CloudConfig {
@@ -34,7 +34,7 @@ interface CloudConfig {
 }
 
 describe('a file for cloud-init', () => {
-  for (const path of FILES) {
+  for (const path of CLOUD_CONFIG_FILES) {
     it(`${path} begins as cloud-init asks, parses, and fits`, () => {
       const text = readFileSync(join(EXAMPLES, path), 'utf8');
       assert.match(text, /^#cloud-config\n/);
@@ -89,37 +89,37 @@ const FILE_SHA256 = createHash('sha256')
   .digest('hex');
 
 /** SHA-256 of the user data that the machine got. */
-async function installed(world: World, { id }: Server): Promise<string | null | undefined> {
+async function installedUserDataHash(world: World, { id }: Server): Promise<string | null | undefined> {
   const machines = await world.simulator.machines();
-  return machines.find((machine) => machine.id === readId('server', id))?.installed.userDataSha256;
+  return machines.find((machine) => machine.id === parseId('server', id))?.installed.userDataSha256;
 }
 
-it('the script orders one server, hands it the file, and orders no other', IN_FULL, async () => {
+it('the script orders one server, hands it the file, and orders no other', FULL_ONLY, async () => {
   const world = await startWorld({ SKERRY_RATE_CAPACITY: '1000' });
   try {
-    const token = await apiToken(await world.customer(30), 'write');
+    const token = await createApiToken(await world.customer(30), 'write');
     const env = { SKERRY_API_URL: world.url, SKERRY_TOKEN: token };
     const skerry = new Skerry({ baseUrl: world.url, token });
-    const keyless = await run('cloud-init/order.ts', [], env);
+    const keyless = await runExample('cloud-init/order.ts', [], env);
     assert.equal(keyless.code, 1);
     assert.match(keyless.output, /has no SSH key/);
-    const key = await addKey(skerry);
+    const key = await addSshKey(skerry);
 
-    const first = await run('cloud-init/order.ts', ['--ssh-key', 'laptop'], env);
+    const first = await runExample('cloud-init/order.ts', ['--ssh-key', 'laptop'], env);
     assert.equal(first.code, 0, first.output);
     const [server, ...others] = await skerry.servers.list().all();
     assert.ok(server && others.length === 0);
     assert.deepEqual([server.name, server.status, server.ssh_keys], ['web-1', 'running', [key]]);
     assert.match(first.output, /s1 in par for a month, 7.35 USD/);
     assert.ok(first.output.includes(`ssh deploy@${server.ipv4?.address}`), first.output);
-    assert.equal(await installed(world, server), FILE_SHA256);
+    assert.equal(await installedUserDataHash(world, server), FILE_SHA256);
 
-    const second = await run('cloud-init/order.ts', ['--ssh-key', 'laptop'], env);
+    const second = await runExample('cloud-init/order.ts', ['--ssh-key', 'laptop'], env);
     assert.equal(second.code, 0, second.output);
     assert.match(second.output, /nothing is ordered/);
     assert.equal((await skerry.servers.list().all()).length, 1);
 
-    const refused = await run('cloud-init/order.ts', ['--name', 'web-2', '--plan', 'r3'], env);
+    const refused = await runExample('cloud-init/order.ts', ['--name', 'web-2', '--plan', 'r3'], env);
     assert.equal(refused.code, 1);
     assert.match(refused.output, /insufficient_balance.*req_/s);
   } finally {
@@ -127,7 +127,7 @@ it('the script orders one server, hands it the file, and orders no other', IN_FU
   }
 });
 
-it('the command line and the applied file hand it over, too, as the README says', IN_FULL, async () => {
+it('the command line and the applied file hand it over, too, as the README says', FULL_ONLY, async () => {
   const world = await startWorld({ SKERRY_RATE_CAPACITY: '1000' });
   const folder = mkdtempSync(join(tmpdir(), 'skerry-copied-'));
   try {
@@ -137,7 +137,7 @@ it('the command line and the applied file hand it over, too, as the README says'
     const line = (begin: string) =>
       readme.split('\n').find((one) => one.startsWith(begin)) ?? assert.fail(begin);
     for (const [begin, ...extra] of [['skerry server create'], ['skerry apply', '--yes']] as const) {
-      const token = await apiToken(await world.customer(30), 'write');
+      const token = await createApiToken(await world.customer(30), 'write');
       const skerry = new Skerry({ baseUrl: world.url, token });
       const env = {
         PATH: process.env.PATH,
@@ -155,7 +155,7 @@ it('the command line and the applied file hand it over, too, as the README says'
       const [server, ...others] = await skerry.servers.list().all();
       assert.ok(server && others.length === 0);
       assert.deepEqual([server.name, server.status, server.labels.role], ['web-1', 'running', 'web']);
-      assert.equal(await installed(world, server), FILE_SHA256);
+      assert.equal(await installedUserDataHash(world, server), FILE_SHA256);
       if (begin === 'skerry apply') {
         const groups = await skerry.firewallGroups.list().all();
         assert.deepEqual(

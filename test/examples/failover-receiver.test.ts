@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { createReceiver } from '../../examples/failover/receiver.ts';
 import { Worker } from '../../examples/failover/worker.ts';
-import { deliveries, SECRET, signed } from '../docs/receivers.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { sampleDeliveries, SECRET, sign } from '../docs/sample-receivers.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 
 /** The receiver over HTTP, what it has taken, and a way to post to it that gives the status. */
 async function openReceiver() {
@@ -27,7 +27,7 @@ async function openReceiver() {
 it('the receiver takes what is genuine, each event once, and nothing that is too large', async () => {
   const { taken, url, post, close } = await openReceiver();
   try {
-    for (const { what, header, body, genuine } of deliveries()) {
+    for (const { what, header, body, genuine } of sampleDeliveries()) {
       // One of them is larger than any event.
       const status = body.length > 256 * 1024 ? 413 : genuine ? 204 : 400;
       assert.equal(await post(body, header), status, what);
@@ -39,13 +39,13 @@ it('the receiver takes what is genuine, each event once, and nothing that is too
   }
 });
 
-it('of a thousand events the receiver remembers that they came, and of no more', IN_FULL, async () => {
+it('of a thousand events the receiver remembers that they came, and of no more', FULL_ONLY, async () => {
   const { taken, post, close } = await openReceiver();
   try {
     const t = Math.floor(Date.now() / 1_000);
     const send = async (id: string) => {
       const body = JSON.stringify({ id });
-      assert.equal(await post(body, `t=${t},v1=${signed(SECRET, t, body)}`), 204);
+      assert.equal(await post(body, `t=${t},v1=${sign(SECRET, t, body)}`), 204);
     };
     for (let n = 1; n <= 1_001; n++) await send(`evt_${n}`);
     await send('evt_2');

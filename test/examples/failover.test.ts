@@ -7,17 +7,17 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Server, Skerry, type Volume } from '@skerry/sdk';
 import { reconcile } from '../../examples/failover/reconcile.ts';
-import { settingsOf } from '../../examples/failover/settings.ts';
-import { makeAuthority } from '../support/certificates.ts';
+import { readSettings } from '../../examples/failover/settings.ts';
+import { createAuthority } from '../support/certificates.ts';
 import { freePort } from '../support/free-port.ts';
-import { FULL, IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { addKey, type Child, imageOf, killLeftovers, start } from './child.ts';
+import { addSshKey, type ExampleProcess, findImageId, killLeftovers, startExample } from './example-process.ts';
 
 after(killLeftovers);
 
-describe('a pair of servers', IN_FULL, () => {
+describe('a pair of servers', FULL_ONLY, () => {
   let world: World;
   let skerry: Skerry;
   let folder = '';
@@ -26,13 +26,13 @@ describe('a pair of servers', IN_FULL, () => {
   let key = '';
   let volume: Volume;
   let webhook = '';
-  let child: Child;
+  let child: ExampleProcess;
 
   before(async () => {
     // `skip` of a suite does not keep its hooks from running.
-    if (!FULL) return;
+    if (!IS_FULL_RUN) return;
     folder = mkdtempSync(join(tmpdir(), 'skerry-failover-'));
-    const authority = makeAuthority();
+    const authority = createAuthority();
     const { cert, key: tlsKey } = authority.issue(['localhost', '127.0.0.1']);
     const [TLS_CERT, TLS_KEY, ca] = ['cert.pem', 'key.pem', 'ca.pem'].map((name) => join(folder, name)) as [
       string,
@@ -47,9 +47,9 @@ describe('a pair of servers', IN_FULL, () => {
       SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true',
       SKERRY_WEBHOOK_CA_FILE: ca,
     });
-    const token = await apiToken(await world.customer(100), 'write');
+    const token = await createApiToken(await world.customer(100), 'write');
     skerry = new Skerry({ baseUrl: world.url, token });
-    [image, key] = [await imageOf(skerry), await addKey(skerry)];
+    [image, key] = [await findImageId(skerry), await addSshKey(skerry)];
     volume = await skerry.volumes.create({ name: 'data', size_gb: 10, region: 'par' });
     const port = await freePort();
     const events = ['server.stopped', 'server.suspended', 'server.destroyed'] as const;
@@ -69,7 +69,7 @@ describe('a pair of servers', IN_FULL, () => {
     };
   });
   after(async () => {
-    if (!FULL) return;
+    if (!IS_FULL_RUN) return;
     await world.close();
     rmSync(folder, { recursive: true });
   });
@@ -91,12 +91,12 @@ describe('a pair of servers', IN_FULL, () => {
   };
 
   it('while the primary runs, nothing is done', async () => {
-    child = start('failover/failover.ts', [], env);
-    await child.printed('there is no standby');
+    child = startExample('failover/failover.ts', [], env);
+    await child.waitForOutput('there is no standby');
     const primary = await make('db-1', 'primary');
     await stop(await make('db-2', 'standby'));
     await skerry.volumes.attach(volume.id, { server: primary.id });
-    await child.printed('server.stopped');
+    await child.waitForOutput('server.stopped');
     await world.settle();
     assert.deepEqual(await state(), ['db-1 primary running', 'db-2 standby stopped', 'volume db-1']);
   });
@@ -104,7 +104,7 @@ describe('a pair of servers', IN_FULL, () => {
   it('when it stops, the standby gets the volume, is started, and is announced', async () => {
     const [primary] = (await skerry.servers.list({ filter: { name: 'db-1' } }).first()).data;
     await skerry.servers.stop(primary?.id ?? '');
-    await child.printed('db-2 is the primary now');
+    await child.waitForOutput('db-2 is the primary now');
     await world.settle();
     assert.deepEqual(await state(), ['db-1 former stopped', 'db-2 primary running', 'volume db-2']);
     const [standby] = (await skerry.servers.list({ filter: { name: 'db-2' } }).first()).data;
@@ -122,8 +122,8 @@ describe('a pair of servers', IN_FULL, () => {
     for (const restarted of [false, true]) {
       if (restarted) {
         await child.stop();
-        child = start('failover/failover.ts', [], env);
-        await child.printed('listening');
+        child = startExample('failover/failover.ts', [], env);
+        await child.waitForOutput('listening');
       }
       for (const { id } of log) await skerry.deliveries.replay(webhook, id);
       await world.settle();
@@ -139,8 +139,8 @@ describe('a pair of servers', IN_FULL, () => {
     const [primary] = (await skerry.servers.list({ filter: { name: 'db-2' } }).first()).data;
     await skerry.servers.delete(primary?.id ?? '');
     await world.settle();
-    child = start('failover/failover.ts', [], env);
-    await child.printed(`${spare.name} is the primary now`);
+    child = startExample('failover/failover.ts', [], env);
+    await child.waitForOutput(`${spare.name} is the primary now`);
     assert.deepEqual(await state(), ['db-1 former stopped', 'db-3 primary running', 'volume db-3']);
     assert.equal(announced().length, 2);
     await child.stop();
@@ -155,19 +155,19 @@ describe('a pair of servers', IN_FULL, () => {
       assert.ok(primary && other);
       await skerry.servers.update(other.id, { labels: { group: 'db', role: 'standby' } });
       await stop(primary);
-      const fetchUntilCut = cutAt(cut);
+      const fetchUntilCut = failAtChange(cut);
       const torn = new Skerry({
         baseUrl: world.url,
         token: env.SKERRY_TOKEN ?? '',
         fetch: fetchUntilCut.fetch,
         maxRetries: 0,
       });
-      const settings = settingsOf(env);
+      const settings = readSettings(env);
       const said: string[] = [];
       const say = (line: string) => void said.push(line);
-      const first = await reconcile({ skerry: torn, settings, say }).catch(() => 'cut off');
+      const first = await reconcile({ skerry: torn, settings, log: say }).catch(() => 'cut off');
       await world.settle();
-      if (first === 'cut off') await reconcile({ skerry, settings, say });
+      if (first === 'cut off') await reconcile({ skerry, settings, log: say });
       await world.settle();
       const roles = [`${primary.name} former stopped`, `${other.name} primary running`].sort();
       assert.deepEqual(await state(), [...roles, `volume ${other.name}`], `cut ${cut}: ${said.join('; ')}`);
@@ -188,7 +188,7 @@ describe('a pair of servers', IN_FULL, () => {
     await skerry.servers.update(other.id, { labels: { group: 'db', role: 'standby' } });
     const before = await state();
     await assert.rejects(
-      reconcile({ skerry, settings: settingsOf(env), say: () => undefined }),
+      reconcile({ skerry, settings: readSettings(env), log: () => undefined }),
       /in use by .* running/,
     );
     assert.deepEqual(await state(), before);
@@ -196,7 +196,7 @@ describe('a pair of servers', IN_FULL, () => {
 });
 
 /** Lets changes through up to the one with this number: even numbers cut before it was sent, odd ones after it was answered. */
-function cutAt(cut: number) {
+function failAtChange(cut: number) {
   let changes = 0;
   let isCut = false;
   return {

@@ -1,50 +1,50 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { edgesOf, sources, type Tree, tree } from './tree.ts';
+import { importEdges, readSources, type Tree, treeOf } from './tree.ts';
 
 /** Each circle of imports as its files in order, `a → b → a`; type imports count. */
-function circlesOf(files: Tree): string[] {
+function findImportCycles(files: Tree): string[] {
   const targets = new Map([...files.keys()].map((path) => [path, new Set<string>()]));
-  for (const edge of edgesOf(files)) {
+  for (const edge of importEdges(files)) {
     if (edge.target !== null && files.has(edge.target)) targets.get(edge.from)?.add(edge.target);
   }
-  const circles: string[] = [];
+  const cycles: string[] = [];
   const done = new Set<string>();
   const visit = (path: string, trail: readonly string[]): void => {
     const start = trail.indexOf(path);
-    if (start >= 0) circles.push([...trail.slice(start), path].join(' → '));
+    if (start >= 0) cycles.push([...trail.slice(start), path].join(' → '));
     if (start >= 0 || done.has(path)) return;
     for (const target of targets.get(path) ?? []) visit(target, [...trail, path]);
     done.add(path);
   };
   for (const path of files.keys()) visit(path, []);
-  return circles;
+  return cycles;
 }
 
 test('no imports go round in a circle, types included', () => {
-  assert.deepEqual(circlesOf(sources()), []);
+  assert.deepEqual(findImportCycles(readSources()), []);
 });
 
 test('a circle is found and shown, through types and dynamic imports too', () => {
-  const files = tree({
+  const files = treeOf({
     'src/start.ts': "import './a.ts';",
     'src/a.ts': "import { b } from './b.ts';",
     'src/b.ts': "import type { C } from './deep/c.ts';",
     'src/deep/c.ts': "const a = await import('../a.ts');",
   });
-  assert.deepEqual(circlesOf(files), ['src/a.ts → src/b.ts → src/deep/c.ts → src/a.ts']);
+  assert.deepEqual(findImportCycles(files), ['src/a.ts → src/b.ts → src/deep/c.ts → src/a.ts']);
 });
 
 test('a file that imports itself is a circle', () => {
-  assert.deepEqual(circlesOf(tree({ 'src/a.ts': "export * from './a.ts';" })), ['src/a.ts → src/a.ts']);
+  assert.deepEqual(findImportCycles(treeOf({ 'src/a.ts': "export * from './a.ts';" })), ['src/a.ts → src/a.ts']);
 });
 
 test('two ways to the same file are no circle', () => {
-  const files = tree({
+  const files = treeOf({
     'src/a.ts': "import './b.ts'; import './c.ts';",
     'src/b.ts': "import './d.ts';",
     'src/c.ts': "import './d.ts';",
     'src/d.ts': '',
   });
-  assert.deepEqual(circlesOf(files), []);
+  assert.deepEqual(findImportCycles(files), []);
 });

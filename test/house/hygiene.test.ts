@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTree, type Tree, tree } from './tree.ts';
+import { readTree, type Tree, treeOf } from './tree.ts';
 
 const FOLDERS = [
   'src',
@@ -33,17 +33,17 @@ const FORBIDDEN = [
 /** Files that need such a text to say what they say: `path: reason`. */
 const EXCEPTIONS: Record<string, string> = {};
 
-function faultsOf(files: Tree): string[] {
+function findViolations(files: Tree): string[] {
   return [...files].flatMap(([path, text]) =>
     text.split('\n').flatMap((line, index) => {
-      const found = FORBIDDEN.find(({ pattern }) => pattern.test(line));
-      return found === undefined ? [] : [`${path}:${index + 1}: names ${found.what}`];
+      const forbidden = FORBIDDEN.find(({ pattern }) => pattern.test(line));
+      return forbidden === undefined ? [] : [`${path}:${index + 1}: names ${forbidden.what}`];
     }),
   );
 }
 
 test('no file names a folder of one machine or a package registry', () => {
-  const faults = faultsOf(readTree([...FOLDERS, ...ROOT_FILES], TEXT));
+  const faults = findViolations(readTree([...FOLDERS, ...ROOT_FILES], TEXT));
   assert.deepEqual(
     faults.filter((fault) => !Object.hasOwn(EXCEPTIONS, fault.split(':')[0] ?? '')),
     [],
@@ -52,7 +52,7 @@ test('no file names a folder of one machine or a package registry', () => {
 
 test('every exception is still needed', () => {
   const excepted = readTree(Object.keys(EXCEPTIONS), TEXT);
-  const needed = new Set(faultsOf(excepted).map((fault) => fault.split(':')[0]));
+  const needed = new Set(findViolations(excepted).map((fault) => fault.split(':')[0]));
   assert.deepEqual(
     Object.keys(EXCEPTIONS).filter((path) => !needed.has(path)),
     [],
@@ -71,11 +71,11 @@ for (const text of [
   `registry=https://${['registry', 'example', 'com'].join('.')}`,
 ]) {
   test(`"${text.slice(0, 4)}…" with a forbidden text is a fault`, () => {
-    assert.equal(faultsOf(tree({ 'docs/a.md': `first line\n${text}\n` })).length, 1);
+    assert.equal(findViolations(treeOf({ 'docs/a.md': `first line\n${text}\n` })).length, 1);
   });
 }
 
 test('paths of the project and of every Linux are no fault', () => {
   const text = 'src/work/a.ts https://example.org/root/a /tmp/a /etc/skerry/skerry.env ./work/a';
-  assert.deepEqual(faultsOf(tree({ 'docs/a.md': text })), []);
+  assert.deepEqual(findViolations(treeOf({ 'docs/a.md': text })), []);
 });

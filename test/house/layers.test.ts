@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Edge, edgesOf, place, sources, type Tree, tree } from './tree.ts';
+import { type ImportEdge, importEdges, formatLocation, readSources, type Tree, treeOf } from './tree.ts';
 
 /**
  * The walls of the house. A layer may import itself and what its row names, types included; nothing imports upward.
@@ -49,15 +49,15 @@ const LAYERS: Record<string, readonly string[]> = {
 };
 
 /** All that each of packages/* may import by name: what it is installed with. The SDK runs in browsers as well. */
-const INSTALLED_WITH: Record<string, RegExp> = {
+const ALLOWED_PACKAGES: Record<string, RegExp> = {
   sdk: /^(?:openapi-fetch|eventsource-parser)$/,
   cli: /^(?:@skerry\/sdk|commander|yaml|uqr|node:.+)$/,
 };
 
 /** Packages that belong to one layer, so that no other speaks SQL to a server or HTTP to a caller. */
-const PACKAGE_HOMES: Record<string, string> = { pg: 'store', kysely: 'store', fastify: 'http' };
+const PACKAGE_LAYERS: Record<string, string> = { pg: 'store', kysely: 'store', fastify: 'http' };
 
-const COMPOSERS = new Set(['compose', 'main']);
+const COMPOSITION_LAYERS = new Set(['compose', 'main']);
 
 function layerOf(path: string): string | undefined {
   const name = /^src\/(?:(compose|config|main)(?:-[^/]*)?\.ts$|([^/]+)\/)|^packages\/([^/]+)\/src\//.exec(
@@ -67,42 +67,42 @@ function layerOf(path: string): string | undefined {
   return layer !== undefined && Object.hasOwn(LAYERS, layer) ? layer : undefined;
 }
 
-function faultsOf(files: Tree): string[] {
+function findViolations(files: Tree): string[] {
   const inside = [...files.keys()].filter((path) => /^(?:src|packages)\//.test(path));
-  const homeless = inside.filter((path) => layerOf(path) === undefined);
+  const unlayered = inside.filter((path) => layerOf(path) === undefined);
   return [
-    ...homeless.map((path) => `${path}: is in none of the layers`),
-    ...edgesOf(files).flatMap((edge) => {
+    ...unlayered.map((path) => `${path}: is in none of the layers`),
+    ...importEdges(files).flatMap((edge) => {
       const layer = layerOf(edge.from);
-      const fault = layer === undefined ? null : (wallFault(layer, edge) ?? packageFault(layer, edge));
-      return fault === null ? [] : [`${place(edge)}: ${fault}`];
+      const violation = layer === undefined ? null : (layerViolation(layer, edge) ?? packageViolation(layer, edge));
+      return violation === null ? [] : [`${formatLocation(edge)}: ${violation}`];
     }),
   ];
 }
 
-function wallFault(layer: string, { target }: Edge): string | null {
+function layerViolation(layer: string, { target }: ImportEdge): string | null {
   if (target === null) return null;
   const other = layerOf(target);
   if (other === undefined) return `${layer} may not import ${target}, which is in none of the layers`;
   return other === layer || LAYERS[layer]?.includes(other) ? null : `${layer} may not import ${target}`;
 }
 
-function packageFault(layer: string, { from, specifier, target }: Edge): string | null {
+function packageViolation(layer: string, { from, specifier, target }: ImportEdge): string | null {
   if (target !== null || specifier === null) return null;
-  const installed = INSTALLED_WITH[layer];
+  const installed = ALLOWED_PACKAGES[layer];
   if (installed) return installed.test(specifier) ? null : `${layer} is installed without ${specifier}`;
   const name = specifier.split('/')[0] ?? '';
   if (layer === 'spec' && !(name === 'typebox' && from.startsWith('src/spec/schemas/'))) {
     return `spec is pure tables and may not import ${specifier}`;
   }
   if (name === '@skerry') return `the service may not import ${specifier}`;
-  const home = PACKAGE_HOMES[name];
-  const allowed = home === undefined || home === layer || COMPOSERS.has(layer);
+  const home = PACKAGE_LAYERS[name];
+  const allowed = home === undefined || home === layer || COMPOSITION_LAYERS.has(layer);
   return allowed ? null : `${specifier} belongs to ${home}, not to ${layer}`;
 }
 
 test('no file imports across a wall of the house', () => {
-  assert.deepEqual(faultsOf(sources()), []);
+  assert.deepEqual(findViolations(readSources()), []);
 });
 
 for (const [from, to] of [
@@ -142,13 +142,13 @@ for (const [from, to] of [
   const specifier = `${from.startsWith('src/') && from.split('/').length === 2 ? './' : '../'}${to}`;
   test(`${from} may not import ${specifier}, not even a type`, () => {
     for (const clause of ['{ b }', 'type { B }']) {
-      assert.equal(faultsOf(tree({ [from]: `import ${clause} from '${specifier}';` })).length, 1);
+      assert.equal(findViolations(treeOf({ [from]: `import ${clause} from '${specifier}';` })).length, 1);
     }
   });
 }
 
 test('a package imports what it is installed with, and the SDK nothing of Node', () => {
-  const importing = (path: string, name: string) => faultsOf(tree({ [path]: `import a from '${name}';` }));
+  const importing = (path: string, name: string) => findViolations(treeOf({ [path]: `import a from '${name}';` }));
   for (const name of ['node:fs', '@skerry/cli', 'commander', 'pino', 'openapi-fetch/deep']) {
     assert.equal(importing('packages/sdk/src/a.ts', name).length, 1, name);
   }
@@ -163,13 +163,13 @@ test('a package imports what it is installed with, and the SDK nothing of Node',
 });
 
 test('a file outside every layer is a fault', () => {
-  assert.equal(faultsOf(tree({ 'packages/cellar/src/a.ts': '' })).length, 1);
-  assert.equal(faultsOf(tree({ 'src/stray.ts': '' })).length, 1);
-  assert.equal(faultsOf(tree({ 'src/cellar/a.ts': '' })).length, 1);
+  assert.equal(findViolations(treeOf({ 'packages/cellar/src/a.ts': '' })).length, 1);
+  assert.equal(findViolations(treeOf({ 'src/stray.ts': '' })).length, 1);
+  assert.equal(findViolations(treeOf({ 'src/cellar/a.ts': '' })).length, 1);
 });
 
 test('the tables of rules import nothing but the schema builder', () => {
-  const importing = (path: string, name: string) => faultsOf(tree({ [path]: `import a from '${name}';` }));
+  const importing = (path: string, name: string) => findViolations(treeOf({ [path]: `import a from '${name}';` }));
   assert.equal(importing('src/spec/limits.ts', 'node:fs').length, 1);
   assert.equal(importing('src/spec/limits.ts', 'typebox').length, 1);
   assert.equal(importing('src/spec/schemas/server.ts', 'pino').length, 1);
@@ -177,7 +177,7 @@ test('the tables of rules import nothing but the schema builder', () => {
 });
 
 test('only the store speaks to the database server, only http to callers', () => {
-  const importing = (path: string, name: string) => faultsOf(tree({ [path]: `import a from '${name}';` }));
+  const importing = (path: string, name: string) => findViolations(treeOf({ [path]: `import a from '${name}';` }));
   assert.equal(importing('src/domain/a.ts', 'pg').length, 1);
   assert.equal(importing('src/operator/a.ts', 'fastify').length, 1);
   assert.deepEqual(importing('src/store/db.ts', 'pg'), []);
@@ -185,5 +185,5 @@ test('only the store speaks to the database server, only http to callers', () =>
 
 test('what composes the service may import every layer', () => {
   const source = "import a from './http/a.ts'; import b from './drivers/b.ts'; import c from './store/c.ts';";
-  assert.deepEqual(faultsOf(tree({ 'src/main.ts': source, 'src/compose.ts': source })), []);
+  assert.deepEqual(findViolations(treeOf({ 'src/main.ts': source, 'src/compose.ts': source })), []);
 });

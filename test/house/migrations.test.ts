@@ -4,7 +4,7 @@ import { readTree } from './tree.ts';
 
 const FOLDER = 'src/store/migrations/';
 
-function faultsOf(paths: readonly string[]): string[] {
+function findViolations(paths: readonly string[]): string[] {
   return [...paths].sort().flatMap((path, index) => {
     const name = path.slice(FOLDER.length);
     const number = /^(\d{4})_[a-z0-9]+(?:_[a-z0-9]+)*\.sql$/.exec(name)?.[1];
@@ -13,20 +13,20 @@ function faultsOf(paths: readonly string[]): string[] {
   });
 }
 
-const named = (...names: string[]) => faultsOf(names.map((name) => FOLDER + name));
+const violationsOfNames = (...names: string[]) => findViolations(names.map((name) => FOLDER + name));
 
 test('migrations are named NNNN_name.sql and numbered without a gap', () => {
-  assert.deepEqual(faultsOf([...readTree([FOLDER.slice(0, -1)], /./).keys()]), []);
+  assert.deepEqual(findViolations([...readTree([FOLDER.slice(0, -1)], /./).keys()]), []);
 });
 
 test('a gap, a number used twice and a start other than 1 are faults', () => {
-  assert.equal(named('0001_a.sql', '0003_b.sql').length, 1);
-  assert.equal(named('0001_a.sql', '0001_b.sql').length, 1);
-  assert.equal(named('0002_a.sql').length, 1);
+  assert.equal(violationsOfNames('0001_a.sql', '0003_b.sql').length, 1);
+  assert.equal(violationsOfNames('0001_a.sql', '0001_b.sql').length, 1);
+  assert.equal(violationsOfNames('0002_a.sql').length, 1);
 });
 
 test('a name of another form is a fault', () => {
   for (const name of ['1_a.sql', '0001-a.sql', '0001_A.sql', '0001_a.ts', '0001_.sql', 'notes.md']) {
-    assert.equal(named(name).length, 1, name);
+    assert.equal(violationsOfNames(name).length, 1, name);
   }
 });

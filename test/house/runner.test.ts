@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestEvent } from 'node:test/reporters';
 import report from '../../scripts/test-reporter.ts';
-import { connectionOf } from '../../scripts/test-server.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { parseDatabaseUrl } from '../../scripts/test-server.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 
 const file = join(process.cwd(), 'test/kernel/money.test.ts');
-const where = { nesting: 0, testNumber: 1, file, entryFile: file, line: 7, column: 1 };
+const location = { nesting: 0, testNumber: 1, file, entryFile: file, line: 7, column: 1 };
 
 // Whatever this run was asked to print besides.
 delete process.env.SKERRY_TEST_TIMES;
 
-async function reported(...events: object[]): Promise<string> {
+async function runReporter(...events: object[]): Promise<string> {
   const source = (async function* () {
     for (const event of events) yield event as TestEvent;
   })();
@@ -24,23 +24,23 @@ async function reported(...events: object[]): Promise<string> {
   return text;
 }
 
-const passed = (name: string, more: object = {}) => ({
+const passEvent = (name: string, more: object = {}) => ({
   type: 'test:pass',
-  data: { ...where, name, details: { duration_ms: 1 }, ...more },
+  data: { ...location, name, details: { duration_ms: 1 }, ...more },
 });
-const failed = (name: string, error: Error) => ({
+const failEvent = (name: string, error: Error) => ({
   type: 'test:fail',
-  data: { ...where, name, details: { duration_ms: 1, error } },
+  data: { ...location, name, details: { duration_ms: 1, error } },
 });
-const printed = (message: string) => ({ type: 'test:stdout', data: { file, entryFile: file, message } });
+const stdoutEvent = (message: string) => ({ type: 'test:stdout', data: { file, entryFile: file, message } });
 
 test('tests that pass are reported by the closing lines alone', async () => {
   const counts = { type: 'test:diagnostic', data: { nesting: 0, message: 'tests 1', level: 'info' } };
-  assert.equal(await reported(printed('noise\n'), passed('a cent is a cent'), counts), 'ℹ tests 1\n');
+  assert.equal(await runReporter(stdoutEvent('noise\n'), passEvent('a cent is a cent'), counts), 'ℹ tests 1\n');
 });
 
 test('a failure is reported with its place, its cause and what its file printed', async () => {
-  const text = await reported(printed('seed 42\n'), failed('a cent is a cent', new Error('two cents')));
+  const text = await runReporter(stdoutEvent('seed 42\n'), failEvent('a cent is a cent', new Error('two cents')));
   assert.match(text, /✖ a cent is a cent \(test\/kernel\/money\.test\.ts:7/);
   assert.match(text, /Error: two cents/);
   assert.match(text, /money\.test\.ts printed:\n {2}seed 42/);
@@ -48,11 +48,11 @@ test('a failure is reported with its place, its cause and what its file printed'
 
 test('a parent that fails only by its child is not reported again', async () => {
   const error = Object.assign(new Error('1 subtest failed'), { failureType: 'subtestsFailed' });
-  assert.doesNotMatch(await reported(failed('parent', error)), /parent/);
+  assert.doesNotMatch(await runReporter(failEvent('parent', error)), /parent/);
 });
 
 test('a skipped test is reported with its reason', async () => {
-  const text = await reported(passed('boots a real guest', { skip: 'QEMU is not installed' }));
+  const text = await runReporter(passEvent('boots a real guest', { skip: 'QEMU is not installed' }));
   assert.match(text, /skipped:\n.*boots a real guest.*: QEMU is not installed/);
 });
 
@@ -63,7 +63,7 @@ test('when all is stopped, it is said what had begun and not ended, and what had
     return { type: `test:${type}`, data: { ...data, ...(entryFile ? { entryFile, file: entryFile } : {}) } };
   };
   const files = ['test/a.test.ts', 'test/b.test.ts', 'test/c.test.ts'];
-  const text = await reported(
+  const text = await runReporter(
     ...files.map((name) => event('enqueue', name)),
     ...files.slice(0, 2).map((name) => event('dequeue', name)),
     ...['short', 'endless'].map((name) => event('dequeue', name, hanging)),
@@ -78,17 +78,17 @@ test('when all is stopped, it is said what had begun and not ended, and what had
   assert.match(text, /files that have not begun: 1\n$/);
 });
 
-const HEAD = `import assert from 'node:assert/strict';
+const FILE_HEADER = `import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 `;
 
 /** Runs files of these lines with the runner itself. They need no database. */
-function ran(files: Readonly<Record<string, string>>) {
+function runTestFiles(files: Readonly<Record<string, string>>) {
   const folder = mkdtempSync(join(tmpdir(), 'skerry-runner-'));
   for (const [name, text] of Object.entries(files)) {
-    writeFileSync(join(folder, `${name}.test.ts`), `${HEAD}${text}`);
+    writeFileSync(join(folder, `${name}.test.ts`), `${FILE_HEADER}${text}`);
   }
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   try {
@@ -106,9 +106,9 @@ function ran(files: Readonly<Record<string, string>>) {
 
 test(
   'a test that hangs fails by its name, what it left open keeps nobody, and the rest is reported',
-  IN_FULL,
+  FULL_ONLY,
   () => {
-    const { status, stdout, stderr } = ran({
+    const { status, stdout, stderr } = runTestFiles({
       hangs: `test('waits for nothing', () => {
   createServer().listen(0, '127.0.0.1');
   spawn('sleep', ['600']);
@@ -123,8 +123,8 @@ test('comes after', () => assert.fail('after all'));\n`,
   },
 );
 
-test('a file that stands still is killed, and so is what holds the output of one', IN_FULL, () => {
-  const { status, stdout, stderr } = ran({
+test('a file that stands still is killed, and so is what holds the output of one', FULL_ONLY, () => {
+  const { status, stdout, stderr } = runTestFiles({
     // The thread itself: no time-out comes.
     stands: "test('stands', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));\n",
     holds: "test('leaves', () => spawn('sleep', ['600'], { stdio: 'inherit' }).unref());\n",
@@ -136,14 +136,14 @@ test('a file that stands still is killed, and so is what holds the output of one
 });
 
 test('a database for tests is named by a URL, by a host or by the folder of a socket', () => {
-  assert.deepEqual(connectionOf('postgres://me:p%40ss@db.example:5433/scratch'), {
+  assert.deepEqual(parseDatabaseUrl('postgres://me:p%40ss@db.example:5433/scratch'), {
     host: 'db.example',
     port: 5433,
     user: 'me',
     database: 'scratch',
     password: 'p@ss',
   });
-  assert.deepEqual(connectionOf('postgresql://postgres@localhost/postgres?host=/tmp/pg'), {
+  assert.deepEqual(parseDatabaseUrl('postgresql://postgres@localhost/postgres?host=/tmp/pg'), {
     host: '/tmp/pg',
     port: 5432,
     user: 'postgres',
@@ -153,7 +153,7 @@ test('a database for tests is named by a URL, by a host or by the folder of a so
 
 test('a URL of something else is refused without repeating its password', () => {
   for (const text of ['secret', 'mysql://me:secret@db/x']) {
-    assert.throws(() => connectionOf(text), {
+    assert.throws(() => parseDatabaseUrl(text), {
       message: 'SKERRY_TEST_DATABASE_URL is not of the form postgres://user@host:port/database',
     });
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { importsOf } from '../support/imports.ts';
+import { parseImports } from '../support/imports.ts';
 
-const specifiers = (source: string) => importsOf(source).map((found) => found.specifier);
+const specifiers = (source: string) => parseImports(source).map((parsed) => parsed.specifier);
 
 test('every way to write an import is found', () => {
   const source = `
@@ -87,7 +87,7 @@ test('a computed import is found and has no specifier', () => {
 
 test('an import carries the line on which it is written', () => {
   const source = "/* two\nlines */\nimport './a.ts';\nconst text = `\n\n`;\nexport * from './b.ts';\n";
-  assert.deepEqual(importsOf(source), [
+  assert.deepEqual(parseImports(source), [
     { specifier: './a.ts', line: 3 },
     { specifier: './b.ts', line: 7 },
   ]);

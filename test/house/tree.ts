@@ -2,46 +2,46 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { importsOf } from '../support/imports.ts';
+import { parseImports } from '../support/imports.ts';
 
 /** Text by path; a path begins at the project's root and has no leading slash. */
 export type Tree = ReadonlyMap<string, string>;
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const MADE = /(?:^|\/)(?:node_modules|data|coverage|dist|\.dist-\w+|\.git)(?:\/|$)/;
+const GENERATED = /(?:^|\/)(?:node_modules|data|coverage|dist|\.dist-\w+|\.git)(?:\/|$)/;
 
 /** Every TypeScript file of the project. */
-export function sources(): Tree {
+export function readSources(): Tree {
   return readTree(['src', 'packages', 'test', 'bench', 'scripts', 'docs', 'examples'], /\.ts$/);
 }
 
 /** The files under `starts` (folders or files; one that is missing is empty) whose path matches `wanted`. */
-export function readTree(starts: readonly string[], wanted: RegExp): Tree {
+export function readTree(roots: readonly string[], pattern: RegExp): Tree {
   const tree = new Map<string, string>();
-  for (const path of starts.flatMap(filesAt)) {
-    if (wanted.test(path)) tree.set(path, readFileSync(ROOT + path, 'utf8'));
+  for (const path of roots.flatMap(listFiles)) {
+    if (pattern.test(path)) tree.set(path, readFileSync(ROOT + path, 'utf8'));
   }
   return tree;
 }
 
-function filesAt(start: string): string[] {
-  const found = statSync(ROOT + start, { throwIfNoEntry: false });
-  if (found === undefined) return [];
-  if (found.isFile()) return [start];
-  const entries = readdirSync(ROOT + start, { recursive: true, withFileTypes: true });
+function listFiles(root: string): string[] {
+  const stats = statSync(ROOT + root, { throwIfNoEntry: false });
+  if (stats === undefined) return [];
+  if (stats.isFile()) return [root];
+  const entries = readdirSync(ROOT + root, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => posix.join(entry.parentPath.slice(ROOT.length), entry.name))
-    .filter((path) => !MADE.test(path))
+    .filter((path) => !GENERATED.test(path))
     .sort();
 }
 
-export function tree(files: Record<string, string>): Tree {
+export function treeOf(files: Record<string, string>): Tree {
   return new Map(Object.entries(files));
 }
 
 /** One import of one file. */
-export interface Edge {
+export interface ImportEdge {
   readonly from: string;
   readonly line: number;
   /** As written; null when computed. */
@@ -50,9 +50,9 @@ export interface Edge {
   readonly target: string | null;
 }
 
-export function edgesOf(files: Tree): Edge[] {
+export function importEdges(files: Tree): ImportEdge[] {
   return [...files].flatMap(([from, text]) =>
-    importsOf(text).map(({ specifier, line }) => {
+    parseImports(text).map(({ specifier, line }) => {
       const relative = specifier !== null && /^\.{1,2}(?:\/|$)/.test(specifier);
       const target = relative ? posix.join(posix.dirname(from), specifier) : null;
       return { from, line, specifier, target };
@@ -61,6 +61,6 @@ export function edgesOf(files: Tree): Edge[] {
 }
 
 /** Where an edge stands, as editors and terminals understand it. */
-export function place(edge: Edge): string {
+export function formatLocation(edge: ImportEdge): string {
   return `${edge.from}:${edge.line}`;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { POST_ENDPOINTS } from '../../src/http/session/endpoints.ts';
-import { showId } from '../../src/kernel/ids.ts';
+import { formatId } from '../../src/kernel/ids.ts';
 import { PASSWORD } from '../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
@@ -37,7 +37,7 @@ describe('the audit log', () => {
     await client.get('/me.php');
     await client.signIn(client.email, 'wrong');
     await client.signOut();
-    assert.deepEqual(await world.audits(client), [
+    assert.deepEqual(await world.auditLines(client), [
       'customer.sign_up ok',
       'token.create ok',
       'token.create error',
@@ -74,7 +74,7 @@ describe('the audit log', () => {
     assert.equal(token?.actor_token, null);
     assert.equal(token?.ip_country, 'XX');
     assert.equal(token?.actor_session, signUp?.actor_session);
-    assert.equal(signUp?.resource, showId('session', signUp?.actor_session ?? ''));
+    assert.equal(signUp?.resource, formatId('session', signUp?.actor_session ?? ''));
     assert.ok(!client.cookie?.includes(String(signUp?.resource).slice('sess_'.length)));
   });
 
@@ -84,7 +84,7 @@ describe('the audit log', () => {
       for (const [action, operation] of named) {
         const client = await world.customer();
         await client.post(path, { action }, { token: 'wrong' });
-        const rows = (await world.audits(client)).slice(1);
+        const rows = (await world.auditLines(client)).slice(1);
         assert.equal(operation.audit === null, UNAUDITED.includes(action), `${path} ${action}`);
         assert.deepEqual(rows, operation.audit === null ? [] : [`${operation.audit} denied`], action);
       }
@@ -100,7 +100,7 @@ describe('the audit log', () => {
       password_confirm: PASSWORD,
     });
     await client.post('/confirm', { _form: 'confirm', token: 'x' }, { token: 'wrong' });
-    assert.deepEqual((await world.audits(client)).slice(1), [
+    assert.deepEqual((await world.auditLines(client)).slice(1), [
       'customer.reset_password error',
       'customer.confirm_address denied',
     ]);
@@ -111,7 +111,7 @@ describe('the audit log', () => {
     await world.db.run('update customers set frozen_at = now() where email = $1', [client.email]);
     await client.post('/topup-api.php', TOPUP);
     await client.post('/topup-api.php', { action: 'cancel', order_ref: 'x' });
-    assert.deepEqual((await world.audits(client)).slice(1), ['topup.create denied', 'topup.cancel denied']);
+    assert.deepEqual((await world.auditLines(client)).slice(1), ['topup.create denied', 'topup.cancel denied']);
   });
 
   it('says nothing of those who are not signed in', async () => {

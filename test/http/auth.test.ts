@@ -30,7 +30,7 @@ describe('/auth-api.php', () => {
     const nobody = { ok: true, logged_in: false, email: null, balance: null, id: null };
     assert.deepEqual((await world.visitor().get('/me.php')).body, nobody);
     const client = await world.customer();
-    await world.give(client, 1234n);
+    await world.creditBalance(client, 1234n);
     assert.equal((await client.get('/me.php')).body.balance, 12.34);
     await client.signOut();
     assert.deepEqual((await client.get('/me.php')).body, nobody);

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { GET_ENDPOINTS, POST_ENDPOINTS } from '../../src/http/session/endpoints.ts';
 import { FAILURES } from '../../src/spec/errors.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
-import { RUNS } from '../support/runs.ts';
-import { type Answer, PASSWORD, type SessionClient } from '../support/session-client.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
+import { type SessionResponse, PASSWORD, type SessionClient } from '../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
 const ACTIONS = POST_ENDPOINTS.flatMap(({ operations }) =>
@@ -100,11 +100,11 @@ describe('bad input', () => {
   before(async () => {
     world = await startHttpWorld({ catalogue: true });
     customer = await world.customer();
-    await world.give(customer, 1_000n);
+    await world.creditBalance(customer, 1_000n);
   });
   after(() => world.close());
 
-  function inShape(answer: Answer): void {
+  function inShape(answer: SessionResponse): void {
     const { status, body, text } = answer;
     assert.ok(status < 500, `${status} ${text}`);
     assert.equal(typeof body.ok, 'boolean', text);
@@ -126,14 +126,14 @@ describe('bad input', () => {
         if (!(await customer.get('/me.php')).body.logged_in) await customer.signIn();
         else if (more.cookie !== undefined) customer.cookie = cookie;
       });
-      await fc.assert(property, { numRuns: RUNS * 6 });
+      await fc.assert(property, { numRuns: PROPERTY_RUNS * 6 });
     });
 
     it(`gets an answer in shape from ${path} without a session`, async () => {
       const property = fc.asyncProperty(rawBody, contentType, headers, async (body, type, more) => {
         inShape(await world.visitor().postRaw(path, body, { 'content-type': type, ...more }));
       });
-      await fc.assert(property, { numRuns: RUNS });
+      await fc.assert(property, { numRuns: PROPERTY_RUNS });
     });
   }
 
@@ -153,7 +153,7 @@ describe('bad input', () => {
       const property = fc.asyncProperty(fc.oneof(query, raw), async (text) => {
         inShape(await customer.get(`${path}?${text}`));
       });
-      await fc.assert(property, { numRuns: RUNS });
+      await fc.assert(property, { numRuns: PROPERTY_RUNS });
     });
   }
 

@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { updateOpenPgpKey } from '../../src/store/customers.ts';
-import { mailed, mailedPath } from '../support/mailed.ts';
+import { queuedMails, lastMailedPath } from '../support/queued-mails.ts';
 import { PASSWORD } from '../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
-import { account, own, use } from './link-world.ts';
+import { getAccount, postAccountAction, submitMailedLink } from './account-links.ts';
 
 const NEW = 'an altogether new one';
 
@@ -17,36 +17,36 @@ describe('another address', () => {
   });
   after(() => world.close());
 
-  const confirmPath = (address: string) => mailedPath(world.service, 'confirm_address', address);
+  const confirmPath = (address: string) => lastMailedPath(world.service, 'confirm_address', address);
 
   it('is the account’s once its link is used, and the old one may take it back for a week', async () => {
     const client = await world.customer();
     const old = client.email;
     const fresh = `new-${old}`;
-    const wrong = await own(client, { action: 'change_email', email: fresh, current_password: 'not it' });
+    const wrong = await postAccountAction(client, { action: 'change_email', email: fresh, current_password: 'not it' });
     assert.deepEqual([wrong.status, wrong.body.error], [200, 'bad_credentials']);
-    const asked = (await own(client, { action: 'change_email', email: fresh })).body;
+    const asked = (await postAccountAction(client, { action: 'change_email', email: fresh })).body;
     assert.deepEqual(asked, { ok: true, email: old, pending_email: fresh });
-    assert.deepEqual([(await account(client)).email, (await account(client)).pending_email], [old, fresh]);
+    assert.deepEqual([(await getAccount(client)).email, (await getAccount(client)).pending_email], [old, fresh]);
     assert.equal((await world.visitor().signIn(fresh)).body.error, 'bad_credentials');
     const path = await confirmPath(fresh);
     assert.match((await world.visitor().get(path)).text, new RegExp(fresh));
-    for (let click = 0; click < 2; click++) assert.equal((await use(world.visitor(), path)).status, 200);
+    for (let click = 0; click < 2; click++) assert.equal((await submitMailedLink(world.visitor(), path)).status, 200);
     assert.equal((await client.get('/me.php')).body.email, fresh);
     assert.equal((await client.signIn(old)).body.error, 'bad_credentials');
 
     const thief = world.visitor();
     assert.equal((await thief.signUp({ email: old })).body.error, 'email_taken', 'kept for its owner');
-    const [told] = await mailed(world.service, 'address_changed', old);
+    const [told] = await queuedMails(world.service, 'address_changed', old);
     const undo = told?.data.undo?.path ?? '';
     const owner = world.visitor();
     assert.match((await owner.get(undo)).text, /Take your account back/);
-    assert.equal((await use(owner, undo, { password: NEW, password_confirm: NEW })).status, 200);
+    assert.equal((await submitMailedLink(owner, undo, { password: NEW, password_confirm: NEW })).status, 200);
     assert.equal((await owner.get('/me.php')).body.email, old);
     assert.equal((await client.get('/me.php')).body.logged_in, false);
     assert.equal((await client.signIn(old, PASSWORD)).body.error, 'bad_credentials');
     assert.equal((await world.visitor().signUp({ email: fresh })).body.ok, true);
-    const [displaced, ...more] = await mailed(world.service, 'address_changed', fresh);
+    const [displaced, ...more] = await queuedMails(world.service, 'address_changed', fresh);
     assert.deepEqual(
       [displaced?.data.undo, more.length],
       [null, 0],
@@ -65,13 +65,13 @@ describe('another address', () => {
         world.clock.now(),
       );
     await set('his');
-    await own(client, { action: 'change_email', email: `thief-${email}` });
-    await use(world.visitor(), await confirmPath(`thief-${email}`));
-    await own(client, { action: 'change_email', email: `again-${email}` });
-    const [told] = await mailed(world.service, 'address_changed', email);
+    await postAccountAction(client, { action: 'change_email', email: `thief-${email}` });
+    await submitMailedLink(world.visitor(), await confirmPath(`thief-${email}`));
+    await postAccountAction(client, { action: 'change_email', email: `again-${email}` });
+    const [told] = await queuedMails(world.service, 'address_changed', email);
     const owner = world.visitor();
-    await use(owner, told?.data.undo?.path ?? '', { password: NEW, password_confirm: NEW });
-    const { email: now, pending_email, openpgp_fingerprint } = await account(owner);
+    await submitMailedLink(owner, told?.data.undo?.path ?? '', { password: NEW, password_confirm: NEW });
+    const { email: now, pending_email, openpgp_fingerprint } = await getAccount(owner);
     assert.deepEqual([now, pending_email, openpgp_fingerprint], [email, null, null]);
     assert.equal((await world.visitor().get(await confirmPath(`again-${email}`))).status, 404);
     // One that was there long before is the owner's.
@@ -80,37 +80,37 @@ describe('another address', () => {
     await client.signIn(email, NEW);
     const fields = { action: 'change_email', email: `moved-${email}`, current_password: NEW };
     await client.post('/account-api.php', fields);
-    await use(world.visitor(), await confirmPath(`moved-${email}`));
-    const second = (await mailed(world.service, 'address_changed', email)).at(-1);
-    await use(owner, second?.data.undo?.path ?? '', { password: NEW, password_confirm: NEW });
-    assert.equal((await account(owner)).openpgp_fingerprint, 'own');
+    await submitMailedLink(world.visitor(), await confirmPath(`moved-${email}`));
+    const second = (await queuedMails(world.service, 'address_changed', email)).at(-1);
+    await submitMailedLink(owner, second?.data.undo?.path ?? '', { password: NEW, password_confirm: NEW });
+    assert.equal((await getAccount(owner)).openpgp_fingerprint, 'own');
   });
 
   it('changes that were given up count among the mails of an hour', async () => {
     const client = await world.customer();
     const answers: unknown[] = [];
     for (let asked = 0; asked < LIMITS.linkMailsPerHour; asked++) {
-      const answer = await own(client, { action: 'change_email', email: `${asked}-${client.email}` });
+      const answer = await postAccountAction(client, { action: 'change_email', email: `${asked}-${client.email}` });
       answers.push(answer.body.error ?? 'ok');
     }
     // The mail of the sign-up counts, too.
     assert.deepEqual(answers, [...Array(LIMITS.linkMailsPerHour - 1).fill('ok'), 'rate_limited']);
-    assert.equal((await account(client)).pending_email, `${LIMITS.linkMailsPerHour - 2}-${client.email}`);
+    assert.equal((await getAccount(client)).pending_email, `${LIMITS.linkMailsPerHour - 2}-${client.email}`);
   });
 
   it('a change to a taken address is refused, and one that was overtaken changes nothing', async () => {
     const [one, two] = [await world.customer(), await world.customer()];
-    const taken = await own(one, { action: 'change_email', email: two.email.toUpperCase() });
+    const taken = await postAccountAction(one, { action: 'change_email', email: two.email.toUpperCase() });
     assert.deepEqual([taken.status, taken.body.error], [200, 'email_taken']);
-    assert.equal((await own(one, { action: 'change_email', email: 'x' })).body.error, 'bad_email');
+    assert.equal((await postAccountAction(one, { action: 'change_email', email: 'x' })).body.error, 'bad_email');
     const wanted = `wanted-${one.email}`;
-    await own(one, { action: 'change_email', email: wanted });
+    await postAccountAction(one, { action: 'change_email', email: wanted });
     const path = await confirmPath(wanted);
     await world.visitor().signUp({ email: wanted });
-    const overtaken = await use(world.visitor(), path);
+    const overtaken = await submitMailedLink(world.visitor(), path);
     assert.equal(overtaken.status, 409);
     assert.match(overtaken.text, /already an account/);
-    assert.equal((await account(one)).email, one.email);
+    assert.equal((await getAccount(one)).email, one.email);
   });
 
   it('without mail an address changes at once, and nobody is promised a link', async () => {

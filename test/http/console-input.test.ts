@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { InputEar, ViewOnlyFilter } from '../../src/http/console/input.ts';
-import { RfbFault } from '../../src/kernel/rfb.ts';
-import { RUNS } from '../support/runs.ts';
+import { InputDetector, ViewOnlyFilter } from '../../src/http/console/rfb-input.ts';
+import { RfbError } from '../../src/kernel/rfb.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 
 /** A message, and whether whoever only looks may say it. */
-interface Said {
+interface ClientMessage {
   readonly bytes: Buffer;
   readonly passes: boolean;
 }
 
 /** These first bytes, then any to this length. */
-const message = (passes: boolean, first: readonly number[], length: number): fc.Arbitrary<Said> =>
+const message = (passes: boolean, first: readonly number[], length: number): fc.Arbitrary<ClientMessage> =>
   fc
     .uint8Array({ minLength: length - first.length, maxLength: length - first.length })
     .map((rest) => ({ bytes: Buffer.from([...first, ...rest]), passes }));
@@ -33,7 +33,7 @@ const pointer = fc
   .integer({ min: 0, max: 255 })
   .chain((buttons) => message(false, [5, buttons], buttons & 0x80 ? 7 : 6));
 
-const said = fc.oneof(
+const clientMessage = fc.oneof(
   message(true, [0], 20),
   encodings,
   message(true, [3], 10),
@@ -59,26 +59,26 @@ describe('input', () => {
   it('is heard in exactly the messages that are some, however the bytes are cut', () => {
     fc.assert(
       fc.property(
-        fc.array(said, { maxLength: 30 }),
+        fc.array(clientMessage, { maxLength: 30 }),
         fc.array(fc.nat(), { maxLength: 60 }),
         (messages, cuts) => {
-          const ear = new InputEar();
-          assert.equal(ear.hears(HANDSHAKE), false);
+          const ear = new InputDetector();
+          assert.equal(ear.containsInput(HANDSHAKE), false);
           for (const { bytes, passes } of messages) {
-            const heard = chunks(bytes, cuts).map((chunk) => ear.hears(chunk));
+            const heard = chunks(bytes, cuts).map((chunk) => ear.containsInput(chunk));
             assert.equal(heard.includes(true), !passes);
           }
         },
       ),
-      { numRuns: RUNS * 10 },
+      { numRuns: PROPERTY_RUNS * 10 },
     );
   });
 
   it('is all that comes once something came that cannot be read here', () => {
-    const ear = new InputEar();
+    const ear = new InputDetector();
     const update = Buffer.from([3, 1, 0, 0, 0, 0, 2, 128, 1, 144]);
-    assert.deepEqual([ear.hears(HANDSHAKE), ear.hears(update)], [false, false]);
-    assert.deepEqual([ear.hears(Buffer.of(99)), ear.hears(update)], [true, true]);
+    assert.deepEqual([ear.containsInput(HANDSHAKE), ear.containsInput(update)], [false, false]);
+    assert.deepEqual([ear.containsInput(Buffer.of(99)), ear.containsInput(update)], [true, true]);
   });
 });
 
@@ -86,7 +86,7 @@ describe('whoever only looks', () => {
   it('is heard in exactly what is no input, however his bytes are cut', () => {
     fc.assert(
       fc.property(
-        fc.array(said, { maxLength: 30 }),
+        fc.array(clientMessage, { maxLength: 30 }),
         fc.array(fc.nat(), { maxLength: 60 }),
         (messages, cuts) => {
           const filter = new ViewOnlyFilter();
@@ -96,7 +96,7 @@ describe('whoever only looks', () => {
           assert.ok(passed.equals(Buffer.concat([HANDSHAKE, ...expected])));
         },
       ),
-      { numRuns: RUNS * 40 },
+      { numRuns: PROPERTY_RUNS * 40 },
     );
   });
 
@@ -129,7 +129,7 @@ describe('whoever only looks', () => {
     for (const text of wrong) {
       const filter = new ViewOnlyFilter();
       filter.push(HANDSHAKE);
-      assert.throws(() => filter.push(Buffer.from(text, 'latin1')), RfbFault, JSON.stringify(text));
+      assert.throws(() => filter.push(Buffer.from(text, 'latin1')), RfbError, JSON.stringify(text));
     }
     for (const text of [
       'RFB 003.003\n',
@@ -139,7 +139,7 @@ describe('whoever only looks', () => {
       'RFB 003.008\n\x13',
     ]) {
       const filter = new ViewOnlyFilter();
-      assert.throws(() => filter.push(Buffer.from(text, 'latin1')), RfbFault, text);
+      assert.throws(() => filter.push(Buffer.from(text, 'latin1')), RfbError, text);
     }
   });
 });

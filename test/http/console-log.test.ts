@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { WebSocket } from 'ws';
-import { showId } from '../../src/kernel/ids.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { formatId } from '../../src/kernel/ids.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
 describe('the log', () => {
@@ -17,13 +17,13 @@ describe('the log', () => {
     world = await startHttpWorld({ catalogue: true });
     url = await world.app.listen({ host: '127.0.0.1', port: 0 });
     const customer = await world.customer();
-    await world.give(customer, 5_000n);
+    await world.creditBalance(customer, 5_000n);
     const order = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
     await customer.post('/deploy-api.php', { ...order, root_password: 'a long enough one' });
     // It runs as far as the tables know; there is no machine, so no screen either.
     const row = await world.db.row<{ id: string }>(`update servers set status = 'running' returning id`);
-    server = showId('server', row?.id ?? '');
-    api = V1Client.over(url, await apiToken(customer, 'write'));
+    server = formatId('server', row?.id ?? '');
+    api = V1Client.forUrl(url, await createApiToken(customer, 'write'));
   });
   after(() => world.close());
 

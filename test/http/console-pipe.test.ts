@@ -5,42 +5,42 @@ import { Duplex } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
 import {
-  PIPE_BOUNDS,
+  PIPE_LIMITS,
   type Pipe,
-  type PipeBounds,
-  type PipeEnd,
+  type PipeLimits,
+  type PipeEndReason,
   type PipeOptions,
   pipe,
 } from '../../src/http/console/pipe.ts';
 
 /** A machine's screen whose other end the test holds. */
 class Screen extends Duplex {
-  heard = 0;
-  made = 0;
+  receivedBytes = 0;
+  producedBytes = 0;
   /** While false, nothing that was written is taken. */
-  takes = true;
+  acceptsWrites = true;
   /** What it has to say; it says it as fast as it is read. */
-  left = 0;
+  remainingBytes = 0;
   #taken: () => void = () => undefined;
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.heard += chunk.length;
-    if (this.takes) done();
+    this.receivedBytes += chunk.length;
+    if (this.acceptsWrites) done();
     else this.#taken = done;
   }
   override _read(size: number): void {
-    if (this.left === 0) return;
-    const length = Math.min(size, this.left);
-    this.left -= length;
-    this.made += length;
+    if (this.remainingBytes === 0) return;
+    const length = Math.min(size, this.remainingBytes);
+    this.remainingBytes -= length;
+    this.producedBytes += length;
     setImmediate(() => this.push(Buffer.alloc(length)));
   }
   /** Has this much to say. */
-  say(length: number): void {
-    this.left = length;
+  produce(length: number): void {
+    this.remainingBytes = length;
     this._read(this.readableHighWaterMark);
   }
-  takeAll(): void {
-    this.takes = true;
+  acceptAll(): void {
+    this.acceptsWrites = true;
     this.#taken();
   }
 }
@@ -59,13 +59,13 @@ describe('an open console', () => {
   after(() => server.close());
 
   async function open(
-    bounds: Partial<PipeBounds> = {},
+    bounds: Partial<PipeLimits> = {},
     { readOnly = false, review }: Partial<PipeOptions> = {},
   ) {
     const screen = new Screen();
     const carried = new Promise<Pipe>((resolve) => {
       server.once('connection', (viewer) =>
-        resolve(pipe(viewer, screen as Duplex, { readOnly, review, bounds: { ...PIPE_BOUNDS, ...bounds } })),
+        resolve(pipe(viewer, screen as Duplex, { readOnly, review, limits: { ...PIPE_LIMITS, ...bounds } })),
       );
     });
     const viewer = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -85,7 +85,7 @@ describe('an open console', () => {
   it('carries bytes both ways and ends with the screen, which the viewer is told', async () => {
     const { screen, viewer, closed, carried } = await open();
     viewer.send(Buffer.from('up'));
-    await until(() => screen.heard === 2, 'nothing came up');
+    await until(() => screen.receivedBytes === 2, 'nothing came up');
     screen.push('down');
     screen.push(null);
     const [data] = (await once(viewer, 'message')) as [Buffer];
@@ -111,14 +111,14 @@ describe('an open console', () => {
     const { screen, viewer, carried } = await open();
     viewer.pause();
     const all = 64 * 1024 * 1024;
-    screen.say(all);
+    screen.produce(all);
     let before = -1;
     await until(() => {
-      const still = before === screen.made && screen.isPaused();
-      before = screen.made;
+      const still = before === screen.producedBytes && screen.isPaused();
+      before = screen.producedBytes;
       return still;
     }, 'the screen is never paused');
-    assert.ok(screen.made < all / 2, `${screen.made} bytes wait in between`);
+    assert.ok(screen.producedBytes < all / 2, `${screen.producedBytes} bytes wait in between`);
     let heard = 0;
     viewer.on('message', (data: Buffer) => {
       heard += data.length;
@@ -126,12 +126,12 @@ describe('an open console', () => {
     viewer.resume();
     await until(() => heard === all, 'not all came down');
 
-    screen.takes = false;
+    screen.acceptsWrites = false;
     for (let i = 0; i < 400; i += 1) viewer.send(Buffer.alloc(60_000));
-    await until(() => screen.heard > 0 && screen.writableNeedDrain, 'nothing came up');
+    await until(() => screen.receivedBytes > 0 && screen.writableNeedDrain, 'nothing came up');
     assert.ok(screen.writableLength < 1024 * 1024, `${screen.writableLength} bytes wait in between`);
-    screen.takeAll();
-    await until(() => screen.heard === 400 * 60_000, 'not all came up');
+    screen.acceptAll();
+    await until(() => screen.receivedBytes === 400 * 60_000, 'not all came up');
     viewer.close();
     await carried.ended;
   });
@@ -175,7 +175,7 @@ describe('an open console', () => {
     }
     assert.deepEqual(await idle.closed, [4000, 'no input for long']);
     assert.equal(await idle.carried.ended, 'idle');
-    assert.ok(idle.screen.heard > 14, 'it asked for nothing');
+    assert.ok(idle.screen.receivedBytes > 14, 'it asked for nothing');
     for (const { viewer, carried } of [typing, looking]) {
       assert.equal(viewer.readyState, WebSocket.OPEN);
       carried.end('stopping');
@@ -184,7 +184,7 @@ describe('an open console', () => {
   });
 
   it('ends for the reason that a review gives, and takes no input from then on', async () => {
-    let verdict: PipeEnd | null = null;
+    let verdict: PipeEndReason | null = null;
     let reviews = 0;
     const review = async () => {
       reviews += 1;
@@ -198,7 +198,7 @@ describe('an open console', () => {
     viewer.send(Buffer.from('typed'));
     assert.deepEqual(await closed, [4002, 'its token is gone']);
     assert.equal(await carried.ended, 'revoked');
-    assert.equal(screen.heard, 0);
+    assert.equal(screen.receivedBytes, 0);
   });
 
   it('ends with whoever sends text, too much at once, or, only looking, no RFB', async () => {
@@ -212,6 +212,6 @@ describe('an open console', () => {
     const wrong = await open({}, { readOnly: true });
     wrong.viewer.send(Buffer.from('GET / HTTP/1.1\r\n\r\n'));
     assert.deepEqual(await wrong.closed, [1008, 'not RFB']);
-    assert.equal(wrong.screen.heard, 0);
+    assert.equal(wrong.screen.receivedBytes, 0);
   });
 });

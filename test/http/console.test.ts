@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { type ClientOptions, WebSocket } from 'ws';
-import { newId, showId } from '../../src/kernel/ids.ts';
-import { Viewer } from '../support/rfb-viewer.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken, assertRefused, V1Client } from '../support/v1-client.ts';
+import { newId, formatId } from '../../src/kernel/ids.ts';
+import { RfbViewer } from '../support/rfb-viewer.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken, assertApiError, V1Client } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { exchange } from './socket.ts';
+import { exchangeRaw } from './socket.ts';
 
 const ORDER = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
 
@@ -29,9 +29,9 @@ before(async () => {
   }
   await world.settle();
   const rows = await world.opened.db.rows<{ id: string }>('select id from servers order by id');
-  servers = rows.map(({ id }) => showId('server', id));
-  api = V1Client.over(world.url, await apiToken(customer, 'write'));
-  reader = api.as(await apiToken(customer, 'read'));
+  servers = rows.map(({ id }) => formatId('server', id));
+  api = V1Client.forUrl(world.url, await createApiToken(customer, 'write'));
+  reader = api.withToken(await createApiToken(customer, 'read'));
 });
 after(async () => {
   if (running) await world.close();
@@ -47,18 +47,18 @@ async function socketUrl({ readOnly = false, server = servers[0] } = {}): Promis
   return `${world.url.replace('http', 'ws')}/${url.searchParams.get('path')}`;
 }
 
-async function view(
+async function openViewer(
   options: Parameters<typeof socketUrl>[0] = {},
-): Promise<{ socket: WebSocket; viewer: Viewer }> {
+): Promise<{ socket: WebSocket; viewer: RfbViewer }> {
   const socket = new WebSocket(await socketUrl(options), ['binary']);
-  const viewer = new Viewer((bytes) => socket.send(bytes));
-  socket.on('message', (bytes: Buffer) => viewer.hear(bytes));
+  const viewer = new RfbViewer((bytes) => socket.send(bytes));
+  socket.on('message', (bytes: Buffer) => viewer.receive(bytes));
   await once(socket, 'open');
   return { socket, viewer };
 }
 
 /** The answer that refuses a WebSocket: its status, and the envelope's code. */
-async function refusal(url: string, options: ClientOptions = {}) {
+async function rejection(url: string, options: ClientOptions = {}) {
   const socket = new WebSocket(url, [], options);
   const [, answer] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
   const body = JSON.parse(Buffer.concat(await answer.toArray()).toString()) as {
@@ -77,30 +77,30 @@ async function leave(socket: WebSocket): Promise<void> {
 
 describe('the console over its WebSocket', () => {
   it('shows the machine and takes keys', async () => {
-    const { socket, viewer } = await view();
+    const { socket, viewer } = await openViewer();
     assert.equal(socket.protocol, 'binary');
     assert.equal(socket.extensions, '');
     const { width, height } = await viewer.open();
     assert.deepEqual([width, height], [640, 400]);
-    await viewer.update();
-    assert.equal(viewer.text(4), '  state    running');
-    assert.match(viewer.text(11), /login: \x7f$/);
+    await viewer.fetchUpdate();
+    assert.equal(viewer.rowText(4), '  state    running');
+    assert.match(viewer.rowText(11), /login: \x7f$/);
     viewer.type('help');
     viewer.press(0xff0d);
-    await viewer.until(() => /poweroff, clear; nothing else/.test(viewer.text(12)));
+    await viewer.waitForScreen(() => /poweroff, clear; nothing else/.test(viewer.rowText(12)));
     await leave(socket);
   });
 
   it('only shows it to whoever may only look', async () => {
-    const { socket, viewer } = await view({ readOnly: true });
+    const { socket, viewer } = await openViewer({ readOnly: true });
     await viewer.open();
-    await viewer.update();
+    await viewer.fetchUpdate();
     const before = viewer.screen();
-    viewer.pointer(9, 9);
+    viewer.movePointer(9, 9);
     viewer.paste('x'.repeat(5_000));
     viewer.type('typed');
     viewer.press(0xff0d);
-    assert.equal(await viewer.update(), 400);
+    assert.equal(await viewer.fetchUpdate(), 400);
     assert.equal(viewer.screen(), before);
     socket.send(Buffer.from([99]));
     assert.equal((await once(socket, 'close'))[0], 1008);
@@ -111,13 +111,13 @@ describe('the console over its WebSocket', () => {
     const socket = new WebSocket(url);
     const [answer] = (await once(socket, 'upgrade')) as [IncomingMessage];
     assert.match(String(answer.headers['x-request-id']), /^req_/);
-    assert.deepEqual(await refusal(url), [404, 'not_found']);
+    assert.deepEqual(await rejection(url), [404, 'not_found']);
     const late = await socketUrl();
     await world.advance(301);
-    assert.deepEqual(await refusal(late), [404, 'not_found']);
+    assert.deepEqual(await rejection(late), [404, 'not_found']);
     const never = `${world.url.replace('http', 'ws')}/console/socket/`;
     for (const ticket of ['', 'aaaa', '%ff', `${'a'.repeat(52)}?${'b'.repeat(99)}`]) {
-      assert.deepEqual(await refusal(`${never}${ticket}`), [404, 'not_found']);
+      assert.deepEqual(await rejection(`${never}${ticket}`), [404, 'not_found']);
     }
     await leave(socket);
   });
@@ -125,28 +125,28 @@ describe('the console over its WebSocket', () => {
   it('refuses other sites and what is no handshake, and the ticket stays good', async () => {
     const url = await socketUrl();
     for (const origin of ['https://evil.example', 'null', `${world.url}0`]) {
-      assert.deepEqual(await refusal(url, { origin }), [403, 'forbidden_scope'], origin);
+      assert.deepEqual(await rejection(url, { origin }), [403, 'forbidden_scope'], origin);
     }
-    assert.deepEqual(await refusal(url, { protocolVersion: 8 }), [400, 'invalid_request']);
+    assert.deepEqual(await rejection(url, { protocolVersion: 8 }), [400, 'invalid_request']);
     const socket = new WebSocket(url, [], { origin: world.url });
     await once(socket, 'open');
     await leave(socket);
   });
 
   it('opens five times at most for one server', async () => {
-    const views = await Promise.all([1, 2, 3, 4, 5].map(() => view()));
-    assert.deepEqual(await refusal(await socketUrl()), [409, 'conflict_state']);
+    const views = await Promise.all([1, 2, 3, 4, 5].map(() => openViewer()));
+    assert.deepEqual(await rejection(await socketUrl()), [409, 'conflict_state']);
     const [first, ...others] = views.map(({ socket }) => socket);
     assert.ok(first);
     await leave(first);
-    const again = await view();
+    const again = await openViewer();
     await Promise.all([again.socket, ...others].map(leave));
   });
 
   it('answers an upgrade at any other path or to anything else as if none was asked for', async () => {
     const port = Number(new URL(world.url).port);
     const ask = (path: string, line: string) =>
-      exchange(port, `GET ${path} HTTP/1.1\r\nHost: x\r\n${line}\r\n\r\n`);
+      exchangeRaw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\n${line}\r\n\r\n`);
     const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket';
     assert.match(await ask('/healthz', upgrade), /^HTTP\/1\.1 200 /);
     assert.match(await ask('/console', upgrade), /^HTTP\/1\.1 200 /);
@@ -160,22 +160,22 @@ describe('the console over its WebSocket', () => {
   });
 
   it('ends with its machine, and then there is none to open', async () => {
-    const { socket, viewer } = await view();
+    const { socket, viewer } = await openViewer();
     await viewer.open();
     const [machine] = await world.simulator.machines();
     assert.ok(machine);
-    await world.simulator.lose(machine.id);
+    await world.simulator.loseMachine(machine.id);
     const [code] = (await once(socket, 'close')) as [number];
     assert.equal(code, 1000);
-    assert.deepEqual(await refusal(await socketUrl()), [409, 'conflict_state']);
+    assert.deepEqual(await rejection(await socketUrl()), [409, 'conflict_state']);
   });
 
   it('is 409 for a server that does not run, and 404 for none', async () => {
-    const missing = showId('server', newId(new Date()));
-    assertRefused(await api.get(`/servers/${missing}/console`), 404, 'not_found');
+    const missing = formatId('server', newId(new Date()));
+    assertApiError(await api.get(`/servers/${missing}/console`), 404, 'not_found');
     const [server] = servers;
     await world.opened.db.run(`update servers set status = 'stopped'`);
-    assertRefused(await api.get(`/servers/${server}/console`), 409, 'conflict_state');
+    assertApiError(await api.get(`/servers/${server}/console`), 409, 'conflict_state');
     await world.opened.db.run(`update servers set status = 'running'`);
   });
 });
@@ -265,9 +265,9 @@ describe('the console’s page', () => {
 });
 
 describe('a service that stops', () => {
-  it('tells its viewers, and does not wait for one that says no goodbye', IN_FULL, async () => {
+  it('tells its viewers, and does not wait for one that says no goodbye', FULL_ONLY, async () => {
     const server = servers[1];
-    const [polite, mute] = [await view({ server }), await view({ server })];
+    const [polite, mute] = [await openViewer({ server }), await openViewer({ server })];
     mute.socket.pause();
     const said = once(polite.socket, 'close');
     const began = performance.now();

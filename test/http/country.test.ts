@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { blockByPolicy } from '../../src/domain/rules/policies.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
 const PROXY = '10.9.0.1';
@@ -28,7 +28,7 @@ describe('where a request comes from', () => {
         },
       },
     });
-    token = await apiToken(await world.customer());
+    token = await createApiToken(await world.customer());
   });
   after(() => world.close());
 

@@ -147,7 +147,7 @@ describe('a plain client over the network', () => {
   it('keeps the first cookie and value, follows Set-Cookie, and never breaks', async () => {
     const world = await startHttpWorld();
     try {
-      const client = SessionClient.over(await world.app.listen({ host: '127.0.0.1', port: 0 }));
+      const client = SessionClient.forUrl(await world.app.listen({ host: '127.0.0.1', port: 0 }));
       assert.equal((await client.signUp()).body.ok, true);
       for (let round = 0; round < 3; round++) {
         assert.equal((await client.signOut()).body.ok, true);

@@ -14,7 +14,7 @@ import { SimulatedCompute } from '../../src/drivers/compute/simulator/driver.ts'
 import { SqlFaults } from '../../src/drivers/faults.ts';
 import { MailOutbox } from '../../src/drivers/mail/outbox.ts';
 import { FixedRates } from '../../src/drivers/rates/fixed.ts';
-import { buildHttp } from '../../src/http/server.ts';
+import { buildHttpServer } from '../../src/http/server.ts';
 import type { HttpSettings } from '../../src/http/settings.ts';
 import { OffsetClock } from '../../src/kernel/clock.ts';
 import { PasswordHasher } from '../../src/kernel/passwords.ts';
@@ -24,8 +24,8 @@ import type { Geo } from '../../src/ports/geo.ts';
 import { COIN_CODES } from '../../src/spec/coins.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import { isUnavailable, type OpenDatabase } from '../../src/store/db.ts';
-import { scratchDatabase } from '../support/database.ts';
-import { scratchFolder } from '../support/folder.ts';
+import { openScratchDatabase } from '../support/database.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { SessionClient } from '../support/session-client.ts';
 
 /** Counts Argon2 derivations: the work that a timing would show. */
@@ -56,9 +56,9 @@ export interface HttpWorld {
   /** The stored id of a customer, by his address. */
   customerId(client: SessionClient): Promise<string>;
   /** Puts money on a customer's balance. */
-  give(client: SessionClient, cents: bigint): Promise<void>;
+  creditBalance(client: SessionClient, cents: bigint): Promise<void>;
   /** What the audit log says of a customer, oldest first: `server.create ok`. */
-  audits(client: SessionClient): Promise<string[]>;
+  auditLines(client: SessionClient): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -74,14 +74,14 @@ export interface HttpWorldOptions {
 }
 
 export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<HttpWorld> {
-  const scratch = await scratchDatabase();
+  const scratch = await openScratchDatabase();
   const { db } = scratch;
   await db.run(`insert into service (mode, key_check) values ('sandbox', 'of a test')`);
   const clock = new OffsetClock();
   const passwords = new CountingHasher({ queueMax: options.passwordQueue ?? 64 });
   const log: string[] = [];
   const outage: HttpWorld['outage'] = { error: null };
-  const service = { ...parts(db, clock, log), passwords, ...breakableDatabase(db, outage) };
+  const service = { ...simulatedService(db, clock, log), passwords, ...breakableDatabase(db, outage) };
   if (options.catalogue) await loadSandbox(service);
   const limits = {
     ...{ signupsPerHour: 0, signinFailuresPerHour: 0, tokenFailuresPerHour: 0 },
@@ -91,7 +91,7 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
       provision: { capacity: 1e6, refillPerS: 1e6 },
     },
   };
-  const app = buildHttp({
+  const app = buildHttpServer({
     service,
     settings: {
       ...{
@@ -114,7 +114,7 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
     await app.close();
     await scratch.close();
   };
-  const visitor = () => SessionClient.into(app);
+  const visitor = () => SessionClient.forApp(app);
   const customer = async () => {
     const client = visitor();
     await client.signUp();
@@ -123,8 +123,8 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
   return {
     ...{ app, db, service, clock, passwords, outage, log, visitor, customer, close },
     customerId: (client) => customerId(db, client),
-    give: async (client, cents) => give(db, await customerId(db, client), cents),
-    audits: async (client) => audits(db, await customerId(db, client)),
+    creditBalance: async (client, cents) => creditBalance(db, await customerId(db, client), cents),
+    auditLines: async (client) => auditLines(db, await customerId(db, client)),
   };
 }
 
@@ -134,13 +134,13 @@ async function customerId(db: OpenDatabase, client: SessionClient): Promise<stri
   return row.id;
 }
 
-async function give(db: OpenDatabase, customerId: string, amountCents: bigint): Promise<void> {
+async function creditBalance(db: OpenDatabase, customerId: string, amountCents: bigint): Promise<void> {
   const fact = `gift:${randomUUID()}`;
   const gift = { customerId, amountCents, fact, description: 'a gift' };
   await credit(db, { ...gift, account: 'adjustments', type: 'adjustment' }, new Date());
 }
 
-async function audits(db: OpenDatabase, customerId: string): Promise<string[]> {
+async function auditLines(db: OpenDatabase, customerId: string): Promise<string[]> {
   // Rows of one millisecond in the order they were written.
   const rows = await db.rows<{ line: string }>(
     `select action || ' ' || result as line from audit_events where customer_id = $1 order by created_at, ctid`,
@@ -178,7 +178,7 @@ function breakable(db: OpenDatabase, outage: HttpWorld['outage']): Database {
   };
 }
 
-function parts(db: OpenDatabase, clock: OffsetClock, log: string[]): Omit<Service, 'passwords'> {
+function simulatedService(db: OpenDatabase, clock: OffsetClock, log: string[]): Omit<Service, 'passwords'> {
   const stream = new Writable({
     write: (line, _encoding, done) => {
       log.push(String(line));

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { AttemptLimiter, networkOf } from '../../src/http/attempts.ts';
+import { AttemptLimiter, addressNetwork } from '../../src/http/attempt-limiter.ts';
 import { HOUR_MS } from '../../src/kernel/time.ts';
-import { RUNS } from '../support/runs.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
 describe('attempts an hour', () => {
   it('are counted per address, and come back with time', () => {
     let now = 0;
     const limiter = new AttemptLimiter(3, () => now);
-    const take = (address = '192.0.2.1') => limiter.take(address);
+    const take = (address = '192.0.2.1') => limiter.consume(address);
     assert.deepEqual([take(), take(), take(), take()], [0, 0, 0, 1200]);
     assert.equal(take('192.0.2.2'), 0);
     now += HOUR_MS / 3;
@@ -20,8 +20,8 @@ describe('attempts an hour', () => {
   it('that were none of those counted are given back', () => {
     const limiter = new AttemptLimiter(2, () => 0);
     for (let attempt = 0; attempt < 50; attempt++) {
-      assert.equal(limiter.take('192.0.2.1'), 0);
-      limiter.giveBack('192.0.2.1');
+      assert.equal(limiter.consume('192.0.2.1'), 0);
+      limiter.refund('192.0.2.1');
     }
   });
 
@@ -29,18 +29,18 @@ describe('attempts an hour', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 0, max: 2 ** 41 }), (perHour, now) => {
         const limiter = new AttemptLimiter(perHour, () => now);
-        const granted = Array.from({ length: perHour + 5 }, () => limiter.take('x')).filter(
+        const granted = Array.from({ length: perHour + 5 }, () => limiter.consume('x')).filter(
           (wait) => wait === 0,
         );
         assert.equal(granted.length, perHour);
       }),
-      { numRuns: RUNS },
+      { numRuns: PROPERTY_RUNS },
     );
   });
 
   it('are not counted where the limit is 0', () => {
     const limiter = new AttemptLimiter(0);
-    assert.ok(Array.from({ length: 1000 }, () => limiter.take('192.0.2.1')).every((wait) => wait === 0));
+    assert.ok(Array.from({ length: 1000 }, () => limiter.consume('192.0.2.1')).every((wait) => wait === 0));
   });
 
   it('know an IPv6 visitor by his /64 and an IPv4 one by his address', () => {
@@ -51,10 +51,10 @@ describe('attempts an hour', () => {
       ['::1', '::2'],
       ['fe80::1%eth0', 'fe80::2'],
     ] as const;
-    for (const [one, other] of same) assert.equal(networkOf(one), networkOf(other));
-    assert.notEqual(networkOf('2001:db8:0:1::1'), networkOf('2001:db8:0:2::1'));
-    assert.notEqual(networkOf('192.0.2.7'), networkOf('192.0.2.8'));
-    assert.equal(networkOf('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2');
+    for (const [one, other] of same) assert.equal(addressNetwork(one), addressNetwork(other));
+    assert.notEqual(addressNetwork('2001:db8:0:1::1'), addressNetwork('2001:db8:0:2::1'));
+    assert.notEqual(addressNetwork('192.0.2.7'), addressNetwork('192.0.2.8'));
+    assert.equal(addressNetwork('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2');
   });
 });
 

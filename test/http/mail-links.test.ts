@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DAY_MS, HOUR_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
-import { tasksDuty } from '../../src/workers/tasks.ts';
-import { mailed, mailedPath, tokenOf } from '../support/mailed.ts';
+import { tasksJob } from '../../src/workers/tasks.ts';
+import { queuedMails, lastMailedPath, tokenFromPath } from '../support/queued-mails.ts';
 import { PanelClient, problemOf } from '../support/panel-client.ts';
-import { type Answer, PASSWORD, type SessionClient } from '../support/session-client.ts';
+import { type SessionResponse, PASSWORD, type SessionClient } from '../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
-import { account, own, use } from './link-world.ts';
+import { getAccount, postAccountAction, submitMailedLink } from './account-links.ts';
 
 const NEW = 'an altogether new one';
 
@@ -21,19 +21,19 @@ describe('links in mails', () => {
   const later = (ms: number) => {
     world.clock.offsetMs += ms;
   };
-  const confirmPath = (address: string) => mailedPath(world.service, 'confirm_address', address);
-  const resetPath = (address: string) => mailedPath(world.service, 'reset_password', address);
+  const confirmPath = (address: string) => lastMailedPath(world.service, 'confirm_address', address);
+  const resetPath = (address: string) => lastMailedPath(world.service, 'reset_password', address);
 
-  async function askReset(email: string): Promise<Answer> {
+  async function askReset(email: string): Promise<SessionResponse> {
     const answer = await world.visitor().post('/auth-api.php', { action: 'request_reset', email });
-    await tasksDuty(world.service).run();
+    await tasksJob(world.service).run();
     return answer;
   }
 
   const reset = (client: SessionClient, path: string, password = NEW) =>
     client.post('/auth-api.php', {
       action: 'reset',
-      token: tokenOf(path),
+      token: tokenFromPath(path),
       password,
       password_confirm: password,
     });
@@ -44,20 +44,20 @@ describe('links in mails', () => {
     const page = await world.visitor().get(path);
     assert.equal(page.status, 200);
     assert.ok(page.text.includes(client.email) && !/<script>|\son\w+=/.test(page.text));
-    assert.equal((await account(client)).email_confirmed, false);
+    assert.equal((await getAccount(client)).email_confirmed, false);
     for (const browser of [world.visitor(), world.visitor(), client]) {
-      const answer = await use(browser, path);
+      const answer = await submitMailedLink(browser, path);
       assert.equal(answer.status, 200, 'a second click says the same');
       assert.match(answer.text, /is confirmed/);
     }
-    assert.equal((await account(client)).email_confirmed, true);
-    const audits = (await world.audits(client)).filter((line) => line.includes('confirm_address'));
+    assert.equal((await getAccount(client)).email_confirmed, true);
+    const audits = (await world.auditLines(client)).filter((line) => line.includes('confirm_address'));
     assert.deepEqual(audits, ['customer.confirm_address ok']);
   });
 
   it('no link is kept in a readable form', async () => {
     const client = await world.customer();
-    const token = tokenOf(await confirmPath(client.email));
+    const token = tokenFromPath(await confirmPath(client.email));
     for (const table of ['mails', 'mail_links', 'reset_requests']) {
       const rows = await world.db.rows<{ line: string }>(`select t::text as line from ${table} t`);
       assert.ok(!rows.some(({ line }) => line.includes(token)), table);
@@ -68,19 +68,19 @@ describe('links in mails', () => {
     const client = await world.customer();
     const old = await confirmPath(client.email);
     for (let sent = 1; sent < LIMITS.linkMailsPerHour; sent++) {
-      assert.equal((await own(client, { action: 'resend_confirmation' })).body.mailed, true);
+      assert.equal((await postAccountAction(client, { action: 'resend_confirmation' })).body.mailed, true);
     }
-    const refused = await own(client, { action: 'resend_confirmation' });
+    const refused = await postAccountAction(client, { action: 'resend_confirmation' });
     assert.deepEqual([refused.status, refused.body.error], [429, 'rate_limited']);
     assert.ok(Number(refused.body.retry_after_s) > 0);
     later(3 * DAY_MS);
     await client.signIn();
-    const over = await use(world.visitor(), old);
+    const over = await submitMailedLink(world.visitor(), old);
     assert.equal(over.status, 400);
     assert.match(over.text, /too old/);
-    await own(client, { action: 'resend_confirmation' });
-    assert.equal((await use(world.visitor(), await confirmPath(client.email))).status, 200);
-    assert.equal((await own(client, { action: 'resend_confirmation' })).body.mailed, false);
+    await postAccountAction(client, { action: 'resend_confirmation' });
+    assert.equal((await submitMailedLink(world.visitor(), await confirmPath(client.email))).status, 200);
+    assert.equal((await postAccountAction(client, { action: 'resend_confirmation' })).body.mailed, false);
   });
 
   it('asking for a new password is answered alike for any address, and only the account is mailed', async () => {
@@ -89,11 +89,11 @@ describe('links in mails', () => {
     const [known, unknown] = [await askReset(email), await askReset(nobody)];
     assert.deepEqual([known.status, known.text], [200, unknown.text]);
     assert.deepEqual(known.body, { ok: true });
-    assert.equal((await mailed(world.service, 'reset_password', email)).length, 1);
-    assert.equal((await mailed(world.service, 'reset_password', nobody)).length, 0);
+    assert.equal((await queuedMails(world.service, 'reset_password', email)).length, 1);
+    assert.equal((await queuedMails(world.service, 'reset_password', nobody)).length, 0);
     for (let asked = 0; asked < 10; asked++) assert.deepEqual((await askReset(email)).body, { ok: true });
     // The mail of the sign-up counts, too.
-    assert.equal((await mailed(world.service, 'reset_password', email)).length, LIMITS.linkMailsPerHour - 1);
+    assert.equal((await queuedMails(world.service, 'reset_password', email)).length, LIMITS.linkMailsPerHour - 1);
     const bad = await askReset('nonsense');
     assert.deepEqual([bad.status, bad.body.error], [400, 'bad_email']);
     const left = await world.db.rows('select from reset_requests');
@@ -112,7 +112,7 @@ describe('links in mails', () => {
     assert.equal((await client.get('/me.php')).body.logged_in, false);
     assert.equal((await client.signIn()).body.error, 'bad_credentials');
     assert.equal((await client.signIn(client.email, NEW)).body.ok, true);
-    assert.equal((await account(client)).email_confirmed, true, 'the link came from the mailbox');
+    assert.equal((await getAccount(client)).email_confirmed, true, 'the link came from the mailbox');
     const recovered = await client.post('/auth-api.php', {
       action: 'recover',
       email: client.email,
@@ -147,31 +147,31 @@ describe('links in mails', () => {
     const client = await world.customer();
     const asking = world.visitor();
     assert.match((await asking.get('/reset')).text, /Mail me a link/);
-    assert.match((await use(asking, '/reset', { email: client.email })).text, /Look into your mailbox/);
-    await tasksDuty(world.service).run();
+    assert.match((await submitMailedLink(asking, '/reset', { email: client.email })).text, /Look into your mailbox/);
+    await tasksJob(world.service).run();
     const path = await resetPath(client.email);
     const typed = { password: NEW, password_confirm: NEW };
     for (const browser of [world.visitor(), world.visitor()]) {
-      assert.equal((await use(browser, path, typed)).status, 200);
+      assert.equal((await submitMailedLink(browser, path, typed)).status, 200);
       assert.equal((await browser.get('/me.php')).body.email, client.email);
     }
     const other = { password: PASSWORD, password_confirm: PASSWORD };
-    assert.match((await use(world.visitor(), path, other)).text, /used before/);
-    const wrong = await use(world.visitor(), '/reset?token=nothing');
+    assert.match((await submitMailedLink(world.visitor(), path, other)).text, /used before/);
+    const wrong = await submitMailedLink(world.visitor(), '/reset?token=nothing');
     assert.match((await world.visitor().get('/reset?token=nothing')).text, /not valid/);
     assert.equal(wrong.status, 403, 'there was no form');
   });
 
   it('a form that is clicked twice sends one mail, and opens one session', async () => {
     const client = await world.customer();
-    const panel = PanelClient.into(world.app);
+    const panel = PanelClient.forApp(world.app);
     const asking = await panel.get('/reset');
     for (let click = 1; click <= 2; click++) {
       const asked = await panel.submit(asking, 'ask', { email: client.email });
       assert.match(asked.text, /Look into your mailbox/);
     }
-    await tasksDuty(world.service).run();
-    assert.equal((await mailed(world.service, 'reset_password', client.email)).length, 1);
+    await tasksJob(world.service).run();
+    assert.equal((await queuedMails(world.service, 'reset_password', client.email)).length, 1);
     const form = await panel.get(await resetPath(client.email));
     const differ = await panel.submit(form, 'reset', { password: NEW, password_confirm: PASSWORD });
     assert.match(problemOf(differ.text, 'password_confirm', 'reset') ?? '', /differ/);
@@ -186,22 +186,22 @@ describe('links in mails', () => {
 
   it('a form that is not one of ours, or comes from another site, is refused', async () => {
     const client = await world.customer();
-    const token = tokenOf(await confirmPath(client.email));
+    const token = tokenFromPath(await confirmPath(client.email));
     const forged = await world.visitor().post('/confirm', { token }, { token: 'f'.repeat(64) });
     assert.equal(forged.status, 403);
     assert.match(forged.headers.get('content-type') ?? '', /^text\/html/);
     const elsewhere = { headers: { origin: 'https://evil.example' } };
     assert.equal((await client.post('/confirm', { token }, elsewhere)).status, 403);
-    assert.equal((await account(client)).email_confirmed, false);
+    assert.equal((await getAccount(client)).email_confirmed, false);
   });
 
   it('a new password makes what was asked for with the old one worthless', async () => {
     const client = await world.customer();
     const wanted = `wanted-${client.email}`;
-    await own(client, { action: 'change_email', email: wanted });
+    await postAccountAction(client, { action: 'change_email', email: wanted });
     await askReset(client.email);
     const [change, again] = [await confirmPath(wanted), await resetPath(client.email)];
-    await own(client, { action: 'change_password', new_password: NEW });
+    await postAccountAction(client, { action: 'change_password', new_password: NEW });
     assert.equal((await world.visitor().get(change)).status, 404);
     assert.equal((await reset(world.visitor(), again)).body.reason, 'unknown');
   });
@@ -212,9 +212,9 @@ describe('links in mails', () => {
     const path = await resetPath(client.email);
     await world.db.run('update customers set frozen_at = now() where email = $1', [client.email]);
     assert.equal((await reset(world.visitor(), path)).body.error, 'account_frozen');
-    assert.match((await use(world.visitor(), await confirmPath(client.email))).text, /frozen/);
+    assert.match((await submitMailedLink(world.visitor(), await confirmPath(client.email))).text, /frozen/);
     assert.equal(
-      (await own(client, { action: 'change_email', email: 'a@b.example' })).body.error,
+      (await postAccountAction(client, { action: 'change_email', email: 'a@b.example' })).body.error,
       'account_frozen',
     );
   });

@@ -82,7 +82,7 @@ describe('the money endpoints', () => {
   describe('/deploy-api.php', () => {
     it('orders a server and shows its price in euros', async () => {
       const client = await world.customer();
-      await world.give(client, 100_000n);
+      await world.creditBalance(client, 100_000n);
       const answer = await client.post('/deploy-api.php', { ...SERVER, billing: 12 });
       assert.equal(answer.status, 200);
       const { ok, server_id, monthly_eur, total_eur, redirect } = answer.body;
@@ -97,7 +97,7 @@ describe('the money endpoints', () => {
 
     it('says what is missing from the balance and where to top up', async () => {
       const client = await world.customer();
-      await world.give(client, 100n);
+      await world.creditBalance(client, 100n);
       const { status, body } = await client.post('/deploy-api.php', SERVER);
       assert.deepEqual([status, body.ok, body.error, body.have], [200, false, 'insufficient_balance', 1]);
       assert.equal(Number(body.deficit).toFixed(2), (Number(body.need) - 1).toFixed(2));
@@ -130,13 +130,13 @@ describe('the money endpoints', () => {
 
     it('makes a double click one server, one charge and one audit row', async () => {
       const client = await world.customer();
-      await world.give(client, 100_000n);
+      await world.creditBalance(client, 100_000n);
       const answers = await Promise.all([1, 2, 3].map(() => client.post('/deploy-api.php', SERVER, key)));
       assert.equal(new Set(answers.map((one) => one.text)).size, 1);
       assert.equal(answers[0]?.body.ok, true);
       assert.equal(new Set(answers.map((one) => one.headers.get('x-request-id'))).size, 1);
       assert.equal(answers.filter((one) => one.headers.get('idempotent-replayed') === 'true').length, 2);
-      assert.deepEqual((await world.audits(client)).filter((line) => line === 'server.create ok').length, 1);
+      assert.deepEqual((await world.auditLines(client)).filter((line) => line === 'server.create ok').length, 1);
     });
 
     it('with another request is 409, and its CSRF value is no part of the request', async () => {
@@ -157,7 +157,7 @@ describe('the money endpoints', () => {
       answers.push(await client.post('/topup-api.php', cancel, key));
       for (const answer of answers) assert.deepEqual([answer.status, answer.body], [200, { ok: true }]);
       assert.equal(answers.filter((one) => one.headers.get('idempotent-replayed') === 'true').length, 2);
-      assert.deepEqual(await world.audits(client), [
+      assert.deepEqual(await world.auditLines(client), [
         'customer.sign_up ok',
         'topup.create ok',
         'topup.cancel ok',
@@ -169,7 +169,7 @@ describe('the money endpoints', () => {
     it('keeps no refusal', async () => {
       const client = await world.customer();
       assert.equal((await client.post('/deploy-api.php', SERVER, key)).body.error, 'insufficient_balance');
-      await world.give(client, 100_000n);
+      await world.creditBalance(client, 100_000n);
       assert.equal((await client.post('/deploy-api.php', SERVER, key)).body.ok, true);
     });
 

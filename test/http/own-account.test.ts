@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { generateKey } from 'openpgp';
 import { LIMITS } from '../../src/spec/limits.ts';
-import { mailed } from '../support/mailed.ts';
+import { queuedMails } from '../support/queued-mails.ts';
 import { PASSWORD, type SessionClient } from '../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
-import { account, own } from './link-world.ts';
+import { getAccount, postAccountAction } from './account-links.ts';
 
 interface Listed {
   readonly id: string;
@@ -22,11 +22,11 @@ describe('the account itself, over /account-api.php', () => {
   after(() => world.close());
 
   const list = async (client: SessionClient) =>
-    (await own(client, { action: 'list_sessions' })).body.sessions as Listed[];
+    (await postAccountAction(client, { action: 'list_sessions' })).body.sessions as Listed[];
 
   it('shows itself to its owner', async () => {
     const client = await world.customer();
-    const { body } = await own(client, { action: 'get_account' });
+    const { body } = await postAccountAction(client, { action: 'get_account' });
     assert.match(String(body.created_at), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
     assert.deepEqual(body, {
       ok: true,
@@ -57,26 +57,26 @@ describe('the account itself, over /account-api.php', () => {
     }
     const stranger = await world.customer();
     for (const id of [sessions[0]?.id ?? '', 'sess_nothing', '']) {
-      const refused = await own(stranger, { action: 'end_session', id });
+      const refused = await postAccountAction(stranger, { action: 'end_session', id });
       assert.deepEqual([refused.status, refused.body.error], [404, 'not_found']);
     }
-    assert.deepEqual((await own(client, { action: 'end_session', id: sessions[0]?.id ?? '' })).body, {
+    assert.deepEqual((await postAccountAction(client, { action: 'end_session', id: sessions[0]?.id ?? '' })).body, {
       ok: true,
     });
     assert.equal((await other.get('/me.php')).body.logged_in, false);
     assert.equal((await list(client)).length, 1);
-    assert.deepEqual((await own(client, { action: 'end_session', id: sessions[1]?.id ?? '' })).body, {
+    assert.deepEqual((await postAccountAction(client, { action: 'end_session', id: sessions[1]?.id ?? '' })).body, {
       ok: true,
     });
     assert.equal((await client.get('/me.php')).body.logged_in, false);
-    assert.equal((await world.audits(client)).filter((line) => line === 'customer.end_session ok').length, 2);
+    assert.equal((await world.auditLines(client)).filter((line) => line === 'customer.end_session ok').length, 2);
   });
 
   it('is mailed of a sign-in, but not of the sign-up, and not without end', async () => {
     const client = await world.customer();
-    assert.equal((await mailed(world.service, 'new_sign_in', client.email)).length, 0);
+    assert.equal((await queuedMails(world.service, 'new_sign_in', client.email)).length, 0);
     await client.signIn();
-    const mails = await mailed(world.service, 'new_sign_in', client.email);
+    const mails = await queuedMails(world.service, 'new_sign_in', client.email);
     assert.deepEqual(
       mails.map(({ data }) => data.country),
       ['XX'],
@@ -88,7 +88,7 @@ describe('the account itself, over /account-api.php', () => {
       [LIMITS.signInMailsPerHour],
     );
     await client.signIn();
-    const after = await mailed(world.service, 'new_sign_in', client.email);
+    const after = await queuedMails(world.service, 'new_sign_in', client.email);
     assert.equal(after.length, LIMITS.signInMailsPerHour);
   });
 
@@ -96,24 +96,24 @@ describe('the account itself, over /account-api.php', () => {
     const client = await world.customer();
     const { publicKey, privateKey } = await generateKey({ userIDs: [{ name: 'me' }] });
     for (const openpgp_key of ['not a key', privateKey, 'x'.repeat(70_000)]) {
-      const refused = await own(client, { action: 'set_openpgp_key', openpgp_key });
+      const refused = await postAccountAction(client, { action: 'set_openpgp_key', openpgp_key });
       assert.deepEqual([refused.status, refused.body.error], [200, 'bad_openpgp_key']);
       assert.equal(refused.body.field, 'openpgp_key');
     }
     const wrong = { action: 'set_openpgp_key', openpgp_key: publicKey, current_password: 'not it' };
-    assert.equal((await own(client, wrong)).body.error, 'bad_credentials');
-    const set = (await own(client, { action: 'set_openpgp_key', openpgp_key: publicKey })).body;
+    assert.equal((await postAccountAction(client, wrong)).body.error, 'bad_credentials');
+    const set = (await postAccountAction(client, { action: 'set_openpgp_key', openpgp_key: publicKey })).body;
     assert.match(String(set.openpgp_fingerprint), /^[0-9A-F]{40,64}$/);
-    const shown = async () => (await account(client)).openpgp_fingerprint;
+    const shown = async () => (await getAccount(client)).openpgp_fingerprint;
     assert.equal(await shown(), set.openpgp_fingerprint);
     assert.equal(
-      (await own(client, { action: 'set_openpgp_key', openpgp_key: '' })).body.openpgp_fingerprint,
+      (await postAccountAction(client, { action: 'set_openpgp_key', openpgp_key: '' })).body.openpgp_fingerprint,
       null,
     );
     assert.equal(await shown(), null);
     // Once for each change, and none for what was so already.
-    await own(client, { action: 'set_openpgp_key', openpgp_key: '' });
-    const mails = await mailed(world.service, 'openpgp_key_changed', client.email);
+    await postAccountAction(client, { action: 'set_openpgp_key', openpgp_key: '' });
+    const mails = await queuedMails(world.service, 'openpgp_key_changed', client.email);
     assert.deepEqual(
       mails.map(({ to, data }) => [to, data.fingerprint]),
       [
@@ -126,9 +126,9 @@ describe('the account itself, over /account-api.php', () => {
   it('is mailed of a change of its password, at the address that it has then, and not without end', async () => {
     const client = await world.customer();
     const change = { action: 'change_password', new_password: PASSWORD };
-    assert.equal((await own(client, { ...change, current_password: 'not it' })).body.ok, false);
-    assert.equal((await own(client, change)).body.ok, true);
-    const mails = () => mailed(world.service, 'password_changed', client.email);
+    assert.equal((await postAccountAction(client, { ...change, current_password: 'not it' })).body.ok, false);
+    assert.equal((await postAccountAction(client, change)).body.ok, true);
+    const mails = () => queuedMails(world.service, 'password_changed', client.email);
     assert.deepEqual(
       (await mails()).map(({ to, data }) => [to, data.country]),
       [[client.email, 'XX']],
@@ -139,18 +139,18 @@ describe('the account itself, over /account-api.php', () => {
          from mails, generate_series(2, $1::int) n where kind = 'password_changed'`,
       [LIMITS.accountMailsPerHour],
     );
-    assert.equal((await own(client, change)).body.ok, true);
+    assert.equal((await postAccountAction(client, change)).body.ok, true);
     assert.equal((await mails()).length, LIMITS.accountMailsPerHour);
   });
 
   it('is deleted at once when nothing stands in the way, and its address may sign up anew', async () => {
     const client = await world.customer();
-    await world.give(client, 1234n);
+    await world.creditBalance(client, 1234n);
     assert.equal(
-      (await own(client, { action: 'delete_account', current_password: 'no' })).body.error,
+      (await postAccountAction(client, { action: 'delete_account', current_password: 'no' })).body.error,
       'bad_credentials',
     );
-    const answer = await own(client, { action: 'delete_account' });
+    const answer = await postAccountAction(client, { action: 'delete_account' });
     assert.deepEqual(answer.body, { ok: true, completed: true, forfeited_usd: 12.34 });
     assert.equal((await client.signIn()).body.error, 'bad_credentials');
     assert.equal((await client.signUp()).body.ok, true);

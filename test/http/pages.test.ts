@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Html, html } from '../../src/panel/html.ts';
 import { PANEL_PATHS, topupPath } from '../../src/spec/paths.ts';
-import { RUNS } from '../support/runs.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
 /** Whoever only reads is given no cookie. */
@@ -17,7 +17,7 @@ describe('the html template', () => {
         const inner = printed.slice('<a title="'.length, -'</a>'.length);
         assert.ok(!/[<'`]/.test(inner) && inner.split('"').length === 2 && inner.split('>').length === 2);
       }),
-      { numRuns: RUNS * 10 },
+      { numRuns: PROPERTY_RUNS * 10 },
     );
     assert.equal(html`${'<b> & "c"'}`.text, '&#60;b&#62; &#38; &#34;c&#34;');
   });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { RUNS } from '../support/runs.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 /** Each endpoint with a body that it would take, were there such an address. */
@@ -20,7 +20,7 @@ const NAMES = Object.keys(BODIES) as Name[];
 
 const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
-const wrong = fc.oneof(
+const wrongValue = fc.oneof(
   fc.constantFrom<unknown>(
     ...[null, true, false, '', ' ', [], {}, ['LTC'], { coin: 'LTC' }, 'a\u0000b', '\u0000', 'a\nb', '\ud800'],
     ...[
@@ -96,16 +96,16 @@ const contentType = fc.constantFrom(
 );
 
 /** A body of the endpoint in which some fields are missing, wrong or too many. */
-function spoilt(name: Name): fc.Arbitrary<string> {
+function invalidBody(name: Name): fc.Arbitrary<string> {
   const fields = Object.entries(BODIES[name]).map(([field, right]) =>
     fc.oneof(
       fc.constant([[field, right]]),
-      wrong.map((value) => [[field, value]]),
+      wrongValue.map((value) => [[field, value]]),
       fc.constant([]),
     ),
   );
   const more = fc.array(
-    fc.tuple(fc.constantFrom('coin', 'advance', '__proto__', '', 'x'.repeat(90)), wrong),
+    fc.tuple(fc.constantFrom('coin', 'advance', '__proto__', '', 'x'.repeat(90)), wrongValue),
     {
       maxLength: 1,
     },
@@ -153,11 +153,11 @@ describe('the sandbox', () => {
   for (const name of NAMES) {
     it(`answers bad input at ${name} in shape`, async () => {
       const property = fc.asyncProperty(
-        fc.oneof({ weight: 3, arbitrary: spoilt(name) }, raw),
+        fc.oneof({ weight: 3, arbitrary: invalidBody(name) }, raw),
         contentType,
         async (payload, type) => inShape(await post(name, payload, type), payload),
       );
-      await fc.assert(property, { numRuns: RUNS * 5 });
+      await fc.assert(property, { numRuns: PROPERTY_RUNS * 5 });
     });
 
     it(`names the field that is wrong, missing or not known at ${name}`, async () => {

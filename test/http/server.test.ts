@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
-import { exchange } from './socket.ts';
+import { exchangeRaw } from './socket.ts';
 
 interface LogLine {
   readonly level: number;
@@ -59,7 +59,7 @@ describe('the HTTP server', () => {
       `GET /%ff HTTP/1.1\r\n${host}\r\n`,
     ];
     for (const bytes of wrong) {
-      const [head = '', body = ''] = (await exchange(port, bytes)).split('\r\n\r\n');
+      const [head = '', body = ''] = (await exchangeRaw(port, bytes)).split('\r\n\r\n');
       assert.match(head, /^HTTP\/1\.1 400 /, bytes.slice(0, 60));
       assert.match(head, /x-request-id: req_[a-z2-7]{26}/i, bytes.slice(0, 60));
       // What reaches no surface is answered in REST's envelope, unless it was for the session surface.
@@ -77,18 +77,18 @@ describe('the HTTP server', () => {
     const lines = ['Expect: the best', 'Connection: Upgrade\r\nUpgrade: websocket'];
     for (const line of lines) {
       assert.match(
-        await exchange(port, `GET /me.php HTTP/1.1\r\nHost: x\r\n${line}\r\n\r\n`),
+        await exchangeRaw(port, `GET /me.php HTTP/1.1\r\nHost: x\r\n${line}\r\n\r\n`),
         /^HTTP\/1\.1 200 /,
       );
     }
     assert.match(
-      await exchange(port, 'HEAD /me.php HTTP/1.1\r\nHost: x\r\n\r\n'),
+      await exchangeRaw(port, 'HEAD /me.php HTTP/1.1\r\nHost: x\r\n\r\n'),
       /^HTTP\/1\.1 200 .*\r\n\r\n$/s,
     );
     // One that cannot be read has no body either.
     const long = `x: ${'y'.repeat(20_000)}`;
     assert.match(
-      await exchange(port, `HEAD /v1 HTTP/1.1\r\n${long}\r\n\r\n`),
+      await exchangeRaw(port, `HEAD /v1 HTTP/1.1\r\n${long}\r\n\r\n`),
       /^HTTP\/1\.1 400 .*\r\n\r\n$/s,
     );
   });

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 
 /** Sends the bytes and returns everything that came back until the server closed, or `quietMs` of silence after it began. */
-export async function exchange(port: number, bytes: string | Buffer, quietMs = 300): Promise<string> {
+export async function exchangeRaw(port: number, bytes: string | Buffer, quietMs = 300): Promise<string> {
   return await new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     let heard = '';

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
-import { tasksDuty } from '../../src/workers/tasks.ts';
-import { mailed, mailedPath, tokenOf } from '../support/mailed.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { tasksJob } from '../../src/workers/tasks.ts';
+import { queuedMails, lastMailedPath, tokenFromPath } from '../support/queued-mails.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { PASSWORD, type SessionClient } from '../support/session-client.ts';
-import { codeAt, wrongCode } from '../support/totp.ts';
+import { totpAt, wrongTotp } from '../support/totp.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
-import { account, own, use } from './link-world.ts';
+import { getAccount, postAccountAction, submitMailedLink } from './account-links.ts';
 
 const NEW = 'an altogether new one';
 
@@ -26,8 +26,8 @@ describe('a second factor, over the form endpoints', () => {
     });
 
   async function enable(client: SessionClient): Promise<string> {
-    const secret = String((await own(client, { action: 'enable_totp' })).body.secret);
-    const answer = await own(client, { action: 'enable_totp', code: codeAt(secret) });
+    const secret = String((await postAccountAction(client, { action: 'enable_totp' })).body.secret);
+    const answer = await postAccountAction(client, { action: 'enable_totp', code: totpAt(secret) });
     assert.deepEqual([answer.status, answer.body], [200, { ok: true, enabled: true }]);
     return secret;
   }
@@ -40,24 +40,24 @@ describe('a second factor, over the form endpoints', () => {
 
   async function resetLink(client: SessionClient): Promise<string> {
     await world.visitor().post('/auth-api.php', { action: 'request_reset', email: client.email });
-    await tasksDuty(world.service).run();
-    return await mailedPath(world.service, 'reset_password', client.email);
+    await tasksJob(world.service).run();
+    return await lastMailedPath(world.service, 'reset_password', client.email);
   }
 
   it('is begun with the password, switched on with a code, and asked for at the next sign-in', async () => {
     const client = await world.customer();
-    const wrong = await own(client, { action: 'enable_totp', current_password: 'not it' });
+    const wrong = await postAccountAction(client, { action: 'enable_totp', current_password: 'not it' });
     assert.deepEqual([wrong.status, wrong.body.error], [200, 'bad_credentials']);
-    const begun = await own(client, { action: 'enable_totp' });
+    const begun = await postAccountAction(client, { action: 'enable_totp' });
     const secret = String(begun.body.secret);
     assert.deepEqual(Object.keys(begun.body), ['ok', 'secret', 'uri']);
     assert.ok(String(begun.body.uri).startsWith('otpauth://totp/Skerry:'));
-    assert.equal((await account(client)).totp, false);
-    const bad = await own(client, { action: 'enable_totp', code: wrongCode(secret) });
+    assert.equal((await getAccount(client)).totp, false);
+    const bad = await postAccountAction(client, { action: 'enable_totp', code: wrongTotp(secret) });
     assert.deepEqual([bad.status, bad.body.error, bad.body.field], [200, 'bad_code', 'code']);
-    await own(client, { action: 'enable_totp', code: codeAt(secret) });
-    assert.equal((await account(client)).totp, true);
-    const again = await own(client, { action: 'enable_totp' });
+    await postAccountAction(client, { action: 'enable_totp', code: totpAt(secret) });
+    assert.equal((await getAccount(client)).totp, true);
+    const again = await postAccountAction(client, { action: 'enable_totp' });
     assert.deepEqual([again.status, again.body.error], [409, 'conflict_state']);
 
     await aWhileAgo(client);
@@ -66,11 +66,11 @@ describe('a second factor, over the form endpoints', () => {
       [without.status, without.body.error, without.body.field],
       [400, 'code_required', 'code'],
     );
-    const off = await signIn(client, { code: wrongCode(secret) });
+    const off = await signIn(client, { code: wrongTotp(secret) });
     assert.deepEqual([off.status, off.body.error], [400, 'bad_code']);
-    const stranger = await signIn(client, { password: 'not the password', code: codeAt(secret) });
+    const stranger = await signIn(client, { password: 'not the password', code: totpAt(secret) });
     assert.deepEqual([stranger.status, stranger.body.error], [400, 'bad_credentials']);
-    const code = codeAt(secret);
+    const code = totpAt(secret);
     const inside = await signIn(client, { code: `${code.slice(0, 3)} ${code.slice(3)}` });
     assert.deepEqual([inside.status, inside.body], [200, { ok: true, redirect: '/account' }]);
     assert.equal((await signIn(client, { code })).body.error, 'bad_code');
@@ -80,8 +80,8 @@ describe('a second factor, over the form endpoints', () => {
     const client = await world.customer();
     const secret = await enable(client);
     await aWhileAgo(client);
-    const off = (fields: Record<string, string>) => own(client, { action: 'disable_totp', ...fields });
-    const codes = [{ current_password: 'not it' }, {}, { code: wrongCode(secret) }];
+    const off = (fields: Record<string, string>) => postAccountAction(client, { action: 'disable_totp', ...fields });
+    const codes = [{ current_password: 'not it' }, {}, { code: wrongTotp(secret) }];
     const answers = [];
     for (const fields of codes) answers.push(await off(fields));
     assert.deepEqual(
@@ -92,9 +92,9 @@ describe('a second factor, over the form endpoints', () => {
         [200, 'bad_code'],
       ],
     );
-    assert.deepEqual((await off({ code: codeAt(secret) })).body, { ok: true });
+    assert.deepEqual((await off({ code: totpAt(secret) })).body, { ok: true });
     assert.equal((await signIn(client, {})).body.ok, true);
-    const audits = (await world.audits(client)).filter((line) => line.includes('totp'));
+    const audits = (await world.auditLines(client)).filter((line) => line.includes('totp'));
     assert.deepEqual(audits, [
       'customer.begin_totp ok',
       'customer.enable_totp ok',
@@ -111,10 +111,10 @@ describe('a second factor, over the form endpoints', () => {
         limited.visitor().post('/auth-api.php', {
           ...{ action: 'signin', email: client.email, password: PASSWORD, code },
         });
-      const secret = String((await own(client, { action: 'enable_totp' })).body.secret);
-      await own(client, { action: 'enable_totp', code: codeAt(secret) });
+      const secret = String((await postAccountAction(client, { action: 'enable_totp' })).body.secret);
+      await postAccountAction(client, { action: 'enable_totp', code: totpAt(secret) });
       const errors: unknown[] = [];
-      for (const code of ['', '', '', wrongCode(secret), wrongCode(secret), codeAt(secret)]) {
+      for (const code of ['', '', '', wrongTotp(secret), wrongTotp(secret), totpAt(secret)]) {
         errors.push((await enter(code)).body.error);
       }
       const missing = Array.from({ length: 3 }, () => 'code_required');
@@ -133,7 +133,7 @@ describe('a second factor, over the form endpoints', () => {
     });
     assert.equal(recovered.body.ok, true);
     assert.equal((await signIn(client, { password: NEW })).body.ok, true);
-    const told = (await mailed(world.service, 'totp_changed', client.email)).map(({ data }) => data.by);
+    const told = (await queuedMails(world.service, 'totp_changed', client.email)).map(({ data }) => data.by);
     assert.deepEqual(told, ['customer', 'recovery_code']);
   });
 
@@ -145,46 +145,46 @@ describe('a second factor, over the form endpoints', () => {
     const browser = world.visitor();
     assert.match((await browser.get(path)).text, /name="code" .*autocomplete="one-time-code"/);
     const passwords = { password: NEW, password_confirm: NEW };
-    const missing = await use(browser, path, passwords);
+    const missing = await submitMailedLink(browser, path, passwords);
     assert.deepEqual([missing.status, /asks for a one-time code/.test(missing.text)], [400, true]);
-    const wrong = await use(browser, path, { ...passwords, code: wrongCode(secret) });
+    const wrong = await submitMailedLink(browser, path, { ...passwords, code: wrongTotp(secret) });
     assert.deepEqual([wrong.status, /wrong, too old/.test(wrong.text)], [400, true]);
-    const byForm = { action: 'reset', token: tokenOf(path), ...passwords };
+    const byForm = { action: 'reset', token: tokenFromPath(path), ...passwords };
     assert.equal((await browser.post('/auth-api.php', byForm)).body.error, 'code_required');
-    const code = codeAt(secret);
+    const code = totpAt(secret);
     for (const click of [1, 2]) {
-      assert.equal((await use(browser, path, { ...passwords, code })).status, 200, `click ${click}`);
+      assert.equal((await submitMailedLink(browser, path, { ...passwords, code })).status, 200, `click ${click}`);
     }
-    const other = await use(world.visitor(), path, { ...passwords, code: wrongCode(secret) });
+    const other = await submitMailedLink(world.visitor(), path, { ...passwords, code: wrongTotp(secret) });
     assert.equal(other.status, 400, 'the password that was just set is not enough');
     assert.equal((await browser.get('/me.php')).body.email, client.email);
-    assert.equal((await account(browser)).totp, true);
+    assert.equal((await getAccount(browser)).totp, true);
   });
 
   it(
     'closes a link with which it is guessed at, and neither the account nor the next link',
-    IN_FULL,
+    FULL_ONLY,
     async () => {
       const client = await world.customer();
       const secret = await enable(client);
       const passwords = { password: NEW, password_confirm: NEW };
       const reset = (path: string, code: string) =>
-        world.visitor().post('/auth-api.php', { action: 'reset', token: tokenOf(path), ...passwords, code });
-      for (let link = 0; link < LIMITS.totpWrongPerHour / LIMITS.totpWrongPerLink; link++) {
+        world.visitor().post('/auth-api.php', { action: 'reset', token: tokenFromPath(path), ...passwords, code });
+      for (let link = 0; link < LIMITS.totpFailuresPerHour / LIMITS.totpFailuresPerLink; link++) {
         const path = await resetLink(client);
-        for (let wrong = 0; wrong < LIMITS.totpWrongPerLink; wrong++) {
-          assert.equal((await reset(path, wrongCode(secret))).body.error, 'bad_code');
+        for (let wrong = 0; wrong < LIMITS.totpFailuresPerLink; wrong++) {
+          assert.equal((await reset(path, wrongTotp(secret))).body.error, 'bad_code');
         }
         await aWhileAgo(client);
-        const { status, body } = await reset(path, codeAt(secret));
+        const { status, body } = await reset(path, totpAt(secret));
         assert.deepEqual([status, body.error, body.reason], [400, 'bad_link', 'guessed']);
-        assert.match((await use(world.visitor(), path, passwords)).text, /Too many wrong one-time codes/);
+        assert.match((await submitMailedLink(world.visitor(), path, passwords)).text, /Too many wrong one-time codes/);
       }
-      assert.equal((await signIn(client, { code: codeAt(secret) })).body.ok, true, 'its owner gets in');
+      assert.equal((await signIn(client, { code: totpAt(secret) })).body.ok, true, 'its owner gets in');
       await aWhileAgo(client);
       const next = await resetLink(client);
-      const again = { code: codeAt(secret), current_password: PASSWORD };
-      assert.equal((await own(client, { action: 'disable_totp', ...again })).body.ok, true);
+      const again = { code: totpAt(secret), current_password: PASSWORD };
+      assert.equal((await postAccountAction(client, { action: 'disable_totp', ...again })).body.ok, true);
       assert.equal((await reset(next, '')).body.ok, true);
     },
   );
@@ -204,15 +204,15 @@ describe('a second factor, over the form endpoints', () => {
         days,
       ]);
       const next = `next-${former}`;
-      await own(client, { action: 'change_email', email: next });
-      await use(client, await mailedPath(world.service, 'confirm_address', next));
-      const [told] = await mailed(world.service, 'address_changed', former);
+      await postAccountAction(client, { action: 'change_email', email: next });
+      await submitMailedLink(client, await lastMailedPath(world.service, 'confirm_address', next));
+      const [told] = await queuedMails(world.service, 'address_changed', former);
       const undo = told?.data.undo?.path ?? '';
       const passwords = { password: NEW, password_confirm: NEW };
-      const first = await use(world.visitor(), undo, passwords);
+      const first = await submitMailedLink(world.visitor(), undo, passwords);
       assert.equal(first.status, isDropped ? 200 : 400, `${ageDays} days`);
       if (!isDropped) {
-        assert.equal((await use(world.visitor(), undo, { ...passwords, code: codeAt(secret) })).status, 200);
+        assert.equal((await submitMailedLink(world.visitor(), undo, { ...passwords, code: totpAt(secret) })).status, 200);
       }
       const entered = await signIn(client, { password: NEW });
       assert.equal(entered.body.error, isDropped ? undefined : 'code_required');
@@ -222,9 +222,9 @@ describe('a second factor, over the form endpoints', () => {
   it('is gone with the account', async () => {
     const client = await world.customer();
     await enable(client);
-    assert.equal((await own(client, { action: 'delete_account' })).body.ok, true);
+    assert.equal((await postAccountAction(client, { action: 'delete_account' })).body.ok, true);
     assert.equal((await client.signUp()).body.ok, true);
-    assert.equal((await account(client)).totp, false);
+    assert.equal((await getAccount(client)).totp, false);
     assert.equal((await signIn(client, {})).body.ok, true);
   });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decimalText, parseExact, unitsOf } from '../../src/kernel/exact-json.ts';
-import { RUNS } from '../support/runs.ts';
+import { toPlainDecimal, parseExactJson, parseCoinAmount } from '../../src/kernel/exact-json.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 
 describe('an amount in a node’s JSON', () => {
   it('is read to its last digit, whatever a double makes of it', () => {
@@ -13,16 +13,16 @@ describe('an amount in a node’s JSON', () => {
         (units, decimals) => {
           const digits = units.toString().padStart(decimals + 1, '0');
           const text = `{"amount":${digits.slice(0, -decimals)}.${digits.slice(-decimals)}}`;
-          const { amount } = parseExact(text) as { amount: unknown };
-          assert.equal(unitsOf(amount, decimals), units);
+          const { amount } = parseExactJson(text) as { amount: unknown };
+          assert.equal(parseCoinAmount(amount, decimals), units);
         },
       ),
-      { numRuns: RUNS },
+      { numRuns: PROPERTY_RUNS },
     );
   });
 
   it('may be whole, large, or written with an exponent', () => {
-    const read = (text: string) => unitsOf(parseExact(text), 8);
+    const read = (text: string) => parseCoinAmount(parseExactJson(text), 8);
     assert.deepEqual(['1', '21000000', '1e-8', '2.5E-7', '0', '1.5e1'].map(read), [
       100_000_000n,
       2_100_000_000_000_000n,
@@ -31,19 +31,19 @@ describe('an amount in a node’s JSON', () => {
       0n,
       1_500_000_000n,
     ]);
-    assert.equal(unitsOf(parseExact('123456789012345678901234567890'), 0), 123456789012345678901234567890n);
+    assert.equal(parseCoinAmount(parseExactJson('123456789012345678901234567890'), 0), 123456789012345678901234567890n);
   });
 
   it('is none when it is negative, finer than the coin, or no number', () => {
     for (const value of [-1, '-0.1', '0.000000001', 'x', null, undefined, {}, Number.NaN]) {
-      assert.throws(() => unitsOf(value, 8), /amount that is none/);
+      assert.throws(() => parseCoinAmount(value, 8), /amount that is none/);
     }
   });
 });
 
 describe('a number in a feed’s JSON', () => {
   it('is plain decimal text, with all its digits', () => {
-    const read = (text: string) => decimalText(parseExact(text));
+    const read = (text: string) => toPlainDecimal(parseExactJson(text));
     assert.deepEqual(
       ['7', '60000.10', '"60010.10000"', '0.123456789012345678', '2.5e-7', '1.5E+3'].map(read),
       ['7', '60000.10', '60010.10000', '0.123456789012345678', '0.00000025', '1500.0'],
@@ -52,9 +52,9 @@ describe('a number in a feed’s JSON', () => {
 
   it('is none when it is negative, endless, or no number', () => {
     for (const value of [-1, '-0.1', 'x', '', ' 1', '1,5', '1e99', '1e-99', null, undefined, {}, [], true]) {
-      assert.equal(decimalText(value), undefined, String(value));
+      assert.equal(toPlainDecimal(value), undefined, String(value));
     }
-    assert.equal(decimalText(Number.NaN), undefined);
-    assert.equal(decimalText(Number.POSITIVE_INFINITY), undefined);
+    assert.equal(toPlainDecimal(Number.NaN), undefined);
+    assert.equal(toPlainDecimal(Number.POSITIVE_INFINITY), undefined);
   });
 });

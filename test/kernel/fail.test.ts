@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { ROUTES } from '../../src/http/v1/routes.ts';
 import {
-  balanceTooLow,
+  insufficientBalance,
   Failure,
   fail,
   notFound,
-  quotaReached,
+  quotaExceeded,
   unknownReference,
 } from '../../src/kernel/fail.ts';
 import { FAILURES, type FailureCode } from '../../src/spec/errors.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
-import { REFERENCES } from '../../src/spec/refusal-words.ts';
+import { REFERENCE_TARGETS } from '../../src/spec/error-messages.ts';
 
-function caught(refuse: () => never): Failure {
+function captureFailure(refuse: () => never): Failure {
   try {
     return refuse();
   } catch (error) {
@@ -23,7 +23,7 @@ function caught(refuse: () => never): Failure {
 }
 
 test('a refusal carries its code, its further members and the message of the table', () => {
-  const failure = caught(() => fail('limit_reached', { limit: 50 }));
+  const failure = captureFailure(() => fail('limit_reached', { limit: 50 }));
   assert.equal(failure.code, 'limit_reached');
   assert.deepEqual(failure.extras, { limit: 50 });
   assert.equal(failure.message, FAILURES.limit_reached.message);
@@ -31,12 +31,12 @@ test('a refusal carries its code, its further members and the message of the tab
 });
 
 test('a refusal may say it in words that fit better', () => {
-  assert.equal(caught(() => fail('bad_request', {}, 'Say it otherwise.')).message, 'Say it otherwise.');
+  assert.equal(captureFailure(() => fail('bad_request', {}, 'Say it otherwise.')).message, 'Say it otherwise.');
 });
 
 test('every failure of the table can be refused with', () => {
   for (const code of Object.keys(FAILURES) as FailureCode[]) {
-    const failure = caught(() => fail(code));
+    const failure = captureFailure(() => fail(code));
     assert.equal(failure.message, FAILURES[code].message);
     assert.deepEqual(failure.extras, {});
   }
@@ -44,33 +44,33 @@ test('every failure of the table can be refused with', () => {
 
 describe('what is refused most often', () => {
   it('says of a quota how much there may be and what makes room, whatever the operator allows', () => {
-    const failure = caught(() => quotaReached('tokens', 50));
+    const failure = captureFailure(() => quotaExceeded('tokens', 50));
     assert.deepEqual([failure.code, failure.extras], ['limit_reached', { limit: 50 }]);
     assert.equal(failure.message, 'An account may have at most 50 API tokens; revoke one first.');
     for (const quota of Object.keys(QUOTAS) as (keyof typeof QUOTAS)[]) {
-      const { message, extras } = caught(() => quotaReached(quota, 1, { field: 'x', more: 'And so.' }));
+      const { message, extras } = captureFailure(() => quotaExceeded(quota, 1, { field: 'x', more: 'And so.' }));
       assert.match(message, /^[A-Z].* may (have|take) at most 1 .+; .+\. And so\.$/, quota);
       assert.deepEqual(extras, { field: 'x', limit: 1 });
     }
   });
 
   it('says of an unknown id in a body where those are that it may be, and never what it was', () => {
-    const failure = caught(() => unknownReference('ssh_keys.1'));
+    const failure = captureFailure(() => unknownReference('ssh_keys.1'));
     assert.deepEqual([failure.code, failure.extras], ['unknown_reference', { field: 'ssh_keys.1' }]);
     assert.equal(
       failure.message,
       'ssh_keys.1 names no SSH key of yours; GET /v1/ssh-keys shows what it may name.',
     );
     const paths = ROUTES.filter(({ method }) => method === 'GET').map(({ path }) => `/v1${path}`);
-    for (const { list } of Object.values(REFERENCES)) assert.ok(paths.includes(list), list);
+    for (const { list } of Object.values(REFERENCE_TARGETS)) assert.ok(paths.includes(list), list);
   });
 
   it('says of an unknown id in a path what there is none of', () => {
-    assert.equal(caught(() => notFound('server')).message, 'There is no such server in your account.');
+    assert.equal(captureFailure(() => notFound('server')).message, 'There is no such server in your account.');
   });
 
   it('says of a short balance what there is, what is needed and what is missing', () => {
-    const failure = caught(() => balanceTooLow(-50n, 2_000n));
+    const failure = captureFailure(() => insufficientBalance(-50n, 2_000n));
     assert.deepEqual(failure.extras, { have: -0.5, need: 20, deficit: 20.5 });
     assert.equal(
       failure.message,

@@ -7,25 +7,25 @@ import {
   ID_PREFIXES,
   type IdKind,
   newId,
-  newPublicNo,
-  newSecretText,
-  readId,
-  showId,
+  newPublicNumber,
+  newSecretToken,
+  parseId,
+  formatId,
 } from '../../src/kernel/ids.ts';
-import { RUNS } from '../support/runs.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 
 const NOW = new Date('2030-01-31T12:00:00Z');
 const KINDS = Object.keys(ID_PREFIXES) as IdKind[];
-const runs = { numRuns: RUNS * 20 };
+const runs = { numRuns: PROPERTY_RUNS * 20 };
 const uuid = fc.uuid();
 const kind = fc.constantFrom(...KINDS);
 
 test('an id is its prefix and 26 characters, and reads back as itself', () => {
   fc.assert(
     fc.property(uuid, kind, (id, of) => {
-      const shown = showId(of, id);
+      const shown = formatId(of, id);
       assert.match(shown, new RegExp(`^${ID_PREFIXES[of]}[a-z2-7]{26}$`));
-      assert.equal(readId(of, shown), id);
+      assert.equal(parseId(of, shown), id);
     }),
     runs,
   );
@@ -37,8 +37,8 @@ test('an id has one spelling: whatever else is read is no id', () => {
   fc.assert(
     fc.property(text, (letters) => {
       const shown = `srv_${letters}`;
-      const id = readId('server', shown);
-      if (id !== undefined) assert.equal(showId('server', id), shown);
+      const id = parseId('server', shown);
+      if (id !== undefined) assert.equal(formatId('server', id), shown);
       // The last letter holds three bits of the id: of its 32 spellings 8 are ids.
       assert.equal(id !== undefined, 'aeimquy4'.includes(letters.charAt(25)));
     }),
@@ -47,7 +47,7 @@ test('an id has one spelling: whatever else is read is no id', () => {
 });
 
 test('a text that is nearly an id is none', () => {
-  const shown = showId('server', newId(NOW));
+  const shown = formatId('server', newId(NOW));
   const letters = shown.slice(4);
   for (const text of [
     '',
@@ -66,7 +66,7 @@ test('a text that is nearly an id is none', () => {
     `top_${letters}`,
     '__proto__',
   ]) {
-    assert.equal(readId('server', text), undefined, JSON.stringify(text));
+    assert.equal(parseId('server', text), undefined, JSON.stringify(text));
   }
 });
 
@@ -74,7 +74,7 @@ test('an id of one kind is none of any other', () => {
   const id = newId(NOW);
   for (const one of KINDS) {
     for (const other of KINDS) {
-      assert.equal(readId(other, showId(one, id)), one === other ? id : undefined, `${one} as ${other}`);
+      assert.equal(parseId(other, formatId(one, id)), one === other ? id : undefined, `${one} as ${other}`);
     }
   }
 });
@@ -113,7 +113,7 @@ test('base32 is that of RFC 4648 in lower case, unpadded', () => {
 });
 
 test('public numbers are JSON numbers above zero that show no order', () => {
-  const numbers = Array.from({ length: 200 }, newPublicNo);
+  const numbers = Array.from({ length: 200 }, newPublicNumber);
   for (const number of numbers) {
     assert.ok(number > 0n && number < 1n << 53n);
     assert.equal(BigInt(JSON.stringify(Number(number))), number);
@@ -126,7 +126,7 @@ test('public numbers are JSON numbers above zero that show no order', () => {
 });
 
 test('an order reference is 128 random bits', () => {
-  const texts = Array.from({ length: 100 }, () => newSecretText());
+  const texts = Array.from({ length: 100 }, () => newSecretToken());
   for (const text of texts) assert.match(text, /^[a-z2-7]{26}$/);
   assert.equal(new Set(texts).size, texts.length);
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { describeError, faultLine } from '../../src/kernel/logger.ts';
+import { describeError, summarizeError } from '../../src/kernel/logger.ts';
 
 const LOGGER = new URL('../../src/kernel/logger.ts', import.meta.url).href;
 const CANARY = 'canary-7f3a';
 
 /** What a process that runs `body` with a `log` writes to stderr. */
-function written(body: string, level = 'trace'): string {
+function captureLog(body: string, level = 'trace'): string {
   const source = `import { createLogger } from ${JSON.stringify(LOGGER)};
     const log = createLogger(${JSON.stringify(level)});
     const CANARY = ${JSON.stringify(CANARY)};
@@ -27,7 +27,7 @@ const NAMES = [
 ];
 
 test('no canary under the name of a secret is ever written, at any level of a line', () => {
-  const text = written(`
+  const text = captureLog(`
     for (const name of ${JSON.stringify(NAMES)}) {
       const secret = { [name]: CANARY };
       log.info(secret, 'bare');
@@ -41,7 +41,7 @@ test('no canary under the name of a secret is ever written, at any level of a li
 });
 
 test('a line is one JSON object with its time in UTC and its message, and no host or process', () => {
-  const lines = written(`log.info({ orders: 3 }, 'two\\nlines'); log.debug('kept');`).trimEnd().split('\n');
+  const lines = captureLog(`log.info({ orders: 3 }, 'two\\nlines'); log.debug('kept');`).trimEnd().split('\n');
   const [line = {}, ...others] = lines.map((text) => JSON.parse(text) as Record<string, unknown>);
   assert.equal(others.length, 1);
   assert.deepEqual(Object.keys(line).sort(), ['level', 'msg', 'orders', 'time']);
@@ -50,17 +50,17 @@ test('a line is one JSON object with its time in UTC and its message, and no hos
 });
 
 test('lines below the level are not written', () => {
-  const text = written(`log.info('below'); log.warn('at it'); log.error('above');`, 'warn');
+  const text = captureLog(`log.info('below'); log.warn('at it'); log.error('above');`, 'warn');
   assert.match(text, /at it.*\n.*above/);
   assert.doesNotMatch(text, /below/);
 });
 
 test('what was logged just before the process ends is written', () => {
-  assert.match(written(`log.error('the last word'); process.exit(0);`), /the last word/);
+  assert.match(captureLog(`log.error('the last word'); process.exit(0);`), /the last word/);
 });
 
 test('an error is written without what a database or an HTTP client hangs on it', () => {
-  const text = written(`
+  const text = captureLog(`
     const cause = new Error('the cause says ' + CANARY);
     const error = Object.assign(new Error('duplicate key', { cause }), {
       code: '23505', detail: 'Key (email)=(' + CANARY + ') already exists.', where: CANARY,
@@ -108,7 +108,7 @@ test('a message is kept without the secrets and the addresses in it', () => {
 });
 
 test('a fault is one line, without what moves a terminal’s cursor or turns text around', () => {
-  assert.equal(faultLine(new Error('it\u001b[2J says\r\n\u202eno\u0000\u0007')), 'it [2J says no');
+  assert.equal(summarizeError(new Error('it\u001b[2J says\r\n\u202eno\u0000\u0007')), 'it [2J says no');
 });
 
 test('a message that holds none of them stays as it is', () => {

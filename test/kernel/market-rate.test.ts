@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { judgePrices, type Price, type RateRules } from '../../src/kernel/market-rate.ts';
+import { evaluatePrices, type Price, type RateRules } from '../../src/kernel/market-rate.ts';
 import { parseDecimal, parseUnits } from '../../src/kernel/money.ts';
-import { RUNS } from '../support/runs.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 
 const NOW = new Date('2030-05-01T12:00:00Z');
 const RULES: RateRules = { maxAgeS: 300, sourcesMin: 2, maxSpreadPercent: 3 };
@@ -12,51 +12,51 @@ function price(usd: string, ageS = 0, source = `source of ${usd}`): Price {
   return { source, usd, quotedAt: new Date(NOW.getTime() - ageS * 1_000) };
 }
 
-function judge(texts: readonly string[], rules: Partial<RateRules> = {}) {
-  return judgePrices(
+function evaluate(texts: readonly string[], rules: Partial<RateRules> = {}) {
+  return evaluatePrices(
     texts.map((usd) => price(usd)),
     { ...RULES, ...rules },
     NOW,
   );
 }
 
-function rateOf(texts: readonly string[], rules: Partial<RateRules> = {}): string {
-  const { rate } = judge(texts, rules);
+function evaluateRate(texts: readonly string[], rules: Partial<RateRules> = {}): string {
+  const { rate } = evaluate(texts, rules);
   return 'usd' in rate ? rate.usd : assert.fail(rate.fault);
 }
 
-function faultOf(prices: readonly Price[], rules: Partial<RateRules> = {}): string {
-  const { rate } = judgePrices(prices, { ...RULES, ...rules }, NOW);
+function evaluateFault(prices: readonly Price[], rules: Partial<RateRules> = {}): string {
+  const { rate } = evaluatePrices(prices, { ...RULES, ...rules }, NOW);
   return 'fault' in rate ? rate.fault : assert.fail(`there is a rate, ${rate.usd}`);
 }
 
 describe('a rate', () => {
   it('is the price in the middle, or the mean of the two there', () => {
-    assert.equal(rateOf(['60001', '60000', '60002']), '60001');
-    assert.equal(rateOf(['60000', '60001']), '60000.5');
-    assert.equal(rateOf(['60000', '60003', '60000.5', '60001']), '60000.75');
-    assert.equal(rateOf(['0.25'], { sourcesMin: 1 }), '0.25');
+    assert.equal(evaluateRate(['60001', '60000', '60002']), '60001');
+    assert.equal(evaluateRate(['60000', '60001']), '60000.5');
+    assert.equal(evaluateRate(['60000', '60003', '60000.5', '60001']), '60000.75');
+    assert.equal(evaluateRate(['0.25'], { sourcesMin: 1 }), '0.25');
   });
 
   it('has twelve digits after the point at most, rounded down, and loses none before', () => {
-    assert.equal(rateOf(['0.120000000001', '0.120000000002']), '0.120000000001');
-    assert.equal(rateOf(['0.1234567890129', '0.1234567890129']), '0.123456789012');
-    assert.equal(rateOf(['123456789.123456789012', '123456789.123456789012']), '123456789.123456789012');
-    assert.equal(rateOf(['60010.10000', '60010.1']), '60010.1');
+    assert.equal(evaluateRate(['0.120000000001', '0.120000000002']), '0.120000000001');
+    assert.equal(evaluateRate(['0.1234567890129', '0.1234567890129']), '0.123456789012');
+    assert.equal(evaluateRate(['123456789.123456789012', '123456789.123456789012']), '123456789.123456789012');
+    assert.equal(evaluateRate(['60010.10000', '60010.1']), '60010.1');
   });
 
   it('needs so many fresh prices', () => {
     assert.match(
-      faultOf([price('1', 0, 'kraken')]),
+      evaluateFault([price('1', 0, 'kraken')]),
       /^1 of the prices not older than 300 s, 2 needed: kraken 1$/,
     );
-    assert.match(faultOf([]), /^no price is not older than 300 s, 2 needed$/);
-    assert.equal(judge([]).spreadPercent, null);
+    assert.match(evaluateFault([]), /^no price is not older than 300 s, 2 needed$/);
+    assert.equal(evaluate([]).spreadPercent, null);
   });
 
   it('takes no price that is too old, or of a time to come', () => {
     const prices = [price('100', 300), price('101', 300.001), price('102', -60), price('103', -60.001)];
-    const { fresh, rate } = judgePrices(prices, RULES, NOW);
+    const { fresh, rate } = evaluatePrices(prices, RULES, NOW);
     assert.deepEqual(
       fresh.map(({ usd }) => usd),
       ['100', '102'],
@@ -66,27 +66,27 @@ describe('a rate', () => {
 
   it('is none when the prices lie further apart than allowed, by however little', () => {
     // Three percent of the median, 100, and a trillionth more.
-    assert.equal(rateOf(['98.5', '101.5']), '100');
-    assert.equal(rateOf(['98.5', '100', '101.5']), '100');
-    const beyond = judge(['98.5', '100', '101.500000000001']);
+    assert.equal(evaluateRate(['98.5', '101.5']), '100');
+    assert.equal(evaluateRate(['98.5', '100', '101.5']), '100');
+    const beyond = evaluate(['98.5', '100', '101.500000000001']);
     assert.ok('fault' in beyond.rate);
     assert.match(
       beyond.rate.fault,
       /^prices lie 3\.01 % apart, 3 % is allowed: .*98\.5, .*100, .*101\.500000000001$/,
     );
-    assert.equal(rateOf(['99.99', '100', '100'], { maxSpreadPercent: 0.01 }), '100');
-    assert.ok('fault' in judge(['99.9899', '100', '100'], { maxSpreadPercent: 0.01 }).rate);
+    assert.equal(evaluateRate(['99.99', '100', '100'], { maxSpreadPercent: 0.01 }), '100');
+    assert.ok('fault' in evaluate(['99.9899', '100', '100'], { maxSpreadPercent: 0.01 }).rate);
   });
 
   it('says how far its prices lie apart', () => {
-    assert.equal(judge(['100', '100']).spreadPercent, '0');
-    assert.equal(judge(['60000', '60001']).spreadPercent, '0.01');
-    assert.equal(judge(['100', '101', '102']).spreadPercent, '1.99');
+    assert.equal(evaluate(['100', '100']).spreadPercent, '0');
+    assert.equal(evaluate(['60000', '60001']).spreadPercent, '0.01');
+    assert.equal(evaluate(['100', '101', '102']).spreadPercent, '1.99');
   });
 
   it('is never made of what is no price', () => {
     for (const usd of ['0', '0.0', '', '-1', 'x', '1e3'])
-      assert.throws(() => judge([usd, '1']), RangeError, usd);
+      assert.throws(() => evaluate([usd, '1']), RangeError, usd);
   });
 });
 
@@ -128,21 +128,21 @@ function atRank(order: readonly bigint[], rank: number): bigint {
 
 describe('whatever the prices are', () => {
   const check = (body: (texts: readonly string[]) => void) =>
-    fc.assert(fc.property(many, body), { numRuns: 20 * RUNS });
+    fc.assert(fc.property(many, body), { numRuns: 20 * PROPERTY_RUNS });
 
   it('the rate is their median, never above it and less than a trillionth below', () =>
     check((texts) => {
       const order = ranked(texts);
       const n = order.length;
       const twice = atRank(order, Math.ceil(n / 2) - 1) + atRank(order, Math.floor(n / 2));
-      const twiceRate = 2n * (parseUnits(rateOf(texts, ANY_SPREAD), DIGITS) ?? assert.fail());
+      const twiceRate = 2n * (parseUnits(evaluateRate(texts, ANY_SPREAD), DIGITS) ?? assert.fail());
       assert.ok(twiceRate <= twice && twice - twiceRate < 2n * 10n ** BigInt(DIGITS - 12));
     }));
 
   it('their order does not matter', () =>
     check((texts) => {
-      assert.equal(rateOf([...texts].reverse(), ANY_SPREAD), rateOf(texts, ANY_SPREAD));
-      assert.equal(rateOf([...texts].sort(), ANY_SPREAD), rateOf(texts, ANY_SPREAD));
+      assert.equal(evaluateRate([...texts].reverse(), ANY_SPREAD), evaluateRate(texts, ANY_SPREAD));
+      assert.equal(evaluateRate([...texts].sort(), ANY_SPREAD), evaluateRate(texts, ANY_SPREAD));
     }));
 
   it('there is a rate exactly when the spread is not greater than allowed', () => {
@@ -162,21 +162,21 @@ describe('whatever the prices are', () => {
         const twice = atRank(order, Math.ceil(n / 2) - 1) + atRank(order, Math.floor(n / 2));
         const spread = atRank(order, n - 1) - atRank(order, 0);
         const fits = 2n * spread * 10_000n <= BigInt(Math.round(maxSpreadPercent * 100)) * twice;
-        assert.equal('usd' in judge(texts, { sourcesMin: 1, maxSpreadPercent }).rate, fits);
+        assert.equal('usd' in evaluate(texts, { sourcesMin: 1, maxSpreadPercent }).rate, fits);
       }),
-      { numRuns: 20 * RUNS },
+      { numRuns: 20 * PROPERTY_RUNS },
     );
   });
 
   it('one source among three or more cannot take the rate beyond what the others say', () => {
     fc.assert(
       fc.property(fc.array(usd, { minLength: 2, maxLength: 6 }), usd, (honest, lie) => {
-        const rate = parseUnits(rateOf([...honest, lie], ANY_SPREAD), DIGITS) ?? assert.fail();
+        const rate = parseUnits(evaluateRate([...honest, lie], ANY_SPREAD), DIGITS) ?? assert.fail();
         const order = ranked(honest);
         assert.ok(rate <= atRank(order, order.length - 1));
         assert.ok(rate + 10n ** BigInt(DIGITS - 12) > atRank(order, 0));
       }),
-      { numRuns: 20 * RUNS },
+      { numRuns: 20 * PROPERTY_RUNS },
     );
   });
 });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
-  centsNumber,
-  centsText,
-  coinDue,
-  coinWorth,
+  centsToUsd,
+  formatCents,
+  coinUnitsDue,
+  coinValueCents,
   convertCents,
   formatUnits,
   mulDiv,
@@ -13,9 +13,9 @@ import {
   parseUnits,
 } from '../../src/kernel/money.ts';
 import { COINS } from '../../src/spec/coins.ts';
-import { RUNS } from '../support/runs.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 
-const runs = { numRuns: RUNS * 20 };
+const runs = { numRuns: PROPERTY_RUNS * 20 };
 const amount = fc.bigInt({ min: 0n, max: 10n ** 24n });
 const divisor = fc.bigInt({ min: 1n, max: 10n ** 12n });
 const coin = fc.constantFrom(...COINS);
@@ -69,9 +69,9 @@ test('negative values and a divisor of zero are refused, never rounded', () => {
 test('the coin that is due is worth what was asked, and one unit less is not', () => {
   fc.assert(
     fc.property(amountCents, rate, coin, (cents, usd, { decimals }) => {
-      const due = coinDue(cents, usd, decimals);
-      assert.ok(coinWorth(due, usd, decimals) >= cents);
-      assert.ok(coinWorth(due - 1n, usd, decimals) < cents);
+      const due = coinUnitsDue(cents, usd, decimals);
+      assert.ok(coinValueCents(due, usd, decimals) >= cents);
+      assert.ok(coinValueCents(due - 1n, usd, decimals) < cents);
     }),
     runs,
   );
@@ -81,8 +81,8 @@ test('a payment in parts is never credited more than the whole', () => {
   const units = fc.bigInt({ min: 0n, max: 10n ** 22n });
   fc.assert(
     fc.property(units, units, rate, coin, (one, other, usd, { decimals }) => {
-      const parts = coinWorth(one, usd, decimals) + coinWorth(other, usd, decimals);
-      const whole = coinWorth(one + other, usd, decimals);
+      const parts = coinValueCents(one, usd, decimals) + coinValueCents(other, usd, decimals);
+      const whole = coinValueCents(one + other, usd, decimals);
       assert.ok(parts <= whole && whole <= parts + 1n);
     }),
     runs,
@@ -91,8 +91,8 @@ test('a payment in parts is never credited more than the whole', () => {
 
 test('a rate of zero, a negative one and one that is no decimal are refused', () => {
   for (const text of ['0', '0.00', '-1', '', '1e3', 'NaN', '1,5', ' 1', '.5', '1.', '0x10', '1'.repeat(31)]) {
-    assert.throws(() => coinDue(100n, text, 8), RangeError, text);
-    assert.throws(() => coinWorth(100n, text, 8), RangeError, text);
+    assert.throws(() => coinUnitsDue(100n, text, 8), RangeError, text);
+    assert.throws(() => coinValueCents(100n, text, 8), RangeError, text);
     assert.throws(() => convertCents(100n, text), RangeError, text);
   }
 });
@@ -131,17 +131,17 @@ test('text of units drops the zeros at its end unless they are wanted', () => {
   assert.equal(formatUnits(1n, 8), '0.00000001');
   assert.equal(formatUnits(-1999n, 2), '-19.99');
   assert.equal(formatUnits(7n, 0), '7');
-  assert.equal(centsText(1990n), '19.90');
-  assert.equal(centsText(-5n), '-0.05');
+  assert.equal(formatCents(1990n), '19.90');
+  assert.equal(formatCents(-5n), '-0.05');
 });
 
 test('cents as a JSON number print as they are, up to more than anybody has', () => {
-  assert.equal(JSON.stringify(centsNumber(1999n)), '19.99');
-  assert.equal(JSON.stringify(centsNumber(-30n)), '-0.3');
+  assert.equal(JSON.stringify(centsToUsd(1999n)), '19.99');
+  assert.equal(JSON.stringify(centsToUsd(-30n)), '-0.3');
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n }), (cents) => {
-      assert.equal(BigInt(Math.round(centsNumber(cents) * 100)), cents);
-      assert.equal(centsNumber(cents).toFixed(2), centsText(cents).replace(/^-(0\.00)$/, '$1'));
+      assert.equal(BigInt(Math.round(centsToUsd(cents) * 100)), cents);
+      assert.equal(centsToUsd(cents).toFixed(2), formatCents(cents).replace(/^-(0\.00)$/, '$1'));
     }),
     runs,
   );

@@ -16,7 +16,7 @@ function replaceArgon2(derive: Argon2): Mock<Argon2> {
 }
 
 /** Derivations that end when told. */
-function heldArgon2() {
+function blockedArgon2() {
   const held: Derived[] = [];
   const spy = replaceArgon2((_kind, _parameters, done) => held.push(done));
   return {
@@ -26,17 +26,17 @@ function heldArgon2() {
       const done = held.shift();
       assert.ok(done, 'no derivation is under way');
       done(error, Buffer.alloc(32));
-      await turns();
+      await flushMicrotasks();
     },
   };
 }
 
 /** Lets every promise that can go on do so. */
-async function turns(): Promise<void> {
+async function flushMicrotasks(): Promise<void> {
   for (let n = 0; n < 20; n++) await Promise.resolve();
 }
 
-const refusal = async (attempt: Promise<unknown>) => {
+const captureFailure = async (attempt: Promise<unknown>) => {
   const error: unknown = await attempt.catch((reason: unknown) => reason);
   assert.ok(error instanceof Failure);
   return error;
@@ -111,9 +111,9 @@ describe('the cost of a sign-in', () => {
 describe('many passwords at once', () => {
   it('are derived two at a time', async () => {
     const hasher = new PasswordHasher({ queueMax: 8 });
-    const argon2 = heldArgon2();
+    const argon2 = blockedArgon2();
     const all = Array.from({ length: 5 }, (_, n) => hasher.verify(`password ${n}`, null));
-    await turns();
+    await flushMicrotasks();
     for (const begun of [2, 3, 4, 5, 5]) {
       assert.equal(argon2.begun(), begun);
       await argon2.end();
@@ -123,10 +123,10 @@ describe('many passwords at once', () => {
 
   it('wait in a queue that is bounded: one too many is told to come back', async () => {
     const hasher = new PasswordHasher({ queueMax: 3 });
-    const argon2 = heldArgon2();
+    const argon2 = blockedArgon2();
     const all = Array.from({ length: 5 }, () => hasher.hash('a long password'));
-    await turns();
-    const refused = await refusal(hasher.hash('a long password'));
+    await flushMicrotasks();
+    const refused = await captureFailure(hasher.hash('a long password'));
     assert.equal(refused.code, 'maintenance');
     assert.deepEqual(refused.extras, { retry_after_s: 5 });
     assert.equal(argon2.begun(), 2);
@@ -140,10 +140,10 @@ describe('many passwords at once', () => {
 
   it('are let in after one whose derivation failed', async () => {
     const hasher = new PasswordHasher({ queueMax: 8 });
-    const argon2 = heldArgon2();
+    const argon2 = blockedArgon2();
     const all = Array.from({ length: 3 }, () => hasher.hash('a long password'));
     const outcome = Promise.allSettled(all);
-    await turns();
+    await flushMicrotasks();
     await argon2.end(new Error('out of memory'));
     assert.equal(argon2.begun(), 3);
     await argon2.end();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { feedProblem, parseQuoteSources } from '../../src/kernel/quote-sources.ts';
+import { validateFeedUrl, parseQuoteSources } from '../../src/kernel/quote-sources.ts';
 import { COIN_CODES } from '../../src/spec/coins.ts';
 import {
   pricedAs,
@@ -9,7 +9,7 @@ import {
   type QuoteSource,
 } from '../../src/spec/quote-sources.ts';
 
-function refusal(text: string): string {
+function parseErrorMessage(text: string): string {
   try {
     parseQuoteSources(text);
   } catch (error) {
@@ -31,32 +31,32 @@ describe('who is asked for prices', () => {
 
   it('is refused when there is no such source, and the right name is offered', () => {
     assert.match(
-      refusal('kraken,cracken'),
+      parseErrorMessage('kraken,cracken'),
       /no source; .*kraken, bitfinex, coinbase, coingecko; did you mean kraken\?/,
     );
-    assert.match(refusal('toString'), /no source/);
-    assert.match(refusal('__proto__=https://x.example'), /no source/);
-    assert.match(refusal('Kraken'), /did you mean kraken/);
+    assert.match(parseErrorMessage('toString'), /no source/);
+    assert.match(parseErrorMessage('__proto__=https://x.example'), /no source/);
+    assert.match(parseErrorMessage('Kraken'), /did you mean kraken/);
   });
 
   it('is refused twice, and when it is nobody', () => {
-    assert.match(refusal('kraken,bitfinex,kraken=https://x.example'), /^kraken is there twice/);
-    assert.match(refusal(' , '), /^give at least one of kraken/);
-    assert.match(refusal(''), /^give at least one/);
+    assert.match(parseErrorMessage('kraken,bitfinex,kraken=https://x.example'), /^kraken is there twice/);
+    assert.match(parseErrorMessage(' , '), /^give at least one of kraken/);
+    assert.match(parseErrorMessage(''), /^give at least one/);
   });
 
   it('is refused where its place is none, or one on the way to which a price may be changed', () => {
     const places = ['', 'x', 'ftp://x.example', 'http://x.example', 'https://user:hunter2@x.example'];
     for (const place of [...places, 'https://x.example/?key=hunter2', 'https://x.example/#a']) {
-      assert.match(refusal(`kraken=${place}`), /^after kraken= give https:\/\/ and a host/, place);
-      assert.doesNotMatch(refusal(`kraken=${place}`), /hunter2|x\.example/);
+      assert.match(parseErrorMessage(`kraken=${place}`), /^after kraken= give https:\/\/ and a host/, place);
+      assert.doesNotMatch(parseErrorMessage(`kraken=${place}`), /hunter2|x\.example/);
     }
   });
 
   it('is a place for the euro by the same rule, path and all', () => {
-    assert.equal(feedProblem('https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml'), undefined);
-    assert.equal(feedProblem('http://localhost:8080/euro.xml'), undefined);
-    assert.match(feedProblem('http://www.ecb.europa.eu/') ?? '', /nobody may change a price on the way/);
+    assert.equal(validateFeedUrl('https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml'), undefined);
+    assert.equal(validateFeedUrl('http://localhost:8080/euro.xml'), undefined);
+    assert.match(validateFeedUrl('http://www.ecb.europa.eu/') ?? '', /nobody may change a price on the way/);
   });
 });
 
@@ -66,15 +66,15 @@ describe('the table of sources', () => {
       (name) => QUOTE_SOURCES[name],
     );
     for (const coin of COIN_CODES) {
-      const listing = exchanges.filter(({ names }) => names[pricedAs(coin)] !== undefined);
+      const listing = exchanges.filter(({ symbols }) => symbols[pricedAs(coin)] !== undefined);
       assert.ok(listing.length >= 2, coin);
     }
   });
 
   it('names no two coins alike', () => {
     for (const source of QUOTE_SOURCE_NAMES) {
-      const names = Object.values(QUOTE_SOURCES[source].names);
-      assert.equal(new Set(names).size, names.length, source);
+      const symbols = Object.values(QUOTE_SOURCES[source].symbols);
+      assert.equal(new Set(symbols).size, symbols.length, source);
     }
   });
 });

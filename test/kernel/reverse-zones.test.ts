@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isPrivateHost } from '../../src/kernel/private-host.ts';
-import { neededZones, ReverseZones, reverseName } from '../../src/kernel/reverse-zones.ts';
+import { requiredZones, ReverseZones, reverseName } from '../../src/kernel/reverse-zones.ts';
 
 const V6 = '1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.f.0.a.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.';
 const NONE = new ReverseZones([]);
-const needed = (block: string, zones: readonly string[] = []) =>
-  neededZones(block, new ReverseZones(zones)).map(({ zone, heldBy }) =>
-    heldBy === null ? zone : [zone, heldBy],
+const requiredZoneNames = (block: string, zones: readonly string[] = []) =>
+  requiredZones(block, new ReverseZones(zones)).map(({ zone, coveredBy }) =>
+    coveredBy === null ? zone : [zone, coveredBy],
   );
 
 test('the reverse name of an address is its parts from the last to the first', () => {
@@ -52,36 +52,36 @@ test('a zone for a part of a /24 holds the addresses that it names', () => {
 });
 
 test('a block needs a zone for each of its /24s, a /16 one, an IPv6 block one or as many as its length asks for', () => {
-  assert.deepEqual(needed('203.0.112.0/23'), ['112.0.203.in-addr.arpa.', '113.0.203.in-addr.arpa.']);
-  assert.deepEqual(needed('203.0.0.0/16'), ['0.203.in-addr.arpa.']);
-  assert.deepEqual(needed('2001:db8:1::/48'), ['1.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.']);
-  assert.deepEqual(needed('2001:db8:1::/55'), [
+  assert.deepEqual(requiredZoneNames('203.0.112.0/23'), ['112.0.203.in-addr.arpa.', '113.0.203.in-addr.arpa.']);
+  assert.deepEqual(requiredZoneNames('203.0.0.0/16'), ['0.203.in-addr.arpa.']);
+  assert.deepEqual(requiredZoneNames('2001:db8:1::/48'), ['1.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.']);
+  assert.deepEqual(requiredZoneNames('2001:db8:1::/55'), [
     '0.0.1.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.',
     '1.0.1.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.',
   ]);
-  assert.equal(needed('2001:db8::/33').length, 8);
+  assert.equal(requiredZoneNames('2001:db8::/33').length, 8);
 });
 
 test('zones above a block hold it, and zones below it when they hold all of it', () => {
-  assert.deepEqual(needed('203.0.113.0/24', ['0.203.in-addr.arpa.']), [
+  assert.deepEqual(requiredZoneNames('203.0.113.0/24', ['0.203.in-addr.arpa.']), [
     ['113.0.203.in-addr.arpa.', '0.203.in-addr.arpa.'],
   ]);
   const all = Array.from({ length: 256 }, (_, at) => `${at}.0.203.in-addr.arpa.`);
-  assert.equal(needed('203.0.0.0/16', all).length, 256);
-  assert.deepEqual(needed('203.0.0.0/16', all.slice(1))[0], '0.0.203.in-addr.arpa.');
-  assert.deepEqual(needed('2001:db8:1::/55', ['8.b.d.0.1.0.0.2.ip6.arpa.']), [
+  assert.equal(requiredZoneNames('203.0.0.0/16', all).length, 256);
+  assert.deepEqual(requiredZoneNames('203.0.0.0/16', all.slice(1))[0], '0.0.203.in-addr.arpa.');
+  assert.deepEqual(requiredZoneNames('2001:db8:1::/55', ['8.b.d.0.1.0.0.2.ip6.arpa.']), [
     ['0.0.1.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.', '8.b.d.0.1.0.0.2.ip6.arpa.'],
     ['1.0.1.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.', '8.b.d.0.1.0.0.2.ip6.arpa.'],
   ]);
 });
 
 test('less than a /24 has a zone that somebody else hands out', () => {
-  assert.deepEqual(neededZones('203.0.113.16/28', NONE), [
+  assert.deepEqual(requiredZones('203.0.113.16/28', NONE), [
     { zone: '113.0.203.in-addr.arpa.', heldBy: null, isShared: true },
   ]);
   const part = '16-31.113.0.203.in-addr.arpa.';
-  assert.equal(neededZones('203.0.113.16/28', new ReverseZones([part]))[0]?.heldBy, part);
-  assert.equal(neededZones('203.0.113.0/27', new ReverseZones([part]))[0]?.heldBy, null);
+  assert.equal(requiredZones('203.0.113.16/28', new ReverseZones([part]))[0]?.coveredBy, part);
+  assert.equal(requiredZones('203.0.113.0/27', new ReverseZones([part]))[0]?.coveredBy, null);
 });
 
 test('only this machine and private addresses are reached without the public internet', () => {

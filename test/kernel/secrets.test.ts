@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { deriveKey, digest, KeyRing, openWith, sameText, sealWith } from '../../src/kernel/secrets.ts';
-import { RUNS } from '../support/runs.ts';
+import { deriveKey, digest, KeyRing, openWith, timingSafeEqualText, sealWith } from '../../src/kernel/secrets.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 const OLD = `old:${key(1)}`;
@@ -15,7 +15,7 @@ test('what was sealed opens again, for the same purpose', () => {
     fc.property(plain, fc.string(), (bytes, purpose) => {
       assert.deepEqual(ring.open(purpose, ring.seal(purpose, bytes)), Buffer.from(bytes));
     }),
-    { numRuns: RUNS },
+    { numRuns: PROPERTY_RUNS },
   );
   assert.equal(ring.open('mail', ring.seal('mail', 'größer')).toString('utf8'), 'größer');
 });
@@ -45,7 +45,7 @@ test('a sealed value with any bit changed, or any part missing, does not open', 
       const cut = sealed.subarray(0, length % sealed.length);
       assert.throws(() => ring.open('x', `old.${cut.toString('base64url')}`), 'cut');
     }),
-    { numRuns: RUNS * 10 },
+    { numRuns: PROPERTY_RUNS * 10 },
   );
 });
 
@@ -125,9 +125,9 @@ test('a generated key list holds one key, another each time', () => {
 });
 
 test('texts are the same or they are not, whatever their lengths', () => {
-  assert.ok(sameText('', ''));
-  assert.ok(sameText('abc', 'abc'));
-  assert.ok(!sameText('abc', 'abd'));
-  assert.ok(!sameText('abc', 'abcd'));
+  assert.ok(timingSafeEqualText('', ''));
+  assert.ok(timingSafeEqualText('abc', 'abc'));
+  assert.ok(!timingSafeEqualText('abc', 'abd'));
+  assert.ok(!timingSafeEqualText('abc', 'abcd'));
   assert.equal(digest('abc').toString('hex').slice(0, 8), 'ba7816bf');
 });

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readSshPublicKey, SshKeyFault } from '../../src/kernel/ssh-public-key.ts';
-import { RUNS } from '../support/runs.ts';
+import { parseSshPublicKey, SshKeyError } from '../../src/kernel/ssh-public-key.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 
 const field = (bytes: Uint8Array | string) => {
   const body = Buffer.from(bytes as string, 'latin1');
@@ -42,11 +42,11 @@ const CURVES = [
   ['nistp521', 'secp521r1'],
 ] as const;
 
-function fault(text: string): SshKeyFault {
+function captureError(text: string): SshKeyError {
   try {
-    readSshPublicKey(text);
+    parseSshPublicKey(text);
   } catch (error) {
-    assert.ok(error instanceof SshKeyFault, String(error));
+    assert.ok(error instanceof SshKeyError, String(error));
     return error;
   }
   return assert.fail('the key was taken');
@@ -59,17 +59,17 @@ describe('a public key', () => {
       const [type = '', encoded = ''] = text.split(' ');
       const digest = createHash('sha256').update(Buffer.from(encoded, 'base64')).digest('base64');
       const fingerprint = `SHA256:${digest.replaceAll('=', '')}`;
-      assert.deepEqual(readSshPublicKey(text), { type, fingerprint, text });
+      assert.deepEqual(parseSshPublicKey(text), { type, fingerprint, text });
     }
   });
 
   it('is kept as one line with its comment, whatever spaces were around it', () => {
-    const { text } = readSshPublicKey(ED25519);
+    const { text } = parseSshPublicKey(ED25519);
     assert.equal(
-      readSshPublicKey(`  ${ED25519.replace(' ', ' \t')}  me@my laptop, ünïcode \r\n`).text,
+      parseSshPublicKey(`  ${ED25519.replace(' ', ' \t')}  me@my laptop, ünïcode \r\n`).text,
       `${text} me@my laptop, ünïcode`,
     );
-    assert.equal(readSshPublicKey(`${text}   `).text, text);
+    assert.equal(parseSshPublicKey(`${text}   `).text, text);
   });
 
   it('that is something else is refused with the way out', () => {
@@ -93,7 +93,7 @@ describe('a public key', () => {
       [`${ED25519} \u202ecomment`, /comment/],
     ];
     for (const [text, says, issue = 'invalid_format'] of cases) {
-      const refused = fault(text);
+      const refused = captureError(text);
       assert.match(refused.message, says);
       assert.equal(refused.issue, issue, refused.message);
     }
@@ -126,12 +126,12 @@ describe('a public key', () => {
       line('ecdsa-sha2-nistp256', 'nistp256', Buffer.concat([Buffer.from([2]), off.subarray(1)])),
       line('ecdsa-sha2-nistp256', 'nistp256', Buffer.from([0])),
     ];
-    for (const text of bad) fault(text);
+    for (const text of bad) captureError(text);
   });
 
   it('of RSA has 2048 to 16384 bits', () => {
     for (const bits of [512, 1024, 2047, 16_385]) {
-      const refused = fault(rsa(bits));
+      const refused = captureError(rsa(bits));
       assert.equal(refused.issue, 'invalid_value');
       assert.deepEqual(refused.extras, { min: 2048, max: 16_384 });
       assert.match(refused.message, new RegExp(`has ${bits}\\.`));
@@ -145,11 +145,11 @@ describe('a public key', () => {
         fc.constantFrom(...['ssh-ed25519', 'ssh-rsa', 'ecdsa-sha2-nistp521']),
         (bytes, type) => {
           const encoded = Buffer.from(bytes).toString('base64');
-          const refused = fault(`${type} ${encoded}`);
+          const refused = captureError(`${type} ${encoded}`);
           assert.ok(encoded.length < 8 || !refused.message.includes(encoded));
         },
       ),
-      { numRuns: RUNS * 10 },
+      { numRuns: PROPERTY_RUNS * 10 },
     );
   });
 });
@@ -169,10 +169,10 @@ describe('ssh-keygen', () => {
       execFileSync('ssh-keygen', ['-q', '-t', type, ...size, '-N', '', '-C', 'me@here', '-f', file]);
       const said = execFileSync('ssh-keygen', ['-lf', `${file}.pub`], { encoding: 'utf8' });
       const written = readFileSync(`${file}.pub`, 'utf8');
-      const key = readSshPublicKey(written);
+      const key = parseSshPublicKey(written);
       assert.equal(key.fingerprint, said.split(' ')[1]);
       assert.equal(`${key.text}\n`, written);
-      assert.match(fault(readFileSync(file, 'utf8')).message, /private key/);
+      assert.match(captureError(readFileSync(file, 'utf8')).message, /private key/);
     }
   });
 });

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { OffsetClock } from '../../src/kernel/clock.ts';
-import { addMonths, HOUR_MS, parseRfc3339, rfc3339, sessionTime } from '../../src/kernel/time.ts';
-import { RUNS } from '../support/runs.ts';
+import { addMonths, HOUR_MS, parseRfc3339, formatRfc3339, formatSessionTime } from '../../src/kernel/time.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 
-const runs = { numRuns: RUNS * 20 };
+const runs = { numRuns: PROPERTY_RUNS * 20 };
 const utc = (text: string) => new Date(`${text}Z`);
 const months = (from: string, count: number, anchorDay: number) =>
-  rfc3339(addMonths(utc(`${from}T10:20:30`), count, anchorDay)).slice(0, 10);
+  formatRfc3339(addMonths(utc(`${from}T10:20:30`), count, anchorDay)).slice(0, 10);
 
 test('a cycle that began on the 31st ends on the last day of short months and finds the 31st again', () => {
   assert.equal(months('2030-01-31', 1, 31), '2030-02-28');
@@ -59,8 +59,8 @@ test('cycles one after another end where one long cycle does, whatever the ancho
 
 test('a time is written in UTC as each surface writes it', () => {
   const time = new Date('2030-01-31T23:59:59.999+02:00');
-  assert.equal(rfc3339(time), '2030-01-31T21:59:59Z');
-  assert.equal(sessionTime(time), '2030-01-31 21:59:59');
+  assert.equal(formatRfc3339(time), '2030-01-31T21:59:59Z');
+  assert.equal(formatSessionTime(time), '2030-01-31 21:59:59');
 });
 
 test('RFC 3339 is read in all its spellings', () => {
@@ -129,7 +129,7 @@ test('a time that was written reads back to its second', () => {
   fc.assert(
     fc.property(time, (moment) => {
       const seconds = Math.floor(moment.getTime() / 1000);
-      assert.equal((parseRfc3339(rfc3339(moment))?.getTime() ?? 0) / 1000, seconds);
+      assert.equal((parseRfc3339(formatRfc3339(moment))?.getTime() ?? 0) / 1000, seconds);
     }),
     runs,
   );

@@ -8,29 +8,29 @@ import { solanaAddress } from '../../src/drivers/chain/addresses.ts';
 import { ed25519PublicKey } from '../../src/drivers/chain/simnet/seed-key.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import type { Action } from '../../src/spec/actions.ts';
-import { own } from '../http/link-world.ts';
-import { scratchFolder } from '../support/folder.ts';
+import { postAccountAction } from '../http/account-links.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { ScriptedDns } from '../support/scripted-dns.ts';
 import type { SessionClient } from '../support/session-client.ts';
-import { codeAt } from '../support/totp.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { totpAt } from '../support/totp.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, topUp, type World } from '../support/world.ts';
 
 let world: World;
 let customer: SessionClient;
-let leaver: SessionClient;
+let departing: SessionClient;
 let serverId: string;
-let held: readonly string[];
+let withheld: readonly string[];
 let address: string;
 let webhookId: string;
 before(async () => {
   world = await startWorld();
   customer = await world.customer();
-  leaver = await world.customer();
-  await world.give(customer, 50_000n);
-  const begun = await own(customer, { action: 'enable_totp' });
-  await own(customer, { action: 'enable_totp', code: codeAt(String(begun.body.secret)) });
-  const api = V1Client.over(world.url, await apiToken(customer));
+  departing = await world.customer();
+  await world.addBalance(customer, 50_000n);
+  const begun = await postAccountAction(customer, { action: 'enable_totp' });
+  await postAccountAction(customer, { action: 'enable_totp', code: totpAt(String(begun.body.secret)) });
+  const api = V1Client.forUrl(world.url, await createApiToken(customer));
   const order = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
   await customer.post('/deploy-api.php', { ...order, root_password: 'correct horse battery' });
   await world.settle();
@@ -45,7 +45,7 @@ before(async () => {
   address = free?.addr ?? '';
   await db.run(`update machines set state = 'wiping' where name = 'par-r1-1'`);
   await db.run(`insert into switches (name, on_, changed_at) values ('topup-credit', false, now())`);
-  held = [await topUp(world, customer, 40), await topUp(world, customer, 50)];
+  withheld = [await topUp(world, customer, 40), await topUp(world, customer, 50)];
 });
 after(() => world.close());
 
@@ -103,8 +103,8 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   'customers unfreeze': { args: () => [customer.email], audits: 'customer.unfreeze', of: 'customer' },
   'customers totp-off': { args: () => [customer.email], audits: 'customer.disable_totp', of: 'customer' },
   'customers show': 'reads',
-  'customers export': { args: () => [leaver.email], audits: 'customer.export', of: 'customer' },
-  'customers delete': { args: () => [leaver.email, '--yes'], audits: 'customer.delete', of: 'customer' },
+  'customers export': { args: () => [departing.email], audits: 'customer.export', of: 'customer' },
+  'customers delete': { args: () => [departing.email, '--yes'], audits: 'customer.delete', of: 'customer' },
   'servers list': 'reads',
   'servers show': 'reads',
   'servers freeze': {
@@ -122,10 +122,10 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   'topups list': 'reads',
   'topups show': 'reads',
   'topups held': 'reads',
-  'topups release': { args: () => [held[0] ?? ''], audits: 'topup.credit', of: 'customer' },
+  'topups release': { args: () => [withheld[0] ?? ''], audits: 'topup.credit', of: 'customer' },
   'topups refund': {
     args: () => [
-      held[1] ?? '',
+      withheld[1] ?? '',
       '--to',
       'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
       '--approved-by',
@@ -143,7 +143,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   'webhooks pause': { args: () => [webhookId], audits: 'webhook.update', of: 'customer' },
   'prices list': 'reads',
   'prices announce': { args: () => ['--plan', 's1', '--usd-month', '8.00'], audits: 'price.announce' },
-  'prices cancel': { args: () => [madeBy('prices announce')], audits: 'price.cancel' },
+  'prices cancel': { args: () => [createdBy('prices announce')], audits: 'price.cancel' },
   switch: { args: () => ['topup-credit', 'on'], audits: 'switch.set' },
   'maintenance list': 'reads',
   'maintenance start': {
@@ -156,14 +156,14 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
     args: () => ['--operation', 'volumes.create', '--order', 'Order 9'],
     audits: 'policy.block',
   },
-  'policy unblock': { args: () => [madeBy('policy block')], audits: 'policy.unblock' },
+  'policy unblock': { args: () => [createdBy('policy block')], audits: 'policy.unblock' },
 };
 
-const said = new Map<string, string>();
+const outputs = new Map<string, string>();
 
 /** The id that the command's line began with. */
-function madeBy(command: string): string {
-  return said.get(command)?.split(':')[0] ?? '';
+function createdBy(command: string): string {
+  return outputs.get(command)?.split(':')[0] ?? '';
 }
 
 function editedCatalogue(): string {
@@ -183,10 +183,10 @@ function poolFile(): string {
 
 async function run(argv: readonly string[]): Promise<{ code: number; said: string }> {
   const lines: string[] = [];
-  const say = (line: string) => void lines.push(line);
+  const write = (line: string) => void lines.push(line);
   const { service: opened, db } = world.opened;
   const service = argv[0] === 'dns' ? { ...opened, dns: new ScriptedDns([]) } : opened;
-  const doors = {
+  const resources = {
     settings: () => [],
     database: async () => db,
     service: async () => ({
@@ -195,8 +195,8 @@ async function run(argv: readonly string[]): Promise<{ code: number; said: strin
       coins: null,
     }),
   };
-  const terminal = { out: say, err: say, ask: async () => true };
-  const code = await runOperator(argv, doors, undefined, terminal);
+  const terminal = { out: write, err: write, ask: async () => true };
+  const code = await runOperator(argv, resources, undefined, terminal);
   return { code, said: lines.join('\n') };
 }
 
@@ -242,7 +242,7 @@ test('each leaves one row, in its customer’s log where it is about one, with n
     if (change === 'reads') continue;
     const ran = await run([...command.split(' '), ...change.args()]);
     assert.equal(ran.code, 0, `${command}: ${ran.said}`);
-    said.set(command, ran.said);
+    outputs.set(command, ran.said);
     const all = await rows();
     const made = all.filter(({ id }) => !known.has(id));
     known = new Set(all.map(({ id }) => id));

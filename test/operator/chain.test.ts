@@ -4,12 +4,12 @@ import { rm, writeFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { base58, hex } from '@scure/base';
 import type { Service } from '../../src/domain/context.ts';
-import { coinAlarms } from '../../src/domain/topups/coin-alarms.ts';
+import { coinFindings } from '../../src/domain/topups/coin-findings.ts';
 import { solanaAddress } from '../../src/drivers/chain/addresses.ts';
 import { ed25519PublicKey } from '../../src/drivers/chain/simnet/seed-key.ts';
-import type { CoinDesk } from '../../src/operator/context.ts';
+import type { CoinContext } from '../../src/operator/context.ts';
 import { runOperator } from '../../src/operator/run.ts';
-import { scratchFolder } from '../support/folder.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 const seed = (n: number) => new Uint8Array(32).fill(n);
@@ -39,9 +39,9 @@ describe('skerryd chain', () => {
   });
 
   /** Numbers of BTC are what the scripted chain gives out. */
-  const desk: CoinDesk = {
+  const desk: CoinContext = {
     market: MARKET,
-    numbered: (coin) =>
+    deriverFor: (coin) =>
       coin === 'BTC'
         ? {
             path: '0/',
@@ -52,7 +52,7 @@ describe('skerryd chain', () => {
   };
   const given = new Map<number, string>();
 
-  async function run(argv: readonly string[], coins: CoinDesk | null = desk) {
+  async function run(argv: readonly string[], coins: CoinContext | null = desk) {
     const out: string[] = [];
     const err: string[] = [];
     const doors = {
@@ -115,11 +115,11 @@ describe('skerryd chain', () => {
   });
 
   it('addresses marks those given out, with what came in', async () => {
-    const topup = await world.invoice(50);
+    const topup = await world.createInvoice(50);
     given.set(1, topup.deposit_address);
     world.btc.pay(topup.deposit_address, 200_000n);
     world.btc.mine(1);
-    await world.settle();
+    await world.runUntilIdle();
     const { code, out } = await run(['chain', 'addresses', 'BTC', '--from', '0', '--count', '3']);
     assert.equal(code, 0);
     const lines = out.split('\n');
@@ -162,9 +162,9 @@ describe('skerryd chain', () => {
 
   it('status notes a coin that was taken once and is no more', async () => {
     const without = { ...live, chains: new Map([...live.chains].filter(([coin]) => coin !== 'BTC')) };
-    const [alarm] = await coinAlarms(without);
+    const [alarm] = await coinFindings(without);
     assert.deepEqual(
-      [alarm?.level, /^BTC: not taken any more; .*\(1\) are not seen/.test(alarm?.says ?? '')],
+      [alarm?.level, /^BTC: not taken any more; .*\(1\) are not seen/.test(alarm?.message ?? '')],
       ['note', true],
     );
   });
@@ -202,7 +202,7 @@ describe('skerryd chain', () => {
   });
 
   it('status looks at what is not read, and not in the second node’s chain', async () => {
-    const says = async () => (await coinAlarms(live)).map((each) => each.says).join('\n');
+    const says = async () => (await coinFindings(live)).map((each) => each.message).join('\n');
     assert.equal(await says(), '');
     await world.db.run(`update deposits set agreed = false`);
     world.clock.advanceMinutes(40);

@@ -4,21 +4,21 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type HandWorld, startByHand } from '../support/by-hand.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { type ManualWorld, startManualWorld } from '../support/manual-world.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import type { SessionClient } from '../support/session-client.ts';
 
 const SKERRYD = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-let world: HandWorld;
+let world: ManualWorld;
 let ann: SessionClient;
 before(async () => {
-  world = await startByHand();
+  world = await startManualWorld();
   ann = await world.customer();
-  await world.ok(['machines', 'add', 'm1', 'm2', '--region', 'par', '--plan', 'r1']);
-  await world.ok(['machines', 'add', 'z1', '--region', 'zrh', '--plan', 'r2']);
-  await world.ok(['ips', 'add', '--region', 'par', '--block', '192.0.2.0/29']);
-  await world.ok(['ips', 'add', '--region', 'par', '--block', '2001:db8:7::/62']);
+  await world.runOk(['machines', 'add', 'm1', 'm2', '--region', 'par', '--plan', 'r1']);
+  await world.runOk(['machines', 'add', 'z1', '--region', 'zrh', '--plan', 'r2']);
+  await world.runOk(['ips', 'add', '--region', 'par', '--block', '192.0.2.0/29']);
+  await world.runOk(['ips', 'add', '--region', 'par', '--block', '2001:db8:7::/62']);
 });
 after(() => world.close());
 
@@ -27,7 +27,7 @@ function sell(machine: string, ...more: string[]): string[] {
 }
 
 async function refused(why: string | RegExp, argv: readonly string[]): Promise<void> {
-  const said = await world.refused(argv);
+  const said = await world.runFailing(argv);
   assert.ok(typeof why === 'string' ? said.includes(why) : why.test(said), said);
 }
 
@@ -38,35 +38,35 @@ async function state(machine: string): Promise<string | undefined> {
 
 test('a sale that cannot be says why, and nothing of it is left', async () => {
   await refused('the balance is 0 USD and the cycle costs 89.9 USD: nothing was sold', sell('m1'));
-  await world.give(ann, 100_000n);
+  await world.addBalance(ann, 100_000n);
   await refused('there is no machine m9', sell('m9'));
   await refused('no customer with this e-mail', [...sell('m1'), '--customer', 'nobody@example.org']);
   await refused('there is no such image', [...sell('m1'), '--image', 'plan9']);
   await refused('--name is at most 63 lower-case', sell('m1', '--name', 'Web'));
   await refused('the customer has no SSH key k_x', sell('m1', '--ssh-key', 'k_x'));
-  await world.ok(['machines', 'add', 'b1', '--region', 'buh', '--plan', 'r3']);
+  await world.runOk(['machines', 'add', 'b1', '--region', 'buh', '--plan', 'r3']);
   await refused('plan r3 is not sold in buh', sell('b1'));
   await refused('the pool of zrh has no free IPv4 address: skerryd ips add', sell('z1'));
-  await world.ok(['ips', 'add', '--region', 'zrh', '--block', '198.51.100.0/29']);
+  await world.runOk(['ips', 'add', '--region', 'zrh', '--block', '198.51.100.0/29']);
   await refused('the pool of zrh has no free /64', sell('z1'));
-  await world.ok(['customers', 'freeze', ann.email]);
+  await world.runOk(['customers', 'freeze', ann.email]);
   await refused('the account is frozen', sell('m1'));
-  await world.ok(['customers', 'unfreeze', ann.email]);
+  await world.runOk(['customers', 'unfreeze', ann.email]);
   assert.deepEqual([await state('m1'), await state('z1')], ['free', 'free']);
   assert.equal((await ann.get('/me.php')).body.balance, 1_000);
 });
 
 test('the list says where each machine is in its round, and machines list how many can be sold', async () => {
-  await world.ok(sell('m1', '--months', '12'));
-  const list = await world.ok(['dedicated', 'list']);
+  await world.runOk(sell('m1', '--months', '12'));
+  const list = await world.runOk(['dedicated', 'list']);
   assert.match(list, /^machine +region +plan +state +since \(UTC\) +server +customer/);
   assert.match(list, new RegExp(`^m1 +par +r1 +sold +\\S+ \\S+ +srv_\\S+ +${ann.email}$`, 'm'));
   assert.match(list, /^m2 +par +r1 +free +\S+ \S+$/m);
-  assert.match(await world.ok(['machines', 'list']), /^par +r1 +2 +1$/m);
+  assert.match(await world.runOk(['machines', 'list']), /^par +r1 +2 +1$/m);
   await refused('m1 is sold', sell('m1'));
-  const off = await world.ok(['dedicated', 'off', 'm1']);
+  const off = await world.runOk(['dedicated', 'off', 'm1']);
   assert.equal(off, 'm1 is off; its server is running: switch it on again');
-  assert.equal(await world.ok(['dedicated', 'on', 'm1']), 'm1 is on');
+  assert.equal(await world.runOk(['dedicated', 'on', 'm1']), 'm1 is on');
 });
 
 test('a customer who has as many servers as the account may have is told of as one', async () => {
@@ -91,14 +91,14 @@ test('each step of the round is one that comes next, and is agreed to', async ()
   await refused('say --method with how the disks were wiped, or then --free', again);
   await refused('one of them', [...again, '--method', 'dd', '--free', '-y']);
   await refused('nothing was changed: say --yes', [...again, '--method', 'dd']);
-  assert.equal(await world.ok([...again, '--method', 'dd'], false), 'nothing was changed');
+  assert.equal(await world.runOk([...again, '--method', 'dd'], false), 'nothing was changed');
   await refused('the method is one line', [...again, '--method', 'a\nb', '-y']);
   await refused('m2 was not wiped yet', [...again, '--free', '-y']);
-  assert.match(await world.ok(['status']).catch(String), /note +dedicated +m2: wipe and test it/);
-  assert.match(await world.ok([...again, '--method', 'nvme format, ses=1'], true), /^m2 is wiped and tested/);
+  assert.match(await world.runOk(['status']).catch(String), /note +dedicated +m2: wipe and test it/);
+  assert.match(await world.runOk([...again, '--method', 'nvme format, ses=1'], true), /^m2 is wiped and tested/);
   await refused('m2 was wiped and tested already', [...again, '--method', 'dd', '-y']);
-  assert.equal(await world.ok([...again, '--free'], true), 'm2 is free');
-  const log = await world.ok(['audit', '--resource', 'm2']);
+  assert.equal(await world.runOk([...again, '--free'], true), 'm2 is free');
+  const log = await world.runOk(['audit', '--resource', 'm2']);
   assert.match(log, /machine\.wipe +m2 +ok .* nvme format, ses=1$/m);
   assert.match(log, /machine\.free +m2 +ok /);
 });
@@ -111,7 +111,7 @@ test('where a driver reaches the machines, it does all this by itself', async ()
   try {
     for (const argv of [sell('m2'), ['dedicated', 'off', 'm1'], ['dedicated', 'wipe', 'm2', '--free', '-y']])
       await refused(`the compute driver (${compute.name}) looks after dedicated machines here`, argv);
-    assert.match(await world.ok(['dedicated', 'list']), /^m1 +par +r1 +sold /m);
+    assert.match(await world.runOk(['dedicated', 'list']), /^m1 +par +r1 +sold /m);
   } finally {
     Object.defineProperty(compute, 'capabilities', { value: capabilities, configurable: true });
   }
@@ -123,9 +123,9 @@ for (const [point, sold] of [
   ['deploy.answer_kept', false],
   ['deploy.committed', true],
 ] as const) {
-  test(`a command killed at ${point} has sold ${sold ? 'all of it' : 'nothing'}`, IN_FULL, async () => {
+  test(`a command killed at ${point} has sold ${sold ? 'all of it' : 'nothing'}`, FULL_ONLY, async () => {
     const { db } = world.opened;
-    await world.give(ann, 10_000n);
+    await world.addBalance(ann, 10_000n);
     const seen = async () => [
       await state('m2'),
       (await ann.get('/me.php')).body.balance,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeConfig } from '../../src/config.ts';
-import { examineSettings } from '../../src/operator/going-live.ts';
+import { checkSettings } from '../../src/operator/going-live.ts';
 
 const LIVE = {
   SKERRY_MODE: 'live',
@@ -10,9 +10,9 @@ const LIVE = {
 };
 
 const says = (env: Record<string, string>, level: string) =>
-  examineSettings(describeConfig(env))
+  checkSettings(describeConfig(env))
     .filter((finding) => finding.level === level)
-    .map((finding) => finding.says);
+    .map((finding) => finding.message);
 
 test('in a sandbox all that stands before a live service is a note, step by step', () => {
   const notes = says({}, 'note');
@@ -54,7 +54,7 @@ test('one that has everything is told so', () => {
     SKERRY_TERMS_FILE: 'terms.md',
   };
   assert.deepEqual(
-    examineSettings(describeConfig(whole)).map(({ level }) => level),
+    checkSettings(describeConfig(whole)).map(({ level }) => level),
     ['ok'],
   );
 });

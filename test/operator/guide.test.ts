@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { readCatalogue } from '../../src/domain/catalogue/read.ts';
-import { Refusal } from '../../src/kernel/refusal.ts';
+import { parseCatalogue } from '../../src/domain/catalogue/parse.ts';
+import { OperatorError } from '../../src/kernel/operator-error.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { SETTINGS } from '../../src/spec/settings.ts';
 import { SWITCH_NAMES } from '../../src/spec/switches.ts';
@@ -12,15 +12,15 @@ const GUIDE = readFileSync(new URL('../../docs/operator-guide.md', import.meta.u
 /** Names of the commands that `--help` lists under these words. */
 async function commands(...words: string[]): Promise<string[]> {
   let text = '';
-  const doors = {
+  const resources = {
     settings: () => [],
     database: async () => assert.fail('opened'),
     service: async () => assert.fail('opened'),
   };
-  const say = (line: string) => {
+  const write = (line: string) => {
     text += line;
   };
-  await runOperator([...words, '--help'], doors, undefined, { out: say, err: say, ask: null });
+  await runOperator([...words, '--help'], resources, undefined, { out: write, err: write, ask: null });
   const list = text.split('Commands:')[1] ?? '';
   return [...list.matchAll(/^ {2}([a-z]+)/gm)]
     .map((match) => match[1] ?? '')
@@ -55,13 +55,13 @@ test('every command of the guide is understood as it is written there', async ()
   );
   const refused: string[] = [];
   for (const line of lines) {
-    const argv = words(line);
+    const argv = splitWords(line);
     // The composition root brings it.
     if (argv[0] === 'serve') continue;
     const doors = {
       settings: () => [],
-      database: () => Promise.reject(new Refusal('opened')),
-      service: () => Promise.reject(new Refusal('opened')),
+      database: () => Promise.reject(new OperatorError('opened')),
+      service: () => Promise.reject(new OperatorError('opened')),
     };
     let said = '';
     const say = (text: string) => {
@@ -74,12 +74,12 @@ test('every command of the guide is understood as it is written there', async ()
 });
 
 /** As a shell splits them: quotes hold together, a `#` begins a comment. */
-function words(line: string): string[] {
+function splitWords(line: string): string[] {
   const found = line.matchAll(/'([^']*)'|(#.*$)|(\S+)/g);
   return [...found].flatMap(([, quoted, comment, plain]) => (comment ? [] : [quoted ?? plain ?? '']));
 }
 
 test('the catalogue file that the guide shows can be loaded', () => {
   const example = /```yaml\n(.*?)```/s.exec(GUIDE)?.[1] ?? '';
-  assert.equal(readCatalogue(example, { sandbox: false }).plans[0]?.id, 's1');
+  assert.equal(parseCatalogue(example, { sandbox: false }).plans[0]?.id, 's1');
 });

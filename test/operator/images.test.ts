@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { run as runProgram } from '../../src/drivers/compute/qemu/command.ts';
 import { runOperator } from '../../src/operator/run.ts';
-import { findProgram, skippedFor } from '../support/installed.ts';
+import { findProgram, skipUnlessInstalled } from '../support/installed-programs.ts';
 import type { SessionClient } from '../support/session-client.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const MIB = 1024 ** 2;
@@ -18,7 +18,7 @@ const FORM = { product: 'vps', plan: 's1', region: 'par', billing: 1, root_passw
 /** What both surfaces say of an image that cannot be had, and of one that can where there is no host to carry the server. */
 const IMAGELESS = ['unprocessable', 'image', 'bad_os'];
 const HOSTLESS = ['unprocessable', 'plan', 'out_of_stock'];
-const skip = skippedFor(findProgram(['qemu-img']), 'qemu-img is not installed');
+const skip = skipUnlessInstalled(findProgram(['qemu-img']), 'qemu-img is not installed');
 
 describe('images of real machines', { skip }, () => {
   let folder: string;
@@ -36,7 +36,7 @@ describe('images of real machines', { skip }, () => {
       SKERRY_QEMU_NETNS: 'skerry-test-nowhere',
     });
     customer = await world.customer();
-    api = V1Client.over(world.url, await apiToken(customer));
+    api = V1Client.forUrl(world.url, await createApiToken(customer));
     keyId = (await api.post('/ssh-keys', { name: 'me', public_key: KEY })).body.id;
   });
   after(async () => {

@@ -3,36 +3,36 @@ import { after, before, describe, it } from 'node:test';
 import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { readBalance } from '../../src/store/ledger.ts';
-import { insertTestCustomer } from '../domain/ground.ts';
-import { type Desk, openDesk } from './desk.ts';
+import { insertTestCustomer } from '../domain/fixture.ts';
+import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
-let desk: Desk;
+let operator: OperatorFixture;
 let customerId: string;
 before(async () => {
-  desk = await openDesk();
-  await seedSandbox(desk.ground.service, desk.ground.register);
-  customerId = await insertTestCustomer(desk.ground.db, 'Ann@example.org');
+  operator = await openOperatorFixture();
+  await seedSandbox(operator.backend.service, operator.backend.register);
+  customerId = await insertTestCustomer(operator.backend.db, 'Ann@example.org');
 });
-after(() => desk.ground.close());
+after(() => operator.backend.close());
 
 /** Standard output of a command that must succeed. */
 async function ok(...argv: string[]): Promise<string> {
-  const said = await desk.run(argv);
-  assert.deepEqual([said.code, said.err], [0, '']);
-  return said.out;
+  const result = await operator.run(argv);
+  assert.deepEqual([result.code, result.err], [0, '']);
+  return result.out;
 }
 
 /** Standard error of a command that must fail with this code, in one line. */
 async function fails(code: 1 | 2, ...argv: string[]): Promise<string> {
-  const said = await desk.run(argv);
-  assert.equal(said.code, code, said.err);
-  assert.match(said.err, /^skerryd: [^\n]+$/);
-  return said.err;
+  const result = await operator.run(argv);
+  assert.equal(result.code, code, result.err);
+  assert.match(result.err, /^skerryd: [^\n]+$/);
+  return result.err;
 }
 
 /** Audit actions since `before` of them. */
 async function auditedSince(before: number): Promise<string[]> {
-  return (await desk.ground.audited()).slice(before);
+  return (await operator.backend.auditedActions()).slice(before);
 }
 
 describe('misuse', () => {
@@ -49,7 +49,7 @@ describe('misuse', () => {
   });
 
   it('is not asking for help', async () => {
-    const said = await desk.run(['--help']);
+    const said = await operator.run(['--help']);
     assert.equal(said.code, 0);
     for (const verb of [
       'migrate',
@@ -64,7 +64,7 @@ describe('misuse', () => {
     ]) {
       assert.match(said.out, new RegExp(`^ {2}${verb}\\b`, 'm'));
     }
-    assert.equal((await desk.run(['hosts', 'add', '--help'])).code, 0);
+    assert.equal((await operator.run(['hosts', 'add', '--help'])).code, 0);
   });
 });
 
@@ -115,15 +115,15 @@ describe('verify', () => {
   });
 
   it('names what is broken and ends with 1', async () => {
-    await desk.ground.db.run(`update hosts set used_ram_mb = 1 where name in ('par-1', 'zrh-1')`);
-    const said = await desk.run(['verify']);
+    await operator.backend.db.run(`update hosts set used_ram_mb = 1 where name in ('par-1', 'zrh-1')`);
+    const said = await operator.run(['verify']);
     assert.equal(said.code, 1);
     assert.match(said.out, /\nBROKEN +16 +hosts carry what they count/);
     assert.match(
       said.err,
       /^skerryd: BROKEN hosts carry what they count: 2, namely [0-9a-f-]{36} [0-9a-f-]{36}$/,
     );
-    await desk.ground.db.run('update hosts set used_ram_mb = 0');
+    await operator.backend.db.run('update hosts set used_ram_mb = 0');
   });
 });
 
@@ -149,7 +149,7 @@ describe('the inventory', () => {
   });
 
   it('has hosts that grow, and never shrink below what their servers have', async () => {
-    const { db } = desk.ground;
+    const { db } = operator.backend;
     assert.equal(
       await ok('hosts', 'resize', 'h1', '--disk-gb', '200'),
       'host h1 has 8 cores, and 4096 MiB and 200 GiB for servers',
@@ -180,13 +180,13 @@ describe('the inventory', () => {
 
 describe('credit', () => {
   it('books anew each time, to an account named in any case', async () => {
-    const before = (await desk.ground.audited()).length;
+    const before = (await operator.backend.auditedActions()).length;
     await ok('credit', 'ann@example.org', '25.50', '--reason', 'For the trouble');
     assert.equal(
       await ok('credit', 'ANN@example.org', '25.5', '--reason', 'For the trouble'),
       'credited 25.50 USD; the balance is 51.00 USD',
     );
-    assert.equal(await readBalance(desk.ground.db, customerId), 5_100n);
+    assert.equal(await readBalance(operator.backend.db, customerId), 5_100n);
     assert.deepEqual(await auditedSince(before), ['customer.credit', 'customer.credit']);
   });
 
@@ -197,15 +197,15 @@ describe('credit', () => {
     const unknown = await fails(1, 'credit', 'nobody@example.org', '5', '--reason', 'x');
     assert.equal(unknown, 'skerryd: there is no customer with this e-mail address');
     assert.match(await fails(1, 'credit', 'ann@example.org', '5', '--reason', ' '), /the reason is/);
-    assert.equal(await readBalance(desk.ground.db, customerId), 5_100n);
+    assert.equal(await readBalance(operator.backend.db, customerId), 5_100n);
   });
 });
 
 describe('customers', () => {
   it('are frozen and unfrozen', async () => {
-    const before = (await desk.ground.audited()).length;
+    const before = (await operator.backend.auditedActions()).length;
     const frozen = async () =>
-      (await desk.ground.db.row<{ frozen_at: Date | null }>('select frozen_at from customers'))?.frozen_at;
+      (await operator.backend.db.row<{ frozen_at: Date | null }>('select frozen_at from customers'))?.frozen_at;
     assert.equal(await ok('customers', 'freeze', 'ann@example.org'), 'the account is frozen');
     assert.ok(await frozen());
     assert.equal(await ok('customers', 'freeze', 'ann@example.org'), 'the account is frozen (as before)');
@@ -231,7 +231,7 @@ describe('switch', () => {
   });
 
   it('lists all of them with their reasons, and audits each turn', async () => {
-    const before = (await desk.ground.audited()).length;
+    const before = (await operator.backend.auditedActions()).length;
     assert.deepEqual(
       (await ok('switch')).split('\n').map((line) => line.slice(0, line.indexOf(' '))),
       ['topup-credit', 'deploys', 'renewals', 'webhooks', 'mail'],

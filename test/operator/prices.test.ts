@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
-import { type Desk, openDesk } from './desk.ts';
+import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
-let desk: Desk;
+let operator: OperatorFixture;
 before(async () => {
-  desk = await openDesk();
-  await seedSandbox(desk.ground.service, desk.ground.register);
+  operator = await openOperatorFixture();
+  await seedSandbox(operator.backend.service, operator.backend.register);
 });
-after(() => desk.ground.close());
+after(() => operator.backend.close());
 
 test('prices are announced 30 days ahead, listed beside the catalogue, and cancelled', async () => {
-  const announced = await desk.run(['prices', 'announce', '--plan', 's1', '--usd-month', '12.50']);
+  const announced = await operator.run(['prices', 'announce', '--plan', 's1', '--usd-month', '12.50']);
   assert.equal(announced.code, 0, announced.err);
   assert.match(
     announced.out,
     /^prc_\w+: s1 renews at 12\.50 USD a month from \d{4}-\d\d-\d\d [\d:]{8} UTC on\nnew orders cost/,
   );
   const id = announced.out.split(':')[0] ?? '';
-  const late = await desk.run([
+  const late = await operator.run([
     'prices',
     'announce',
     '--plan',
@@ -31,11 +31,11 @@ test('prices are announced 30 days ahead, listed beside the catalogue, and cance
   assert.deepEqual([late.code, late.out], [1, '']);
   assert.match(late.err, /^skerryd: a price is announced at least 30 days ahead: the earliest is \S+Z$/);
   assert.match(
-    (await desk.run(['prices', 'list'])).out,
+    (await operator.run(['prices', 'list'])).out,
     new RegExp(`${id}  s1    12\\.50 .* announced$`, 'm'),
   );
-  assert.equal((await desk.run(['prices', 'cancel', id])).out, `${id} is cancelled`);
-  assert.match((await desk.run(['prices', 'list'])).out, /cancelled$/m);
-  assert.match((await desk.run(['prices', 'cancel', 'prc_x'])).err, /there is no such announcement/);
-  assert.deepEqual((await desk.ground.audited()).slice(-2), ['price.announce', 'price.cancel']);
+  assert.equal((await operator.run(['prices', 'cancel', id])).out, `${id} is cancelled`);
+  assert.match((await operator.run(['prices', 'list'])).out, /cancelled$/m);
+  assert.match((await operator.run(['prices', 'cancel', 'prc_x'])).err, /there is no such announcement/);
+  assert.deepEqual((await operator.backend.auditedActions()).slice(-2), ['price.announce', 'price.cancel']);
 });

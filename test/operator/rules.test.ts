@@ -2,39 +2,39 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
 import { readRules } from '../../src/store/rules.ts';
-import { insertStamp } from '../../src/store/service.ts';
-import { type Desk, openDesk } from './desk.ts';
+import { insertServiceRow } from '../../src/store/service.ts';
+import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
-let desk: Desk;
+let operator: OperatorFixture;
 before(async () => {
-  desk = await openDesk();
-  await insertStamp(desk.ground.db, { mode: 'sandbox', key_check: 'none' });
-  await seedSandbox(desk.ground.service, desk.ground.register);
+  operator = await openOperatorFixture();
+  await insertServiceRow(operator.backend.db, { mode: 'sandbox', key_check: 'none' });
+  await seedSandbox(operator.backend.service, operator.backend.register);
 });
-after(() => desk.ground.close());
+after(() => operator.backend.close());
 
 async function ok(...argv: string[]): Promise<string> {
-  const said = await desk.run(argv);
-  assert.deepEqual([said.code, said.err], [0, '']);
-  return said.out;
+  const result = await operator.run(argv);
+  assert.deepEqual([result.code, result.err], [0, '']);
+  return result.out;
 }
 
 async function fails(code: 1 | 2, ...argv: string[]): Promise<string> {
-  const said = await desk.run(argv);
-  assert.equal(said.code, code, said.err);
-  assert.match(said.err, /^skerryd: [^\n]+$/);
-  return said.err;
+  const result = await operator.run(argv);
+  assert.equal(result.code, code, result.err);
+  assert.match(result.err, /^skerryd: [^\n]+$/);
+  return result.err;
 }
 
-const rules = () => readRules(desk.ground.db);
+const rules = () => readRules(operator.backend.db);
 
 /** By how much the rules' version rose, and what was audited meanwhile. */
 async function changes(work: () => Promise<unknown>): Promise<{ versions: bigint; audited: string[] }> {
-  const [before, audited] = [await rules(), (await desk.ground.audited()).length];
+  const [before, audited] = [await rules(), (await operator.backend.auditedActions()).length];
   await work();
   return {
     versions: (await rules()).version - before.version,
-    audited: (await desk.ground.audited()).slice(audited),
+    audited: (await operator.backend.auditedActions()).slice(audited),
   };
 }
 
@@ -52,7 +52,7 @@ test('maintenance starts at once, is listed, and ends when told or by itself', a
   assert.equal(await ok('maintenance', 'end'), 'ended 2 windows');
   assert.equal(await ok('maintenance', 'end'), 'no window was open');
   await ok('maintenance', 'start', '--minutes', '1');
-  desk.ground.clock.offsetMs += 60_000;
+  operator.backend.clock.offsetMs += 60_000;
   assert.match(await ok('maintenance', 'list'), /^operation[^\n]*$/);
   assert.equal(await ok('maintenance', 'end'), 'no window was open');
   assert.deepEqual((await rules()).windows, []);

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { generateKey } from 'openpgp';
 import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
-import { account } from '../http/link-world.ts';
-import { mailed, mailedPath } from '../support/mailed.ts';
+import { getAccount } from '../http/account-links.ts';
+import { queuedMails, lastMailedPath } from '../support/queued-mails.ts';
 import { PanelClient, problemOf, textOf } from '../support/panel-client.ts';
-import { readPng } from '../support/pixels.ts';
+import { readPng } from '../support/png-pixels.ts';
 import { PASSWORD, type SessionClient } from '../support/session-client.ts';
-import { codeAt, wrongCode } from '../support/totp.ts';
+import { totpAt, wrongTotp } from '../support/totp.ts';
 
 const NEW = 'an altogether new one';
 const current_password = PASSWORD;
@@ -25,7 +25,7 @@ describe('the account in the panel', () => {
   }
   async function person(): Promise<Person> {
     const customer = await world.customer();
-    return { customer, panel: PanelClient.into(world.app, { cookie: customer.cookie }) };
+    return { customer, panel: PanelClient.forApp(world.app, { cookie: customer.cookie }) };
   }
   const tokensOf = async (customer: SessionClient) =>
     await world.db.rows<{ name: string }>('select name from api_tokens where customer_id = $1', [
@@ -38,9 +38,9 @@ describe('the account in the panel', () => {
     assert.ok(page.text.includes(customer.email));
     const done = await panel.submit(page, 'resend');
     assert.equal(done.location, '/account?done=confirmation_mailed');
-    assert.match((await panel.follow(done)).text, /Another mail with a link is on its way/);
-    assert.equal((await mailed(world.service, 'confirm_address', customer.email)).length, 2);
-    const link = await panel.get(await mailedPath(world.service, 'confirm_address', customer.email));
+    assert.match((await panel.followRedirects(done)).text, /Another mail with a link is on its way/);
+    assert.equal((await queuedMails(world.service, 'confirm_address', customer.email)).length, 2);
+    const link = await panel.get(await lastMailedPath(world.service, 'confirm_address', customer.email));
     assert.match((await panel.submit(link, 'confirm')).text, /is confirmed/);
     const after = textOf((await panel.get('/account')).text);
     assert.ok(!after.includes('Mail the link') && !after.includes('not confirmed'));
@@ -60,15 +60,15 @@ describe('the account in the panel', () => {
     ];
     assert.deepEqual([first.location, second.location], Array(2).fill('/account?done=email_pending'));
     assert.equal(
-      (await mailed(world.service, 'confirm_address', email)).length,
+      (await queuedMails(world.service, 'confirm_address', email)).length,
       1,
       'one mail for two clicks',
     );
-    assert.match(textOf((await panel.follow(first)).text), new RegExp(`Address to come ${email}`));
-    const link = await panel.get(await mailedPath(world.service, 'confirm_address', email));
+    assert.match(textOf((await panel.followRedirects(first)).text), new RegExp(`Address to come ${email}`));
+    const link = await panel.get(await lastMailedPath(world.service, 'confirm_address', email));
     assert.match(link.text, /Change your e-mail address/);
     await panel.submit(link, 'confirm');
-    assert.equal((await account(customer)).email, email);
+    assert.equal((await getAccount(customer)).email, email);
   });
 
   it('changes the password, and only when it was typed twice alike', async () => {
@@ -83,7 +83,7 @@ describe('the account in the panel', () => {
     const weak = await panel.submit(page, 'password', short);
     assert.match(problemOf(weak.text, 'new_password', 'password') ?? '', /12 to 256/);
     const done = await panel.submit(weak, 'password', typed);
-    assert.match((await panel.follow(done)).text, /Your password is changed/);
+    assert.match((await panel.followRedirects(done)).text, /Your password is changed/);
     assert.equal((await panel.submit(weak, 'password', typed)).location, done.location, 'a second click');
     assert.equal((await other.get('/me.php')).body.logged_in, false);
     assert.equal((await other.signIn(customer.email, NEW)).body.ok, true);
@@ -106,10 +106,10 @@ describe('the account in the panel', () => {
     const secret = await send(privateKey);
     assert.ok(problemOf(secret.text, 'openpgp_key', 'openpgp'));
     assert.ok(!secret.text.includes(privateKey.split('\n')[3] ?? ''), 'it is not sent back');
-    const set = await panel.follow(await send(publicKey));
+    const set = await panel.followRedirects(await send(publicKey));
     assert.match(textOf(set.text), /encrypted to the key (?:[0-9A-F]{4} ){9,15}[0-9A-F]{4}/);
     const removed = await panel.submit(set, 'no_openpgp', { current_password });
-    assert.match(textOf((await panel.follow(removed)).text), /Mails to you not encrypted/);
+    assert.match(textOf((await panel.followRedirects(removed)).text), /Mails to you not encrypted/);
   });
 
   it('switches one-time codes on: the secret once, a picture until the first code, then neither', async () => {
@@ -132,20 +132,20 @@ describe('the account in the panel', () => {
     assert.equal(picture.headers['cache-control'], 'no-store');
     const { width } = readPng(picture.rawPayload);
     assert.ok(begun.text.includes(`width="${width}" height="${width}"`));
-    assert.equal((await PanelClient.into(world.app).get('/account/totp/qr.png')).status, 404);
-    const wrong = await panel.submit(begun, 'confirm', { code: wrongCode(secret) });
+    assert.equal((await PanelClient.forApp(world.app).get('/account/totp/qr.png')).status, 404);
+    const wrong = await panel.submit(begun, 'confirm', { code: wrongTotp(secret) });
     assert.match(problemOf(wrong.text, 'code', 'confirm') ?? '', /wrong/);
     for (const later of [wrong, await panel.get('/account/totp')])
       assert.ok(
         !later.text.includes(groups) && !later.text.includes(secret) && later.text.includes('qr.png'),
       );
-    const on = await panel.submit(wrong, 'confirm', { code: codeAt(secret) });
+    const on = await panel.submit(wrong, 'confirm', { code: totpAt(secret) });
     assert.equal(on.location, '/account/totp?done=totp_on');
-    assert.equal((await account(customer)).totp, true);
-    assert.ok(!(await panel.follow(on)).text.includes('qr.png'));
+    assert.equal((await getAccount(customer)).totp, true);
+    assert.ok(!(await panel.followRedirects(on)).text.includes('qr.png'));
     assert.equal((await panel.get('/account/totp/qr.png')).status, 404);
     await world.db.run('update totp_secrets set last_step = 0');
-    const off = { current_password, code: codeAt(secret) };
+    const off = { current_password, code: totpAt(secret) };
     const refused = await panel.submit(await panel.open('/account/totp'), 'disable', { ...off, code: '' });
     assert.match(problemOf(refused.text, 'code', 'disable') ?? '', /asks for a one-time code/);
     assert.equal((await panel.submit(refused, 'disable', off)).location, '/account/totp?done=totp_off');
@@ -221,14 +221,14 @@ describe('the account in the panel', () => {
 
   it('is deleted after its address and password, with its servers where that is ticked', async () => {
     const { customer, panel } = await person();
-    await world.give(customer, 5_000n);
+    await world.creditBalance(customer, 5_000n);
     const bought = await customer.post('/deploy-api.php', {
       ...{ product: 'vps', plan: 's1', region: 'par', os: 'debian13', billing: 1, hostname: 'a' },
       ...{ root_password: PASSWORD },
     });
     assert.equal(bought.body.ok, true, bought.text);
     const page = await panel.get('/account/delete');
-    const balance = `$${Number((await account(customer)).balance).toFixed(2)}`;
+    const balance = `$${Number((await getAccount(customer)).balance).toFixed(2)}`;
     assert.ok(textOf(page.text).includes(`Your balance of ${balance} is lost.`));
     assert.match(textOf(page.text), /Your server is destroyed with everything on it/);
     const form = { email: customer.email.toUpperCase(), current_password };
@@ -237,7 +237,7 @@ describe('the account in the panel', () => {
     const wrong = await panel.submit(page, 'delete', { ...form, current_password: NEW });
     assert.match(problemOf(wrong.text, 'current_password', 'delete') ?? '', /not the password/);
     assert.match((await panel.submit(page, 'delete', form)).text, /tick the box to lose them/);
-    assert.equal((await account(customer)).email, customer.email);
+    assert.equal((await getAccount(customer)).email, customer.email);
     const gone = await panel.submit(page, 'delete', { ...form, destroy_servers: 'on' });
     assert.equal(gone.status, 200);
     const text = textOf(gone.text);

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { graveFaults } from '../support/axe.ts';
+import { seriousViolations } from '../support/axe.ts';
 import { NO_CHROMIUM } from '../support/chromium.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { type Example, examplesOf } from './support/examples.ts';
-import { focusAfterTab, Onlooker, overhang, unfold } from './support/look.ts';
+import { focusAfterTab, PageBrowser, horizontalOverflow, expandDetails } from './support/page-checks.ts';
 import { type PanelWorld, startPanelWorld } from './support/world.ts';
 
 const WIDTHS = [1280, 400];
 const NARROWEST = 360;
 const TABS_MAX = 60;
 
-describe('a page of the panel', { skip: NO_CHROMIUM || IN_FULL.skip }, () => {
+describe('a page of the panel', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () => {
   let world: PanelWorld;
-  let onlooker: Onlooker;
+  let onlooker: PageBrowser;
   let examples: readonly Example[];
   before(async () => {
     world = await startPanelWorld();
     examples = examplesOf(world);
-    onlooker = await Onlooker.start(world.url, world.session.cookie);
+    onlooker = await PageBrowser.start(world.url, world.session.cookie);
   });
   after(async () => {
     await onlooker?.close();
@@ -37,13 +37,13 @@ describe('a page of the panel', { skip: NO_CHROMIUM || IN_FULL.skip }, () => {
   it('can be used with a screen reader, in light and in dark, wide and narrow', async () => {
     const faults = await faultsOf(async (example) => {
       const { page } = await onlooker.open(example);
-      await unfold(page);
+      await expandDetails(page);
       const found: string[] = [];
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 800 });
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
-          for (const fault of await graveFaults(page)) found.push(`${width} ${colorScheme}: ${fault}`);
+          for (const fault of await seriousViolations(page)) found.push(`${width} ${colorScheme}: ${fault}`);
         }
       }
       return found;
@@ -55,8 +55,8 @@ describe('a page of the panel', { skip: NO_CHROMIUM || IN_FULL.skip }, () => {
     const faults = await faultsOf(async (example) => {
       const { page } = await onlooker.open(example);
       await page.setViewportSize({ width: NARROWEST, height: 700 });
-      await unfold(page);
-      const over = await overhang(page);
+      await expandDetails(page);
+      const over = await horizontalOverflow(page);
       return over > 0 ? [`${over} pixels too wide`] : [];
     });
     assert.deepEqual(faults, []);

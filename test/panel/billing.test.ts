@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { textOf } from '../support/panel-client.ts';
 import { PASSWORD } from '../support/session-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { mine, order, pay, payer, seen } from './support/payer.ts';
+import { mineBlocks, orderTopup, payInvoice, createPayer, readPageText } from './support/payer.ts';
 
 describe('billing in the panel', () => {
   let world: World;
@@ -23,10 +23,10 @@ describe('billing in the panel', () => {
   const PRICE_CENTS = 505n;
 
   it('says what renews in its turn, how far the balance reaches, and what is missing', async () => {
-    const { panel, session } = await payer(world);
-    assert.match(await seen(panel, '/billing'), /Nothing renews in the next 30 days/);
+    const { panel, session } = await createPayer(world);
+    assert.match(await readPageText(panel, '/billing'), /Nothing renews in the next 30 days/);
     await world.opened.db.run(`update plans set price_cents_month = $1 where id = 's1'`, [PRICE_CENTS]);
-    await world.give(session, PRICE_CENTS * 4n + 100n);
+    await world.addBalance(session, PRICE_CENTS * 4n + 100n);
     const names: string[] = [];
     for (let n = 0; n < 3; n++) await session.post('/deploy-api.php', deploy);
     await world.settle();
@@ -46,16 +46,16 @@ describe('billing in the panel', () => {
     assert.match(plain, /\$9\.10 are missing for all that renews in the next 30 days/);
     assert.match(text, /href="\/topup\?amount=9\.10"/);
     await world.opened.db.run('update servers set auto_renew = false where name = $1', [names[1]]);
-    const ahead = await seen(panel, '/billing?days=90');
+    const ahead = await readPageText(panel, '/billing?days=90');
     assert.match(ahead, new RegExp(`${names[1]} \\S+ \\S+ UTC 1 month \\$5\\.05 off ends, does not renew`));
     assert.match(ahead, /Running servers 3/);
   });
 
   it('has a ledger of one kind or all, a receipt of each entry, and months that add up', async () => {
-    const { panel, session } = await payer(world);
-    const invoice = await order(panel, '100');
-    await pay(world, invoice, invoice.units);
-    await mine(world, 'LTC');
+    const { panel, session } = await createPayer(world);
+    const invoice = await orderTopup(panel, '100');
+    await payInvoice(world, invoice, invoice.units);
+    await mineBlocks(world, 'LTC');
     await session.post('/deploy-api.php', deploy);
     const all = textOf((await panel.get('/billing/ledger')).text);
     assert.match(all, /Charge −\$5\.05 \$124\.95 s1 in par, 1 month s1-/);
@@ -63,27 +63,27 @@ describe('billing in the panel', () => {
     const charges = await panel.get('/billing/ledger?type=charge');
     assert.doesNotMatch(textOf(charges.text), /Top-up bonus/);
     const receipt = /href="(\/billing\/receipts\/led_\w+)"/.exec(charges.text)?.[1] ?? '';
-    const charged = await seen(panel, receipt);
+    const charged = await readPageText(panel, receipt);
     assert.match(charged, new RegExp(`From Rock & Sea For ${session.email} Date`));
     assert.match(
       charged,
       /What s1 in par, 1 month .* Paid from the balance \$5\.05 Balance after \$124\.95 Entry led_/,
     );
     const topup = `/billing/receipts/${invoice.path.split('/').at(-1)}`;
-    const paid = await seen(panel, topup);
+    const paid = await readPageText(panel, topup);
     assert.match(paid, /Credited \$100\.00 Bonus \$30\.00 In all \$130\.00/);
     assert.match(paid, /[0-9a-f]{64} \S+ \S+ UTC 1\.25 LTC \$80 \$100\.00/);
     assert.equal(paid.match(/led_\w{26}/g)?.length, 2);
-    const other = await payer(world);
+    const other = await createPayer(world);
     for (const path of [receipt, topup, '/billing/receipts/led_x', '/billing/receipts/srv_x'])
       assert.equal((await other.panel.get(path)).status, 404);
-    const month = await seen(panel, '/billing/statement?month=nonsense&type=charge');
+    const month = await readPageText(panel, '/billing/statement?month=nonsense&type=charge');
     assert.match(
       month,
       /Balance at its begin \$0\.00 Came in \+\$130\.00 Went out −\$5\.05 Balance now \$124\.95/,
     );
     assert.match(month, /Charge s1 in par, 1 month .* −\$5\.05/);
-    const past = await seen(panel, '/billing/statement?month=2020-02');
+    const past = await readPageText(panel, '/billing/statement?month=2020-02');
     assert.match(
       past,
       /Statement, February 2020 .* Balance at its end \$0\.00 Nothing was booked in this month/,
@@ -91,8 +91,8 @@ describe('billing in the panel', () => {
   });
 
   it('pages a long month without losing an entry', async () => {
-    const { panel, session } = await payer(world);
-    for (let n = 0; n < 101; n++) await world.give(session, 1n);
+    const { panel, session } = await createPayer(world);
+    for (let n = 0; n < 101; n++) await world.addBalance(session, 1n);
     const first = await panel.get('/billing/statement');
     assert.equal(first.text.match(/a gift/g)?.length, 100);
     const next = /href="([^"]+)" rel="next"/.exec(first.text)?.[1]?.replaceAll('&#38;', '&') ?? '';
@@ -110,7 +110,7 @@ describe('billing in the panel', () => {
   });
 
   it('is by the host of that name, which authenticators show, too', async () => {
-    const { session } = await payer(world);
+    const { session } = await createPayer(world);
     const begin = { action: 'enable_totp', current_password: PASSWORD };
     const { uri } = (await session.post('/account-api.php', begin)).body;
     assert.match(
@@ -120,7 +120,7 @@ describe('billing in the panel', () => {
   });
 
   it('stays as far ahead on the other pages of the top-ups', async () => {
-    const { panel, session } = await payer(world);
+    const { panel, session } = await createPayer(world);
     const id = await world.opened.db.row<{ id: string }>('select id from customers where email = $1', [
       session.email,
     ]);

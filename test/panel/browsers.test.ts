@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { graveFaults } from '../support/axe.ts';
-import { type Chromium, complaintsOf, NO_CHROMIUM, openChromium } from '../support/chromium.ts';
+import { seriousViolations } from '../support/axe.ts';
+import { type Chromium, pageErrors, NO_CHROMIUM, openChromium } from '../support/chromium.ts';
 import { type Firefox, NO_FIREFOX, openFirefox } from '../support/firefox.ts';
-import { readPng } from '../support/pixels.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { readPng } from '../support/png-pixels.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 
 /** One blue pixel. */
 const PNG = Buffer.from(
@@ -79,7 +79,7 @@ function redPixels(png: Buffer): number {
   return count;
 }
 
-describe('Firefox, as Tor Browser at its safest', { skip: NO_FIREFOX || IN_FULL.skip }, () => {
+describe('Firefox, as Tor Browser at its safest', { skip: NO_FIREFOX || FULL_ONLY.skip }, () => {
   let firefox: Firefox;
   before(async () => {
     firefox = await openFirefox();
@@ -108,9 +108,9 @@ describe('Firefox, as Tor Browser at its safest', { skip: NO_FIREFOX || IN_FULL.
     await using tab = await firefox.tab();
     await tab.open(url);
     await tab.fill('[name=name]', 'Ada & Co');
-    await tab.choose('[name=berth]', 'west');
+    await tab.selectOption('[name=berth]', 'west');
     await tab.click('[name=dry]');
-    await tab.press('button');
+    await tab.clickAndWait('button');
     assert.equal(await tab.text(), 'Sent: name=Ada+%26+Co&berth=west&dry=on');
   });
 
@@ -120,7 +120,7 @@ describe('Firefox, as Tor Browser at its safest', { skip: NO_FIREFOX || IN_FULL.
   });
 });
 
-describe('Chromium', { skip: NO_CHROMIUM || IN_FULL.skip }, () => {
+describe('Chromium', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () => {
   let chromium: Chromium;
   before(async () => {
     chromium = await openChromium();
@@ -133,7 +133,7 @@ describe('Chromium', { skip: NO_CHROMIUM || IN_FULL.skip }, () => {
     assert.equal(await page.title(), 'Scripts are on');
     assert.equal(await page.getByText('Scripts are off.').isVisible(), false);
     assert.equal(redPixels(await page.screenshot()), 1_600);
-    assert.match(complaintsOf(page).join('\n'), /404/);
+    assert.match(pageErrors(page).join('\n'), /404/);
   });
 
   it('fills a form and sends it, with scripts off', async () => {
@@ -154,13 +154,13 @@ describe('Chromium', { skip: NO_CHROMIUM || IN_FULL.skip }, () => {
   it('reaches this machine only', async () => {
     await using page = await chromium.page();
     await assert.rejects(page.goto('http://192.0.2.1/'), /ERR_PROXY_CONNECTION_FAILED/);
-    assert.match(complaintsOf(page).join(), /192\.0\.2\.1/);
+    assert.match(pageErrors(page).join(), /192\.0\.2\.1/);
   });
 
   it('names what a page fails in, beside its content policy', async () => {
     await using page = await chromium.page();
     await page.goto(url);
-    const faults = await graveFaults(page);
+    const faults = await seriousViolations(page);
     assert.equal(faults.length, 1);
     assert.match(faults[0] ?? '', /^color-contrast \(serious\): .*: \.faint$/);
   });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type ChartUnit, showAmount } from '../../src/panel/chart-axes.ts';
+import { type ChartUnit, formatAmount } from '../../src/panel/chart-axes.ts';
 import { chartAlt, type LineChart, lineChartSvg } from '../../src/panel/charts.ts';
-import { RUNS } from '../support/runs.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
@@ -14,7 +14,7 @@ function chart(changes: Partial<LineChart> = {}): LineChart {
   return {
     title: 'Processor',
     unit: 'percent',
-    series: [{ name: 'Processor', points: hours(24, () => 30) }],
+    series: [{ name: 'Processor', points: hourlyPoints(24, () => 30) }],
     startS: END_S - DAY_S,
     endS: END_S,
     stepS: HOUR_S,
@@ -26,16 +26,16 @@ function chart(changes: Partial<LineChart> = {}): LineChart {
 }
 
 /** The last hours, oldest first. */
-function hours(count: number, value: (index: number) => number): [number, number][] {
+function hourlyPoints(count: number, value: (index: number) => number): [number, number][] {
   return Array.from({ length: count }, (_, index) => [END_S - (count - index) * HOUR_S, value(index)]);
 }
 
-function texts(svg: string): string[] {
+function svgTexts(svg: string): string[] {
   return [...svg.matchAll(/>([^<>\n]+)</g)].map(([, text = '']) => text);
 }
 
 /** The lines that are drawn, each as its stretches. */
-function lines(svg: string): string[][] {
+function svgLines(svg: string): string[][] {
   return [...svg.matchAll(/<path d="([^"]*)" fill="none"/g)].map(([, path = '']) => path.split('M').slice(1));
 }
 
@@ -44,7 +44,7 @@ const oneSeries = (points: LineChart['series'][number]['points'], unit: ChartUni
 
 describe('a chart', () => {
   it('shows its title, its unit, amounts from 0 and times in UTC', () => {
-    const shown = texts(lineChartSvg(chart()));
+    const shown = svgTexts(lineChartSvg(chart()));
     assert.deepEqual(shown.slice(0, 7), ['Processor', '%', '0', '10', '20', '30', 'UTC']);
     assert.deepEqual(shown.slice(7), [
       '12:00',
@@ -61,18 +61,18 @@ describe('a chart', () => {
 
   it('names days over a month', () => {
     const svg = lineChartSvg(chart({ startS: END_S - 30 * DAY_S }));
-    assert.deepEqual(texts(svg).slice(-5), ['UTC', '8 Feb', '15 Feb', '22 Feb', '1 Mar']);
+    assert.deepEqual(svgTexts(svg).slice(-5), ['UTC', '8 Feb', '15 Feb', '22 Feb', '1 Mar']);
   });
 
   it('leaves a gap where there are no data', () => {
-    const whole = hours(24, (index) => index);
-    assert.equal(lines(oneSeries(whole))[0]?.length, 1);
+    const whole = hourlyPoints(24, (index) => index);
+    assert.equal(svgLines(oneSeries(whole))[0]?.length, 1);
     const holed = whole.filter((_, index) => index < 6 || index > 9);
-    assert.equal(lines(oneSeries(holed))[0]?.length, 2);
+    assert.equal(svgLines(oneSeries(holed))[0]?.length, 2);
   });
 
   it('shows a point between two gaps', () => {
-    const points = hours(24, () => 5).filter((_, index) => index < 6 || index === 12 || index > 20);
+    const points = hourlyPoints(24, () => 5).filter((_, index) => index < 6 || index === 12 || index > 20);
     assert.equal(oneSeries(points).match(/<circle/g)?.length, 1);
     assert.equal(oneSeries(points.slice(0, 1)).match(/<circle/g)?.length, 1);
   });
@@ -83,7 +83,7 @@ describe('a chart', () => {
   });
 
   it('puts a point in the middle of the time of which it is the mean', () => {
-    const [first = ''] = lines(oneSeries(hours(24, () => 30)))[0] ?? [];
+    const [first = ''] = svgLines(oneSeries(hourlyPoints(24, () => 30)))[0] ?? [];
     const [, from = 0] = /^([\d.]+),/.exec(first) ?? [];
     const [, to = 0] = /L([\d.]+),[\d.]+$/.exec(first) ?? [];
     const [, axis = 0, end = 0] = /d="M([\d.]+),[\d.]+H([\d.]+)"/.exec(oneSeries([])) ?? [];
@@ -96,25 +96,25 @@ describe('a chart', () => {
     const svg = lineChartSvg(
       chart({
         startS: END_S - 30 * DAY_S,
-        series: [{ name: 'Processor', points: hours(720, (index) => index % 2) }],
+        series: [{ name: 'Processor', points: hourlyPoints(720, (index) => index % 2) }],
       }),
     );
-    assert.ok(texts(svg).includes('%, means of 6 hours'));
-    assert.equal(lines(svg)[0]?.[0]?.split('L').length, 120);
+    assert.ok(svgTexts(svg).includes('%, means of 6 hours'));
+    assert.equal(svgLines(svg)[0]?.[0]?.split('L').length, 120);
   });
 
   it('tells two series apart by more than colour', () => {
-    const series = ['In', 'Out'].map((name) => ({ name, points: hours(24, () => 1e6) }));
+    const series = ['In', 'Out'].map((name) => ({ name, points: hourlyPoints(24, () => 1e6) }));
     const svg = lineChartSvg(chart({ title: 'Network', unit: 'bits_per_s', series }));
-    assert.deepEqual(texts(svg).slice(0, 4), ['Network', 'Mbit/s', 'In', 'Out']);
+    assert.deepEqual(svgTexts(svg).slice(0, 4), ['Network', 'Mbit/s', 'In', 'Out']);
     const dashes = [...svg.matchAll(/stroke-dasharray="([^"]*)"/g)].map(([, dash]) => dash);
     assert.deepEqual(dashes, ['none', '7 4', 'none', '7 4']);
   });
 
   it('goes up to what there is, where that is known', () => {
-    const points = hours(24, () => 700);
-    const svg = lineChartSvg(chart({ unit: 'mebibytes', most: 3_072, series: [{ name: 'Memory', points }] }));
-    assert.deepEqual(texts(svg).slice(1, 7), ['GiB', '0', '1', '2', '3', 'UTC']);
+    const points = hourlyPoints(24, () => 700);
+    const svg = lineChartSvg(chart({ unit: 'mebibytes', max: 3_072, series: [{ name: 'Memory', points }] }));
+    assert.deepEqual(svgTexts(svg).slice(1, 7), ['GiB', '0', '1', '2', '3', 'UTC']);
   });
 
   it('has what was written by others as text', () => {
@@ -146,7 +146,7 @@ it('amounts are named in bits, bytes or powers of two, as their kind asks', () =
     [0, 'bits_per_s', '0 bit/s'],
     [Number.NaN, 'percent', '0 %'],
   ];
-  for (const [value, unit, shown] of cases) assert.equal(showAmount(value, unit), shown);
+  for (const [value, unit, shown] of cases) assert.equal(formatAmount(value, unit), shown);
 });
 
 it('whatever the numbers are, every place is a number inside the picture', () => {
@@ -174,8 +174,8 @@ it('whatever the numbers are, every place is a number inside the picture', () =>
           assert.ok(Number(y) >= 0 && Number(y) <= asked.height, `${y} in ${path}`);
         }
       }
-      assert.ok(texts(svg).length < 60);
+      assert.ok(svgTexts(svg).length < 60);
     }),
-    { numRuns: RUNS },
+    { numRuns: PROPERTY_RUNS },
   );
 });

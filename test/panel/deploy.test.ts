@@ -17,8 +17,8 @@ let image: (name: string) => string;
 before(async () => {
   world = await startWorld();
   customer = await world.customer();
-  await world.give(customer, 3_000n);
-  panel = PanelClient.over(world.url, { cookie: customer.cookie });
+  await world.addBalance(customer, 3_000n);
+  panel = PanelClient.forUrl(world.url, { cookie: customer.cookie });
   await panel.submit(await panel.open('/keys'), 'add', { name: 'laptop', public_key: KEY });
   const { text } = await panel.open(NEW);
   image = (name) => new RegExp(`<option value="(img_[^"]+)">${name}`).exec(text)?.[1] ?? '';
@@ -111,7 +111,7 @@ describe('the page that orders a server', () => {
     assert.deepEqual(row, { name: 'web-1', tags: ['web', 'prod'], labels: { env: 'prod' } });
     // What the guest runs has no line ends of a browser's.
     assert.equal(world.opened.service.keys.open('user data', sealed).toString(), '#!/bin/sh\nid');
-    const server = await panel.follow(clicks[0] ?? page);
+    const server = await panel.followRedirects(clicks[0] ?? page);
     assert.match(textOf(server.text), /The server is ordered and paid\. .* web-1 .* provisioning|installing/);
     assert.match(server.headers.get('refresh') ?? '', /^5; url=\/servers\/srv_[a-z2-7]{26}$/);
     await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 0 });
@@ -140,7 +140,7 @@ describe('the page that orders a server', () => {
     const done = await press('password', { ...typed, root_password: 'long canary password' });
     assert.match(done.location ?? '', /^\/servers\/srv_/);
     await world.settle();
-    const { text } = await panel.follow(done);
+    const { text } = await panel.followRedirects(done);
     assert.match(textOf(text), /running .* SSH keys none: it was installed with a root password/);
     assert.doesNotMatch(text, /canary/);
   });

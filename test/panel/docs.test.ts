@@ -10,8 +10,8 @@ import { COINS, confirmationsNeeded } from '../../src/spec/coins.ts';
 import { EVENT_TYPES } from '../../src/spec/events.ts';
 import { BONUS_TIERS_USD } from '../../src/spec/limits.ts';
 import { OPERATIONS } from '../../src/spec/operations.ts';
-import { blocksOf, guideText } from '../docs/shown.ts';
-import { decode } from '../support/panel-html.ts';
+import { codeBlocks, readGuide } from '../docs/docs-content.ts';
+import { decodeEntities } from '../support/panel-html.ts';
 import { PASSWORD } from '../support/session-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -57,7 +57,7 @@ describe('the public pages', () => {
       pages.set(path, text);
       assert.ok(Buffer.byteLength(text) < PAGE_MAX_BYTES, `${path}: ${Buffer.byteLength(text)}`);
       for (const [, href = ''] of text.matchAll(/href="(\/[^"]*)"/g)) {
-        const target = decode(href).split('#')[0] ?? '';
+        const target = decodeEntities(href).split('#')[0] ?? '';
         if (!asked.has(target)) waiting.push(target);
         asked.add(target);
       }
@@ -78,7 +78,7 @@ describe('the public pages', () => {
     const missing: string[] = [];
     for (const [path, text] of pages) {
       for (const [, target, anchor] of text.matchAll(/href="([^"#]*)#([^"]+)"/g)) {
-        const page = target === '' ? text : pages.get(decode(target ?? ''));
+        const page = target === '' ? text : pages.get(decodeEntities(target ?? ''));
         if (page && !page.includes(`id="${anchor}"`)) missing.push(`${path}: ${target}#${anchor}`);
       }
     }
@@ -102,7 +102,7 @@ describe('the reference', () => {
     return assert.fail(`${id} has no part of its own`);
   };
   const sample = (id: string) =>
-    decode(/<h3>curl<\/h3>\s*<pre[^>]*><code[^>]*>([\s\S]*?)<\/code>/.exec(part(id))?.[1] ?? '');
+    decodeEntities(/<h3>curl<\/h3>\s*<pre[^>]*><code[^>]*>([\s\S]*?)<\/code>/.exec(part(id))?.[1] ?? '');
 
   it('has every operation, with a sample that can be typed, its scope and its refusals', () => {
     for (const id of OPERATIONS) {
@@ -169,8 +169,8 @@ describe('the guides', () => {
   it('lead to the first server with curl, typed as they stand', async () => {
     await mkdir(join(folder, '.ssh'));
     await writeFile(join(folder, '.ssh/id_ed25519.pub'), `${publicKey()} me@laptop\n`);
-    const guide = guideText('getting-started');
-    const parts = ['With curl', 'In a sandbox'].flatMap((heading) => blocksOf(guide, heading));
+    const guide = readGuide('getting-started');
+    const parts = ['With curl', 'In a sandbox'].flatMap((heading) => codeBlocks(guide, heading));
     const [, plans, ask, poll, addKey, images, order, look, destroy, pay] = parts.map(({ text }) => text);
     const run = async (block = '', put: Readonly<Record<string, string>> = {}) => {
       const values = Object.entries(put);

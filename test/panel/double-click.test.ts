@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { PANEL_PAGES } from '../../src/http/panel/pages.ts';
 import { PanelClient } from '../support/panel-client.ts';
-import { FULL } from '../support/runs.ts';
+import { IS_FULL_RUN } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld } from '../support/world.ts';
 import type { Click, Clicker } from './support/click.ts';
 import { CLICKS } from './support/clicks.ts';
 import { publicKey } from './support/estate.ts';
 import { type Estate, startPanelWorld } from './support/world.ts';
 
-const MUCH_CENTS = 50_000n;
+const LARGE_BALANCE_CENTS = 50_000n;
 
 describe('a form that is clicked twice', () => {
   let clicker: Clicker;
   before(async () => {
-    clicker = FULL ? await richClicker() : await plainClicker();
-    await clicker.world.give(clicker.session, MUCH_CENTS);
+    clicker = IS_FULL_RUN ? await fundedClicker() : await simpleClicker();
+    await clicker.world.addBalance(clicker.session, LARGE_BALANCE_CENTS);
   });
   after(() => clicker?.world.close());
 
@@ -38,9 +38,9 @@ describe('a form that is clicked twice', () => {
     return row?.count ?? 0;
   }
 
-  for (const click of CLICKS.filter(({ plain }) => FULL || plain)) {
+  for (const click of CLICKS.filter(({ plain }) => IS_FULL_RUN || plain)) {
     it(`does its work once: ${click.form.join(' ')}`, async () => {
-      const mine = await whoClicks(clicker, click);
+      const mine = await clickerFor(clicker, click);
       await click.prepare?.(mine);
       const fields = typeof click.fields === 'function' ? await click.fields(mine) : (click.fields ?? {});
       const page = await mine.panel.get(click.at?.(clicker.estate) ?? click.form[0]);
@@ -69,16 +69,16 @@ function buttonOf(page: string, name: string): readonly [string, string] {
 
 /** A tab of the same browser: both clicks leave with the cookie that it had. */
 function browserOf({ world, panel }: Clicker): PanelClient {
-  return PanelClient.over(world.url, { cookie: panel.cookie });
+  return PanelClient.forUrl(world.url, { cookie: panel.cookie });
 }
 
-async function whoClicks(clicker: Clicker, { who }: Click): Promise<Clicker> {
+async function clickerFor(clicker: Clicker, { who }: Click): Promise<Clicker> {
   const { world } = clicker;
   if (who === undefined) return clicker;
   const session = await world.customer();
-  if (who === 'stranger') return { ...clicker, session, panel: PanelClient.over(world.url) };
-  await SessionClient.over(world.url).signIn(session.email);
-  return { ...clicker, session, panel: PanelClient.over(world.url, { cookie: session.cookie }) };
+  if (who === 'stranger') return { ...clicker, session, panel: PanelClient.forUrl(world.url) };
+  await SessionClient.forUrl(world.url).signIn(session.email);
+  return { ...clicker, session, panel: PanelClient.forUrl(world.url, { cookie: session.cookie }) };
 }
 
 /** Of the session that is not one's own, or what the row says. */
@@ -89,7 +89,7 @@ async function keyOf(click: Click, mine: Clicker): Promise<string> {
   return sessions.find(({ current }) => !current)?.id ?? '';
 }
 
-async function richClicker(): Promise<Clicker> {
+async function fundedClicker(): Promise<Clicker> {
   const world = await startPanelWorld();
   // What is being installed is finished.
   await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 0 });
@@ -97,11 +97,11 @@ async function richClicker(): Promise<Clicker> {
 }
 
 /** No estate: a key, so that a server can be ordered. */
-async function plainClicker(): Promise<Clicker> {
+async function simpleClicker(): Promise<Clicker> {
   const world = await startWorld();
   const session = await world.customer();
-  const api = V1Client.over(world.url, await apiToken(session));
+  const api = V1Client.forUrl(world.url, await createApiToken(session));
   await api.post('/ssh-keys', { name: 'laptop', public_key: publicKey(1, 'ada') });
-  const panel = PanelClient.over(world.url, { cookie: session.cookie });
+  const panel = PanelClient.forUrl(world.url, { cookie: session.cookie });
   return { world, session, panel, estate: {} as Estate };
 }

@@ -3,9 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { NO_CHROMIUM } from '../support/chromium.ts';
 import { type Firefox, NO_FIREFOX, openFirefox } from '../support/firefox.ts';
 import type { FirefoxTab } from '../support/firefox-tab.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { type Example, examplesOf } from './support/examples.ts';
-import { MAIN_TEXT, Onlooker, still } from './support/look.ts';
+import { MAIN_TEXT, PageBrowser, withoutAutoRefresh } from './support/page-checks.ts';
 import { type PanelWorld, startPanelWorld } from './support/world.ts';
 
 /** What is wrong with the page itself: JSON, because scripts are off and only values come over. */
@@ -21,7 +21,7 @@ const FAULTS = `JSON.stringify([
 ].filter((fault) => fault !== ''))`;
 
 describe('the panel in Tor Browser at its safest', {
-  skip: IN_FULL.skip || NO_FIREFOX || NO_CHROMIUM,
+  skip: FULL_ONLY.skip || NO_FIREFOX || NO_CHROMIUM,
 }, () => {
   let world: PanelWorld;
   let firefox: Firefox;
@@ -45,7 +45,7 @@ describe('the panel in Tor Browser at its safest', {
       .setCookie({ name: 'PHPSESSID', value: cookie, domain: hostname, path: '/' });
     return async ({ visitor, path }) => {
       const tab = visitor ? outside : inside;
-      assert.equal(await tab.open(`${world.url}${still(path)}`), 200, path);
+      assert.equal(await tab.open(`${world.url}${withoutAutoRefresh(path)}`), 200, path);
       return tab;
     };
   }
@@ -63,14 +63,14 @@ describe('the panel in Tor Browser at its safest', {
 
   it('says everything that it says where scripts run', async () => {
     const open = await tabs();
-    const onlooker = await Onlooker.start(world.url, cookie);
+    const onlooker = await PageBrowser.start(world.url, cookie);
     const found: string[] = [];
     for (const example of examples) {
       const tab = await open(example);
       const safest = (await tab.page.evaluate(MAIN_TEXT)) as string;
       const { page } = await onlooker.open(example);
       const scripted = await page.evaluate<string>(MAIN_TEXT);
-      if (safest !== scripted) found.push(`${example.name}: ${difference(safest, scripted)}`);
+      if (safest !== scripted) found.push(`${example.name}: ${renderingDifference(safest, scripted)}`);
     }
     await onlooker.close();
     assert.deepEqual(found, []);
@@ -78,7 +78,7 @@ describe('the panel in Tor Browser at its safest', {
 });
 
 /** Where two texts part. */
-function difference(safest: string, scripted: string): string {
+function renderingDifference(safest: string, scripted: string): string {
   let at = 0;
   while (safest[at] === scripted[at]) at += 1;
   const from = Math.max(0, at - 30);

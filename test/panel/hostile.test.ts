@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { complaintsOf, NO_CHROMIUM } from '../support/chromium.ts';
-import { type PanelAnswer, PanelClient } from '../support/panel-client.ts';
-import { type FormOnPage, formsOf } from '../support/panel-html.ts';
-import { FULL, IN_FULL } from '../support/runs.ts';
+import { pageErrors, NO_CHROMIUM } from '../support/chromium.ts';
+import { type PanelResponse, PanelClient } from '../support/panel-client.ts';
+import { type PageForm, formsOf } from '../support/panel-html.ts';
+import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { type Example, examplesOf, plainExamples } from './support/examples.ts';
-import { arriving, breach, HOSTILE, isShown } from './support/hostile.ts';
-import { Onlooker } from './support/look.ts';
+import { asSubmitted, findInjection, HOSTILE, isShown } from './support/hostile.ts';
+import { PageBrowser } from './support/page-checks.ts';
 import { startPanelWorld } from './support/world.ts';
 
 /** A different few on each day. */
 const SEED = Number(process.env.SKERRY_TEST_SEED ?? Math.floor(Date.now() / 86_400_000));
-const STRINGS = FULL ? HOSTILE : [0, 13, 26].map((step) => HOSTILE[(SEED + step) % HOSTILE.length] ?? '');
+const STRINGS = IS_FULL_RUN ? HOSTILE : [0, 13, 26].map((step) => HOSTILE[(SEED + step) % HOSTILE.length] ?? '');
 const PATHS = new Set(['/keys', '/volumes', '/firewall', '/webhooks', '/servers/new', '/topup', '/signup']);
 
 /** Fields whose text is kept and shown again. */
@@ -29,34 +29,34 @@ describe(`what is typed into the panel (seed ${SEED})`, () => {
   /** Addresses of pages that show what was kept. */
   const shown = new Set<string>();
   before(async () => {
-    if (FULL) {
+    if (IS_FULL_RUN) {
       const whole = await startPanelWorld();
       world = whole;
       [inside, examples] = [whole.panel, examplesOf(whole)];
     } else {
       world = await startWorld();
       examples = plainExamples().filter(({ path }) => PATHS.has(path));
-      inside = PanelClient.over(world.url, { cookie: (await world.customer()).cookie });
+      inside = PanelClient.forUrl(world.url, { cookie: (await world.customer()).cookie });
     }
-    outside = PanelClient.over(world.url);
+    outside = PanelClient.forUrl(world.url);
   });
   after(() => world?.close());
 
   /** One form with the string in one of its fields, or in all of them; what went wrong, or null. */
-  async function tryForm(page: PanelAnswer, client: PanelClient, form: FormOnPage, [names, typed]: Attempt) {
+  async function tryForm(page: PanelResponse, client: PanelClient, form: PageForm, [names, typed]: Attempt) {
     // Not a second click on the same form, but another rendering of it.
     const fields = { _once: randomUUID(), ...Object.fromEntries(names.map((name) => [name, typed])) };
     const answer = await client.submit(page, form.name, fields, form.key === null ? {} : { key: form.key });
     if (answer.status >= 500) return `${answer.status}`;
-    const broken = breach(answer.text, typed);
+    const broken = findInjection(answer.text, typed);
     if (broken !== null || answer.location === null) return broken;
     assert.ok(answer.location.startsWith('/'), 'it leads elsewhere on this site');
-    const next = await client.follow(answer);
+    const next = await client.followRedirects(answer);
     if (next.status >= 400) return `leads to ${next.status}`;
     const kept = names.some((name) => KEPT.has(name));
     if (kept) shown.add(next.path.split('?')[0] ?? '');
     if (kept && !isShown(next.text, typed)) return 'is kept, and not shown as it was typed';
-    return breach(next.text, typed);
+    return findInjection(next.text, typed);
   }
 
   it('comes back as text, or is refused beside its field, in every form of every page', async () => {
@@ -65,9 +65,9 @@ describe(`what is typed into the panel (seed ${SEED})`, () => {
       const client = example.visitor ? outside : inside;
       const page = await client.get(example.path);
       for (const form of formsOf(page.text).filter(
-        ({ name, texts }) => name !== 'sign_out' && texts.length > 0,
+        ({ name, textFields }) => name !== 'sign_out' && textFields.length > 0,
       )) {
-        const sets = FULL ? [form.texts, ...form.texts.map((name) => [name])] : [form.texts];
+        const sets = IS_FULL_RUN ? [form.textFields, ...form.textFields.map((name) => [name])] : [form.textFields];
         for (const typed of STRINGS) {
           for (const names of sets) {
             const fault = await tryForm(page, client, form, [names, typed]).catch(String);
@@ -90,10 +90,10 @@ describe(`what is typed into the panel (seed ${SEED})`, () => {
       const names = queryNames((await client.get(example.path)).text);
       for (const typed of STRINGS.filter((text) => text.length < 10_000)) {
         const query = new URLSearchParams(
-          names.map((name): [string, string] => [name, arriving(typed)]),
+          names.map((name): [string, string] => [name, asSubmitted(typed)]),
         ).toString();
         const answer = await client.get(`${path}?${query}`);
-        const fault = answer.status >= 500 ? `${answer.status}` : breach(answer.text, typed);
+        const fault = answer.status >= 500 ? `${answer.status}` : findInjection(answer.text, typed);
         if (fault !== null) found.push(`${path} ${JSON.stringify(typed.slice(0, 40))}: ${fault}`);
       }
     }
@@ -101,9 +101,9 @@ describe(`what is typed into the panel (seed ${SEED})`, () => {
   });
 
   it('runs nothing and asks for nothing elsewhere in a browser', {
-    skip: NO_CHROMIUM || IN_FULL.skip,
+    skip: NO_CHROMIUM || FULL_ONLY.skip,
   }, async () => {
-    const onlooker = await Onlooker.start(world.url, inside.cookie);
+    const onlooker = await PageBrowser.start(world.url, inside.cookie);
     const found: string[] = [];
     for (const path of [...shown, ...examples.map(({ path }) => path)]) {
       const { page } = await onlooker.open({ path, visitor: false });
@@ -113,7 +113,7 @@ describe(`what is typed into the panel (seed ${SEED})`, () => {
       });
       page.removeAllListeners('dialog');
       found.push(
-        ...complaintsOf(page)
+        ...pageErrors(page)
           .slice(found.length)
           .map((complaint) => `${path}: ${complaint}`),
       );

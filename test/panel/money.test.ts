@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { turn } from '../../src/domain/switches/switch.ts';
+import { setSwitch } from '../../src/domain/switches/switch.ts';
 import { PanelClient, problemOf, textOf } from '../support/panel-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { mine, order, pay, payer, seen } from './support/payer.ts';
+import { mineBlocks, orderTopup, payInvoice, createPayer, readPageText } from './support/payer.ts';
 
 describe('money in the panel', () => {
   let world: World;
@@ -14,7 +14,7 @@ describe('money in the panel', () => {
 
   describe('the page to top up', () => {
     it('says what comes of an amount before anything is made, without scripts', async () => {
-      const { panel } = await payer(world);
+      const { panel } = await createPayer(world);
       const empty = await panel.get('/topup');
       assert.match(textOf(empty.text), /Tether \(USDT\) on Tron \(TRC-20\)/);
       assert.match(textOf(empty.text), /from \$1,000\.00 \$700\.00/);
@@ -26,15 +26,15 @@ describe('money in the panel', () => {
         ...[['coin', 'USDTTRC'] as const, ['amount', ' 250 '] as const],
       ]);
       assert.deepEqual([shown.status, shown.location], [303, '/topup?coin=USDTTRC&amount=250#total']);
-      const text = await seen(panel, '/topup?coin=USDTTRC&amount=250');
+      const text = await readPageText(panel, '/topup?coin=USDTTRC&amount=250');
       assert.match(text, /You pay 250 USDT , at \$1 for 1 USDT/);
       assert.match(text, /Bonus \$100\.00 Balance after \$350\.00/);
       assert.match(text, /kept for 60 minutes once you ask for an address/);
-      assert.match(await seen(panel, '/billing'), /No top-ups yet/);
+      assert.match(await readPageText(panel, '/billing'), /No top-ups yet/);
     });
 
     it('takes the amount that is missing, never less than the least, and says why', async () => {
-      const { panel } = await payer(world);
+      const { panel } = await createPayer(world);
       const { text } = await panel.get('/topup?amount=12.34');
       assert.match(text, /name="amount" type="text" value="30\.00"/);
       assert.match(textOf(text), /You asked for \$12\.34\. The least that can be topped up is \$30\.00/);
@@ -42,7 +42,7 @@ describe('money in the panel', () => {
     });
 
     it('takes no hostile amount, and gives each back as text', async () => {
-      const { panel } = await payer(world);
+      const { panel } = await createPayer(world);
       for (const amount of [
         '<script>',
         '1e3',
@@ -68,18 +68,18 @@ describe('money in the panel', () => {
       assert.ok(problemOf(none.text, 'coin'));
       const unknown = await panel.submit(page, 'create', { coin: 'DOGE', amount: '50' });
       assert.ok(problemOf(unknown.text, 'coin'));
-      assert.match(await seen(panel, '/billing'), /No top-ups yet/);
+      assert.match(await readPageText(panel, '/billing'), /No top-ups yet/);
     });
 
     it('makes one top-up of a double click, and stops at the open ones that there may be', async () => {
-      const { panel } = await payer(world);
+      const { panel } = await createPayer(world);
       const page = await panel.get('/topup');
       const click = () => panel.submit(page, 'create', { coin: 'XMR', amount: '30' });
       const clicks = [...(await Promise.all([click(), click()])), await click()];
       assert.equal(new Set(clicks.map(({ location }) => location)).size, 1);
-      const rows = () => seen(panel, '/billing').then((text) => text.match(/\$30\.00 in XMR/g)?.length);
+      const rows = () => readPageText(panel, '/billing').then((text) => text.match(/\$30\.00 in XMR/g)?.length);
       assert.equal(await rows(), 1);
-      for (let n = 1; n < 3; n++) await order(panel, '30', 'XMR');
+      for (let n = 1; n < 3; n++) await orderTopup(panel, '30', 'XMR');
       const refused = await panel.submit(await panel.get('/topup'), 'create', { coin: 'XMR', amount: '30' });
       assert.equal(refused.status, 422);
       assert.match(textOf(refused.text), /at most 3 open top-ups/);
@@ -89,8 +89,8 @@ describe('money in the panel', () => {
 
   describe('the page of a payment', () => {
     it('leads from asking to the credit by loading it again', async () => {
-      const { panel, session } = await payer(world);
-      const invoice = await order(panel, '100');
+      const { panel, session } = await createPayer(world);
+      const invoice = await orderTopup(panel, '100');
       assert.equal(invoice.units, '1.25');
       assert.equal(invoice.page.headers.get('refresh'), `15; url=${invoice.path}`);
       const asked = textOf(invoice.page.text);
@@ -101,30 +101,30 @@ describe('money in the panel', () => {
       assert.match(asked, /kept until .* UTC : (59|60) minutes left/);
       assert.match(invoice.page.text, /href="\w+:\w+\?amount=1\.25">Open in a wallet/);
       assert.match(asked, /\/sandbox\/payments --json '\{"coin":"LTC","address":"\w+","amount":"1\.25"\}'/);
-      await pay(world, invoice, invoice.units);
+      await payInvoice(world, invoice, invoice.units);
       assert.match(
-        await seen(panel, invoice.path),
+        await readPageText(panel, invoice.path),
         /1\.25 LTC arrived, worth \$100\.00\. 0 of 2 confirmations\./,
       );
-      await mine(world, 'LTC', 1);
-      assert.match(await seen(panel, invoice.path), /1 of 2 confirmations\./);
-      await mine(world, 'LTC', 1);
+      await mineBlocks(world, 'LTC', 1);
+      assert.match(await readPageText(panel, invoice.path), /1 of 2 confirmations\./);
+      await mineBlocks(world, 'LTC', 1);
       const done = await panel.get(invoice.path);
       assert.equal(done.headers.get('refresh'), null);
       assert.match(textOf(done.text), /\$100\.00 are on your balance, and a bonus of \$30\.00/);
       assert.equal((await session.get('/me.php')).body.balance, 130);
-      assert.match(await seen(panel, '/billing'), /\$100\.00 in LTC Litecoin credited \$130\.00/);
+      assert.match(await readPageText(panel, '/billing'), /\$100\.00 in LTC Litecoin credited \$130\.00/);
     });
 
     it('is found by the reference of the session surface, by its owner only', async () => {
-      const { panel, session } = await payer(world);
+      const { panel, session } = await createPayer(world);
       const made = await session.post('/topup-api.php', { action: 'create', amount: 50, coin: 'USDTTRC' });
       const ref = String(made.body.order_ref);
       const { text } = await panel.get(`/topup?ref=${ref}`);
       assert.match(textOf(text), /Send only Tether \(USDT\) on Tron \(TRC-20\)/);
-      const other = await payer(world);
+      const other = await createPayer(world);
       assert.equal((await other.panel.get(`/topup?ref=${ref}`)).status, 404);
-      assert.equal((await PanelClient.over(world.url).get(`/topup?ref=${ref}`)).status, 303);
+      assert.equal((await PanelClient.forUrl(world.url).get(`/topup?ref=${ref}`)).status, 303);
       const path = /src="(\/billing\/topups\/[^"]+)\/qr\.png"/.exec(text)?.[1] ?? '';
       const picture = await fetch(`${world.url}${path}/qr.png`, {
         headers: { cookie: `PHPSESSID=${session.cookie}` },
@@ -136,33 +136,33 @@ describe('money in the panel', () => {
       assert.equal(bytes.readUInt32BE(16), Number(width));
       for (const page of ['', '/qr.png']) {
         assert.equal((await other.panel.get(`${path}${page}`)).status, 404);
-        const nobody = await PanelClient.over(world.url).get(`${path}${page}`);
+        const nobody = await PanelClient.forUrl(world.url).get(`${path}${page}`);
         assert.equal(nobody.status, page === '' ? 303 : 404);
       }
     });
 
     it('says what is missing of a short payment, takes the rest at the same rate, and all that is more', async () => {
-      const { panel } = await payer(world);
-      const invoice = await order(panel, '100');
-      await pay(world, invoice, '0.75');
-      await mine(world, 'LTC');
-      const short = await seen(panel, invoice.path);
+      const { panel } = await createPayer(world);
+      const invoice = await orderTopup(panel, '100');
+      await payInvoice(world, invoice, '0.75');
+      await mineBlocks(world, 'LTC');
+      const short = await readPageText(panel, invoice.path);
       assert.match(short, /\$60\.00 are on your balance\./);
       assert.match(short, /\$40\.00 less arrived than was asked/);
       assert.match(short, /send this amount in LTC 0\.5 to the same address/);
       await world.sandbox('rates', { coin: 'LTC', usd: '40' });
-      await pay(world, invoice, '0.75');
-      await mine(world, 'LTC');
+      await payInvoice(world, invoice, '0.75');
+      await mineBlocks(world, 'LTC');
       await world.sandbox('rates', { coin: 'LTC', usd: '80' });
-      const over = await seen(panel, invoice.path);
+      const over = await readPageText(panel, invoice.path);
       assert.match(over, /\$120\.00 are on your balance, and a bonus of \$30\.00/);
       assert.match(over, /You paid more than was asked: all of it counts, \$20\.00 more/);
       assert.doesNotMatch(over, /less arrived/);
     });
 
     it('is cancelled once, while it waits; what is paid then counts all the same, late at the rate of its block', async () => {
-      const { panel } = await payer(world);
-      const invoice = await order(panel, '50');
+      const { panel } = await createPayer(world);
+      const invoice = await orderTopup(panel, '50');
       const twice = await Promise.all([1, 2].map(() => panel.submit(invoice.page, 'cancel')));
       for (const { location } of twice) assert.equal(location, `${invoice.path}?done=topup_cancelled`);
       const cancelled = await panel.get(invoice.path);
@@ -173,18 +173,18 @@ describe('money in the panel', () => {
         'cancel',
       );
       assert.match(textOf(again.text), /Only an invoice that still waits for its payment can be cancelled/);
-      const expired = await order(panel, '60');
+      const expired = await orderTopup(panel, '60');
       await world.advance(5 * 3600);
-      assert.match(await seen(panel, expired.path), /The time for this top-up is over/);
+      assert.match(await readPageText(panel, expired.path), /The time for this top-up is over/);
       await world.sandbox('rates', { coin: 'LTC', usd: '100' });
-      for (const late of [invoice, expired]) await pay(world, late, late.units);
-      await mine(world, 'LTC');
+      for (const late of [invoice, expired]) await payInvoice(world, late, late.units);
+      await mineBlocks(world, 'LTC');
       await world.sandbox('rates', { coin: 'LTC', usd: '80' });
       for (const [path, credited] of [
         [invoice.path, '$62.50'],
         [expired.path, '$75.00'],
       ] as const) {
-        const text = await seen(panel, path);
+        const text = await readPageText(panel, path);
         assert.ok(text.includes(`${credited} are on your balance`), text);
         assert.match(text, /It counts at the rate of that moment/);
         assert.match(text, /\$100 \(late\)/);
@@ -192,23 +192,23 @@ describe('money in the panel', () => {
     });
 
     it('tells of a credit that was taken back with its block', async () => {
-      const { panel } = await payer(world);
-      const invoice = await order(panel, '40');
-      await pay(world, invoice, invoice.units);
-      await mine(world, 'LTC', 2);
-      assert.match(await seen(panel, invoice.path), /\$40\.00 are on your balance/);
+      const { panel } = await createPayer(world);
+      const invoice = await orderTopup(panel, '40');
+      await payInvoice(world, invoice, invoice.units);
+      await mineBlocks(world, 'LTC', 2);
+      assert.match(await readPageText(panel, invoice.path), /\$40\.00 are on your balance/);
       await world.sandbox('reorgs', { coin: 'LTC', depth: 3, drop: true });
       await world.settle();
-      assert.match(await seen(panel, invoice.path), /its credit was taken back/);
+      assert.match(await readPageText(panel, invoice.path), /its credit was taken back/);
     });
 
     it('is an error with refund instructions while credits are held, like the billing tab', async () => {
-      const { panel } = await payer(world);
-      await turn(world.opened.service, 'topup-credit', false);
-      const invoice = await order(panel, '40');
-      await pay(world, invoice, invoice.units);
-      await mine(world, 'LTC');
-      await turn(world.opened.service, 'topup-credit', true);
+      const { panel } = await createPayer(world);
+      await setSwitch(world.opened.service, 'topup-credit', false);
+      const invoice = await orderTopup(panel, '40');
+      await payInvoice(world, invoice, invoice.units);
+      await mineBlocks(world, 'LTC');
+      await setSwitch(world.opened.service, 'topup-credit', true);
       for (const path of [invoice.path, '/billing']) {
         const { text } = await panel.get(path);
         assert.match(text, /<span class="state bad">error<\/span>/);

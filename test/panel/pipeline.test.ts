@@ -18,11 +18,11 @@ describe('a page of the panel', () => {
 
   async function customer(): Promise<{ session: SessionClient; panel: PanelClient }> {
     const session = await world.customer();
-    return { session, panel: PanelClient.into(world.app, { cookie: session.cookie }) };
+    return { session, panel: PanelClient.forApp(world.app, { cookie: session.cookie }) };
   }
 
   it('asks whoever is not signed in to do so, and remembers where he was going', async () => {
-    const stranger = PanelClient.into(world.app);
+    const stranger = PanelClient.forApp(world.app);
     const answer = await stranger.get('/keys?name=a%26b');
     assert.equal(answer.status, 303);
     assert.equal(answer.location, `/signin?next=${encodeURIComponent('/keys?name=a%26b')}`);
@@ -56,7 +56,7 @@ describe('a page of the panel', () => {
     assert.equal(problemOf(refused.text, 'name'), null);
     const mended = await panel.submit(refused, 'add', { public_key: KEY });
     assert.equal(mended.location, '/keys?done=key_added');
-    assert.match(textOf((await panel.follow(mended)).text), /The key is added/);
+    assert.match(textOf((await panel.followRedirects(mended)).text), /The key is added/);
   });
 
   it('does once what is clicked twice, one after the other or at the same time', async () => {
@@ -68,7 +68,7 @@ describe('a page of the panel', () => {
       await panel.submit(page, 'add', { name: 'twice', public_key: KEY }),
     ];
     assert.deepEqual(new Set(answers.map(({ location }) => location)), new Set(['/keys?done=key_added']));
-    const made = (await world.audits(session)).filter((line) => line === 'ssh_key.create ok');
+    const made = (await world.auditLines(session)).filter((line) => line === 'ssh_key.create ok');
     assert.equal(made.length, 1);
   });
 
@@ -87,7 +87,7 @@ describe('a page of the panel', () => {
       ['_form', 'nothing'],
     ]);
     assert.equal(unknown.status, 400);
-    const made = (await world.audits(session)).filter((line) => line === 'ssh_key.create ok');
+    const made = (await world.auditLines(session)).filter((line) => line === 'ssh_key.create ok');
     assert.equal(made.length, 1);
   });
 
@@ -97,7 +97,7 @@ describe('a page of the panel', () => {
       name: 'mine',
       public_key: KEY,
     });
-    const list = await mine.panel.follow(added);
+    const list = await mine.panel.followRedirects(added);
     const path = /href="(\/keys\/k_[^"]+)"/.exec(list.text)?.[1] ?? '';
     assert.equal((await mine.panel.get(path)).status, 200);
     const [foreign, missing] = [await other.panel.get(path), await other.panel.get('/keys/k_nothing')];
@@ -129,7 +129,7 @@ describe('a page of the panel', () => {
     assert.equal(frozen.status, 451);
     assert.match(textOf((await panel.get('/keys')).text), /Your account is frozen/);
     assert.deepEqual(
-      (await world.audits(session)).filter((line) => line.startsWith('ssh_key')),
+      (await world.auditLines(session)).filter((line) => line.startsWith('ssh_key')),
       ['ssh_key.create error', 'ssh_key.create denied', 'ssh_key.create denied'],
     );
   });
@@ -147,7 +147,7 @@ describe('a page of the panel', () => {
     }
     assert.equal((await panel.submit(page, 'create', { ...typed, region: 'zrh' })).status, 303);
     await unblockByPolicy(world.service, id);
-    assert.deepEqual((await world.audits(session)).slice(1), [
+    assert.deepEqual((await world.auditLines(session)).slice(1), [
       ...Array.from({ length: 3 }, () => 'volume.create denied'),
       'volume.create ok',
     ]);

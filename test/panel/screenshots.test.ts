@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { examplesOf } from './support/examples.ts';
-import { GALLERY, isPictured, ON_TELEPHONES, SCHEMES, SOURCES, sourcesHash } from './support/gallery.ts';
+import { GALLERY, isPictured, MOBILE_EXAMPLES, SCHEMES, SOURCES, sourcesHash } from './support/gallery.ts';
 import type { Estate } from './support/world.ts';
 
 /** An estate whose things have any id: what counts is which pages there are. */
@@ -31,7 +31,7 @@ describe('the screenshots', () => {
   it('are of every page, light and dark', () => {
     const examples = examplesOf({ estate: anyEstate() }).filter(isPictured);
     const wanted = examples.flatMap(({ name }) => SCHEMES.map((scheme) => `${name}-${scheme}.png`));
-    const narrow = ON_TELEPHONES.map((name) => `${name}-narrow.png`);
+    const narrow = MOBILE_EXAMPLES.map((name) => `${name}-narrow.png`);
     const there = readdirSync(GALLERY).filter((file) => file.endsWith('.png'));
     assert.deepEqual(there.sort(), [...wanted, ...narrow].sort());
   });

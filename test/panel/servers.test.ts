@@ -1,10 +1,10 @@
 /** A customer's servers in the panel: the list, and what is done on the pages of one. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newId, showId } from '../../src/kernel/ids.ts';
+import { newId, formatId } from '../../src/kernel/ids.ts';
 import { PanelClient, problemOf, textOf } from '../support/panel-client.ts';
 import type { SessionClient } from '../support/session-client.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY me@laptop';
@@ -13,7 +13,7 @@ const ORDER = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', bill
 let world: World;
 let customer: SessionClient;
 let panel: PanelClient;
-let stranger: PanelClient;
+let otherCustomer: PanelClient;
 let api: V1Client;
 /** The oldest of three servers: its id, its page, the number of the session surface. */
 let id: string;
@@ -24,9 +24,9 @@ const status = async () => (await api.get(`/servers/${id}`)).body.status as stri
 before(async () => {
   world = await startWorld({ SKERRY_RATE_CAPACITY: '1000' });
   customer = await world.customer();
-  await world.give(customer, 10_000n);
-  panel = PanelClient.over(world.url, { cookie: customer.cookie });
-  stranger = PanelClient.over(world.url, { cookie: (await world.customer()).cookie });
+  await world.addBalance(customer, 10_000n);
+  panel = PanelClient.forUrl(world.url, { cookie: customer.cookie });
+  otherCustomer = PanelClient.forUrl(world.url, { cookie: (await world.customer()).cookie });
   const made: number[] = [];
   for (const region of ['par', 'par', 'zrh']) {
     const { body } = await customer.post('/deploy-api.php', {
@@ -36,7 +36,7 @@ before(async () => {
   }
   number = made[0] ?? 0;
   await world.settle();
-  api = V1Client.over(world.url, await apiToken(customer));
+  api = V1Client.forUrl(world.url, await createApiToken(customer));
   id = /srv_[a-z2-7]{26}/.exec((await panel.get(`/servers/${number}`)).text)?.[0] ?? '';
   page = `/servers/${id}`;
   await panel.submit(await panel.open('/keys'), 'add', { name: 'laptop', public_key: KEY });
@@ -57,7 +57,7 @@ async function act(part: string, form: string, typed: Record<string, string> = {
 
 describe('the list of servers', () => {
   it('leads whoever has none to the page that orders one', async () => {
-    const { text } = await stranger.open('/servers');
+    const { text } = await otherCustomer.open('/servers');
     assert.match(text, /You have no servers yet.*<a href="\/servers\/new">Deploy a server/s);
   });
 
@@ -95,14 +95,14 @@ describe('the number of a server on the session surface', () => {
     assert.equal(textOf(shown.text), textOf((await panel.get(page)).text));
     const console = await panel.submit(shown, 'console');
     assert.match(console.location ?? '', /^\/console\?path=/);
-    const visitor = await PanelClient.over(world.url).get(`/servers/${number}`);
+    const visitor = await PanelClient.forUrl(world.url).get(`/servers/${number}`);
     assert.deepEqual([visitor.status, visitor.location], [303, `/signin?next=%2Fservers%2F${number}`]);
   });
 
   it('of another customer is not there, on no page, like one that never was', async () => {
-    const never = showId('server', newId(new Date()));
+    const never = formatId('server', newId(new Date()));
     const text = async (path: string) => {
-      const answer = await stranger.get(path);
+      const answer = await otherCustomer.get(path);
       assert.equal(answer.status, 404, path);
       return textOf(answer.text);
     };
@@ -111,14 +111,14 @@ describe('the number of a server on the session surface', () => {
       assert.equal(await text(page + part), await text(`/servers/${never}${part}`), part);
     }
     const own = await panel.open(page);
-    const foreign = await stranger.open('/keys');
+    const foreign = await otherCustomer.open('/keys');
     const token = /name="_token" value="([^"]+)"/.exec(foreign.text)?.[1] ?? '';
     const fields: [string, string][] = [
       ['_token', token],
       ['_form', 'stop'],
       ['_once', 'x'],
     ];
-    assert.equal((await stranger.post(page, fields)).status, 404);
+    assert.equal((await otherCustomer.post(page, fields)).status, 404);
     assert.equal((await panel.open(page)).text.length > 0 && own.status, 200);
     assert.equal(await status(), 'running');
   });
@@ -164,7 +164,7 @@ describe('the page of a server', () => {
     const expected = [303, `/console?path=console%2F…&server=${id}`];
     assert.deepEqual(places, [expected, expected]);
     assert.notEqual(clicks[0]?.location, clicks[1]?.location);
-    const opened = await panel.follow(clicks[0] ?? before);
+    const opened = await panel.followRedirects(clicks[0] ?? before);
     assert.match(opened.text, new RegExp(`<a href="${page}">back to the server</a>`));
     const [own] = await world.opened.db.rows<{ all: boolean }>(
       'select bool_and(session_id is not null and not read_only) as all from console_tickets',

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { signIn } from '../../src/domain/customers/sign-in.ts';
 import { readCookie } from '../../src/domain/sessions/cookie.ts';
-import { keepLetIn } from '../../src/domain/sessions/once-for-visitor.ts';
-import { isLocalPath } from '../../src/http/panel/next.ts';
+import { signInResponseSaver } from '../../src/domain/sessions/visitor-idempotency.ts';
+import { isLocalPath } from '../../src/http/panel/next-path.ts';
 import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
-import { own } from '../http/link-world.ts';
-import { type PanelAnswer, PanelClient, problemOf, textOf } from '../support/panel-client.ts';
+import { postAccountAction } from '../http/account-links.ts';
+import { type PanelResponse, PanelClient, problemOf, textOf } from '../support/panel-client.ts';
 import { controlsOf, findForm } from '../support/panel-html.ts';
 import { PASSWORD, type SessionClient } from '../support/session-client.ts';
-import { codeAt } from '../support/totp.ts';
+import { totpAt } from '../support/totp.ts';
 
 const NEW = 'an altogether new one';
 const CODE = /<code class="copy" data-copy>([a-z2-7]{5}(?:-[a-z2-7]{5,6}){4})<\/code>/;
@@ -27,8 +27,8 @@ describe('the ways in', () => {
   });
   after(() => world.close());
 
-  const stranger = () => PanelClient.into(world.app);
-  const codeOn = (page: PanelAnswer) => CODE.exec(page.text)?.[1];
+  const stranger = () => PanelClient.forApp(world.app);
+  const codeOn = (page: PanelResponse) => CODE.exec(page.text)?.[1];
   const sessionsOf = async (email: string) => {
     const rows = await world.db.rows(
       'select from sessions s join customers c on c.id = s.customer_id where c.email = $1',
@@ -39,7 +39,7 @@ describe('the ways in', () => {
   const newPassword = (password = PASSWORD) => ({ password, password_confirm: password });
   const isIn = async (client: PanelClient) => (await client.get('/account/sessions')).status === 200;
   /** A page of the sign-in with everything filled in. */
-  const enter = (client: PanelClient, page: PanelAnswer, email: string, more: Record<string, string> = {}) =>
+  const enter = (client: PanelClient, page: PanelResponse, email: string, more: Record<string, string> = {}) =>
     client.submit(page, 'sign_in', { email, password: PASSWORD, ...more });
 
   it('signing up shows the recovery code once, and leads on', async () => {
@@ -94,7 +94,7 @@ describe('the ways in', () => {
     ] as const;
     const tries = [
       await thief.post('/signup', [...stolen, ['password', PASSWORD], ['password_confirm', PASSWORD]]),
-      await PanelClient.into(world.app, { cookie }).submit(form, 'sign_up', { email, ...newPassword(NEW) }),
+      await PanelClient.forApp(world.app, { cookie }).submit(form, 'sign_up', { email, ...newPassword(NEW) }),
       await client.submit(theirs, 'sign_up', { email, ...newPassword() }).catch(() => null),
     ];
     for (const answer of tries) {
@@ -142,7 +142,7 @@ describe('the ways in', () => {
       await world.db.run('delete from sessions');
       const client = stranger();
       const asked = await client.get('/keys?cursor=x');
-      const form = await client.follow(asked);
+      const form = await client.followRedirects(asked);
       assert.equal(form.path, '/signin?next=%2Fkeys%3Fcursor%3Dx');
       const click = () => enter(client, form, email);
       const answers = atOnce ? await Promise.all([click(), click()]) : [await click(), await click()];
@@ -154,7 +154,7 @@ describe('the ways in', () => {
         ],
       );
       assert.equal(await sessionsOf(email), 1);
-      assert.equal((await client.follow(answers[1] as PanelAnswer)).status, 200);
+      assert.equal((await client.followRedirects(answers[1] as PanelResponse)).status, 200);
     }
   });
 
@@ -166,8 +166,8 @@ describe('the ways in', () => {
     const { visitor = '' } = readCookie(world.service.keys, client.cookie) ?? {};
     const actor = { customerId: null, sessionId: null, tokenId: null, requestId: 'req_x', ipCountry: 'XX' };
     const fields = new Map([['email', email]]);
-    const form = { visitor, key: 'k', path: '/signin', fields, whom: { email }, requestId: 'req_x' };
-    const visit = { visitor, actor, keep: keepLetIn(world.service, form) };
+    const form = { visitor, key: 'k', path: '/signin', fields, target: { email }, requestId: 'req_x' };
+    const visit = { visitor, actor, keep: signInResponseSaver(world.service, form) };
     const both = [1, 2].map(() => signIn(world.service, visit, { email, password: PASSWORD, code: '' }));
     const outcomes = (await Promise.allSettled(both)).map(({ status }) => status);
     assert.deepEqual(outcomes.sort(), ['fulfilled', 'rejected']);
@@ -207,15 +207,15 @@ describe('the ways in', () => {
 
   it('asks for the one-time code where the account does, and keeps the address', async () => {
     const customer = await world.customer();
-    const secret = String((await own(customer, { action: 'enable_totp' })).body.secret);
-    await own(customer, { action: 'enable_totp', code: codeAt(secret) });
+    const secret = String((await postAccountAction(customer, { action: 'enable_totp' })).body.secret);
+    await postAccountAction(customer, { action: 'enable_totp', code: totpAt(secret) });
     await world.db.run('update totp_secrets set last_step = 0');
     const client = stranger();
     const asked = await enter(client, await client.get('/signin'), customer.email);
     assert.equal(asked.status, 400);
     assert.match(problemOf(asked.text, 'code', 'sign_in') ?? '', /asks for a one-time code/);
     assert.ok(asked.text.includes(`value="${customer.email}"`) && !asked.text.includes(PASSWORD));
-    const code = codeAt(secret);
+    const code = totpAt(secret);
     for (const click of [1, 2]) {
       const entered = await enter(client, asked, customer.email, { code });
       assert.equal(entered.status, 303, `click ${click}: the code is used up by the first`);
@@ -245,7 +245,7 @@ describe('the ways in', () => {
       ...[`/${'a'.repeat(2_000)}`, '/\u0000'],
     ];
     const customer = await world.customer();
-    const inside = PanelClient.into(world.app, { cookie: customer.cookie });
+    const inside = PanelClient.forApp(world.app, { cookie: customer.cookie });
     for (const next of hostile) {
       assert.equal(isLocalPath(next), false, next);
       const path = `/signin?${new URLSearchParams({ next })}`;
@@ -258,7 +258,7 @@ describe('the ways in', () => {
     assert.ok(isLocalPath('/servers/srv_1?a=b#c'));
   });
 
-  const recover = (client: PanelClient, page: PanelAnswer, customer: SessionClient, code: string) =>
+  const recover = (client: PanelClient, page: PanelResponse, customer: SessionClient, code: string) =>
     client.submit(page, 'recover', { email: customer.email, recovery_code: code, ...newPassword(NEW) });
 
   it('the recovery code sets a password and gives a new code, the same to a second click', async () => {
@@ -274,7 +274,7 @@ describe('the ways in', () => {
     assert.ok(first !== undefined && first === second && first !== customer.recoveryCode);
     assert.equal(await sessionsOf(customer.email), 1);
     assert.ok(await isIn(client));
-    assert.ok(!(await isIn(PanelClient.into(world.app, { cookie: customer.cookie }))));
+    assert.ok(!(await isIn(PanelClient.forApp(world.app, { cookie: customer.cookie }))));
     const late = await recover(stranger(), await client.get('/recover'), customer, first).catch(() => null);
     assert.equal(late?.status, 403, 'the form is of another visitor');
   });
@@ -284,7 +284,7 @@ describe('sign-ups of one address', () => {
   it('are counted once for two clicks: the last that is allowed loses no code', async () => {
     const world = await startHttpWorld({ settings: { signupsPerHour: 1 } });
     try {
-      const client = PanelClient.into(world.app);
+      const client = PanelClient.forApp(world.app);
       const form = await client.get('/signup');
       const passwords = { password: PASSWORD, password_confirm: PASSWORD };
       const click = (email: string) => client.submit(form, 'sign_up', { email, ...passwords });

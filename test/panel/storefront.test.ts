@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { readTerms } from '../../src/compose/terms.ts';
 import { loadConfig } from '../../src/config.ts';
-import { turn } from '../../src/domain/switches/switch.ts';
+import { setSwitch } from '../../src/domain/switches/switch.ts';
 import { contactView, termsView } from '../../src/panel/site.ts';
 import { BONUS_TIERS_USD, CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS } from '../../src/spec/limits.ts';
 import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => world.close());
 
-const look = async (path: string): Promise<string> => {
+const readText = async (path: string): Promise<string> => {
   const answer = await world.visitor().get(path);
   assert.equal(answer.status, 200, path);
   return answer.text.replace(/\s+/g, ' ');
@@ -47,53 +47,53 @@ describe('the front page', () => {
 
 describe('the plans', () => {
   it('have the price of every cycle as it will be charged, in all and for a month', async () => {
-    const text = await look('/plans/s1');
+    const text = await readText('/plans/s1');
     for (const price of ['$7.35', '$16.54', '$28.67', '$44.10', '$5.51', '$4.78', '$3.68']) {
       assert.ok(text.includes(price), price);
     }
     for (const months of CYCLE_MONTHS) {
-      assert.match(await look(`/plans?months=${months}`), new RegExp(`>${months} month`));
+      assert.match(await readText(`/plans?months=${months}`), new RegExp(`>${months} month`));
     }
-    assert.ok((await look('/plans?months=3')).includes('<strong>$16.54</strong>'));
+    assert.ok((await readText('/plans?months=3')).includes('<strong>$16.54</strong>'));
   });
 
   it('lead to a deploy with what was chosen', async () => {
-    const text = await look('/plans?region=par&category=vps&months=12');
+    const text = await readText('/plans?region=par&category=vps&months=12');
     assert.match(text, /href="\/servers\/new\?plan=s1&#38;region=par&#38;billing_months=12"/);
     assert.ok(!/region=rkv|plan=r1/.test(text));
   });
 
   it('say where nothing is left, and where a plan was never sold', async () => {
     await world.db.run(`update ipv4_addresses set blocked = true where region_id = 'buh'`);
-    const text = await look('/plans?region=buh');
+    const text = await readText('/plans?region=buh');
     assert.match(text, /sold out/);
     assert.ok(!/\/servers\/new/.test(text));
-    assert.match(await look('/plans/r3'), /Bucharest<\/a><\/th><td><span class="soft">not sold here/);
-    assert.match(await look('/regions/buh'), /No IPv4 addresses are left[\s\S]*none left/);
-    assert.match(await look('/regions/par'), /France \(FR\)[\s\S]*enough left[\s\S]*Onion address/);
-    assert.match(await look('/regions'), /Romania[\s\S]*sold out/);
+    assert.match(await readText('/plans/r3'), /Bucharest<\/a><\/th><td><span class="soft">not sold here/);
+    assert.match(await readText('/regions/buh'), /No IPv4 addresses are left[\s\S]*none left/);
+    assert.match(await readText('/regions/par'), /France \(FR\)[\s\S]*enough left[\s\S]*Onion address/);
+    assert.match(await readText('/regions'), /Romania[\s\S]*sold out/);
   });
 
   it('pass over what an address says and nobody sells, and know nothing of others', async () => {
-    assert.match(await look('/plans?region=%3Cscript%3E&category=x&months=7'), /href="\/plans\/r1"/);
+    assert.match(await readText('/plans?region=%3Cscript%3E&category=x&months=7'), /href="\/plans\/r1"/);
     for (const path of ['/plans/s9', '/plans/%3Cb%3E', '/regions/xxx', '/regions/otp']) {
       assert.equal((await world.visitor().get(path)).status, 404, path);
     }
   });
 
   it('are not to be ordered while deploys are off, and say why', async () => {
-    await turn(world.service, 'deploys', false, 'storage is full');
-    const text = await look('/plans');
+    await setSwitch(world.service, 'deploys', false, 'storage is full');
+    const text = await readText('/plans');
     assert.match(text, /storage is full/);
     assert.ok(!/\/servers\/new/.test(text));
-    assert.match(await look('/status'), /No new servers are sold[^<]*\(storage is full\)/);
-    await turn(world.service, 'deploys', true);
+    assert.match(await readText('/status'), /No new servers are sold[^<]*\(storage is full\)/);
+    await setSwitch(world.service, 'deploys', true);
   });
 });
 
 describe('the status', () => {
   it('is calm where nothing is the matter', async () => {
-    const text = await look('/status');
+    const text = await readText('/status');
     assert.match(text, /Everything runs[\s\S]*None now, and none announced/);
     assert.match(text, /LTC<\/th><td>Litecoin<\/td><td><span class="state good">taken/);
   });
@@ -108,8 +108,8 @@ describe('the status', () => {
     );
     await db.run('update service set rules_version = rules_version + 1');
     await db.run(`insert into coins (code, next_index, failures) values ('XMR', 0, 11)`);
-    await turn(service, 'mail', false, 'the provider of secret-host is broke');
-    const text = await look('/status');
+    await setSwitch(service, 'mail', false, 'the provider of secret-host is broke');
+    const text = await readText('/status');
     assert.match(text, /Create a server<\/th><td><span class="state off">announced/);
     assert.match(text, /new &#60;storage&#62;/);
     assert.match(text, /Mails are not sent/);
@@ -120,7 +120,7 @@ describe('the status', () => {
 
 describe('terms and contact', () => {
   it('say plainly that there are none', async () => {
-    for (const path of ['/terms', '/contact']) assert.match(await look(path), /has not written this yet/);
+    for (const path of ['/terms', '/contact']) assert.match(await readText(path), /has not written this yet/);
   });
 
   it('are text, whatever is written into them', () => {

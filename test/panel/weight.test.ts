@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
 import { PanelClient } from '../support/panel-client.ts';
-import { FULL, IN_FULL } from '../support/runs.ts';
+import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
 import type { SessionClient } from '../support/session-client.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
-import { made, publicKey } from './support/estate.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
+import { expectSuccess, publicKey } from './support/estate.ts';
 import { examplesOf, plainExamples } from './support/examples.ts';
 import { type PanelWorld, startPanelWorld } from './support/world.ts';
 
@@ -26,8 +26,8 @@ describe('the weight of a page', () => {
   before(async () => {
     world = await startHttpWorld({ catalogue: true });
     customer = await world.customer();
-    panel = PanelClient.into(world.app, { cookie: customer.cookie });
-    api = V1Client.into(world.app, await apiToken(customer));
+    panel = PanelClient.forApp(world.app, { cookie: customer.cookie });
+    api = V1Client.forApp(world.app, await createApiToken(customer));
   });
   after(() => world?.close());
 
@@ -38,17 +38,17 @@ describe('the weight of a page', () => {
   }
 
   it('is small where nothing is yet', async () => {
-    const inside = plainExamples().filter(({ visitor, page }) => !visitor && page.elsewhere === undefined);
+    const inside = plainExamples().filter(({ visitor, page }) => !visitor && page.redirect === undefined);
     for (const { path } of inside) await weigh(path);
   });
 
   it('is small with as many things as a customer may have', async () => {
     const name = NAME.slice(0, 60);
     for (let row = 0; row < ROWS; row += 1) {
-      made(await api.post('/ssh-keys', { name: `${name}${row}`, public_key: publicKey(row, 'x') }));
-      made(await api.post('/volumes', { name: `${name}${row}`, size_gb: 10, region: 'par' }));
+      expectSuccess(await api.post('/ssh-keys', { name: `${name}${row}`, public_key: publicKey(row, 'x') }));
+      expectSuccess(await api.post('/volumes', { name: `${name}${row}`, size_gb: 10, region: 'par' }));
       if (row < 49)
-        made(await api.post('/firewall/groups', { name: `${name}${row}`, default_action: 'drop' }));
+        expectSuccess(await api.post('/firewall/groups', { name: `${name}${row}`, default_action: 'drop' }));
     }
     for (const path of ['/keys', '/volumes', '/firewall', '/servers/new', '/account/audit'])
       await weigh(path);
@@ -66,22 +66,22 @@ describe('the weight of a page', () => {
       ...{ port: '80,443,8080,8443', note: 'the office, on Mondays' },
     };
     const rules = Array.from({ length: ROWS }, () => rule);
-    const group = made(await api.post('/firewall/groups', { name: 'long', default_action: 'drop', rules }));
+    const group = expectSuccess(await api.post('/firewall/groups', { name: 'long', default_action: 'drop', rules }));
     await weigh(`/firewall/${group.id}`);
     await weigh(`/firewall/${group.id}/rules`);
   });
 });
 
-describe('the weight of every page', IN_FULL, () => {
+describe('the weight of every page', FULL_ONLY, () => {
   let world: PanelWorld;
   before(async () => {
-    if (FULL) world = await startPanelWorld();
+    if (IS_FULL_RUN) world = await startPanelWorld();
   });
   after(() => world?.close());
 
   it('is small for a customer who has everything', async () => {
     const heavy: string[] = [];
-    const outside = PanelClient.over(world.url);
+    const outside = PanelClient.forUrl(world.url);
     for (const { path, visitor } of examplesOf(world)) {
       const page = await (visitor ? outside : world.panel).get(path);
       if (bytesOf(page) >= MAX_BYTES || page.status !== 200)

@@ -8,21 +8,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '../../src/store/db.ts';
 import { findEmbedded } from '../../src/store/embedded/index.ts';
-import { Canaries, dump } from '../support/canaries.ts';
+import { Canaries, dumpDatabase } from '../support/canaries.ts';
 import { startMailServer } from '../support/mail-server.ts';
-import { killLeftovers, startServing } from '../support/process.ts';
-import { Receiver } from '../support/receiver.ts';
+import { killLeftovers, startSkerryd } from '../support/skerryd-process.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import { SessionClient } from '../support/session-client.ts';
-import { type Body, V1Client } from '../support/v1-client.ts';
+import { type JsonBody, V1Client } from '../support/v1-client.ts';
 
 /** Where requests come from: by a trusted proxy, or straight from an address of this machine that is none. */
-export interface From {
+export interface RequestOrigin {
   readonly forwarded?: string;
   readonly socket?: string;
 }
-export const BY_PROXY_V4 = { forwarded: '193.0.6.139' };
-export const BY_PROXY_V6 = { forwarded: '2001:67c:2e8:22::c100:68b' };
-export const STRAIGHT = { socket: '127.77.88.99' };
+export const VIA_PROXY_IPV4 = { forwarded: '193.0.6.139' };
+export const VIA_PROXY_IPV6 = { forwarded: '2001:67c:2e8:22::c100:68b' };
+export const DIRECT = { socket: '127.77.88.99' };
 
 export type CanaryWorld = Awaited<ReturnType<typeof startCanaryWorld>>;
 
@@ -31,11 +31,11 @@ export async function startCanaryWorld() {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-canary-'));
   // Root's database runs as another user, who must be able to pass through.
   await chmod(folder, 0o755);
-  const [receiver, mailServer] = await Promise.all([Receiver.start(), startMailServer()]);
+  const [receiver, mailServer] = await Promise.all([WebhookReceiver.start(), startMailServer()]);
   const caFile = join(folder, 'ca.pem');
   writeFileSync(caFile, receiver.authority.cert);
   const mailPassword = canaries.add('the mail server’s password', 'Mailer_Pw_5512-canary');
-  const serving = await startServing({
+  const serving = await startSkerryd({
     SKERRY_DATA_DIR: join(folder, 'data'),
     SKERRY_LOG_LEVEL: 'trace',
     SKERRY_SIM_BLOCK_S: '0',
@@ -47,14 +47,14 @@ export async function startCanaryWorld() {
     SKERRY_SMTP_URL: `smtp://mailer:${mailPassword}@127.0.0.1:${mailServer.port}`,
     SKERRY_MAIL_FROM: 'Skerry <no-reply@skerry.example>',
   });
-  canaries.add('an address, v4', BY_PROXY_V4.forwarded);
-  canaries.add('an address, v6', BY_PROXY_V6.forwarded);
+  canaries.add('an address, v4', VIA_PROXY_IPV4.forwarded);
+  canaries.add('an address, v6', VIA_PROXY_IPV6.forwarded);
   canaries.add('an address, v6 in full', '2001:067c:02e8:0022:0000:0000:c100:068b');
-  canaries.add('an address, straight', STRAIGHT.socket);
+  canaries.add('an address, straight', DIRECT.socket);
 
   /** Sends as from there; every cookie and CSRF value that comes back is a canary. */
   const sender =
-    (from: From) =>
+    (from: RequestOrigin) =>
     async (sent: {
       method: string;
       path: string;
@@ -69,31 +69,31 @@ export async function startCanaryWorld() {
         ...(sent.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(sent.body)) }),
       };
       const { method } = sent;
-      const asked = request(url, { method, headers, ...(from.socket ? { localAddress: from.socket } : {}) });
-      asked.end(sent.body);
-      const [response] = await once(asked, 'response');
+      const outgoing = request(url, { method, headers, ...(from.socket ? { localAddress: from.socket } : {}) });
+      outgoing.end(sent.body);
+      const [response] = await once(outgoing, 'response');
       const parts: Buffer[] = [];
       for await (const part of response) parts.push(part as Buffer);
       const text = Buffer.concat(parts).toString();
-      const given = Object.entries(response.headers).flatMap(([name, value]) =>
+      const headerEntries = Object.entries(response.headers).flatMap(([name, value]) =>
         [value].flat().map((one): [string, string] => [name, String(one)]),
       );
-      for (const [name, value] of given) {
+      for (const [name, value] of headerEntries) {
         const cookie = name === 'set-cookie' ? /^PHPSESSID=([^;]+)/.exec(value)?.[1] : undefined;
         if (cookie) canaries.add('a cookie', cookie);
       }
       const csrf = /"csrf":"([0-9a-f]{64})"/.exec(text)?.[1];
       if (csrf) canaries.add('a CSRF value', csrf);
-      return { status: response.statusCode ?? 0, headers: new Headers(given), text };
+      return { status: response.statusCode ?? 0, headers: new Headers(headerEntries), text };
     };
 
-  const visitor = (from: From) =>
+  const visitor = (from: RequestOrigin) =>
     new SessionClient(sender(from) as ConstructorParameters<typeof SessionClient>[0]);
-  const client = (from: From, token: string) =>
+  const client = (from: RequestOrigin, token: string) =>
     new V1Client(sender(from) as ConstructorParameters<typeof V1Client>[0], token);
-  const key = (name: string) => canaries.add(`the key of the ${name}`, `idempotency-canary-${name}-81`);
+  const idempotencyKey = (name: string) => canaries.add(`the key of the ${name}`, `idempotency-canary-${name}-81`);
 
-  async function sandbox(name: string, body: object = {}): Promise<Body> {
+  async function sandbox(name: string, body: object = {}): Promise<JsonBody> {
     const response = await fetch(`${serving.url}/sandbox/${name}`, {
       method: 'POST',
       body: JSON.stringify(body),
@@ -114,12 +114,12 @@ export async function startCanaryWorld() {
     return canaries.add(`a ${path} link`, token ?? '');
   }
 
-  async function searched(place: string): Promise<string> {
+  async function assertNoCanaries(place: string): Promise<string> {
     const connection = await findEmbedded({ dataDir: join(folder, 'data') });
     const db = openDatabase(connection ?? assert.fail('no database'), { poolSize: 1 });
     try {
-      const text = await dump(db);
-      assert.deepEqual(canaries.foundIn(text, 'database'), [], place);
+      const text = await dumpDatabase(db);
+      assert.deepEqual(canaries.findIn(text, 'database'), [], place);
       return text;
     } finally {
       await db.close();
@@ -131,12 +131,12 @@ export async function startCanaryWorld() {
     await Promise.all([receiver.stop(), mailServer.close()]);
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   };
-  const tools = { visitor, client, key, sandbox, mailedLink, searched, close };
+  const tools = { visitor, client, key: idempotencyKey, sandbox, mailedLink, searched: assertNoCanaries, close };
   return { canaries, folder, serving, receiver, ...tools };
 }
 
 /** The body of an answer that must be a good one. */
-export async function works(answer: Promise<{ status: number; text: string; body: Body }>): Promise<Body> {
+export async function expectSuccess(answer: Promise<{ status: number; text: string; body: JsonBody }>): Promise<JsonBody> {
   const { status, text, body } = await answer;
   assert.ok(status < 300 && body?.ok !== false, text);
   return body;

@@ -7,12 +7,12 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { Canaries, spellingsOf } from '../support/canaries.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { makeMistakes, useAccount, useRest, useServers } from './canary-uses.ts';
+import { Canaries, encodingsOf } from '../support/canaries.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { sendInvalidRequests, exerciseAccount, exerciseRestApi, exerciseServers } from './canary-scenarios.ts';
 import { type CanaryWorld, startCanaryWorld } from './canary-world.ts';
 
-describe('a service that was used in every way', IN_FULL, () => {
+describe('a service that was used in every way', FULL_ONLY, () => {
   let world: CanaryWorld;
   before(async () => {
     world = await startCanaryWorld();
@@ -20,10 +20,10 @@ describe('a service that was used in every way', IN_FULL, () => {
   after(() => world.close());
 
   it('is used', async () => {
-    await useAccount(world);
-    const api = await useRest(world);
-    await useServers(world, api);
-    await makeMistakes(world, api);
+    await exerciseAccount(world);
+    const api = await exerciseRestApi(world);
+    await exerciseServers(world, api);
+    await sendInvalidRequests(world, api);
   });
 
   it('keeps none of it where it could be read', async () => {
@@ -46,18 +46,18 @@ describe('a service that was used in every way', IN_FULL, () => {
       `${files.length} files, ${stderr.length} characters`,
     );
     assert.match(stderr, /"route":"\/v1\/servers"/);
-    for (const text of [stdout, stderr, ...files]) assert.deepEqual(world.canaries.foundIn(text, 'log'), []);
+    for (const text of [stdout, stderr, ...files]) assert.deepEqual(world.canaries.findIn(text, 'log'), []);
   });
 
   it('was searched for what would have been found in any spelling', () => {
     const planted = new Canaries();
     planted.add('x', 'Canary+Pass/word&1=9');
-    for (const spelling of spellingsOf('Canary+Pass/word&1=9')) {
-      assert.equal(planted.foundIn(`a ${spelling} b`, 'log').length, 1, spelling);
+    for (const spelling of encodingsOf('Canary+Pass/word&1=9')) {
+      assert.equal(planted.findIn(`a ${spelling} b`, 'log').length, 1, spelling);
     }
     for (const before of ['', 'a', 'ab', 'abc']) {
       const text = Buffer.from(`${before}Canary+Pass/word&1=9 and more`).toString('base64');
-      assert.equal(planted.foundIn(text, 'database').length, 1, text);
+      assert.equal(planted.findIn(text, 'database').length, 1, text);
     }
     const kinds = [
       'cookie',

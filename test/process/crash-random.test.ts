@@ -11,75 +11,75 @@ import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { openDatabase } from '../../src/store/db.ts';
 import { startEmbedded } from '../../src/store/embedded/index.ts';
-import { killLeftovers, skerryd, startServing } from '../support/process.ts';
-import { Receiver } from '../support/receiver.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { killLeftovers, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { V1Client } from '../support/v1-client.ts';
-import { type Base, DAY_S, HOOK, makeBase, settingsFor } from './crash-time-world.ts';
-import { sandbox } from './crash-world.ts';
+import { type BaseFixture, DAY_S, HOOK_PATH, createBaseFixture, settingsFor } from './crash-time-world.ts';
+import { callSandbox } from './crash-world.ts';
 
 const KILLS = 20;
 /** All of it within the time for which events are kept. */
-const DAYS_MOST = 1.3;
+const MAX_DAYS = 1.3;
 
-type Act = (url: string, api: V1Client, base: Base) => Promise<unknown>;
+type Action = (url: string, api: V1Client, base: BaseFixture) => Promise<unknown>;
 
-const server = async (api: V1Client, index: number): Promise<string> => {
+const serverPath = async (api: V1Client, index: number): Promise<string> => {
   const { data } = (await api.get('/servers')).body;
   return `/servers/${data[index % data.length].id}`;
 };
 
-const act: fc.Arbitrary<Act> = fc.oneof(
-  fc.double({ min: 0.01, max: DAYS_MOST, noNaN: true }).map(
-    (days): Act =>
+const action: fc.Arbitrary<Action> = fc.oneof(
+  fc.double({ min: 0.01, max: MAX_DAYS, noNaN: true }).map(
+    (days): Action =>
       (url) =>
-        sandbox(url, 'clock', { advance_s: Math.round(days * DAY_S) }),
+        callSandbox(url, 'clock', { advance_s: Math.round(days * DAY_S) }),
   ),
-  fc.constant<Act>(async (_, api, base) => {
+  fc.constant<Action>(async (_, api, base) => {
     const order = { name: 'more', plan: 's1', region: 'par', image: base.imageId, ssh_keys: [base.keyId] };
     await api.post('/servers', order);
   }),
   fc.nat({ max: 5 }).map(
-    (n): Act =>
+    (n): Action =>
       async (_, api) =>
-        api.post(`${await server(api, n)}/reboot`),
+        api.post(`${await serverPath(api, n)}/reboot`),
   ),
   fc.nat({ max: 5 }).map(
-    (n): Act =>
+    (n): Action =>
       async (_, api) =>
-        api.post(`${await server(api, n)}/stop`),
+        api.post(`${await serverPath(api, n)}/stop`),
   ),
   fc.nat({ max: 5 }).map(
-    (n): Act =>
+    (n): Action =>
       async (_, api) =>
-        api.delete(await server(api, n)),
+        api.delete(await serverPath(api, n)),
   ),
-  fc.constant<Act>(async (url, api) => {
+  fc.constant<Action>(async (url, api) => {
     const { body } = await api.post('/billing/topup', { coin: 'LTC', amount_usd: 30 });
-    await sandbox(url, 'payments', {
+    await callSandbox(url, 'payments', {
       coin: 'LTC',
       address: body.deposit_address,
       amount: body.deposit_amount,
     });
-    await sandbox(url, 'blocks', { coin: 'LTC', count: 12 });
+    await callSandbox(url, 'blocks', { coin: 'LTC', count: 12 });
   }),
 );
-const lives = fc.array(
+const rounds = fc.array(
   fc.record({
-    acts: fc.array(act, { minLength: 2, maxLength: 8 }),
+    acts: fc.array(action, { minLength: 2, maxLength: 8 }),
     killAfterMs: fc.integer({ min: 20, max: 2_500 }),
   }),
   { minLength: KILLS, maxLength: KILLS },
 );
 
-describe('a busy service that is killed at any moment', IN_FULL, () => {
+describe('a busy service that is killed at any moment', FULL_ONLY, () => {
   let folder = '';
-  let receiver: Receiver;
+  let receiver: WebhookReceiver;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-crash-'));
     // Root's database runs as another user, who must be able to pass through.
     await chmod(folder, 0o755);
-    receiver = await Receiver.start();
+    receiver = await WebhookReceiver.start();
     await writeFile(join(folder, 'ca.pem'), receiver.authority.cert);
   });
   after(async () => {
@@ -90,26 +90,26 @@ describe('a busy service that is killed at any moment', IN_FULL, () => {
 
   it('loses nothing and repeats nothing', async () => {
     await fc.assert(
-      fc.asyncProperty(lives, async (each) => {
+      fc.asyncProperty(rounds, async (each) => {
         const settings = settingsFor(folder, 'random');
-        const first = await startServing(settings);
-        const base = await makeBase(first, receiver);
+        const first = await startSkerryd(settings);
+        const base = await createBaseFixture(first, receiver);
         await first.stop('SIGKILL');
         for (const { acts, killAfterMs } of each) {
-          const serving = await startServing(settings);
-          const api = V1Client.over(serving.url, base.token);
+          const serving = await startSkerryd(settings);
+          const api = V1Client.forUrl(serving.url, base.token);
           const busy = acts.map((one) => one(serving.url, api, base).catch(() => undefined));
           await pause(killAfterMs);
           await serving.stop('SIGKILL');
           await Promise.all(busy);
         }
-        const last = await startServing(settings);
+        const last = await startSkerryd(settings);
         // The longest wait between two attempts.
-        await sandbox(last.url, 'clock', { advance_s: DAY_S });
+        await callSandbox(last.url, 'clock', { advance_s: DAY_S });
         assert.equal((await last.stop()).code, 0);
-        const verified = await skerryd(['verify'], settings);
+        const verified = await runSkerryd(['verify'], settings);
         assert.equal(verified.code, 0, verified.stdout + verified.stderr);
-        await assertWhole(join(folder, 'random'), receiver);
+        await assertNothingLost(join(folder, 'random'), receiver);
       }),
       { numRuns: 1, endOnFailure: true },
     );
@@ -122,7 +122,7 @@ interface EventRow {
   readonly sent: bigint;
 }
 
-async function assertWhole(dataDir: string, receiver: Receiver): Promise<void> {
+async function assertNothingLost(dataDir: string, receiver: WebhookReceiver): Promise<void> {
   const database = await startEmbedded({ dataDir });
   const db = openDatabase(database.connection, { poolSize: 1 });
   try {
@@ -141,7 +141,7 @@ async function assertWhole(dataDir: string, receiver: Receiver): Promise<void> {
       'numbered without a gap',
     );
     const sent = events.filter((event) => event.sent > 0n).length;
-    const bodies = receiver.to(HOOK).map(({ body }) => JSON.parse(body));
+    const bodies = receiver.requestsTo(HOOK_PATH).map(({ body }) => JSON.parse(body));
     const ids = new Set(bodies.map(({ id }) => id));
     assert.equal(ids.size, sent, 'each came, and none under another id');
     // What was published before there was a subscription: a token, the first payment.

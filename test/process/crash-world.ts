@@ -1,8 +1,8 @@
 /** What tests of killed processes have in common. */
 import assert from 'node:assert/strict';
-import type { Serving } from '../support/process.ts';
+import type { SkerrydProcess } from '../support/skerryd-process.ts';
 
-export function environment(dataDir: string): Record<string, string> {
+export function serviceEnvironment(dataDir: string): Record<string, string> {
   return {
     SKERRY_DATA_DIR: dataDir,
     SKERRY_LOG_LEVEL: 'warn',
@@ -12,7 +12,7 @@ export function environment(dataDir: string): Record<string, string> {
 }
 
 /** How the armed process ended; it has 20 seconds to reach its point by itself. */
-export async function killedWithin(serving: Serving): Promise<{ signal: NodeJS.Signals | null }> {
+export async function waitForCrash(serving: SkerrydProcess): Promise<{ signal: NodeJS.Signals | null }> {
   const timer = setTimeout(() => process.kill(serving.pid, 'SIGTERM'), 20_000);
   const end = await serving.ended;
   clearTimeout(timer);
@@ -20,7 +20,7 @@ export async function killedWithin(serving: Serving): Promise<{ signal: NodeJS.S
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds, and fails where it is not there.
-export async function sandbox(url: string, name: string, body: object = {}): Promise<any> {
+export async function callSandbox(url: string, name: string, body: object = {}): Promise<any> {
   const response = await fetch(`${url}/sandbox/${name}`, { method: 'POST', body: JSON.stringify(body) });
   const text = await response.text();
   assert.equal(response.status, 200, text);

@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { CRASH_POINTS, type CrashPoint } from '../../src/kernel/crash.ts';
-import { killLeftovers, type Serving, skerryd, startServing } from '../support/process.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { killLeftovers, type SkerrydProcess, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { PASSWORD, SessionClient } from '../support/session-client.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
-import { environment, killedWithin, sandbox } from './crash-world.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
+import { serviceEnvironment, waitForCrash, callSandbox } from './crash-world.ts';
 
 const BALANCE = 90;
 const KEY = { 'idempotency-key': 'crash-test' };
@@ -25,10 +25,10 @@ const DEPLOY = {
   root_password: 'a root password',
 };
 
-const LEAVE = { action: 'delete_account', current_password: PASSWORD };
+const DELETE_ACCOUNT = { action: 'delete_account', current_password: PASSWORD };
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
 
-interface Scene {
+interface ScenarioContext {
   readonly url: string;
   readonly customer: SessionClient;
 }
@@ -36,20 +36,20 @@ interface Scene {
 /** What leads to the point, and what must be true after the restart. Requests may die with the process. */
 interface Scenario {
   readonly points: (point: CrashPoint) => boolean;
-  lead(scene: Scene): Promise<void>;
-  finish(scene: Scene): Promise<void>;
+  reachPoint(scene: ScenarioContext): Promise<void>;
+  finish(scene: ScenarioContext): Promise<void>;
 }
 
 const SCENARIOS: readonly Scenario[] = [
   {
     points: (point) => /^deploy\.|^provision\.(claimed|begun|ensured|install|observed|running)/.test(point),
-    lead: async ({ customer }) => {
+    reachPoint: async ({ customer }) => {
       await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
     },
     finish: async ({ url, customer }) => {
       const again = await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
       assert.equal(again.body.ok, true, again.text);
-      await sandbox(url, 'settle');
+      await callSandbox(url, 'settle');
       const page = await customer.get(String(again.body.redirect));
       assert.match(page.text, /running/);
       assert.ok((await balance(customer)) < BALANCE, 'charged');
@@ -58,38 +58,38 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     points: (point) => /^provision\.(host|refund)|^destroy\.re/.test(point),
-    lead: async ({ url, customer }) => {
+    reachPoint: async ({ url, customer }) => {
       // More failures than there are hosts: moved from one to the next, then given back.
-      await sandbox(url, 'faults', { driver: 'compute', operation: 'ensure', times: 1_000 });
+      await callSandbox(url, 'faults', { driver: 'compute', operation: 'ensure', times: 1_000 });
       await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
     },
     finish: async ({ url, customer }) => {
-      await sandbox(url, 'settle');
-      await sandbox(url, 'clock', { advance_s: 120 });
+      await callSandbox(url, 'settle');
+      await callSandbox(url, 'clock', { advance_s: 120 });
       assert.equal(await balance(customer), BALANCE, 'refunded in full, once');
     },
   },
   {
     points: (point) => point.startsWith('operation.'),
-    lead: async (scene) => {
+    reachPoint: async (scene) => {
       const { api, path } = await runningServer(scene);
       await api.post(`${path}/reboot`);
-      await sandbox(scene.url, 'settle');
+      await callSandbox(scene.url, 'settle');
     },
     finish: async (scene) => {
       const { api, path } = await runningServer(scene);
       assert.equal((await api.post(`${path}/stop`)).status, 202);
-      await sandbox(scene.url, 'settle');
+      await callSandbox(scene.url, 'settle');
       assert.equal((await api.get(path)).body.status, 'stopped');
     },
   },
   {
     points: (point) => point.startsWith('reinstall.'),
-    lead: async (scene) => {
+    reachPoint: async (scene) => {
       const { api, path } = await runningServer(scene);
       const key = await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY });
       await api.post(`${path}/rebuild`, { ssh_keys: [key.body.id] });
-      await sandbox(scene.url, 'settle');
+      await callSandbox(scene.url, 'settle');
     },
     finish: async (scene) => {
       const { api, path } = await runningServer(scene);
@@ -98,33 +98,33 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     points: (point) => point.startsWith('destroy.begun'),
-    lead: async (scene) => {
+    reachPoint: async (scene) => {
       const { api, path } = await runningServer(scene);
       await api.delete(path);
     },
     finish: async (scene) => {
       const { api, path } = await runningServer(scene).catch(() => ({ api: null, path: '' }));
       await api?.delete(path);
-      await sandbox(scene.url, 'clock', { advance_s: 120 });
-      const left = await (await apiOf(scene)).get('/servers');
+      await callSandbox(scene.url, 'clock', { advance_s: 120 });
+      const left = await (await createApiClient(scene)).get('/servers');
       assert.deepEqual(left.body.data, []);
     },
   },
   {
     points: (point) => /^(task|volume|snapshot)\./.test(point),
-    lead: async (scene) => {
+    reachPoint: async (scene) => {
       const { api, path } = await runningServer(scene);
       const volume = await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' });
       await api.post(`/volumes/${volume.body.id}/attach`, { server: path.slice('/servers/'.length) });
       await api.post(`${path}/snapshots`);
-      await sandbox(scene.url, 'settle');
-      await giveUpData(scene, api);
+      await callSandbox(scene.url, 'settle');
+      await deleteVolumesAndSnapshots(scene, api);
     },
     finish: async (scene) => {
-      await sandbox(scene.url, 'settle');
-      const api = await apiOf(scene);
+      await callSandbox(scene.url, 'settle');
+      const api = await createApiClient(scene);
       for (const snapshot of (await api.get('/snapshots')).body.data) assert.equal(snapshot.status, 'ready');
-      await giveUpData(scene, api);
+      await deleteVolumesAndSnapshots(scene, api);
       const left = [await api.get('/volumes'), await api.get('/snapshots')];
       assert.deepEqual(
         left.map(({ body }) => body.data),
@@ -134,7 +134,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     points: (point) => point.startsWith('topup.'),
-    lead: async ({ customer }) => {
+    reachPoint: async ({ customer }) => {
       await customer.post('/topup-api.php', { action: 'create', amount: 50, coin: 'BTC' }, { headers: KEY });
     },
     finish: async (scene) => {
@@ -149,38 +149,38 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     points: (point) => /^credit\./.test(point),
-    lead: async (scene) => {
+    reachPoint: async (scene) => {
       const created = await scene.customer.post(
         '/topup-api.php',
         { action: 'create', amount: 50, coin: 'BTC' },
         { headers: KEY },
       );
       await pay(scene, String(created.body.order_ref), 'BTC');
-      await sandbox(scene.url, 'reorgs', { coin: 'BTC', depth: 12 });
-      await sandbox(scene.url, 'settle');
+      await callSandbox(scene.url, 'reorgs', { coin: 'BTC', depth: 12 });
+      await callSandbox(scene.url, 'settle');
     },
     finish: async ({ url, customer }) => {
       const form = { action: 'create', amount: 50, coin: 'BTC' };
       const { body } = await customer.post('/topup-api.php', form, { headers: KEY });
-      await sandbox(url, 'settle');
+      await callSandbox(url, 'settle');
       const status = await customer.get(`/topup-status.php?ref=${body.order_ref}`);
       // Where the process died before the payment, it is made now.
       if (status.body.status === 'waiting') await pay({ url, customer }, String(body.order_ref), 'BTC');
-      await sandbox(url, 'blocks', { coin: 'BTC', count: 12 });
-      await sandbox(url, 'settle');
+      await callSandbox(url, 'blocks', { coin: 'BTC', count: 12 });
+      await callSandbox(url, 'settle');
       assert.equal(await balance(customer), BALANCE + 50);
     },
   },
   {
     points: (point) => point.startsWith('account.'),
-    lead: async ({ customer }) => {
-      await customer.post('/account-api.php', LEAVE);
+    reachPoint: async ({ customer }) => {
+      await customer.post('/account-api.php', DELETE_ACCOUNT);
     },
     finish: async ({ url, customer }) => {
       // Where it died before the commit, nothing has begun.
-      const again = await customer.post('/account-api.php', LEAVE);
+      const again = await customer.post('/account-api.php', DELETE_ACCOUNT);
       assert.ok(again.body.ok === true || again.body.error === 'auth_required', again.text);
-      await sandbox(url, 'clock', { advance_s: 300 });
+      await callSandbox(url, 'clock', { advance_s: 300 });
       assert.equal((await customer.get('/me.php')).body.logged_in, false);
       const { body } = await customer.get('/sandbox/mails');
       const last = (body.mails as { subject: string }[]).filter(({ subject }) => /deleted/.test(subject));
@@ -189,7 +189,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-describe('a process killed with -9', IN_FULL, () => {
+describe('a process killed with -9', FULL_ONLY, () => {
   let folder = '';
   const customer = { cookie: '', csrf: '' };
 
@@ -197,8 +197,8 @@ describe('a process killed with -9', IN_FULL, () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-crash-'));
     // Root's database runs as another user, who must be able to pass through.
     await chmod(folder, 0o755);
-    const serving = await startServing(environment(join(folder, 'base')));
-    const client = SessionClient.over(serving.url);
+    const serving = await startSkerryd(serviceEnvironment(join(folder, 'base')));
+    const client = SessionClient.forUrl(serving.url);
     await client.signUp();
     const created = await client.post('/topup-api.php', { action: 'create', amount: BALANCE, coin: 'BTC' });
     await pay({ url: serving.url, customer: client }, String(created.body.order_ref), 'BTC');
@@ -222,13 +222,13 @@ describe('a process killed with -9', IN_FULL, () => {
       assert.ok(scenario, 'every point has a scenario');
       const dataDir = join(folder, point);
       await cp(join(folder, 'base'), dataDir, { recursive: true, preserveTimestamps: true });
-      const armed = await startServing({ ...environment(dataDir), SKERRY_CRASH_AT: point });
-      await scenario.lead(scene(armed, customer)).catch(() => undefined);
-      assert.equal((await killedWithin(armed)).signal, 'SIGKILL', 'the point was reached');
-      const serving = await startServing(environment(dataDir));
+      const armed = await startSkerryd({ ...serviceEnvironment(dataDir), SKERRY_CRASH_AT: point });
+      await scenario.reachPoint(createContext(armed, customer)).catch(() => undefined);
+      assert.equal((await waitForCrash(armed)).signal, 'SIGKILL', 'the point was reached');
+      const serving = await startSkerryd(serviceEnvironment(dataDir));
       try {
-        await scenario.finish(scene(serving, customer));
-        const verified = await skerryd(['verify'], environment(dataDir));
+        await scenario.finish(createContext(serving, customer));
+        const verified = await runSkerryd(['verify'], serviceEnvironment(dataDir));
         assert.equal(verified.code, 0, verified.stdout + verified.stderr);
       } finally {
         assert.equal((await serving.stop()).code, 0);
@@ -238,36 +238,36 @@ describe('a process killed with -9', IN_FULL, () => {
   }
 });
 
-function scene(serving: Serving, kept: { cookie: string; csrf: string }): Scene {
-  const customer = SessionClient.over(serving.url);
-  customer.cookie = kept.cookie;
-  customer.csrf = kept.csrf;
+function createContext(serving: SkerrydProcess, session: { cookie: string; csrf: string }): ScenarioContext {
+  const customer = SessionClient.forUrl(serving.url);
+  customer.cookie = session.cookie;
+  customer.csrf = session.csrf;
   return { url: serving.url, customer };
 }
 
-async function pay({ url, customer }: Scene, ref: string, coin: string): Promise<void> {
+async function pay({ url, customer }: ScenarioContext, ref: string, coin: string): Promise<void> {
   const { body } = await customer.get(`/topup-status.php?ref=${ref}`);
-  await sandbox(url, 'payments', { coin, address: body.deposit_address, amount: body.deposit_amount });
-  await sandbox(url, 'blocks', { coin, count: 12 });
-  await sandbox(url, 'settle');
+  await callSandbox(url, 'payments', { coin, address: body.deposit_address, amount: body.deposit_amount });
+  await callSandbox(url, 'blocks', { coin, count: 12 });
+  await callSandbox(url, 'settle');
 }
 
-async function apiOf({ url, customer }: Scene): Promise<V1Client> {
-  return V1Client.over(url, await apiToken(customer));
+async function createApiClient({ url, customer }: ScenarioContext): Promise<V1Client> {
+  return V1Client.forUrl(url, await createApiToken(customer));
 }
 
 /** The one server of these scenarios: ordered once, and running. */
-async function runningServer(scene: Scene): Promise<{ api: V1Client; path: string }> {
+async function runningServer(scene: ScenarioContext): Promise<{ api: V1Client; path: string }> {
   await scene.customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
-  await sandbox(scene.url, 'settle');
-  const api = await apiOf(scene);
+  await callSandbox(scene.url, 'settle');
+  const api = await createApiClient(scene);
   const [server] = (await api.get('/servers')).body.data;
   assert.equal(server?.status, 'running');
   return { api, path: `/servers/${server.id}` };
 }
 
 /** Detaches and deletes what there is of volumes and snapshots. */
-async function giveUpData(scene: Scene, api: V1Client): Promise<void> {
+async function deleteVolumesAndSnapshots(scene: ScenarioContext, api: V1Client): Promise<void> {
   for (const { id, attached_to } of (await api.get('/volumes')).body.data) {
     if (attached_to) assert.equal((await api.post(`/volumes/${id}/detach`)).status, 200);
     assert.equal((await api.delete(`/volumes/${id}`)).status, 204);
@@ -275,7 +275,7 @@ async function giveUpData(scene: Scene, api: V1Client): Promise<void> {
   for (const { id } of (await api.get('/snapshots')).body.data) {
     assert.equal((await api.delete(`/snapshots/${id}`)).status, 204);
   }
-  await sandbox(scene.url, 'settle');
+  await callSandbox(scene.url, 'settle');
 }
 
 async function balance(customer: SessionClient): Promise<number> {

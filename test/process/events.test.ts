@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { StreamClient } from '../http/v1/events-world.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { startProcesses } from './process-world.ts';
 
 /** The kernel deals connections out: so many go to each of two. */
 const STREAMS = 8;
 const STOP_MAX_MS = 5_000;
 
-it('streams tell what any process has done, and end with the service', IN_FULL, async () => {
+it('streams tell what any process has done, and end with the service', FULL_ONLY, async () => {
   const world = await startProcesses(2, {});
   try {
     const { api, token } = await world.customer(0);

@@ -12,15 +12,15 @@ import { OfflineWallet } from '../drivers/evm/offline-wallet.ts';
 import { type MoneroWorld, startMonero } from '../drivers/monero/monero-world.ts';
 import { NO_MONERO } from '../drivers/monero/nodes.ts';
 import { StubFeeds } from '../drivers/rates/stub-feeds.ts';
-import { NO_LITECOIND, until } from '../drivers/utxo/litecoin-node.ts';
-import { LitecoinWorld, WATCHING } from '../drivers/utxo/litecoin-world.ts';
-import { createScratch } from '../support/database.ts';
-import { killLeftovers, type Serving, skerryd, startServing } from '../support/process.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { NO_LITECOIND, waitUntil } from '../drivers/utxo/litecoin-node.ts';
+import { LitecoinWorld, WATCH_WALLET } from '../drivers/utxo/litecoin-world.ts';
+import { createScratchDatabase } from '../support/database.ts';
+import { killLeftovers, type SkerrydProcess, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
-import { databaseUrl, nodeUrl, type Scratch } from './live-world.ts';
+import { databaseUrl, nodeUrl, type ScratchConnection } from './live-world.ts';
 
-const skip = IN_FULL.skip || NO_LITECOIND || NO_MONERO || NO_ANVIL;
+const skip = FULL_ONLY.skip || NO_LITECOIND || NO_MONERO || NO_ANVIL;
 const CODES = ['XMR', 'ETH', 'USDT', 'LTC'] as const;
 type Code = (typeof CODES)[number];
 
@@ -34,20 +34,20 @@ describe('a live service with four coins', { skip }, () => {
   const wallet = new OfflineWallet(new Uint8Array(32).fill(55));
   const tether = () => contract('Tether');
   let folder: string;
-  let scratch: Scratch;
+  let scratch: ScratchConnection;
   let feeds: StubFeeds;
   let litecoin: LitecoinWorld;
   let monero: MoneroWorld;
   let anvil: Anvil;
   let token: string;
   let env: Record<string, string>;
-  let serving: Serving;
+  let serving: SkerrydProcess;
   let customer: SessionClient;
   const invoices = new Map<Code, Invoice>();
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-live-'));
     await chmod(folder, 0o755);
-    [scratch, feeds] = await Promise.all([createScratch(), StubFeeds.start()]);
+    [scratch, feeds] = await Promise.all([createScratchDatabase(), StubFeeds.start()]);
     litecoin = await LitecoinWorld.start();
     monero = await startMonero();
     anvil = await Anvil.start();
@@ -60,7 +60,7 @@ describe('a live service with four coins', { skip }, () => {
       SKERRY_QEMU_HOSTS: 'nowhere',
       SKERRY_DATA_DIR: join(folder, 'data'),
       SKERRY_WORKER_POLL_MS: '100',
-      SKERRY_LTC_URL: nodeUrl(litecoin.watcher.address(WATCHING)),
+      SKERRY_LTC_URL: nodeUrl(litecoin.watcher.endpoint(WATCH_WALLET)),
       SKERRY_LTC_XPUB: litecoin.account.xpub,
       SKERRY_XMR_WALLET_URL: monero.wallet.node.url,
       SKERRY_XMR_DAEMON_URL: monero.daemon.node.url,
@@ -73,8 +73,8 @@ describe('a live service with four coins', { skip }, () => {
       SKERRY_QUOTE_SOURCES: `kraken=${feeds.origin}/kraken,bitfinex=${feeds.origin}/bitfinex`,
       SKERRY_EURO_URL: feeds.ecb,
     };
-    serving = await startServing(env);
-    customer = SessionClient.over(serving.url);
+    serving = await startSkerryd(env);
+    customer = SessionClient.forUrl(serving.url);
     await customer.signUp();
   });
   after(async () => {
@@ -89,7 +89,7 @@ describe('a live service with four coins', { skip }, () => {
 
   it('gives out the addresses that skerryd chain addresses prints', async () => {
     for (const coin of CODES) {
-      await until(`${coin} is taken`, async () => {
+      await waitUntil(`${coin} is taken`, async () => {
         const { body } = await customer.post('/topup-api.php', { action: 'create', amount: 40, coin });
         if (body.ok !== true) return false;
         const ref = String(body.order_ref);
@@ -97,7 +97,7 @@ describe('a live service with four coins', { skip }, () => {
         invoices.set(coin, { ref, address: String(deposit_address), amount: String(deposit_amount) });
         return true;
       });
-      const { stdout } = await skerryd(['chain', 'addresses', coin, '--count', '3'], env);
+      const { stdout } = await runSkerryd(['chain', 'addresses', coin, '--count', '3'], env);
       const { address } = invoices.get(coin) ?? assert.fail();
       assert.match(stdout, new RegExp(`^\\d +0/\\d +${coin} +${address} +given out$`, 'm'));
     }
@@ -112,23 +112,23 @@ describe('a live service with four coins', { skip }, () => {
     await litecoin.pay(ltc.address, ltc.amount);
     await anvil.pay(eth.address, eth.amountUnits);
     const data = tether().call('transfer', usdt.address, usdt.amountUnits);
-    await anvil.send(await anvil.order({ to: token, data }));
+    await anvil.send(await anvil.prepare({ to: token, data }));
     await monero.include(await monero.miner.pay([xmr]));
     await litecoin.mine(2);
     await anvil.mine(12);
     await monero.mine(9);
-    await until('three coins are credited', async () => (await balance()) === 120);
+    await waitUntil('three coins are credited', async () => (await balance()) === 120);
     // Its second node has heard of nothing yet.
     const { ref } = invoices.get('XMR') ?? assert.fail();
     assert.equal((await customer.get(`/topup-status.php?ref=${ref}`)).body.status, 'confirming');
-    await monero.daemon.tell(monero.second);
-    await until('the fourth as well', async () => (await balance()) === 160);
-    const { code, stdout } = await skerryd(['verify'], env);
+    await monero.daemon.relayBlocksTo(monero.second);
+    await waitUntil('the fourth as well', async () => (await balance()) === 160);
+    const { code, stdout } = await runSkerryd(['verify'], env);
     assert.equal(code, 0, stdout);
   });
 
   it('stops in order, and is well', async () => {
-    const { stdout } = await skerryd(['chain', 'doctor'], env);
+    const { stdout } = await runSkerryd(['chain', 'doctor'], env);
     for (const coin of CODES) assert.match(stdout, new RegExp(`^ok +${coin} +block \\d+`, 'm'));
     assert.equal((await serving.stop()).code, 0);
   });

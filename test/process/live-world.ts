@@ -1,10 +1,10 @@
 /** What tests of a live service share: where its database and nodes are, as its settings say it. */
-import type { NodeAddress } from '../../src/drivers/chain/node-http.ts';
-import type { createScratch } from '../support/database.ts';
+import type { NodeEndpoint } from '../../src/drivers/chain/node-http.ts';
+import type { createScratchDatabase } from '../support/database.ts';
 
-export type Scratch = Awaited<ReturnType<typeof createScratch>>;
+export type ScratchConnection = Awaited<ReturnType<typeof createScratchDatabase>>;
 
-export function databaseUrl({ connection }: Scratch): string {
+export function databaseUrl({ connection }: ScratchConnection): string {
   const { host, port, user, database, password } = connection;
   const url = new URL(`postgresql://x@x/${database}`);
   for (const [name, value] of Object.entries({ host, port: String(port), user, password })) {
@@ -14,7 +14,7 @@ export function databaseUrl({ connection }: Scratch): string {
 }
 
 /** With user and password in it. */
-export function nodeUrl({ url, authorization }: NodeAddress): string {
+export function nodeUrl({ url, authorization }: NodeEndpoint): string {
   const login = Buffer.from((authorization ?? '').replace('Basic ', ''), 'base64').toString();
   return url.replace('://', `://${login}@`);
 }

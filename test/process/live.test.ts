@@ -6,30 +6,30 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { openDatabase } from '../../src/store/db.ts';
 import { StubFeeds } from '../drivers/rates/stub-feeds.ts';
-import { NO_LITECOIND, until } from '../drivers/utxo/litecoin-node.ts';
-import { LitecoinWorld, PAYING, WATCHING } from '../drivers/utxo/litecoin-world.ts';
-import { createScratch } from '../support/database.ts';
-import { killLeftovers, type Serving, skerryd, startServing } from '../support/process.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { NO_LITECOIND, waitUntil } from '../drivers/utxo/litecoin-node.ts';
+import { LitecoinWorld, PAYER_WALLET, WATCH_WALLET } from '../drivers/utxo/litecoin-world.ts';
+import { createScratchDatabase } from '../support/database.ts';
+import { killLeftovers, type SkerrydProcess, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
-import { databaseUrl, nodeUrl, type Scratch } from './live-world.ts';
+import { databaseUrl, nodeUrl, type ScratchConnection } from './live-world.ts';
 
-const LIVE_COIN = { skip: IN_FULL.skip || NO_LITECOIND };
+const LIVE_COIN = { skip: FULL_ONLY.skip || NO_LITECOIND };
 
 describe('a live service with litecoind', LIVE_COIN, () => {
   let folder: string;
-  let scratch: Scratch;
+  let scratch: ScratchConnection;
   let feeds: StubFeeds;
   let chain: LitecoinWorld;
   let env: Record<string, string>;
-  let serving: Serving;
+  let serving: SkerrydProcess;
   let customer: SessionClient;
   let address: string;
   let orderRef: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-live-'));
     await chmod(folder, 0o755);
-    [scratch, feeds, chain] = await Promise.all([createScratch(), StubFeeds.start(), LitecoinWorld.start()]);
+    [scratch, feeds, chain] = await Promise.all([createScratchDatabase(), StubFeeds.start(), LitecoinWorld.start()]);
     env = {
       DATABASE_URL: databaseUrl(scratch),
       SKERRY_MODE: 'live',
@@ -38,14 +38,14 @@ describe('a live service with litecoind', LIVE_COIN, () => {
       SKERRY_QEMU_HOSTS: 'nowhere',
       SKERRY_DATA_DIR: join(folder, 'data'),
       SKERRY_WORKER_POLL_MS: '100',
-      SKERRY_LTC_URL: nodeUrl(chain.watcher.address(WATCHING)),
+      SKERRY_LTC_URL: nodeUrl(chain.watcher.endpoint(WATCH_WALLET)),
       SKERRY_LTC_XPUB: chain.account.xpub,
       SKERRY_WORTHLESS_COINS: 'true',
       SKERRY_QUOTE_SOURCES: `kraken=${feeds.origin}/kraken,bitfinex=${feeds.origin}/bitfinex`,
       SKERRY_EURO_URL: feeds.ecb,
     };
-    serving = await startServing(env);
-    customer = SessionClient.over(serving.url);
+    serving = await startSkerryd(env);
+    customer = SessionClient.forUrl(serving.url);
   });
   after(async () => {
     await serving?.stop();
@@ -75,7 +75,7 @@ describe('a live service with litecoind', LIVE_COIN, () => {
 
   it('gives out an address of the operator’s own wallet, at the rate of the feeds', async () => {
     await customer.signUp();
-    await until('there is a rate', async () => {
+    await waitUntil('there is a rate', async () => {
       const order = { action: 'create', amount: 40, coin: 'LTC' };
       const { body } = await customer.post('/topup-api.php', order);
       orderRef = String(body.order_ref);
@@ -84,19 +84,19 @@ describe('a live service with litecoind', LIVE_COIN, () => {
     const { status, deposit_address, deposit_amount } = await invoice();
     address = String(deposit_address);
     assert.deepEqual([status, deposit_amount], ['waiting', '0.4996877']);
-    const shown = await skerryd(['topups', 'show', orderRef], env);
+    const shown = await runSkerryd(['topups', 'show', orderRef], env);
     assert.match(shown.stdout, /^made of +(?=.*kraken 80 of 20)(?=.*bitfinex 80\.1 of 20)/m);
-    const { code, stdout } = await skerryd(['chain', 'addresses', 'LTC', '--count', '5'], env);
+    const { code, stdout } = await runSkerryd(['chain', 'addresses', 'LTC', '--count', '5'], env);
     assert.equal(code, 0);
     assert.match(stdout, new RegExp(`^\\d +0/\\d +LTC +${address} +given out$`, 'm'));
   });
 
   it('credits what is paid there once it has its confirmations', async () => {
     await chain.pay(address, String((await invoice()).deposit_amount));
-    await until('the payment is seen', async () => (await invoice()).status === 'confirming');
+    await waitUntil('the payment is seen', async () => (await invoice()).status === 'confirming');
     assert.equal((await customer.get('/me.php')).body.balance, 0);
     await chain.mine(2);
-    await until('it is credited', async () => (await invoice()).status === 'confirmed');
+    await waitUntil('it is credited', async () => (await invoice()).status === 'confirmed');
     assert.equal((await customer.get('/me.php')).body.balance, 40);
   });
 
@@ -110,18 +110,18 @@ describe('a live service with litecoind', LIVE_COIN, () => {
   });
 
   it('is well by skerryd chain doctor, and status has no alarm about it', async () => {
-    await until('the doctor finds all well', async () => {
-      const { code, stdout } = await skerryd(['chain', 'doctor'], env);
+    await waitUntil('the doctor finds all well', async () => {
+      const { code, stdout } = await runSkerryd(['chain', 'doctor'], env);
       assert.match(stdout, /^ok +LTC +block 112, /m);
       return code === 0;
     });
-    const whole = await skerryd(['doctor'], env);
+    const whole = await runSkerryd(['doctor'], env);
     assert.equal(whole.code, 1);
     assert.match(whole.stdout, /^ok +going live +live$/m);
     assert.match(whole.stdout, /^LOOK +going live +SKERRY_WORTHLESS_COINS: /m);
     assert.match(whole.stdout, /^ok +LTC +block 112, /m);
     assert.match(whole.stdout, /^ok +rates +LTC: 80\.05 of 2 of 2 sources/m);
-    const { stdout } = await skerryd(['status'], env);
+    const { stdout } = await runSkerryd(['status'], env);
     assert.doesNotMatch(stdout, /^LOOK +(?:coins|chains) /m);
     assert.match(stdout, /^note +coins +coins of test networks are credited/m);
   });
@@ -136,31 +136,31 @@ describe('a live service with litecoind', LIVE_COIN, () => {
   });
 
   it('does not start with a wallet that can spend, nor take coins of a test network as real ones', async () => {
-    const spending = { ...env, SKERRY_PORT: '0', SKERRY_LTC_URL: nodeUrl(chain.payer.address(PAYING)) };
-    const first = await skerryd(['serve'], spending);
+    const spending = { ...env, SKERRY_PORT: '0', SKERRY_LTC_URL: nodeUrl(chain.payer.endpoint(PAYER_WALLET)) };
+    const first = await runSkerryd(['serve'], spending);
     assert.equal(first.code, 1);
     assert.match(first.stderr, /^skerryd: SKERRY_LTC_URL: the wallet can hold private keys[^\n]*\n$/m);
-    const before = await skerryd(['serve'], { ...env, SKERRY_PORT: '0', SKERRY_WORTHLESS_COINS: 'false' });
+    const before = await runSkerryd(['serve'], { ...env, SKERRY_PORT: '0', SKERRY_WORTHLESS_COINS: 'false' });
     assert.match(before.stderr, /^skerryd: this database takes coins of test networks[^\n]*\n$/);
-    const fresh = await createScratch();
+    const fresh = await createScratchDatabase();
     const place = { DATABASE_URL: databaseUrl(fresh), SKERRY_DATA_DIR: join(folder, 'fresh') };
     const onFresh = { ...env, ...place, SKERRY_PORT: '0', SKERRY_WORTHLESS_COINS: 'false' };
-    const real = await skerryd(['serve'], onFresh);
+    const real = await runSkerryd(['serve'], onFresh);
     await fresh.drop();
     assert.equal(real.code, 1);
     assert.match(real.stderr, /^skerryd: SKERRY_LTC_URL: .*regtest[^\n]*\n$/m);
     const sandbox = { DATABASE_URL: env.DATABASE_URL ?? '', SKERRY_DATA_DIR: join(folder, 'other') };
-    const other = await skerryd(['serve'], { ...sandbox, SKERRY_PORT: '0' });
+    const other = await runSkerryd(['serve'], { ...sandbox, SKERRY_PORT: '0' });
     assert.match(other.stderr, /^skerryd: this database is a live one/);
   });
 
   it('starts in several processes while its node is away, with one warning, and goes on when it is back', async () => {
     await chain.watcher.stop();
-    serving = await startServing(env, ['--processes', '2']);
+    serving = await startSkerryd(env, ['--processes', '2']);
     await chain.watcher.start();
-    customer = SessionClient.over(serving.url);
+    customer = SessionClient.forUrl(serving.url);
     await customer.signUp();
-    await until('an address is given out again', async () => {
+    await waitUntil('an address is given out again', async () => {
       const { body } = await customer.post('/topup-api.php', { action: 'create', amount: 40, coin: 'LTC' });
       return body.ok === true;
     });

@@ -3,13 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { killLeftovers, type Serving, startServing } from '../support/process.ts';
+import { killLeftovers, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
 import { SessionClient } from '../support/session-client.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { topUp } from '../support/world.ts';
 
 export interface ProcessWorld {
-  readonly serving: Serving;
+  readonly serving: SkerrydProcess;
   /** Ids of the children that serve. */
   children(): number[];
   customer(balanceUsd: number): Promise<{ session: SessionClient; api: V1Client; token: string }>;
@@ -30,7 +30,7 @@ export async function startProcesses(
     SKERRY_SIM_BLOCK_S: '0',
     SKERRY_SIM_INSTALL_S: '0',
   };
-  const serving = await startServing({ ...fixed, ...settings }, ['--processes', String(count)]);
+  const serving = await startSkerryd({ ...fixed, ...settings }, ['--processes', String(count)]);
   const sandbox = async (name: string, body: object = {}) => {
     const response = await fetch(`${serving.url}/sandbox/${name}`, {
       method: 'POST',
@@ -49,11 +49,11 @@ export async function startProcesses(
       return listed.trim().split('\n').filter(Boolean).map(Number);
     },
     customer: async (balanceUsd) => {
-      const session = SessionClient.over(serving.url);
+      const session = SessionClient.forUrl(serving.url);
       await session.signUp();
       if (balanceUsd > 0) await topUp({ sandbox, settle }, session, balanceUsd);
-      const token = await apiToken(session);
-      return { session, token, api: V1Client.over(serving.url, token) };
+      const token = await createApiToken(session);
+      return { session, token, api: V1Client.forUrl(serving.url, token) };
     },
     close: async () => {
       await serving.stop();

@@ -9,28 +9,28 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { CRASH_POINTS } from '../../src/kernel/crash.ts';
 import { NO_PDNS, type Pdns, startPdns } from '../support/pdns.ts';
-import { killLeftovers, type Serving, skerryd, startServing } from '../support/process.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { killLeftovers, type SkerrydProcess, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { topUp } from '../support/world.ts';
-import { environment, killedWithin, sandbox } from './crash-world.ts';
+import { serviceEnvironment, waitForCrash, callSandbox } from './crash-world.ts';
 
 const ORDER = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
 const NAME = 'web.example.org';
 
-describe('a process killed with -9 at a reverse name', { skip: IN_FULL.skip || NO_PDNS }, () => {
+describe('a process killed with -9 at a reverse name', { skip: FULL_ONLY.skip || NO_PDNS }, () => {
   let folder = '';
   let pdns: Pdns;
   let token = '';
   let server = { id: '', ipv4: { address: '' } };
 
   const env = (dataDir: string) => ({
-    ...environment(dataDir),
+    ...serviceEnvironment(dataDir),
     SKERRY_DNS_URL: pdns.url,
     SKERRY_DNS_KEY: pdns.key,
   });
-  const api = (serving: Serving) => V1Client.over(serving.url, token);
+  const api = (serving: SkerrydProcess) => V1Client.forUrl(serving.url, token);
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-crash-'));
@@ -38,19 +38,19 @@ describe('a process killed with -9 at a reverse name', { skip: IN_FULL.skip || N
     await chmod(folder, 0o755);
     pdns = await startPdns();
     const base = env(join(folder, 'base'));
-    const serving = await startServing(base);
-    const made = await skerryd(['dns', 'zones', '--create', '--nameserver', 'ns1.example.org'], base);
+    const serving = await startSkerryd(base);
+    const made = await runSkerryd(['dns', 'zones', '--create', '--nameserver', 'ns1.example.org'], base);
     assert.equal(made.code, 0, made.stderr);
-    const customer = SessionClient.over(serving.url);
+    const customer = SessionClient.forUrl(serving.url);
     await customer.signUp();
     const parts = {
-      sandbox: (name: string, body: object = {}) => sandbox(serving.url, name, body),
-      settle: () => sandbox(serving.url, 'settle'),
+      sandbox: (name: string, body: object = {}) => callSandbox(serving.url, name, body),
+      settle: () => callSandbox(serving.url, 'settle'),
     };
     await topUp(parts, customer, 50);
     await customer.post('/deploy-api.php', { ...ORDER, root_password: 'correct horse battery' });
     await parts.settle();
-    token = await apiToken(customer);
+    token = await createApiToken(customer);
     [server] = (await api(serving).get('/servers')).body.data;
     assert.equal((await serving.stop()).code, 0);
   });
@@ -72,20 +72,20 @@ describe('a process killed with -9 at a reverse name', { skip: IN_FULL.skip || N
 
     /** What is asked for leads to the point. */
     async function killed(dataDir: string, ask: (client: V1Client) => Promise<unknown>): Promise<void> {
-      const armed = await startServing({ ...env(dataDir), SKERRY_CRASH_AT: point });
+      const armed = await startSkerryd({ ...env(dataDir), SKERRY_CRASH_AT: point });
       await ask(api(armed)).catch(() => undefined);
-      assert.equal((await killedWithin(armed)).signal, 'SIGKILL', 'the point was reached');
+      assert.equal((await waitForCrash(armed)).signal, 'SIGKILL', 'the point was reached');
     }
   }
 
   /** The service ends by itself what was begun. */
   async function whole(dataDir: string, names: readonly string[]): Promise<void> {
-    const serving = await startServing(env(dataDir));
+    const serving = await startSkerryd(env(dataDir));
     try {
       // The lease of the process that died ends by the real clock.
-      await sandbox(serving.url, 'settle');
+      await callSandbox(serving.url, 'settle');
       assert.deepEqual(await pdns.lookUp(server.ipv4.address), names);
-      const verified = await skerryd(['verify'], env(dataDir));
+      const verified = await runSkerryd(['verify'], env(dataDir));
       assert.equal(verified.code, 0, verified.stdout + verified.stderr);
     } finally {
       assert.equal((await serving.stop()).code, 0);

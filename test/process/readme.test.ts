@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { killLeftovers, startServing } from '../support/process.ts';
+import { killLeftovers, startSkerryd } from '../support/skerryd-process.ts';
 
 const CLI = fileURLToPath(new URL('../../packages/cli/bin/skerry.js', import.meta.url));
 const README = new URL('../../README.md', import.meta.url);
@@ -17,7 +17,7 @@ after(killLeftovers);
 it('the commands of the README take a visitor to a running server', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-readme-'));
   await chmod(folder, 0o755);
-  const serving = await startServing({
+  const serving = await startSkerryd({
     SKERRY_DATA_DIR: folder,
     SKERRY_LOG_LEVEL: 'warn',
     SKERRY_SIM_INSTALL_S: '0.3',

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createScratch } from '../support/database.ts';
-import { killLeftovers, skerryd, startServing } from '../support/process.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { createScratchDatabase } from '../support/database.ts';
+import { killLeftovers, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/skerryd', import.meta.url));
@@ -28,7 +28,7 @@ describe('skerryd serve', () => {
   const quiet = (name: string) => ({ SKERRY_DATA_DIR: join(folder, name), SKERRY_LOG_LEVEL: 'warn' });
 
   it('says where it is ready, answers its probes, and ends with 0 on SIGTERM', async () => {
-    const serving = await startServing(quiet('plain'));
+    const serving = await startSkerryd(quiet('plain'));
     for (const probe of ['/healthz', '/readyz']) {
       assert.equal((await fetch(serving.url + probe)).status, 200);
     }
@@ -41,12 +41,12 @@ describe('skerryd serve', () => {
 
   it(
     'ends with 0 on SIGTERM while a request is under way and a connection is kept open',
-    IN_FULL,
+    FULL_ONLY,
     async () => {
-      const serving = await startServing(quiet('plain'));
+      const serving = await startSkerryd(quiet('plain'));
       const idle = await fetch(`${serving.url}/healthz`);
       await idle.text();
-      const client = SessionClient.over(serving.url);
+      const client = SessionClient.forUrl(serving.url);
       await client.fetchCsrf();
       const underWay = client.signUp();
       const [answer, end] = await Promise.all([underWay.catch(() => undefined), serving.stop('SIGTERM')]);
@@ -55,19 +55,19 @@ describe('skerryd serve', () => {
     },
   );
 
-  it('refuses a second start on the same folder in one clear line', IN_FULL, async () => {
-    const first = await startServing(quiet('plain'));
-    const second = await skerryd(['serve'], { ...quiet('plain'), SKERRY_PORT: '0' });
+  it('refuses a second start on the same folder in one clear line', FULL_ONLY, async () => {
+    const first = await startSkerryd(quiet('plain'));
+    const second = await runSkerryd(['serve'], { ...quiet('plain'), SKERRY_PORT: '0' });
     assert.equal(second.code, 1);
     assert.match(second.stderr, ONE_LINE);
     assert.match(second.stderr, /in use|already/);
     assert.equal((await first.stop()).code, 0);
   });
 
-  it('refuses a port in use in one line that names it', IN_FULL, async () => {
-    const first = await startServing(quiet('plain'));
+  it('refuses a port in use in one line that names it', FULL_ONLY, async () => {
+    const first = await startSkerryd(quiet('plain'));
     const port = new URL(first.url).port;
-    const second = await skerryd(['serve'], { ...quiet('other'), SKERRY_PORT: port });
+    const second = await runSkerryd(['serve'], { ...quiet('other'), SKERRY_PORT: port });
     assert.equal(second.code, 1);
     assert.match(second.stderr, ONE_LINE);
     assert.match(second.stderr, new RegExp(`SKERRY_PORT.*${port}|${port}.*SKERRY_PORT`));
@@ -76,24 +76,24 @@ describe('skerryd serve', () => {
 
   it(
     'keeps what it acknowledged when it is killed with -9, and serves it after the next start',
-    IN_FULL,
+    FULL_ONLY,
     async () => {
-      const first = await startServing(quiet('killed'));
-      const client = SessionClient.over(first.url);
+      const first = await startSkerryd(quiet('killed'));
+      const client = SessionClient.forUrl(first.url);
       await client.signUp();
       const me = await client.get('/me.php');
       assert.equal((await first.stop('SIGKILL')).signal, 'SIGKILL');
-      const second = await startServing(quiet('killed'));
-      const again = SessionClient.over(second.url);
+      const second = await startSkerryd(quiet('killed'));
+      const again = SessionClient.forUrl(second.url);
       again.cookie = client.cookie;
       assert.deepEqual((await again.get('/me.php')).body, me.body);
       assert.equal((await second.stop()).code, 0);
     },
   );
 
-  it('serves again after its database crashed, and lost nothing that it acknowledged', IN_FULL, async () => {
-    const serving = await startServing(quiet('crashed'));
-    const client = SessionClient.over(serving.url);
+  it('serves again after its database crashed, and lost nothing that it acknowledged', FULL_ONLY, async () => {
+    const serving = await startSkerryd(quiet('crashed'));
+    const client = SessionClient.forUrl(serving.url);
     await client.signUp();
     const pidFile = join(folder, 'crashed', 'pg', 'cluster', 'postmaster.pid');
     const postmaster = async () => Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
@@ -126,9 +126,9 @@ describe('skerryd serve', () => {
     assert.equal((await serving.stop()).code, 0);
   });
 
-  it('shares the work among processes that it replaces when one dies', IN_FULL, async () => {
-    const serving = await startServing(quiet('many'), ['--processes', '2']);
-    const client = SessionClient.over(serving.url);
+  it('shares the work among processes that it replaces when one dies', FULL_ONLY, async () => {
+    const serving = await startSkerryd(quiet('many'), ['--processes', '2']);
+    const client = SessionClient.forUrl(serving.url);
     await client.signUp();
     const children = () =>
       spawnSync('pgrep', ['-P', String(serving.pid), '-f', 'main.ts'])
@@ -150,9 +150,9 @@ describe('skerryd serve', () => {
     assert.equal(end.code, 0, end.stderr);
   });
 
-  it('moves the clock for all its processes', IN_FULL, async () => {
-    const serving = await startServing(quiet('many'), ['--processes', '3']);
-    const client = SessionClient.over(serving.url);
+  it('moves the clock for all its processes', FULL_ONLY, async () => {
+    const serving = await startSkerryd(quiet('many'), ['--processes', '3']);
+    const client = SessionClient.forUrl(serving.url);
     await client.signUp();
     const advance = await fetch(`${serving.url}/sandbox/clock`, {
       method: 'POST',
@@ -167,20 +167,20 @@ describe('skerryd serve', () => {
     assert.equal((await serving.stop()).code, 0);
   });
 
-  it('is refused when its processes would use more connections than the database has', IN_FULL, async () => {
-    const end = await skerryd(['serve', '--processes', '30'], { ...quiet('many'), SKERRY_PORT: '0' });
+  it('is refused when its processes would use more connections than the database has', FULL_ONLY, async () => {
+    const end = await runSkerryd(['serve', '--processes', '30'], { ...quiet('many'), SKERRY_PORT: '0' });
     assert.equal(end.code, 1);
     assert.match(end.stderr, ONE_LINE);
     assert.match(end.stderr, /SKERRY_DB_POOL/);
   });
 
-  it('ends at once when it is told to stop while a sandbox call waits for work', IN_FULL, async () => {
-    const serving = await startServing({
+  it('ends at once when it is told to stop while a sandbox call waits for work', FULL_ONLY, async () => {
+    const serving = await startSkerryd({
       ...quiet('waits'),
       SKERRY_SIM_INSTALL_S: '600',
       SKERRY_SIM_BLOCK_S: '0',
     });
-    const client = SessionClient.over(serving.url);
+    const client = SessionClient.forUrl(serving.url);
     await client.signUp();
     const { body } = await client.post('/topup-api.php', { action: 'create', amount: 50, coin: 'LTC' });
     const invoice = await client.get(`/topup-status.php?ref=${body.order_ref}`);
@@ -206,30 +206,30 @@ describe('skerryd serve', () => {
     assert.ok(answer === undefined || answer.status === 503);
   });
 
-  it('is told of by a command on a folder without a database, which makes none', IN_FULL, async () => {
-    const end = await skerryd(['verify'], quiet('mistyped'));
+  it('is told of by a command on a folder without a database, which makes none', FULL_ONLY, async () => {
+    const end = await runSkerryd(['verify'], quiet('mistyped'));
     assert.equal(end.code, 1);
     assert.match(end.stderr, /SKERRY_DATA_DIR/);
     assert.match(end.stderr, ONE_LINE);
     await assert.rejects(stat(join(folder, 'mistyped', 'secret.key')));
   });
 
-  it('runs on a database given by DATABASE_URL, which it leaves running', IN_FULL, async () => {
-    const scratch = await createScratch({ empty: true });
+  it('runs on a database given by DATABASE_URL, which it leaves running', FULL_ONLY, async () => {
+    const scratch = await createScratchDatabase({ empty: true });
     const { host, port, user, database, password } = scratch.connection;
     const login = password ? `${user}:${encodeURIComponent(password)}` : user;
     const place = host.startsWith('/')
       ? `localhost:${port}/${database}?host=${encodeURIComponent(host)}`
       : `${host}:${port}/${database}`;
-    const serving = await startServing({ ...quiet('url'), DATABASE_URL: `postgres://${login}@${place}` });
-    const client = SessionClient.over(serving.url);
+    const serving = await startSkerryd({ ...quiet('url'), DATABASE_URL: `postgres://${login}@${place}` });
+    const client = SessionClient.forUrl(serving.url);
     assert.equal((await client.signUp()).body.ok, true);
     assert.equal((await serving.stop()).code, 0);
     await scratch.drop();
   });
 
-  it('keeps its key in a file that only its user reads', IN_FULL, async () => {
-    await (await startServing(quiet('keyed'))).stop();
+  it('keeps its key in a file that only its user reads', FULL_ONLY, async () => {
+    await (await startSkerryd(quiet('keyed'))).stop();
     const file = join(folder, 'keyed', 'secret.key');
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.match(await readFile(file, 'utf8'), /^k1:/);

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { CRASH_POINTS, type CrashPoint } from '../../src/kernel/crash.ts';
 import { isoFile } from '../support/iso.ts';
-import { killLeftovers, startServing } from '../support/process.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { killLeftovers, startSkerryd } from '../support/skerryd-process.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { createApiToken } from '../support/v1-client.ts';
 
-const EVERY = CRASH_POINTS.filter((point) => point.startsWith('upload.'));
-const SAMPLED: readonly CrashPoint[] = ['upload.on_disk'];
+const UPLOAD_POINTS = CRASH_POINTS.filter((point) => point.startsWith('upload.'));
+const SAMPLED_POINTS: readonly CrashPoint[] = ['upload.on_disk'];
 
 let folder = '';
 before(async () => {
@@ -39,19 +39,19 @@ async function settle(url: string): Promise<void> {
   assert.equal(response.status, 200, await response.text());
 }
 
-describe('a process killed with -9 while it receives an image', IN_FULL, () => {
-  for (const point of process.env.SKERRY_TEST_FULL ? EVERY : SAMPLED) {
+describe('a process killed with -9 while it receives an image', FULL_ONLY, () => {
+  for (const point of process.env.SKERRY_TEST_FULL ? UPLOAD_POINTS : SAMPLED_POINTS) {
     it(`at ${point}: leaves a file only where an image is, and takes it when it comes again`, async () => {
       const dataDir = join(folder, point);
       const files = () => readdir(join(dataDir, 'images')).catch(() => []);
-      const armed = await startServing({ ...environment(dataDir), SKERRY_CRASH_AT: point });
-      const customer = SessionClient.over(armed.url);
+      const armed = await startSkerryd({ ...environment(dataDir), SKERRY_CRASH_AT: point });
+      const customer = SessionClient.forUrl(armed.url);
       await customer.signUp();
-      const token = await apiToken(customer, 'write');
+      const token = await createApiToken(customer, 'write');
       await upload(armed.url, token).catch(() => undefined);
       assert.equal((await armed.ended).signal, 'SIGKILL', 'the point was reached');
 
-      const serving = await startServing(environment(dataDir));
+      const serving = await startSkerryd(environment(dataDir));
       try {
         await settle(serving.url);
         assert.equal((await files()).length, point === 'upload.image_committed' ? 1 : 0);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { REAL_MACHINES } from '../drivers/qemu/qemu-world.ts';
-import { skerryd } from '../support/process.ts';
+import { runSkerryd } from '../support/skerryd-process.ts';
 import { RealWorld } from './real-world.ts';
 
 describe('skerryd doctor', REAL_MACHINES, () => {
@@ -31,7 +31,7 @@ describe('skerryd doctor', REAL_MACHINES, () => {
 
   it('says in words what is wrong, and ends with 1', async () => {
     const wrong = { SKERRY_QEMU_HOSTS: 'vm-2', SKERRY_QEMU_NETNS: world.net.outside };
-    const { code, stdout } = await skerryd(['doctor'], { ...world.env, ...wrong });
+    const { code, stdout } = await runSkerryd(['doctor'], { ...world.env, ...wrong });
     assert.equal(code, 1);
     assert.match(
       stdout,

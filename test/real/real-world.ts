@@ -6,27 +6,27 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '../../src/drivers/compute/qemu/command.ts';
 import { Layout } from '../../src/drivers/compute/qemu/layout.ts';
-import { NetBench } from '../drivers/qemu/net-bench.ts';
+import { NetFixture } from '../drivers/qemu/net-fixture.ts';
 import { type TinyImage, tinyImage } from '../drivers/qemu/tiny-image.ts';
-import { type Environment, killLeftovers, type Serving, skerryd, startServing } from '../support/process.ts';
+import { type Environment, killLeftovers, type SkerrydProcess, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
 import { SessionClient } from '../support/session-client.ts';
-import { apiToken, type Body, V1Client } from '../support/v1-client.ts';
+import { createApiToken, type JsonBody, V1Client } from '../support/v1-client.ts';
 import { topUp } from '../support/world.ts';
 
-const COME_ABOUT_MS = 120_000;
-const LOOK_EVERY_MS = 100;
+const WAIT_MAX_MS = 120_000;
+const POLL_INTERVAL_MS = 100;
 
-const SSH_WORDS = [
+const SSH_ARGS = [
   ...['-F', 'none', '-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null'],
   ...['-o', 'LogLevel=ERROR', '-o', 'ConnectTimeout=4', '-o', 'IdentitiesOnly=yes'],
 ];
 
 export class RealWorld {
-  readonly net: NetBench;
+  readonly net: NetFixture;
   readonly tiny: TinyImage;
   readonly folder: string;
   readonly env: Environment;
-  #serving: Serving | undefined;
+  #serving: SkerrydProcess | undefined;
   #token = '';
 
   private constructor(parts: Pick<RealWorld, 'net' | 'tiny' | 'folder' | 'env'>) {
@@ -38,7 +38,7 @@ export class RealWorld {
 
   static async open(settings: Environment = {}): Promise<RealWorld> {
     const tiny = await tinyImage();
-    const net = await NetBench.open();
+    const net = await NetFixture.open();
     const folder = await mkdtemp(join(tmpdir(), 'skerry-real-'));
     // Root's database runs as another user, who must be able to pass through.
     await chmod(folder, 0o755);
@@ -57,7 +57,7 @@ export class RealWorld {
     };
     const world = new RealWorld({ net, tiny, folder, env });
     try {
-      await world.#furnish();
+      await world.#setup();
     } catch (error) {
       await world.close();
       throw error;
@@ -70,7 +70,7 @@ export class RealWorld {
   }
   /** The customer's, with every scope. */
   get api(): V1Client {
-    return V1Client.over(this.url, this.#token);
+    return V1Client.forUrl(this.url, this.#token);
   }
   get layout(): Layout {
     return new Layout(this.env.SKERRY_QEMU_DIR ?? '');
@@ -78,13 +78,13 @@ export class RealWorld {
 
   /** An operator's command, which must succeed; what it printed. */
   async operator(...args: readonly string[]): Promise<string> {
-    const { code, stdout, stderr } = await skerryd(args, this.env);
+    const { code, stdout, stderr } = await runSkerryd(args, this.env);
     assert.equal(code, 0, `skerryd ${args.join(' ')}: ${stdout}${stderr}`);
     return stdout;
   }
 
   async start(): Promise<void> {
-    this.#serving = await startServing(this.env);
+    this.#serving = await startSkerryd(this.env);
   }
   /** The service is killed, not asked to stop; its guests go on. */
   async kill(): Promise<void> {
@@ -104,14 +104,14 @@ export class RealWorld {
   async imageId(): Promise<string> {
     const { body } = await this.api.get('/images?filter[family]=debian');
     return (
-      body.data.find((image: Body) => image.version === '12')?.id ?? assert.fail('the image is not offered')
+      body.data.find((image: JsonBody) => image.version === '12')?.id ?? assert.fail('the image is not offered')
     );
   }
 
   /** Waits for it, a refusal to connect being not yet; the last reason is told when it does not come about. */
   async eventually<T>(what: string, reached: () => Promise<T | false | null>): Promise<T> {
     let reason: unknown = '';
-    for (const until = Date.now() + COME_ABOUT_MS; Date.now() < until; await pause(LOOK_EVERY_MS)) {
+    for (const until = Date.now() + WAIT_MAX_MS; Date.now() < until; await pause(POLL_INTERVAL_MS)) {
       try {
         const found = await reached();
         if (found !== false && found !== null) return found;
@@ -119,10 +119,10 @@ export class RealWorld {
         reason = error;
       }
     }
-    return assert.fail(`${what}: not within ${COME_ABOUT_MS / 1000} s. ${reason}`);
+    return assert.fail(`${what}: not within ${WAIT_MAX_MS / 1000} s. ${reason}`);
   }
 
-  async untilStatus(id: string, status: string): Promise<Body> {
+  async waitForStatus(id: string, status: string): Promise<JsonBody> {
     let seen = '';
     return await this.eventually(`${id} is ${status}`, async () => {
       const { body } = await this.api.get(`/servers/${id}`);
@@ -138,10 +138,10 @@ export class RealWorld {
     { from = address.includes(':') ? '2001:db8:ffff::9' : '198.51.100.7' }: { readonly from?: string } = {},
   ): Promise<string> {
     const key = ['-o', 'BatchMode=yes', '-i', join(this.folder, 'key'), '-b', from];
-    return (await this.net.out('ssh', [...SSH_WORDS, ...key, `root@${address}`, command])).trim();
+    return (await this.net.runOutside('ssh', [...SSH_ARGS, ...key, `root@${address}`, command])).trim();
   }
 
-  async sshSoon(address: string, command: string): Promise<string> {
+  async sshWithRetry(address: string, command: string): Promise<string> {
     const said = await this.eventually(`ssh ${address}`, async () => ({
       said: await this.ssh(address, command),
     }));
@@ -155,7 +155,7 @@ export class RealWorld {
     const byPassword = ['-o', 'PubkeyAuthentication=no', '-o', 'NumberOfPasswordPrompts=1'];
     const how = [...byPassword, '-b', '198.51.100.7'];
     const said = await this.eventually(`ssh ${address} by password`, async () => ({
-      said: await this.net.out('env', [...env, 'ssh', ...SSH_WORDS, ...how, `root@${address}`, command]),
+      said: await this.net.runOutside('env', [...env, 'ssh', ...SSH_ARGS, ...how, `root@${address}`, command]),
     }));
     return said.said.trim();
   }
@@ -170,14 +170,14 @@ export class RealWorld {
     }
   }
 
-  async #furnish(): Promise<void> {
+  async #setup(): Promise<void> {
     await this.start();
     await this.operator('images', 'import', this.tiny.disk, '--image', 'debian-12', '--rescue');
     const size = ['--cpu', '8', '--ram-mb', '8192', '--disk-gb', '200'];
     await this.operator('hosts', 'add', 'vm-1', '--region', 'par', ...size);
     await this.operator('ips', 'add', '--region', 'par', '--block', '192.0.2.0/26');
     await this.operator('ips', 'add', '--region', 'par', '--block', '2001:db8:0:ff00::/60');
-    const session = SessionClient.over(this.url);
+    const session = SessionClient.forUrl(this.url);
     await session.signUp();
     const sandbox = async (name: string, body: object = {}) => {
       const init = { method: 'POST', body: JSON.stringify(body) };
@@ -186,6 +186,6 @@ export class RealWorld {
       return (await answer.json()) as Record<string, unknown>;
     };
     await topUp({ sandbox, settle: async () => void (await sandbox('settle')) }, session, 500);
-    this.#token = await apiToken(session);
+    this.#token = await createApiToken(session);
   }
 }

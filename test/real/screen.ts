@@ -9,7 +9,7 @@ export interface Picture {
   readonly width: number;
   readonly height: number;
   /** How many colours there are on it. */
-  readonly colours: number;
+  readonly colors: number;
 }
 
 export async function readScreen(url: string): Promise<Picture> {
@@ -53,18 +53,18 @@ async function picture(
     const pixels = await reader.take(4 * rectangle.readUInt16BE(4) * rectangle.readUInt16BE(6));
     for (let at = 0; at < pixels.length; at += 4) colours.add(pixels.readUInt32LE(at) & 0xffffff);
   }
-  return { width, height, colours: colours.size };
+  return { width, height, colors: colours.size };
 }
 
 /** Bytes as they come, in the portions that are asked for. */
 class Reader {
-  #held = Buffer.alloc(0);
+  #buffer = Buffer.alloc(0);
   #more: () => void = () => undefined;
   #isOver = false;
 
   constructor(socket: WebSocket) {
     socket.on('message', (data: Buffer) => {
-      this.#held = Buffer.concat([this.#held, data]);
+      this.#buffer = Buffer.concat([this.#buffer, data]);
       this.#more();
     });
     socket.on('error', () => undefined);
@@ -79,15 +79,15 @@ class Reader {
       this.#isOver = true;
       this.#more();
     }, ANSWER_MAX_MS);
-    while (this.#held.length < count) {
+    while (this.#buffer.length < count) {
       assert.ok(!this.#isOver, `${count} bytes of the screen did not come`);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#more = resolve;
       await promise;
     }
     clearTimeout(timer);
-    const taken = this.#held.subarray(0, count);
-    this.#held = this.#held.subarray(count);
+    const taken = this.#buffer.subarray(0, count);
+    this.#buffer = this.#buffer.subarray(count);
     return taken;
   }
 }

@@ -5,9 +5,9 @@ import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
-import { filesOf, replaceFolder } from '../../scripts/replace-folder.ts';
-import { scratchFolder } from '../support/folder.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { listFiles, replaceFolder } from '../../scripts/replace-folder.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 
 const MODULE = new URL('../../scripts/replace-folder.ts', import.meta.url).href;
 
@@ -26,11 +26,11 @@ it('what another build is writing stays, and what one left behind long ago goes 
   const hourAgo = new Date(Date.now() - 3_600_000);
   utimesSync(join(dist, 'a.js.4243'), hourAgo, hourAgo);
   replaceFolder(made, dist);
-  assert.deepEqual(filesOf(dist).sort(), ['a.js', 'b/c.js', 'b/c.js.4242']);
+  assert.deepEqual(listFiles(dist).sort(), ['a.js', 'b/c.js', 'b/c.js.4242']);
   assert.equal(readFileSync(join(dist, 'a.js'), 'utf8'), 'new');
 });
 
-it('two that do it at once, over and over, both come through', IN_FULL, async () => {
+it('two that do it at once, over and over, both come through', FULL_ONLY, async () => {
   const names = Array.from({ length: 60 }, (_, index) => `${index % 6}/${index}.js`);
   const dist = scratchFolder();
   const runs = ['one', 'two'].map((text) => {
@@ -41,5 +41,5 @@ it('two that do it at once, over and over, both come through', IN_FULL, async ()
     return promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code]);
   });
   await Promise.all(runs);
-  assert.deepEqual(filesOf(dist).sort(), [...names].sort());
+  assert.deepEqual(listFiles(dist).sort(), [...names].sort());
 });

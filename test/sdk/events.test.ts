@@ -6,31 +6,31 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { deliveryId, Skerry, type StreamedEvent, verifyWebhook } from '@skerry/sdk';
 import { NO_RATES } from '../http/v1/contract/estate.ts';
-import { makeAuthority } from '../support/certificates.ts';
-import { Receiver } from '../support/receiver.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { createAuthority } from '../support/certificates.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { wayTo } from './cut.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'skerry-ca-'));
 
-describe('events', IN_FULL, () => {
+describe('events', FULL_ONLY, () => {
   let world: World;
-  let receiver: Receiver;
+  let receiver: WebhookReceiver;
   let skerry: Skerry;
   let token: string;
 
   before(async () => {
-    const authority = makeAuthority();
+    const authority = createAuthority();
     writeFileSync(join(folder, 'ca.pem'), authority.cert);
-    receiver = await Receiver.start(authority);
+    receiver = await WebhookReceiver.start(authority);
     world = await startWorld({
       ...NO_RATES,
       SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true',
       SKERRY_WEBHOOK_CA_FILE: join(folder, 'ca.pem'),
     });
-    token = await apiToken(await world.customer());
+    token = await createApiToken(await world.customer());
     skerry = new Skerry({ baseUrl: world.url, token });
     await world.settle();
   });
@@ -49,8 +49,8 @@ describe('events', IN_FULL, () => {
   it('a delivery of the service is verified, and found out when it is changed', async () => {
     const { id, secret } = await skerry.webhooks.create({ url: receiver.url('/hook'), events: ['*'] });
     const { id: delivery } = await skerry.webhooks.test(id);
-    await receiver.count('/hook', 1);
-    const [received] = receiver.to('/hook');
+    await receiver.waitForCount('/hook', 1);
+    const [received] = receiver.requestsTo('/hook');
     assert.ok(received);
     const { body, headers } = received;
     const event = await verifyWebhook(body, headers, secret);
@@ -75,7 +75,7 @@ describe('events', IN_FULL, () => {
   });
 
   it('the stream begins now, and the service is told when the loop is left', async () => {
-    const way = await wayTo(world.url);
+    const way = await startTcpProxy(world.url);
     const through = new Skerry({ baseUrl: way.url, token });
     const onOpen = () => void happen('seen');
     for await (const event of through.events.stream({ onOpen })) {
@@ -83,19 +83,19 @@ describe('events', IN_FULL, () => {
       assert.equal(event.type, 'token.created');
       break;
     }
-    await way.left();
+    await way.waitForDisconnects();
     await way.close();
   });
 
   it('a connection that breaks, before the first event or between two, loses none and doubles none', async () => {
-    const way = await wayTo(world.url);
+    const way = await startTcpProxy(world.url);
     const through = new Skerry({ baseUrl: way.url, token });
     const seen: (string | undefined)[] = [];
     let opened = 0;
     const onOpen = () => {
       opened += 1;
       // The first words of the service have to arrive: where the stream stands.
-      if (opened === 1) setImmediate(() => void happen('between').then(() => way.cut()));
+      if (opened === 1) setImmediate(() => void happen('between').then(() => way.breakConnections()));
     };
     const seqs: number[] = [];
     for await (const event of through.events.stream({ onOpen })) {
@@ -103,8 +103,8 @@ describe('events', IN_FULL, () => {
       seqs.push(event.seq);
       if (seen.length === 5) break;
       if (seen.length === 2) {
-        way.cut();
-        await way.left();
+        way.breakConnections();
+        await way.waitForDisconnects();
         await happen('while away');
       }
       if (seen.length === 1) await happen('second');
@@ -134,13 +134,13 @@ describe('events', IN_FULL, () => {
   });
 
   it('ends with its signal, whose reason is thrown', async () => {
-    const way = await wayTo(world.url);
+    const way = await startTcpProxy(world.url);
     const through = new Skerry({ baseUrl: way.url, token });
     const ending = new AbortController();
     const reason = new Error('enough');
     const stream = through.events.stream({ signal: ending.signal, onOpen: () => ending.abort(reason) });
     await assert.rejects(stream.next(), reason);
-    await way.left();
+    await way.waitForDisconnects();
     await way.close();
   });
 

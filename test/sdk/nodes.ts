@@ -1,7 +1,7 @@
 /** The Nodes of this machine, by their major version: what runs this, those in PATH and those that SKERRY_TEST_NODES names. */
 import { spawnSync } from 'node:child_process';
 import { delimiter, join } from 'node:path';
-import { skippedFor } from '../support/installed.ts';
+import { skipUnlessInstalled } from '../support/installed-programs.ts';
 
 const folders = (process.env.PATH ?? '').split(delimiter);
 const named = (process.env.SKERRY_TEST_NODES ?? '').split(delimiter).filter((path) => path !== '');
@@ -27,6 +27,6 @@ export const NODES: readonly TestNode[] = [20, 22, 24].map((major) => {
   return {
     major,
     path,
-    missing: skippedFor(path, `Node ${major} is not here: name it in SKERRY_TEST_NODES`),
+    missing: skipUnlessInstalled(path, `Node ${major} is not here: name it in SKERRY_TEST_NODES`),
   };
 });

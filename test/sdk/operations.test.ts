@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { Skerry } from '@skerry/sdk';
 import { type Estate, makeEstate, NO_RATES } from '../http/v1/contract/estate.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { V1Client } from '../support/v1-client.ts';
 import { startWorld } from '../support/world.ts';
 import { CALLS } from './calls-table.ts';
@@ -39,8 +39,8 @@ it('the methods are the operations of the document, by the rule of their names',
 });
 
 /** Ids that say what they are of: nothing is at them. */
-const NOWHERE: Estate = {
-  api: V1Client.over('http://127.0.0.1', null),
+const PLACEHOLDER_ESTATE: Estate = {
+  api: V1Client.forUrl('http://127.0.0.1', null),
   server: { running: 'srv_1', stopped: 'srv_2' },
   address: '2001:db8::1',
   image: { official: 'img_1', own: 'custom_1' },
@@ -70,7 +70,7 @@ it('each method sends its operation once, a POST with a key of its own', async (
   const keys: string[] = [];
   for (const [id, call] of Object.entries(CALLS)) {
     sent = [];
-    await call(skerry, NOWHERE);
+    await call(skerry, PLACEHOLDER_ESTATE);
     const [request, ...more] = sent;
     assert.ok(request && more.length === 0, id);
     const operation = OPERATIONS.find((one) => one.id === id);
@@ -89,7 +89,7 @@ it('each method sends its operation once, a POST with a key of its own', async (
   assert.equal(new Set(keys).size, keys.length);
 });
 
-it('the real service takes every one of these calls', IN_FULL, async () => {
+it('the real service takes every one of these calls', FULL_ONLY, async () => {
   const world = await startWorld(NO_RATES);
   try {
     const estate = await makeEstate(world);

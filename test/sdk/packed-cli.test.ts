@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { NO_RATES } from '../http/v1/contract/estate.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { NODES } from './nodes.ts';
-import { faultsOf, installPacked, type PackedFolder } from './packed-folder.ts';
+import { lintTarball, installPacked, type PackedFolder } from './packed-folder.ts';
 
-describe('the command line, packed', IN_FULL, () => {
+describe('the command line, packed', FULL_ONLY, () => {
   let world: World;
   let token: string;
   let packed: PackedFolder;
@@ -19,7 +19,7 @@ describe('the command line, packed', IN_FULL, () => {
   before(async () => {
     packed = await installPacked(['sdk', 'cli']);
     world = await startWorld(NO_RATES);
-    token = await apiToken(await world.customer());
+    token = await createApiToken(await world.customer());
   });
   after(async () => {
     await world.close();
@@ -27,7 +27,7 @@ describe('the command line, packed', IN_FULL, () => {
   });
 
   it('is found without a fault by publint', async () => {
-    for (const tarball of packed.tarballs) assert.deepEqual(await faultsOf(tarball), []);
+    for (const tarball of packed.tarballs) assert.deepEqual(await lintTarball(tarball), []);
   });
 
   for (const { major, path, missing } of NODES) {

@@ -27,7 +27,7 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-const manifestOf = (folder: string) =>
+const readManifest = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 
 /** `names` are those of the folders in packages/. */
@@ -37,8 +37,8 @@ export async function installPacked(names: readonly ('sdk' | 'cli')[]): Promise<
   mkdirSync(packed);
   mkdirSync(folder);
   const own = names.map((name) => join(ROOT, 'packages', name));
-  const ownNames = new Set(own.map((path) => manifestOf(path).name));
-  const others = [...dependenciesOf(own)].filter((path) => !ownNames.has(manifestOf(path).name));
+  const ownNames = new Set(own.map((path) => readManifest(path).name));
+  const others = [...collectDependencies(own)].filter((path) => !ownNames.has(readManifest(path).name));
   const tarballs = [];
   for (const path of own) tarballs.push(await pack(path, packed));
   await Promise.all(others.map((path) => pack(path, packed)));
@@ -53,7 +53,7 @@ export async function installPacked(names: readonly ('sdk' | 'cli')[]): Promise<
 }
 
 /** What publint finds in a packed file: errors, warnings and suggestions. */
-export async function faultsOf(tarball: string): Promise<(string | undefined)[]> {
+export async function lintTarball(tarball: string): Promise<(string | undefined)[]> {
   const { buffer, byteOffset, byteLength } = readFileSync(tarball);
   const pack = { tarball: buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer };
   const { messages, pkg = {} } = await publint({ pack, level: 'suggestion', strict: true });
@@ -61,11 +61,11 @@ export async function faultsOf(tarball: string): Promise<(string | undefined)[]>
 }
 
 /** The folders of all that is needed, and of what that needs. */
-function dependenciesOf(folders: readonly string[]): Set<string> {
+function collectDependencies(folders: readonly string[]): Set<string> {
   const found = new Set<string>();
   const visit = (folder: string): void => {
     const paths = createRequire(join(folder, 'package.json')).resolve.paths('x') ?? [];
-    for (const name of Object.keys(manifestOf(folder).dependencies ?? {})) {
+    for (const name of Object.keys(readManifest(folder).dependencies ?? {})) {
       const at = paths.map((path) => join(path, name)).find(isPackage);
       if (at === undefined) throw new Error(`${name} is not installed here`);
       if (!found.has(at)) visit(at);
@@ -78,7 +78,7 @@ function dependenciesOf(folders: readonly string[]): Set<string> {
 
 function isPackage(path: string): boolean {
   try {
-    return manifestOf(path).name !== '';
+    return readManifest(path).name !== '';
   } catch {
     return false;
   }

@@ -9,13 +9,13 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { NO_RATES } from '../http/v1/contract/estate.ts';
-import { complaintsOf, NO_CHROMIUM, openChromium } from '../support/chromium.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { pageErrors, NO_CHROMIUM, openChromium } from '../support/chromium.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { bundle } from './bundle.ts';
 import { NODES } from './nodes.ts';
-import { faultsOf, installPacked, type PackedFolder, ROOT } from './packed-folder.ts';
+import { lintTarball, installPacked, type PackedFolder, ROOT } from './packed-folder.ts';
 
 const CONSUMER = join(ROOT, 'test/sdk/consumer');
 /** A program that is done ends at once: far below the minute that a call may take. */
@@ -28,7 +28,7 @@ function signedNow() {
   return { body, headers, secret };
 }
 
-describe('the SDK, packed', IN_FULL, () => {
+describe('the SDK, packed', FULL_ONLY, () => {
   let world: World;
   let token: string;
   let packed: PackedFolder;
@@ -40,7 +40,7 @@ describe('the SDK, packed', IN_FULL, () => {
       symlinkSync(join(ROOT, 'node_modules', types), join(packed.folder, 'node_modules', types));
     }
     world = await startWorld(NO_RATES);
-    token = await apiToken(await world.customer());
+    token = await createApiToken(await world.customer());
     await world.settle();
   });
   after(async () => {
@@ -49,7 +49,7 @@ describe('the SDK, packed', IN_FULL, () => {
   });
 
   it('is found without a fault by publint', async () => {
-    assert.deepEqual(await faultsOf(packed.tarballs[0] ?? ''), []);
+    assert.deepEqual(await lintTarball(packed.tarballs[0] ?? ''), []);
   });
 
   for (const { major, path, missing } of NODES) {
@@ -136,7 +136,7 @@ describe('the SDK, packed', IN_FULL, () => {
         ...{ plans: length, code: 'not_found', named: true, seen: 'token.created', event: 'ping' },
       });
       // A refusal shows in the console by itself.
-      const complaints = complaintsOf(page).filter(
+      const complaints = pageErrors(page).filter(
         (one) => !one.includes('404') && !/ERR_ABORTED|\/v1\/events/.test(one),
       );
       assert.deepEqual(complaints, []);

@@ -12,8 +12,8 @@ import { promisify } from 'node:util';
 import { NO_RATES, PUBLIC_KEY } from '../http/v1/contract/estate.ts';
 import { freePort } from '../support/free-port.ts';
 import { isoFile } from '../support/iso.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken, V1Client } from '../support/v1-client.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { sdkSize } from './bundle.ts';
 import { ROOT } from './packed-folder.ts';
@@ -74,7 +74,7 @@ describe('the README of the SDK', () => {
 
   it(
     'has a receiver that takes what is genuine and nothing else, for Node and for a Request',
-    IN_FULL,
+    FULL_ONLY,
     async () => {
       const [genuine, changed] = ['{"id":"evt_1","type":"ping"}', '{"id":"evt_2","type":"ping"}'];
       const port = await freePort();
@@ -105,13 +105,13 @@ describe('the README of the SDK', () => {
     },
   );
 
-  it('has samples that run against the service, one after the other', IN_FULL, async () => {
+  it('has samples that run against the service, one after the other', FULL_ONLY, async () => {
     const world: World = await startWorld(NO_RATES);
     try {
       const customer = await world.customer();
-      await world.give(customer, 10_000n);
-      const token = await apiToken(customer);
-      const api = V1Client.over(world.url, token);
+      await world.addBalance(customer, 10_000n);
+      const token = await createApiToken(customer);
+      const api = V1Client.forUrl(world.url, token);
       await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY });
       writeFileSync(join(folder, 'system.iso'), isoFile());
       const env = { SKERRY_API_URL: world.url, SKERRY_TOKEN: token };

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { ApiError, type ClientOptions, ConnectionError, isApiError, Skerry, WaitError } from '@skerry/sdk';
 import { NO_RATES, PUBLIC_KEY } from '../http/v1/contract/estate.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const HANGS = new AbortController();
@@ -24,8 +24,8 @@ describe('the SDK', () => {
   before(async () => {
     world = await startWorld(NO_RATES);
     const customer = await world.customer();
-    await world.give(customer, 5_000n);
-    token = await apiToken(customer);
+    await world.addBalance(customer, 5_000n);
+    token = await createApiToken(customer);
     skerry = client();
     key = (await skerry.sshKeys.create({ name: 'laptop', public_key: PUBLIC_KEY })).id;
     const images = await skerry.images.list({ filter: { family: 'debian' } }).all();

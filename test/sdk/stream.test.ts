@@ -7,7 +7,7 @@ import { it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Skerry } from '@skerry/sdk';
-import { inNoTime } from './scripted.ts';
+import { withFakeTimers } from './stubbed-client.ts';
 
 const REFUSED = '{"error":{"code":"conflict_state","message":"too many","request_id":"req_1","errors":[]}}';
 
@@ -21,7 +21,7 @@ interface Connection {
   readonly last?: 'breaks' | 'is silent';
 }
 
-function streaming(connections: readonly Connection[]) {
+function stubStreams(connections: readonly Connection[]) {
   const places: (string | null)[] = [];
   let cancelled = 0;
   const fetch = async (request: Request) => {
@@ -50,7 +50,7 @@ function streaming(connections: readonly Connection[]) {
 
 const message = (seq: number) => `id: ${seq}\nevent: ping\ndata: {"seq":${seq},"type":"ping"}\n\n`;
 
-async function take(skerry: Skerry, count: number, after?: number): Promise<number[]> {
+async function readSeqs(skerry: Skerry, count: number, after?: number): Promise<number[]> {
   const seqs: number[] = [];
   for await (const { seq } of skerry.events.stream(after === undefined ? {} : { after })) {
     seqs.push(seq);
@@ -60,13 +60,13 @@ async function take(skerry: Skerry, count: number, after?: number): Promise<numb
 }
 
 it('is taken up where the service said that it stands, also when no event had come', async (t) => {
-  const { skerry, places } = streaming([
+  const { skerry, places } = stubStreams([
     { parts: ['retry: 3000\nid: 41\n\n'], last: 'breaks' },
     { parts: [':\n\n', message(42)] },
     { parts: [message(43), 'id: 50\n\n'] },
     { parts: [message(51)] },
   ]);
-  assert.deepEqual(await inNoTime(t, () => take(skerry, 3)), [42, 43, 51]);
+  assert.deepEqual(await withFakeTimers(t, () => readSeqs(skerry, 3)), [42, 43, 51]);
   assert.deepEqual(places, [null, '41', '42', '50']);
 });
 
@@ -79,7 +79,7 @@ it('is read whatever the pieces in which it comes', async () => {
       parts.push(String.fromCharCode(...bytes.slice(at, at + size)));
     }
     const { skerry } = latin1(parts);
-    assert.deepEqual(await take(skerry, 2), [7, 8]);
+    assert.deepEqual(await readSeqs(skerry, 2), [7, 8]);
   }
 });
 
@@ -96,21 +96,21 @@ function latin1(parts: readonly string[]) {
 }
 
 it('a connection on which nothing is heard is given up after 45 seconds, and not before', async (t) => {
-  const { skerry, places } = streaming([{ parts: [message(1)], last: 'is silent' }, { parts: [message(2)] }]);
+  const { skerry, places } = stubStreams([{ parts: [message(1)], last: 'is silent' }, { parts: [message(2)] }]);
   let tookMs = 0;
   const call = async () => {
     const began = Date.now();
-    const seqs = await take(skerry, 2, 0);
+    const seqs = await readSeqs(skerry, 2, 0);
     tookMs = Date.now() - began;
     return seqs;
   };
-  assert.deepEqual(await inNoTime(t, call), [1, 2]);
+  assert.deepEqual(await withFakeTimers(t, call), [1, 2]);
   assert.deepEqual(places, ['0', '1']);
   assert.ok(tookMs >= 48_000 && tookMs < 50_000, `${tookMs} ms`);
 });
 
 it('comes again as soon as the service says, and after a refusal that passes', async (t) => {
-  const { skerry, places } = streaming([
+  const { skerry, places } = stubStreams([
     { parts: ['id: 1\n\n'] },
     { status: 409, parts: [REFUSED] },
     { status: 520, parts: ['<html>'] },
@@ -120,18 +120,18 @@ it('comes again as soon as the service says, and after a refusal that passes', a
   let tookMs = 0;
   const call = async () => {
     const began = Date.now();
-    const seqs = await take(skerry, 1);
+    const seqs = await readSeqs(skerry, 1);
     tookMs = Date.now() - began;
     return seqs;
   };
-  assert.deepEqual(await inNoTime(t, call), [2]);
+  assert.deepEqual(await withFakeTimers(t, call), [2]);
   assert.equal(places.length, 5);
   assert.ok(tookMs >= 9_200 && tookMs < 10_000, `${tookMs} ms`);
 });
 
 it('who leaves the loop cancels what he read', async () => {
-  const { skerry, cancelled } = streaming([{ parts: [message(1)], last: 'is silent' }]);
-  assert.deepEqual(await take(skerry, 1), [1]);
+  const { skerry, cancelled } = stubStreams([{ parts: [message(1)], last: 'is silent' }]);
+  assert.deepEqual(await readSeqs(skerry, 1), [1]);
   assert.equal(cancelled(), 1);
 });
 
@@ -169,9 +169,9 @@ for (const [what, connection, count] of [
   ['a page of something else', { parts: ['<html>'], type: 'text/html' }, 4],
 ] as const) {
   it(`the first connection fails as a call does: ${what}`, async (t) => {
-    const { skerry, places } = streaming(Array(9).fill(connection));
+    const { skerry, places } = stubStreams(Array(9).fill(connection));
     await assert.rejects(
-      inNoTime(t, () => take(skerry, 1)),
+      withFakeTimers(t, () => readSeqs(skerry, 1)),
       { name: 'type' in connection ? 'ConnectionError' : 'ApiError' },
     );
     assert.equal(places.length, count);
@@ -185,7 +185,7 @@ it('a stream that nobody answers fails, and one that broke is tried for ever, an
     message: /was not reached/,
   });
   const down = Array(20).fill({ status: 502, parts: ['<html>'] });
-  const { skerry, places } = streaming([
+  const { skerry, places } = stubStreams([
     { parts: [message(1)], last: 'breaks' },
     ...down,
     { parts: [message(2)] },
@@ -196,13 +196,13 @@ it('a stream that nobody answers fails, and one that broke is tried for ever, an
       if (seq === 2) break;
     }
   };
-  await inNoTime(t, call);
+  await withFakeTimers(t, call);
   assert.equal(places.length, 22);
   assert.deepEqual([told.length, told[0], told[1]], [21, 'ConnectionError', 'ApiError']);
 });
 
 it('what comes without an end is not kept in memory', async () => {
-  const { skerry, places } = streaming([{ parts: [message(1), ...Array(5).fill('x'.repeat(1024 ** 2))] }]);
-  await assert.rejects(take(skerry, 2), { name: 'ConnectionError', message: /An event of more than/ });
+  const { skerry, places } = stubStreams([{ parts: [message(1), ...Array(5).fill('x'.repeat(1024 ** 2))] }]);
+  await assert.rejects(readSeqs(skerry, 2), { name: 'ConnectionError', message: /An event of more than/ });
   assert.equal(places.length, 1);
 });

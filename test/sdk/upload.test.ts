@@ -7,8 +7,8 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { NO_RATES } from '../http/v1/contract/estate.ts';
 import { isoFile } from '../support/iso.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { apiToken } from '../support/v1-client.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { NODES } from './nodes.ts';
 import { ROOT } from './packed-folder.ts';
@@ -17,7 +17,7 @@ const FILE_BYTES = 300 * 1024 ** 2;
 /** Less than the file. Node itself takes some 60 to 100 megabytes. */
 const MEMORY_MAX_MB = 250;
 
-describe('an upload', IN_FULL, () => {
+describe('an upload', FULL_ONLY, () => {
   const folder = mkdtempSync(join(tmpdir(), 'skerry-upload-'));
   let world: World;
   let token: string;
@@ -29,7 +29,7 @@ describe('an upload', IN_FULL, () => {
     writeFileSync(join(folder, 'large.iso'), isoFile());
     truncateSync(join(folder, 'large.iso'), FILE_BYTES);
     world = await startWorld(NO_RATES);
-    token = await apiToken(await world.customer());
+    token = await createApiToken(await world.customer());
   });
   after(async () => {
     await world.close();

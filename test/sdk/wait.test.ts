@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Server, type Snapshot, TimeoutError, WaitError, WaitTimeoutError } from '@skerry/sdk';
-import { inNoTime, ok, refused, scripted } from './scripted.ts';
+import { withFakeTimers, okResponse, errorResponse, createStubbedClient } from './stubbed-client.ts';
 
 const server = (status: string) => ({ object: 'server', id: 'srv_1', status }) as Server;
 const snapshot = (status: string) => ({ object: 'snapshot', id: 'snap_1', status }) as Snapshot;
 
 it('looks every two seconds until it is so', async (t) => {
-  const answers = ['provisioning', 'installing', 'running'].map((status) => ok(server(status)));
-  const { skerry, atMs } = scripted(answers);
+  const answers = ['provisioning', 'installing', 'running'].map((status) => okResponse(server(status)));
+  const { skerry, atMs } = createStubbedClient(answers);
   const seen: string[] = [];
   const onLook = (one: Server) => void seen.push(one.status);
-  const found = await inNoTime(t, () => skerry.waitFor(server('provisioning'), 'running', { onLook }));
+  const found = await withFakeTimers(t, () => skerry.waitFor(server('provisioning'), 'running', { onLook }));
   assert.equal(found.status, 'running');
   assert.deepEqual(seen, ['provisioning', 'installing', 'running']);
   assert.ok((atMs.at(-1) ?? 0) >= 4_000 && (atMs.at(-1) ?? 0) < 4_500);
@@ -20,24 +20,24 @@ it('looks every two seconds until it is so', async (t) => {
 
 it('a status from which it does not come by itself ends the wait, with what was seen', async () => {
   for (const end of ['suspended', 'destroying']) {
-    const { skerry } = scripted([ok(server(end))]);
+    const { skerry } = createStubbedClient([okResponse(server(end))]);
     await assert.rejects(
       skerry.waitFor(server('installing'), 'running'),
       (error) => error instanceof WaitError && (error.last as Server).status === end,
     );
   }
-  const { skerry } = scripted([ok(snapshot('error'))]);
+  const { skerry } = createStubbedClient([okResponse(snapshot('error'))]);
   await assert.rejects(skerry.waitFor(snapshot('creating'), 'ready'), { name: 'WaitError' });
 });
 
 it('a suspended server that is being started is waited for', async (t) => {
-  const { skerry } = scripted([ok(server('suspended')), ok(server('running'))]);
-  const found = await inNoTime(t, () => skerry.waitFor(server('suspended'), 'running'));
+  const { skerry } = createStubbedClient([okResponse(server('suspended')), okResponse(server('running'))]);
+  const found = await withFakeTimers(t, () => skerry.waitFor(server('suspended'), 'running'));
   assert.equal(found.status, 'running');
 });
 
 it('what is gone ends the wait', async () => {
-  const { skerry } = scripted([refused(404, 'not_found')]);
+  const { skerry } = createStubbedClient([errorResponse(404, 'not_found')]);
   await assert.rejects(skerry.waitFor(server('running'), 'stopped'), {
     name: 'WaitError',
     message: 'The server srv_1 is gone.',
@@ -46,10 +46,10 @@ it('what is gone ends the wait', async () => {
 });
 
 it('takes no longer than it may, and ends with its signal', async (t) => {
-  const { skerry, sent } = scripted([ok(server('installing'))]);
+  const { skerry, sent } = createStubbedClient([okResponse(server('installing'))]);
   const options = { timeoutMs: 10_000, intervalMs: 1_000 };
   await assert.rejects(
-    inNoTime(t, () => skerry.waitFor(server('installing'), 'running', options)),
+    withFakeTimers(t, () => skerry.waitFor(server('installing'), 'running', options)),
     (error) =>
       error instanceof WaitTimeoutError &&
       error instanceof TimeoutError &&
@@ -67,9 +67,9 @@ it('takes no longer than it may, and ends with its signal', async (t) => {
 it('a look that is not answered is a call that took too long, and no wait that did', async (t) => {
   const fetch = ({ signal }: Request) =>
     new Promise<Response>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-  const { skerry } = scripted([], { fetch, maxRetries: 0 });
+  const { skerry } = createStubbedClient([], { fetch, maxRetries: 0 });
   await assert.rejects(
-    inNoTime(t, () => skerry.waitFor(server('installing'), 'running')),
+    withFakeTimers(t, () => skerry.waitFor(server('installing'), 'running')),
     (error) => error instanceof TimeoutError && !(error instanceof WaitTimeoutError),
   );
 });

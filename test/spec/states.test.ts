@@ -7,7 +7,7 @@ import {
   DELIVERY_TRANSITIONS,
   MACHINE_STATES,
   MACHINE_TRANSITIONS,
-  move,
+  findTransition,
   SERVER_ACTIONS,
   SERVER_STATUSES,
   SERVER_TRANSITIONS,
@@ -22,8 +22,8 @@ import {
   type Transition,
   VOLUME_STATES,
   VOLUME_TRANSITIONS,
-  waitsForOperation,
-  whyNot,
+  mustWaitForOperation,
+  explainDenial,
 } from '../../src/spec/states.ts';
 
 interface Table {
@@ -120,7 +120,7 @@ describe('the actions on a server', () => {
 
   it('wait for an operation under way, unless they leave the machine alone or end it', () => {
     const beside = (Object.keys(SERVER_ACTIONS) as ServerAction[]).filter(
-      (action) => !waitsForOperation(action),
+      (action) => !mustWaitForOperation(action),
     );
     assert.deepEqual(beside, ['console', 'detach', 'update', 'destroy']);
   });
@@ -147,7 +147,7 @@ describe('the actions on a server', () => {
       for (const suspendedReason of status === 'suspended' ? SUSPENDED_REASONS : [null]) {
         for (const action of Object.keys(SERVER_ACTIONS) as ServerAction[]) {
           if (can({ status, suspendedReason }, action)) continue;
-          const sentence = whyNot({ status, suspendedReason }, action);
+          const sentence = explainDenial({ status, suspendedReason }, action);
           const possible = sentence.split('is possible while it is')[1] ?? '';
           assert.ok(!possible.includes(status), `${action}: ${sentence}`);
           assert.ok(!possible.includes('suspended'), `${action}: ${sentence}`);
@@ -156,13 +156,13 @@ describe('the actions on a server', () => {
     }
     const suspended = { status: 'suspended' } as const;
     assert.match(
-      whyNot({ ...suspended, suspendedReason: 'balance' }, 'start'),
+      explainDenial({ ...suspended, suspendedReason: 'balance' }, 'start'),
       /Top up; it resumes by itself/,
     );
-    assert.match(whyNot({ ...suspended, suspendedReason: 'not_renewed' }, 'reboot'), /Start it to pay/);
-    assert.match(whyNot({ ...suspended, suspendedReason: 'operator' }, 'update'), /Contact the operator/);
+    assert.match(explainDenial({ ...suspended, suspendedReason: 'not_renewed' }, 'reboot'), /Start it to pay/);
+    assert.match(explainDenial({ ...suspended, suspendedReason: 'operator' }, 'update'), /Contact the operator/);
     assert.equal(
-      whyNot({ status: 'stopped', suspendedReason: null }, 'reboot'),
+      explainDenial({ status: 'stopped', suspendedReason: null }, 'reboot'),
       'The server is stopped; reboot is possible while it is running.',
     );
   });
@@ -170,7 +170,7 @@ describe('the actions on a server', () => {
 
 test('the events of servers are those of the specification, at its moments', () => {
   const told = (trigger: string, from: string | null) =>
-    move<Transition<string>, string | null, string>(SERVER_TRANSITIONS, from, trigger).event;
+    findTransition<Transition<string>, string | null, string>(SERVER_TRANSITIONS, from, trigger).event;
   assert.equal(told('create', null), 'server.created');
   assert.equal(told('install_completes', 'installing'), 'server.running');
   assert.equal(told('rebuild_completes', 'installing'), 'server.rebuilt');
@@ -184,13 +184,13 @@ test('the events of servers are those of the specification, at its moments', () 
 
 test('a move that no table has is a fault of ours', () => {
   const table: readonly Transition<string>[] = SERVER_TRANSITIONS;
-  assert.throws(() => move(table, 'destroying', 'start'), /no transition from destroying by start/);
-  assert.throws(() => move(table, null, 'stop'), /no transition from nothing by stop/);
+  assert.throws(() => findTransition(table, 'destroying', 'start'), /no transition from destroying by start/);
+  assert.throws(() => findTransition(table, null, 'stop'), /no transition from nothing by stop/);
 });
 
 test('the session surface has a word for every invoice', () => {
   const words = TOPUP_STATUSES.flatMap((status) =>
-    [false, true].map((cancelled) => sessionTopupStatus({ status, cancelled, held: false })),
+    [false, true].map((cancelled) => sessionTopupStatus({ status, cancelled, withheld: false })),
   );
   assert.deepEqual(words, [
     ...['waiting', 'waiting', 'confirming', 'confirming'],
@@ -202,7 +202,7 @@ test('the session surface has a word for every invoice', () => {
 test('a held payment is confirmed in accounting, whatever else is true of it', () => {
   for (const status of TOPUP_STATUSES) {
     for (const cancelled of [false, true]) {
-      assert.equal(sessionTopupStatus({ status, cancelled, held: true }), 'confirmed');
+      assert.equal(sessionTopupStatus({ status, cancelled, withheld: true }), 'confirmed');
     }
   }
 });

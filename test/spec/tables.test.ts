@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ACTIONS } from '../../src/spec/actions.ts';
-import { COIN_CODES, COINS, coin, confirmationsNeeded, isCoinCode } from '../../src/spec/coins.ts';
+import { COIN_CODES, COINS, getCoin, confirmationsNeeded, isCoinCode } from '../../src/spec/coins.ts';
 import { FAILURES, V1_ERRORS, V1_ISSUES } from '../../src/spec/errors.ts';
 import { EVENTS } from '../../src/spec/events.ts';
 import {
@@ -102,7 +102,7 @@ test('every limit and quota is above zero', () => {
     const each: readonly (number | bigint)[] = typeof value === 'object' ? value : [value];
     assert.ok(each.length > 0 && each.every((one) => one > 0), name);
   }
-  assert.equal(LIMITS.webhookWaitsMinutes.length, LIMITS.webhookAttemptsMax - 1);
+  assert.equal(LIMITS.webhookBackoffMinutes.length, LIMITS.webhookAttemptsMax - 1);
 });
 
 // ---- coins
@@ -114,7 +114,7 @@ test('the coins are those of the specification, in its order', () => {
 test('a word that is no coin is none, and asking for it is a fault', () => {
   for (const word of ['', 'btc', 'DOGE', '__proto__', 'constructor']) {
     assert.ok(!isCoinCode(word));
-    assert.throws(() => coin(word));
+    assert.throws(() => getCoin(word));
   }
 });
 
@@ -132,8 +132,8 @@ test('confirmations rise with the amount, from the first cent on', () => {
 });
 
 test('the two forms of Tether show that their networks differ', () => {
-  assert.match(coin('USDT').network, /ERC-20/);
-  assert.match(coin('USDTTRC').network, /TRC-20/);
+  assert.match(getCoin('USDT').network, /ERC-20/);
+  assert.match(getCoin('USDTTRC').network, /TRC-20/);
 });
 
 // ---- events, actions, scopes, paths

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { OffsetClock } from '../../src/kernel/clock.ts';
 import type { AddressPool } from '../../src/ports/chain.ts';
-import { addToPool, countFree, sqlAddressPool } from '../../src/store/address-pool.ts';
-import { type ScratchDatabase, scratchDatabase } from '../support/database.ts';
+import { addToPool, countFreeAddresses, createAddressPool } from '../../src/store/address-pool.ts';
+import { type ScratchDatabase, openScratchDatabase } from '../support/database.ts';
 
 const NOW = new Date('2030-05-01T12:00:00Z');
 
@@ -12,8 +12,8 @@ let scratch: ScratchDatabase;
 let pool: AddressPool;
 const clock = new OffsetClock();
 before(async () => {
-  scratch = await scratchDatabase({ poolSize: 20 });
-  pool = sqlAddressPool(scratch.db, 'SOL', clock);
+  scratch = await openScratchDatabase({ poolSize: 20 });
+  pool = createAddressPool(scratch.db, 'SOL', clock);
 });
 after(async () => {
   await scratch.close();
@@ -32,38 +32,38 @@ describe('a pool of addresses', () => {
   it('gives them out in their order, and the same invoice the same one', async () => {
     const addresses = await add(3);
     const [first, second] = [randomUUID(), randomUUID()];
-    assert.equal((await pool.take(first))?.address, addresses[0]);
-    assert.equal((await pool.take(second))?.address, addresses[1]);
-    assert.equal((await pool.take(first))?.address, addresses[0]);
-    assert.equal((await pool.take(randomUUID()))?.address, addresses[2]);
-    assert.equal(await pool.take(randomUUID()), null);
-    assert.equal((await pool.take(second))?.address, addresses[1]);
+    assert.equal((await pool.allocate(first))?.address, addresses[0]);
+    assert.equal((await pool.allocate(second))?.address, addresses[1]);
+    assert.equal((await pool.allocate(first))?.address, addresses[0]);
+    assert.equal((await pool.allocate(randomUUID()))?.address, addresses[2]);
+    assert.equal(await pool.allocate(randomUUID()), null);
+    assert.equal((await pool.allocate(second))?.address, addresses[1]);
   });
 
   it('gives a hundred who take at once each another one', async () => {
     await add(100);
-    const taken = await Promise.all(Array.from({ length: 100 }, () => pool.take(randomUUID())));
+    const taken = await Promise.all(Array.from({ length: 100 }, () => pool.allocate(randomUUID())));
     assert.equal(new Set(taken.map((each) => each?.address)).size, 100);
     assert.ok(taken.every((each) => each !== null));
-    assert.equal(await pool.free(1), 0);
+    assert.equal(await pool.countFree(1), 0);
   });
 
   it('gives one invoice that takes many times at once one address', async () => {
     await add(50);
     for (let i = 0; i < 5; i++) {
       const id = randomUUID();
-      const taken = await Promise.all(Array.from({ length: 20 }, () => pool.take(id)));
+      const taken = await Promise.all(Array.from({ length: 20 }, () => pool.allocate(id)));
       assert.equal(new Set(taken.map((each) => each?.address)).size, 1);
     }
-    assert.deepEqual([await pool.free(1_000), await pool.free(10)], [45, 10]);
+    assert.deepEqual([await pool.countFree(1_000), await pool.countFree(10)], [45, 10]);
   });
 
   it('does not give out what it was told is not fit', async () => {
     const addresses = await add(2);
     const id = randomUUID();
-    await pool.refuse((await pool.take(id))?.address ?? '');
-    assert.equal((await pool.take(id))?.address, addresses[1]);
-    assert.equal(await pool.take(randomUUID()), null);
+    await pool.reject((await pool.allocate(id))?.address ?? '');
+    assert.equal((await pool.allocate(id))?.address, addresses[1]);
+    assert.equal(await pool.allocate(randomUUID()), null);
   });
 
   it('tells those that were given out page by page, newest first, with how far they were read', async () => {
@@ -72,12 +72,12 @@ describe('a pool of addresses', () => {
     for (let i = 0; i < 20; i++) {
       // Some at the same moment.
       if (i % 3 === 0) clock.offsetMs += 60_000;
-      taken.push((await pool.take(randomUUID()))?.address ?? '');
+      taken.push((await pool.allocate(randomUUID()))?.address ?? '');
     }
-    await pool.keep(taken[4] ?? '', 'mark');
+    await pool.saveMark(taken[4] ?? '', 'mark');
     const seen: string[] = [];
     for (let after: string | null = null; ; ) {
-      const page: Awaited<ReturnType<AddressPool['watched']>> = await pool.watched({ after, limit: 6 });
+      const page: Awaited<ReturnType<AddressPool['listWatched']>> = await pool.listWatched({ after, limit: 6 });
       seen.push(...page.map(({ address }) => address));
       for (const { address, mark } of page) assert.equal(mark, address === taken[4] ? 'mark' : null);
       after = page.at(-1)?.address ?? null;
@@ -90,16 +90,16 @@ describe('a pool of addresses', () => {
   it('takes in addresses once, tells those it knew, and keeps them as they are', async () => {
     const [first = '', second = ''] = await add(2);
     const id = randomUUID();
-    await pool.take(id);
+    await pool.allocate(id);
     const known = await addToPool(scratch.db, 'SOL', ['new', first, second, 'other', 'new'], NOW);
     assert.deepEqual(known, [first, second, 'new']);
-    assert.equal((await pool.take(id))?.address, first);
-    assert.equal(await countFree(scratch.db, 'SOL', 1_000), 3);
-    assert.equal(await countFree(scratch.db, 'BTC', 1_000), 0);
+    assert.equal((await pool.allocate(id))?.address, first);
+    assert.equal(await countFreeAddresses(scratch.db, 'SOL', 1_000), 3);
+    assert.equal(await countFreeAddresses(scratch.db, 'BTC', 1_000), 0);
     const order = [
-      await pool.take(randomUUID()),
-      await pool.take(randomUUID()),
-      await pool.take(randomUUID()),
+      await pool.allocate(randomUUID()),
+      await pool.allocate(randomUUID()),
+      await pool.allocate(randomUUID()),
     ];
     assert.deepEqual(
       order.map((each) => each?.address),

@@ -1,38 +1,38 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { getSpan } from '../../src/domain/billing/span.ts';
+import { getLedgerPeriod } from '../../src/domain/billing/ledger-period.ts';
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { Sql } from '../../src/kernel/sql.ts';
 import type { PageRequest } from '../../src/spec/lists.ts';
 import { pageDeliveries } from '../../src/store/deliveries.ts';
-import { findDeskTopups } from '../../src/store/desk-topups.ts';
+import { findOperatorTopups } from '../../src/store/operator-topups.ts';
 import { pageLedger } from '../../src/store/ledger.ts';
 import type { Page } from '../../src/store/page.ts';
 import { pageTopups } from '../../src/store/topups.ts';
-import { assertFollowsIndex, carriedOut } from '../support/plans.ts';
-import { type TestService, testService } from '../support/service.ts';
+import { assertUsesIndex, explainStatements } from '../support/query-plans.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
 
 /** Of each list, for each of two customers. */
 const ROWS = 10_000;
 const SIZE = 25;
 
-let ground: TestService;
+let fixture: TestService;
 let actor: CustomerActor;
 const webhookId = newId(new Date());
 before(async () => {
-  ground = await testService();
-  actor = await ground.stock.customer();
-  for (const { customerId } of [actor, await ground.stock.customer()]) await fill(customerId);
-  await ground.db.run('analyze transfers');
-  await ground.db.run('analyze topups');
-  await ground.db.run('analyze deliveries');
+  fixture = await startTestService();
+  actor = await fixture.fixtures.addCustomer();
+  for (const { customerId } of [actor, await fixture.fixtures.addCustomer()]) await fill(customerId);
+  await fixture.db.run('analyze transfers');
+  await fixture.db.run('analyze topups');
+  await fixture.db.run('analyze deliveries');
 });
-after(() => ground.close());
+after(() => fixture.close());
 
 /** One row in a hundred is of the rare kind. */
 async function fill(customerId: string): Promise<void> {
-  const { db } = ground;
+  const { db } = fixture;
   await db.run(
     `insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, description, fact,
                             balance_after_cents, created_at)
@@ -66,7 +66,7 @@ async function fill(customerId: string): Promise<void> {
 type Read = (sql: Sql, page: PageRequest) => Promise<Page<object>>;
 
 /** Every sort with every filter, rare and common, its first page and a deep one. */
-async function followsIndexes(
+async function assertFollowsIndexes(
   what: string,
   read: Read,
   filters: readonly PageRequest['filter'][],
@@ -75,48 +75,48 @@ async function followsIndexes(
     for (const descending of [true, false]) {
       const page: PageRequest = { filter, sort: 'created_at', descending, after: null, size: SIZE };
       const name = `${what} ${JSON.stringify(filter)} ${descending ? 'desc' : 'asc'}`;
-      await assertFollowsIndex(ground.db, (sql) => read(sql, page), SIZE, name);
-      const { next } = await read(ground.db, { ...page, size: 60 });
+      await assertUsesIndex(fixture.db, (sql) => read(sql, page), SIZE, name);
+      const { next } = await read(fixture.db, { ...page, size: 60 });
       assert.ok(next, name);
-      await assertFollowsIndex(ground.db, (sql) => read(sql, { ...page, after: next }), SIZE, `${name} deep`);
+      await assertUsesIndex(fixture.db, (sql) => read(sql, { ...page, after: next }), SIZE, `${name} deep`);
     }
   }
 }
 
 test('each page of the ledger looks at its own rows only', async () => {
   const read: Read = (sql, page) => pageLedger(sql, actor.customerId, page);
-  await followsIndexes('ledger', read, [{ type: 'charge' }, { type: 'refund' }]);
+  await assertFollowsIndexes('ledger', read, [{ type: 'charge' }, { type: 'refund' }]);
 });
 
 test('a span of the ledger looks at its own rows and those next to it only, wherever it lies', async () => {
   const at = (row: number) => new Date(Date.parse('2030-01-01') + row * 1_000);
   for (const from of [1, ROWS / 2, ROWS - SIZE + 1]) {
     const span = { from: at(from), to: at(from + SIZE) };
-    const carried = await carriedOut(ground.db, async (sql) => {
-      const { opening_usd: opening, closing_usd: closing } = await getSpan({ db: sql }, actor, span);
+    const carried = await explainStatements(fixture.db, async (sql) => {
+      const { opening_usd: opening, closing_usd: closing } = await getLedgerPeriod({ db: sql }, actor, span);
       assert.deepEqual([opening, closing], [(from - 1) / 100, (from - 1 + SIZE) / 100]);
     });
     assert.equal(carried.length, 2);
-    for (const { nodes, indexes, touched } of carried)
-      assert.ok(touched <= 2 * SIZE && !nodes.includes('Seq Scan'), `${from}: ${touched} rows by ${indexes}`);
+    for (const { nodes, indexes, rowsTouched } of carried)
+      assert.ok(rowsTouched <= 2 * SIZE && !nodes.includes('Seq Scan'), `${from}: ${rowsTouched} rows by ${indexes}`);
   }
 });
 
 test('each page of top-ups looks at its own rows only', async () => {
   const read: Read = (sql, page) => pageTopups(sql, actor.customerId, page);
   const filters = [{ status: 'expired' }, { status: 'credited' }, { coin: 'BTC' }, { coin: 'XMR' }];
-  await followsIndexes('topups', read, filters);
+  await assertFollowsIndexes('topups', read, filters);
 });
 
 test('each page of deliveries looks at its own rows only', async () => {
   const log = { customerId: actor.customerId, webhookId, since: new Date('2030-01-01T00:30:00Z') };
   const read: Read = (sql, page) => pageDeliveries(sql, log, page);
   const types = [{ event_type: 'server.running' }, { event_type: 'ping' }];
-  await followsIndexes('deliveries', read, [{ status: 'delivered' }, { status: 'failed' }, ...types]);
+  await assertFollowsIndexes('deliveries', read, [{ status: 'delivered' }, { status: 'failed' }, ...types]);
 });
 
 test('what names one top-up finds it without reading the others', async () => {
-  const { db } = ground;
+  const { db } = fixture;
   await db.run(
     `insert into deposits (coin, key, topup_id, txid, amount_units, state, confirmations, first_seen_at)
      select coin, 'tx' || order_ref || ':0', id, 'tx' || order_ref, 1, 'final', 6, created_at from topups`,
@@ -133,12 +133,12 @@ test('what names one top-up finds it without reading the others', async () => {
     { id: null, text: `tx${one.order_ref}` },
   ];
   for (const name of names) {
-    const [plan] = await carriedOut(db, async (sql) => {
+    const [plan] = await explainStatements(db, async (sql) => {
       assert.deepEqual(
-        (await findDeskTopups(sql, name, 2)).map(({ id }) => id),
+        (await findOperatorTopups(sql, name, 2)).map(({ id }) => id),
         [one.id],
       );
     });
-    assert.ok(plan && plan.touched < 100, `${name.text}: ${plan?.touched} rows`);
+    assert.ok(plan && plan.rowsTouched < 100, `${name.text}: ${plan?.rowsTouched} rows`);
   }
 });

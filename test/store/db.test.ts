@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type pg from 'pg';
 import type { Sql } from '../../src/kernel/sql.ts';
-import { brokenConstraint, isUnavailable, sqlState } from '../../src/store/db.ts';
-import { type ScratchDatabase, scratchDatabase } from '../support/database.ts';
+import { violatedConstraint, isUnavailable, sqlState } from '../../src/store/db.ts';
+import { type ScratchDatabase, openScratchDatabase } from '../support/database.ts';
 
 let scratch: ScratchDatabase;
 before(async () => {
-  scratch = await scratchDatabase({ poolSize: 3 });
+  scratch = await openScratchDatabase({ poolSize: 3 });
   await scratch.db.run('create table things (id int primary key, note text unique)');
 });
 after(() => scratch.close());
@@ -16,16 +16,16 @@ beforeEach(async () => {
   await scratch.db.run('truncate things');
 });
 
-async function things(): Promise<number[]> {
+async function listThings(): Promise<number[]> {
   const rows = await scratch.db.rows<{ id: number }>('select id from things order by id');
   return rows.map(({ id }) => id);
 }
 
-async function add(tx: Sql, id: number): Promise<void> {
+async function addThing(tx: Sql, id: number): Promise<void> {
   await tx.run('insert into things (id, note) values ($1, $2)', [id, `note ${id}`]);
 }
 
-async function thrown(work: Promise<unknown>): Promise<unknown> {
+async function captureError(work: Promise<unknown>): Promise<unknown> {
   return await work.then(
     () => assert.fail('nothing was thrown'),
     (error: unknown) => error,
@@ -117,41 +117,41 @@ describe('a statement', () => {
   });
 
   it('that breaks a constraint says which', async () => {
-    await add(scratch.db, 1);
-    const error = await thrown(add(scratch.db, 1));
-    assert.deepEqual([sqlState(error), brokenConstraint(error)], ['23505', 'things_pkey']);
+    await addThing(scratch.db, 1);
+    const error = await captureError(addThing(scratch.db, 1));
+    assert.deepEqual([sqlState(error), violatedConstraint(error)], ['23505', 'things_pkey']);
   });
 });
 
 describe('a transaction', { timeout: 30_000 }, () => {
   it('commits what its work did and gives back its result', async () => {
     const result = await scratch.db.transaction(async (tx) => {
-      await add(tx, 1);
-      await add(tx, 2);
+      await addThing(tx, 1);
+      await addThing(tx, 2);
       return 'done';
     });
     assert.equal(result, 'done');
-    assert.deepEqual(await things(), [1, 2]);
+    assert.deepEqual(await listThings(), [1, 2]);
   });
 
   it('leaves nothing when its work throws, and throws the same', async () => {
     const mine = new Error('mine');
-    const error = await thrown(
+    const error = await captureError(
       scratch.db.transaction(async (tx) => {
-        await add(tx, 1);
+        await addThing(tx, 1);
         throw mine;
       }),
     );
     assert.equal(error, mine);
-    assert.deepEqual(await things(), []);
+    assert.deepEqual(await listThings(), []);
   });
 
   it('is not seen by others until it commits', async () => {
     await scratch.db.transaction(async (tx) => {
-      await add(tx, 1);
-      assert.deepEqual(await things(), []);
+      await addThing(tx, 1);
+      assert.deepEqual(await listThings(), []);
     });
-    assert.deepEqual(await things(), [1]);
+    assert.deepEqual(await listThings(), [1]);
   });
 
   for (const [state, what] of [
@@ -162,16 +162,16 @@ describe('a transaction', { timeout: 30_000 }, () => {
       let runs = 0;
       await scratch.db.transaction(async (tx) => {
         runs += 1;
-        await add(tx, runs);
+        await addThing(tx, runs);
         if (runs < 4) await failAs(tx, state);
       });
       assert.equal(runs, 4);
-      assert.deepEqual(await things(), [4]);
+      assert.deepEqual(await listThings(), [4]);
     });
 
     it(`gives up after running again three times because of ${what}`, async () => {
       let runs = 0;
-      const error = await thrown(
+      const error = await captureError(
         scratch.db.transaction(async (tx) => {
           runs += 1;
           await failAs(tx, state);
@@ -183,7 +183,7 @@ describe('a transaction', { timeout: 30_000 }, () => {
 
   it('does not run again after any other error', async () => {
     let runs = 0;
-    await thrown(
+    await captureError(
       scratch.db.transaction(async (tx) => {
         runs += 1;
         await failAs(tx, '23505');
@@ -194,7 +194,7 @@ describe('a transaction', { timeout: 30_000 }, () => {
 
   it('and another that wait for each other both end well', async () => {
     await scratch.db.run(`insert into things values (1, 'a'), (2, 'b')`);
-    const met = meeting(2);
+    const met = barrier(2);
     const touch = (first: number, second: number) =>
       scratch.db.transaction(async (tx) => {
         await tx.run(`update things set note = note || '+' where id = $1`, [first]);
@@ -208,7 +208,7 @@ describe('a transaction', { timeout: 30_000 }, () => {
 });
 
 /** Holds callers until so many have come; those who come again later pass. */
-function meeting(count: number): () => Promise<void> {
+function barrier(count: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let left = count;
   return () => {
@@ -219,7 +219,7 @@ function meeting(count: number): () => Promise<void> {
 }
 
 /** When the client's connection is gone, whatever it said before. */
-async function ended(client: pg.ClientBase): Promise<void> {
+async function connectionEnded(client: pg.ClientBase): Promise<void> {
   await new Promise<void>((resolve) => client.once('end', resolve));
 }
 
@@ -228,22 +228,22 @@ describe('a connection that breaks', { timeout: 30_000 }, () => {
 
   it('in the middle of a transaction fails it as unavailable, and nobody gets that connection again', async () => {
     let pid = 0;
-    const error = await thrown(
+    const error = await captureError(
       scratch.db.transaction(async (tx) => {
         pid = await ownPid(tx);
-        await add(tx, 1);
+        await addThing(tx, 1);
         await terminate(pid);
-        await add(tx, 2);
+        await addThing(tx, 2);
       }),
     );
     assert.ok(isUnavailable(error), String(error));
-    assert.deepEqual(await things(), []);
+    assert.deepEqual(await listThings(), []);
     for (let n = 0; n < 3; n++) assert.notEqual(await scratch.db.transaction(ownPid), pid);
   });
 
   it('while a statement of a transaction runs fails it as unavailable', async () => {
     const begun = Promise.withResolvers<number>();
-    const failing = thrown(
+    const failing = captureError(
       scratch.db.transaction(async (tx) => {
         begun.resolve(await ownPid(tx));
         await tx.run('select pg_sleep(30)');
@@ -255,16 +255,16 @@ describe('a connection that breaks', { timeout: 30_000 }, () => {
 
   it('while the work of a transaction is elsewhere fails its next statement, and does not end the process', async () => {
     const acquired = once(scratch.db.pool, 'acquire') as Promise<[pg.PoolClient]>;
-    const error = await thrown(
+    const error = await captureError(
       scratch.db.transaction(async (tx) => {
         const [client] = await acquired;
-        const gone = ended(client);
+        const gone = connectionEnded(client);
         await terminate(await ownPid(tx));
         await gone;
-        await add(tx, 1);
+        await addThing(tx, 1);
       }),
     );
     assert.ok(isUnavailable(error), String(error));
-    assert.deepEqual(await things(), []);
+    assert.deepEqual(await listThings(), []);
   });
 });

@@ -6,27 +6,27 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { startEmbedded } from '../../src/store/embedded/index.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import {
-  atEnd,
+  cleanUpAfter,
   type Connection,
-  homeOf,
-  lives,
-  postmasterOf,
+  findHome,
+  isAlive,
+  readPostmasterPid,
   query,
-  service,
-  until,
-  usedDataFolder,
+  startService,
+  waitUntil,
+  preparedDataFolder,
 } from './embedded-support.ts';
 
 async function start(t: TestContext, dataDir: string, hooks: { onRestart?: () => void } = {}) {
   const database = await startEmbedded({ dataDir, ...hooks });
-  atEnd(t, () => database.stop());
+  cleanUpAfter(t, () => database.stop());
   return database;
 }
 
 /** Commits rows one after another until the connection breaks; resolves with how many were acknowledged. */
-async function commitUntilBroken(connection: Connection, began: () => void): Promise<number> {
+async function commitUntilBroken(connection: Connection, onStarted: () => void): Promise<number> {
   const client = new pg.Client(connection);
   client.on('error', () => {});
   await client.connect();
@@ -37,131 +37,131 @@ async function commitUntilBroken(connection: Connection, began: () => void): Pro
     } catch {
       return count;
     }
-    if (count === 50) began();
+    if (count === 50) onStarted();
   }
 }
 
 /** The death watch of a data folder: a shell whose arguments name the cluster. */
-function watchesOf(dataDir: string): number[] {
+function listWatchdogs(dataDir: string): number[] {
   const lines = execFileSync('ps', ['-ww', '-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n');
   const ours = lines.filter((line) => line.includes('skerry-watch') && line.includes(dataDir));
   return ours.map((line) => Number.parseInt(line, 10));
 }
 
-async function loadedService(t: TestContext, dataDir: string) {
-  const running = await service(t, dataDir);
+async function startLoadedService(t: TestContext, dataDir: string) {
+  const running = await startService(t, dataDir);
   assert.ok(running.connection);
   const began = Promise.withResolvers<void>();
   const acknowledged = commitUntilBroken(running.connection, began.resolve);
   await began.promise;
-  return { running, acknowledged, postmaster: await postmasterOf(dataDir) };
+  return { running, acknowledged, postmaster: await readPostmasterPid(dataDir) };
 }
 
-async function assertAllThere(connection: Connection, acknowledged: number): Promise<void> {
+async function assertAllRowsPresent(connection: Connection, acknowledged: number): Promise<void> {
   const [row] = await query(connection, 'select count(*)::int as count from acknowledged');
   assert.ok(Number(row?.count) >= acknowledged, `${row?.count} rows of ${acknowledged} acknowledged`);
 }
 
 test(
   'a service killed with -9: its database ends cleanly and at once, and no committed row is lost',
-  IN_FULL,
+  FULL_ONLY,
   async (t) => {
-    const dataDir = await usedDataFolder();
-    const { running, acknowledged, postmaster } = await loadedService(t, dataDir);
+    const dataDir = await preparedDataFolder();
+    const { running, acknowledged, postmaster } = await startLoadedService(t, dataDir);
     await running.kill();
     const killedMs = performance.now();
-    await until('the database is gone', async () => !(await lives(postmaster)), 3_000);
+    await waitUntil('the database is gone', async () => !(await isAlive(postmaster)), 3_000);
     t.diagnostic(`database gone after ${Math.round(performance.now() - killedMs)} ms`);
-    await until('the watch is gone', async () => watchesOf(dataDir).length === 0);
-    const home = await homeOf(dataDir);
+    await waitUntil('the watch is gone', async () => listWatchdogs(dataDir).length === 0);
+    const home = await findHome(dataDir);
     await assert.rejects(stat(join(home, 'cluster/postmaster.pid')), { code: 'ENOENT' });
     assert.match(await readFile(join(home, 'log'), 'utf8'), /database system is shut down\s*$/);
     const next = await start(t, dataDir);
-    await assertAllThere(next.connection, await acknowledged);
+    await assertAllRowsPresent(next.connection, await acknowledged);
   },
 );
 
 test('a start right after the kill waits for the old database and loses nothing', async (t) => {
-  const dataDir = await usedDataFolder();
-  const { running, acknowledged, postmaster } = await loadedService(t, dataDir);
+  const dataDir = await preparedDataFolder();
+  const { running, acknowledged, postmaster } = await startLoadedService(t, dataDir);
   await running.kill();
   const startedMs = performance.now();
   const next = await start(t, dataDir);
   t.diagnostic(`next start took ${Math.round(performance.now() - startedMs)} ms`);
-  assert.equal(await lives(postmaster), false);
-  await assertAllThere(next.connection, await acknowledged);
+  assert.equal(await isAlive(postmaster), false);
+  await assertAllRowsPresent(next.connection, await acknowledged);
 });
 
 test(
   'a killed service whose database is killed too: its watch does no harm to the next database',
-  IN_FULL,
+  FULL_ONLY,
   async (t) => {
-    const dataDir = await usedDataFolder();
-    const { running, acknowledged, postmaster } = await loadedService(t, dataDir);
-    const watches = watchesOf(dataDir);
+    const dataDir = await preparedDataFolder();
+    const { running, acknowledged, postmaster } = await startLoadedService(t, dataDir);
+    const watches = listWatchdogs(dataDir);
     assert.equal(watches.length, 1);
     running.process.kill('SIGKILL');
     process.kill(postmaster, 'SIGKILL');
     const next = await start(t, dataDir);
-    assert.ok(!watchesOf(dataDir).includes(Number(watches[0])), 'the old watch is gone before the start');
-    await assertAllThere(next.connection, await acknowledged);
+    assert.ok(!listWatchdogs(dataDir).includes(Number(watches[0])), 'the old watch is gone before the start');
+    await assertAllRowsPresent(next.connection, await acknowledged);
     await next.stop();
-    assert.deepEqual(watchesOf(dataDir), []);
+    assert.deepEqual(listWatchdogs(dataDir), []);
   },
 );
 
 test(
   'service, database and watch killed at once: the next start has every committed row',
-  IN_FULL,
+  FULL_ONLY,
   async (t) => {
-    const dataDir = await usedDataFolder();
-    const { running, acknowledged, postmaster } = await loadedService(t, dataDir);
-    for (const pid of watchesOf(dataDir)) process.kill(pid, 'SIGKILL');
+    const dataDir = await preparedDataFolder();
+    const { running, acknowledged, postmaster } = await startLoadedService(t, dataDir);
+    for (const pid of listWatchdogs(dataDir)) process.kill(pid, 'SIGKILL');
     running.process.kill('SIGKILL');
     process.kill(postmaster, 'SIGKILL');
     const next = await start(t, dataDir);
-    await assertAllThere(next.connection, await acknowledged);
+    await assertAllRowsPresent(next.connection, await acknowledged);
   },
 );
 
-test('a watch that is killed is replaced', IN_FULL, async (t) => {
-  const dataDir = await usedDataFolder();
-  const running = await service(t, dataDir);
-  const [first] = watchesOf(dataDir);
+test('a watch that is killed is replaced', FULL_ONLY, async (t) => {
+  const dataDir = await preparedDataFolder();
+  const running = await startService(t, dataDir);
+  const [first] = listWatchdogs(dataDir);
   assert.ok(first);
   process.kill(first, 'SIGKILL');
-  await until('a new watch', async () => watchesOf(dataDir).some((pid) => pid !== first));
-  const postmaster = await postmasterOf(dataDir);
+  await waitUntil('a new watch', async () => listWatchdogs(dataDir).some((pid) => pid !== first));
+  const postmaster = await readPostmasterPid(dataDir);
   await running.kill();
-  await until('the database is gone', async () => !(await lives(postmaster)), 3_000);
+  await waitUntil('the database is gone', async () => !(await isAlive(postmaster)), 3_000);
 });
 
-test('Ctrl-C in the terminal of the service does not reach the database', IN_FULL, async (t) => {
-  const dataDir = await usedDataFolder();
-  const running = await service(t, dataDir);
+test('Ctrl-C in the terminal of the service does not reach the database', FULL_ONLY, async (t) => {
+  const dataDir = await preparedDataFolder();
+  const running = await startService(t, dataDir);
   assert.ok(running.connection && running.process.pid);
-  const postmaster = await postmasterOf(dataDir);
+  const postmaster = await readPostmasterPid(dataDir);
   process.kill(-running.process.pid, 'SIGINT');
   assert.deepEqual(await query(running.connection, 'select 1 as one'), [{ one: 1 }]);
   await running.end();
-  assert.equal(await lives(postmaster), false);
+  assert.equal(await isAlive(postmaster), false);
 });
 
-test('a stale postmaster.pid that names a stranger or a zombie is no obstacle', IN_FULL, async (t) => {
-  const dataDir = await usedDataFolder();
+test('a stale postmaster.pid that names a stranger or a zombie is no obstacle', FULL_ONLY, async (t) => {
+  const dataDir = await preparedDataFolder();
   const first = await start(t, dataDir);
   const { host } = first.connection;
-  const pidFile = join(await homeOf(dataDir), 'cluster/postmaster.pid');
+  const pidFile = join(await findHome(dataDir), 'cluster/postmaster.pid');
   const traces = await readFile(pidFile, 'utf8');
   await first.stop();
   // The shell's child ends at once, and the sleep that the shell becomes never asks for its end: a zombie.
   const stranger = spawn('sh', ['-c', 'sleep 0.05 & echo $!; exec sleep 60'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  atEnd(t, () => stranger.kill());
+  cleanUpAfter(t, () => stranger.kill());
   const [printed] = (await once(stranger.stdout, 'data')) as [Buffer];
   const zombie = Number(printed);
-  await until('the zombie', async () => /\) Z /.test(await readFile(`/proc/${zombie}/stat`, 'utf8')));
+  await waitUntil('the zombie', async () => /\) Z /.test(await readFile(`/proc/${zombie}/stat`, 'utf8')));
   for (const pid of [Number(stranger.pid), zombie]) {
     await writeFile(pidFile, traces.replace(/^\d+/, `${pid}`));
     await writeFile(join(host, '.s.PGSQL.5432.lock'), traces.replace(/^\d+/, `${pid}`));
@@ -175,16 +175,16 @@ test('a stale postmaster.pid that names a stranger or a zombie is no obstacle', 
 
 test(
   'a database that crashes is started again on the same socket, however busy its sessions were',
-  IN_FULL,
+  FULL_ONLY,
   async (t) => {
-    const dataDir = await usedDataFolder();
+    const dataDir = await preparedDataFolder();
     const restarted = Promise.withResolvers<void>();
     const { connection, stop } = await start(t, dataDir, { onRestart: restarted.resolve });
     await query(connection, 'drop table if exists kept; create table kept ()');
     const busy = query(connection, 'select count(*) from generate_series(1, 1e12::int8)').catch(
       () => 'broken',
     );
-    await until(
+    await waitUntil(
       'the busy session',
       async () =>
         (
@@ -194,24 +194,24 @@ test(
           )
         ).length > 1,
     );
-    const crashed = await postmasterOf(dataDir);
+    const crashed = await readPostmasterPid(dataDir);
     process.kill(crashed, 'SIGKILL');
     assert.equal(await busy, 'broken');
     await restarted.promise;
     await query(connection, 'select from kept');
-    assert.notEqual(await postmasterOf(dataDir), crashed);
+    assert.notEqual(await readPostmasterPid(dataDir), crashed);
     await stop();
   },
 );
 
-test('a stop right after a crash leaves nothing behind', IN_FULL, async (t) => {
-  const dataDir = await usedDataFolder();
+test('a stop right after a crash leaves nothing behind', FULL_ONLY, async (t) => {
+  const dataDir = await preparedDataFolder();
   const { connection, stop } = await start(t, dataDir);
   await query(connection, 'drop table if exists kept; create table kept ()');
-  process.kill(await postmasterOf(dataDir), 'SIGKILL');
+  process.kill(await readPostmasterPid(dataDir), 'SIGKILL');
   await stop();
   await assert.rejects(query(connection, 'select 1'));
-  assert.deepEqual(watchesOf(dataDir), []);
+  assert.deepEqual(listWatchdogs(dataDir), []);
   const next = await start(t, dataDir);
   await query(next.connection, 'select from kept');
 });

@@ -5,17 +5,17 @@
 const [module = '', dataDir = ''] = process.argv.slice(2);
 const { startEmbedded } = (await import(module)) as typeof import('../../src/store/embedded/index.ts');
 
-function say(what: object): void {
-  process.stdout.write(`${JSON.stringify(what)}\n`);
+function printEvent(event: object): void {
+  process.stdout.write(`${JSON.stringify(event)}\n`);
 }
 
 // As in a terminal: Ctrl-C reaches every process of the group, and the service decides what comes of it.
 process.on('SIGINT', () => {});
 try {
   const database = await startEmbedded({ dataDir });
-  say({ connection: database.connection });
+  printEvent({ connection: database.connection });
   for await (const _ of process.stdin);
   await database.stop();
 } catch (error) {
-  say({ error: (error as Error).message });
+  printEvent({ error: (error as Error).message });
 }

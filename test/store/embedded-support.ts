@@ -37,7 +37,7 @@ interface ServiceOptions {
 const cleanups = new WeakMap<TestContext, (() => unknown)[]>();
 
 /** Runs `work` when the test is over, the last registered first: a database stops before its folder goes. */
-export function atEnd(t: TestContext, work: () => unknown): void {
+export function cleanUpAfter(t: TestContext, work: () => unknown): void {
   const works = cleanups.get(t) ?? [];
   if (works.length === 0) {
     cleanups.set(t, works);
@@ -53,7 +53,7 @@ export async function scratchFolder(t: TestContext): Promise<string> {
   const folder = await realpath(await mkdtemp('/tmp/skerry-test-'));
   await chmod(folder, 0o755);
   // The database of a killed service is still shutting down, and writing, for a moment.
-  atEnd(t, () => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }));
+  cleanUpAfter(t, () => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }));
   return folder;
 }
 
@@ -66,7 +66,7 @@ after(async () => {
  * A data folder whose database was started and stopped before: starting it is quick. One for all tests of a
  * file, so each drops the tables it makes. Its name has what could trip a command line or a setting.
  */
-export function usedDataFolder(): Promise<string> {
+export function preparedDataFolder(): Promise<string> {
   used ??= mkdtemp('/tmp/skerry-test-').then(async (folder) => {
     await chmod(folder, 0o755);
     const dataDir = join(folder, `a, "b" 'c'`);
@@ -77,13 +77,13 @@ export function usedDataFolder(): Promise<string> {
 }
 
 /** Where the database of a data folder is. */
-export async function homeOf(dataDir: string): Promise<string> {
+export async function findHome(dataDir: string): Promise<string> {
   const location = await readFile(join(dataDir, 'location'), 'utf8').catch(() => null);
   return location === null ? join(dataDir, 'pg') : location.trim();
 }
 
-export async function postmasterOf(dataDir: string): Promise<number> {
-  return Number.parseInt(await readFile(join(await homeOf(dataDir), 'cluster/postmaster.pid'), 'utf8'), 10);
+export async function readPostmasterPid(dataDir: string): Promise<number> {
+  return Number.parseInt(await readFile(join(await findHome(dataDir), 'cluster/postmaster.pid'), 'utf8'), 10);
 }
 
 export async function query(connection: Connection, text: string): Promise<Record<string, unknown>[]> {
@@ -98,7 +98,7 @@ export async function query(connection: Connection, text: string): Promise<Recor
 }
 
 /** Waits until `isSo`, and fails after `withinMs`. */
-export async function until(what: string, isSo: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
+export async function waitUntil(what: string, isSo: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
   const deadlineMs = performance.now() + withinMs;
   while (!(await isSo())) {
     assert.ok(performance.now() < deadlineMs, `not within ${withinMs} ms: ${what}`);
@@ -106,7 +106,7 @@ export async function until(what: string, isSo: () => Promise<boolean>, withinMs
   }
 }
 
-export async function lives(pid: number): Promise<boolean> {
+export async function isAlive(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   return stat !== null && !/\) [ZX] /.test(stat);
 }
@@ -123,12 +123,12 @@ export interface Service {
 }
 
 /** Starts a service process and waits for its first line. */
-export async function service(
+export async function startService(
   t: TestContext,
   dataDir: string,
   options: ServiceOptions = {},
 ): Promise<Service> {
-  const { service: child, firstLine } = begin(t, dataDir, options);
+  const { service: child, firstLine } = spawnService(t, dataDir, options);
   const said = JSON.parse(await firstLine) as { connection?: Connection; error?: string };
   const ended = child.exitCode === null ? once(child, 'exit') : Promise.resolve([]);
   return {
@@ -146,7 +146,7 @@ export async function service(
 }
 
 /** Starts a service process without waiting for it. */
-export function begin(
+export function spawnService(
   t: TestContext,
   dataDir: string,
   options: ServiceOptions = {},
@@ -158,7 +158,7 @@ export function begin(
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  atEnd(t, () => child.kill('SIGKILL'));
+  cleanUpAfter(t, () => child.kill('SIGKILL'));
   const lines = createInterface({ input: child.stdout });
   return { service: child, firstLine: once(lines, 'line').then(([line]) => line as string) };
 }

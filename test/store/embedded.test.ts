@@ -4,26 +4,26 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { FolderInUse, findEmbedded, startEmbedded } from '../../src/store/embedded/index.ts';
-import { IN_FULL } from '../support/runs.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import {
-  atEnd,
-  begin,
-  homeOf,
+  cleanUpAfter,
+  spawnService,
+  findHome,
   query,
   scratchFolder,
-  service,
-  until,
-  usedDataFolder,
+  startService,
+  waitUntil,
+  preparedDataFolder,
 } from './embedded-support.ts';
 
 async function start(t: TestContext, dataDir: string) {
   const database = await startEmbedded({ dataDir });
-  atEnd(t, () => database.stop());
+  cleanUpAfter(t, () => database.stop());
   return database;
 }
 
 test('what was committed is there after a stop and a start', async (t) => {
-  const dataDir = await usedDataFolder();
+  const dataDir = await preparedDataFolder();
   assert.equal(await findEmbedded({ dataDir: join(dataDir, 'missing') }), null);
   assert.equal(await findEmbedded({ dataDir }), null);
   const first = await start(t, dataDir);
@@ -40,7 +40,7 @@ test('what was committed is there after a stop and a start', async (t) => {
 });
 
 test('it is safe on disk, on no TCP port, in UTC, and its socket is private', async (t) => {
-  const { connection } = await start(t, await usedDataFolder());
+  const { connection } = await start(t, await preparedDataFolder());
   const rows = await query(
     connection,
     `select name, setting from pg_settings
@@ -58,8 +58,8 @@ test('it is safe on disk, on no TCP port, in UTC, and its socket is private', as
 });
 
 test('a second start on the folder is refused in one line that names folder, holder and cure', async (t) => {
-  const dataDir = await usedDataFolder();
-  const first = await service(t, dataDir);
+  const dataDir = await preparedDataFolder();
+  const first = await startService(t, dataDir);
   const startedMs = performance.now();
   await assert.rejects(startEmbedded({ dataDir }), (error: Error) => {
     assert.ok(error instanceof FolderInUse);
@@ -77,18 +77,18 @@ test('a second start on the folder is refused in one line that names folder, hol
   await query(own.connection, 'select 1');
 });
 
-test('of two first starts at once one wins and the other is refused', IN_FULL, async (t) => {
+test('of two first starts at once one wins and the other is refused', FULL_ONLY, async (t) => {
   const dataDir = join(await scratchFolder(t), 'data');
-  const services = await Promise.all([service(t, dataDir), service(t, dataDir)]);
+  const services = await Promise.all([startService(t, dataDir), startService(t, dataDir)]);
   assert.equal(services.filter(({ connection }) => connection !== undefined).length, 1);
   assert.equal(services.filter(({ error }) => error?.includes('is in use by process')).length, 1);
 });
 
 test('a program started beside the database does not hold its folder', async (t) => {
-  const dataDir = await usedDataFolder();
+  const dataDir = await preparedDataFolder();
   const database = await start(t, dataDir);
   const beside = spawn('sleep', ['60'], { stdio: 'ignore' });
-  atEnd(t, () => beside.kill());
+  cleanUpAfter(t, () => beside.kill());
   await database.stop();
   await (await start(t, dataDir)).stop();
   assert.equal(beside.exitCode, null);
@@ -96,7 +96,7 @@ test('a program started beside the database does not hold its folder', async (t)
 
 test(
   'a folder path too long for a socket works, and no folder for the socket is left',
-  IN_FULL,
+  FULL_ONLY,
   async (t) => {
     const dataDir = join(await scratchFolder(t), 'long '.repeat(30));
     const first = await start(t, dataDir);
@@ -105,16 +105,16 @@ test(
     await first.stop();
     await assert.rejects(stat(first.connection.host), { code: 'ENOENT' });
 
-    const second = await service(t, dataDir);
+    const second = await startService(t, dataDir);
     assert.ok(second.connection);
     await second.kill();
     const { host } = second.connection;
-    await until('the watch removes the folder', async () => (await stat(host).catch(() => null)) === null);
+    await waitUntil('the watch removes the folder', async () => (await stat(host).catch(() => null)) === null);
   },
 );
 
-test('nothing that a client sends reaches the log, which is kept small', IN_FULL, async (t) => {
-  const dataDir = await usedDataFolder();
+test('nothing that a client sends reaches the log, which is kept small', FULL_ONLY, async (t) => {
+  const dataDir = await preparedDataFolder();
   const first = await start(t, dataDir);
   await query(first.connection, 'create table small (word text primary key)');
   const twice = `insert into small values ('canary'), ('canary')`;
@@ -122,7 +122,7 @@ test('nothing that a client sends reaches the log, which is kept small', IN_FULL
   await assert.rejects(query(first.connection, `select 'canary'::int`), { code: '22P02' });
   await assert.rejects(query(first.connection, 'select canary'), { code: '42703' });
   await first.stop();
-  const log = join(await homeOf(dataDir), 'log');
+  const log = join(await findHome(dataDir), 'log');
   assert.match(await readFile(log, 'utf8'), /ready to accept connections/);
   assert.doesNotMatch(await readFile(log, 'utf8'), /canary/);
   await writeFile(log, Buffer.alloc(11 * 1024 * 1024));
@@ -130,11 +130,11 @@ test('nothing that a client sends reaches the log, which is kept small', IN_FULL
   assert.ok((await stat(log)).size < 10_000);
 });
 
-test('a start that was killed while it made the cluster leaves nothing broken', IN_FULL, async (t) => {
+test('a start that was killed while it made the cluster leaves nothing broken', FULL_ONLY, async (t) => {
   const dataDir = join(await scratchFolder(t), 'data');
-  const { service: killed } = begin(t, dataDir);
+  const { service: killed } = spawnService(t, dataDir);
   const home = join(dataDir, 'pg');
-  await until('the making has begun', async () =>
+  await waitUntil('the making has begun', async () =>
     (await readdir(home).catch((): string[] => [])).includes('cluster.draft'),
   );
   killed.kill('SIGKILL');
@@ -143,10 +143,10 @@ test('a start that was killed while it made the cluster leaves nothing broken', 
   assert.deepEqual((await readdir(home)).sort(), ['cluster', 'lock', 'log', 'run']);
 });
 
-test('a cluster of another major version is refused in one line', IN_FULL, async (t) => {
-  const dataDir = await usedDataFolder();
+test('a cluster of another major version is refused in one line', FULL_ONLY, async (t) => {
+  const dataDir = await preparedDataFolder();
   await (await start(t, dataDir)).stop();
-  const version = join(await homeOf(dataDir), 'cluster/PG_VERSION');
+  const version = join(await findHome(dataDir), 'cluster/PG_VERSION');
   await writeFile(version, '17\n');
   await assert.rejects(startEmbedded({ dataDir }), {
     message: /^the database in .* is of PostgreSQL 17 and .* runs 18; .*$/,

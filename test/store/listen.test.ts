@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it, mock } from 'node:test';
 import pg from 'pg';
-import { type ScratchDatabase, scratchDatabase } from '../support/database.ts';
+import { type ScratchDatabase, openScratchDatabase } from '../support/database.ts';
 
 let scratch: ScratchDatabase;
 before(async () => {
-  scratch = await scratchDatabase({ poolSize: 3 });
+  scratch = await openScratchDatabase({ poolSize: 3 });
 });
 after(() => scratch.close());
 
 /** When the client's connection is gone, whatever it said before. */
-async function ended(client: pg.ClientBase): Promise<void> {
+async function connectionEnded(client: pg.ClientBase): Promise<void> {
   await new Promise<void>((resolve) => client.once('end', resolve));
 }
 
 describe('a listener', { timeout: 30_000 }, () => {
   let other: ScratchDatabase;
   before(async () => {
-    other = await scratchDatabase();
+    other = await openScratchDatabase();
   });
   after(() => other.close());
   afterEach(() => mock.restoreAll());
@@ -78,7 +78,7 @@ describe('a listener', { timeout: 30_000 }, () => {
     assert.ok(listener);
     const { name } = (await other.db.row<{ name: string }>('select current_database() as name')) ?? {};
     await scratch.db.run(`alter database ${name} allow_connections false`);
-    const gone = ended(listener);
+    const gone = connectionEnded(listener);
     await scratch.db.run(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and query like 'listen %'`,
       [name],
@@ -89,7 +89,7 @@ describe('a listener', { timeout: 30_000 }, () => {
       second.pass();
       const last = connects.at(-1);
       assert.ok(last);
-      await ended(last);
+      await connectionEnded(last);
       assert.equal(connects.length, tries);
     }
 

@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { type OpenDatabase, openDatabase } from '../../src/store/db.ts';
-import { MigrationRefused, migrate, migrationFiles, pendingMigrations } from '../../src/store/migrate.ts';
-import { createScratch } from '../support/database.ts';
+import { MigrationError, migrate, migrationFiles, pendingMigrations } from '../../src/store/migrate.ts';
+import { createScratchDatabase } from '../support/database.ts';
 
 const A = 'create table a (id int primary key);';
 const B = 'create table b (a_id int references a); create index b_by_a on b (a_id);';
 
 describe('migrations', () => {
-  let scratch: Awaited<ReturnType<typeof createScratch>>;
+  let scratch: Awaited<ReturnType<typeof createScratchDatabase>>;
   let db: OpenDatabase;
   let path: string;
   let folder: URL;
 
   before(async () => {
-    scratch = await createScratch({ empty: true });
+    scratch = await createScratchDatabase({ empty: true });
     db = openDatabase(scratch.connection, { poolSize: 3 });
   });
   after(async () => {
@@ -47,7 +47,7 @@ describe('migrations', () => {
       () => assert.fail('the migrations were accepted'),
       (reason: unknown) => reason,
     );
-    assert.ok(error instanceof MigrationRefused, String(error));
+    assert.ok(error instanceof MigrationError, String(error));
     assert.doesNotMatch(error.message, /\n/);
     return error.message;
   }
@@ -155,10 +155,10 @@ describe('migrations', () => {
 });
 
 describe("the service's own migrations", () => {
-  let scratch: Awaited<ReturnType<typeof createScratch>>;
+  let scratch: Awaited<ReturnType<typeof createScratchDatabase>>;
   let db: OpenDatabase;
   before(async () => {
-    scratch = await createScratch({ empty: true });
+    scratch = await createScratchDatabase({ empty: true });
     db = openDatabase(scratch.connection, { poolSize: 2 });
   });
   after(async () => {

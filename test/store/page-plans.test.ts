@@ -5,14 +5,14 @@ import type { Sql } from '../../src/kernel/sql.ts';
 import type { PagePosition, PageRequest } from '../../src/spec/lists.ts';
 import { pageAuditEvents } from '../../src/store/audit.ts';
 import type { OpenDatabase } from '../../src/store/db.ts';
-import { pageOfImages } from '../../src/store/shown-images.ts';
-import { type ScratchDatabase, scratchDatabase } from '../support/database.ts';
-import { LONG_LISTS, questions } from '../support/long-lists/all.ts';
+import { pageVisibleImages } from '../../src/store/visible-images.ts';
+import { type ScratchDatabase, openScratchDatabase } from '../support/database.ts';
+import { LONG_LISTS, filterCombinations } from '../support/long-lists/all.ts';
 import type { LongList } from '../support/long-lists/list.ts';
-import { laidPages } from '../support/long-lists/pages.ts';
-import { FIRST_AT, fill, layGround, MINE } from '../support/long-lists/rows.ts';
-import { PLAN_MODES, preparedOn, statementOf } from '../support/plans.ts';
-import { sampled } from '../support/runs.ts';
+import { listPages } from '../support/long-lists/pages.ts';
+import { FIRST_AT, insertFixtures, insertReferenceRows, CUSTOMER_ID } from '../support/long-lists/rows.ts';
+import { PLAN_MODES, prepareStatement, captureStatement } from '../support/query-plans.ts';
+import { sampleOneIn } from '../support/runs.ts';
 
 /** Nearly all rows are as asked for, and the newest are not. */
 const OLD = 0.9;
@@ -35,24 +35,24 @@ describe('a page of a long list', () => {
   const SIZE = 5;
   let scratch: ScratchDatabase;
   before(async () => {
-    scratch = await scratchDatabase();
-    await layGround(scratch.db, ROWS);
+    scratch = await openScratchDatabase();
+    await insertReferenceRows(scratch.db, ROWS);
   });
   after(() => scratch.close());
 
-  for (const list of sampled(LONG_LISTS, 3)) {
+  for (const list of sampleOneIn(LONG_LISTS, 3)) {
     it(`of ${list.route} looks at few rows, planned for its values or for any`, async () => {
-      await fill(scratch.db, list.fillings, { n: ROWS, held: list.held, old: OLD });
-      const pages = await laidPages(list, scratch.db, ROWS, SIZE);
+      await insertFixtures(scratch.db, list.fixtures, { n: ROWS, perCustomer: list.perCustomer, oldFraction: OLD });
+      const pages = await listPages(list, scratch.db, ROWS, SIZE);
       await scratch.db.transaction(async (tx) => {
-        for (const { what, statement } of pages) {
+        for (const { label, statement } of pages) {
           for (const mode of PLAN_MODES) {
-            const prepared = await preparedOn(tx, statement, mode);
-            const { scanned, blocks, indexes } = await prepared.explain();
-            const how = `${what}, ${mode}: ${scanned} rows, ${blocks} blocks, ${indexes}`;
-            if (list.held === 'all') assert.ok(scanned <= 2 * (SIZE + 1) && blocks <= BLOCKS_MAX, how);
-            else assert.ok(scanned <= 2 * Math.max(list.held, OFFICIAL_IMAGES), how);
-            await prepared.forget();
+            const prepared = await prepareStatement(tx, statement, mode);
+            const { rowsScanned, blocks, indexes } = await prepared.explain();
+            const how = `${label}, ${mode}: ${rowsScanned} rows, ${blocks} blocks, ${indexes}`;
+            if (list.perCustomer === 'all') assert.ok(rowsScanned <= 2 * (SIZE + 1) && blocks <= BLOCKS_MAX, how);
+            else assert.ok(rowsScanned <= 2 * Math.max(list.perCustomer, OFFICIAL_IMAGES), how);
+            await prepared.deallocate();
           }
         }
       });
@@ -66,16 +66,16 @@ describe('a page of a long list', () => {
                            deleted_at)
        select gen_random_uuid(), 'custom', 'custom', i, '{amd64}', 1, 1, false, now(), $1, now()
          from generate_series(1, $2::int) as i`,
-      [MINE, ROWS],
+      [CUSTOMER_ID, ROWS],
     );
     await db.run('vacuum analyze images');
     const page: PageRequest = { filter: {}, sort: 'id', descending: false, after: null, size: SIZE };
     const read = (sql: Sql) =>
-      pageOfImages(sql, { customerId: MINE, goneDay: '2029-01-01', importedOnly: false }, page);
+      pageVisibleImages(sql, { customerId: CUSTOMER_ID, deprecationCutoff: '2029-01-01', importedOnly: false }, page);
     await db.transaction(async (tx) => {
       for (const mode of PLAN_MODES) {
-        const { scanned, indexes } = await (await preparedOn(tx, await statementOf(read), mode)).explain();
-        assert.ok(scanned <= 2 * OFFICIAL_IMAGES, `${mode}: ${scanned} rows, ${indexes}`);
+        const { rowsScanned, indexes } = await (await prepareStatement(tx, await captureStatement(read), mode)).explain();
+        assert.ok(rowsScanned <= 2 * OFFICIAL_IMAGES, `${mode}: ${rowsScanned} rows, ${indexes}`);
       }
     });
   });
@@ -91,16 +91,16 @@ describe('page after page', () => {
   let db: OpenDatabase;
   let scratch: ScratchDatabase;
   before(async () => {
-    scratch = await scratchDatabase();
+    scratch = await openScratchDatabase();
     db = scratch.db;
-    await layGround(db, ROWS);
-    for (const list of LONG_LISTS) await fill(db, list.fillings, { n: ROWS, held: list.held, old: OLD });
+    await insertReferenceRows(db, ROWS);
+    for (const list of LONG_LISTS) await insertFixtures(db, list.fixtures, { n: ROWS, perCustomer: list.perCustomer, oldFraction: OLD });
   });
   after(() => scratch.close());
 
-  for (const list of sampled(LONG_LISTS, 3)) {
+  for (const list of sampleOneIn(LONG_LISTS, 3)) {
     it(`of ${list.route} shows every row once, in order, whatever is asked`, async () => {
-      for (const filter of questions(list, ROWS)) {
+      for (const filter of filterCombinations(list, ROWS)) {
         for (const sort of list.sorts) {
           for (const descending of [true, false]) {
             const request: PageRequest = { filter, sort, descending, after: null, size: SIZE };
@@ -139,10 +139,10 @@ describe('page after page', () => {
 
   it('leaves out what fell out of the audit log since the last page', async () => {
     const page: PageRequest = { filter: {}, sort: 'created_at', descending: false, after: null, size: SIZE };
-    const { next } = await pageAuditEvents(db, MINE, FIRST_AT, page);
+    const { next } = await pageAuditEvents(db, CUSTOMER_ID, FIRST_AT, page);
     const since = new Date(FIRST_AT.getTime() + 40_000);
     for (const size of [SIZE, 1]) {
-      const later = await pageAuditEvents(db, MINE, since, { ...page, after: next, size });
+      const later = await pageAuditEvents(db, CUSTOMER_ID, since, { ...page, after: next, size });
       assert.equal(later.rows.at(0)?.created_at.getTime(), since.getTime());
     }
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { brokenConstraint, isUnavailable, sqlState } from '../../src/store/db.ts';
+import { violatedConstraint, isUnavailable, sqlState } from '../../src/store/db.ts';
 
 test('the errors of a database that is away, full or overloaded are told from those of a request', () => {
   const withCode = (code: string) => Object.assign(new Error('x'), { code });
@@ -29,6 +29,6 @@ test('the errors of a database that is away, full or overloaded are told from th
 test('an error that is none of the database has no state and no constraint', () => {
   for (const other of [new Error('x'), null, undefined, 'x', { code: 5 }]) {
     assert.equal(sqlState(other), '');
-    assert.equal(brokenConstraint(other), '');
+    assert.equal(violatedConstraint(other), '');
   }
 });

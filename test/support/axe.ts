@@ -6,39 +6,39 @@ import type { AxeResults, NodeResult } from 'axe-core';
 import axe from 'axe-core';
 import type { CDPSession, Page } from 'playwright-core';
 
-const GRAVE = new Set(['serious', 'critical']);
+const SERIOUS_IMPACTS = new Set(['serious', 'critical']);
 
 /** What is serious or critical, a line each: the rule, what it asks for, where. */
-export async function graveFaults(page: Page): Promise<string[]> {
+export async function seriousViolations(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page);
   try {
-    const contextId = await separateWorld(session);
+    const contextId = await createIsolatedContext(session);
     await evaluate(session, contextId, `${axe.source}\n;undefined`);
     const run = `axe.run(document, { resultTypes: ['violations'] }).then((found) => JSON.stringify(found))`;
     const { violations } = JSON.parse(String(await evaluate(session, contextId, run))) as AxeResults;
     return violations
-      .filter((fault) => GRAVE.has(fault.impact ?? ''))
-      .map((fault) => `${fault.id} (${fault.impact}): ${fault.help}: ${fault.nodes.map(place).join(', ')}`);
+      .filter((fault) => SERIOUS_IMPACTS.has(fault.impact ?? ''))
+      .map((violation) => `${violation.id} (${violation.impact}): ${violation.help}: ${violation.nodes.map(formatSelector).join(', ')}`);
   } finally {
     await session.detach();
   }
 }
 
-async function separateWorld(session: CDPSession): Promise<number> {
+async function createIsolatedContext(session: CDPSession): Promise<number> {
   const { frameTree } = await session.send('Page.getFrameTree');
   const world = await session.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id });
   return world.executionContextId;
 }
 
 async function evaluate(session: CDPSession, contextId: number, expression: string): Promise<unknown> {
-  const given = { expression, contextId, awaitPromise: true, returnByValue: true };
-  const { result, exceptionDetails } = await session.send('Runtime.evaluate', given);
+  const params = { expression, contextId, awaitPromise: true, returnByValue: true };
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', params);
   if (exceptionDetails !== undefined) {
     throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
   }
   return result.value;
 }
 
-function place(node: NodeResult): string {
+function formatSelector(node: NodeResult): string {
   return node.target.flat().join(' ');
 }

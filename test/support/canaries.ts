@@ -2,28 +2,28 @@
 import type { OpenDatabase } from '../../src/store/db.ts';
 
 /** `everywhere`: neither in the database nor in a log. `logs`: the database may have it. */
-type Where = 'everywhere' | 'logs';
+type ForbiddenIn = 'everywhere' | 'logs';
 
 interface Canary {
   readonly name: string;
-  readonly where: Where;
+  readonly forbiddenIn: ForbiddenIn;
   /** Lower-case spellings. */
-  readonly spellings: readonly string[];
+  readonly encodings: readonly string[];
 }
 
 /** A part of a long secret gives it away, too. */
-const PART_CHARS = 24;
+const FRAGMENT_CHARS = 24;
 
 export class Canaries {
   readonly #canaries: Canary[] = [];
 
   /** Gives the text back. At least 7 characters: a shorter one would be found by chance. */
-  add(name: string, text: string, where: Where = 'everywhere'): string {
+  add(name: string, text: string, forbiddenIn: ForbiddenIn = 'everywhere'): string {
     if (text.length < 7) throw new Error(`the canary ${name} is too short: ${text}`);
     const parts =
-      text.length < 2 * PART_CHARS ? [text] : [text.slice(0, PART_CHARS), text.slice(-PART_CHARS)];
-    const spellings = new Set(parts.flatMap(spellingsOf).map((spelling) => spelling.toLowerCase()));
-    this.#canaries.push({ name, where, spellings: [...spellings] });
+      text.length < 2 * FRAGMENT_CHARS ? [text] : [text.slice(0, FRAGMENT_CHARS), text.slice(-FRAGMENT_CHARS)];
+    const encodings = new Set(parts.flatMap(encodingsOf).map((spelling) => spelling.toLowerCase()));
+    this.#canaries.push({ name, forbiddenIn, encodings: [...encodings] });
     return text;
   }
 
@@ -32,10 +32,10 @@ export class Canaries {
   }
 
   /** Which canaries are in the text: `name: what stands around it`. */
-  foundIn(text: string, place: 'database' | 'log'): string[] {
+  findIn(text: string, place: 'database' | 'log'): string[] {
     const haystack = text.toLowerCase();
-    return this.#canaries.flatMap(({ name, where, spellings }) => {
-      if (where === 'logs' && place === 'database') return [];
+    return this.#canaries.flatMap(({ name, forbiddenIn, encodings: spellings }) => {
+      if (forbiddenIn === 'logs' && place === 'database') return [];
       const at = spellings.map((spelling) => haystack.indexOf(spelling)).find((index) => index >= 0);
       return at === undefined ? [] : [`${name}: ${text.slice(Math.max(at - 120, 0), at + 60)}`];
     });
@@ -43,7 +43,7 @@ export class Canaries {
 }
 
 /** As it is, percent-encoded, in hexadecimal, and in Base64 wherever in a longer text it began. */
-export function spellingsOf(text: string): string[] {
+export function encodingsOf(text: string): string[] {
   const bytes = Buffer.from(text);
   const hex = bytes.toString('hex');
   const base64 = [0, 1, 2].flatMap((before) => {
@@ -59,7 +59,7 @@ export function spellingsOf(text: string): string[] {
 }
 
 /** Every row of every table, the simulated world's too: a line each. */
-export async function dump(db: OpenDatabase): Promise<string> {
+export async function dumpDatabase(db: OpenDatabase): Promise<string> {
   const tables = await db.rows<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
       where schemaname not in ('pg_catalog', 'information_schema') order by name`,
@@ -68,12 +68,12 @@ export async function dump(db: OpenDatabase): Promise<string> {
   for (const { name } of tables) {
     // Not the row's own text, which doubles quotes and backslashes.
     const rows = await db.rows<{ row: object }>(`select to_jsonb(t) as row from ${name} as t`);
-    lines.push(...rows.map(({ row }) => `${name} ${textsIn(row).join(' ')}`));
+    lines.push(...rows.map(({ row }) => `${name} ${flattenValues(row).join(' ')}`));
   }
   return lines.join('\n');
 }
 
-function textsIn(value: unknown): string[] {
+function flattenValues(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [String(value)];
-  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsIn(inner)]);
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...flattenValues(inner)]);
 }

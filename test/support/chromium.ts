@@ -10,13 +10,13 @@
  *         await using page = await chromium.page({ colorScheme: 'dark' });
  */
 import { type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
-import { findProgram, skippedFor } from './installed.ts';
+import { findProgram, skipUnlessInstalled } from './installed-programs.ts';
 
 const NOT_INSTALLED = 'Chromium is not installed: apt-get install chromium';
 const PATH = findProgram(['chromium', 'chromium-browser']);
-const ACTION_MAX_MS = 15_000;
+const ACTION_TIMEOUT_MS = 15_000;
 /** Port 9 takes nothing: whoever asks for a name or an address elsewhere is refused at once. */
-const NOWHERE = 'http://127.0.0.1:9';
+const DEAD_PROXY_URL = 'http://127.0.0.1:9';
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -26,11 +26,11 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  `--proxy-server=${NOWHERE}`,
+  `--proxy-server=${DEAD_PROXY_URL}`,
 ];
 
 /** Why tests that need Chromium are skipped, or false. */
-export const NO_CHROMIUM = skippedFor(PATH, NOT_INSTALLED);
+export const NO_CHROMIUM = skipUnlessInstalled(PATH, NOT_INSTALLED);
 
 export interface Chromium {
   /** A page in a context of its own, without cookies; the context goes with the page. */
@@ -38,7 +38,7 @@ export interface Chromium {
   close(): Promise<void>;
 }
 
-const complaints = new WeakMap<Page, string[]>();
+const errorsByPage = new WeakMap<Page, string[]>();
 
 export async function openChromium(): Promise<Chromium> {
   if (PATH === null) throw new Error(NOT_INSTALLED);
@@ -46,9 +46,9 @@ export async function openChromium(): Promise<Chromium> {
   return {
     page: async (options = {}) => {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-      context.setDefaultTimeout(ACTION_MAX_MS);
+      context.setDefaultTimeout(ACTION_TIMEOUT_MS);
       const page = await context.newPage();
-      listen(page);
+      collectErrors(page);
       page.once('close', () => void context.close().catch(() => undefined));
       return page;
     },
@@ -57,25 +57,25 @@ export async function openChromium(): Promise<Chromium> {
 }
 
 /** What went wrong on a page since it was opened: scripts that threw, what its content policy refused, requests that failed. */
-export function complaintsOf(page: Page): readonly string[] {
-  return complaints.get(page) ?? [];
+export function pageErrors(page: Page): readonly string[] {
+  return errorsByPage.get(page) ?? [];
 }
 
-function listen(page: Page): void {
-  const heard: string[] = [];
-  complaints.set(page, heard);
-  page.on('pageerror', (error) => heard.push(error.message));
+function collectErrors(page: Page): void {
+  const errors: string[] = [];
+  errorsByPage.set(page, errors);
+  page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
-    if (message.type() === 'error') heard.push(message.text());
+    if (message.type() === 'error') errors.push(message.text());
   });
   page.on('requestfailed', (request) => {
-    if (isLeft(request)) return;
-    heard.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText ?? 'failed'}`);
+    if (isAbandoned(request)) return;
+    errors.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText ?? 'failed'}`);
   });
 }
 
 /** Whoever goes on before a page is whole ends its loading himself, and what its script asks for. */
-function isLeft(request: Request): boolean {
+function isAbandoned(request: Request): boolean {
   const isOfPage = request.isNavigationRequest() || request.resourceType() === 'fetch';
   return isOfPage && request.failure()?.errorText === 'net::ERR_ABORTED';
 }

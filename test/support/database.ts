@@ -4,12 +4,12 @@ import pg from 'pg';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../../src/store/db.ts';
 import { migrate, migrationFiles } from '../../src/store/migrate.ts';
 
-type Server = { host: string; port: number; user: string; database: string; password?: string };
+type ServerSettings = { host: string; port: number; user: string; database: string; password?: string };
 
-function server(): Server {
+function testServer(): ServerSettings {
   const text = process.env.SKERRY_TEST_PG;
   if (!text) throw new Error('SKERRY_TEST_PG is not set: run tests by `npm test -- test/some.test.ts`');
-  return JSON.parse(text) as Server;
+  return JSON.parse(text) as ServerSettings;
 }
 
 export interface ScratchDatabase {
@@ -19,8 +19,8 @@ export interface ScratchDatabase {
 }
 
 /** A fresh migrated database of its own; `close` drops it. */
-export async function scratchDatabase(options: { poolSize?: number } = {}): Promise<ScratchDatabase> {
-  const { connection, drop } = await createScratch();
+export async function openScratchDatabase(options: { poolSize?: number } = {}): Promise<ScratchDatabase> {
+  const { connection, drop } = await createScratchDatabase();
   const db = openDatabase(connection, { poolSize: options.poolSize ?? 8 });
   return {
     db,
@@ -42,7 +42,7 @@ export interface Template {
 }
 
 const MIGRATED: Template = {
-  name: `template_${hashOf(migrationFiles().map(({ sha256 }) => sha256))}`,
+  name: `template_${shortHash(migrationFiles().map(({ sha256 }) => sha256))}`,
   base: null,
   fill: async (connection) => {
     const db = openDatabase(connection, { poolSize: 2 });
@@ -55,44 +55,44 @@ const MIGRATED: Template = {
 };
 
 /** A database with all tables and the rows that `fill` writes; `of` are the texts that these depend on. */
-export function filledTemplate(name: string, of: readonly string[], fill: Template['fill']): Template {
-  return { name: `${MIGRATED.name}_${name}_${hashOf(of)}`, base: MIGRATED, fill };
+export function defineTemplate(name: string, sources: readonly string[], fill: Template['fill']): Template {
+  return { name: `${MIGRATED.name}_${name}_${shortHash(sources)}`, base: MIGRATED, fill };
 }
 
 /** An empty or migrated database, or a copy of `from`, without a connection to it: for those that bring their own. */
-export async function createScratch(
+export async function createScratchDatabase(
   options: { empty?: boolean; from?: Template } = {},
-): Promise<{ connection: Server; drop(): Promise<void> }> {
+): Promise<{ connection: ServerSettings; drop(): Promise<void> }> {
   const name = `t_${randomBytes(8).toString('hex')}`;
   const template = options.empty ? 'template0' : await ensureTemplate(options.from ?? MIGRATED);
-  await asAdmin((admin) => admin.query(`create database ${name} template ${template}`));
+  await withAdminClient((admin) => admin.query(`create database ${name} template ${template}`));
   return {
-    connection: { ...server(), database: name },
+    connection: { ...testServer(), database: name },
     drop: async () => {
-      await asAdmin((admin) => admin.query(`drop database if exists ${name} with (force)`));
+      await withAdminClient((admin) => admin.query(`drop database if exists ${name} with (force)`));
     },
   };
 }
 
-const ready = new Map<string, Promise<string>>();
+const templates = new Map<string, Promise<string>>();
 
 function ensureTemplate(template: Template): Promise<string> {
-  const known = ready.get(template.name);
-  if (known) return known;
-  const made = makeTemplate(template);
-  ready.set(template.name, made);
-  return made;
+  const existing = templates.get(template.name);
+  if (existing) return existing;
+  const creation = createTemplate(template);
+  templates.set(template.name, creation);
+  return creation;
 }
 
-async function makeTemplate({ name, base, fill }: Template): Promise<string> {
+async function createTemplate({ name, base, fill }: Template): Promise<string> {
   const from = base === null ? 'template0' : await ensureTemplate(base);
-  await asAdmin(async (admin) => {
+  await withAdminClient(async (admin) => {
     await admin.query('select pg_advisory_lock(7355608)');
     const found = await admin.query('select 1 from pg_database where datname = $1', [name]);
     if (found.rowCount === 0) {
       await admin.query(`drop database if exists ${name}_making with (force)`);
       await admin.query(`create database ${name}_making template ${from}`);
-      await fill({ ...server(), database: `${name}_making` });
+      await fill({ ...testServer(), database: `${name}_making` });
       await admin.query(`alter database ${name}_making rename to ${name}`);
     }
     await admin.query('select pg_advisory_unlock(7355608)');
@@ -100,14 +100,14 @@ async function makeTemplate({ name, base, fill }: Template): Promise<string> {
   return name;
 }
 
-function hashOf(texts: readonly string[]): string {
+function shortHash(texts: readonly string[]): string {
   const hash = createHash('sha256');
   for (const text of texts) hash.update(text);
   return hash.digest('hex').slice(0, 16);
 }
 
-async function asAdmin<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {
-  const admin = new pg.Client(server());
+async function withAdminClient<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {
+  const admin = new pg.Client(testServer());
   await admin.connect();
   try {
     return await work(admin);

@@ -16,16 +16,16 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Browser, connect } from 'puppeteer-core';
 import { FirefoxTab } from './firefox-tab.ts';
-import { findProgram, skippedFor } from './installed.ts';
+import { findProgram, skipUnlessInstalled } from './installed-programs.ts';
 
 const NOT_INSTALLED = 'Firefox is not installed: apt-get install firefox-esr';
 const PATH = findProgram(['firefox-esr', 'firefox']);
-const START_MAX_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 
 type Preferences = Readonly<Record<string, boolean | number | string>>;
 
 /** Tor Browser's safest level, as far as it is a matter of preferences. */
-export const SAFEST: Preferences = {
+export const SAFEST_PREFERENCES: Preferences = {
   'javascript.enabled': false,
   'svg.disabled': true,
   'mathml.disabled': true,
@@ -50,7 +50,7 @@ const NO_NETWORK: Preferences = {
 };
 
 /** One process for pages and little on the disk: it starts in half the time. */
-const LEAN: Preferences = {
+const FAST_START: Preferences = {
   'browser.aboutwelcome.enabled': false,
   'browser.cache.disk.enable': false,
   'browser.newtabpage.enabled': false,
@@ -70,7 +70,7 @@ const LEAN: Preferences = {
 };
 
 /** Why tests that need Firefox are skipped, or false. */
-export const NO_FIREFOX = skippedFor(PATH, NOT_INSTALLED);
+export const NO_FIREFOX = skipUnlessInstalled(PATH, NOT_INSTALLED);
 
 export interface Firefox {
   /** A tab without cookies. */
@@ -83,28 +83,28 @@ export async function openFirefox(options: { readonly preferences?: Preferences 
   const profile = await mkdtemp(join(tmpdir(), 'skerry-firefox-'));
   let child: ChildProcess | null = null;
   // Asked to leave, it takes up to five seconds to write down what nobody reads.
-  const end = async () => {
-    if (child !== null) await killed(child);
+  const cleanUp = async () => {
+    if (child !== null) await killAndWait(child);
     await rm(profile, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
     await writeFile(
       join(profile, 'user.js'),
-      asFile({ ...NO_NETWORK, ...LEAN, ...(options.preferences ?? SAFEST) }),
+      formatUserJs({ ...NO_NETWORK, ...FAST_START, ...(options.preferences ?? SAFEST_PREFERENCES) }),
     );
     const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'];
     child = spawn(PATH, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    const browserWSEndpoint = `${await listening(child)}/session`;
+    const browserWSEndpoint = `${await waitForEndpoint(child)}/session`;
     const browser = await connect({ browserWSEndpoint, protocol: 'webDriverBiDi', defaultViewport: null });
     return {
       tab: () => openTab(browser),
       close: async () => {
         await browser.disconnect();
-        await end();
+        await cleanUp();
       },
     };
   } catch (error) {
-    await end();
+    await cleanUp();
     throw error;
   }
 }
@@ -116,7 +116,7 @@ async function openTab(browser: Browser): Promise<FirefoxTab> {
   return new FirefoxTab(page, () => context.close());
 }
 
-function asFile(preferences: Preferences): string {
+function formatUserJs(preferences: Preferences): string {
   const lines = Object.entries(preferences).map(
     ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`,
   );
@@ -124,9 +124,9 @@ function asFile(preferences: Preferences): string {
 }
 
 /** Where Firefox listens: it says so among its complaints. What it says later is read too, or it would block. */
-function listening(child: ChildProcess): Promise<string> {
+function waitForEndpoint(child: ChildProcess): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const timer = setTimeout(() => reject(new Error('Firefox did not start in time')), START_MAX_MS);
+  const timer = setTimeout(() => reject(new Error('Firefox did not start in time')), START_TIMEOUT_MS);
   if (child.stderr === null) throw new Error('Firefox was started without a pipe');
   createInterface({ input: child.stderr }).on('line', (line) => {
     const found = /WebDriver BiDi listening on (ws:\S+)/.exec(line)?.[1];
@@ -137,7 +137,7 @@ function listening(child: ChildProcess): Promise<string> {
   return promise.finally(() => clearTimeout(timer));
 }
 
-async function killed(child: ChildProcess): Promise<void> {
+async function killAndWait(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
   child.kill('SIGKILL');

@@ -1,5 +1,5 @@
 /** Ways to write an address of this machine. */
-export const LOOPBACK = [
+export const LOOPBACK_URLS = [
   ...[
     'https://localhost/',
     'https://LOCALHOST:8443/x',
@@ -44,7 +44,7 @@ export const LOOPBACK = [
 ];
 
 /** Ways to write other addresses that are none of the public internet. */
-export const PRIVATE = [
+export const PRIVATE_URLS = [
   ...['https://10.0.0.1', 'https://10.1', 'https://167772161', 'https://0xa.0.0.1', 'https://012.0.0.1'],
   ...[
     'https://172.16.0.1',

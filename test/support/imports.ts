@@ -27,16 +27,16 @@ const TEMPLATE_PART = /(?:[^`\\$]|\\.|\$(?!\{))*(`|\$\{)/sy;
 const BEFORE_REGEX = /^(?:return|typeof|case|in|of|delete|void|throw|new|else|do|await|yield)$/;
 
 /** All imports of a file: `import`, `import type`, `export … from`, `import('…')`, in the order written. */
-export function importsOf(source: string): Import[] {
-  const tokens = tokensOf(source);
-  const found: Import[] = [];
+export function parseImports(source: string): Import[] {
+  const tokens = tokenize(source);
+  const imports: Import[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at];
     if (token?.kind !== 'word' || tokens[at - 1]?.text === '.' || tokens[at + 1]?.text === ':') continue;
-    if (token.text === 'import') found.push(...importAt(tokens, at));
-    if (token.text === 'export') found.push(...reexportAt(tokens, at));
+    if (token.text === 'import') imports.push(...importAt(tokens, at));
+    if (token.text === 'export') imports.push(...reexportAt(tokens, at));
   }
-  return found;
+  return imports;
 }
 
 function importAt(tokens: readonly Token[], at: number): Import[] {
@@ -44,23 +44,23 @@ function importAt(tokens: readonly Token[], at: number): Import[] {
   const line = tokens[at]?.line ?? 0;
   if (next === undefined || next.text === '.') return []; // import.meta
   if (next.kind === 'string') return [{ specifier: next.text, line }];
-  if (next.text !== '(') return from(tokens, at + 1);
+  if (next.text !== '(') return importFrom(tokens, at + 1);
   const name = tokens[at + 2];
-  const whole = tokens[at + 3]?.text === ')' || tokens[at + 3]?.text === ',';
-  return [{ specifier: name?.kind === 'string' && whole ? name.text : null, line }];
+  const isLiteral = tokens[at + 3]?.text === ')' || tokens[at + 3]?.text === ',';
+  return [{ specifier: name?.kind === 'string' && isLiteral ? name.text : null, line }];
 }
 
 function reexportAt(tokens: readonly Token[], at: number): Import[] {
   const start = tokens[at + 1]?.text === 'type' ? at + 2 : at + 1;
   const opening = tokens[start]?.text;
-  if (opening === '*') return from(tokens, start);
+  if (opening === '*') return importFrom(tokens, start);
   if (opening !== '{') return [];
   const closing = tokens.findIndex((token, index) => index > start && token.text === '}');
-  return tokens[closing + 1]?.text === 'from' ? from(tokens, closing) : [];
+  return tokens[closing + 1]?.text === 'from' ? importFrom(tokens, closing) : [];
 }
 
 /** The first `from '…'` at or after `start`; import and export clauses hold no other one. */
-function from(tokens: readonly Token[], start: number): Import[] {
+function importFrom(tokens: readonly Token[], start: number): Import[] {
   for (let at = start; at < tokens.length && tokens[at]?.text !== ';'; at += 1) {
     const name = tokens[at + 1];
     if (tokens[at]?.text === 'from' && name?.kind === 'string') {
@@ -70,9 +70,9 @@ function from(tokens: readonly Token[], start: number): Import[] {
   return [];
 }
 
-function tokensOf(source: string): Token[] {
+function tokenize(source: string): Token[] {
   const scanner = new Scanner(source);
-  while (scanner.next());
+  while (scanner.readToken());
   return scanner.tokens;
 }
 
@@ -83,44 +83,44 @@ class Scanner {
   private line = 1;
   private braces = 0;
   /** The depth of braces at which each open `${` of a template ends. */
-  private readonly holes: number[] = [];
+  private readonly templateDepths: number[] = [];
 
   constructor(source: string) {
     this.source = source;
   }
 
   /** Reads one token or one stretch of space; false at the end. */
-  next(): boolean {
+  readToken(): boolean {
     if (this.at >= this.source.length) return false;
-    if (this.take(SPACE)) return true;
+    if (this.match(SPACE)) return true;
     const line = this.line;
-    const text = this.take(STRING) ?? this.take(PLAIN_TEMPLATE);
-    if (text) return this.add('string', text[1] ?? text[2] ?? '', line);
-    if (regexMayFollow(this.tokens.at(-1)) && this.take(REGEX)) return this.add('punctuation', '/', line);
-    const word = this.take(WORD);
-    if (word) return this.add('word', word[0], line);
-    return this.character(this.source[this.at++] ?? '');
+    const text = this.match(STRING) ?? this.match(PLAIN_TEMPLATE);
+    if (text) return this.addToken('string', text[1] ?? text[2] ?? '', line);
+    if (regexMayFollow(this.tokens.at(-1)) && this.match(REGEX)) return this.addToken('punctuation', '/', line);
+    const word = this.match(WORD);
+    if (word) return this.addToken('word', word[0], line);
+    return this.readCharacter(this.source[this.at++] ?? '');
   }
 
-  private character(char: string): boolean {
-    if (char === '`') return this.template();
-    if (char === '}' && this.holes.at(-1) === this.braces) {
-      this.holes.pop();
-      return this.template();
+  private readCharacter(char: string): boolean {
+    if (char === '`') return this.readTemplate();
+    if (char === '}' && this.templateDepths.at(-1) === this.braces) {
+      this.templateDepths.pop();
+      return this.readTemplate();
     }
     if (char === '{') this.braces += 1;
     if (char === '}') this.braces -= 1;
-    return this.add('punctuation', char, this.line);
+    return this.addToken('punctuation', char, this.line);
   }
 
   /** Skips a template's text up to its next `${`, whose code is read like any other, or to its end. */
-  private template(): boolean {
-    if (this.take(TEMPLATE_PART)?.[1] !== '${') return this.add('punctuation', '`', this.line);
-    this.holes.push(this.braces);
+  private readTemplate(): boolean {
+    if (this.match(TEMPLATE_PART)?.[1] !== '${') return this.addToken('punctuation', '`', this.line);
+    this.templateDepths.push(this.braces);
     return true;
   }
 
-  private take(pattern: RegExp): RegExpExecArray | null {
+  private match(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.at;
     const match = pattern.exec(this.source);
     if (match === null) return null;
@@ -129,7 +129,7 @@ class Scanner {
     return match;
   }
 
-  private add(kind: Token['kind'], text: string, line: number): true {
+  private addToken(kind: Token['kind'], text: string, line: number): true {
     this.tokens.push({ kind, text, line });
     return true;
   }

@@ -2,25 +2,25 @@
 import { once } from 'node:events';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 
-export interface Injected {
+export interface InjectedResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-export async function inject(app: FastifyInstance, options: InjectOptions): Promise<Injected> {
+export async function inject(app: FastifyInstance, options: InjectOptions): Promise<InjectedResponse> {
   const response = await app.inject({ ...options, payloadAsStream: true });
-  const given = Object.entries(response.headers).flatMap(([name, value]) =>
+  const headerEntries = Object.entries(response.headers).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name, String(one)]),
   );
-  const headers = new Headers(given);
+  const headers = new Headers(headerEntries);
   const chunks: Buffer[] = [];
-  const open = isStream(headers) && options.method !== 'HEAD';
+  const isOpen = isEventStream(headers) && options.method !== 'HEAD';
   for await (const chunk of response.stream()) {
     chunks.push(chunk as Buffer);
-    if (open) break;
+    if (isOpen) break;
   }
-  if (open) {
+  if (isOpen) {
     response.raw.res.destroy();
     if (!response.raw.res.closed) await once(response.raw.res, 'close');
   }
@@ -28,6 +28,6 @@ export async function inject(app: FastifyInstance, options: InjectOptions): Prom
 }
 
 /** Whether an answer stays open. */
-export function isStream(headers: Headers): boolean {
+export function isEventStream(headers: Headers): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') === true;
 }

@@ -5,14 +5,14 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
 type Stage = 'connect' | 'login' | 'sender' | 'receiver' | 'text';
 /** A reply by its code, silence, or the end of the connection. */
-export type Trouble = number | 'silence' | 'hang up';
+export type Fault = number | 'silence' | 'hang up';
 
-export interface Received {
+export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
   readonly user: string | null;
   /** Addresses came in other letters than ASCII's (SMTPUTF8), which many servers do not take. */
-  readonly extended: boolean;
+  readonly smtpUtf8: boolean;
   readonly secure: boolean;
   /** As it came over the wire, lines ending in CRLF. */
   readonly message: string;
@@ -20,20 +20,20 @@ export interface Received {
 
 export interface MailServer {
   readonly port: number;
-  readonly received: Received[];
+  readonly received: ReceivedMail[];
   /** What happens at a stage from now on; after the text of a mail it comes when the server has it. */
-  readonly trouble: Partial<Record<Stage, Trouble>>;
+  readonly faults: Partial<Record<Stage, Fault>>;
   close(): Promise<void>;
 }
 
 export async function startMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
-  const received: Received[] = [];
-  const trouble: MailServer['trouble'] = {};
+  const received: ReceivedMail[] = [];
+  const faults: MailServer['faults'] = {};
   const reply = (stage: Stage, session: { id: string }, done: (error?: Error | null) => void): void => {
-    const what = trouble[stage];
-    if (what === undefined) done();
-    else if (what === 'hang up') hangUp(session.id);
-    else if (what !== 'silence') done(Object.assign(new Error('as told'), { responseCode: what }));
+    const fault = faults[stage];
+    if (fault === undefined) done();
+    else if (fault === 'hang up') hangUp(session.id);
+    else if (fault !== 'silence') done(Object.assign(new Error('as told'), { responseCode: fault }));
   };
   const server = new SMTPServer({
     authOptional: true,
@@ -50,12 +50,12 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
       void text(stream).then((message) => {
         const { mailFrom, rcptTo } = session.envelope;
         const args = mailFrom ? mailFrom.args : false;
-        if (typeof trouble.text !== 'number') {
+        if (typeof faults.text !== 'number') {
           received.push({
             from: mailFrom ? mailFrom.address : '',
             to: rcptTo.map(({ address }) => address),
             user: session.user ?? null,
-            extended: args !== false && 'SMTPUTF8' in args,
+            smtpUtf8: args !== false && 'SMTPUTF8' in args,
             secure: session.secure,
             message,
           });
@@ -80,7 +80,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   return {
     port: (listening.address() as AddressInfo).port,
     received,
-    trouble,
+    faults,
     close: async () => {
       for (const { _socket: socket } of server.connections as unknown as Set<{
         _socket: { destroy(): void };

@@ -26,33 +26,33 @@ export function controlsOf(
   return [...tags].flatMap(([, kind, tag = '', content = '']) => {
     const at = attributesOf(tag);
     if (at.name === undefined || at.disabled !== undefined) return [];
-    return [{ name: decode(at.name), value: presentValue(kind ?? '', at, content) }];
+    return [{ name: decodeEntities(at.name), value: currentValue(kind ?? '', at, content) }];
   });
 }
 
-function presentValue(kind: string, at: Attributes, content: string): string | null {
-  if (kind === 'textarea') return decode(content);
+function currentValue(kind: string, at: Attributes, content: string): string | null {
+  if (kind === 'textarea') return decodeEntities(content);
   if (kind === 'select') {
     const options = [...content.matchAll(/<option([^>]*)>([^<]*)/g)].map(([, tag = '', text = '']) => {
       const option = attributesOf(tag);
       return { ...option, value: option.value ?? text.trim() };
     });
     const chosen = options.find((option) => 'selected' in option);
-    return decode((chosen ?? options.find((option) => !('disabled' in option)))?.value ?? '');
+    return decodeEntities((chosen ?? options.find((option) => !('disabled' in option)))?.value ?? '');
   }
   if (at.type === 'file') return null;
   if (at.type === 'checkbox' || at.type === 'radio')
-    return at.checked === undefined ? null : decode(at.value ?? 'on');
-  return decode(at.value ?? '');
+    return at.checked === undefined ? null : decodeEntities(at.value ?? 'on');
+  return decodeEntities(at.value ?? '');
 }
 
-export function decode(text: string): string {
+export function decodeEntities(text: string): string {
   return text.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
 }
 
 /** What a reader sees: no tags, one space between words. */
 export function textOf(page: string): string {
-  return decode(page.replace(/<head>.*?<\/head>|<[^>]*>/gs, ' '))
+  return decodeEntities(page.replace(/<head>.*?<\/head>|<[^>]*>/gs, ' '))
     .replace(/\s+/g, ' ')
     .trim();
 }
@@ -66,28 +66,28 @@ export function problemOf(page: string, field: string, form = ''): string | null
   return null;
 }
 
-export interface FormOnPage {
+export interface PageForm {
   readonly name: string;
   /** Tells forms of one name apart; null: there is one. */
   readonly key: string | null;
   /** Names of the fields that are typed into. */
-  readonly texts: readonly string[];
+  readonly textFields: readonly string[];
 }
 
-const TYPED = /^(?:text|email|password|number|url|search|date|datetime-local|tel)$/;
+const TEXT_INPUT_TYPES = /^(?:text|email|password|number|url|search|date|datetime-local|tel)$/;
 
 /** The forms of a page that are sent by POST, in their order. */
-export function formsOf(page: string): readonly FormOnPage[] {
+export function formsOf(page: string): readonly PageForm[] {
   return [...page.matchAll(/<form(?:\s[^>]*)?>(.*?)<\/form>/gs)].flatMap(([, content = '']) => {
     const controls = controlsOf(content);
     const hidden = (field: string) => controls.find((control) => control.name === field)?.value ?? null;
     const name = hidden('_form');
     if (name === null) return [];
-    const texts = [...content.matchAll(/<(input|textarea)(\s[^>]*)>/g)].flatMap(([, kind, tag = '']) => {
+    const textFields = [...content.matchAll(/<(input|textarea)(\s[^>]*)>/g)].flatMap(([, kind, tag = '']) => {
       const at = attributesOf(tag);
-      const typed = kind === 'textarea' || TYPED.test(at.type ?? 'text');
-      return typed && at.name !== undefined && at.disabled === undefined ? [decode(at.name)] : [];
+      const typed = kind === 'textarea' || TEXT_INPUT_TYPES.test(at.type ?? 'text');
+      return typed && at.name !== undefined && at.disabled === undefined ? [decodeEntities(at.name)] : [];
     });
-    return [{ name, key: hidden('key'), texts: [...new Set(texts)] }];
+    return [{ name, key: hidden('key'), textFields: [...new Set(textFields)] }];
   });
 }

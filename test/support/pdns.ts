@@ -9,19 +9,19 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
-import { findProgram, skippedFor } from './installed.ts';
+import { findProgram, skipUnlessInstalled } from './installed-programs.ts';
 
-export const KEY = 'a-key-of-tests';
-const READY_MAX_MS = 20_000;
-const LOOK_EVERY_MS = 25;
+export const API_KEY = 'a-key-of-tests';
+const READY_TIMEOUT_MS = 20_000;
+const POLL_INTERVAL_MS = 25;
 
 /** Not every user's PATH has the folder of servers. */
-const program = findProgram(['pdns_server', '../sbin/pdns_server']);
-const dig = findProgram(['dig']);
+const pdnsProgram = findProgram(['pdns_server', '../sbin/pdns_server']);
+const digProgram = findProgram(['dig']);
 
 /** Why tests that need it are skipped, or false. */
-export const NO_PDNS = skippedFor(
-  program && dig,
+export const NO_PDNS = skipUnlessInstalled(
+  pdnsProgram && digProgram,
   'pdns_server, its SQLite backend and dig are not installed',
 );
 
@@ -41,7 +41,7 @@ create table cryptokeys (id integer primary key, domain_id int not null, flags i
 create table tsigkeys (id integer primary key, name text collate nocase, algorithm text collate nocase, secret text);
 create table supermasters (ip text not null, nameserver text not null collate nocase, account text not null);`;
 
-const MAKE_DATABASE = `const { DatabaseSync } = require('node:sqlite');
+const CREATE_DATABASE_SCRIPT = `const { DatabaseSync } = require('node:sqlite');
 new DatabaseSync(process.argv[1]).exec(process.argv[2]);`;
 
 export interface Pdns {
@@ -59,13 +59,13 @@ export interface Pdns {
 export async function startPdns(): Promise<Pdns> {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-pdns-'));
   const database = join(folder, 'names.sqlite3');
-  await promisify(execFile)(process.execPath, ['--no-warnings', '-e', MAKE_DATABASE, database, SCHEMA]);
+  await promisify(execFile)(process.execPath, ['--no-warnings', '-e', CREATE_DATABASE_SCRIPT, database, SCHEMA]);
   const [dnsPort, httpPort] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${httpPort}`;
   const api = async (method: string, path: string, body?: object) => {
     const response = await fetch(`${url}/api/v1/servers/localhost${path}`, {
       method,
-      headers: { 'x-api-key': KEY },
+      headers: { 'x-api-key': API_KEY },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     await response.arrayBuffer();
@@ -81,15 +81,15 @@ export async function startPdns(): Promise<Pdns> {
   };
   const start = async () => {
     child = launch(folder, database, { dnsPort, httpPort });
-    await answering(child, () => api('GET', ''));
+    await waitUntilReady(child, () => api('GET', ''));
   };
   await start();
   return {
     url,
-    key: KEY,
+    key: API_KEY,
     lookUp: async (address) => {
       const args = ['+short', '+time=5', '+tries=2', '-p', `${dnsPort}`, '@127.0.0.1', '-x', address];
-      const { stdout } = await promisify(execFile)(dig ?? 'dig', args);
+      const { stdout } = await promisify(execFile)(digProgram ?? 'dig', args);
       return stdout.split('\n').filter((line) => line !== '');
     },
     api,
@@ -117,7 +117,7 @@ function launch(
     'local-address': '127.0.0.1',
     'local-port': ports.dnsPort,
     api: 'yes',
-    'api-key': KEY,
+    'api-key': API_KEY,
     webserver: 'yes',
     'webserver-address': '127.0.0.1',
     'webserver-port': ports.httpPort,
@@ -126,14 +126,14 @@ function launch(
     'security-poll-suffix': '',
   };
   const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
-  return spawn(program ?? 'pdns_server', ['--daemon=no', '--guardian=no', ...args], { stdio: 'ignore' });
+  return spawn(pdnsProgram ?? 'pdns_server', ['--daemon=no', '--guardian=no', ...args], { stdio: 'ignore' });
 }
 
-async function answering(child: ChildProcess, ask: () => Promise<number>): Promise<void> {
-  for (const deadline = Date.now() + READY_MAX_MS; ; ) {
-    if ((await ask().catch(() => 0)) === 200) return;
+async function waitUntilReady(child: ChildProcess, probe: () => Promise<number>): Promise<void> {
+  for (const deadline = Date.now() + READY_TIMEOUT_MS; ; ) {
+    if ((await probe().catch(() => 0)) === 200) return;
     assert.equal(child.exitCode, null, 'pdns_server has ended');
     assert.ok(Date.now() < deadline, 'pdns_server does not answer');
-    await pause(LOOK_EVERY_MS);
+    await pause(POLL_INTERVAL_MS);
   }
 }

@@ -9,10 +9,10 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import type {
   ChainDriver,
   ChainHealth,
-  ChainNote,
+  ChainFinding,
   Deposit,
   Observation,
-  Polled,
+  PollResult,
 } from '../../src/ports/chain.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';
 
@@ -29,7 +29,7 @@ interface Output {
   readonly address: string;
   readonly amountUnits: bigint;
   /** Outside a block: waiting, double-spent, or unknown to the node. */
-  outside: 'mempool' | 'conflicted' | 'removed';
+  unminedState: 'mempool' | 'conflicted' | 'removed';
 }
 
 export class ScriptedChain implements ChainDriver {
@@ -38,22 +38,22 @@ export class ScriptedChain implements ChainDriver {
   readonly rechecks: string[][] = [];
   readonly examined: number[] = [];
   /** Every notice comes twice. */
-  echoes = false;
+  duplicatesObservations = false;
   /** Calls that fail before the next one succeeds, by operation. */
-  readonly failures = { allocate: 0, poll: 0, recheck: 0, prove: 0, health: 0, examine: 0 };
+  readonly failures = { allocate: 0, poll: 0, recheck: 0, checkSafety: 0, health: 0, examine: 0 };
   /** Polls mention the mempool and what is in blocks that were not read yet, as drivers of real nodes do; else all there is. */
   terse = false;
   /** Whether it says when its blocks were made. */
-  tellsTime = true;
+  reportsBlockTime = true;
   /** Blocks that a poll reads at most; it ends early where there are more. */
   pollBlocks = Number.POSITIVE_INFINITY;
   /** What it says of itself. */
   ok = true;
-  notes: readonly ChainNote[] = [];
+  notes: readonly ChainFinding[] = [];
   /** Outputs that polls do not mention. */
-  readonly hushed = new Set<string>();
+  readonly hiddenKeys = new Set<string>();
   /** Outputs that a second node does not have. */
-  readonly doubted = new Set<string>();
+  readonly disputedKeys = new Set<string>();
   /** Runs while a poll is under way. */
   duringPoll: () => Promise<void> = async () => undefined;
   readonly #clock: Clock;
@@ -62,10 +62,10 @@ export class ScriptedChain implements ChainDriver {
   #blocks: Block[] = [];
   #unsynced: Block[] = [];
   /** Where it was when it was put back, or lost blocks: until it is there again it is waited for. */
-  #backFrom = 0;
+  #rewoundFrom = 0;
   /** So many blocks, from the first, never change. */
   #finalBlocks = 1;
-  #made = 0;
+  #hashCount = 0;
   static #chains = 0;
   readonly #nonce = ++ScriptedChain.#chains;
 
@@ -79,7 +79,7 @@ export class ScriptedChain implements ChainDriver {
   /** A payment in the mempool; returns its key. */
   pay(address: string, amountUnits: bigint): string {
     const key = `${this.#hash('tx')}:0`;
-    this.#outputs.set(key, { address, amountUnits, outside: 'mempool' });
+    this.#outputs.set(key, { address, amountUnits, unminedState: 'mempool' });
     return key;
   }
 
@@ -89,7 +89,7 @@ export class ScriptedChain implements ChainDriver {
 
   /** Whether it was put back to where it is, below that height. */
   isBehind(height: number): boolean {
-    return this.height < this.#backFrom && this.height < height;
+    return this.height < this.#rewoundFrom && this.height < height;
   }
 
   /** Blocks of now; the first takes the mempool. A node that is put back sees none of them. */
@@ -100,7 +100,7 @@ export class ScriptedChain implements ChainDriver {
         continue;
       }
       const keys = [...this.#outputs]
-        .filter(([, output]) => output.outside === 'mempool')
+        .filter(([, output]) => output.unminedState === 'mempool')
         .map(([key]) => key);
       this.#push(keys.filter((key) => !this.#blockOf(key)));
     }
@@ -113,62 +113,62 @@ export class ScriptedChain implements ChainDriver {
 
   /** The newest blocks vanish; their payments wait again or are gone. */
   reorg(depth: number, options: { readonly drop?: boolean } = {}): void {
-    for (const block of this.#newest(depth)) {
-      if (options.drop) for (const key of block.keys) this.#set(key, 'removed');
+    for (const block of this.#removeNewest(depth)) {
+      if (options.drop) for (const key of block.keys) this.#setUnminedState(key, 'removed');
     }
   }
 
   /** The coins of a payment in the mempool were spent otherwise. */
   replace(key: string): void {
-    this.#set(key, 'conflicted');
+    this.#setUnminedState(key, 'conflicted');
   }
 
   /** The node forgets a payment in the mempool, without a word. */
   forget(key: string): void {
-    this.#set(key, 'removed');
+    this.#setUnminedState(key, 'removed');
   }
 
   /** The node is put back to an earlier state and knows nothing of its newest blocks, until it reads them again. */
-  putBack(depth: number): void {
-    this.#backFrom = this.height;
-    this.#unsynced = this.#newest(depth);
-    for (const key of this.#unsynced.flatMap((block) => [...block.keys])) this.#set(key, 'removed');
+  rewind(depth: number): void {
+    this.#rewoundFrom = this.height;
+    this.#unsynced = this.#removeNewest(depth);
+    for (const key of this.#unsynced.flatMap((block) => [...block.keys])) this.#setUnminedState(key, 'removed');
   }
 
   resync(): void {
-    for (const key of this.#unsynced.flatMap((block) => [...block.keys])) this.#set(key, 'mempool');
+    for (const key of this.#unsynced.flatMap((block) => [...block.keys])) this.#setUnminedState(key, 'mempool');
     this.#blocks.push(...this.#unsynced.splice(0));
-    this.#backFrom = 0;
+    this.#rewoundFrom = 0;
   }
 
   /** The node is put back, and its newest blocks are nowhere else: what comes is another branch. */
   loseBlocks(depth: number, options: { readonly drop?: boolean } = {}): void {
     const { height } = this;
     this.reorg(depth, options);
-    this.#backFrom = height;
+    this.#rewoundFrom = height;
   }
 
   async allocate(invoice: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
-    this.#meetFailure('allocate');
+    this.#failIfScripted('allocate');
     const address = this.#addresses.get(invoice.id) ?? `${this.coin}-address-${invoice.index}`;
     this.#addresses.set(invoice.id, address);
     return { address, uri: `${this.coin}:${address}?units=${invoice.amountUnits}` };
   }
 
-  async poll(from: { cursor: string | null }): Promise<Polled> {
+  async poll(from: { cursor: string | null }): Promise<PollResult> {
     this.polls.push(from.cursor);
     await this.duringPoll();
-    this.#meetFailure('poll');
+    this.#failIfScripted('poll');
     const first = this.#firstUnread(from.cursor);
     const end = Math.min(this.#blocks.length, first + this.pollBlocks);
-    const told = [...this.#outputs.keys()].filter(
-      (key) => !this.hushed.has(key) && this.#isTold(key, first, end),
+    const reported = [...this.#outputs.keys()].filter(
+      (key) => !this.hiddenKeys.has(key) && this.#isReported(key, first, end),
     );
-    const observations = told.map((key) => this.observe(key));
+    const observations = reported.map((key) => this.observe(key));
     return {
       cursor: `${FIRST_HEIGHT + end - 1}:${this.#blocks[end - 1]?.hash}`,
-      observations: this.echoes ? [...observations, ...observations] : observations,
-      whole: end === this.#blocks.length,
+      observations: this.duplicatesObservations ? [...observations, ...observations] : observations,
+      isComplete: end === this.#blocks.length,
     };
   }
 
@@ -182,31 +182,31 @@ export class ScriptedChain implements ChainDriver {
     return Math.max(0, Math.min(at, this.#blocks.length) - FINAL_CONFIRMATIONS);
   }
 
-  #isTold(key: string, first: number, end: number): boolean {
+  #isReported(key: string, first: number, end: number): boolean {
     const at = this.#blocks.findIndex((block) => block.keys.has(key));
-    if (at < 0) return !this.terse || this.#outputs.get(key)?.outside === 'mempool';
+    if (at < 0) return !this.terse || this.#outputs.get(key)?.unminedState === 'mempool';
     return at < end && (!this.terse || at >= first);
   }
 
   async recheck(keys: readonly string[]): Promise<Observation[]> {
     this.rechecks.push([...keys]);
-    this.#meetFailure('recheck');
+    this.#failIfScripted('recheck');
     return keys.map((key) => this.observe(key));
   }
 
-  async prove(): Promise<void> {
-    this.#meetFailure('prove');
+  async checkSafety(): Promise<void> {
+    this.#failIfScripted('checkSafety');
   }
 
-  async examine(given: number): Promise<readonly ChainNote[]> {
+  async examine(given: number): Promise<readonly ChainFinding[]> {
     this.examined.push(given);
-    this.#meetFailure('examine');
+    this.#failIfScripted('examine');
     return this.notes;
   }
 
   async health(): Promise<ChainHealth> {
-    this.#meetFailure('health');
-    const tipAt = this.tellsTime ? (this.#blocks.at(-1)?.time ?? null) : null;
+    this.#failIfScripted('health');
+    const tipAt = this.reportsBlockTime ? (this.#blocks.at(-1)?.time ?? null) : null;
     return { ok: this.ok, height: this.height, tipAt, detail: 'scripted' };
   }
 
@@ -221,24 +221,24 @@ export class ScriptedChain implements ChainDriver {
       key,
       txid: key.split(':')[0] ?? key,
       // A node that lost an output cannot say whom it paid.
-      address: output?.outside === 'removed' ? '' : (output?.address ?? ''),
+      address: output?.unminedState === 'removed' ? '' : (output?.address ?? ''),
       amountUnits: output?.amountUnits ?? 0n,
-      state: block ? included : (output?.outside ?? 'removed'),
+      state: block ? included : (output?.unminedState ?? 'removed'),
       confirmations,
       height: block ? FIRST_HEIGHT + at : null,
       blockHash: block?.hash ?? null,
-      blockTime: this.tellsTime ? (block?.time ?? null) : null,
-      agreed: !this.doubted.has(key),
+      blockTime: this.reportsBlockTime ? (block?.time ?? null) : null,
+      agreed: !this.disputedKeys.has(key),
     };
   }
 
   #push(keys: readonly string[]): void {
     this.#blocks.push({ hash: this.#hash('block'), time: this.#clock.now(), keys: new Set(keys) });
     this.#finalBlocks = Math.max(this.#finalBlocks, this.#blocks.length - FINAL_CONFIRMATIONS + 1);
-    if (this.height >= this.#backFrom) this.#backFrom = 0;
+    if (this.height >= this.#rewoundFrom) this.#rewoundFrom = 0;
   }
 
-  #newest(depth: number): Block[] {
+  #removeNewest(depth: number): Block[] {
     return this.#blocks.splice(Math.max(this.#finalBlocks, this.#blocks.length - depth));
   }
 
@@ -246,19 +246,19 @@ export class ScriptedChain implements ChainDriver {
     return this.#blocks.find((block) => block.keys.has(key));
   }
 
-  #set(key: string, outside: Output['outside']): void {
+  #setUnminedState(key: string, outside: Output['unminedState']): void {
     const output = this.#outputs.get(key);
-    if (output && !this.#blockOf(key)) output.outside = outside;
+    if (output && !this.#blockOf(key)) output.unminedState = outside;
   }
 
-  #meetFailure(operation: keyof ScriptedChain['failures']): void {
+  #failIfScripted(operation: keyof ScriptedChain['failures']): void {
     if (this.failures[operation] === 0) return;
     this.failures[operation] -= 1;
     throw new Error(`scripted failure of ${operation}`);
   }
 
-  #hash(what: string): string {
-    this.#made += 1;
-    return createHash('sha256').update(`${this.#nonce} ${what} ${this.#made}`).digest('hex');
+  #hash(kind: string): string {
+    this.#hashCount += 1;
+    return createHash('sha256').update(`${this.#nonce} ${kind} ${this.#hashCount}`).digest('hex');
   }
 }

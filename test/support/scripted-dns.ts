@@ -9,15 +9,15 @@ export class ScriptedDns implements ReverseDns {
   /** What every call meets. */
   fault: DnsFault | null = null;
   /** Comes before each name. */
-  before: (address: string, host: string | null) => Promise<void> = async () => undefined;
+  beforeSet: (address: string, host: string | null) => Promise<void> = async () => undefined;
 
   constructor(zoneNames: readonly string[]) {
     this.zoneNames = [...zoneNames];
   }
 
   async set(address: string, host: string | null): Promise<void> {
-    this.#mayFail();
-    await this.before(address, host);
+    this.#failIfScripted();
+    await this.beforeSet(address, host);
     if (!new ReverseZones(this.zoneNames).find(address)) {
       if (host !== null) throw new DnsError('no_zone', 'no zone');
     } else if (host === null) this.names.delete(address);
@@ -25,18 +25,18 @@ export class ScriptedDns implements ReverseDns {
   }
 
   async zones(): Promise<readonly string[]> {
-    this.#mayFail();
+    this.#failIfScripted();
     return this.zoneNames;
   }
 
   async createZone(zone: string): Promise<boolean> {
-    this.#mayFail();
+    this.#failIfScripted();
     if (this.zoneNames.includes(zone)) return false;
     this.zoneNames.push(zone);
     return true;
   }
 
-  #mayFail(): void {
+  #failIfScripted(): void {
     if (this.fault !== null) throw new DnsError(this.fault, `scripted: ${this.fault}`);
   }
 }

@@ -2,19 +2,19 @@
 import { randomInt } from 'node:crypto';
 import type { TestContext } from 'node:test';
 
-export interface Seeded {
+export interface SeededRuns {
   readonly numRuns: number;
   readonly seed: number;
 }
 
 /** For `fc.assert`. */
-export function seeded(t: TestContext, numRuns: number): Seeded {
-  const seed = givenSeed() ?? randomInt(2 ** 31);
+export function seededRuns(t: TestContext, numRuns: number): SeededRuns {
+  const seed = seedFromEnv() ?? randomInt(2 ** 31);
   t.diagnostic(`${numRuns} scripts, seed ${seed}`);
   return { numRuns, seed };
 }
 
-function givenSeed(): number | undefined {
+function seedFromEnv(): number | undefined {
   const text = process.env.SKERRY_TEST_SEED;
   if (text === undefined || text === '') return undefined;
   if (!/^-?\d{1,15}$/.test(text)) throw new Error('SKERRY_TEST_SEED is no whole number');

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 
-export interface Answer {
+export interface SessionResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 type Fields = Readonly<Record<string, string | number>>;
-type Send = (request: {
+type SendRequest = (request: {
   method: 'GET' | 'POST';
   path: string;
   headers: Record<string, string>;
@@ -28,13 +28,13 @@ export class SessionClient {
   csrf: string | undefined;
   email = `u${randomBytes(6).toString('hex')}@example.org`;
   recoveryCode = '';
-  readonly #send: Send;
+  readonly #send: SendRequest;
 
-  constructor(send: Send) {
+  constructor(send: SendRequest) {
     this.#send = send;
   }
 
-  static over(baseUrl: string): SessionClient {
+  static forUrl(baseUrl: string): SessionClient {
     return new SessionClient(async ({ method, path, headers, body }) => {
       const init = { method, headers, redirect: 'manual' as const, ...(body === undefined ? {} : { body }) };
       const response = await fetch(new URL(path, baseUrl), init);
@@ -42,19 +42,19 @@ export class SessionClient {
     });
   }
 
-  static into(app: FastifyInstance): SessionClient {
+  static forApp(app: FastifyInstance): SessionClient {
     return new SessionClient(async ({ method, path, headers, body }) => {
       const options = { method, url: path, headers, ...(body === undefined ? {} : { payload: body }) };
       const response = await app.inject(options);
-      const given = Object.entries(response.headers).flatMap(([name, value]) =>
+      const headerEntries = Object.entries(response.headers).flatMap(([name, value]) =>
         [value].flat().map((one): [string, string] => [name, String(one)]),
       );
-      return { status: response.statusCode, headers: new Headers(given), text: response.body };
+      return { status: response.statusCode, headers: new Headers(headerEntries), text: response.body };
     });
   }
 
   /** A signed-in customer with a fresh address. */
-  async signUp(fields: Fields = {}): Promise<Answer> {
+  async signUp(fields: Fields = {}): Promise<SessionResponse> {
     const answer = await this.post('/auth-api.php', {
       action: 'signup',
       email: this.email,
@@ -66,15 +66,15 @@ export class SessionClient {
     return answer;
   }
 
-  async signIn(email = this.email, password = PASSWORD): Promise<Answer> {
+  async signIn(email = this.email, password = PASSWORD): Promise<SessionResponse> {
     return await this.post('/auth-api.php', { action: 'signin', email, password });
   }
 
-  async signOut(): Promise<Answer> {
+  async signOut(): Promise<SessionResponse> {
     return await this.post('/auth-api.php', { action: 'signout' });
   }
 
-  async get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+  async get(path: string, headers: Record<string, string> = {}): Promise<SessionResponse> {
     return await this.#exchange({ method: 'GET', path, headers });
   }
 
@@ -83,7 +83,7 @@ export class SessionClient {
     path: string,
     fields: Fields,
     options: { headers?: Record<string, string>; token?: string | null } = {},
-  ): Promise<Answer> {
+  ): Promise<SessionResponse> {
     if (this.csrf === undefined && options.token === undefined) await this.fetchCsrf();
     const token = options.token === undefined ? this.csrf : options.token;
     const texts = Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]);
@@ -92,7 +92,7 @@ export class SessionClient {
   }
 
   /** A body that is already written. */
-  async postRaw(path: string, body: string, headers: Record<string, string> = {}): Promise<Answer> {
+  async postRaw(path: string, body: string, headers: Record<string, string> = {}): Promise<SessionResponse> {
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     return await this.#exchange({ method: 'POST', path, headers: { ...type, ...headers }, body });
   }
@@ -103,7 +103,7 @@ export class SessionClient {
     return this.csrf;
   }
 
-  async #exchange(request: Parameters<Send>[0]): Promise<Answer> {
+  async #exchange(request: Parameters<SendRequest>[0]): Promise<SessionResponse> {
     const cookie = this.cookie === undefined ? {} : { cookie: `PHPSESSID=${this.cookie}` };
     const { status, headers, text } = await this.#send({
       ...request,

@@ -7,7 +7,7 @@ import { FixedRates } from '../../src/drivers/rates/fixed.ts';
 import { COIN_CODES } from '../../src/spec/coins.ts';
 import type { TopupWorld } from './topup-world.ts';
 
-export function simnetService(world: TopupWorld): { service: Service; control: SimnetControl } {
+export function createSimnetService(world: TopupWorld): { service: Service; control: SimnetControl } {
   const { db, clock } = world;
   const faults = new SqlFaults(db);
   const chains = new Map(

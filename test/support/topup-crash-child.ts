@@ -3,8 +3,8 @@ import type { Actor } from '../../src/domain/context.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import { armCrashPoint } from '../../src/kernel/crash.ts';
 import type { ConnectionSettings } from '../../src/store/db.ts';
-import { watchDuty } from '../../src/workers/watch.ts';
-import { simnetService } from './simnet-service.ts';
+import { watchJob } from '../../src/workers/watch.ts';
+import { createSimnetService } from './simnet-service.ts';
 import { TopupWorld } from './topup-world.ts';
 
 interface Task {
@@ -16,8 +16,8 @@ interface Task {
 
 const { connection, crashAt, customer } = JSON.parse(process.argv[2] ?? '') as Task;
 const world = TopupWorld.attach(connection);
-const { service } = simnetService(world);
+const { service } = createSimnetService(world);
 armCrashPoint(crashAt);
 if (customer) await createTopup(service, customer, { coin: 'BTC', amountCents: 10_000n });
-else await watchDuty(service, { leaseMs: 1, patienceMs: 10_000 }).run();
+else await watchJob(service, { leaseMs: 1, runWaitMaxMs: 10_000 }).run();
 await world.close();

@@ -2,7 +2,7 @@
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
-import { newId, newPublicNo, showId } from '../../src/kernel/ids.ts';
+import { newId, newPublicNumber, formatId } from '../../src/kernel/ids.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { ChainDriver } from '../../src/ports/chain.ts';
@@ -12,15 +12,15 @@ import { QUOTAS } from '../../src/spec/limits.ts';
 import type { Topup } from '../../src/spec/schemas/topup.ts';
 import { insertCustomer } from '../../src/store/customers.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../../src/store/db.ts';
-import { type DepositRow, depositsOf } from '../../src/store/deposits.ts';
+import { type DepositRow, listDeposits } from '../../src/store/deposits.ts';
 import { readBalance } from '../../src/store/ledger.ts';
 import { findTopupByRef, type TopupRow } from '../../src/store/topups.ts';
-import type { Duty } from '../../src/workers/duty.ts';
-import { watchDuty } from '../../src/workers/watch.ts';
-import { scratchDatabase } from './database.ts';
+import type { Job } from '../../src/workers/job.ts';
+import { watchJob } from '../../src/workers/watch.ts';
+import { openScratchDatabase } from './database.ts';
 import { ScriptedChain } from './scripted-chain.ts';
 
-export class HandClock implements Clock {
+export class ManualClock implements Clock {
   #ms = Date.UTC(2030, 4, 1, 12);
   now(): Date {
     return new Date(this.#ms);
@@ -30,23 +30,23 @@ export class HandClock implements Clock {
   }
 }
 
-export interface Entry {
+export interface LedgerEntry {
   readonly type: string;
   /** Signed, from the customer's side. */
   readonly cents: bigint;
 }
 
 /** What chains that are given may stand on. */
-export interface Ground {
-  readonly clock: HandClock;
+export interface ChainContext {
+  readonly clock: ManualClock;
   readonly db: OpenDatabase;
 }
 
-export type GivenChains = (ground: Ground) => ReadonlyMap<CoinCode, ChainDriver>;
+export type ChainFactory = (ground: ChainContext) => ReadonlyMap<CoinCode, ChainDriver>;
 
 export interface TopupWorldOptions {
   /** In the place of scripted ones of BTC and ETH: drivers of real chains, say. */
-  readonly chains?: GivenChains;
+  readonly chains?: ChainFactory;
 }
 
 interface WorldDatabase {
@@ -67,28 +67,28 @@ const RATES: readonly (readonly [CoinCode, string])[] = [
   ['SOL', '150'],
 ];
 
-function scriptedChains({ clock }: Ground): ReadonlyMap<CoinCode, ChainDriver> {
+function scriptedChains({ clock }: ChainContext): ReadonlyMap<CoinCode, ChainDriver> {
   return new Map((['BTC', 'ETH'] as const).map((coin) => [coin, new ScriptedChain(coin, clock)]));
 }
 
 export class TopupWorld {
   readonly db: OpenDatabase;
   readonly connection: ConnectionSettings;
-  readonly clock: HandClock;
+  readonly clock: ManualClock;
   readonly service: Service;
   readonly chains: Map<CoinCode, ChainDriver>;
   /** Delete one to make its source fail. */
   readonly rates: Map<CoinCode, string>;
-  readonly watch: Duty;
+  readonly watchJob: Job;
   /** How often the service asked for a hurry. */
-  wakes = 0;
+  wakeCount = 0;
   readonly #close: () => Promise<void>;
 
   private constructor(database: WorldDatabase, { chains = scriptedChains }: TopupWorldOptions) {
     this.db = database.db;
     this.connection = database.connection;
     this.#close = database.close;
-    this.clock = new HandClock();
+    this.clock = new ManualClock();
     this.chains = new Map(chains({ clock: this.clock, db: this.db }));
     this.rates = new Map(RATES);
     this.service = {
@@ -111,14 +111,14 @@ export class TopupWorld {
         quotas: QUOTAS,
       },
       wake: () => {
-        this.wakes += 1;
+        this.wakeCount += 1;
       },
     } as unknown as Service;
-    this.watch = watchDuty(this.service, { patienceMs: 10_000, retryFirstMs: 1, retryMostMs: 20 });
+    this.watchJob = watchJob(this.service, { runWaitMaxMs: 10_000, retryInitialMs: 1, retryMaxMs: 20 });
   }
 
   static async start(options: TopupWorldOptions = {}): Promise<TopupWorld> {
-    return new TopupWorld(await scratchDatabase(), options);
+    return new TopupWorld(await openScratchDatabase(), options);
   }
 
   /** The same world as another process has it. */
@@ -140,45 +140,45 @@ export class TopupWorld {
   }
 
   /** A new customer, as who acts in a session. */
-  async customer(): Promise<CustomerActor> {
+  async createCustomer(): Promise<CustomerActor> {
     const now = this.clock.now();
     const id = newId(now);
     const email = `${id}@example.test`;
     await insertCustomer(this.db, {
       id,
-      publicNo: newPublicNo(),
+      publicNo: newPublicNumber(),
       email,
       emailKey: email,
       passwordHash: 'none',
       recoveryDigest: Buffer.alloc(32),
       createdAt: now,
     });
-    const requestId = showId('request', newId(now));
+    const requestId = formatId('request', newId(now));
     return { customerId: id, sessionId: null, tokenId: null, requestId, ipCountry: 'IS' };
   }
 
   /** A new customer's invoice over whole dollars. */
-  async invoice(usd: number, coin: CoinCode = 'BTC'): Promise<TopupRow> {
-    return await createTopup(this.service, await this.customer(), { coin, amountCents: BigInt(usd) * 100n });
+  async createInvoice(usd: number, coin: CoinCode = 'BTC'): Promise<TopupRow> {
+    return await createTopup(this.service, await this.createCustomer(), { coin, amountCents: BigInt(usd) * 100n });
   }
 
   /** Reads the chains until nothing changes any more. A real node may want longer than a scripted one. */
-  async settle({ withinMs = 10_000 } = {}): Promise<void> {
-    const deadline = Date.now() + withinMs;
-    while ((await this.watch.run()) > 0 || (await this.watch.busy())) {
+  async runUntilIdle({ withinMs: timeoutMs = 10_000 } = {}): Promise<void> {
+    const deadline = Date.now() + timeoutMs;
+    while ((await this.watchJob.run()) > 0 || (await this.watchJob.busy())) {
       if (Date.now() > deadline) throw new Error('the chains do not come to rest');
     }
   }
 
   /** The invoice as it is now. */
-  async topup(topup: TopupRow): Promise<TopupRow> {
+  async reloadTopup(topup: TopupRow): Promise<TopupRow> {
     const row = await findTopupByRef(this.db, topup.customer_id, topup.order_ref);
     if (!row) throw new Error('no such invoice');
     return row;
   }
 
   async deposits(topup: TopupRow): Promise<DepositRow[]> {
-    return await depositsOf(this.db, topup.id);
+    return await listDeposits(this.db, topup.id);
   }
 
   async balance(topup: TopupRow): Promise<bigint> {
@@ -186,8 +186,8 @@ export class TopupWorld {
   }
 
   /** All that was booked for the invoice, in order. */
-  async entries(topup: TopupRow): Promise<Entry[]> {
-    return await this.db.rows<Entry>(
+  async ledgerEntries(topup: TopupRow): Promise<LedgerEntry[]> {
+    return await this.db.rows<LedgerEntry>(
       `select type, case when credit_account = customer_id then amount_cents else -amount_cents end as cents
          from transfers where resource_id = $1 order by ctid`,
       [topup.id],
@@ -195,19 +195,19 @@ export class TopupWorld {
   }
 
   /** The invoice's events, in order. */
-  async events(topup: TopupRow): Promise<{ type: string; topup: Topup }[]> {
+  async topupEvents(topup: TopupRow): Promise<{ type: string; topup: Topup }[]> {
     return await this.db.rows(
       `select type, data->'topup' as topup from events
         where customer_id = $1 and data->'topup'->>'id' = $2 order by ctid`,
-      [topup.customer_id, showId('topup', topup.id)],
+      [topup.customer_id, formatId('topup', topup.id)],
     );
   }
 
   /** The customer's audit log, in order. */
-  async audit(topup: TopupRow): Promise<string[]> {
+  async auditActions(topup: TopupRow): Promise<string[]> {
     const rows = await this.db.rows<{ action: string }>(
       `select action from audit_events where customer_id = $1 and resource = $2 order by ctid`,
-      [topup.customer_id, showId('topup', topup.id)],
+      [topup.customer_id, formatId('topup', topup.id)],
     );
     return rows.map((row) => row.action);
   }

@@ -3,29 +3,29 @@ import assert from 'node:assert/strict';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import type { Scope } from '../../src/spec/scopes.ts';
 import { assertContract } from './contract.ts';
-import { inject, isStream } from './inject.ts';
+import { inject, isEventStream } from './inject.ts';
 import { PASSWORD, type SessionClient } from './session-client.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds, and fails where it is not there.
-export type Body = any;
+export type JsonBody = any;
 
-export interface V1Answer {
+export interface V1Response {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
   /** The answer's JSON; null for an empty one and for one that stays open. */
-  readonly body: Body;
+  readonly body: JsonBody;
 }
 
-interface Sent {
+interface V1Request {
   readonly method: string;
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string | undefined;
 }
-type Send = (request: Sent) => Promise<Pick<V1Answer, 'status' | 'headers' | 'text'>>;
+type SendRequest = (request: V1Request) => Promise<Pick<V1Response, 'status' | 'headers' | 'text'>>;
 
-export interface Extra {
+export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** The Idempotency-Key. */
   readonly key?: string;
@@ -34,27 +34,27 @@ export interface Extra {
 export class V1Client {
   /** null: requests go without one. */
   readonly token: string | null;
-  readonly #send: Send;
+  readonly #send: SendRequest;
 
-  constructor(send: Send, token: string | null) {
+  constructor(send: SendRequest, token: string | null) {
     this.#send = send;
     this.token = token;
   }
 
-  static over(baseUrl: string, token: string | null): V1Client {
+  static forUrl(baseUrl: string, token: string | null): V1Client {
     return new V1Client(async ({ method, path, headers, body }) => {
       const init = { method, headers, ...(body === undefined ? {} : { body }) };
       const response = await fetch(new URL(path, baseUrl), init);
-      const { status, headers: given } = response;
+      const { status, headers: responseHeaders } = response;
       return {
         status,
-        headers: given,
-        text: isStream(given) ? await beginning(response) : await response.text(),
+        headers: responseHeaders,
+        text: isEventStream(responseHeaders) ? await readFirstChunk(response) : await response.text(),
       };
     }, token);
   }
 
-  static into(app: FastifyInstance, token: string | null): V1Client {
+  static forApp(app: FastifyInstance, token: string | null): V1Client {
     return new V1Client(async ({ method, path, headers, body }) => {
       const payload = body === undefined ? {} : { payload: body };
       return await inject(app, { method, url: path, headers, ...payload } as InjectOptions);
@@ -62,35 +62,35 @@ export class V1Client {
   }
 
   /** The same with another token, or none. */
-  as(token: string | null): V1Client {
+  withToken(token: string | null): V1Client {
     return new V1Client(this.#send, token);
   }
 
-  async get(path: string, extra: Extra = {}): Promise<V1Answer> {
+  async get(path: string, extra: CallOptions = {}): Promise<V1Response> {
     return await this.call('GET', path, undefined, extra);
   }
-  async post(path: string, body?: unknown, extra: Extra = {}): Promise<V1Answer> {
+  async post(path: string, body?: unknown, extra: CallOptions = {}): Promise<V1Response> {
     return await this.call('POST', path, body, extra);
   }
-  async patch(path: string, body: unknown, extra: Extra = {}): Promise<V1Answer> {
+  async patch(path: string, body: unknown, extra: CallOptions = {}): Promise<V1Response> {
     return await this.call('PATCH', path, body, extra);
   }
-  async put(path: string, body: unknown, extra: Extra = {}): Promise<V1Answer> {
+  async put(path: string, body: unknown, extra: CallOptions = {}): Promise<V1Response> {
     return await this.call('PUT', path, body, extra);
   }
-  async delete(path: string, extra: Extra = {}): Promise<V1Answer> {
+  async delete(path: string, extra: CallOptions = {}): Promise<V1Response> {
     return await this.call('DELETE', path, undefined, extra);
   }
 
   /** `path` is below /v1; `body` undefined sends none. */
-  async call(method: string, path: string, body?: unknown, extra: Extra = {}): Promise<V1Answer> {
+  async call(method: string, path: string, body?: unknown, extra: CallOptions = {}): Promise<V1Response> {
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
     const text = body === undefined ? undefined : JSON.stringify(body);
     return await this.raw(method, path, text, { ...extra, headers: { ...type, ...extra.headers } });
   }
 
   /** A body that is already written. */
-  async raw(method: string, path: string, body: string | undefined, extra: Extra = {}): Promise<V1Answer> {
+  async raw(method: string, path: string, body: string | undefined, extra: CallOptions = {}): Promise<V1Response> {
     const headers = {
       ...(this.token === null ? {} : { authorization: `Bearer ${this.token}` }),
       ...(extra.key === undefined ? {} : { 'idempotency-key': extra.key }),
@@ -98,13 +98,13 @@ export class V1Client {
     };
     const answer = await this.#send({ method, path: `/v1${path}`, headers, body });
     assertContract(method, `/v1${path}`, answer);
-    const isJson = answer.text !== '' && !isStream(answer.headers);
+    const isJson = answer.text !== '' && !isEventStream(answer.headers);
     return { ...answer, body: isJson ? JSON.parse(answer.text) : null };
   }
 }
 
 /** What an answer that stays open begins with; then it is left. */
-async function beginning(response: Response): Promise<string> {
+async function readFirstChunk(response: Response): Promise<string> {
   const reader = response.body?.getReader();
   const first = await reader?.read();
   await reader?.cancel();
@@ -112,7 +112,7 @@ async function beginning(response: Response): Promise<string> {
 }
 
 /** Makes a token of this scope on the session surface; its plaintext. */
-export async function apiToken(customer: SessionClient, scope: Scope = 'billing'): Promise<string> {
+export async function createApiToken(customer: SessionClient, scope: Scope = 'billing'): Promise<string> {
   const fields = { action: 'create_token', name: `a ${scope} token`, scope, current_password: PASSWORD };
   const { body } = await customer.post('/account-api.php', fields);
   assert.equal(body.ok, true, JSON.stringify(body));
@@ -120,7 +120,7 @@ export async function apiToken(customer: SessionClient, scope: Scope = 'billing'
 }
 
 /** Fails the test unless the answer is this refusal; returns the items of `errors`. */
-export function assertRefused(answer: V1Answer, status: number, code: string): Body[] {
+export function assertApiError(answer: V1Response, status: number, code: string): JsonBody[] {
   assert.deepEqual([answer.status, answer.body?.error?.code], [status, code], answer.text);
   return answer.body.error.errors;
 }

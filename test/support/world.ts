@@ -4,14 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Running, startService } from '../../src/compose/serve.ts';
+import { type RunningService, startService } from '../../src/compose/serve.ts';
 import { loadConfig } from '../../src/config.ts';
 import { credit } from '../../src/domain/ledger/transfer.ts';
 import type { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
-import { createSandbox } from './sandbox.ts';
+import { createSandboxDatabase } from './sandbox-database.ts';
 import { SessionClient } from './session-client.ts';
 
-export interface World extends Running {
+export interface World extends RunningService {
   readonly url: string;
   /** The hand that moves the simulated machines; fails the test where they are real. */
   readonly simulator: SimulatorControl;
@@ -20,7 +20,7 @@ export interface World extends Running {
   /** A signed-up customer with this balance, paid for on a simulated chain. */
   customer(balanceUsd?: number): Promise<SessionClient>;
   /** Puts money on a customer's balance, as the operator would. */
-  give(customer: SessionClient, cents: bigint): Promise<void>;
+  addBalance(customer: SessionClient, cents: bigint): Promise<void>;
   /** `POST /sandbox/<name>`; fails the test unless it is answered 200. */
   sandbox(name: string, body?: object): Promise<Record<string, unknown>>;
   /** Waits until no due work is left. */
@@ -40,7 +40,7 @@ export async function startWorld(settings: Readonly<Record<string, string>> = {}
     SKERRY_SIM_INSTALL_S: '0.2',
     ...settings,
   });
-  const scratch = await createSandbox(config);
+  const scratch = await createSandboxDatabase(config);
   const running = await startService(config, scratch.connection);
   const url = running.url ?? '';
   const sandbox = async (name: string, body: object = {}) => {
@@ -56,14 +56,14 @@ export async function startWorld(settings: Readonly<Record<string, string>> = {}
       return running.opened.simulation?.compute ?? assert.fail('the machines of this world are real');
     },
     sandbox,
-    visitor: () => SessionClient.over(url),
+    visitor: () => SessionClient.forUrl(url),
     customer: async (balanceUsd = 0) => {
-      const customer = SessionClient.over(url);
+      const customer = SessionClient.forUrl(url);
       await customer.signUp();
-      if (balanceUsd > 0) await payFor(world, customer, balanceUsd);
+      if (balanceUsd > 0) await topUpInSteps(world, customer, balanceUsd);
       return customer;
     },
-    give: (customer, cents) => give(running, customer, cents),
+    addBalance: (customer, cents) => addBalance(running, customer, cents),
     settle: async () => {
       await sandbox('settle');
     },
@@ -79,7 +79,7 @@ export async function startWorld(settings: Readonly<Record<string, string>> = {}
   return world;
 }
 
-async function give({ opened }: Running, customer: SessionClient, amountCents: bigint): Promise<void> {
+async function addBalance({ opened }: RunningService, customer: SessionClient, amountCents: bigint): Promise<void> {
   const { db, clock } = opened;
   const row = await db.row<{ id: string }>('select id from customers where email = $1', [customer.email]);
   if (!row) throw new Error('no such customer');
@@ -88,12 +88,12 @@ async function give({ opened }: Running, customer: SessionClient, amountCents: b
 }
 
 /** Tops up so that the balance, bonus included, is `balanceUsd`: in steps below the first bonus. */
-async function payFor(world: World, customer: SessionClient, balanceUsd: number): Promise<void> {
-  let left = balanceUsd;
-  while (left > 0) {
-    const amount = left > 99 ? Math.min(99, left - 30) : left;
+async function topUpInSteps(world: World, customer: SessionClient, balanceUsd: number): Promise<void> {
+  let remaining = balanceUsd;
+  while (remaining > 0) {
+    const amount = remaining > 99 ? Math.min(99, remaining - 30) : remaining;
     await topUp(world, customer, amount);
-    left = Math.round((left - amount) * 100) / 100;
+    remaining = Math.round((remaining - amount) * 100) / 100;
   }
 }
 

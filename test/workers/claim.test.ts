@@ -4,18 +4,18 @@ import type { CustomerActor } from '../../src/domain/context.ts';
 import { deploy } from '../../src/domain/servers/deploy.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { claimOperations, finishOperation, type OperationRow } from '../../src/store/operations.ts';
-import { claimed } from '../../src/workers/claim.ts';
-import { type TestService, testService } from '../support/service.ts';
+import { processClaimedOperations } from '../../src/workers/claim.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
 
 let world: TestService;
 let actor: CustomerActor;
 
 before(async () => {
-  world = await testService({ poolSize: 12 });
-  await world.stock.offer();
-  await world.stock.hosts([100]);
-  await world.stock.addresses(200);
-  actor = await world.stock.customer(1_000_000n);
+  world = await startTestService({ poolSize: 12 });
+  await world.fixtures.addPlans();
+  await world.fixtures.addHosts([100]);
+  await world.fixtures.addAddresses(200);
+  actor = await world.fixtures.addCustomer(1_000_000n);
 });
 after(() => world.close());
 beforeEach(async () => {
@@ -27,7 +27,7 @@ beforeEach(async () => {
 /** So many operations, each due a second after the one before, the first one now; their ids, most overdue first. */
 async function operations(count: number): Promise<string[]> {
   for (let n = 0; n < count; n++) {
-    await deploy(world.service, actor, world.stock.order());
+    await deploy(world.service, actor, world.fixtures.buildOrder());
     world.clock.advanceS(1);
   }
   world.clock.advanceS(-count);
@@ -115,7 +115,7 @@ describe('a lease', () => {
 
   it('is given back when the work is done, and when it fails, with what was not finished', async () => {
     let seen: string[] = [];
-    const count = await claimed(world.service, 10, async (operations) => {
+    const count = await processClaimedOperations(world.service, 10, async (operations) => {
       seen = ids(operations);
       assert.equal((await claim()).length, 0);
     });
@@ -123,7 +123,7 @@ describe('a lease', () => {
     assert.equal((await lease()).lease_id, null);
 
     const mine = new Error('the step failed');
-    const failing = claimed(world.service, 10, async () => {
+    const failing = processClaimedOperations(world.service, 10, async () => {
       throw mine;
     });
     await assert.rejects(failing, mine);
@@ -132,7 +132,7 @@ describe('a lease', () => {
 
   it('that another has by now is not given back for it', async () => {
     const other = newId(new Date());
-    await claimed(world.service, 10, async () => {
+    await processClaimedOperations(world.service, 10, async () => {
       await world.db.run('update operations set lease_id = $1', [other]);
     });
     assert.equal((await lease()).lease_id, other);
@@ -146,7 +146,7 @@ describe('a lease', () => {
       [beat, everyMs] = [run, ms];
       return undefined;
     });
-    await claimed(world.service, 10, async () => {
+    await processClaimedOperations(world.service, 10, async () => {
       const { left_s: wholeS } = await lease();
       assert.ok(wholeS && everyMs * 3 <= Math.round(wholeS) * 1_000, 'three chances to beat');
       await leaseTimePasses(wholeS - 1);
@@ -182,7 +182,7 @@ describe('a lease', () => {
 describe('nothing due', () => {
   it('is nothing claimed: no work begins', async () => {
     const work = mock.fn(async () => undefined);
-    assert.equal(await claimed(world.service, 10, work), 0);
+    assert.equal(await processClaimedOperations(world.service, 10, work), 0);
     assert.equal(work.mock.callCount(), 0);
   });
 });

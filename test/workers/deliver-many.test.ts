@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { turn } from '../../src/domain/switches/switch.ts';
+import { setSwitch } from '../../src/domain/switches/switch.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
-import { answer, type Behaviour, drip, hang, type Received, reset } from '../support/receiver.ts';
-import { FULL } from '../support/runs.ts';
+import { respondWith, type ReceiverBehavior, drip, hang, type ReceivedRequest, reset } from '../support/webhook-receiver.ts';
+import { IS_FULL_RUN } from '../support/runs.ts';
 import { type WebhookWorld, webhookWorld } from './webhook-world.ts';
 
-const EVENTS = FULL ? 100_000 : 200;
+const EVENTS = IS_FULL_RUN ? 100_000 : 200;
 /** Customers for each kind of receiver, and the part of all events that they get, in hundredths. */
-const CUSTOMERS = FULL ? 20 : 1;
-const TIMEOUT_MS = FULL ? 1_000 : 120;
+const CUSTOMERS = IS_FULL_RUN ? 20 : 1;
+const TIMEOUT_MS = IS_FULL_RUN ? 1_000 : 120;
 const KINDS = {
-  takes: { part: 65, behaviour: answer(200) },
-  fails: { part: 10, behaviour: answer(500) },
-  gone: { part: 10, behaviour: answer(410) },
+  takes: { part: 65, behaviour: respondWith(200) },
+  fails: { part: 10, behaviour: respondWith(500) },
+  gone: { part: 10, behaviour: respondWith(410) },
   hangs: { part: 1, behaviour: hang },
   resets: { part: 3, behaviour: reset },
   drips: { part: 1, behaviour: drip('head') },
-  recovers: { part: 10, behaviour: answer(200) },
-} satisfies Record<string, { part: number; behaviour: Behaviour }>;
+  recovers: { part: 10, behaviour: respondWith(200) },
+} satisfies Record<string, { part: number; behaviour: ReceiverBehavior }>;
 type Kind = keyof typeof KINDS;
 
 /** What a receiver saw: how often each delivery, and which event it was. */
@@ -26,21 +26,21 @@ class Ledger {
   readonly times = new Map<string, number>();
   readonly events = new Map<string, string>();
   /** The most of any delivery, by kind. */
-  readonly most = new Map<Kind, number>();
+  readonly maxTimes = new Map<Kind, number>();
 
-  take(kind: Kind, { headers, body }: Received): number {
+  record(kind: Kind, { headers, body }: ReceivedRequest): number {
     const delivery = String(headers['x-service-delivery-id']);
     const event = /"id":"(evt_[a-z2-7]{26})"/.exec(body)?.[1] ?? '';
     assert.equal(this.events.get(delivery) ?? event, event);
     this.events.set(delivery, event);
     const times = (this.times.get(delivery) ?? 0) + 1;
     this.times.set(delivery, times);
-    this.most.set(kind, Math.max(times, this.most.get(kind) ?? 0));
+    this.maxTimes.set(kind, Math.max(times, this.maxTimes.get(kind) ?? 0));
     return times;
   }
 }
 
-async function layOut(world: WebhookWorld, ledger: Ledger): Promise<Map<Kind, string[]>> {
+async function setupCustomers(world: WebhookWorld, ledger: Ledger): Promise<Map<Kind, string[]>> {
   const customers = new Map<Kind, string[]>();
   for (const kind of Object.keys(KINDS) as Kind[]) {
     const { behaviour } = KINDS[kind];
@@ -48,9 +48,9 @@ async function layOut(world: WebhookWorld, ledger: Ledger): Promise<Map<Kind, st
     for (let n = 0; n < CUSTOMERS; n++) {
       const actor = await world.customer();
       const url = world.receiver.url(`/${kind}-${n}`, (response, received) => {
-        const times = ledger.take(kind, received);
+        const times = ledger.record(kind, received);
         // Twice it fails before it takes what it is given.
-        if (kind === 'recovers' && times < 3) answer(503)(response, received);
+        if (kind === 'recovers' && times < 3) respondWith(503)(response, received);
         else behaviour(response, received);
       });
       await world.webhook(actor, url);
@@ -63,38 +63,38 @@ async function layOut(world: WebhookWorld, ledger: Ledger): Promise<Map<Kind, st
 
 async function publishAll(world: WebhookWorld, customers: ReadonlyMap<Kind, string[]>): Promise<void> {
   for (const [kind, ids] of customers) {
-    await world.ground.db.run(
+    await world.fixture.db.run(
       `insert into events (id, customer_id, type, data, created_at)
        select new_id($2), c.id, 'server.running', '{"server": {"id": "srv_x"}}', $2
          from unnest($1::uuid[]) as c (id), generate_series(1, $3)`,
-      [ids, world.ground.clock.now(), (EVENTS * KINDS[kind].part) / 100 / CUSTOMERS],
+      [ids, world.fixture.clock.now(), (EVENTS * KINDS[kind].part) / 100 / CUSTOMERS],
     );
   }
 }
 
-async function rest({ runner }: WebhookWorld): Promise<void> {
-  assert.ok(await runner.settle(FULL ? 900_000 : 30_000), 'webhooks do not come to rest');
+async function runUntilIdle({ runner }: WebhookWorld): Promise<void> {
+  assert.ok(await runner.runUntilIdle(IS_FULL_RUN ? 900_000 : 30_000), 'webhooks do not come to rest');
 }
 
 test('every event to every kind of receiver is delivered, given up or cancelled, under one id', async () => {
   const world = await webhookWorld({ timeoutMs: TIMEOUT_MS });
   try {
-    world.receiver.remembers = false;
+    world.receiver.recordsRequests = false;
     const ledger = new Ledger();
-    const customers = await layOut(world, ledger);
+    const customers = await setupCustomers(world, ledger);
     await publishAll(world, customers);
     // All are queued before any is sent: for a subscription that is paused by then, nothing would be.
-    await turn(world.service, 'webhooks', false);
-    await rest(world);
-    await turn(world.service, 'webhooks', true);
-    const { clock } = world.ground;
+    await setSwitch(world.service, 'webhooks', false);
+    await runUntilIdle(world);
+    await setSwitch(world.service, 'webhooks', true);
+    const { clock } = world.fixture;
     for (;;) {
-      await rest(world);
+      await runUntilIdle(world);
       const due = await world.runner.nextDue();
       if (due === null) break;
       clock.moveTo(due);
     }
-    const rows = await world.ground.db.rows<{ kind: Kind; outcome: string; attempts: number; count: number }>(
+    const rows = await world.fixture.db.rows<{ kind: Kind; outcome: string; attempts: number; count: number }>(
       `with last as (
          select distinct on (delivery_id) customer_id, delivery_id, status, http_status, attempt
            from deliveries order by delivery_id, attempt desc)
@@ -128,7 +128,7 @@ test('every event to every kind of receiver is delivered, given up or cancelled,
     assert.ok(ledger.times.size <= EVENTS - cancelled);
     assert.ok(ledger.times.size >= published('takes') + published('recovers') + published('fails') + gone);
     assert.equal(new Set(ledger.events.values()).size, ledger.times.size);
-    for (const [kind, times] of ledger.most) {
+    for (const [kind, times] of ledger.maxTimes) {
       // What is reset on a connection that was kept is sent once more, as the same attempt.
       assert.ok(times <= (kind === 'resets' ? 2 * most : most), `${kind}: ${times}`);
     }

@@ -4,7 +4,7 @@ import { deleteWebhook } from '../../src/domain/webhooks/delete.ts';
 import { findWebhook } from '../../src/domain/webhooks/find.ts';
 import { replayDelivery, testWebhook } from '../../src/domain/webhooks/queue.ts';
 import { updateWebhook } from '../../src/domain/webhooks/update.ts';
-import { answer, hang } from '../support/receiver.ts';
+import { respondWith, hang } from '../support/webhook-receiver.ts';
 import { assertSigned, eventId, lines, stored, type WebhookWorld, webhookWorld } from './webhook-world.ts';
 
 let world: WebhookWorld;
@@ -26,9 +26,9 @@ describe('a subscription', () => {
       world.receiver.url(path, (response) => response.writeHead(hits++ === 0 ? 500 : 410).end()),
     );
     await world.publish(actor);
-    await world.settle();
+    await world.runUntilIdle();
     await world.publish(actor, 12);
-    await world.settle();
+    await world.runUntilIdle();
     const { active } = await findWebhook(world.service, actor, hook.id);
     assert.equal(active, false);
     const log = await world.log(actor, hook);
@@ -38,9 +38,9 @@ describe('a subscription', () => {
     assert.equal(log.filter(({ status }) => status === 'cancelled').length, 12 - gone);
     assert.ok(log.every(({ next_attempt_at }) => next_attempt_at === null));
     await world.publish(actor, 3);
-    await world.settle();
+    await world.runUntilIdle();
     assert.equal((await world.log(actor, hook)).length, 13);
-    const mails = await world.ground.db.rows('select kind from mails where customer_id = $1', [
+    const mails = await world.fixture.db.rows('select kind from mails where customer_id = $1', [
       actor.customerId,
     ]);
     assert.deepEqual(mails, [{ kind: 'webhook_paused' }]);
@@ -60,33 +60,33 @@ describe('a subscription', () => {
         world.receiver.url(path, (response) => open.push(() => response.end())),
       );
       await world.publish(actor, 60);
-      const settled = world.settle();
-      await world.receiver.count(path, 4);
+      const settled = world.runUntilIdle();
+      await world.receiver.waitForCount(path, 4);
       await end(hook.id);
       for (const answerNow of open) answerNow();
       await settled;
-      assert.equal(world.receiver.to(path).length, 4);
-      const rows = await world.ground.db.rows<{ status: string }>(
+      assert.equal(world.receiver.requestsTo(path).length, 4);
+      const rows = await world.fixture.db.rows<{ status: string }>(
         'select status from deliveries where webhook_id = $1',
         [stored(hook)],
       );
       assert.deepEqual([...new Set(rows.map(({ status }) => status))], ['cancelled']);
       await world.publish(actor);
-      await world.settle();
-      assert.equal(world.receiver.to(path).length, 4);
+      await world.runUntilIdle();
+      assert.equal(world.receiver.requestsTo(path).length, 4);
     }
   });
 
   it('is sent to at its new URL once it has one', async () => {
     const actor = await world.customer();
     const [old, next] = [freshPath(), freshPath()];
-    const hook = await world.webhook(actor, world.receiver.url(old, answer(503)));
+    const hook = await world.webhook(actor, world.receiver.url(old, respondWith(503)));
     await world.publish(actor);
-    await world.settle();
+    await world.runUntilIdle();
     await updateWebhook(world.service, actor, hook.id, { url: world.receiver.url(next) });
-    world.ground.clock.advanceS(60);
-    await world.settle();
-    assert.deepEqual([world.receiver.to(old).length, world.receiver.to(next).length], [1, 1]);
+    world.fixture.clock.advanceS(60);
+    await world.runUntilIdle();
+    assert.deepEqual([world.receiver.requestsTo(old).length, world.receiver.requestsTo(next).length], [1, 1]);
     assert.deepEqual(lines(await world.log(actor, hook)), [
       [1, 'failed', 503],
       [2, 'delivered', 200],
@@ -97,9 +97,9 @@ describe('a subscription', () => {
     const actor = await world.customer();
     const path = freshPath();
     const hook = await world.webhook(actor, world.receiver.url(path));
-    const { ground } = world;
+    const { fixture } = world;
     const sealedBy = (from: string, to: string) =>
-      ground.db.run(
+      fixture.db.run(
         `update webhooks set secret_sealed = $2 || '.' || split_part(secret_sealed, '.', 2)
           where id = $1 and secret_sealed like $3 || '.%'`,
         [stored(hook), to, from],
@@ -110,26 +110,26 @@ describe('a subscription', () => {
     await world.publish(actor, 3);
     await testWebhook(world.service, actor, hook.id);
     for (let n = 1; n <= 2; n++) {
-      await world.settle();
+      await world.runUntilIdle();
       assert.ok(said.mock.callCount() >= n);
       const next = await world.runner.nextDue();
-      assert.equal((next?.getTime() ?? 0) - ground.clock.now().getTime(), 600_000);
+      assert.equal((next?.getTime() ?? 0) - fixture.clock.now().getTime(), 600_000);
       const waiting = await world.log(actor, hook);
       assert.deepEqual(
         lines(waiting),
         [1, 2, 3, 4].map(() => [1, 'pending', null]),
       );
       assert.equal(Date.parse(waiting[0]?.next_attempt_at ?? '') / 1_000, Math.floor(Number(next) / 1_000));
-      ground.clock.advanceS(600);
+      fixture.clock.advanceS(600);
     }
-    assert.equal(world.receiver.to(path).length, 0);
+    assert.equal(world.receiver.requestsTo(path).length, 0);
     assert.equal(await sealedBy('lost', key), 1);
-    await world.settle();
+    await world.runUntilIdle();
     assert.deepEqual(
       lines(await world.log(actor, hook)),
       [1, 2, 3, 4].map(() => [1, 'delivered', 200]),
     );
-    for (const one of world.receiver.to(path)) assertSigned(one, hook.secret);
+    for (const one of world.receiver.requestsTo(path)) assertSigned(one, hook.secret);
   });
 
   it('is pinged once whatever it wants, before its backlog, and an event is replayed under a new id', async () => {
@@ -142,14 +142,14 @@ describe('a subscription', () => {
       { events: ['server.running'] },
     );
     const first = await testWebhook(world.service, actor, hook.id);
-    await world.settle();
+    await world.runUntilIdle();
     assert.deepEqual(lines(await world.log(actor, hook)), [[1, 'failed', 500]]);
     assert.equal(await world.runner.nextDue(), null);
     await world.publish(actor, 30);
     const waiting = await Promise.all([0, 1].map(() => testWebhook(world.service, actor, hook.id)));
     up = true;
-    await world.settle();
-    const [failed, ...sent] = world.receiver.to(path);
+    await world.runUntilIdle();
+    const [failed, ...sent] = world.receiver.requestsTo(path);
     assert.equal(failed?.headers['x-service-delivery-id'], first.id);
     assert.deepEqual(
       new Set(sent.slice(0, 2).map((one) => one.headers['x-service-delivery-id'])),
@@ -162,8 +162,8 @@ describe('a subscription', () => {
     assert.ok(event);
     const delivery = String(event.headers['x-service-delivery-id']);
     const replay = await replayDelivery(world.service, actor, { webhook: hook.id, delivery });
-    await world.settle();
-    const again = world.receiver.to(path).at(-1);
+    await world.runUntilIdle();
+    const again = world.receiver.requestsTo(path).at(-1);
     assert.ok(again);
     assert.deepEqual([again.body, eventId(again)], [event.body, replay.event]);
     assert.equal(again.headers['x-service-delivery-id'], replay.id);
@@ -185,14 +185,14 @@ describe('a subscription', () => {
     );
     for (const [customer] of hanging) await world.publish(customer, 6);
     await world.publish(actor, 100);
-    const settled = world.settle();
-    await world.receiver.count(path, 100);
+    const settled = world.runUntilIdle();
+    await world.receiver.waitForCount(path, 100);
     // The time-out of the first that hang is not even over.
-    const [first] = world.receiver.to(dead);
-    const last = world.receiver.to(path).at(-1);
+    const [first] = world.receiver.requestsTo(dead);
+    const last = world.receiver.requestsTo(path).at(-1);
     assert.ok(first && last);
     await settled;
-    assert.equal(world.receiver.most.get(path), 4);
+    assert.equal(world.receiver.maxInFlight.get(path), 4);
     assert.equal((await world.log(actor, hook)).filter(({ status }) => status === 'delivered').length, 100);
     for (const [customer, one] of hanging) {
       assert.deepEqual(

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { turn } from '../../src/domain/switches/switch.ts';
+import { setSwitch } from '../../src/domain/switches/switch.ts';
 import { deleteWebhook } from '../../src/domain/webhooks/delete.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
-import { answer, drip, hang, reset } from '../support/receiver.ts';
+import { respondWith, drip, hang, reset } from '../support/webhook-receiver.ts';
 import { assertSigned, eventId, lines, type WebhookWorld, webhookWorld } from './webhook-world.ts';
 
 let world: WebhookWorld;
@@ -25,16 +25,16 @@ describe('an event', () => {
     await world.webhook(actor, world.receiver.url(none), { active: false });
     await world.webhook(await world.customer(), world.receiver.url(none));
     await world.publish(actor);
-    const [event] = await world.ground.db.rows<{ created_at: Date }>(
+    const [event] = await world.fixture.db.rows<{ created_at: Date }>(
       'select created_at from events where customer_id = $1',
       [actor.customerId],
     );
-    await world.settle();
+    await world.runUntilIdle();
     assert.deepEqual(
-      [all, some, none].map((path) => world.receiver.to(path).length),
+      [all, some, none].map((path) => world.receiver.requestsTo(path).length),
       [1, 1, 0],
     );
-    const [one] = world.receiver.to(all);
+    const [one] = world.receiver.requestsTo(all);
     assert.ok(one && event);
     assert.equal(one.headers['content-type'], 'application/json');
     const { id, ...rest } = JSON.parse(one.body);
@@ -57,21 +57,21 @@ describe('an event', () => {
   it('is tried six times after 1 min, 5 min, 30 min, 5 h and 24 h under one id, then given up', async () => {
     const actor = await world.customer();
     const path = freshPath();
-    const hook = await world.webhook(actor, world.receiver.url(path, answer(500)));
+    const hook = await world.webhook(actor, world.receiver.url(path, respondWith(500)));
     await world.publish(actor);
-    await world.settle();
-    const { clock } = world.ground;
+    await world.runUntilIdle();
+    const { clock } = world.fixture;
     const waits = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 5 * HOUR_MS, DAY_MS];
     for (const [n, wait] of waits.entries()) {
       const due = await world.runner.nextDue();
       assert.equal((due?.getTime() ?? 0) - clock.now().getTime(), wait);
       clock.advanceS(wait / 1_000 - 1);
-      await world.settle();
-      assert.equal(world.receiver.to(path).length, n + 1);
+      await world.runUntilIdle();
+      assert.equal(world.receiver.requestsTo(path).length, n + 1);
       clock.advanceS(1);
-      await world.settle();
+      await world.runUntilIdle();
     }
-    const sent = world.receiver.to(path);
+    const sent = world.receiver.requestsTo(path);
     assert.equal(sent.length, LIMITS.webhookAttemptsMax);
     assert.equal(await world.runner.nextDue(), null);
     for (const one of sent) assertSigned(one, hook.secret);
@@ -88,9 +88,9 @@ describe('an event', () => {
   it('fails by what is no 2xx in time, and says why in a word', async () => {
     const actor = await world.customer();
     const expected: [string, string | number][] = [
-      [world.receiver.url(freshPath(), answer(204)), 204],
-      [world.receiver.url(freshPath(), answer(302, { location: world.receiver.url('/elsewhere') })), 302],
-      [world.receiver.url(freshPath(), answer(404)), 404],
+      [world.receiver.url(freshPath(), respondWith(204)), 204],
+      [world.receiver.url(freshPath(), respondWith(302, { location: world.receiver.url('/elsewhere') })), 302],
+      [world.receiver.url(freshPath(), respondWith(404)), 404],
       [world.receiver.url(freshPath(), hang), 'timeout'],
       [world.receiver.url(freshPath(), drip('head')), 'timeout'],
       // The status line decides.
@@ -106,20 +106,20 @@ describe('an event', () => {
     const hooks = [];
     for (const [url] of expected) hooks.push(await world.webhook(actor, url));
     await world.publish(actor);
-    await world.settle();
+    await world.runUntilIdle();
     for (const [n, hook] of hooks.entries()) {
       const [, outcome = ''] = expected[n] ?? [];
       const status = outcome === 200 || outcome === 204 ? 'delivered' : 'failed';
       assert.deepEqual(lines(await world.log(actor, hook)), [[1, status, outcome]]);
       await deleteWebhook(world.service, actor, hook.id);
     }
-    assert.equal(world.receiver.to('/elsewhere').length, 0);
+    assert.equal(world.receiver.requestsTo('/elsewhere').length, 0);
   });
 });
 
 describe('deliveries', () => {
   it('are sent once each by any number of processes, and numbered in order without gaps', async () => {
-    const others = [world.another(), world.another()];
+    const others = [world.startRunner(), world.startRunner()];
     const targets = await Promise.all(
       [0, 1, 2].map(async () => {
         const actor = await world.customer();
@@ -134,13 +134,13 @@ describe('deliveries', () => {
     const writing = targets.map(({ actor }) => world.publish(actor, 80));
     for (const other of others) other.start();
     await Promise.all(writing);
-    await world.settle();
+    await world.runUntilIdle();
     for (const { actor, path } of targets) {
-      const sent = world.receiver.to(path).map(eventId);
+      const sent = world.receiver.requestsTo(path).map(eventId);
       assert.deepEqual([sent.length, new Set(sent).size], [80, 80]);
-      assert.ok((world.receiver.most.get(path) ?? 0) <= 4);
+      assert.ok((world.receiver.maxInFlight.get(path) ?? 0) <= 4);
       // All of one millisecond, and in the order in which they were written.
-      const events = await world.ground.db.rows<{ seq: bigint; n: number }>(
+      const events = await world.fixture.db.rows<{ seq: bigint; n: number }>(
         `select seq, (data -> 'server' -> 'n')::int as n from events where customer_id = $1 order by seq`,
         [actor.customerId],
       );
@@ -156,14 +156,14 @@ describe('deliveries', () => {
     const actor = await world.customer();
     const path = freshPath();
     const hook = await world.webhook(actor, world.receiver.url(path));
-    await turn(world.service, 'webhooks', false);
+    await setSwitch(world.service, 'webhooks', false);
     await world.publish(actor);
-    await world.settle();
-    assert.deepEqual([world.receiver.to(path).length, await world.runner.nextDue()], [0, null]);
+    await world.runUntilIdle();
+    assert.deepEqual([world.receiver.requestsTo(path).length, await world.runner.nextDue()], [0, null]);
     assert.deepEqual(lines(await world.log(actor, hook)), [[1, 'pending', null]]);
-    await turn(world.service, 'webhooks', true);
-    await world.settle();
-    assert.equal(world.receiver.to(path).length, 1);
+    await setSwitch(world.service, 'webhooks', true);
+    await world.runUntilIdle();
+    assert.equal(world.receiver.requestsTo(path).length, 1);
   });
 
   it('under way are finished when the service stops, or sent again by the next one', async () => {
@@ -181,19 +181,19 @@ describe('deliveries', () => {
       ];
       await stopping.publish(actor);
       stopping.runner.start();
-      await Promise.all([stopping.receiver.count(slow, 1), stopping.receiver.count(dead, 1)]);
+      await Promise.all([stopping.receiver.waitForCount(slow, 1), stopping.receiver.waitForCount(dead, 1)]);
       const stopped = stopping.runner.stop();
       for (const answerNow of open) answerNow();
       await stopped;
       const [finished, given] = await Promise.all(hooks.map((hook) => stopping.log(actor, hook)));
       assert.deepEqual(lines(finished ?? []), [[1, 'delivered', 200]]);
       assert.deepEqual(lines(given ?? []), [[1, 'pending', null]]);
-      stopping.receiver.url(dead, answer(200));
-      await stopping.another().settle(10_000);
+      stopping.receiver.url(dead, respondWith(200));
+      await stopping.startRunner().runUntilIdle(10_000);
       const [again] = await Promise.all([stopping.log(actor, hooks[1] ?? { id: '' })]);
       assert.deepEqual(lines(again), [[1, 'delivered', 200]]);
       assert.equal(
-        new Set(stopping.receiver.to(dead).map((one) => one.headers['x-service-delivery-id'])).size,
+        new Set(stopping.receiver.requestsTo(dead).map((one) => one.headers['x-service-delivery-id'])).size,
         1,
       );
     } finally {

@@ -5,13 +5,13 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../../src/domain/context.ts';
 import { enqueueMail, type NewMail } from '../../src/domain/mail/enqueue.ts';
-import { turn } from '../../src/domain/switches/switch.ts';
-import { newId, newPublicNo } from '../../src/kernel/ids.ts';
+import { setSwitch } from '../../src/domain/switches/switch.ts';
+import { newId, newPublicNumber } from '../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import type { Mailer, MailOutcome, OutgoingMail } from '../../src/ports/mail.ts';
 import { insertCustomer } from '../../src/store/customers.ts';
-import { mailDuty } from '../../src/workers/mail.ts';
-import { type TestService, testService } from '../support/service.ts';
+import { mailJob } from '../../src/workers/mail.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
 
 /** Answers as it is told, and otherwise takes everything. */
 class ScriptedMailer implements Mailer {
@@ -40,7 +40,7 @@ describe('mails', () => {
   const email = () => `${customerId}@example.org`;
 
   before(async () => {
-    world = await testService();
+    world = await startTestService();
   });
   after(() => world.close());
   beforeEach(async () => {
@@ -54,7 +54,7 @@ describe('mails', () => {
     const id = newId(world.clock.now());
     await insertCustomer(world.db, {
       id,
-      publicNo: newPublicNo(),
+      publicNo: newPublicNumber(),
       email: `${id}@example.org`,
       emailKey: `${id}@example.org`,
       passwordHash: '',
@@ -73,7 +73,7 @@ describe('mails', () => {
     await world.db.transaction((tx) => enqueueMail(tx, mail, world.clock.now(), world.service.keys));
   }
 
-  const run = () => mailDuty(service).run();
+  const run = () => mailJob(service).run();
   const rows = () =>
     world.db.rows<Record<string, unknown>>(
       'select status, fault, attempts, due_at, data_sealed, to_address, sent_at from mails order by created_at, id',
@@ -116,7 +116,7 @@ describe('mails', () => {
     for (let attempt = 0; attempt < 9; attempt++) {
       mailer.answers.push(failing('unreachable'));
       assert.equal(await run(), 1);
-      const due = await mailDuty(service).nextDue();
+      const due = await mailJob(service).nextDue();
       assert.ok(due);
       waits.push((due.getTime() - world.clock.now().getTime()) / MINUTE_MS);
       world.clock.moveTo(due);
@@ -149,7 +149,7 @@ describe('mails', () => {
     assert.deepEqual(await statuses(), ['failed']);
     await queue();
     let attempts = 0;
-    for (let due = await mailDuty(service).nextDue(); due; due = await mailDuty(service).nextDue()) {
+    for (let due = await mailJob(service).nextDue(); due; due = await mailJob(service).nextDue()) {
       if (due > world.clock.now()) world.clock.moveTo(due);
       mailer.answers.push(failing('deferred'));
       attempts += await run();
@@ -175,11 +175,11 @@ describe('mails', () => {
 
   it('a holder who lost the lease gives nothing away', async () => {
     await queue();
-    const slow = mailDuty({ ...service, mailer });
+    const slow = mailJob({ ...service, mailer });
     mailer.answers.push(async (handOver) => {
       // Its lease ends while it connects, and another one sends the mail.
       await world.db.run(`update mails set leased_until = now() - interval '1 s'`);
-      assert.equal(await mailDuty(service).run(), 1);
+      assert.equal(await mailJob(service).run(), 1);
       return (await handOver()) ? { outcome: 'sent' } : { outcome: 'taken' };
     });
     await slow.run();
@@ -189,7 +189,7 @@ describe('mails', () => {
 
   it('several workers at once send each mail once', async () => {
     for (let mails = 0; mails < 20; mails++) await queue();
-    const workers = Array.from({ length: 4 }, () => mailDuty(service));
+    const workers = Array.from({ length: 4 }, () => mailJob(service));
     for (let done = 1; done > 0; ) {
       const counts = await Promise.all(workers.map((worker) => worker.run()));
       done = counts.reduce((sum, count) => sum + count, 0);
@@ -210,11 +210,11 @@ describe('mails', () => {
   });
 
   it('while the switch is off, mails are queued and nothing is planned', async () => {
-    await turn(service, 'mail', false);
+    await setSwitch(service, 'mail', false);
     await queue();
-    const duty = mailDuty(service);
+    const duty = mailJob(service);
     assert.deepEqual([await duty.run(), await duty.nextDue(), await duty.busy()], [0, null, false]);
-    await turn(service, 'mail', true);
+    await setSwitch(service, 'mail', true);
     assert.equal(await duty.busy(), true);
     assert.equal(await duty.run(), 1);
     assert.equal(mailer.received.length, 1);
@@ -256,7 +256,7 @@ describe('mails', () => {
 
   it('a service without a mailer drops what it cannot send', async () => {
     await queue();
-    await mailDuty({ ...service, mailer: null }).run();
+    await mailJob({ ...service, mailer: null }).run();
     assert.deepEqual(await statuses(), ['dropped']);
   });
 });

@@ -3,34 +3,34 @@ import { after, before, beforeEach, describe, it, mock } from 'node:test';
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { deploy } from '../../src/domain/servers/deploy.ts';
 import { findServer } from '../../src/store/servers.ts';
-import { operateDuty } from '../../src/workers/operate.ts';
-import { IN_FULL } from '../support/runs.ts';
-import { type TestService, testService } from '../support/service.ts';
+import { operateJob } from '../../src/workers/operate.ts';
+import { FULL_ONLY } from '../support/runs.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
 
-const WITHIN_MS = 15_000;
+const WAIT_MAX_MS = 15_000;
 /** What the duty may have in hand at once. */
-const AT_ONCE_MAX = 32;
+const CONCURRENT_MAX = 32;
 
 let world: TestService;
 let actor: CustomerActor;
 
 before(async () => {
-  world = await testService();
-  await world.stock.offer();
-  await world.stock.hosts([60]);
-  await world.stock.addresses(60);
+  world = await startTestService();
+  await world.fixtures.addPlans();
+  await world.fixtures.addHosts([60]);
+  await world.fixtures.addAddresses(60);
 });
 after(() => world.close());
 beforeEach(async () => {
   mock.restoreAll();
-  actor = await world.stock.customer(30_000n);
+  actor = await world.fixtures.addCustomer(30_000n);
 });
 
 async function order(): Promise<string> {
-  return (await deploy(world.service, actor, world.stock.order())).server.id;
+  return (await deploy(world.service, actor, world.fixtures.buildOrder())).server.id;
 }
 /** `ensure` of these servers waits until it is let go. */
-function slow(isSlow: (id: string) => boolean): { count(): number; letGo(): void } {
+function slow(isSlow: (id: string) => boolean): { count(): number; release(): void } {
   const { compute } = world.service;
   const ensure = compute.ensure.bind(compute);
   const gate = Promise.withResolvers<void>();
@@ -42,10 +42,10 @@ function slow(isSlow: (id: string) => boolean): { count(): number; letGo(): void
     }
     await ensure(spec);
   });
-  return { count: () => waiting, letGo: () => gate.resolve() };
+  return { count: () => waiting, release: () => gate.resolve() };
 }
 async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + WITHIN_MS;
+  const deadline = Date.now() + WAIT_MAX_MS;
   while (!(await holds())) {
     assert.ok(Date.now() < deadline, what);
     await new Promise((resolve) => setImmediate(resolve));
@@ -58,7 +58,7 @@ describe('a host that is slow to answer', () => {
     const late = await order();
     const made = slow((id) => id === late);
     let ended = false;
-    const run = operateDuty(world.service)
+    const run = operateJob(world.service)
       .run()
       .finally(() => {
         ended = true;
@@ -69,28 +69,28 @@ describe('a host that is slow to answer', () => {
     world.clock.advanceS(5);
     await until('the quick one is held up later', async () => (await status(quick)) === 'running');
     assert.deepEqual([await status(late), ended], ['provisioning', false]);
-    made.letGo();
+    made.release();
     assert.ok((await run) >= 3);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await status(late), 'running');
-    await world.sound();
+    await world.assertInvariants();
   });
 
-  it('does not make the duty take on more than it may have in hand', IN_FULL, async () => {
+  it('does not make the duty take on more than it may have in hand', FULL_ONLY, async () => {
     const all = new Set<string>();
-    for (let n = 0; n < AT_ONCE_MAX + 8; n++) all.add(await order());
+    for (let n = 0; n < CONCURRENT_MAX + 8; n++) all.add(await order());
     world.clock.advanceS(1);
     const made = slow((id) => all.has(id));
-    const run = operateDuty(world.service).run();
-    await until('not as many as may be', () => made.count() === AT_ONCE_MAX);
+    const run = operateJob(world.service).run();
+    await until('not as many as may be', () => made.count() === CONCURRENT_MAX);
     const claims = mock.method(world.db, 'rows');
     // Several looks later.
     await new Promise((resolve) => setTimeout(resolve, 600));
     assert.equal(claims.mock.callCount(), 0);
-    assert.equal(made.count(), AT_ONCE_MAX);
-    made.letGo();
+    assert.equal(made.count(), CONCURRENT_MAX);
+    made.release();
     await run;
-    await world.rest();
+    await world.runUntilIdle();
     for (const id of all) assert.equal(await status(id), 'running');
   });
 });

@@ -4,53 +4,53 @@ import type { CustomerActor } from '../../src/domain/context.ts';
 import { deploy } from '../../src/domain/servers/deploy.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import { findServer } from '../../src/store/servers.ts';
-import { operateDuty } from '../../src/workers/operate.ts';
-import { Runner } from '../../src/workers/runner.ts';
-import { type TestService, testService } from '../support/service.ts';
+import { operateJob } from '../../src/workers/operate.ts';
+import { JobRunner } from '../../src/workers/job-runner.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
 
 let world: TestService;
 let actor: CustomerActor;
 
 before(async () => {
-  world = await testService();
-  await world.stock.offer();
-  await world.stock.hosts([20, 20]);
-  await world.stock.addresses(40);
+  world = await startTestService();
+  await world.fixtures.addPlans();
+  await world.fixtures.addHosts([20, 20]);
+  await world.fixtures.addAddresses(40);
 });
 after(() => world.close());
 beforeEach(async () => {
-  actor = await world.stock.customer(20_000n);
+  actor = await world.fixtures.addCustomer(20_000n);
 });
 
-async function order(wanted: Parameters<typeof world.stock.order>[0] = {}): Promise<string> {
-  return (await deploy(world.service, actor, world.stock.order(wanted))).server.id;
+async function order(wanted: Parameters<typeof world.fixtures.buildOrder>[0] = {}): Promise<string> {
+  return (await deploy(world.service, actor, world.fixtures.buildOrder(wanted))).server.id;
 }
 const status = async (id: string) => (await findServer(world.db, id))?.status;
-const work = () => world.runner.runDue(Date.now() + 10_000);
+const runDueWork = () => world.runner.runDue(Date.now() + 10_000);
 
 describe('the work on servers', () => {
   it('is done once each, however many processes do it', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, () => order()));
     const runners = [0, 1, 2].map(() => {
-      const duty = operateDuty({ ...world.service });
-      return new Runner({ duties: [duty], pollMs: 1_000, log: world.service.log });
+      const duty = operateJob({ ...world.service });
+      return new JobRunner({ jobs: [duty], pollMs: 1_000, log: world.service.log });
     });
     for (let n = 0; n < 10; n++) {
       await Promise.all(runners.map((runner) => runner.runDue(Date.now() + 10_000)));
       world.clock.advanceS(1);
     }
     assert.deepEqual(new Set(await Promise.all(ids.map(status))), new Set(['running']));
-    const told = await world.events(actor.customerId);
+    const told = await world.eventTypes(actor.customerId);
     assert.equal(told.filter((type) => type === 'server.running').length, ids.length);
     assert.equal((await world.simulator.machines()).length, ids.length);
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('that fails in a way nobody foresaw is put off a little, and holds up nothing else', async () => {
     const stranger = new KeyRing(`gone:${Buffer.alloc(32).toString('base64')}`);
     const broken = await order({ rootPasswordSealed: stranger.seal('root password', 'x') });
     const whole = await order();
-    assert.ok(await work(), 'it spins');
+    assert.ok(await runDueWork(), 'it spins');
     assert.deepEqual([await status(broken), await status(whole)], ['provisioning', 'installing']);
     assert.deepEqual(
       await world.db.row('select due_at, lease_id from operations where server_id = $1', [broken]),
@@ -60,21 +60,21 @@ describe('the work on servers', () => {
       },
     );
     await world.db.run('update servers set root_password_sealed = null where id = $1', [broken]);
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual([await status(broken), await status(whole)], ['running', 'running']);
   });
 
   it('is under way while an install runs, and planned while it waits for longer', async () => {
-    const duty = operateDuty(world.service);
+    const duty = operateJob(world.service);
     assert.deepEqual([await duty.busy(), await duty.nextDue()], [false, null]);
     await order();
     assert.deepEqual([await duty.busy(), await duty.nextDue()], [true, world.clock.now()]);
-    await work();
+    await runDueWork();
     assert.equal(await duty.busy(), true);
     await world.db.run(`update operations set due_at = due_at + interval '2 minutes'`);
     assert.equal(await duty.busy(), false);
     assert.ok(((await duty.nextDue()) ?? 0) > world.clock.now());
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual([await duty.busy(), await duty.nextDue()], [false, null]);
   });
 
@@ -88,11 +88,11 @@ describe('the work on servers', () => {
     };
     await order();
     await world.faults.set({ driver: 'compute', operation: 'ensure', times: 1 });
-    const duty = operateDuty(service);
+    const duty = operateJob(service);
     await duty.run();
     assert.equal(wakes, 0);
     await duty.run();
     assert.equal(wakes, 1);
-    await world.rest();
+    await world.runUntilIdle();
   });
 });

@@ -3,27 +3,27 @@ import { after, before, describe, it } from 'node:test';
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
 import { deploy } from '../../src/domain/servers/deploy.ts';
 import { getMetrics } from '../../src/domain/servers/metrics.ts';
-import { showId } from '../../src/kernel/ids.ts';
+import { formatId } from '../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
-import type { Duty } from '../../src/workers/duty.ts';
-import { sampleDuty } from '../../src/workers/sample.ts';
-import { type TestService, testService } from '../support/service.ts';
+import type { Job } from '../../src/workers/job.ts';
+import { sampleJob } from '../../src/workers/sample.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
 
 describe('metrics', () => {
   let world: TestService;
   let actor: CustomerActor;
   let service: Service;
-  let duty: Duty;
+  let duty: Job;
   /** What the driver was asked for: how many machines, and from when. */
   const asked: [ids: number, since: Date][] = [];
 
   before(async () => {
-    world = await testService();
-    await world.stock.offer();
-    await world.stock.hosts([40]);
-    await world.stock.addresses(40);
-    actor = await world.stock.customer(100_000n);
+    world = await startTestService();
+    await world.fixtures.addPlans();
+    await world.fixtures.addHosts([40]);
+    await world.fixtures.addAddresses(40);
+    actor = await world.fixtures.addCustomer(100_000n);
     const compute = Object.create(world.service.compute, {
       sample: {
         value: (ids: readonly string[], since: Date) => {
@@ -33,13 +33,13 @@ describe('metrics', () => {
       },
     });
     service = { ...world.service, compute };
-    duty = sampleDuty(service);
+    duty = sampleJob(service);
   });
   after(() => world.close());
 
   async function order(): Promise<string> {
-    const { server } = await deploy(world.service, actor, world.stock.order());
-    return showId('server', server.id);
+    const { server } = await deploy(world.service, actor, world.fixtures.buildOrder());
+    return formatId('server', server.id);
   }
   async function run(): Promise<void> {
     while ((await duty.run()) > 0);
@@ -52,7 +52,7 @@ describe('metrics', () => {
     const id = await order();
     await run();
     assert.deepEqual(asked, []);
-    await world.rest();
+    await world.runUntilIdle();
     await run();
     const { series, ...about } = await metrics(id);
     assert.deepEqual(about, {
@@ -90,7 +90,7 @@ describe('metrics', () => {
 
   it('have no gap after hours in which nobody read them, or the driver failed', async () => {
     const id = await order();
-    await world.rest();
+    await world.runUntilIdle();
     await run();
     const [begun = 0] = await hours(id);
     await world.faults.set({ driver: 'compute', operation: 'sample', times: 3 });
@@ -107,21 +107,21 @@ describe('metrics', () => {
 
   it('of thirty servers after a year are of the last 30 days, read once and in batches', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, order));
-    await world.rest();
+    await world.runUntilIdle();
     await run();
     asked.length = 0;
     world.clock.advanceS(365 * 86_400);
     await run();
-    const earliest = now() - LIMITS.metricsDays * DAY_MS;
+    const earliest = now() - LIMITS.metricsRetentionDays * DAY_MS;
     assert.deepEqual(asked.map(([count]) => count).toSorted(), [25, 7]);
     assert.ok(asked.every(([, since]) => since.getTime() === earliest));
     for (const id of ids.slice(0, 3)) {
       const seen = await hours(id);
-      assert.equal(seen.length, LIMITS.metricsDays * 24);
+      assert.equal(seen.length, LIMITS.metricsRetentionDays * 24);
       assert.ok(seen.every((at) => at >= earliest && at <= now()));
     }
     world.clock.advanceS(86_400);
-    assert.equal((await hours(ids[0] ?? '')).length, (LIMITS.metricsDays - 1) * 24);
+    assert.equal((await hours(ids[0] ?? '')).length, (LIMITS.metricsRetentionDays - 1) * 24);
   });
 
   it('of a server that goes in the meantime are nobody’s', async () => {
@@ -138,7 +138,7 @@ describe('metrics', () => {
       },
     });
     const servers = await world.db.row<{ count: bigint }>('select count(*) from servers');
-    await sampleDuty({ ...service, compute: gone }).run();
+    await sampleJob({ ...service, compute: gone }).run();
     const left = await world.db.row<{ servers: bigint; sampled: bigint }>(
       'select (select count(*) from servers) as servers, count(distinct server_id) as sampled from metrics',
     );

@@ -4,14 +4,14 @@ import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:t
 import { newId } from '../../src/kernel/ids.ts';
 import { releaseAllLeases } from '../../src/store/operations.ts';
 import { claimTasks, delayTask, enqueueTask, finishTask, type TaskRow } from '../../src/store/tasks.ts';
-import { tasksDuty } from '../../src/workers/tasks.ts';
-import { type TestService, testService } from '../support/service.ts';
+import { tasksJob } from '../../src/workers/tasks.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
 
 let world: TestService;
 let subject: string;
 
 before(async () => {
-  world = await testService({ poolSize: 12 });
+  world = await startTestService({ poolSize: 12 });
 });
 after(() => world.close());
 beforeEach(() => {
@@ -26,8 +26,8 @@ const enqueue = (id = subject) =>
   enqueueTask(world.db, { kind: 'snapshot', subject: id, now: world.clock.now() });
 const claim = (limit = 100, leaseS = 30) =>
   claimTasks(world.db, { leaseId: newId(new Date()), now: world.clock.now(), leaseS, limit });
-const left = () => world.db.rows('select kind, subject, revision, attempts, lease_id from tasks');
-const duty = () => tasksDuty(world.service);
+const remainingTasks = () => world.db.rows('select kind, subject, revision, attempts, lease_id from tasks');
+const createJob = () => tasksJob(world.service);
 const removing = (answer: (id: string) => Promise<void>) =>
   mock.method(world.service.compute, 'removeSnapshot', answer);
 
@@ -89,7 +89,7 @@ describe('a task', () => {
     assert.equal(await finishTask(world.db, stale), false);
     assert.equal(await delayTask(world.db, stale, { dueAt: new Date(), attempts: 1 }), false);
     assert.ok(await finishTask(world.db, task));
-    assert.deepEqual(await left(), []);
+    assert.deepEqual(await remainingTasks(), []);
   });
 
   it('is free again when a process that is alone ends all leases', async () => {
@@ -104,14 +104,14 @@ describe('the duty of tasks', () => {
   it('carries out what is due, and is at rest then', async () => {
     const remove = removing(async () => undefined);
     await enqueue();
-    assert.equal(await duty().run(), 1);
+    assert.equal(await createJob().run(), 1);
     assert.deepEqual(
       remove.mock.calls.map((call) => call.arguments),
       [[subject]],
     );
-    assert.deepEqual(await left(), []);
-    assert.equal(await duty().run(), 0);
-    assert.deepEqual([await duty().busy(), await duty().nextDue()], [false, null]);
+    assert.deepEqual(await remainingTasks(), []);
+    assert.equal(await createJob().run(), 0);
+    assert.deepEqual([await createJob().busy(), await createJob().nextDue()], [false, null]);
   });
 
   it('tries again after 1, 2, 4 … 30 seconds, and is busy while that is soon', async () => {
@@ -121,18 +121,18 @@ describe('the duty of tasks', () => {
     await enqueue();
     const waits: number[] = [];
     for (let n = 0; n < 7; n++) {
-      assert.equal(await duty().run(), 1);
-      const due = (await duty().nextDue()) ?? assert.fail('it was given up');
+      assert.equal(await createJob().run(), 1);
+      const due = (await createJob().nextDue()) ?? assert.fail('it was given up');
       const waitMs = due.getTime() - world.clock.now().getTime();
       waits.push(waitMs / 1_000);
-      assert.equal(await duty().busy(), waitMs < 1_500);
-      assert.equal(await duty().run(), 0, 'not before its time');
+      assert.equal(await createJob().busy(), waitMs < 1_500);
+      assert.equal(await createJob().run(), 0, 'not before its time');
       world.clock.moveTo(due);
     }
     assert.deepEqual(waits, [1, 2, 4, 8, 16, 30, 30]);
     remove.mock.restore();
-    assert.equal(await duty().run(), 1);
-    assert.deepEqual(await left(), []);
+    assert.equal(await createJob().run(), 1);
+    assert.deepEqual(await remainingTasks(), []);
   });
 
   it('runs once more what was asked for again meanwhile', async () => {
@@ -142,11 +142,11 @@ describe('the duty of tasks', () => {
       again = false;
     });
     await enqueue();
-    await duty().run();
-    assert.equal((await left()).length, 1);
-    await duty().run();
+    await createJob().run();
+    assert.equal((await remainingTasks()).length, 1);
+    await createJob().run();
     assert.equal(remove.mock.callCount(), 2);
-    assert.deepEqual(await left(), []);
+    assert.deepEqual(await remainingTasks(), []);
   });
 
   it('runs once more what it overslept: it may have acted after another', async () => {
@@ -157,24 +157,24 @@ describe('the duty of tasks', () => {
       await world.db.run('delete from tasks');
     });
     await enqueue();
-    await duty().run();
-    await duty().run();
+    await createJob().run();
+    await createJob().run();
     assert.equal(remove.mock.callCount(), 2);
-    assert.deepEqual(await left(), []);
+    assert.deepEqual(await remainingTasks(), []);
   });
 
   it('does not wait for one that is slow with those that are not', async () => {
     const slow = Promise.withResolvers<void>();
     removing((id) => (id === subject ? slow.promise : Promise.resolve()));
     await enqueue();
-    const running = duty().run();
+    const running = createJob().run();
     const deadline = Date.now() + 5_000;
-    while ((await left())[0] === undefined || !(await duty().busy())) assert.ok(Date.now() < deadline);
+    while ((await remainingTasks())[0] === undefined || !(await createJob().busy())) assert.ok(Date.now() < deadline);
     for (let n = 0; n < 20; n++) await enqueue(newId(new Date()));
-    while ((await left()).length > 1) assert.ok(Date.now() < deadline, 'the others wait');
-    assert.equal(await duty().busy(), true);
+    while ((await remainingTasks()).length > 1) assert.ok(Date.now() < deadline, 'the others wait');
+    assert.equal(await createJob().busy(), true);
     slow.resolve();
     assert.equal(await running, 21);
-    assert.deepEqual(await left(), []);
+    assert.deepEqual(await remainingTasks(), []);
   });
 });

@@ -4,7 +4,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
 import type { Database } from '../../src/kernel/sql.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
-import { watchDuty } from '../../src/workers/watch.ts';
+import { watchJob } from '../../src/workers/watch.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;
@@ -24,39 +24,39 @@ async function coin() {
 }
 
 /** An invoice that cannot be settled until it is mended. */
-async function broken(): Promise<{ topup: TopupRow; mend(): Promise<number> }> {
-  const topup = await world.invoice(100);
+async function createBrokenInvoice(): Promise<{ topup: TopupRow; repair(): Promise<number> }> {
+  const topup = await world.createInvoice(100);
   const { customer_id: id } = topup;
   await world.db.run('delete from balances where customer_id = $1', [id]);
-  return { topup, mend: () => world.db.run('insert into balances (customer_id) values ($1)', [id]) };
+  return { topup, repair: () => world.db.run('insert into balances (customer_id) values ($1)', [id]) };
 }
 
 test('one invoice that cannot be settled keeps back no other, nor the chain, and is settled once it can be', async () => {
   world.btc.terse = true;
-  const { topup, mend } = await broken();
-  const sound = await world.invoice(100);
-  const waiting = await world.invoice(100);
+  const { topup, repair } = await createBrokenInvoice();
+  const sound = await world.createInvoice(100);
+  const waiting = await world.createInvoice(100);
   world.btc.pay(waiting.deposit_address, 200_000n);
-  await world.settle();
+  await world.runUntilIdle();
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.pay(sound.deposit_address, 200_000n);
   world.btc.mine();
   const cursor = (await coin())?.cursor;
-  await world.watch.run();
-  assert.equal((await world.topup(sound)).status, 'credited');
-  assert.equal((await world.topup(waiting)).status, 'credited');
+  await world.watchJob.run();
+  assert.equal((await world.reloadTopup(sound)).status, 'credited');
+  assert.equal((await world.reloadTopup(waiting)).status, 'credited');
   assert.notEqual((await coin())?.cursor, cursor);
-  assert.equal(await world.watch.busy(), true, 'that is a failure, and no rest');
+  assert.equal(await world.watchJob.busy(), true, 'that is a failure, and no rest');
   const [noted] = await world.deposits(topup);
   assert.deepEqual([noted?.state, noted?.credited_cents], ['mempool', null]);
-  await mend();
-  await world.settle();
-  assert.equal((await world.topup(topup)).status, 'credited');
+  await repair();
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(topup)).status, 'credited');
   assert.equal((await coin())?.failures, 0);
 });
 
 test('what cannot even be noted of an invoice that cannot be settled keeps the cursor', async () => {
-  const { topup, mend } = await broken();
+  const { topup, repair } = await createBrokenInvoice();
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
   const cursor = (await coin())?.cursor;
@@ -66,31 +66,31 @@ test('what cannot even be noted of an invoice that cannot be settled keeps the c
     run: (text, values) => world.db.run(text, values),
     transaction: () => Promise.reject(new Error('no transaction now')),
   };
-  await watchDuty({ ...world.service, db } as Service, { retryFirstMs: 1 }).run();
+  await watchJob({ ...world.service, db } as Service, { retryInitialMs: 1 }).run();
   assert.equal((await coin())?.cursor, cursor);
   assert.deepEqual(await world.deposits(topup), []);
-  await mend();
-  await world.settle();
-  assert.equal((await world.topup(topup)).status, 'credited');
+  await repair();
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(topup)).status, 'credited');
 });
 
 test('while a chain is not read whole, a page of what waits longest is asked for; then all', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   for (let n = 0; n < 450; n++) world.btc.pay(topup.deposit_address, 1n);
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal((await world.deposits(topup)).length, 450);
   world.btc.terse = true;
   world.btc.pollBlocks = 1;
   world.btc.mine(2);
   world.btc.rechecks.length = 0;
-  await world.watch.run();
+  await world.watchJob.run();
   assert.deepEqual(
     world.btc.rechecks.map((keys) => keys.length),
     [200],
   );
   world.btc.rechecks.length = 0;
-  await world.watch.run();
+  await world.watchJob.run();
   const asked = world.btc.rechecks.flat();
   assert.ok(world.btc.rechecks.every((keys) => keys.length <= 200));
   const keys = (await world.deposits(topup)).map(({ key }) => key);
@@ -103,21 +103,21 @@ test('what a driver remembers of what it told moves on once all of that is kept,
   const poll = world.btc.poll.bind(world.btc);
   world.btc.poll = async (from) => ({
     ...(await poll(from)),
-    keep: async () => {
+    commit: async () => {
       kept.push((await coin())?.cursor);
     },
   });
   world.btc.terse = true;
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
-  await world.settle();
+  await world.runUntilIdle();
   kept.length = 0;
   world.btc.mine();
   world.btc.failures.recheck = 1;
-  await world.watch.run();
+  await world.watchJob.run();
   assert.deepEqual(kept, [], 'not all of it was heard');
-  await world.settle();
+  await world.runUntilIdle();
   const cursor = (await coin())?.cursor;
   assert.ok(kept.length > 0);
   assert.ok(kept.every((at) => at === cursor));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Logger } from '../../src/kernel/logger.ts';
-import { watchDuty } from '../../src/workers/watch.ts';
+import { watchJob } from '../../src/workers/watch.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;
@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => world.close());
 beforeEach(async () => {
-  await world.settle();
+  await world.runUntilIdle();
   world.btc.polls.length = 0;
   world.eth.polls.length = 0;
   world.btc.rechecks.length = 0;
@@ -33,85 +33,85 @@ async function waitUntil(holds: () => boolean): Promise<void> {
 }
 
 test('a coin without an invoice is not polled', async () => {
-  await world.invoice(100, 'BTC');
-  await world.watch.run();
+  await world.createInvoice(100, 'BTC');
+  await world.watchJob.run();
   assert.equal(world.btc.polls.length, 1);
   assert.equal(world.eth.polls.length, 0);
 });
 
 test('every run polls, from where the last one ended, and returns 0 when nothing changed', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
-  assert.equal(await world.watch.run(), 1);
+  assert.equal(await world.watchJob.run(), 1);
   const read = (await coin('BTC'))?.cursor;
-  assert.equal(await world.watch.run(), 0);
-  assert.equal(await world.watch.run(), 0);
+  assert.equal(await world.watchJob.run(), 0);
+  assert.equal(await world.watchJob.run(), 0);
   assert.deepEqual(world.btc.polls.slice(1), [read, read]);
   assert.equal((await coin('BTC'))?.lease_id, null);
-  assert.equal(await world.watch.busy(), false);
-  assert.equal(await world.watch.nextDue(), null);
+  assert.equal(await world.watchJob.busy(), false);
+  assert.equal(await world.watchJob.nextDue(), null);
 });
 
 test('payments in a block are asked for only when the chain moved', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   const key = world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
-  await world.settle();
-  world.btc.hushed.add(key);
-  await world.watch.run();
+  await world.runUntilIdle();
+  world.btc.hiddenKeys.add(key);
+  await world.watchJob.run();
   assert.equal(world.btc.rechecks.length, 0);
   world.btc.mine();
-  await world.watch.run();
+  await world.watchJob.run();
   assert.ok(world.btc.rechecks.some((keys) => keys.includes(key)));
-  world.btc.hushed.clear();
+  world.btc.hiddenKeys.clear();
 });
 
 test('a node that fails delays its own coin only, and is tried again', async () => {
-  const btc = await world.invoice(100);
-  const eth = await world.invoice(100, 'ETH');
+  const btc = await world.createInvoice(100);
+  const eth = await world.createInvoice(100, 'ETH');
   world.btc.pay(btc.deposit_address, 200_000n);
   world.btc.mine();
   world.eth.pay(eth.deposit_address, eth.deposit_units);
   world.eth.mine(30);
   world.btc.failures.poll = 3;
-  assert.equal(await world.watch.run(), 1);
-  assert.equal((await world.topup(eth)).status, 'credited');
+  assert.equal(await world.watchJob.run(), 1);
+  assert.equal((await world.reloadTopup(eth)).status, 'credited');
   assert.equal((await coin('BTC'))?.failures, 1);
-  assert.equal(await world.watch.busy(), true);
-  await world.settle();
-  assert.equal((await world.topup(btc)).status, 'credited');
+  assert.equal(await world.watchJob.busy(), true);
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(btc)).status, 'credited');
   assert.equal((await coin('BTC'))?.failures, 0);
 });
 
 test('a failed question about a payment keeps the cursor, not what the poll told', async () => {
-  const silent = await world.invoice(100);
-  world.btc.hushed.add(world.btc.pay(silent.deposit_address, 200_000n));
-  world.btc.hushed.clear();
-  await world.settle();
+  const silent = await world.createInvoice(100);
+  world.btc.hiddenKeys.add(world.btc.pay(silent.deposit_address, 200_000n));
+  world.btc.hiddenKeys.clear();
+  await world.runUntilIdle();
   const [deposit] = await world.deposits(silent);
-  world.btc.hushed.add(deposit?.key ?? '');
-  const told = await world.invoice(100);
+  world.btc.hiddenKeys.add(deposit?.key ?? '');
+  const told = await world.createInvoice(100);
   world.btc.pay(told.deposit_address, 200_000n);
   world.btc.mine();
   const cursor = (await coin('BTC'))?.cursor;
   world.btc.failures.recheck = 1;
-  await world.watch.run();
-  assert.equal((await world.topup(told)).status, 'credited');
+  await world.watchJob.run();
+  assert.equal((await world.reloadTopup(told)).status, 'credited');
   assert.equal((await coin('BTC'))?.cursor, cursor);
-  await world.settle();
-  assert.equal((await world.topup(silent)).status, 'credited');
-  world.btc.hushed.clear();
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(silent)).status, 'credited');
+  world.btc.hiddenKeys.clear();
 });
 
 test('a node that does not answer is given up on', async () => {
-  const topup = await world.invoice(100, 'ETH');
+  const topup = await world.createInvoice(100, 'ETH');
   world.eth.pay(topup.deposit_address, topup.deposit_units);
   world.eth.mine(30);
   let answer = () => {};
   world.btc.duringPoll = () => new Promise((resolve) => (answer = resolve));
-  await watchDuty(world.service, { driverTimeoutMs: 50, retryFirstMs: 1, patienceMs: 10_000 }).run();
-  assert.equal((await world.topup(topup)).status, 'credited');
+  await watchJob(world.service, { driverTimeoutMs: 50, retryInitialMs: 1, runWaitMaxMs: 10_000 }).run();
+  assert.equal((await world.reloadTopup(topup)).status, 'credited');
   assert.equal((await coin('BTC'))?.failures, 1);
   answer();
   world.btc.duringPoll = async () => undefined;
@@ -121,16 +121,16 @@ test('a coin that is slow keeps back no other: it is read on beside the next run
   timeout: 10_000,
 }, async () => {
   const { promise, resolve: answer } = Promise.withResolvers<void>();
-  const first = await world.invoice(100, 'ETH');
-  const slow = await world.invoice(100);
+  const first = await world.createInvoice(100, 'ETH');
+  const slow = await world.createInvoice(100);
   world.btc.pay(slow.deposit_address, 200_000n);
   world.btc.mine();
   world.btc.duringPoll = () => promise;
-  const watch = watchDuty(world.service, { patienceMs: 50 });
-  for (const topup of [first, await world.invoice(100, 'ETH')]) {
+  const watch = watchJob(world.service, { runWaitMaxMs: 50 });
+  for (const topup of [first, await world.createInvoice(100, 'ETH')]) {
     world.eth.pay(topup.deposit_address, topup.deposit_units);
     world.eth.mine(30);
-    while ((await world.topup(topup)).status !== 'credited') assert.ok((await watch.run()) >= 1);
+    while ((await world.reloadTopup(topup)).status !== 'credited') assert.ok((await watch.run()) >= 1);
   }
   assert.equal(world.btc.polls.length, 1);
   assert.ok((await watch.run()) >= 1);
@@ -138,19 +138,19 @@ test('a coin that is slow keeps back no other: it is read on beside the next run
   world.btc.duringPoll = async () => undefined;
   answer();
   while ((await watch.run()) > 0 || (await watch.busy()));
-  assert.equal((await world.topup(slow)).status, 'credited');
+  assert.equal((await world.reloadTopup(slow)).status, 'credited');
 });
 
 test('each coin has a lease of its own', async () => {
-  await world.invoice(100);
-  await world.invoice(100, 'ETH');
+  await world.createInvoice(100);
+  await world.createInvoice(100, 'ETH');
   const leases: unknown[] = [];
   world.btc.duringPoll = async () => {
     world.btc.duringPoll = async () => undefined;
     leases.push((await coin('BTC'))?.lease_id, (await coin('ETH'))?.lease_id);
   };
   world.eth.duringPoll = () => waitUntil(() => leases.length === 2);
-  await world.watch.run();
+  await world.watchJob.run();
   world.eth.duringPoll = async () => undefined;
   assert.ok(leases[0] && leases[1]);
   assert.notEqual(leases[0], leases[1]);
@@ -158,8 +158,8 @@ test('each coin has a lease of its own', async () => {
 });
 
 test('a process that finds all coins under way elsewhere comes back less and less often', async () => {
-  await world.invoice(100);
-  const other = watchDuty(world.service);
+  await world.createInvoice(100);
+  const other = watchJob(world.service);
   let waitedMs = 0;
   world.btc.duringPoll = async () => {
     world.btc.duringPoll = async () => undefined;
@@ -167,36 +167,36 @@ test('a process that finds all coins under way elsewhere comes back less and les
     for (let n = 0; n < 4; n++) assert.ok((await other.run()) >= 1);
     waitedMs = performance.now() - begunAt;
   };
-  await world.watch.run();
+  await world.watchJob.run();
   assert.ok(waitedMs > 350, `${waitedMs} ms`);
 });
 
 test('why a chain could not be read is logged', async () => {
-  await world.invoice(100);
+  await world.createInvoice(100);
   const warned: { err?: unknown; coin?: unknown }[] = [];
   const log = { warn: (line: object) => warned.push(line) } as unknown as Logger;
   world.btc.failures.poll = 1;
-  await watchDuty({ ...world.service, log }, { retryFirstMs: 1 }).run();
+  await watchJob({ ...world.service, log }, { retryInitialMs: 1 }).run();
   assert.equal(warned.length, 1);
   assert.equal(warned[0]?.coin, 'BTC');
   assert.ok(warned[0]?.err instanceof Error);
 });
 
 test('a coin that another process reads is left to it, and that is no rest', async () => {
-  await world.invoice(100);
-  const { run: other } = watchDuty(world.service);
+  await world.createInvoice(100);
+  const { run: other } = watchJob(world.service);
   let meanwhile = -1;
   world.btc.duringPoll = async () => {
     world.btc.duringPoll = async () => undefined;
     meanwhile = await other();
   };
-  await world.watch.run();
+  await world.watchJob.run();
   assert.ok(meanwhile >= 1);
   assert.equal(world.btc.polls.length, 1);
 });
 
 test('a process that lost its lease writes nothing of what it saw', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
   const cursor = (await coin('BTC'))?.cursor;
@@ -204,16 +204,16 @@ test('a process that lost its lease writes nothing of what it saw', async () => 
     world.btc.duringPoll = async () => undefined;
     await world.db.run(`update coins set lease_id = gen_random_uuid() where code = 'BTC'`);
   };
-  assert.ok((await world.watch.run()) >= 1);
+  assert.ok((await world.watchJob.run()) >= 1);
   assert.deepEqual(await world.deposits(topup), []);
   assert.equal((await coin('BTC'))?.cursor, cursor);
   await world.db.run(`update coins set lease_id = null, leased_until = null`);
-  await world.settle();
-  assert.equal((await world.topup(topup)).status, 'credited');
+  await world.runUntilIdle();
+  assert.equal((await world.reloadTopup(topup)).status, 'credited');
 });
 
 test('a process that reads for long keeps its coin', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
   const until = async () =>
@@ -224,25 +224,25 @@ test('a process that reads for long keeps its coin', async () => {
     const deadline = Date.now() + 5_000;
     while ((await until())?.getTime() === first?.getTime()) assert.ok(Date.now() < deadline);
   };
-  await watchDuty(world.service, { leaseMs: 60, patienceMs: 10_000 }).run();
-  assert.equal((await world.topup(topup)).status, 'credited');
+  await watchJob(world.service, { leaseMs: 60, runWaitMaxMs: 10_000 }).run();
+  assert.equal((await world.reloadTopup(topup)).status, 'credited');
 });
 
 test('a lease that ran out is taken over', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   await world.db.run(
     `update coins set lease_id = gen_random_uuid(), leased_until = clock_timestamp() - interval '1 ms'`,
   );
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
-  await world.watch.run();
-  assert.equal((await world.topup(topup)).status, 'credited');
+  await world.watchJob.run();
+  assert.equal((await world.reloadTopup(topup)).status, 'credited');
 });
 
 test('two processes that read at the same time credit once', async () => {
-  const topups = await Promise.all(Array.from({ length: 8 }, () => world.invoice(100)));
+  const topups = await Promise.all(Array.from({ length: 8 }, () => world.createInvoice(100)));
   for (const topup of topups) world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
-  await Promise.all([world.settle(), world.settle(), world.settle()]);
+  await Promise.all([world.runUntilIdle(), world.runUntilIdle(), world.runUntilIdle()]);
   for (const topup of topups) assert.equal(await world.balance(topup), 13_000n);
 });

@@ -4,71 +4,71 @@ import { createHmac } from 'node:crypto';
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
 import { recordEvent } from '../../src/domain/record.ts';
 import { createWebhook } from '../../src/domain/webhooks/create.ts';
-import { listDeliveries } from '../../src/domain/webhooks/log.ts';
+import { listDeliveries } from '../../src/domain/webhooks/delivery-log.ts';
 import { HttpsSender } from '../../src/drivers/webhooks/https.ts';
-import { readId } from '../../src/kernel/ids.ts';
+import { parseId } from '../../src/kernel/ids.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import type { EventType } from '../../src/spec/events.ts';
 import type { Delivery } from '../../src/spec/schemas/delivery.ts';
 import type { CreatedWebhook, CreateWebhook } from '../../src/spec/schemas/webhook.ts';
-import { deliverDuty } from '../../src/workers/deliver.ts';
-import { fanOutDuty } from '../../src/workers/fan-out.ts';
-import { Runner } from '../../src/workers/runner.ts';
-import { type Received, Receiver } from '../support/receiver.ts';
-import { type TestService, testService } from '../support/service.ts';
+import { deliverJob } from '../../src/workers/deliver.ts';
+import { fanOutJob } from '../../src/workers/fan-out.ts';
+import { JobRunner } from '../../src/workers/job-runner.ts';
+import { type ReceivedRequest, WebhookReceiver } from '../support/webhook-receiver.ts';
+import { type TestService, startTestService } from '../support/test-service.ts';
 
-const REST_MAX_MS = 30_000;
+const IDLE_MAX_MS = 30_000;
 /** An honest receiver on a busy machine answers in it. */
 const TIMEOUT_MS = 1_000;
 
 export interface WebhookWorld {
-  readonly ground: TestService;
+  readonly fixture: TestService;
   readonly service: Service;
-  readonly receiver: Receiver;
-  readonly runner: Runner;
+  readonly receiver: WebhookReceiver;
+  readonly runner: JobRunner;
   /** The duties of another process on the same database. */
-  another(): Runner;
+  startRunner(): JobRunner;
   customer(): Promise<CustomerActor>;
   webhook(actor: CustomerActor, url: string, more?: Partial<CreateWebhook>): Promise<CreatedWebhook>;
   publish(actor: CustomerActor, count?: number, type?: EventType): Promise<void>;
   /** Lets all that is due now be sent. */
-  settle(): Promise<void>;
+  runUntilIdle(): Promise<void>;
   log(actor: CustomerActor, webhook: { readonly id: string }): Promise<Delivery[]>;
   close(): Promise<void>;
 }
 
 export async function webhookWorld({ timeoutMs = TIMEOUT_MS, poolSize = 8 } = {}): Promise<WebhookWorld> {
-  const ground = await testService({ poolSize });
-  const receiver = await Receiver.start();
-  const settings = { ...ground.service.settings, webhookAllowLoopback: true };
-  let runner: Runner;
-  const service: Service = { ...ground.service, settings, wake: () => runner.wake() };
-  const runners: Runner[] = [];
-  const start = (): Runner => {
+  const fixture = await startTestService({ poolSize });
+  const receiver = await WebhookReceiver.start();
+  const settings = { ...fixture.service.settings, webhookAllowLoopback: true };
+  let runner: JobRunner;
+  const service: Service = { ...fixture.service, settings, wake: () => runner.wake() };
+  const runners: JobRunner[] = [];
+  const start = (): JobRunner => {
     const ca = receiver.authority.cert;
     const sender = new HttpsSender({ timeoutMs, allowLoopback: true, ca });
-    const duties = [fanOutDuty(service), deliverDuty(service, sender, { stopMs: 300 })];
-    const started = new Runner({ duties, pollMs: 50, log: createLogger('silent') });
+    const jobs = [fanOutJob(service), deliverJob(service, sender, { stopMs: 300 })];
+    const started = new JobRunner({ jobs, pollMs: 50, log: createLogger('silent') });
     runners.push(started);
     return started;
   };
   runner = start();
   const world: WebhookWorld = {
-    ground,
+    fixture,
     service,
     receiver,
     runner,
-    another: start,
-    customer: () => ground.stock.customer(),
+    startRunner: start,
+    customer: () => fixture.fixtures.addCustomer(),
     webhook: (actor, url, more = {}) => createWebhook(service, actor, { url, events: ['*'], ...more }),
     publish: async ({ customerId }, count = 1, type = 'server.running') => {
-      const now = ground.clock.now();
+      const now = fixture.clock.now();
       for (let n = 0; n < count; n++) {
-        await recordEvent(ground.db, { customerId, type, object: { id: 'srv_x', n } }, now);
+        await recordEvent(fixture.db, { customerId, type, object: { id: 'srv_x', n } }, now);
       }
     },
-    settle: async () => {
-      assert.ok(await runner.settle(REST_MAX_MS), 'webhooks do not come to rest');
+    runUntilIdle: async () => {
+      assert.ok(await runner.runUntilIdle(IDLE_MAX_MS), 'webhooks do not come to rest');
     },
     log: async (actor, webhook) => {
       const page = { filter: {}, sort: 'created_at', descending: false, after: null, size: 1_000 };
@@ -77,22 +77,22 @@ export async function webhookWorld({ timeoutMs = TIMEOUT_MS, poolSize = 8 } = {}
     close: async () => {
       for (const one of runners) await one.stop();
       await receiver.stop();
-      await ground.close();
+      await fixture.close();
     },
   };
   return world;
 }
 
 export function stored(webhook: { readonly id: string }): string {
-  return readId('webhook', webhook.id) ?? assert.fail('no id of a webhook');
+  return parseId('webhook', webhook.id) ?? assert.fail('no id of a webhook');
 }
 
-export const eventId = (one: Received): string => JSON.parse(one.body).id;
+export const eventId = (one: ReceivedRequest): string => JSON.parse(one.body).id;
 /** Of each attempt: number, status, and what was answered or why nothing was. */
 export const lines = (log: readonly Delivery[]) =>
   log.map(({ attempt, status, http_status, error }) => [attempt, status, http_status ?? error]);
 
-export function assertSigned(one: Received, secret: string): void {
+export function assertSigned(one: ReceivedRequest, secret: string): void {
   const [, t = '', v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(one.headers['x-service-signature'])) ?? [];
   assert.ok(Math.abs(Number(t) - Date.now() / 1_000) < 10, `t is ${t}`);
   assert.equal(v1, createHmac('sha256', secret).update(`${t}.${one.body}`).digest('hex'));

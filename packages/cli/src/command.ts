@@ -6,7 +6,7 @@ import type { Output } from './output/output.ts';
 import type { Interrupt } from './terminal/interrupt.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-type Values<Kinds> = {
+type ParsedValues<Kinds> = {
   readonly [Name in keyof Kinds]: Kinds[Name] extends Option<infer T> | Argument<infer T> ? T : never;
 };
 // biome-ignore lint/suspicious/noExplicitAny: of any command; each one's own types are checked where its row is written.
@@ -41,14 +41,14 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
   /** More, in full sentences, below the usage. */
   readonly help?: string;
   /** The operations of the contract that it calls, the one that it is for first. */
-  readonly does: readonly OperationId[];
+  readonly operations: readonly OperationId[];
   readonly args?: A;
   readonly options?: O;
   /** Of what it prints: `-o columns=` is checked before anything is done, and help and completion name them. */
   readonly columns?: readonly Column<Any>[];
   /** A whole command line; shown in help and in the API's reference, and run by a test. */
   readonly example: string;
-  readonly run: (context: Context, given: Values<A> & Values<O>) => Promise<void>;
+  readonly run: (context: Context, given: ParsedValues<A> & ParsedValues<O>) => Promise<void>;
 }
 
 // biome-ignore lint/complexity/noBannedTypes: no arguments and no options unless the row says so.

@@ -34,7 +34,7 @@ export const EXIT_CODES = {
 } as const;
 export type ExitName = keyof typeof EXIT_CODES;
 
-const OF_API_CODE: Readonly<Record<ErrorCode, ExitName>> = {
+const EXIT_BY_API_CODE: Readonly<Record<ErrorCode, ExitName>> = {
   invalid_request: 'refused',
   unauthenticated: 'signed_out',
   forbidden_scope: 'forbidden',
@@ -48,7 +48,7 @@ const OF_API_CODE: Readonly<Record<ErrorCode, ExitName>> = {
 };
 
 /** For codes that are younger than this command. */
-const OF_STATUS: Readonly<Record<number, ExitName>> = {
+const EXIT_BY_STATUS: Readonly<Record<number, ExitName>> = {
   401: 'signed_out',
   403: 'forbidden',
   404: 'not_found',
@@ -67,10 +67,10 @@ export class Failure extends Error {
   }
 }
 
-export function exitOf(error: unknown): ExitName {
+export function exitFor(error: unknown): ExitName {
   if (error instanceof Failure) return error.exit;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 'ok' : 'usage';
-  if (error instanceof ApiError) return exitOfRefusal(error);
+  if (error instanceof ApiError) return exitForApiError(error);
   if (error instanceof WaitTimeoutError) return 'timeout';
   // A call that was not answered in time, however long something else was waited for with it.
   if (error instanceof ConnectionError || error instanceof TimeoutError) return 'unavailable';
@@ -80,11 +80,11 @@ export function exitOf(error: unknown): ExitName {
   return 'internal';
 }
 
-function exitOfRefusal({ code, status }: ApiError): ExitName {
+function exitForApiError({ code, status }: ApiError): ExitName {
   // Something else than the service answered.
   if (code === null) return 'unavailable';
-  const known: ExitName | undefined = Object.hasOwn(OF_API_CODE, code)
-    ? OF_API_CODE[code]
-    : OF_STATUS[status];
+  const known: ExitName | undefined = Object.hasOwn(EXIT_BY_API_CODE, code)
+    ? EXIT_BY_API_CODE[code]
+    : EXIT_BY_STATUS[status];
   return known ?? (status < 500 ? 'refused' : 'unavailable');
 }

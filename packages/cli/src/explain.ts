@@ -8,7 +8,7 @@ export function explain(error: unknown): string[] {
   if (error instanceof CommanderError) return [];
   // What was ended on purpose needs no words.
   if (error instanceof Failure && error.message === '') return [];
-  if (error instanceof ApiError) return apiLines(error);
+  if (error instanceof ApiError) return explainApiError(error);
   if (error instanceof Failure || error instanceof SkerryError) return [`skerry: ${error.message}`];
   const message = error instanceof Error ? error.message : String(error);
   // Of the operating system, a full disk say; all else is our own fault.
@@ -16,28 +16,28 @@ export function explain(error: unknown): string[] {
   return [isSystem ? `skerry: ${message}` : `skerry: a fault of this command, not of yours: ${message}`];
 }
 
-function apiLines(error: ApiError): string[] {
-  const details = error.errors.map(({ field, issue, ...beside }) => detail(field, beside)).filter(Boolean);
+function explainApiError(error: ApiError): string[] {
+  const details = error.errors.map(({ field, issue, ...beside }) => formatDetail(field, beside)).filter(Boolean);
   const request = error.requestId === null ? [] : [`  request ${error.requestId}`];
-  return [`skerry: ${error.message}`, ...details, ...whatToDo(error), ...request];
+  return [`skerry: ${error.message}`, ...details, ...hintsFor(error), ...request];
 }
 
 /** `  plan: have 1.00, need 5.00`; nothing where the message has said it all. */
-function detail(field: string, beside: Omit<ErrorItem, 'field' | 'issue'>): string {
+function formatDetail(field: string, beside: Omit<ErrorItem, 'field' | 'issue'>): string {
   const words = Object.entries(beside).map(
-    ([name, value]) => `${name.replaceAll('_', ' ')} ${shown(name, value)}`,
+    ([name, value]) => `${name.replaceAll('_', ' ')} ${formatValue(name, value)}`,
   );
   return words.length > 0 ? `  ${field === '' ? '' : `${field}: `}${words.join(', ')}` : '';
 }
 
-const DOLLARS = new Set(['have', 'need', 'deficit']);
+const USD_FIELDS = new Set(['have', 'need', 'deficit']);
 
-function shown(name: string, value: unknown): string {
-  if (DOLLARS.has(name) && typeof value === 'number') return value.toFixed(2);
+function formatValue(name: string, value: unknown): string {
+  if (USD_FIELDS.has(name) && typeof value === 'number') return value.toFixed(2);
   return Array.isArray(value) ? value.join(', ') : String(value);
 }
 
-function whatToDo(error: ApiError): string[] {
+function hintsFor(error: ApiError): string[] {
   if (error.code === 'unauthenticated') return ['  sign in anew: skerry login'];
   if (error.code === 'forbidden_scope') return ['  a token with a wider scope: skerry login'];
   if (error.errors.some(({ issue }) => issue === 'insufficient_balance')) {

@@ -12,63 +12,63 @@ import {
 } from '@skerry/sdk';
 import { Failure } from './exit-codes.ts';
 
-interface Kind<T> {
+interface Lookup<T> {
   readonly noun: string;
   readonly prefix: string;
   readonly get: (id: string) => Promise<T>;
-  readonly named: (name: string) => Pages<T>;
+  readonly listByName: (name: string) => Pages<T>;
   /** What makes two of them the same for whoever uses them. */
-  readonly same?: (thing: T) => string;
+  readonly identity?: (thing: T) => string;
 }
 
 /** More of one name are not listed: they would fill the screen. */
-const NAMESAKES_MAX = 10;
+const MATCHES_MAX = 10;
 const IMAGE_ID = /^(img|custom)_/;
 
 export function findServer(skerry: Skerry, text: string): Promise<Server> {
-  return find(text, {
+  return findByIdOrName(text, {
     noun: 'server',
     prefix: 'srv_',
     get: (id) => skerry.servers.get(id),
-    named: (name) => skerry.servers.list({ filter: { name } }),
+    listByName: (name) => skerry.servers.list({ filter: { name } }),
   });
 }
 
 export function findVolume(skerry: Skerry, text: string): Promise<Volume> {
-  return find(text, {
+  return findByIdOrName(text, {
     noun: 'volume',
     prefix: 'vol_',
     get: (id) => skerry.volumes.get(id),
-    named: (name) => skerry.volumes.list({ filter: { name } }),
+    listByName: (name) => skerry.volumes.list({ filter: { name } }),
   });
 }
 
 export function findSnapshot(skerry: Skerry, text: string): Promise<Snapshot> {
-  return find(text, {
+  return findByIdOrName(text, {
     noun: 'snapshot',
     prefix: 'snap_',
     get: (id) => skerry.snapshots.get(id),
-    named: (name) => skerry.snapshots.list({ filter: { name } }),
+    listByName: (name) => skerry.snapshots.list({ filter: { name } }),
   });
 }
 
 /** Keys of one name that are the same key are no two: either will do. */
 export function findSshKey(skerry: Skerry, text: string): Promise<ListedSshKey> {
-  return find(text, {
+  return findByIdOrName(text, {
     noun: 'SSH key',
     prefix: 'k_',
     get: (id) => skerry.sshKeys.get(id),
-    named: (name) => skerry.sshKeys.list({ filter: { name } }),
-    same: ({ fingerprint }) => fingerprint,
+    listByName: (name) => skerry.sshKeys.list({ filter: { name } }),
+    identity: ({ fingerprint }) => fingerprint,
   });
 }
 
 export function findFirewallGroup(skerry: Skerry, text: string): Promise<FirewallGroup> {
-  return find(text, {
+  return findByIdOrName(text, {
     noun: 'firewall group',
     prefix: 'fwg_',
     get: (id) => skerry.firewallGroups.get(id),
-    named: (name) => skerry.firewallGroups.list({ filter: { name } }),
+    listByName: (name) => skerry.firewallGroups.list({ filter: { name } }),
   });
 }
 
@@ -88,7 +88,7 @@ export async function findImage(skerry: Skerry, text: string): Promise<Image> {
   const wanted = text.toLowerCase();
   const named = images.filter((image) => imageName(image).toLowerCase() === wanted);
   const own = named.filter(({ type }) => type === 'custom');
-  if (own.length > 0) return onlyOne(own, 'image', text);
+  if (own.length > 0) return requireSingle(own, 'image', text);
   const ofFamily = images.filter(
     ({ type, family, deprecated_at }) => type === 'official' && family === wanted && !deprecated_at,
   );
@@ -101,7 +101,7 @@ function newestFirst(one: Image, other: Image): number {
   return other.released_at.localeCompare(one.released_at);
 }
 
-async function find<T extends { readonly id: string }>(text: string, kind: Kind<T>): Promise<T> {
+async function findByIdOrName<T extends { readonly id: string }>(text: string, kind: Lookup<T>): Promise<T> {
   if (text.startsWith(kind.prefix)) {
     try {
       return await kind.get(text);
@@ -110,13 +110,13 @@ async function find<T extends { readonly id: string }>(text: string, kind: Kind<
       if (!isApiError(error, 'not_found')) throw error;
     }
   }
-  const found = await kind.named(text).all(NAMESAKES_MAX);
-  const different = new Map(found.map((thing) => [kind.same?.(thing) ?? thing.id, thing]));
-  return onlyOne([...different.values()], kind.noun, text);
+  const found = await kind.listByName(text).all(MATCHES_MAX);
+  const different = new Map(found.map((thing) => [kind.identity?.(thing) ?? thing.id, thing]));
+  return requireSingle([...different.values()], kind.noun, text);
 }
 
 /** The one that was found by this name. */
-export function onlyOne<T extends { readonly id: string }>(
+export function requireSingle<T extends { readonly id: string }>(
   found: readonly T[],
   noun: string,
   text: string,
@@ -129,11 +129,11 @@ export function onlyOne<T extends { readonly id: string }>(
 }
 
 /** A server's id: as it is, of one that is gone too, or of the server with this name. */
-export async function serverId(skerry: Skerry, text: string): Promise<string> {
+export async function resolveServerId(skerry: Skerry, text: string): Promise<string> {
   return text.startsWith('srv_') ? text : (await findServer(skerry, text)).id;
 }
 
 /** An image's id: as it is, of one that is gone too, or of the image with this name. */
-export async function imageId(skerry: Skerry, text: string): Promise<string> {
+export async function resolveImageId(skerry: Skerry, text: string): Promise<string> {
   return IMAGE_ID.test(text) ? text : (await findImage(skerry, text)).id;
 }

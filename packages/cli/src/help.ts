@@ -12,7 +12,7 @@ export const ENVIRONMENT = [
 export const TOPICS = {
   environment: {
     about: 'Variables that the command reads',
-    text: () => `${rows(ENVIRONMENT)}
+    text: () => `${formatRows(ENVIRONMENT)}
 
 SKERRY_API_URL and SKERRY_TOKEN together are an account by themselves: nobody needs to sign in.
 --context NAME overrides them all.`,
@@ -20,7 +20,7 @@ SKERRY_API_URL and SKERRY_TOKEN together are an account by themselves: nobody ne
   'exit-codes': {
     about: 'What the command leaves with',
     text: () =>
-      rows(
+      formatRows(
         Object.entries(EXIT_CODES).map(
           ([name, { code, about }]) => [`${String(code).padStart(3)}  ${name}`, about] as const,
         ),
@@ -45,26 +45,26 @@ export function isTopic(word: string | undefined): word is Topic {
 }
 
 /** Below the help of `skerry` itself. */
-export function afterAll(): string {
+export function programHelpFooter(): string {
   const topics = Object.entries(TOPICS).map(([name, { about }]) => [`skerry help ${name}`, about] as const);
   return `
 Environment:
-${indented(rows(ENVIRONMENT))}
+${indentLines(formatRows(ENVIRONMENT))}
 
 More:
-${indented(rows(topics))}
+${indentLines(formatRows(topics))}
 
 A first look:
   skerry login
   skerry server list`;
 }
 
-function rows(pairs: readonly (readonly [string, string])[]): string {
+function formatRows(pairs: readonly (readonly [string, string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs.map(([name, about]) => `${name.padEnd(width)}  ${about}`).join('\n');
 }
 
-function indented(text: string): string {
+function indentLines(text: string): string {
   return text.replace(/^/gm, '  ');
 }
 
@@ -72,13 +72,13 @@ function indented(text: string): string {
 const WIDTH_MAX = 100;
 
 /** Paragraphs, filled anew to the terminal's width; one with two spaces in a row stays as it is. */
-export function wrapped(text: string, indent = ''): string {
+export function wrapText(text: string, indent = ''): string {
   const width = Math.min(process.stdout.columns || 80, WIDTH_MAX) - indent.length;
-  const paragraphs = text.split('\n\n').map((one) => (/ {2}/.test(one) ? one : filled(one, width)));
+  const paragraphs = text.split('\n\n').map((one) => (/ {2}/.test(one) ? one : wrapParagraph(one, width)));
   return paragraphs.join('\n\n').replace(/^(?=.)/gm, indent);
 }
 
-function filled(paragraph: string, width: number): string {
+function wrapParagraph(paragraph: string, width: number): string {
   const lines: string[] = [];
   let line = '';
   for (const word of paragraph.split(/\s+/)) {

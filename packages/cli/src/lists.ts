@@ -1,15 +1,15 @@
 /** What every list takes: how to sort it, and how much of it to fetch. */
 import type { Pages } from '@skerry/sdk';
 import type { Context } from './command.ts';
-import { text, whole } from './options.ts';
+import { text, integer } from './options.ts';
 import type { Column } from './output/columns.ts';
 
-const LIMIT = 1_000;
+const DEFAULT_LIMIT = 1_000;
 const LIMIT_MAX = 100_000;
 
-export const LISTS = {
+export const LIST_OPTIONS = {
   sort: text('field', 'Sorted by created_at, or by name what has names; -created_at is the newest first.'),
-  limit: whole('number', `How many to show at most; ${LIMIT} when left out.`, { min: 1, max: LIMIT_MAX }),
+  limit: integer('number', `How many to show at most; ${DEFAULT_LIMIT} when left out.`, { min: 1, max: LIMIT_MAX }),
 };
 
 /** Fetches and shows it, and says when there was more. */
@@ -21,7 +21,7 @@ export async function showList<T>(
   /** Another order than the service's, of what was fetched. */
   order?: (one: T, other: T) => number,
 ): Promise<void> {
-  const max = limit ?? LIMIT;
+  const max = limit ?? DEFAULT_LIMIT;
   const items = await pages.all(max + 1);
   const shown = items.slice(0, max);
   output.list(order ? shown.sort(order) : shown, columns);
@@ -29,6 +29,6 @@ export async function showList<T>(
 }
 
 /** Without what was left out: a query or a body names only what is meant. */
-export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+export function omitUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }

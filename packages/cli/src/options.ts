@@ -8,42 +8,42 @@ export interface Option<T> {
   readonly about: string;
   readonly required?: boolean;
   /** May be given more than once. */
-  readonly many?: boolean;
+  readonly repeatable?: boolean;
   readonly choices?: readonly string[];
   /** What of `find.ts` completes it: `server`, say. */
-  readonly completes?: string;
+  readonly completionKind?: string;
   /** One letter, for `-y`. */
   readonly short?: string;
   /** Reads what was given, each text of it; undefined: the option was left out. */
-  readonly read: (texts: readonly string[] | undefined, name: string) => T;
+  readonly parse: (texts: readonly string[] | undefined, name: string) => T;
 }
 
 export interface Argument<T> {
   /** With all that comes after it, it is not ours: an option there belongs to another program. */
-  readonly foreign?: boolean;
+  readonly passthrough?: boolean;
   readonly about: string;
   readonly optional?: boolean;
   /** Takes all that are left. */
-  readonly rest?: boolean;
+  readonly variadic?: boolean;
   readonly choices?: readonly string[];
-  readonly completes?: string;
-  readonly read: (texts: readonly string[]) => T;
+  readonly completionKind?: string;
+  readonly parse: (texts: readonly string[]) => T;
 }
 
-type Hints = Partial<Pick<Option<unknown>, 'choices' | 'completes' | 'short'>>;
+type OptionHints = Partial<Pick<Option<unknown>, 'choices' | 'completionKind' | 'short'>>;
 
 /** `--plan <id>` */
-export function text(value: string, about: string, hints: Hints = {}): Option<string | undefined> {
-  return { value, about, ...hints, read: (texts) => texts?.at(-1) };
+export function text(value: string, about: string, hints: OptionHints = {}): Option<string | undefined> {
+  return { value, about, ...hints, parse: (texts) => texts?.at(-1) };
 }
 
-export function requiredText(value: string, about: string, hints: Hints = {}): Option<string> {
-  return { value, about, required: true, ...hints, read: (texts) => texts?.at(-1) ?? '' };
+export function requiredText(value: string, about: string, hints: OptionHints = {}): Option<string> {
+  return { value, about, required: true, ...hints, parse: (texts) => texts?.at(-1) ?? '' };
 }
 
 /** `--tag web --tag prod`, or `--tag web,prod` */
-export function list(value: string, about: string, hints: Hints = {}): Option<readonly string[] | undefined> {
-  return { value, about, many: true, ...hints, read: (texts) => texts?.flatMap((one) => split(one)) };
+export function list(value: string, about: string, hints: OptionHints = {}): Option<readonly string[] | undefined> {
+  return { value, about, repeatable: true, ...hints, parse: (texts) => texts?.flatMap((one) => splitCommas(one)) };
 }
 
 /** `--label env=prod --label tier=web` */
@@ -51,27 +51,27 @@ export function pairs(about: string): Option<Readonly<Record<string, string>> | 
   return {
     value: 'key=value',
     about,
-    many: true,
-    read: (texts, name) => texts && Object.fromEntries(texts.filter(Boolean).map((one) => pair(one, name))),
+    repeatable: true,
+    parse: (texts, name) => texts && Object.fromEntries(texts.filter(Boolean).map((one) => parsePair(one, name))),
   };
 }
 
 /** A whole number. */
-export function whole(
+export function integer(
   value: string,
   about: string,
   bounds: { readonly min?: number; readonly max?: number } = {},
 ): Option<number | undefined> {
-  return { value, about, read: (texts, name) => number(texts?.at(-1), name, bounds, /^-?\d+$/) };
+  return { value, about, parse: (texts, name) => parseNumber(texts?.at(-1), name, bounds, /^-?\d+$/) };
 }
 
-export function requiredWhole(
+export function requiredInteger(
   value: string,
   about: string,
   bounds: { readonly min?: number; readonly max?: number } = {},
 ): Option<number> {
-  const { read, ...shape } = whole(value, about, bounds);
-  return { ...shape, required: true, read: (texts, name) => read(texts, name) ?? 0 };
+  const { parse, ...shape } = integer(value, about, bounds);
+  return { ...shape, required: true, parse: (texts, name) => parse(texts, name) ?? 0 };
 }
 
 /** A number with a fraction: US dollars, say. */
@@ -80,62 +80,62 @@ export function decimal(
   about: string,
   bounds: { readonly min?: number; readonly max?: number } = {},
 ): Option<number | undefined> {
-  return { value, about, read: (texts, name) => number(texts?.at(-1), name, bounds, /^-?\d+(\.\d+)?$/) };
+  return { value, about, parse: (texts, name) => parseNumber(texts?.at(-1), name, bounds, /^-?\d+(\.\d+)?$/) };
 }
 
 /** `--hard` */
-export function flag(about: string, hints: Pick<Hints, 'short'> = {}): Option<boolean> {
-  return { value: null, about, ...hints, read: (texts) => texts !== undefined };
+export function flag(about: string, hints: Pick<OptionHints, 'short'> = {}): Option<boolean> {
+  return { value: null, about, ...hints, parse: (texts) => texts !== undefined };
 }
 
 /** `--auto-renew=true|false`: undefined when left out, so that nothing is changed. */
-export function yesOrNo(about: string): Option<boolean | undefined> {
+export function booleanOption(about: string): Option<boolean | undefined> {
   return {
     value: 'true|false',
     about,
     choices: ['true', 'false'],
-    read: (texts) => (texts === undefined ? undefined : texts.at(-1) === 'true'),
+    parse: (texts) => (texts === undefined ? undefined : texts.at(-1) === 'true'),
   };
 }
 
-export function arg(about: string, hints: Pick<Hints, 'choices' | 'completes'> = {}): Argument<string> {
-  return { about, ...hints, read: (texts) => texts[0] ?? '' };
+export function arg(about: string, hints: Pick<OptionHints, 'choices' | 'completionKind'> = {}): Argument<string> {
+  return { about, ...hints, parse: (texts) => texts[0] ?? '' };
 }
 
 export function optionalArg(
   about: string,
-  hints: Pick<Hints, 'choices' | 'completes'> = {},
+  hints: Pick<OptionHints, 'choices' | 'completionKind'> = {},
 ): Argument<string | undefined> {
-  return { about, optional: true, ...hints, read: (texts) => texts[0] };
+  return { about, optional: true, ...hints, parse: (texts) => texts[0] };
 }
 
 /** One or more; with `optional` none, too. */
-export function rest(
+export function restArg(
   about: string,
-  hints: Pick<Hints, 'completes'> & Pick<Argument<unknown>, 'optional' | 'foreign'> = {},
+  hints: Pick<OptionHints, 'completionKind'> & Pick<Argument<unknown>, 'optional' | 'passthrough'> = {},
 ): Argument<readonly string[]> {
-  return { about, rest: true, ...hints, read: (texts) => texts };
+  return { about, variadic: true, ...hints, parse: (texts) => texts };
 }
 
 /** `sshKey` is `--ssh-key`. */
-export function kebab(name: string): string {
+export function kebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-function split(text: string): string[] {
+function splitCommas(text: string): string[] {
   return text
     .split(',')
     .map((one) => one.trim())
     .filter((one) => one !== '');
 }
 
-function pair(text: string, name: string): [string, string] {
+function parsePair(text: string, name: string): [string, string] {
   const at = text.indexOf('=');
   if (at < 1) throw new Failure('usage', `${name}: "${text}" is not key=value`);
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-function number(
+function parseNumber(
   text: string | undefined,
   name: string,
   { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }: { min?: number; max?: number },

@@ -8,11 +8,11 @@ import {
 import type { Command, Context } from './command.ts';
 import { GROUPS } from './commands/index.ts';
 import { Failure } from './exit-codes.ts';
-import { afterAll, isTopic, TOPICS, wrapped } from './help.ts';
-import { kebab, type Option } from './options.ts';
-import { checkColumns, readFormat } from './output/format.ts';
+import { programHelpFooter, isTopic, TOPICS, wrapText } from './help.ts';
+import { kebabCase, type Option } from './options.ts';
+import { checkColumns, parseFormat } from './output/format.ts';
 
-export interface Global {
+export interface GlobalOptions {
   readonly output: string;
   readonly header: boolean;
   readonly quiet?: boolean;
@@ -22,7 +22,7 @@ export interface Global {
 export function buildProgram(
   rows: readonly Command[],
   version: string,
-  open: (options: Global) => Context,
+  open: (options: GlobalOptions) => Context,
 ): Commander {
   const program = new Commander('skerry')
     .description('Servers, volumes, firewalls and top-ups of a Skerry host.')
@@ -31,23 +31,23 @@ export function buildProgram(
     .configureHelp({ sortSubcommands: true, showGlobalOptions: true })
     .showSuggestionAfterError()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'skerry: ')) })
-    .addHelpText('after', afterAll)
+    .addHelpText('after', programHelpFooter)
     .exitOverride();
   // Behind a command it is that command's own: `skerry image upload rescue.iso --version 2026.1`.
-  const isOfCommand = process.argv.slice(2).some((word) => isFirstWord(rows, word));
+  const isOfCommand = process.argv.slice(2).some((word) => isCommandWord(rows, word));
   if (!isOfCommand) program.version(version, '--version', 'print the version');
-  addGlobal(program);
-  addHelp(program);
-  for (const row of rows) addRow(program, row, open);
+  addGlobalOptions(program);
+  addHelpCommand(program);
+  for (const row of rows) addCommand(program, row, open);
   return program;
 }
 
-function isFirstWord(rows: readonly Command[], word: string): boolean {
+function isCommandWord(rows: readonly Command[], word: string): boolean {
   const aliases = Object.values(GROUPS).flatMap((group) => group.aliases ?? []);
   return aliases.includes(word) || rows.some(({ name }) => name.split(' ')[0] === word);
 }
 
-function addGlobal(program: Commander): void {
+function addGlobalOptions(program: Commander): void {
   program
     .option('-o, --output <format>', 'table, json, yaml or columns=NAME,NAME', 'table')
     .option('--no-header', 'leave out the line of headings')
@@ -56,7 +56,7 @@ function addGlobal(program: Commander): void {
 }
 
 /** `skerry help`, `skerry help server create`, `skerry help exit-codes`. */
-function addHelp(program: Commander): void {
+function addHelpCommand(program: Commander): void {
   program
     .command('help')
     .argument('[words...]', `a command, or ${Object.keys(TOPICS).join(', ')}`)
@@ -78,11 +78,11 @@ function addHelp(program: Commander): void {
     });
 }
 
-function addRow(program: Commander, row: Command, open: (options: Global) => Context): void {
+function addCommand(program: Commander, row: Command, open: (options: GlobalOptions) => Context): void {
   const words = row.name.split(' ');
   const parent = words
     .slice(0, -1)
-    .reduce((at, word, depth) => groupOf(at, word, words.slice(0, depth + 1).join(' ')), program);
+    .reduce((at, word, depth) => findOrCreateGroup(at, word, words.slice(0, depth + 1).join(' ')), program);
   const added = parent
     .command(words.at(-1) ?? '', { isDefault: row.isDefault === true, hidden: row.hidden === true })
     .description(row.about)
@@ -93,38 +93,38 @@ function addRow(program: Commander, row: Command, open: (options: Global) => Con
     parent.addHelpText('after', `\nBy itself it is \`skerry ${row.name}\`, and takes the same options.`);
   }
   const args = Object.entries(row.args ?? {});
-  for (const [name, { about, optional, rest, choices }] of args) {
-    const shape = `${kebab(name)}${rest ? '...' : ''}`;
+  for (const [name, { about, optional, variadic, choices }] of args) {
+    const shape = `${kebabCase(name)}${variadic ? '...' : ''}`;
     const argument = new CommanderArgument(optional ? `[${shape}]` : `<${shape}>`, about);
     added.addArgument(choices ? argument.choices([...choices]) : argument);
   }
   const options = Object.entries(row.options ?? {});
-  const shapes = options.map(([name, option]) => ({ name, option, shape: shapeOf(name, option) }));
+  const shapes = options.map(([name, option]) => ({ name, option, shape: toCommanderOption(name, option) }));
   for (const { shape } of shapes) added.addOption(shape);
-  added.addHelpText('after', afterOne(row));
+  added.addHelpText('after', commandHelpFooter(row));
   added.action(async (...given: unknown[]) => {
     const texts = given.slice(0, args.length) as (string | readonly string[] | undefined)[];
     const raw = given[args.length] as Record<string, readonly string[] | boolean | undefined>;
     const values = [
-      ...args.map(([name, argument], at) => [name, argument.read(asTexts(texts[at]) ?? [])] as const),
+      ...args.map(([name, argument], at) => [name, argument.parse(toTexts(texts[at]) ?? [])] as const),
       ...shapes.map(({ name, option, shape }) => {
         const value = raw[shape.attributeName()];
         // Of `--no-wait` commander makes a `wait` that is true until it is given.
-        const told = shape.negate ? asTexts(value === false) : asTexts(value);
-        return [name, option.read(told, shape.long ?? name)] as const;
+        const optionTexts = shape.negate ? toTexts(value === false) : toTexts(value);
+        return [name, option.parse(optionTexts, shape.long ?? name)] as const;
       }),
     ];
-    const global = program.opts<Global>();
-    checkColumns(readFormat(global.output), row.columns ?? []);
+    const global = program.opts<GlobalOptions>();
+    checkColumns(parseFormat(global.output), row.columns ?? []);
     await row.run(open(global), Object.fromEntries(values));
   });
 }
 
-function afterOne({ help, columns, example }: Command): string {
+function commandHelpFooter({ help, columns, example }: Command): string {
   const names = columns?.map(({ name }) => name).join(', ');
   return [
-    help ? `\n${wrapped(help)}` : '',
-    names ? `\nColumns:\n${wrapped(names, '  ')}` : '',
+    help ? `\n${wrapText(help)}` : '',
+    names ? `\nColumns:\n${wrapText(names, '  ')}` : '',
     `\nExample:\n  ${example.replaceAll('\n', '\n  ')}`,
   ]
     .filter(Boolean)
@@ -132,14 +132,14 @@ function afterOne({ help, columns, example }: Command): string {
 }
 
 /** By hand, so that an option that is repeated keeps all of its texts. */
-function shapeOf(name: string, option: Option<unknown>): CommanderOption {
+function toCommanderOption(name: string, option: Option<unknown>): CommanderOption {
   const short = option.short ? `-${option.short}, ` : '';
   const value = option.value === null ? '' : ` <${option.value}>`;
   const choices =
     option.choices && option.value !== option.choices.join('|') ? ` (${option.choices.join(', ')})` : '';
-  const repeated = option.many ? ' May be repeated.' : '';
+  const repeated = option.repeatable ? ' May be repeated.' : '';
   const shape = new CommanderOption(
-    `${short}--${kebab(name)}${value}`,
+    `${short}--${kebabCase(name)}${value}`,
     `${option.about}${choices}${repeated}`,
   );
   // A flag has no text to read: commander would ask for one all the same.
@@ -154,13 +154,13 @@ function shapeOf(name: string, option: Option<unknown>): CommanderOption {
 }
 
 /** Undefined: not given. */
-function asTexts(value: unknown): readonly string[] | undefined {
+function toTexts(value: unknown): readonly string[] | undefined {
   if (value === undefined || value === false) return undefined;
   return value === true ? [] : ([value].flat() as string[]);
 }
 
 /** `path`: all words up to it, `firewall rule`. */
-function groupOf(parent: Commander, word: string, path: string): Commander {
+function findOrCreateGroup(parent: Commander, word: string, path: string): Commander {
   const found = parent.commands.find((one) => one.name() === word);
   if (found) return found;
   const group = parent

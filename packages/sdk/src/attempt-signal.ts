@@ -6,15 +6,15 @@ import { onAbort } from './on-abort.ts';
  */
 export class AttemptSignal {
   readonly #controller = new AbortController();
-  readonly #forget: (() => void) | undefined;
+  readonly #unsubscribe: (() => void) | undefined;
   /** Node keeps no hold of a request whose answer has begun; once that is collected, aborting it does nothing any more. */
   request: Request | null = null;
   /** Whether it was aborted because something took too long. */
-  late = false;
+  timedOut = false;
 
   constructor(caller: AbortSignal | undefined) {
     if (caller?.aborted) this.#controller.abort(caller.reason);
-    else if (caller) this.#forget = onAbort(caller, () => this.#controller.abort(caller.reason));
+    else if (caller) this.#unsubscribe = onAbort(caller, () => this.#controller.abort(caller.reason));
   }
 
   get signal(): AbortSignal {
@@ -22,10 +22,10 @@ export class AttemptSignal {
   }
 
   /** Aborts when the promise has not settled by then; 0 is for ever. */
-  async within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  async withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
     if (ms <= 0) return await promise;
     const timer = setTimeout(() => {
-      this.late = true;
+      this.timedOut = true;
       this.#controller.abort();
     }, ms);
     try {
@@ -36,8 +36,8 @@ export class AttemptSignal {
   }
 
   /** Aborts what is still under way, and lets go of the caller's signal. */
-  end(): void {
-    this.#forget?.();
+  dispose(): void {
+    this.#unsubscribe?.();
     this.#controller.abort();
     this.request = null;
   }

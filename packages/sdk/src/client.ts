@@ -81,11 +81,11 @@ export class Skerry {
   ): Promise<Waitable> {
     const { signal } = options ?? {};
     const call = signal ? { signal } : {};
-    const looks: Record<Waitable['object'], (id: string) => Promise<Waitable>> = {
+    const fetchers: Record<Waitable['object'], (id: string) => Promise<Waitable>> = {
       server: (id) => this.servers.get(id, call),
       snapshot: (id) => this.snapshots.get(id, call),
       topup: (id) => this.topups.get(id, call),
     };
-    return await waitFor(thing, status, looks[thing.object], options as WaitOptions<Waitable>);
+    return await waitFor(thing, status, fetchers[thing.object], options as WaitOptions<Waitable>);
   }
 }

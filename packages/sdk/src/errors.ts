@@ -17,8 +17,8 @@ export interface SkerryErrorOptions {
   readonly idempotencyKey?: string | null;
 }
 
-const TOO_MANY = 429;
-const FAULT = 500;
+const TOO_MANY_REQUESTS = 429;
+const SERVER_ERROR = 500;
 
 export class SkerryError extends Error {
   override name = 'SkerryError';
@@ -57,13 +57,13 @@ export class ApiError extends SkerryError {
   readonly replayed: boolean;
 
   constructor(response: Response, body: unknown, options?: SkerryErrorOptions) {
-    const error = bodyOf(body);
-    super(error ? describe(error) : `The answer was HTTP ${response.status} without a reason.`, options);
+    const error = parseErrorBody(body);
+    super(error ? describeError(error) : `The answer was HTTP ${response.status} without a reason.`, options);
     this.status = response.status;
     this.code = error?.code ?? null;
     this.errors = error?.errors ?? [];
     this.requestId = error?.request_id ?? response.headers.get('x-request-id');
-    this.retryAfterS = secondsOf(response.headers.get('retry-after')) ?? waitOf(this.errors);
+    this.retryAfterS = parseRetryAfter(response.headers.get('retry-after')) ?? findRetryAfter(this.errors);
     this.replayed = response.headers.get('idempotent-replayed') === 'true';
   }
 
@@ -119,12 +119,12 @@ export function isApiError(error: unknown, code?: ErrorCode): error is ApiError 
 
 /** Whether it may be gone when the same is asked a little later: the service is away, at fault, or busy. */
 export function mayPass(error: unknown): error is SkerryError {
-  if (error instanceof ApiError) return error.status === TOO_MANY || error.status >= FAULT;
-  const isOfAWait = error instanceof WaitTimeoutError;
-  return error instanceof ConnectionError || (error instanceof TimeoutError && !isOfAWait);
+  if (error instanceof ApiError) return error.status === TOO_MANY_REQUESTS || error.status >= SERVER_ERROR;
+  const isWaitTimeout = error instanceof WaitTimeoutError;
+  return error instanceof ConnectionError || (error instanceof TimeoutError && !isWaitTimeout);
 }
 
-function bodyOf(body: unknown): ErrorBody | null {
+function parseErrorBody(body: unknown): ErrorBody | null {
   const error = (body as { readonly error?: Partial<ErrorBody> } | null | undefined)?.error;
   if (typeof error?.code !== 'string' || !Array.isArray(error.errors)) return null;
   // Items that are none are passed over: what can be told is told.
@@ -132,15 +132,15 @@ function bodyOf(body: unknown): ErrorBody | null {
   return { ...(error as ErrorBody), message: String(error.message ?? error.code), errors };
 }
 
-function describe({ message, errors }: ErrorBody): string {
+function describeError({ message, errors }: ErrorBody): string {
   const items = errors.filter(({ field }) => field !== '').map(({ field, issue }) => `${field}: ${issue}`);
   return items.length > 0 ? `${message} (${items.join(', ')})` : message;
 }
 
-function waitOf(errors: readonly ErrorItem[]): number | null {
+function findRetryAfter(errors: readonly ErrorItem[]): number | null {
   return errors.find((item) => item.retry_after_s !== undefined)?.retry_after_s ?? null;
 }
 
-function secondsOf(header: string | null): number | null {
+function parseRetryAfter(header: string | null): number | null {
   return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : null;
 }

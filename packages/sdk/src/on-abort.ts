@@ -2,31 +2,31 @@
  * Calls when the signal is aborted, until the function it gives is called. However many wait for one signal, it has one listener
  * of ours, and none when nobody waits: Node 20 warns of eleven, and a program may use one signal for as long as it lives.
  */
-export function onAbort(signal: AbortSignal, call: () => void): () => void {
-  const line = lines.get(signal) ?? begin(signal);
-  line.calls.add(call);
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const subscription = subscriptions.get(signal) ?? subscribe(signal);
+  subscription.callbacks.add(callback);
   return () => {
-    line.calls.delete(call);
-    if (line.calls.size > 0 || lines.get(signal) !== line) return;
-    signal.removeEventListener('abort', line.tell);
-    lines.delete(signal);
+    subscription.callbacks.delete(callback);
+    if (subscription.callbacks.size > 0 || subscriptions.get(signal) !== subscription) return;
+    signal.removeEventListener('abort', subscription.notify);
+    subscriptions.delete(signal);
   };
 }
 
-interface Line {
-  readonly calls: Set<() => void>;
-  readonly tell: () => void;
+interface Subscription {
+  readonly callbacks: Set<() => void>;
+  readonly notify: () => void;
 }
 
-const lines = new WeakMap<AbortSignal, Line>();
+const subscriptions = new WeakMap<AbortSignal, Subscription>();
 
-function begin(signal: AbortSignal): Line {
-  const calls = new Set<() => void>();
-  const tell = () => {
-    for (const call of calls) call();
+function subscribe(signal: AbortSignal): Subscription {
+  const callbacks = new Set<() => void>();
+  const notify = () => {
+    for (const call of callbacks) call();
   };
-  const line = { calls, tell };
-  lines.set(signal, line);
-  signal.addEventListener('abort', tell, { once: true });
-  return line;
+  const subscription = { callbacks, notify };
+  subscriptions.set(signal, subscription);
+  signal.addEventListener('abort', notify, { once: true });
+  return subscription;
 }

@@ -27,7 +27,7 @@ export class Pacer {
    * Resolves when it is this call's turn: at once while nobody waits. At once as well when its turn would come too late: then the
    * service says no, and its caller learns it.
    */
-  async turn(deadlineMs: number, signal: AbortSignal | undefined): Promise<void> {
+  async acquire(deadlineMs: number, signal: AbortSignal | undefined): Promise<void> {
     const { waitMs } = this;
     if (waitMs === 0 || Date.now() + waitMs > deadlineMs) return;
     this.#nextAtMs += this.#spacingMs;
@@ -41,7 +41,7 @@ export class Pacer {
   }
 
   /** The bucket is empty: the next turn comes no earlier than that. */
-  hold(retryAfterMs: number): void {
+  backOff(retryAfterMs: number): void {
     this.#nextAtMs = Math.max(this.#nextAtMs, Date.now() + retryAfterMs);
   }
 }

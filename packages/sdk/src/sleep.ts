@@ -5,10 +5,10 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const timer = setTimeout(() => {
-      forget?.();
+      unsubscribe?.();
       resolve();
     }, ms);
-    const forget =
+    const unsubscribe =
       signal &&
       onAbort(signal, () => {
         clearTimeout(timer);

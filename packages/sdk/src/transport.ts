@@ -6,7 +6,7 @@
 import createClient, { type Client, defaultPathSerializer } from 'openapi-fetch';
 import { AttemptSignal } from './attempt-signal.ts';
 import { ApiError, ConnectionError, SkerryError, TimeoutError } from './errors.ts';
-import { isLost, reasonOf } from './lost.ts';
+import { isOutcomeUnknown, describeFailure } from './request-failure.ts';
 import { type Bucket, Pacer } from './pacer.ts';
 import { randomKey } from './random-key.ts';
 import type { paths } from './schema.ts';
@@ -45,25 +45,25 @@ export type Attempt = {
   readonly signal: AbortSignal;
   readonly fetch: (request: Request) => Promise<Response>;
 };
-export interface Answer<T> {
+export interface ApiResponse<T> {
   readonly data?: T | undefined;
   readonly error?: unknown;
   readonly response: Response;
 }
-type Send<T> = (api: Api, attempt: Attempt) => Promise<Answer<T>>;
+type Send<T> = (api: Api, attempt: Attempt) => Promise<ApiResponse<T>>;
 
 export interface Call extends CallOptions {
   /** Whether it is a POST: it gets an idempotency key. */
   readonly post?: boolean;
   readonly bucket?: Bucket;
   /** Of a deletion: found gone after an attempt whose answer was lost, it is done. */
-  readonly goneIsDone?: boolean;
+  readonly ignoreNotFoundOnRetry?: boolean;
   /** Of a list: without an array in its answer there is nothing to walk. */
   readonly list?: boolean;
 }
 
 /** What one call has come to, over its attempts. */
-interface Course {
+interface CallState {
   readonly idempotencyKey: string | null;
   /** Whether an attempt changed something perhaps, and its answer was lost. */
   mayBeDone: boolean;
@@ -72,8 +72,8 @@ interface Course {
 const MAX_RETRIES = 3;
 const RATE_LIMIT_WAIT_MS = 5 * 60_000;
 const TIMEOUT_MS = 60_000;
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+const FIRST_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 30_000;
 const SECOND_MS = 1_000;
 
 export class Transport {
@@ -97,7 +97,7 @@ export class Transport {
       headers: { authorization: `Bearer ${this.#token}` },
       // A redirect would take the token elsewhere, and turn a POST into a GET.
       redirect: 'error',
-      pathSerializer: pathOf,
+      pathSerializer: serializePath,
     });
   }
 
@@ -114,101 +114,101 @@ export class Transport {
   /** Sends until there is an answer that no further attempt would better. */
   async run<T>(send: Send<T>, call: Call = {}): Promise<T> {
     const idempotencyKey = call.post ? (call.idempotencyKey ?? randomKey()) : null;
-    const course: Course = { idempotencyKey, mayBeDone: false };
-    const answer = await this.tries(() => this.#attempt(send, call, course), call);
-    if (!isStatus(answer, 404)) return taken(answer).data as T;
-    if (call.goneIsDone && answer.mayBeDone) return undefined as T;
+    const course: CallState = { idempotencyKey, mayBeDone: false };
+    const answer = await this.withRetries(() => this.#attempt(send, call, course), call);
+    if (!hasStatus(answer, 404)) return unwrap(answer).data as T;
+    if (call.ignoreNotFoundOnRetry && answer.mayBeDone) return undefined as T;
     throw answer;
   }
 
   /** What an attempt gives, made again while that may help; the last error, where it does not. */
-  async tries<T>(attempt: () => Promise<T | SkerryError>, call: Call): Promise<T | SkerryError> {
+  async withRetries<T>(attempt: () => Promise<T | SkerryError>, call: Call): Promise<T | SkerryError> {
     const pacer = this.#pacers[call.bucket ?? 'general'];
     const { maxRetries = MAX_RETRIES, rateLimitWaitMs = RATE_LIMIT_WAIT_MS, onRetry } = this.#options;
     const deadlineMs = Date.now() + rateLimitWaitMs;
-    for (let faults = 0; ; ) {
-      await pacer.turn(deadlineMs, call.signal);
+    for (let failures = 0; ; ) {
+      await pacer.acquire(deadlineMs, call.signal);
       const outcome = await attempt();
       if (!(outcome instanceof SkerryError)) return outcome;
-      if (isStatus(outcome, 429)) {
-        pacer.hold((outcome.retryAfterS ?? 1) * SECOND_MS);
+      if (hasStatus(outcome, 429)) {
+        pacer.backOff((outcome.retryAfterS ?? 1) * SECOND_MS);
         if (Date.now() + pacer.waitMs > deadlineMs) return outcome;
         onRetry?.(outcome);
         continue;
       }
-      const pauseMs = pauseBefore(outcome, faults);
-      if (pauseMs === null || faults >= maxRetries) return outcome;
-      faults += 1;
+      const pauseMs = computeBackoffMs(outcome, failures);
+      if (pauseMs === null || failures >= maxRetries) return outcome;
+      failures += 1;
       onRetry?.(outcome);
       await sleep(pauseMs, call.signal);
     }
   }
 
-  async #attempt<T>(send: Send<T>, call: Call, course: Course): Promise<Answer<T> | SkerryError> {
-    const { idempotencyKey } = course;
+  async #attempt<T>(send: Send<T>, call: Call, state: CallState): Promise<ApiResponse<T> | SkerryError> {
+    const { idempotencyKey } = state;
     const headers = idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey };
     const timeoutMs = call.timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS;
-    const own = new AttemptSignal(call.signal);
+    const attemptSignal = new AttemptSignal(call.signal);
     let sent: Request | undefined;
     const fetch = (request: Request) => {
       sent = request;
-      own.request = request;
+      attemptSignal.request = request;
       return this.fetch(request);
     };
     try {
-      const answer = await own.within(timeoutMs, send(this.#api, { headers, signal: own.signal, fetch }));
+      const answer = await attemptSignal.withTimeout(timeoutMs, send(this.#api, { headers, signal: attemptSignal.signal, fetch }));
       const { response, data, error } = answer;
-      if (response.ok && isWhole(answer, call)) return answer;
-      course.mayBeDone ||= isLost(sent, response.ok ? data : response);
+      if (response.ok && isComplete(answer, call)) return answer;
+      state.mayBeDone ||= isOutcomeUnknown(sent, response.ok ? data : response);
       if (!response.ok)
-        return new ApiError(response, error, { idempotencyKey, mayBeDone: stillOpen(response, course) });
-      return new ConnectionError(`${this.baseUrl} answered without what was asked for.`, course);
+        return new ApiError(response, error, { idempotencyKey, mayBeDone: mayStillBeDone(response, state) });
+      return new ConnectionError(`${this.baseUrl} answered without what was asked for.`, state);
     } catch (cause) {
       if (call.signal?.aborted) throw call.signal.reason;
       // What the caller gave cannot be sent: nothing was, and nothing would be.
       if (!sent) throw cause;
-      course.mayBeDone ||= isLost(sent, cause);
-      const options = { ...course, cause };
-      if (own.late) return new TimeoutError(`No answer came within ${timeoutMs} ms.`, options);
-      return new ConnectionError(`${this.baseUrl} ${reasonOf(cause)}.`, options);
+      state.mayBeDone ||= isOutcomeUnknown(sent, cause);
+      const options = { ...state, cause };
+      if (attemptSignal.timedOut) return new TimeoutError(`No answer came within ${timeoutMs} ms.`, options);
+      return new ConnectionError(`${this.baseUrl} ${describeFailure(cause)}.`, options);
     } finally {
-      own.end();
+      attemptSignal.dispose();
     }
   }
 }
 
-function taken<T>(outcome: T | SkerryError): T {
+function unwrap<T>(outcome: T | SkerryError): T {
   if (outcome instanceof SkerryError) throw outcome;
   return outcome;
 }
 
 /** Whether the answer of a success is there: something between here and the service may have put its own in its place. */
-function isWhole({ response, data }: Answer<unknown>, { list }: Call): boolean {
+function isComplete({ response, data }: ApiResponse<unknown>, { list }: Call): boolean {
   if (response.status === 204) return true;
   if (typeof data !== 'object' || data === null) return false;
   return !list || Array.isArray((data as { readonly data?: unknown }).data);
 }
 
 /** A POST that is refused for what it says was not done before either: its key would have brought the answer of then. */
-function stillOpen({ status }: Response, { mayBeDone, idempotencyKey }: Course): boolean {
+function mayStillBeDone({ status }: Response, { mayBeDone, idempotencyKey }: CallState): boolean {
   return mayBeDone && !(idempotencyKey !== null && [400, 404, 422].includes(status));
 }
 
 /** The service's own wait where it names a short one, else twice as long each time, somewhere in the upper half; null: never again. */
-function pauseBefore(error: SkerryError, faults: number): number | null {
-  const passes = error instanceof ApiError ? error.status >= 500 : true;
-  const asked = error instanceof ApiError ? (error.retryAfterS ?? 0) * SECOND_MS : 0;
-  if (!passes || asked > LONGEST_PAUSE_MS) return null;
-  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** faults, LONGEST_PAUSE_MS);
-  return Math.max(asked, pauseMs * (0.5 + Math.random() / 2));
+function computeBackoffMs(error: SkerryError, failures: number): number | null {
+  const isTransient = error instanceof ApiError ? error.status >= 500 : true;
+  const requestedMs = error instanceof ApiError ? (error.retryAfterS ?? 0) * SECOND_MS : 0;
+  if (!isTransient || requestedMs > MAX_BACKOFF_MS) return null;
+  const pauseMs = Math.min(FIRST_BACKOFF_MS * 2 ** failures, MAX_BACKOFF_MS);
+  return Math.max(requestedMs, pauseMs * (0.5 + Math.random() / 2));
 }
 
-function isStatus(outcome: unknown, status: number): outcome is ApiError {
+function hasStatus(outcome: unknown, status: number): outcome is ApiError {
   return outcome instanceof ApiError && outcome.status === status;
 }
 
 /** An id that is empty or `..` would make another path, of something else. */
-function pathOf(path: string, ids: Readonly<Record<string, unknown>>): string {
+function serializePath(path: string, ids: Readonly<Record<string, unknown>>): string {
   for (const [name, id] of Object.entries(ids)) {
     if (typeof id !== 'string' || /^\.{0,2}$/.test(id)) {
       throw new SkerryError(`${name === 'id' ? 'the id' : name} is not an id`);

@@ -28,17 +28,17 @@ export async function verifyWebhook(
   { toleranceS = TOLERANCE_S, nowMs = Date.now() }: VerifyOptions = {},
 ): Promise<Event> {
   const utf8 = new TextEncoder();
-  const body = typeof rawBody === 'string' ? utf8.encode(rawBody) : bytesOf(rawBody);
+  const body = typeof rawBody === 'string' ? utf8.encode(rawBody) : toBytes(rawBody);
   if (!secret) throw new SkerryError('secret is empty');
-  const { t, signature } = partsOf(headerOf(headers, 'x-service-signature'));
+  const { t, signature } = parseSignature(getHeader(headers, 'x-service-signature'));
   if (Math.abs(Math.floor(nowMs / 1000) - Number(t)) > toleranceS) {
     throw new WebhookVerificationError('The signature is too old, or this clock is wrong.');
   }
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const key = await crypto.subtle.importKey('raw', utf8.encode(secret), algorithm, false, ['verify']);
   // `verify` compares in constant time.
-  const genuine = await crypto.subtle.verify('HMAC', key, signature, concat(utf8.encode(`${t}.`), body));
-  if (!genuine) throw new WebhookVerificationError('The signature is not of this secret and body.');
+  const isGenuine = await crypto.subtle.verify('HMAC', key, signature, concat(utf8.encode(`${t}.`), body));
+  if (!isGenuine) throw new WebhookVerificationError('The signature is not of this secret and body.');
   try {
     return JSON.parse(new TextDecoder().decode(body)) as Event;
   } catch (cause) {
@@ -47,7 +47,7 @@ export async function verifyWebhook(
 }
 
 /** By its tag: what comes from another realm, a test's say, is of another class. */
-function bytesOf(rawBody: unknown): Uint8Array {
+function toBytes(rawBody: unknown): Uint8Array {
   const tag = Object.prototype.toString.call(rawBody);
   if (tag === '[object Uint8Array]') return rawBody as Uint8Array;
   if (tag === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
@@ -58,16 +58,16 @@ function bytesOf(rawBody: unknown): Uint8Array {
 
 /** A delivery's id, which stays the same over its attempts; null when the header is not there. */
 export function deliveryId(headers: WebhookHeaders): string | null {
-  return headerOf(headers, 'x-service-delivery-id');
+  return getHeader(headers, 'x-service-delivery-id');
 }
 
-function headerOf(headers: WebhookHeaders, name: string): string | null {
+function getHeader(headers: WebhookHeaders, name: string): string | null {
   if (typeof headers.get === 'function') return headers.get(name) ?? null;
-  const found = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
-  return [found].flat()[0] ?? null;
+  const value = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  return [value].flat()[0] ?? null;
 }
 
-function partsOf(header: string | null): { readonly t: string; readonly signature: Uint8Array<ArrayBuffer> } {
+function parseSignature(header: string | null): { readonly t: string; readonly signature: Uint8Array<ArrayBuffer> } {
   if (header === null) throw new WebhookVerificationError('There is no header X-Service-Signature.');
   const parts = new Map(header.split(',').map((part) => part.trim().split('=', 2) as [string, string]));
   const t = parts.get('t') ?? '';
@@ -79,8 +79,8 @@ function partsOf(header: string | null): { readonly t: string; readonly signatur
 }
 
 function concat(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(head.length + tail.length);
-  whole.set(head);
-  whole.set(tail, head.length);
-  return whole;
+  const joined = new Uint8Array(head.length + tail.length);
+  joined.set(head);
+  joined.set(tail, head.length);
+  return joined;
 }

@@ -20,7 +20,7 @@ const TIMEOUT_MS = 10 * 60_000;
 const INTERVAL_MS = 2_000;
 
 /** From where no other status comes by itself: waiting for one would not end. */
-const ENDS: Readonly<Record<Waitable['object'], readonly string[]>> = {
+const TERMINAL_STATUSES: Readonly<Record<Waitable['object'], readonly string[]>> = {
   server: ['suspended', 'destroying'],
   snapshot: ['ready', 'error'],
   topup: ['credited', 'expired'],
@@ -30,30 +30,30 @@ const ENDS: Readonly<Record<Waitable['object'], readonly string[]>> = {
 export async function waitFor<T extends Waitable>(
   thing: T,
   status: T['status'],
-  look: (id: string) => Promise<T>,
+  refresh: (id: string) => Promise<T>,
   options: WaitOptions<T> = {},
 ): Promise<T> {
   const { timeoutMs = TIMEOUT_MS, intervalMs = INTERVAL_MS, signal, onLook } = options;
   const deadlineMs = Date.now() + timeoutMs;
   const name = `${thing.object} ${thing.id}`;
   // A suspended server that is being started is suspended until it runs.
-  const ends = ENDS[thing.object].filter((end) => end !== 'suspended' || thing.status !== 'suspended');
+  const terminalStatuses = TERMINAL_STATUSES[thing.object].filter((end) => end !== 'suspended' || thing.status !== 'suspended');
   let last = thing;
   for (;;) {
-    const isLate = Date.now() + intervalMs > deadlineMs;
-    const seen = await look(thing.id).catch((error: unknown) => {
+    const isPastDeadline = Date.now() + intervalMs > deadlineMs;
+    const current = await refresh(thing.id).catch((error: unknown) => {
       if (isApiError(error, 'not_found')) throw new WaitError(`The ${name} is gone.`, null);
       // What is waited for goes on while the service cannot be asked.
-      if (isLate || !mayPass(error)) throw error;
+      if (isPastDeadline || !mayPass(error)) throw error;
       return null;
     });
-    if (seen) onLook?.(seen);
-    last = seen ?? last;
-    if (seen && last.status === status) return last;
-    if (seen && ends.includes(last.status)) {
+    if (current) onLook?.(current);
+    last = current ?? last;
+    if (current && last.status === status) return last;
+    if (current && terminalStatuses.includes(last.status)) {
       throw new WaitError(`The ${name} is ${last.status}; it does not become ${status} by itself.`, last);
     }
-    if (isLate) {
+    if (isPastDeadline) {
       const message = `The ${name} is still ${last.status}, not ${status}, after ${timeoutMs} ms.`;
       throw new WaitTimeoutError(message, last);
     }

@@ -1,6 +1,6 @@
 /** The customer's audit log, as far back as it is kept: 90 days. */
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
@@ -15,8 +15,8 @@ export async function getAuditEvent(
   actor: CustomerActor,
   shownId: string,
 ): Promise<AuditEvent> {
-  const id = readId('audit', shownId) ?? notFound('audit');
-  const row = await findAuditEvent(service.db, actor.customerId, id, keptSince(service));
+  const id = parseId('audit', shownId) ?? notFound('audit');
+  const row = await findAuditEvent(service.db, actor.customerId, id, retentionCutoff(service));
   return auditObject(row ?? notFound('audit'));
 }
 
@@ -25,10 +25,10 @@ export async function listAuditEvents(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<{ items: AuditEvent[]; next: PagePosition | null }> {
-  const { rows, next } = await pageAuditEvents(service.db, actor.customerId, keptSince(service), page);
+  const { rows, next } = await pageAuditEvents(service.db, actor.customerId, retentionCutoff(service), page);
   return { items: rows.map(auditObject), next };
 }
 
-function keptSince(service: Service): Date {
-  return new Date(service.clock.now().getTime() - LIMITS.auditDays * DAY_MS);
+function retentionCutoff(service: Service): Date {
+  return new Date(service.clock.now().getTime() - LIMITS.auditRetentionDays * DAY_MS);
 }

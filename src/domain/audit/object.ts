@@ -1,20 +1,20 @@
-import { showId } from '../../kernel/ids.ts';
-import { rfc3339 } from '../../kernel/time.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
 import type { AuditEvent } from '../../spec/schemas/audit-event.ts';
 import type { AuditEventRow } from '../../store/audit.ts';
 
 /** An audit event as the REST contract shows it. Of what the service did by itself both actors are null. */
 export function auditObject(row: AuditEventRow): AuditEvent {
   return {
-    id: showId('audit', row.id),
+    id: formatId('audit', row.id),
     object: 'audit_event',
     action: row.action,
     resource: row.resource,
-    actor_token: row.actor_token && showId('token', row.actor_token),
-    actor_session: row.actor_session && showId('session', row.actor_session),
+    actor_token: row.actor_token && formatId('token', row.actor_token),
+    actor_session: row.actor_session && formatId('session', row.actor_session),
     request_id: row.request_id,
     ip_country: row.ip_country,
     result: row.result,
-    created_at: rfc3339(row.created_at),
+    created_at: formatRfc3339(row.created_at),
   };
 }

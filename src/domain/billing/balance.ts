@@ -1,13 +1,13 @@
-import { centsNumber, mulDiv } from '../../kernel/money.ts';
+import { centsToUsd, mulDiv } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { DAY_MS, rfc3339 } from '../../kernel/time.ts';
+import { DAY_MS, formatRfc3339 } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { Balance } from '../../spec/schemas/balance.ts';
-import { readBalanceFacts } from '../../store/ledger.ts';
+import { readBalanceSummary } from '../../store/ledger.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
-const MONTHS_A_YEAR = 12n;
-const DAYS_A_YEAR = 365n;
+const MONTHS_PER_YEAR = 12n;
+const DAYS_PER_YEAR = 365n;
 
 export async function getBalance(service: Service, actor: CustomerActor): Promise<Balance> {
   return await balanceObject(service.reads, actor.customerId, service.clock.now());
@@ -15,16 +15,17 @@ export async function getBalance(service: Service, actor: CustomerActor): Promis
 
 /** The customer's balance as the REST contract shows it. */
 export async function balanceObject(sql: Sql, customerId: string, now: Date): Promise<Balance> {
-  const facts = await readBalanceFacts(sql, customerId);
+  const facts = await readBalanceSummary(sql, customerId);
   if (!facts) throw new Error('the customer has no balance row');
   const { balance_cents, running, first_end, cents_month } = facts;
   return {
     object: 'balance',
-    usd: centsNumber(balance_cents),
-    as_of: rfc3339(now),
+    usd: centsToUsd(balance_cents),
+    as_of: formatRfc3339(now),
     runway_until: first_end === null ? null : first_end.toISOString().slice(0, 10),
     active_servers: Number(running),
-    daily_cost_usd: centsNumber(mulDiv(cents_month, MONTHS_A_YEAR, DAYS_A_YEAR, 'half_up')),
-    low_balance_at: first_end && rfc3339(new Date(first_end.getTime() - LIMITS.lowBalanceDays * DAY_MS)),
+    daily_cost_usd: centsToUsd(mulDiv(cents_month, MONTHS_PER_YEAR, DAYS_PER_YEAR, 'half_up')),
+    low_balance_at:
+      first_end && formatRfc3339(new Date(first_end.getTime() - LIMITS.lowBalanceDays * DAY_MS)),
   };
 }

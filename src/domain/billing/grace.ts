@@ -19,7 +19,7 @@ export interface Grace {
 }
 
 /** Warnings still to be sent, earliest first: those that fit between the suspension and the end. */
-export function warningsLeft({ suspendedAt, destroyAt, warnedDays }: Grace): number[] {
+export function remainingWarnings({ suspendedAt, destroyAt, warnedDays }: Grace): number[] {
   const graceMs = destroyAt.getTime() - suspendedAt.getTime();
   return DESTRUCTION_WARNING_DAYS.filter(
     (days) => days * DAY_MS <= graceMs && (warnedDays === null || days < warnedDays),
@@ -27,7 +27,7 @@ export function warningsLeft({ suspendedAt, destroyAt, warnedDays }: Grace): num
 }
 
 /** When the calendar looks at it next: at the next warning, or at the end. */
-export function nextGraceLook(grace: Grace): Date {
-  const [days = 0] = warningsLeft(grace);
+export function nextGraceCheck(grace: Grace): Date {
+  const [days = 0] = remainingWarnings(grace);
   return new Date(grace.destroyAt.getTime() - days * DAY_MS);
 }

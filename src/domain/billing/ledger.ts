@@ -1,8 +1,8 @@
 import { fail } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { LedgerEntry } from '../../spec/schemas/ledger-entry.ts';
-import { findLedgerEntry, type LedgerRow, ledgerOf, pageLedger } from '../../store/ledger.ts';
+import { findLedgerEntry, type LedgerRow, listResourceLedger, pageLedger } from '../../store/ledger.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { ledgerEntryObject } from '../ledger/object.ts';
 
@@ -13,7 +13,7 @@ export async function listLedger(
   page: PageRequest,
 ): Promise<{ items: LedgerEntry[]; next: PagePosition | null }> {
   const { rows, next } = await pageLedger(service.db, actor.customerId, page);
-  return { items: rows.map(entry), next };
+  return { items: rows.map(toLedgerEntry), next };
 }
 
 /** One entry. Unknown, malformed and another customer's are alike `not_found`. */
@@ -22,12 +22,12 @@ export async function getLedgerEntry(
   actor: CustomerActor,
   shownId: string,
 ): Promise<LedgerEntry> {
-  const id = readId('ledgerEntry', shownId) ?? fail('not_found');
-  return entry((await findLedgerEntry(service.db, actor.customerId, id)) ?? fail('not_found'));
+  const id = parseId('ledgerEntry', shownId) ?? fail('not_found');
+  return toLedgerEntry((await findLedgerEntry(service.db, actor.customerId, id)) ?? fail('not_found'));
 }
 
 /** What an invoice alone can fill: a payment has its credit, perhaps a bonus, and their reversals. */
-const OF_TOPUP_MAX = 100;
+const TOPUP_ENTRIES_MAX = 100;
 
 /** What was booked for a top-up, oldest first. */
 export async function listTopupEntries(
@@ -35,12 +35,15 @@ export async function listTopupEntries(
   actor: CustomerActor,
   shownId: string,
 ): Promise<LedgerEntry[]> {
-  const resourceId = readId('topup', shownId) ?? fail('not_found');
-  const rows = await ledgerOf(service.db, actor.customerId, { resourceId, limit: OF_TOPUP_MAX });
-  return rows.map(entry);
+  const resourceId = parseId('topup', shownId) ?? fail('not_found');
+  const rows = await listResourceLedger(service.db, actor.customerId, {
+    resourceId,
+    limit: TOPUP_ENTRIES_MAX,
+  });
+  return rows.map(toLedgerEntry);
 }
 
-function entry(row: LedgerRow): LedgerEntry {
+function toLedgerEntry(row: LedgerRow): LedgerEntry {
   const { resource_kind: kind, resource_id: id } = row;
   return ledgerEntryObject({
     id: row.id,

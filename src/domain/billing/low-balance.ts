@@ -1,6 +1,11 @@
 /** `billing.low_balance`: once for each server and cycle, while there is time to top up. */
 import type { Sql } from '../../kernel/sql.ts';
-import { type BillRow, type RenewingRow, renewingUntil, setLowNotified } from '../../store/calendar.ts';
+import {
+  type BillingServerRow,
+  listRenewingServers,
+  type RenewalRow,
+  setLowNotified,
+} from '../../store/calendar.ts';
 import { readBalance } from '../../store/ledger.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
@@ -13,25 +18,25 @@ import { balanceObject } from './balance.ts';
  * Tells of each of these servers of the customer, whose locks the caller holds, when the balance cannot pay all that
  * renews until the end of its own cycle: what ends later is paid later, and says so for itself. Returns how many were told of.
  */
-export async function tellIfLow(
+export async function notifyIfLow(
   tx: Sql,
   service: Pick<Service, 'keys'>,
   customerId: string,
-  servers: readonly BillRow[],
+  servers: readonly BillingServerRow[],
   now: Date,
 ): Promise<number> {
   if (servers.length === 0) return 0;
   const last = Math.max(...servers.map((server) => server.paid_until.getTime()));
-  const renewing = await renewingUntil(tx, customerId, new Date(last));
+  const renewing = await listRenewingServers(tx, customerId, new Date(last));
   const balanceCents = await readBalance(tx, customerId);
   const low = servers
-    .map((server) => ({ server, neededCents: neededUntil(server.paid_until, renewing) }))
+    .map((server) => ({ server, neededCents: renewalCostUntil(server.paid_until, renewing) }))
     .filter(({ neededCents }) => balanceCents < neededCents);
   if (low.length === 0) return 0;
   const object = await balanceObject(tx, customerId, now);
   for (const { server, neededCents } of low) {
-    const beside = { server: serverObject(server) };
-    await recordEvent(tx, { customerId, type: 'billing.low_balance', object, beside }, now);
+    const related = { server: serverObject(server) };
+    await recordEvent(tx, { customerId, type: 'billing.low_balance', object, related }, now);
     const { id, paid_until: paidUntil } = server;
     const data = {
       server: server.name,
@@ -48,7 +53,7 @@ export async function tellIfLow(
   return low.length;
 }
 
-function neededUntil(end: Date, renewing: readonly RenewingRow[]): bigint {
+function renewalCostUntil(end: Date, renewing: readonly RenewalRow[]): bigint {
   return renewing
     .filter((row) => row.paid_until <= end)
     .reduce((sum, row) => sum + announcedPrice(row, row.announced_cents_month).cycleCents, 0n);

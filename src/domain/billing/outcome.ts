@@ -1,2 +1,2 @@
 /** What a look at a server came to. */
-export type Outcome = 'looked' | 'renewed' | 'suspended' | 'resumed' | 'destroyed';
+export type BillingOutcome = 'looked' | 'renewed' | 'suspended' | 'resumed' | 'destroyed';

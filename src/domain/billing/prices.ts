@@ -3,10 +3,10 @@
  * announced for its plan, at least 30 days before it counts; cycles that begin from then on cost the new one. What new
  * orders cost is the catalogue's alone: an announcement changes nothing there, and touches no server ordered after it.
  */
-import { newId, readId, showId } from '../../kernel/ids.ts';
-import { centsText, parseUnits } from '../../kernel/money.ts';
-import { Refusal } from '../../kernel/refusal.ts';
-import { DAY_MS, parseRfc3339, rfc3339 } from '../../kernel/time.ts';
+import { formatId, newId, parseId } from '../../kernel/ids.ts';
+import { formatCents, parseUnits } from '../../kernel/money.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { DAY_MS, formatRfc3339, parseRfc3339 } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { findPlanPrice } from '../../store/catalogue.ts';
 import {
@@ -23,7 +23,7 @@ import { recordAudit, systemActor } from '../record.ts';
 const PRICE_MAX_CENTS = 9_999_999_99n;
 const LIST_LIMIT = 200;
 
-export interface Announced {
+export interface AnnouncedPrice {
   /** `prc_…`. */
   readonly id: string;
   readonly effectiveAt: Date;
@@ -35,13 +35,15 @@ export interface Announced {
 export async function announcePrice(
   service: Pick<Service, 'db' | 'clock' | 'wake'>,
   order: { readonly plan: string; readonly usdMonth: string; readonly at?: string },
-): Promise<Announced> {
+): Promise<AnnouncedPrice> {
   const cents = parseUnits(order.usdMonth, 2) ?? 0n;
   if (cents <= 0n || cents > PRICE_MAX_CENTS) {
-    throw new Refusal('the price is US dollars a month, above 0, with at most two decimals, such as 12.50');
+    throw new OperatorError(
+      'the price is US dollars a month, above 0, with at most two decimals, such as 12.50',
+    );
   }
   const now = service.clock.now();
-  const effectiveAt = readMoment(order.at, now);
+  const effectiveAt = parseEffectiveDate(order.at, now);
   const row = {
     id: newId(now),
     plan_id: order.plan,
@@ -51,35 +53,36 @@ export async function announcePrice(
   };
   const catalogueCents = await service.db.transaction(async (tx) => {
     const old = await findPlanPrice(tx, order.plan);
-    if (old === undefined) throw new Refusal(`there is no plan ${order.plan}: the catalogue names them`);
+    if (old === undefined)
+      throw new OperatorError(`there is no plan ${order.plan}: the catalogue names them`);
     if (!(await insertPriceChange(tx, { ...row, old_price_cents_month: old }))) {
-      throw new Refusal(
-        `another price of ${order.plan} is announced for ${rfc3339(effectiveAt)}: cancel that one first`,
+      throw new OperatorError(
+        `another price of ${order.plan} is announced for ${formatRfc3339(effectiveAt)}: cancel that one first`,
       );
     }
-    const resource = showId('priceChange', row.id);
+    const resource = formatId('priceChange', row.id);
     await recordAudit(tx, { actor: systemActor(now), action: 'price.announce', resource }, now);
     return old;
   });
   service.wake();
-  return { id: showId('priceChange', row.id), effectiveAt, catalogueCents, cents };
+  return { id: formatId('priceChange', row.id), effectiveAt, catalogueCents, cents };
 }
 
-function readMoment(text: string | undefined, now: Date): Date {
+function parseEffectiveDate(text: string | undefined, now: Date): Date {
   const earliest = new Date(now.getTime() + LIMITS.priceNoticeDays * DAY_MS);
   if (text === undefined) return earliest;
   const at = parseRfc3339(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (!at) {
-    const day = rfc3339(new Date(earliest.getTime() + DAY_MS)).slice(0, 10);
-    throw new Refusal(`--at is a day such as ${day}, or a time such as ${day}T00:00:00Z`);
+    const day = formatRfc3339(new Date(earliest.getTime() + DAY_MS)).slice(0, 10);
+    throw new OperatorError(`--at is a day such as ${day}, or a time such as ${day}T00:00:00Z`);
   }
   if (at < earliest) {
-    throw new Refusal(
-      `a price is announced at least ${LIMITS.priceNoticeDays} days ahead: the earliest is ${rfc3339(earliest)}`,
+    throw new OperatorError(
+      `a price is announced at least ${LIMITS.priceNoticeDays} days ahead: the earliest is ${formatRfc3339(earliest)}`,
     );
   }
-  if (at.getTime() - now.getTime() > LIMITS.priceAheadMaxDays * DAY_MS) {
-    throw new Refusal(`a price is announced at most ${LIMITS.priceAheadMaxDays} days ahead`);
+  if (at.getTime() - now.getTime() > LIMITS.priceNoticeMaxDays * DAY_MS) {
+    throw new OperatorError(`a price is announced at most ${LIMITS.priceNoticeMaxDays} days ahead`);
   }
   return at;
 }
@@ -87,20 +90,24 @@ function readMoment(text: string | undefined, now: Date): Date {
 /** Where an announcement stands. */
 export type PriceState = 'announced' | 'in force' | 'cancelled';
 
-export interface ShownPrice extends PriceChangeRow {
+export interface ListedPrice extends PriceChangeRow {
   readonly shownId: string;
   readonly state: PriceState;
   readonly catalogue_cents_month: bigint;
 }
 
 /** The newest announcements. */
-export async function listPrices(service: Pick<Service, 'db' | 'clock'>): Promise<ShownPrice[]> {
+export async function listPrices(service: Pick<Service, 'db' | 'clock'>): Promise<ListedPrice[]> {
   const now = service.clock.now();
   const rows = await listPriceChanges(service.db, LIST_LIMIT);
-  return rows.map((row) => ({ ...row, shownId: showId('priceChange', row.id), state: stateOf(row, now) }));
+  return rows.map((row) => ({
+    ...row,
+    shownId: formatId('priceChange', row.id),
+    state: priceState(row, now),
+  }));
 }
 
-function stateOf(row: PriceChangeRow, now: Date): PriceState {
+function priceState(row: PriceChangeRow, now: Date): PriceState {
   if (row.cancelled_at !== null) return 'cancelled';
   return row.effective_at <= now ? 'in force' : 'announced';
 }
@@ -108,13 +115,13 @@ function stateOf(row: PriceChangeRow, now: Date): PriceState {
 /** Takes an announcement back that does not count yet, by its shown id. Customers who were told of it are not told again. */
 export async function cancelPrice(service: Pick<Service, 'db' | 'clock'>, shownId: string): Promise<void> {
   const now = service.clock.now();
-  const id = readId('priceChange', shownId) ?? noSuchPrice();
+  const id = parseId('priceChange', shownId) ?? throwPriceNotFound();
   await service.db.transaction(async (tx) => {
-    const row = (await lockPriceChange(tx, id)) ?? noSuchPrice();
-    if (row.cancelled_at !== null) throw new Refusal('it was cancelled before');
+    const row = (await lockPriceChange(tx, id)) ?? throwPriceNotFound();
+    if (row.cancelled_at !== null) throw new OperatorError('it was cancelled before');
     if (row.effective_at <= now) {
-      throw new Refusal(
-        `it counts since ${rfc3339(row.effective_at)}: announce another one, such as the former ${centsText(row.old_price_cents_month)}`,
+      throw new OperatorError(
+        `it counts since ${formatRfc3339(row.effective_at)}: announce another one, such as the former ${formatCents(row.old_price_cents_month)}`,
       );
     }
     await cancelPriceChange(tx, id, now);
@@ -122,6 +129,6 @@ export async function cancelPrice(service: Pick<Service, 'db' | 'clock'>, shownI
   });
 }
 
-function noSuchPrice(): never {
-  throw new Refusal('there is no such announcement: skerryd prices list shows their ids');
+function throwPriceNotFound(): never {
+  throw new OperatorError('there is no such announcement: skerryd prices list shows their ids');
 }

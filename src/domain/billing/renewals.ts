@@ -2,11 +2,16 @@
  * What the calendar will do to a customer's servers if nothing else happens: which cycles end, what the next ones cost, and how far
  * the balance reaches, in the calendar's own order. It is a forecast: nothing is locked and nothing is written.
  */
-import { showId } from '../../kernel/ids.ts';
-import { centsNumber } from '../../kernel/money.ts';
-import { addMonths, DAY_MS, rfc3339 } from '../../kernel/time.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { centsToUsd } from '../../kernel/money.ts';
+import { addMonths, DAY_MS, formatRfc3339 } from '../../kernel/time.ts';
 import { readBalance } from '../../store/ledger.ts';
-import { type AnnouncedRow, announcedUntil, type EndingRow, endingUntil } from '../../store/renewals.ts';
+import {
+  type AnnouncedPriceRow,
+  type EndingServerRow,
+  listAnnouncedPrices,
+  listEndingServers,
+} from '../../store/renewals.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { announcedPrice } from '../servers/price.ts';
 
@@ -36,11 +41,11 @@ export interface Renewals {
 }
 
 interface Cycle {
-  readonly server: EndingRow;
+  readonly server: EndingServerRow;
   readonly at: Date;
   readonly cents: bigint;
   /** It is suspended until the balance pays this one. */
-  readonly waits: boolean;
+  readonly awaitsPayment: boolean;
 }
 
 /** Of the next `days`. */
@@ -51,23 +56,23 @@ export async function listRenewals(
 ): Promise<Renewals> {
   const now = service.clock.now();
   const until = new Date(now.getTime() + days * DAY_MS);
-  const servers = await endingUntil(service.db, actor.customerId, { until, limit: SERVERS_MAX });
+  const servers = await listEndingServers(service.db, actor.customerId, { until, limit: SERVERS_MAX });
   const plans = [...new Set(servers.map((server) => server.plan_id))];
   const [prices, balanceCents] = await Promise.all([
-    plans.length === 0 ? [] : announcedUntil(service.db, plans, until),
+    plans.length === 0 ? [] : listAnnouncedPrices(service.db, plans, until),
     readBalance(service.db, actor.customerId),
   ]);
-  const cycles = servers.flatMap((server) => cyclesOf(server, { prices, now, until }));
-  return forecast(cycles.sort(inTurn), balanceCents);
+  const cycles = servers.flatMap((server) => upcomingCycles(server, { prices, now, until }));
+  return forecast(cycles.sort(byDueDate), balanceCents);
 }
 
 /**
  * The cycles of a server that begin by then. One that waits for the balance would begin now; one that is paid and is being
  * switched on is still suspended, and waits for nothing.
  */
-function cyclesOf(
-  server: EndingRow,
-  at: { readonly prices: readonly AnnouncedRow[]; readonly now: Date; readonly until: Date },
+function upcomingCycles(
+  server: EndingServerRow,
+  at: { readonly prices: readonly AnnouncedPriceRow[]; readonly now: Date; readonly until: Date },
 ): Cycle[] {
   const waits = server.status === 'suspended' && server.paid_until <= at.now;
   const anchorDay = waits ? at.now.getUTCDate() : server.anchor_day;
@@ -80,7 +85,7 @@ function cyclesOf(
         price.announced_at > server.created_at,
     );
     const { cycleCents: cents } = announcedPrice(server, announced?.price_cents_month);
-    cycles.push({ server, at: from, cents, waits: waits && cycles.length === 0 });
+    cycles.push({ server, at: from, cents, awaitsPayment: waits && cycles.length === 0 });
     if (!server.auto_renew) break;
     from = addMonths(from, server.billing_months, anchorDay);
   }
@@ -88,7 +93,7 @@ function cyclesOf(
 }
 
 /** As the calendar takes them: by the end of the cycle, then by age. */
-function inTurn(a: Cycle, b: Cycle): number {
+function byDueDate(a: Cycle, b: Cycle): number {
   const byAge = a.server.created_at.getTime() - b.server.created_at.getTime();
   return a.at.getTime() - b.at.getTime() || byAge || (a.server.id < b.server.id ? -1 : 1);
 }
@@ -96,35 +101,35 @@ function inTurn(a: Cycle, b: Cycle): number {
 function forecast(cycles: readonly Cycle[], balanceCents: bigint): Renewals {
   const stopped = new Set<string>();
   const items: Renewal[] = [];
-  let left = balanceCents;
-  for (const { server, at, cents, waits } of cycles) {
+  let remainingCents = balanceCents;
+  for (const { server, at, cents, awaitsPayment } of cycles) {
     if (stopped.has(server.id)) continue;
-    const outcome = outcomeOf(server, { suffices: left >= cents, waits });
-    if (outcome === 'renews') left -= cents;
+    const outcome = renewalOutcome(server, { affordable: remainingCents >= cents, waits: awaitsPayment });
+    if (outcome === 'renews') remainingCents -= cents;
     else stopped.add(server.id);
     items.push({
-      server: showId('server', server.id),
+      server: formatId('server', server.id),
       name: server.name,
       auto_renew: server.auto_renew,
-      at: rfc3339(at),
+      at: formatRfc3339(at),
       months: server.billing_months,
-      price_usd: centsNumber(cents),
+      price_usd: centsToUsd(cents),
       outcome,
-      balance_after_usd: centsNumber(left),
+      balance_after_usd: centsToUsd(remainingCents),
     });
   }
-  const wanted = cycles.filter(({ server }) => server.auto_renew);
-  const total = wanted.reduce((sum, { cents }) => sum + cents, 0n);
-  const missing = total > balanceCents ? total - balanceCents : 0n;
+  const renewing = cycles.filter(({ server }) => server.auto_renew);
+  const total = renewing.reduce((sum, { cents }) => sum + cents, 0n);
+  const shortfall = total > balanceCents ? total - balanceCents : 0n;
   // A balance below zero is owed whether anything renews or not, but says nothing about renewals when there are none.
-  return { items, total_usd: centsNumber(total), missing_usd: total === 0n ? 0 : centsNumber(missing) };
+  return { items, total_usd: centsToUsd(total), missing_usd: total === 0n ? 0 : centsToUsd(shortfall) };
 }
 
-function outcomeOf(
-  server: EndingRow,
-  { suffices, waits }: { readonly suffices: boolean; readonly waits: boolean },
+function renewalOutcome(
+  server: EndingServerRow,
+  { affordable, waits }: { readonly affordable: boolean; readonly waits: boolean },
 ): RenewalOutcome {
   if (!server.auto_renew) return 'ends';
-  if (suffices) return 'renews';
+  if (affordable) return 'renews';
   return waits ? 'waits' : 'short';
 }

@@ -2,34 +2,35 @@
 import { crashPoint } from '../../kernel/crash.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
-import { type BillRow, setAwaiting, setGrace } from '../../store/calendar.ts';
+import { type BillingServerRow, setAwaitingSince, setGracePeriod } from '../../store/calendar.ts';
 import { lockBalance, readBalance } from '../../store/ledger.ts';
 import { hasOperation } from '../../store/operations.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { chargeCycleFromNow } from '../servers/charge-cycle.ts';
-import { beginRemoval } from '../servers/destroy.ts';
+import { startRemoval } from '../servers/destroy.ts';
 import { priceFrom } from '../servers/price.ts';
 import { resumeServer } from '../servers/resume.ts';
-import { recordSystem, waiting } from './end-cycle.ts';
-import { type Grace, graceEnd, nextGraceLook, warningsLeft } from './grace.ts';
-import type { Outcome } from './outcome.ts';
+import { nextAwaitCheck, recordSystemAudit } from './end-cycle.ts';
+import { type Grace, graceEnd, nextGraceCheck, remainingWarnings } from './grace.ts';
+import type { BillingOutcome } from './outcome.ts';
 
 /** A last warning that is later than this (the service was down) moves the end, so that it keeps its notice. */
-const LATE_MS = HOUR_MS;
+const LATE_WARNING_MS = HOUR_MS;
 
-export async function lookAtSuspended(
+export async function processSuspended(
   tx: Sql,
   service: Service,
-  server: BillRow,
+  server: BillingServerRow,
   now: Date,
-): Promise<Outcome> {
-  const waits = server.suspended_reason === 'balance' && server.auto_renew && server.paid_until <= now;
-  if (waits) {
+): Promise<BillingOutcome> {
+  const awaitsBalance =
+    server.suspended_reason === 'balance' && server.auto_renew && server.paid_until <= now;
+  if (awaitsBalance) {
     const resumed = await resumeIfPaid(tx, service, server, now);
     if (resumed !== 'short') return resumed === 'resumed' ? 'resumed' : 'looked';
   }
-  return await lookAtGrace(tx, service, server, now);
+  return await processGrace(tx, service, server, now);
 }
 
 /**
@@ -39,64 +40,73 @@ export async function lookAtSuspended(
 export async function resumeIfPaid(
   tx: Sql,
   service: Service,
-  server: BillRow,
+  server: BillingServerRow,
   now: Date,
 ): Promise<'resumed' | 'short' | 'busy'> {
   const { cycleCents } = await priceFrom(tx, server, now);
   if (((await lockBalance(tx, server.customer_id)) ?? 0n) < cycleCents) return 'short';
   if (await hasOperation(tx, server.id)) {
-    await setAwaiting(tx, server.id, waiting(server, now));
+    await setAwaitingSince(tx, server.id, nextAwaitCheck(server, now));
     return 'busy';
   }
   const paidUntil = await chargeCycleFromNow(tx, server, now);
   await resumeServer(tx, service, { ...server, paid_until: paidUntil }, now);
-  await recordSystem(tx, server, 'server.resume', now);
+  await recordSystemAudit(tx, server, 'server.resume', now);
   crashPoint('suspend.resume_written');
   return 'resumed';
 }
 
-async function lookAtGrace(tx: Sql, service: Service, server: BillRow, now: Date): Promise<Outcome> {
+async function processGrace(
+  tx: Sql,
+  service: Service,
+  server: BillingServerRow,
+  now: Date,
+): Promise<BillingOutcome> {
   const { id } = server;
-  const grace = graceOf(service, server, now);
+  const grace = currentGrace(service, server, now);
   if (server.held_at !== null) {
     // Nothing is said of an end that does not come; when the hold is lifted there is a day for the last warning.
-    await setGrace(tx, id, { ...grace, billAt: new Date(now.getTime() + DAY_MS) });
+    await setGracePeriod(tx, id, { ...grace, billAt: new Date(now.getTime() + DAY_MS) });
     return 'looked';
   }
   const reached = (days: number) => now.getTime() >= grace.destroyAt.getTime() - days * DAY_MS;
-  const days = warningsLeft(grace).filter(reached).at(-1);
-  if (days === undefined && reached(0)) return await destroy(tx, service, server, now);
-  const next = days === undefined ? grace : await warn(tx, service, server, { grace, days }, now);
+  const days = remainingWarnings(grace).filter(reached).at(-1);
+  if (days === undefined && reached(0)) return await destroyExpired(tx, service, server, now);
+  const next =
+    days === undefined ? grace : await sendDestructionWarning(tx, service, server, { grace, days }, now);
   const { paid_until: paidUntil } = server;
-  const look = nextGraceLook(next);
+  const nextCheck = nextGraceCheck(next);
   // While it is paid (it is being switched on, or the operator froze it) the end of its cycle comes first.
-  await setGrace(tx, id, { ...next, billAt: paidUntil > now && paidUntil < look ? paidUntil : look });
+  await setGracePeriod(tx, id, {
+    ...next,
+    billAt: paidUntil > now && paidUntil < nextCheck ? paidUntil : nextCheck,
+  });
   return 'looked';
 }
 
 /** What the customer was told holds; what was paid since, or a longer grace period, only moves the end on. */
-function graceOf(service: Service, server: BillRow, now: Date): Grace {
+function currentGrace(service: Service, server: BillingServerRow, now: Date): Grace {
   const suspendedAt = server.suspended_at ?? now;
   const end = graceEnd({ suspendedAt, paidUntil: server.paid_until }, service.settings.graceDays);
-  const told = server.destroy_at;
+  const announcedEnd = server.destroy_at;
   return {
     suspendedAt,
-    destroyAt: told !== null && told > end ? told : end,
+    destroyAt: announcedEnd !== null && announcedEnd > end ? announcedEnd : end,
     warnedDays: server.warned_days,
   };
 }
 
-async function warn(
+async function sendDestructionWarning(
   tx: Sql,
   service: Service,
-  server: BillRow,
+  server: BillingServerRow,
   { grace, days }: { grace: Grace; days: number },
   now: Date,
 ): Promise<Grace> {
   const warned = { ...grace, warnedDays: days };
-  const last = warningsLeft(warned).length === 0;
+  const last = remainingWarnings(warned).length === 0;
   const noticeEnd = new Date(now.getTime() + days * DAY_MS);
-  const late = noticeEnd.getTime() - grace.destroyAt.getTime() > LATE_MS;
+  const late = noticeEnd.getTime() - grace.destroyAt.getTime() > LATE_WARNING_MS;
   const destroyAt = last && late ? noticeEnd : grace.destroyAt;
   const { customer_id: customerId } = server;
   const data = {
@@ -113,10 +123,15 @@ async function warn(
   return { ...warned, destroyAt };
 }
 
-async function destroy(tx: Sql, service: Service, server: BillRow, now: Date): Promise<Outcome> {
+async function destroyExpired(
+  tx: Sql,
+  service: Service,
+  server: BillingServerRow,
+  now: Date,
+): Promise<BillingOutcome> {
   const { customer_id: customerId } = server;
-  await beginRemoval(tx, server, now);
-  await recordSystem(tx, server, 'server.destroy', now);
+  await startRemoval(tx, server, now);
+  await recordSystemAudit(tx, server, 'server.destroy', now);
   const data = {
     server: server.name,
     reason: server.suspended_reason ?? 'balance',

@@ -10,13 +10,13 @@
  * Every movement of a balance marks its row, and is followed here after its commit: nothing is added to the locks of a deploy.
  */
 import { SWITCHES } from '../../spec/switches.ts';
-import { dueCustomers, findCalendarWork, nextBillAt } from '../../store/calendar.ts';
+import { findCalendarWork, listDueCustomers, nextBillAt } from '../../store/calendar.ts';
 import type { Service } from '../context.ts';
-import { isOn } from '../switches/switch.ts';
-import { abreast } from './abreast.ts';
-import { billFirstDue } from './due.ts';
-import { settleMoved } from './moved.ts';
-import { tellPrices } from './tell-prices.ts';
+import { isSwitchOn } from '../switches/switch.ts';
+import { processBalanceChanges } from './balance-changes.ts';
+import { billNextDue } from './bill-due.ts';
+import { notifyPriceChanges } from './notify-prices.ts';
+import { sumConcurrent } from './sum-concurrent.ts';
 
 /** Does one bounded batch of what is due now; returns how much there was, 0 when nothing is left. One statement when there is nothing. */
 export async function sweepCalendar(service: Service): Promise<number> {
@@ -24,20 +24,20 @@ export async function sweepCalendar(service: Service): Promise<number> {
   if (!work || !(work.on ?? SWITCHES.renewals.default)) return 0;
   let did = 0;
   if (work.due) did += await billDue(service);
-  if (work.moved) did += await settleMoved(service);
-  if (work.untold) did += await tellPrices(service);
+  if (work.moved) did += await processBalanceChanges(service);
+  if (work.untold) did += await notifyPriceChanges(service);
   if (did > 0) service.wake();
   return did;
 }
 
 /** When the calendar has something to do next, on the business clock; null: never, or it is switched off. */
 export async function nextCalendarDue(service: Pick<Service, 'db'>): Promise<Date | null> {
-  return (await isOn(service.db, 'renewals')) ? await nextBillAt(service.db) : null;
+  return (await isSwitchOn(service.db, 'renewals')) ? await nextBillAt(service.db) : null;
 }
 
 async function billDue(service: Service): Promise<number> {
-  const customers = await dueCustomers(service.db, service.clock.now());
-  return await abreast(customers, (customer) => billCustomer(service, customer));
+  const customers = await listDueCustomers(service.db, service.clock.now());
+  return await sumConcurrent(customers, (customer) => billCustomer(service, customer));
 }
 
 async function billCustomer(
@@ -45,7 +45,7 @@ async function billCustomer(
   { customerId, servers }: { readonly customerId: string; readonly servers: number },
 ): Promise<number> {
   for (let did = 0; did < servers; did++) {
-    const outcome = await billFirstDue(service, customerId);
+    const outcome = await billNextDue(service, customerId);
     if (outcome === 'none') return did;
     if (outcome === 'elsewhere') return did + 1;
   }

@@ -1,19 +1,22 @@
 /** Rules between the parts of a catalogue file, and those that a pattern cannot say. */
 import { parseUnits } from '../../kernel/money.ts';
 import { parseRfc3339 } from '../../kernel/time.ts';
-import { blockFault } from '../inventory/blocks.ts';
-import type { CatalogueFile, Fault, FilePath } from './file.ts';
+import { blockProblem } from '../inventory/blocks.ts';
+import type { CatalogueFile, CatalogueProblem, FilePath } from './file-schema.ts';
 
-export function checkCatalogue(file: CatalogueFile, options: { readonly sandbox: boolean }): Fault[] {
+export function checkCatalogue(
+  file: CatalogueFile,
+  options: { readonly sandbox: boolean },
+): CatalogueProblem[] {
   const regions = new Set(file.regions.map((region) => region.id));
   return [
-    ...twice(file.regions, 'regions', 'id', (region) => region.id),
-    ...twice(file.regions, 'regions', 'session_code', (region) => region.session_code),
-    ...twice(file.plans, 'plans', 'id', (plan) => plan.id),
-    ...twice(file.images, 'images', 'version', imageKey),
-    ...file.plans.flatMap((plan, index) => planFaults(plan, ['plans', index], regions)),
-    ...file.images.flatMap((image, index) => imageFaults(image, ['images', index], options)),
-    ...inventoryFaults(file, regions),
+    ...findDuplicates(file.regions, 'regions', 'id', (region) => region.id),
+    ...findDuplicates(file.regions, 'regions', 'session_code', (region) => region.session_code),
+    ...findDuplicates(file.plans, 'plans', 'id', (plan) => plan.id),
+    ...findDuplicates(file.images, 'images', 'version', imageKey),
+    ...file.plans.flatMap((plan, index) => planProblems(plan, ['plans', index], regions)),
+    ...file.images.flatMap((image, index) => imageProblems(image, ['images', index], options)),
+    ...inventoryProblems(file, regions),
   ];
 }
 
@@ -26,78 +29,82 @@ export function imageKey(image: {
   return [image.family, image.version, image.variant ?? ''].join(' ').trim();
 }
 
-function planFaults(plan: CatalogueFile['plans'][number], path: FilePath, regions: Set<string>): Fault[] {
+function planProblems(
+  plan: CatalogueFile['plans'][number],
+  path: FilePath,
+  regions: Set<string>,
+): CatalogueProblem[] {
   const price = parseUnits(plan.price_usd_month, 2);
   return [
-    ...(price === 0n ? [{ path: [...path, 'price_usd_month'], says: 'a price is above 0' }] : []),
+    ...(price === 0n ? [{ path: [...path, 'price_usd_month'], message: 'a price is above 0' }] : []),
     ...plan.regions.flatMap((id, index) => unknownRegion(id, [...path, 'regions', index], regions)),
-    ...twice(plan.regions, [...path, 'regions'], undefined, (id) => id),
+    ...findDuplicates(plan.regions, [...path, 'regions'], undefined, (id) => id),
   ];
 }
 
-function imageFaults(
+function imageProblems(
   image: CatalogueFile['images'][number],
   path: FilePath,
   options: { readonly sandbox: boolean },
-): Fault[] {
-  const faults: Fault[] = [];
+): CatalogueProblem[] {
+  const faults: CatalogueProblem[] = [];
   if (image.family === 'custom') {
-    faults.push({ path: [...path, 'family'], says: 'custom is the family of uploaded images' });
+    faults.push({ path: [...path, 'family'], message: 'custom is the family of uploaded images' });
   }
   for (const key of ['released_at', 'deprecated_at'] as const) {
     const date = image[key];
     if (date && !parseRfc3339(`${date}T00:00:00Z`)) {
-      faults.push({ path: [...path, key], says: 'there is no such day' });
+      faults.push({ path: [...path, key], message: 'there is no such day' });
     }
   }
   if (image.deprecated_days_ago !== undefined) {
     const key = [...path, 'deprecated_days_ago'];
-    if (!options.sandbox) faults.push({ path: key, says: 'only for a sandbox; give deprecated_at' });
-    if (image.deprecated_at) faults.push({ path: key, says: 'give this or deprecated_at, not both' });
+    if (!options.sandbox) faults.push({ path: key, message: 'only for a sandbox; give deprecated_at' });
+    if (image.deprecated_at) faults.push({ path: key, message: 'give this or deprecated_at, not both' });
   }
   return faults;
 }
 
-function inventoryFaults(file: CatalogueFile, regions: Set<string>): Fault[] {
+function inventoryProblems(file: CatalogueFile, regions: Set<string>): CatalogueProblem[] {
   const { hosts = [], machines = [], ip_blocks: blocks = [] } = file.inventory ?? {};
   const dedicated = new Set(
     file.plans.filter((plan) => plan.category === 'dedicated').map((plan) => plan.id),
   );
   const at = (part: string, index: number, key: string) => ['inventory', part, index, key];
   return [
-    ...twice(hosts, ['inventory', 'hosts'], 'name', (host) => host.name),
-    ...twice(machines, ['inventory', 'machines'], 'prefix', (entry) => entry.prefix),
+    ...findDuplicates(hosts, ['inventory', 'hosts'], 'name', (host) => host.name),
+    ...findDuplicates(machines, ['inventory', 'machines'], 'prefix', (entry) => entry.prefix),
     ...hosts.flatMap((host, index) => unknownRegion(host.region, at('hosts', index, 'region'), regions)),
     ...machines.flatMap((entry, index) => [
       ...unknownRegion(entry.region, at('machines', index, 'region'), regions),
       ...(dedicated.has(entry.plan)
         ? []
-        : [{ path: at('machines', index, 'plan'), says: 'there is no such dedicated plan in this file' }]),
+        : [{ path: at('machines', index, 'plan'), message: 'there is no such dedicated plan in this file' }]),
     ]),
     ...blocks.flatMap((entry, index) => {
-      const says = blockFault({ block: entry.block, gateway: entry.gateway ?? null });
-      const wrong = says === undefined ? [] : [{ path: at('ip_blocks', index, 'block'), says }];
-      return [...wrong, ...unknownRegion(entry.region, at('ip_blocks', index, 'region'), regions)];
+      const message = blockProblem({ block: entry.block, gateway: entry.gateway ?? null });
+      const problems = message === undefined ? [] : [{ path: at('ip_blocks', index, 'block'), message }];
+      return [...problems, ...unknownRegion(entry.region, at('ip_blocks', index, 'region'), regions)];
     }),
   ];
 }
 
-function unknownRegion(id: string, path: FilePath, regions: Set<string>): Fault[] {
-  return regions.has(id) ? [] : [{ path, says: `there is no region ${id} in this file` }];
+function unknownRegion(id: string, path: FilePath, regions: Set<string>): CatalogueProblem[] {
+  return regions.has(id) ? [] : [{ path, message: `there is no region ${id} in this file` }];
 }
 
 /** Entries whose key another has before them. */
-function twice<Entry>(
+function findDuplicates<Entry>(
   entries: readonly Entry[],
   part: string | FilePath,
   key: string | undefined,
   keyOf: (entry: Entry) => string,
-): Fault[] {
+): CatalogueProblem[] {
   const keys = entries.map(keyOf);
   const path = typeof part === 'string' ? [part] : part;
   return keys.flatMap((value, index) =>
     keys.indexOf(value) === index
       ? []
-      : [{ path: [...path, index, ...(key === undefined ? [] : [key])], says: `${value} is there twice` }],
+      : [{ path: [...path, index, ...(key === undefined ? [] : [key])], message: `${value} is there twice` }],
   );
 }

@@ -1,5 +1,5 @@
 /** The `os` of the session surface (DECISIONS "`os` (A)"). */
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { findInstallableImage, type InstallableImageRow } from '../../store/catalogue.ts';
 
@@ -13,5 +13,5 @@ export async function findImageForOs(
   { imported = false }: { readonly imported?: boolean } = {},
 ): Promise<InstallableImageRow | undefined> {
   const name = os.toLowerCase();
-  return await findInstallableImage(tx, { id: readId('image', name) ?? null, name, imported });
+  return await findInstallableImage(tx, { id: parseId('image', name) ?? null, name, imported });
 }

@@ -7,6 +7,6 @@ export interface CatalogueNames {
   readonly plans: readonly string[];
 }
 
-export async function catalogueNames(service: Pick<Service, 'reads'>): Promise<CatalogueNames> {
+export async function listCatalogueNames(service: Pick<Service, 'reads'>): Promise<CatalogueNames> {
   return await readNames(service.reads);
 }

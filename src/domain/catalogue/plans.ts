@@ -1,23 +1,23 @@
 /** Plans that are sold, and where each can be deployed right now. */
 import { notFound } from '../../kernel/fail.ts';
-import { centsNumber, formatUnits, mulDiv } from '../../kernel/money.ts';
+import { centsToUsd, formatUnits, mulDiv } from '../../kernel/money.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Plan } from '../../spec/schemas/plan.ts';
-import { findOfferedPlan, type OfferedPlanRow, pageOfPlans } from '../../store/offers.ts';
+import { findOfferedPlan, type OfferedPlanRow, pageOfferedPlans } from '../../store/offers.ts';
 import type { Service } from '../context.ts';
 import { cyclePrices } from '../servers/price.ts';
+import { offeredNow } from './availability.ts';
 import { readCode } from './code.ts';
-import { offeredNow } from './sold.ts';
 
 /** DECISIONS "Money in JSON": a month has so many hours. */
-const HOURS_A_MONTH = 730n;
+const HOURS_PER_MONTH = 730n;
 const EXACT_DECIMALS = 8;
 
 export async function listPlans(
   service: Service,
   page: PageRequest,
 ): Promise<{ items: Plan[]; next: PagePosition | null }> {
-  const { rows, next } = await pageOfPlans(service.db, offeredNow(service), page);
+  const { rows, next } = await pageOfferedPlans(service.db, offeredNow(service), page);
   return { items: rows.map(planObject), next };
 }
 
@@ -29,7 +29,7 @@ export async function getPlan(service: Service, text: string): Promise<Plan> {
 
 function planObject(row: OfferedPlanRow): Plan {
   const monthCents = row.price_cents_month;
-  const hourUnits = mulDiv(monthCents * 10n ** BigInt(EXACT_DECIMALS - 2), 1n, HOURS_A_MONTH, 'half_up');
+  const hourUnits = mulDiv(monthCents * 10n ** BigInt(EXACT_DECIMALS - 2), 1n, HOURS_PER_MONTH, 'half_up');
   return {
     id: row.id,
     object: 'plan',
@@ -39,8 +39,8 @@ function planObject(row: OfferedPlanRow): Plan {
     ram_mb: row.ram_mb,
     disk_gb: row.disk_gb,
     transfer_tb: Number(row.transfer_tb),
-    price_usd_month: centsNumber(monthCents),
-    price_usd_hour: centsNumber(mulDiv(monthCents, 1n, HOURS_A_MONTH, 'half_up')),
+    price_usd_month: centsToUsd(monthCents),
+    price_usd_hour: centsToUsd(mulDiv(monthCents, 1n, HOURS_PER_MONTH, 'half_up')),
     price_usd_hour_exact: formatUnits(hourUnits, EXACT_DECIMALS, true),
     cycles: cyclePrices(monthCents),
     available_in: [...row.available_in],

@@ -2,16 +2,16 @@
 import { notFound } from '../../kernel/fail.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Region } from '../../spec/schemas/region.ts';
-import { findOfferedRegion, type OfferedRegionRow, pageOfRegions } from '../../store/offers.ts';
+import { findOfferedRegion, type OfferedRegionRow, pageOfferedRegions } from '../../store/offers.ts';
 import type { Service } from '../context.ts';
+import { offeredNow } from './availability.ts';
 import { readCode } from './code.ts';
-import { offeredNow } from './sold.ts';
 
 export async function listRegions(
   service: Service,
   page: PageRequest,
 ): Promise<{ items: Region[]; next: PagePosition | null }> {
-  const { rows, next } = await pageOfRegions(service.db, offeredNow(service), page);
+  const { rows, next } = await pageOfferedRegions(service.db, offeredNow(service), page);
   return { items: rows.map(regionObject), next };
 }
 

@@ -2,10 +2,10 @@
 import type { Sql } from '../../kernel/sql.ts';
 import { findKnownBlocks } from '../../store/addresses.ts';
 import { findTakenNames } from '../../store/hosts.ts';
-import { type NewBlock, placeBlock } from '../inventory/blocks.ts';
-import { type HostShape, type NewHost, placeHosts, type RegisterHosts } from '../inventory/hosts.ts';
-import { machineShapes, type NewMachines, placeMachines } from '../inventory/machines.ts';
-import type { CatalogueFile } from './file.ts';
+import { createBlock, type NewBlock } from '../inventory/blocks.ts';
+import { createHosts, type HostShape, type NewHost, type RegisterHosts } from '../inventory/hosts.ts';
+import { createMachines, machineShapes, type NewMachines } from '../inventory/machines.ts';
+import type { CatalogueFile } from './file-schema.ts';
 
 export interface NewStock {
   readonly hosts: readonly NewHost[];
@@ -14,7 +14,7 @@ export interface NewStock {
 }
 
 /** What of the file's inventory is missing. */
-export async function missingStock(tx: Sql, file: CatalogueFile): Promise<NewStock> {
+export async function findMissingStock(tx: Sql, file: CatalogueFile): Promise<NewStock> {
   const { hosts = [], machines = [], ip_blocks: blocks = [] } = file.inventory ?? {};
   const listed = machines.map((entry) => ({
     regionId: entry.region,
@@ -54,24 +54,24 @@ export async function registerStock(
   file: CatalogueFile,
   register: RegisterHosts,
 ): Promise<void> {
-  await register(stock.hosts.map(shapeOf), 'vps');
+  await register(stock.hosts.map(toHostShape), 'vps');
   for (const entry of stock.machines) {
     const plan = file.plans.find(({ id }) => id === entry.planId);
     if (plan) await register(machineShapes(plan, entry.names), 'dedicated');
   }
 }
 
-function shapeOf({ name, cpu, ramMb, diskGb }: HostShape): HostShape {
+function toHostShape({ name, cpu, ramMb, diskGb }: HostShape): HostShape {
   return { name, cpu, ramMb, diskGb };
 }
 
-export async function placeStock(tx: Sql, stock: NewStock, now: Date): Promise<void> {
-  await placeHosts(tx, stock.hosts, now);
-  for (const machines of stock.machines) await placeMachines(tx, machines, now);
-  for (const block of stock.blocks) await placeBlock(tx, block, now);
+export async function createStock(tx: Sql, stock: NewStock, now: Date): Promise<void> {
+  await createHosts(tx, stock.hosts, now);
+  for (const machines of stock.machines) await createMachines(tx, machines, now);
+  for (const block of stock.blocks) await createBlock(tx, block, now);
 }
 
-export function stockLines(stock: NewStock): string[] {
+export function formatStock(stock: NewStock): string[] {
   return [
     ...stock.hosts.map(
       (host) =>

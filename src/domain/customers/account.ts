@@ -1,4 +1,4 @@
-import { readAccount } from '../../store/customers.ts';
+import { readSessionAccount } from '../../store/customers.ts';
 import type { Service } from '../context.ts';
 
 export interface Account {
@@ -10,6 +10,6 @@ export interface Account {
 
 /** The customer as the session probe shows him; undefined when the account is gone. */
 export async function findAccount(service: Service, customerId: string): Promise<Account | undefined> {
-  const row = await readAccount(service.db, customerId);
+  const row = await readSessionAccount(service.db, customerId);
   return row && { publicNo: row.public_no, email: row.email, balanceCents: row.balance_cents };
 }

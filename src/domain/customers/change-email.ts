@@ -6,14 +6,14 @@
 import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { type CustomerRow, lockCustomer, updateEmail } from '../../store/customers.ts';
-import { dropLinks } from '../../store/mail-links.ts';
+import { invalidateLinks } from '../../store/mail-links.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
-import { moveTo, refuseTaken, requireFree } from './address.ts';
 import { checkPassword } from './check-password.ts';
 import { type Email, requireEmail } from './email.ts';
-import { requireMailRoom } from './links.ts';
-import { mailConfirmation } from './mail-confirmation.ts';
+import { applyEmailChange, requireEmailAvailable, withEmailTakenCheck } from './email-address.ts';
+import { enqueueConfirmation } from './mail-confirmation.ts';
+import { requireLinkMailQuota } from './mail-links.ts';
 
 export interface EmailChange {
   /** The account's address now. */
@@ -30,12 +30,12 @@ export async function changeEmail(
 ): Promise<EmailChange> {
   const email = requireEmail(form.email);
   const checked = await checkPassword(service, actor, form.currentPassword);
-  const change = await refuseTaken(() =>
+  const change = await withEmailTakenCheck(() =>
     service.db.transaction(async (tx) => {
       const now = service.clock.now();
       const customer = await lockCustomer(tx, actor.customerId);
       if (customer?.password_hash !== checked) fail('bad_credentials');
-      const after = await ask(tx, service, customer, email, now);
+      const after = await requestChange(tx, service, customer, email, now);
       await recordAudit(tx, { actor, action: 'customer.change_email', resource: null }, now);
       return after;
     }),
@@ -44,25 +44,25 @@ export async function changeEmail(
   return change;
 }
 
-async function ask(
+async function requestChange(
   tx: Sql,
   service: Service,
   customer: CustomerRow,
   email: Email,
   now: Date,
 ): Promise<EmailChange> {
-  await dropLinks(tx, customer.id, ['change']);
+  await invalidateLinks(tx, customer.id, ['change']);
   if (email.key === customer.email_key) {
     // Another spelling of the same address, or a change that is given up.
     await updateEmail(tx, customer.id, { ...email, confirmedAt: customer.email_confirmed_at });
     return { email: email.address, pendingEmail: null };
   }
-  await requireFree(tx, email.key, customer.id, now);
+  await requireEmailAvailable(tx, email.key, customer.id, now);
   if (service.mailer === null) {
-    await moveTo(tx, service, customer, { ...email, confirmedAt: null }, now);
+    await applyEmailChange(tx, service, customer, { ...email, confirmedAt: null }, now);
     return { email: email.address, pendingEmail: null };
   }
-  await requireMailRoom(tx, customer.id, email, now);
-  await mailConfirmation(tx, service, { customerId: customer.id, purpose: 'change', email }, now);
+  await requireLinkMailQuota(tx, customer.id, email, now);
+  await enqueueConfirmation(tx, service, { customerId: customer.id, purpose: 'change', email }, now);
   return { email: customer.email, pendingEmail: email.address };
 }

@@ -1,12 +1,12 @@
 import { fail } from '../../kernel/fail.ts';
 import { lockCustomer, updatePassword } from '../../store/customers.ts';
-import { dropLinks } from '../../store/mail-links.ts';
-import { deleteSessionsOf } from '../../store/sessions.ts';
+import { invalidateLinks } from '../../store/mail-links.ts';
+import { deleteOtherSessions } from '../../store/sessions.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { checkPassword } from './check-password.ts';
-import { requireGoodPassword } from './password.ts';
-import { tellOfChange } from './tell-change.ts';
+import { notifyAccountChange } from './notify-change.ts';
+import { requireValidPassword } from './password.ts';
 
 /** Changes the password, ends all sessions but the actor's and mails that. Refuses: `weak_password bad_credentials`. */
 export async function changePassword(
@@ -14,7 +14,7 @@ export async function changePassword(
   actor: CustomerActor,
   form: { readonly currentPassword: string; readonly newPassword: string },
 ): Promise<void> {
-  requireGoodPassword(form.newPassword);
+  requireValidPassword(form.newPassword);
   const checked = await checkPassword(service, actor, form.currentPassword);
   const passwordHash = await service.passwords.hash(form.newPassword);
   await service.db.transaction(async (tx) => {
@@ -22,11 +22,11 @@ export async function changePassword(
     const current = await lockCustomer(tx, actor.customerId);
     if (current?.password_hash !== checked) fail('bad_credentials');
     await updatePassword(tx, actor.customerId, passwordHash);
-    await deleteSessionsOf(tx, actor.customerId, actor.sessionId);
+    await deleteOtherSessions(tx, actor.customerId, actor.sessionId);
     // Whoever asked for something by mail with the old password gets it no more.
-    await dropLinks(tx, actor.customerId, ['change', 'reset']);
+    await invalidateLinks(tx, actor.customerId, ['change', 'reset']);
     await recordAudit(tx, { actor, action: 'customer.change_password', resource: null }, now);
-    await tellOfChange(tx, service, actor, { kind: 'password_changed', to: current.email }, now);
+    await notifyAccountChange(tx, service, actor, { kind: 'password_changed', to: current.email }, now);
   });
   service.wake();
 }

@@ -12,7 +12,7 @@ export async function checkPassword(
   password: string,
 ): Promise<string> {
   const customer = await findCustomer(service.db, actor.customerId);
-  const fits = await service.passwords.verify(password, customer?.password_hash ?? null);
-  if (!customer || !fits) fail('bad_credentials');
+  const matches = await service.passwords.verify(password, customer?.password_hash ?? null);
+  if (!customer || !matches) fail('bad_credentials');
   return customer.password_hash;
 }

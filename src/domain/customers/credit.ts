@@ -1,7 +1,7 @@
 /** The operator's hand on a balance: goodwill, a payment that came another way, a correction. */
 import { newId } from '../../kernel/ids.ts';
 import { parseUnits } from '../../kernel/money.ts';
-import { Refusal } from '../../kernel/refusal.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Service } from '../context.ts';
 import { credit, type Transfer } from '../ledger/transfer.ts';
 import { recordAudit, systemActor } from '../record.ts';
@@ -17,11 +17,11 @@ export async function creditCustomer(
 ): Promise<Transfer> {
   const amountCents = parseUnits(order.amountUsd, 2) ?? 0n;
   if (amountCents <= 0n || amountCents > CREDIT_MAX_CENTS) {
-    throw new Refusal('the amount is in US dollars, above 0, with at most two decimals, such as 25.50');
+    throw new OperatorError('the amount is in US dollars, above 0, with at most two decimals, such as 25.50');
   }
   const reason = order.reason.trim();
   if (!/^\P{C}{1,200}$/u.test(reason)) {
-    throw new Refusal('the reason is 1 to 200 characters: the customer reads it in the ledger');
+    throw new OperatorError('the reason is 1 to 200 characters: the customer reads it in the ledger');
   }
   const now = service.clock.now();
   const transfer = await service.db.transaction(async (tx) => {

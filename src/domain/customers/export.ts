@@ -1,6 +1,6 @@
 /** `skerryd customers export`: one JSON document of all that is stored about a customer, written as it is read. */
-import { type IdKind, showId } from '../../kernel/ids.ts';
-import { rfc3339 } from '../../kernel/time.ts';
+import { formatId, type IdKind } from '../../kernel/ids.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
 import { EXPORT_SECTIONS, type ExportSection, readSection } from '../../store/customer-export.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
@@ -29,12 +29,12 @@ export async function exportCustomer(
   });
   await service.db.transaction(async (tx) => {
     await tx.run('set transaction isolation level repeatable read read only');
-    await write(`{"object":"customer_export","exported_at":"${rfc3339(now)}"`);
+    await write(`{"object":"customer_export","exported_at":"${formatRfc3339(now)}"`);
     for (const section of EXPORT_SECTIONS) {
       let rows = 0;
       await write(`,\n"${section.name}":[`);
       await readSection(tx, section, customerId, async (row) => {
-        await write(`${rows === 0 ? '' : ','}\n${JSON.stringify(shown(section, row))}`);
+        await write(`${rows === 0 ? '' : ','}\n${JSON.stringify(withShownIds(section, row))}`);
         rows += 1;
       });
       await write(rows === 0 ? ']' : '\n]');
@@ -44,13 +44,13 @@ export async function exportCustomer(
 }
 
 /** The row with its ids as the customer knows them. */
-function shown({ ids }: ExportSection, row: Record<string, unknown>): Record<string, unknown> {
-  const entries = Object.entries(row).map(([name, value]) => [name, withIds(ids[name], value)]);
+function withShownIds({ ids }: ExportSection, row: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(row).map(([name, value]) => [name, toShownIds(ids[name], value)]);
   return Object.fromEntries(entries);
 }
 
-function withIds(kind: IdKind | undefined, value: unknown): unknown {
+function toShownIds(kind: IdKind | undefined, value: unknown): unknown {
   if (kind === undefined) return value;
-  if (Array.isArray(value)) return value.map((each) => withIds(kind, each));
-  return typeof value === 'string' ? showId(kind, value) : value;
+  if (Array.isArray(value)) return value.map((each) => toShownIds(kind, each));
+  return typeof value === 'string' ? formatId(kind, value) : value;
 }

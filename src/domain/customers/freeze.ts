@@ -1,6 +1,6 @@
 /** A frozen customer reads everything and changes nothing; servers go on running. */
 
-import { setFrozen } from '../../store/customer-freeze.ts';
+import { setCustomerFrozen } from '../../store/customer-freeze.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireCustomer } from './by-email.ts';
@@ -14,7 +14,7 @@ export async function freezeCustomer(
   const now = service.clock.now();
   return await service.db.transaction(async (tx) => {
     const { id: customerId } = await requireCustomer(tx, email);
-    if (!(await setFrozen(tx, customerId, frozen ? now : null))) return false;
+    if (!(await setCustomerFrozen(tx, customerId, frozen ? now : null))) return false;
     const action = frozen ? 'customer.freeze' : 'customer.unfreeze';
     await recordAudit(tx, { actor: systemActor(now), action, resource: null, customerId }, now);
     return true;

@@ -2,16 +2,16 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import type { Email } from './email.ts';
-import { makeLink } from './links.ts';
+import { createLink } from './mail-links.ts';
 
 /** Mails a link to the address: `confirm` proves the present one, `change` makes it the account's. */
-export async function mailConfirmation(
+export async function enqueueConfirmation(
   tx: Sql,
   service: Service,
   to: { readonly customerId: string; readonly purpose: 'confirm' | 'change'; readonly email: Email },
   now: Date,
 ): Promise<void> {
-  const { path, expiresAt, cause } = await makeLink(tx, to, now);
+  const { path, expiresAt, cause } = await createLink(tx, to, now);
   const { customerId, email } = to;
   const mail = { customerId, kind: 'confirm_address', cause, data: { path, expiresAt } } as const;
   await enqueueMail(tx, { ...mail, to: email.address }, now, service.keys);

@@ -4,7 +4,7 @@ import type { CustomerActor, Service } from '../context.ts';
 import { checkOpenPgpKey } from '../mail/openpgp.ts';
 import { recordAudit } from '../record.ts';
 import { checkPassword } from './check-password.ts';
-import { tellOfChange } from './tell-change.ts';
+import { notifyAccountChange } from './notify-change.ts';
 
 /**
  * Sets the public key that mails to the customer are encrypted to from now on, and mails that; an empty one removes it. Returns
@@ -27,7 +27,7 @@ export async function setOpenPgpKey(
     const fingerprint = key?.fingerprint ?? null;
     if (fingerprint === customer.openpgp_fingerprint) return;
     const change = { kind: 'openpgp_key_changed', fingerprint, to: customer.email } as const;
-    await tellOfChange(tx, service, actor, change, now);
+    await notifyAccountChange(tx, service, actor, change, now);
   });
   service.wake();
   return key?.fingerprint ?? null;

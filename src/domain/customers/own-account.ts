@@ -1,6 +1,6 @@
 import { fail } from '../../kernel/fail.ts';
-import { centsNumber } from '../../kernel/money.ts';
-import { sessionTime } from '../../kernel/time.ts';
+import { centsToUsd } from '../../kernel/money.ts';
+import { formatSessionTime } from '../../kernel/time.ts';
 import { readOwnAccount } from '../../store/customers.ts';
 import { findPendingEmail } from '../../store/mail-links.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -30,7 +30,7 @@ export async function getOwnAccount(service: Service, { customerId }: CustomerAc
     pending_email: (await findPendingEmail(service.db, customerId, service.clock.now())) ?? null,
     openpgp_fingerprint: row.openpgp_fingerprint,
     totp: row.totp,
-    balance: centsNumber(row.balance_cents),
-    created_at: sessionTime(row.created_at),
+    balance: centsToUsd(row.balance_cents),
+    created_at: formatSessionTime(row.created_at),
   };
 }

@@ -1,9 +1,9 @@
 import { fail } from '../../kernel/fail.ts';
-import { sameText } from '../../kernel/secrets.ts';
+import { timingSafeEqualText } from '../../kernel/secrets.ts';
 import { LIMITS } from '../../spec/limits.ts';
 
 /** Refuses a password that is too short or too long with `weak_password`. Characters, not bytes. */
-export function requireGoodPassword(password: string): void {
+export function requireValidPassword(password: string): void {
   const chars = [...password.normalize('NFC')].length;
   if (chars < LIMITS.passwordMinChars || chars > LIMITS.passwordMaxChars) {
     fail('weak_password', { min: LIMITS.passwordMinChars, max: LIMITS.passwordMaxChars });
@@ -12,6 +12,6 @@ export function requireGoodPassword(password: string): void {
 
 /** A good password typed twice; `weak_password`, then `password_mismatch`. */
 export function requireNewPassword(password: string, confirm: string): void {
-  requireGoodPassword(password);
-  if (!sameText(password.normalize('NFC'), confirm.normalize('NFC'))) fail('password_mismatch');
+  requireValidPassword(password);
+  if (!timingSafeEqualText(password.normalize('NFC'), confirm.normalize('NFC'))) fail('password_mismatch');
 }

@@ -1,28 +1,28 @@
 import { timingSafeEqual } from 'node:crypto';
 import { fail } from '../../kernel/fail.ts';
 import { findCustomerByEmail, lockCustomer, updatePassword, updateRecovery } from '../../store/customers.ts';
-import { dropLinks } from '../../store/mail-links.ts';
-import { deleteSessionsOf } from '../../store/sessions.ts';
+import { invalidateLinks } from '../../store/mail-links.ts';
+import { deleteOtherSessions } from '../../store/sessions.ts';
 import { deleteTotp } from '../../store/totp.ts';
 import type { Service } from '../context.ts';
+import { notifySignIn } from '../sessions/notify-sign-in.ts';
 import { openSession, type Visit } from '../sessions/open.ts';
-import { tellOfSignIn } from '../sessions/tell.ts';
 import { parseEmail } from './email.ts';
+import { notifyAccountChange } from './notify-change.ts';
 import { requireNewPassword } from './password.ts';
 import { newRecoveryCode, recoveryDigest } from './recovery-code.ts';
-import type { SignedUp } from './sign-up.ts';
-import { tellOfChange } from './tell-change.ts';
+import type { SignUpResult } from './sign-up.ts';
 
 /** What no code hashes to: compared with when the e-mail has no account. */
 const NO_DIGEST = Buffer.alloc(32);
-const WRONG = 'E-mail address or recovery code is wrong.';
+const WRONG_CREDENTIALS = 'E-mail address or recovery code is wrong.';
 
 /**
  * Sets a new password with the recovery code, ends all sessions, signs in, and gives a new code: one works once. It switches
  * the second factor off: a lost phone is what the code is kept for.
  * Refuses: `weak_password password_mismatch`, then `bad_credentials` with the same work for any e-mail.
  */
-export async function recover(
+export async function recoverAccount(
   service: Service,
   visit: Visit,
   form: {
@@ -31,34 +31,35 @@ export async function recover(
     readonly password: string;
     readonly passwordConfirm: string;
   },
-): Promise<SignedUp> {
+): Promise<SignUpResult> {
   requireNewPassword(form.password, form.passwordConfirm);
   const given = recoveryDigest(form.recoveryCode);
   const customer = await findCustomerByEmail(service.db, parseEmail(form.email)?.key ?? '');
-  const fits = timingSafeEqual(given, customer?.recovery_digest ?? NO_DIGEST);
-  if (!customer || !fits) fail('bad_credentials', {}, WRONG);
-  if (customer.deleting_at) fail('bad_credentials', {}, WRONG);
+  const matches = timingSafeEqual(given, customer?.recovery_digest ?? NO_DIGEST);
+  if (!customer || !matches) fail('bad_credentials', {}, WRONG_CREDENTIALS);
+  if (customer.deleting_at) fail('bad_credentials', {}, WRONG_CREDENTIALS);
   if (customer.frozen_at) fail('account_frozen');
   const passwordHash = await service.passwords.hash(form.password);
-  const next = newRecoveryCode();
+  const newCode = newRecoveryCode();
   const signedUp = await service.db.transaction(async (tx) => {
     const current = await lockCustomer(tx, customer.id);
-    if (!current?.recovery_digest?.equals(given) || current.deleting_at) fail('bad_credentials', {}, WRONG);
+    if (!current?.recovery_digest?.equals(given) || current.deleting_at)
+      fail('bad_credentials', {}, WRONG_CREDENTIALS);
     const now = service.clock.now();
     await updatePassword(tx, customer.id, passwordHash);
-    await updateRecovery(tx, customer.id, next.digest);
-    await deleteSessionsOf(tx, customer.id, null);
+    await updateRecovery(tx, customer.id, newCode.digest);
+    await deleteOtherSessions(tx, customer.id, null);
     // Whoever asked for something by mail with the old password gets it no more.
-    await dropLinks(tx, customer.id, ['change', 'reset']);
+    await invalidateLinks(tx, customer.id, ['change', 'reset']);
     if (await deleteTotp(tx, customer.id)) {
-      const who = { customerId: customer.id, ipCountry: visit.actor.ipCountry };
+      const recipient = { customerId: customer.id, ipCountry: visit.actor.ipCountry };
       const change = { kind: 'totp_changed', on: false, by: 'recovery_code', to: current.email } as const;
-      await tellOfChange(tx, service, who, change, now);
+      await notifyAccountChange(tx, service, recipient, change, now);
     }
-    const recovered = { id: customer.id, action: 'customer.recover', recoveryCode: next.text } as const;
+    const recovered = { id: customer.id, action: 'customer.recover', recoveryCode: newCode.text } as const;
     const opened = await openSession(tx, visit, recovered, now);
-    await tellOfSignIn(tx, service, { customerId: customer.id, ...opened }, now);
-    return { ...opened, recoveryCode: next.text };
+    await notifySignIn(tx, service, { customerId: customer.id, ...opened }, now);
+    return { ...opened, recoveryCode: newCode.text };
   });
   service.wake();
   return signedUp;

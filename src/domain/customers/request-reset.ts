@@ -17,12 +17,12 @@ import type { Actor, Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireEmail } from './email.ts';
-import { mailWaitS, makeLink } from './links.ts';
+import { createLink, linkMailRetryAfterS } from './mail-links.ts';
 
 /** What the addresses are sealed for. */
-const SEAL = 'reset request';
+const SEAL_PURPOSE = 'reset request';
 /** Requests that wait for a worker. Beyond them nobody is served, whoever asks. */
-const WAITING_MAX = 1_000;
+const PENDING_MAX = 1_000;
 
 /** Refuses: `bad_email`, `unavailable` where no mail is sent, `maintenance` when too many wait. */
 export async function requestReset(service: Service, actor: Actor, typedEmail: string): Promise<void> {
@@ -33,30 +33,30 @@ export async function requestReset(service: Service, actor: Actor, typedEmail: s
   const now = service.clock.now();
   const id = newId(now);
   await service.db.transaction(async (tx) => {
-    const sealed = service.keys.seal(SEAL, email.key);
+    const sealed = service.keys.seal(SEAL_PURPOSE, email.key);
     const row = { id, email_sealed: sealed, ip_country: actor.ipCountry, requested_at: now };
-    if (!(await insertResetRequest(tx, row, WAITING_MAX))) fail('maintenance', { retry_after_s: 30 });
+    if (!(await insertResetRequest(tx, row, PENDING_MAX))) fail('maintenance', { retry_after_s: 30 });
     await enqueueTask(tx, { kind: 'reset_request', subject: id, now });
   });
   service.wake();
 }
 
 /** Task `reset_request`: mails a link to the account, where there is one and it has room for another mail. */
-export async function answerResetRequest(service: Service, id: string): Promise<'done'> {
+export async function processResetRequest(service: Service, id: string): Promise<'done'> {
   const request = await findResetRequest(service.db, id);
   if (!request) return 'done';
-  const emailKey = service.keys.open(SEAL, request.email_sealed).toString();
+  const emailKey = service.keys.open(SEAL_PURPOSE, request.email_sealed).toString();
   await service.db.transaction(async (tx) => {
     if (!(await deleteResetRequest(tx, id))) return;
     const found = await findCustomerByEmail(tx, emailKey);
     const customer = found && (await lockCustomer(tx, found.id));
-    if (customer?.email_key === emailKey) await mailReset(tx, service, customer, request);
+    if (customer?.email_key === emailKey) await enqueueResetMail(tx, service, customer, request);
   });
   service.wake();
   return 'done';
 }
 
-async function mailReset(
+async function enqueueResetMail(
   tx: Sql,
   service: Service,
   customer: CustomerRow,
@@ -65,8 +65,8 @@ async function mailReset(
   const now = service.clock.now();
   const { id: customerId } = customer;
   const email = { address: customer.email, key: customer.email_key };
-  if (customer.deleting_at !== null || (await mailWaitS(tx, customerId, email, now)) > 0) return;
-  const { path, expiresAt, cause } = await makeLink(tx, { customerId, purpose: 'reset', email }, now);
+  if (customer.deleting_at !== null || (await linkMailRetryAfterS(tx, customerId, email, now)) > 0) return;
+  const { path, expiresAt, cause } = await createLink(tx, { customerId, purpose: 'reset', email }, now);
   const { requested_at: requestedAt, ip_country: country } = request;
   const data = { path, expiresAt, requestedAt, country };
   await enqueueMail(tx, { customerId, kind: 'reset_password', cause, data }, now, service.keys);

@@ -8,27 +8,27 @@ import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { findCustomer, updateEmail, updatePassword } from '../../store/customers.ts';
-import { dropLinks, type MailLinkRow, markLinkUsed } from '../../store/mail-links.ts';
-import { deleteSessionsOf } from '../../store/sessions.ts';
-import { dropTotpSince } from '../../store/totp.ts';
+import { invalidateLinks, type MailLinkRow, markLinkUsed } from '../../store/mail-links.ts';
+import { deleteOtherSessions } from '../../store/sessions.ts';
+import { deleteTotpSince } from '../../store/totp.ts';
 import type { Service } from '../context.ts';
-import { type Opened, openSession, type Visit } from '../sessions/open.ts';
-import { tellOfSignIn } from '../sessions/tell.ts';
-import { moveBack, refuseTaken } from './address.ts';
+import { notifySignIn } from '../sessions/notify-sign-in.ts';
+import { type OpenedSession, openSession, type Visit } from '../sessions/open.ts';
+import { revertEmailChange, withEmailTakenCheck } from './email-address.ts';
 import {
-  actorOfLink,
-  badLink,
-  type HeldLink,
-  holdLink,
-  lookAtLink,
-  requireFresh,
-  requireUnguessed,
-} from './links.ts';
+  failBadLink,
+  findLink,
+  type LockedLink,
+  linkActor,
+  lockLink,
+  requireCodeAttemptsLeft,
+  requireUsableLink,
+} from './mail-links.ts';
 import { requireNewPassword } from './password.ts';
-import { settled, takeCodeByLink } from './totp-check.ts';
+import { commitThenThrow, consumeCodeForLink } from './totp-check.ts';
 
 /** Within this time a form that was sent twice is answered twice alike. */
-const TWICE_MS = MINUTE_MS;
+const DUPLICATE_WINDOW_MS = MINUTE_MS;
 const TOTP_TRUSTED_MS = LIMITS.totpTrustedDays * DAY_MS;
 
 interface ResetForm {
@@ -49,25 +49,29 @@ export async function resetPassword(
   visit: Visit,
   form: ResetForm,
   atMs = Date.now(),
-): Promise<Opened> {
+): Promise<OpenedSession> {
   requireNewPassword(form.password, form.passwordConfirm);
-  const { passwordHash, isSet } = await prepare(service, form);
-  const opened = await refuseTaken(() =>
-    settled(service.db, async (tx) => {
-      const held = await holdLink(tx, 'reset', form.token);
+  const { passwordHash, isSet } = await hashNewPassword(service, form);
+  const opened = await withEmailTakenCheck(() =>
+    commitThenThrow(service.db, async (tx) => {
+      const locked = await lockLink(tx, 'reset', form.token);
       const now = service.clock.now();
-      const { id, password_hash: current, frozen_at: frozenAt } = held.customer;
-      requireUnguessed(held.link);
-      if (!isSet || current !== passwordHash) requireFresh(held.link, now);
+      const { id, password_hash: current, frozen_at: frozenAt } = locked.customer;
+      requireCodeAttemptsLeft(locked.link);
+      if (!isSet || current !== passwordHash) requireUsableLink(locked.link, now);
       if (frozenAt) fail('account_frozen');
-      if (!isSet && held.link.purpose === 'undo') await dropYoungTotp(tx, held.link);
-      const refused = await takeCodeByLink(tx, service, held.link, { code: form.code, atMs, again: isSet });
+      if (!isSet && locked.link.purpose === 'undo') await dropRecentTotp(tx, locked.link);
+      const refused = await consumeCodeForLink(tx, service, locked.link, {
+        code: form.code,
+        atMs,
+        isRepeat: isSet,
+      });
       if (refused) return refused;
-      if (!isSet) await carryOut(tx, service, held, passwordHash, now);
-      const action = held.link.purpose === 'undo' ? 'customer.undo_email' : 'customer.reset_password';
-      const by = { ...visit, actor: actorOfLink(visit.actor, id) };
+      if (!isSet) await applyReset(tx, service, locked, passwordHash, now);
+      const action = locked.link.purpose === 'undo' ? 'customer.undo_email' : 'customer.reset_password';
+      const by = { ...visit, actor: linkActor(visit.actor, id) };
       const session = await openSession(tx, by, { id, action }, now);
-      await tellOfSignIn(tx, service, { customerId: id, ...session }, now);
+      await notifySignIn(tx, service, { customerId: id, ...session }, now);
       return session;
     }),
   );
@@ -76,42 +80,42 @@ export async function resetPassword(
 }
 
 /** The hash of the password; `isSet` where this link set this very one a moment ago. Looks before it hashes, which is dear. */
-async function prepare(
+async function hashNewPassword(
   service: Service,
   { token, password }: ResetForm,
 ): Promise<{ readonly passwordHash: string; readonly isSet: boolean }> {
-  const link = (await lookAtLink(service, 'reset', token)) ?? badLink('unknown');
+  const link = (await findLink(service, 'reset', token)) ?? failBadLink('unknown');
   const now = service.clock.now();
-  if (link.used_at !== null && now.getTime() - link.used_at.getTime() <= TWICE_MS) {
+  if (link.used_at !== null && now.getTime() - link.used_at.getTime() <= DUPLICATE_WINDOW_MS) {
     const passwordHash = (await findCustomer(service.db, link.customer_id))?.password_hash ?? null;
     if ((await service.passwords.verify(password, passwordHash)) && passwordHash !== null)
       return { passwordHash, isSet: true };
   }
-  requireFresh(link, now);
+  requireUsableLink(link, now);
   return { passwordHash: await service.passwords.hash(password), isSet: false };
 }
 
-async function dropYoungTotp(tx: Sql, link: MailLinkRow): Promise<void> {
-  await dropTotpSince(tx, link.customer_id, new Date(link.created_at.getTime() - TOTP_TRUSTED_MS));
+async function dropRecentTotp(tx: Sql, link: MailLinkRow): Promise<void> {
+  await deleteTotpSince(tx, link.customer_id, new Date(link.created_at.getTime() - TOTP_TRUSTED_MS));
 }
 
-async function carryOut(
+async function applyReset(
   tx: Sql,
   service: Service,
-  held: HeldLink,
+  locked: LockedLink,
   passwordHash: string,
   now: Date,
 ): Promise<void> {
-  const { link, customer } = held;
+  const { link, customer } = locked;
   const { id } = customer;
   if (link.purpose === 'undo') {
-    await moveBack(tx, service, held, now);
+    await revertEmailChange(tx, service, locked, now);
   } else if (customer.email_confirmed_at === null) {
     // The link came from the mailbox.
     await updateEmail(tx, id, { address: customer.email, key: customer.email_key, confirmedAt: now });
   }
   await updatePassword(tx, id, passwordHash);
-  await deleteSessionsOf(tx, id, null);
+  await deleteOtherSessions(tx, id, null);
   await markLinkUsed(tx, link.digest, now);
-  await dropLinks(tx, id, ['change', 'reset']);
+  await invalidateLinks(tx, id, ['change', 'reset']);
 }

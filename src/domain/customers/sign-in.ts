@@ -1,10 +1,10 @@
 import { fail } from '../../kernel/fail.ts';
 import { findCustomerByEmail, lockCustomer } from '../../store/customers.ts';
 import type { Service } from '../context.ts';
-import { type Opened, openSession, type Visit } from '../sessions/open.ts';
-import { tellOfSignIn } from '../sessions/tell.ts';
+import { notifySignIn } from '../sessions/notify-sign-in.ts';
+import { type OpenedSession, openSession, type Visit } from '../sessions/open.ts';
 import { parseEmail } from './email.ts';
-import { settled, takeCode } from './totp-check.ts';
+import { commitThenThrow, consumeCode } from './totp-check.ts';
 
 /**
  * Signs in; `bad_credentials` takes the same work whether the e-mail has an account or not. With the second factor on it refuses,
@@ -15,19 +15,19 @@ export async function signIn(
   visit: Visit,
   form: { readonly email: string; readonly password: string; readonly code: string },
   atMs = Date.now(),
-): Promise<Opened> {
+): Promise<OpenedSession> {
   const customer = await findCustomerByEmail(service.db, parseEmail(form.email)?.key ?? '');
-  const fits = await service.passwords.verify(form.password, customer?.password_hash ?? null);
-  if (!customer || !fits) fail('bad_credentials');
-  const opened = await settled(service.db, async (tx) => {
+  const matches = await service.passwords.verify(form.password, customer?.password_hash ?? null);
+  if (!customer || !matches) fail('bad_credentials');
+  const opened = await commitThenThrow(service.db, async (tx) => {
     // A password changed while this one was being checked has ended all sessions: no new one may slip past it.
     const current = await lockCustomer(tx, customer.id);
     if (current?.password_hash !== customer.password_hash || current.deleting_at) fail('bad_credentials');
-    const refused = await takeCode(tx, service, customer.id, { code: form.code, atMs });
+    const refused = await consumeCode(tx, service, customer.id, { code: form.code, atMs });
     if (refused) return refused;
     const now = service.clock.now();
     const session = await openSession(tx, visit, { id: customer.id, action: 'customer.sign_in' }, now);
-    await tellOfSignIn(tx, service, { customerId: customer.id, ...session }, now);
+    await notifySignIn(tx, service, { customerId: customer.id, ...session }, now);
     return session;
   });
   service.wake();

@@ -1,15 +1,15 @@
 import { fail } from '../../kernel/fail.ts';
-import { newId, newPublicNo } from '../../kernel/ids.ts';
+import { newId, newPublicNumber } from '../../kernel/ids.ts';
 import { insertCustomer } from '../../store/customers.ts';
-import { isKeptForOwner } from '../../store/mail-links.ts';
+import { isReservedForOwner } from '../../store/mail-links.ts';
 import type { Service } from '../context.ts';
-import { type Opened, openSession, type Visit } from '../sessions/open.ts';
+import { type OpenedSession, openSession, type Visit } from '../sessions/open.ts';
 import { requireEmail } from './email.ts';
-import { mailConfirmation } from './mail-confirmation.ts';
+import { enqueueConfirmation } from './mail-confirmation.ts';
 import { requireNewPassword } from './password.ts';
 import { newRecoveryCode } from './recovery-code.ts';
 
-export interface SignedUp extends Opened {
+export interface SignUpResult extends OpenedSession {
   /** Shown this once. */
   readonly recoveryCode: string;
 }
@@ -19,7 +19,7 @@ export async function signUp(
   service: Service,
   visit: Visit,
   form: { readonly email: string; readonly password: string; readonly passwordConfirm: string },
-): Promise<SignedUp> {
+): Promise<SignUpResult> {
   const email = requireEmail(form.email);
   requireNewPassword(form.password, form.passwordConfirm);
   const passwordHash = await service.passwords.hash(form.password);
@@ -27,11 +27,11 @@ export async function signUp(
   const signedUp = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     // The owner who lost this address to somebody may still take it back.
-    if (await isKeptForOwner(tx, email.key, null, now)) fail('email_taken');
+    if (await isReservedForOwner(tx, email.key, null, now)) fail('email_taken');
     const id = newId(now);
     const made = await insertCustomer(tx, {
       id,
-      publicNo: newPublicNo(),
+      publicNo: newPublicNumber(),
       email: email.address,
       emailKey: email.key,
       passwordHash,
@@ -41,7 +41,7 @@ export async function signUp(
     if (!made) fail('email_taken');
     const customer = { id, action: 'customer.sign_up', recoveryCode: recovery.text } as const;
     const opened = await openSession(tx, visit, customer, now);
-    await mailConfirmation(tx, service, { customerId: id, purpose: 'confirm', email }, now);
+    await enqueueConfirmation(tx, service, { customerId: id, purpose: 'confirm', email }, now);
     return { ...opened, recoveryCode: recovery.text };
   });
   service.wake();

@@ -6,21 +6,34 @@ import { fail } from '../../kernel/fail.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { findCustomer, lockCustomer } from '../../store/customers.ts';
-import { confirmTotpRow, deleteTotp, findTotp, putTotp, type TotpRow, useStep } from '../../store/totp.ts';
+import {
+  confirmTotpRow,
+  consumeTotpStep,
+  deleteTotp,
+  findTotp,
+  saveTotpSecret,
+  type TotpRow,
+} from '../../store/totp.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireCustomer } from './by-email.ts';
 import { checkPassword } from './check-password.ts';
-import { tellOfChange } from './tell-change.ts';
-import { badCode, openSecret, settled, TOTP_SECRET, takeCode } from './totp-check.ts';
-import { isCodeOf, newSecret, secretUri, stepOfCode } from './totp-code.ts';
+import { notifyAccountChange } from './notify-change.ts';
+import {
+  badCodeFailure,
+  commitThenThrow,
+  consumeCode,
+  openTotpSecret,
+  TOTP_SEAL_PURPOSE,
+} from './totp-check.ts';
+import { findStep, generateSecret, matchesStep, secretUri } from './totp-code.ts';
 
-const BEGIN_LIVES_MS = LIMITS.totpBeginMinutes * MINUTE_MS;
-const IS_ON = 'One-time codes are on already: switch them off first, with a code.';
-const NOT_BEGUN = 'Nothing is begun, or it was begun too long ago: begin with your password.';
+const ENROLLMENT_TTL_MS = LIMITS.totpEnrollmentMinutes * MINUTE_MS;
+const ALREADY_ON = 'One-time codes are on already: switch them off first, with a code.';
+const NOT_STARTED = 'Nothing is begun, or it was begun too long ago: begin with your password.';
 
-export interface BegunTotp {
+export interface TotpEnrollment {
   /** Base32. Shown this once. */
   readonly secret: string;
   /** The same for a QR code. */
@@ -28,25 +41,26 @@ export interface BegunTotp {
 }
 
 /** Makes a secret for an authenticator; one that was begun before is void. Refuses: `bad_credentials conflict_state`. */
-export async function beginTotp(
+export async function startTotp(
   service: Service,
   actor: CustomerActor,
   form: { readonly currentPassword: string },
-  within?: Within,
-): Promise<BegunTotp> {
+  saveResponse?: SaveResponse,
+): Promise<TotpEnrollment> {
   const checked = await checkPassword(service, actor, form.currentPassword);
-  const secret = newSecret();
+  const secret = generateSecret();
   const { customerId } = actor;
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const customer = await lockCustomer(tx, customerId);
     if (customer?.password_hash !== checked || customer.deleting_at) fail('bad_credentials');
-    const secretSealed = service.keys.seal(TOTP_SECRET, secret);
-    if (!(await putTotp(tx, { customerId, secretSealed, begunAt: now }))) fail('conflict_state', {}, IS_ON);
+    const secretSealed = service.keys.seal(TOTP_SEAL_PURPOSE, secret);
+    if (!(await saveTotpSecret(tx, { customerId, secretSealed, begunAt: now })))
+      fail('conflict_state', {}, ALREADY_ON);
     await recordAudit(tx, { actor, action: 'customer.begin_totp', resource: null }, now);
-    const begun = { secret, uri: uriOf(service, secret, customer) };
-    await within?.(tx, begun);
-    return begun;
+    const started = { secret, uri: enrollmentUri(service, secret, customer) };
+    await saveResponse?.(tx, started);
+    return started;
   });
 }
 
@@ -55,13 +69,14 @@ export async function pendingTotpUri(
   service: Service,
   { customerId }: CustomerActor,
 ): Promise<string | null> {
-  const begun = await findTotp(service.db, customerId);
-  if (!begun || begun.confirmed_at !== null || isTooOld(begun, service.clock.now())) return null;
+  const pending = await findTotp(service.db, customerId);
+  if (!pending || pending.confirmed_at !== null || isEnrollmentExpired(pending, service.clock.now()))
+    return null;
   const customer = await findCustomer(service.db, customerId);
-  return customer ? uriOf(service, openSecret(service, begun), customer) : null;
+  return customer ? enrollmentUri(service, openTotpSecret(service, pending), customer) : null;
 }
 
-function uriOf({ settings }: Service, secret: string, { email }: { readonly email: string }): string {
+function enrollmentUri({ settings }: Service, secret: string, { email }: { readonly email: string }): string {
   return secretUri(secret, { siteName: settings.siteName, email });
 }
 
@@ -79,29 +94,29 @@ export async function confirmTotp(
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const customer = (await lockCustomer(tx, customerId)) ?? fail('auth_required');
-    const begun = requireBegun(await findTotp(tx, customerId), now);
-    const secret = openSecret(service, begun);
-    if (begun.confirmed_at !== null) {
-      if (isCodeOf(secret, begun.last_step, form.code)) return;
-      fail('conflict_state', {}, IS_ON);
+    const started = requireStarted(await findTotp(tx, customerId), now);
+    const secret = openTotpSecret(service, started);
+    if (started.confirmed_at !== null) {
+      if (matchesStep(secret, started.last_step, form.code)) return;
+      fail('conflict_state', {}, ALREADY_ON);
     }
-    const step = stepOfCode(secret, form.code, { atMs, after: 0 });
-    if (step === undefined) throw badCode();
-    await useStep(tx, customerId, step);
+    const step = findStep(secret, form.code, { atMs, after: 0 });
+    if (step === undefined) throw badCodeFailure();
+    await consumeTotpStep(tx, customerId, step);
     await confirmTotpRow(tx, customerId, now);
     await recordAudit(tx, { actor, action: 'customer.enable_totp', resource: null }, now);
     const change = { kind: 'totp_changed', on: true, by: 'customer', to: customer.email } as const;
-    await tellOfChange(tx, service, actor, change, now);
+    await notifyAccountChange(tx, service, actor, change, now);
   });
   service.wake();
 }
 
-function requireBegun(row: TotpRow | undefined, now: Date): TotpRow {
-  return row === undefined || isTooOld(row, now) ? fail('conflict_state', {}, NOT_BEGUN) : row;
+function requireStarted(row: TotpRow | undefined, now: Date): TotpRow {
+  return row === undefined || isEnrollmentExpired(row, now) ? fail('conflict_state', {}, NOT_STARTED) : row;
 }
 
-function isTooOld(row: TotpRow, now: Date): boolean {
-  return row.confirmed_at === null && row.begun_at.getTime() + BEGIN_LIVES_MS <= now.getTime();
+function isEnrollmentExpired(row: TotpRow, now: Date): boolean {
+  return row.confirmed_at === null && row.begun_at.getTime() + ENROLLMENT_TTL_MS <= now.getTime();
 }
 
 /**
@@ -116,23 +131,23 @@ export async function disableTotp(
 ): Promise<void> {
   const checked = await checkPassword(service, actor, form.currentPassword);
   const { customerId } = actor;
-  await settled(service.db, async (tx) => {
+  await commitThenThrow(service.db, async (tx) => {
     const now = service.clock.now();
     const customer = await lockCustomer(tx, customerId);
     if (customer?.password_hash !== checked) fail('bad_credentials');
-    const refused = await takeCode(tx, service, customerId, { code: form.code, atMs });
+    const refused = await consumeCode(tx, service, customerId, { code: form.code, atMs });
     if (refused) return refused;
     const wasOn = await deleteTotp(tx, customerId);
     await recordAudit(tx, { actor, action: 'customer.disable_totp', resource: null }, now);
     if (!wasOn) return;
     const change = { kind: 'totp_changed', on: false, by: 'customer', to: customer.email } as const;
-    await tellOfChange(tx, service, actor, change, now);
+    await notifyAccountChange(tx, service, actor, change, now);
   });
   service.wake();
 }
 
 /** The operator, for a customer who has neither phone nor recovery code; false when it was off. */
-export async function switchTotpOff(service: Service, email: string): Promise<boolean> {
+export async function disableTotpByOperator(service: Service, email: string): Promise<boolean> {
   const now = service.clock.now();
   const wasOn = await service.db.transaction(async (tx) => {
     const { id: customerId } = await requireCustomer(tx, email);
@@ -141,7 +156,7 @@ export async function switchTotpOff(service: Service, email: string): Promise<bo
     const actor = { ...systemActor(now), customerId };
     const change = { kind: 'totp_changed', on: false, by: 'operator', to: customer.email } as const;
     await recordAudit(tx, { actor, action: 'customer.disable_totp', resource: null }, now);
-    await tellOfChange(tx, service, actor, change, now);
+    await notifyAccountChange(tx, service, actor, change, now);
     return true;
   });
   if (wasOn) service.wake();

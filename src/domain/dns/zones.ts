@@ -1,14 +1,14 @@
 /** Zones of reverse DNS that the pool of addresses needs. */
-import { Refusal } from '../../kernel/refusal.ts';
-import { type NeededZone, neededZones, ReverseZones } from '../../kernel/reverse-zones.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { type RequiredZone, ReverseZones, requiredZones } from '../../kernel/reverse-zones.ts';
 import type { ReverseDns } from '../../ports/dns.ts';
 import { listBlocks } from '../../store/addresses.ts';
-import { listNamedServers } from '../../store/published-rdns.ts';
+import { listServersWithRdns } from '../../store/published-rdns.ts';
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 
-export interface BlockZone extends NeededZone {
+export interface BlockZone extends RequiredZone {
   readonly block: string;
   readonly region: string;
 }
@@ -18,7 +18,7 @@ export async function listBlockZones(service: Pick<Service, 'db' | 'dns'>): Prom
   const zones = new ReverseZones(await requireDns(service).zones());
   const blocks = await listBlocks(service.db);
   return blocks.flatMap(({ block, region_id: region }) =>
-    neededZones(block, zones).map((needed) => ({ ...needed, block, region })),
+    requiredZones(block, zones).map((needed) => ({ ...needed, block, region })),
   );
 }
 
@@ -30,37 +30,37 @@ export async function createMissingZones(
   service: Pick<Service, 'db' | 'dns' | 'clock'>,
   nameservers: readonly string[],
 ): Promise<string[]> {
-  const servers = nameservers.map(nameserver);
-  if (servers.length === 0) throw new Refusal('name the servers that the zones are served by');
+  const servers = nameservers.map(parseNameserver);
+  if (servers.length === 0) throw new OperatorError('name the servers that the zones are served by');
   const dns = requireDns(service);
   const missing = (await listBlockZones(service)).filter(
-    ({ heldBy, isShared }) => heldBy === null && !isShared,
+    ({ coveredBy, isShared }) => coveredBy === null && !isShared,
   );
-  const made: string[] = [];
+  const created: string[] = [];
   try {
     for (const zone of new Set(missing.map((each) => each.zone))) {
-      if (await dns.createZone(zone, servers)) made.push(zone);
+      if (await dns.createZone(zone, servers)) created.push(zone);
     }
   } finally {
-    if (made.length > 0) await tell(service, 'dns.create_zones', 'faulty');
+    if (created.length > 0) await enqueuePublishing(service, 'dns.create_zones', 'faulty');
   }
-  return made;
+  return created;
 }
 
 /** Publishes all names again, as when the server of names is a new one; returns how many servers have some. */
-export async function publishAll(service: Pick<Service, 'db' | 'dns' | 'clock'>): Promise<number> {
+export async function publishAllNames(service: Pick<Service, 'db' | 'dns' | 'clock'>): Promise<number> {
   requireDns(service);
-  return await tell(service, 'dns.publish', 'all');
+  return await enqueuePublishing(service, 'dns.publish', 'all');
 }
 
-async function tell(
+async function enqueuePublishing(
   service: Pick<Service, 'db' | 'clock'>,
   action: 'dns.create_zones' | 'dns.publish',
   which: 'all' | 'faulty',
 ): Promise<number> {
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const subjects = await listNamedServers(tx, which);
+    const subjects = await listServersWithRdns(tx, which);
     await enqueueTasks(tx, { kind: 'rdns', subjects, now });
     await recordAudit(tx, { actor: systemActor(now), action, resource: null }, now);
     return subjects.length;
@@ -69,14 +69,14 @@ async function tell(
 
 function requireDns({ dns }: Pick<Service, 'dns'>): ReverseDns {
   if (dns !== null) return dns;
-  throw new Refusal('SKERRY_DNS_URL is not set: reverse names are kept, and served by nobody');
+  throw new OperatorError('SKERRY_DNS_URL is not set: reverse names are kept, and served by nobody');
 }
 
 /** `ns1.example.org`, with a dot at its end or without one. */
-function nameserver(text: string): string {
+function parseNameserver(text: string): string {
   const name = text.toLowerCase().replace(/\.$/, '');
   if (name.length <= 253 && /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/.test(name)) {
     return `${name}.`;
   }
-  throw new Refusal('a name server is given by its whole name, such as ns1.example.org');
+  throw new OperatorError('a name server is given by its whole name, such as ns1.example.org');
 }

@@ -8,10 +8,10 @@ import type { Sql } from '../../kernel/sql.ts';
 import {
   fanOut,
   hasUnnumberedEvents,
-  holdFanOut,
+  incrementCounters,
+  lockFanOut,
   lockQueues,
-  raiseCounters,
-  readUnnumbered,
+  readUnnumberedEvents,
   type UnnumberedEvent,
 } from '../../store/fan-out.ts';
 import type { Service } from '../context.ts';
@@ -25,9 +25,9 @@ export async function fanOutEvents(service: Pick<Service, 'db' | 'clock'>): Prom
   // Whoever has nothing to do does not wait for whoever has.
   if (!(await hasUnnumberedEvents(service.db))) return 0;
   const done = await service.db.transaction(async (tx) => {
-    await holdFanOut(tx);
+    await lockFanOut(tx);
     const events = await nextEvents(tx);
-    if (events.length > 0) await fanOut(tx, await numbered(tx, events), service.clock.now());
+    if (events.length > 0) await fanOut(tx, await assignNumbers(tx, events), service.clock.now());
     crashPoint('fanout.written');
     return events.length;
   });
@@ -37,21 +37,21 @@ export async function fanOutEvents(service: Pick<Service, 'db' | 'clock'>): Prom
 
 /** The oldest events, as many as are queued for no more than so many subscriptions together. */
 async function nextEvents(tx: Sql): Promise<UnnumberedEvent[]> {
-  const events = await readUnnumbered(tx, EVENTS_MAX);
+  const events = await readUnnumberedEvents(tx, EVENTS_MAX);
   const subscriptions = await lockQueues(tx, [...new Set(events.map((event) => event.customer_id))]);
-  let room = DELIVERIES_MAX;
-  const fit = events.findIndex(({ customer_id }) => {
-    const full = room <= 0;
-    room -= subscriptions.get(customer_id) ?? 0;
+  let capacity = DELIVERIES_MAX;
+  const cutoff = events.findIndex(({ customer_id }) => {
+    const full = capacity <= 0;
+    capacity -= subscriptions.get(customer_id) ?? 0;
     return full;
   });
-  return fit < 0 ? events : events.slice(0, fit);
+  return cutoff < 0 ? events : events.slice(0, cutoff);
 }
 
-async function numbered(tx: Sql, events: readonly UnnumberedEvent[]) {
+async function assignNumbers(tx: Sql, events: readonly UnnumberedEvent[]) {
   const counts = new Map<string, number>();
   for (const { customer_id } of events) counts.set(customer_id, (counts.get(customer_id) ?? 0) + 1);
-  const last = await raiseCounters(tx, counts);
+  const last = await incrementCounters(tx, counts);
   const next = new Map([...counts].map(([id, count]) => [id, (last.get(id) ?? 0n) - BigInt(count)]));
   return events.map((event) => {
     const seq = (next.get(event.customer_id) ?? 0n) + 1n;

@@ -1,13 +1,13 @@
 /** One open event stream: where it stands, and what comes next. Whether there is more it is told by streams.ts. */
-import { showId } from '../../kernel/ids.ts';
-import { rfc3339 } from '../../kernel/time.ts';
-import { scopeOfEvent } from '../../spec/events.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
+import { eventScope } from '../../spec/events.ts';
 import type { Event } from '../../spec/schemas/event.ts';
 import { type Scope, scopeCovers } from '../../spec/scopes.ts';
 import type { NumberedEventRow } from '../../store/event-stream.ts';
 
 /** Why a stream is over. */
-export type StreamEnd =
+export type StreamEndReason =
   /** Its client went away. */
   | 'left'
   /** Its token was revoked or has expired, or its customer is gone. */
@@ -24,29 +24,29 @@ export interface StreamReader {
   readonly scope: Scope;
 }
 
-export interface StreamStart {
+export interface StreamOptions {
   readonly reader: StreamReader;
   /** The number after which it begins, and the last one there is. */
   readonly after: bigint;
   readonly last: bigint;
   readonly read: (customerId: string, after: bigint) => Promise<readonly NumberedEventRow[]>;
   /** Called once, when it is over. */
-  readonly ended: () => void;
+  readonly onEnd: () => void;
 }
 
 export class EventStream {
   readonly reader: StreamReader;
-  readonly #read: StreamStart['read'];
-  readonly #ended: () => void;
+  readonly #read: StreamOptions['read'];
+  readonly #onEnd: () => void;
   #position: bigint;
   #last: bigint;
-  #over: StreamEnd | null = null;
-  #rise: () => void = () => undefined;
+  #endReason: StreamEndReason | null = null;
+  #interrupt: () => void = () => undefined;
 
-  constructor({ reader, after, last, read, ended }: StreamStart) {
+  constructor({ reader, after, last, read, onEnd }: StreamOptions) {
     this.reader = reader;
     this.#read = read;
-    this.#ended = ended;
+    this.#onEnd = onEnd;
     this.#position = after;
     this.#last = last;
   }
@@ -61,18 +61,18 @@ export class EventStream {
     return this.#last;
   }
 
-  get over(): StreamEnd | null {
-    return this.#over;
+  get endReason(): StreamEndReason | null {
+    return this.#endReason;
   }
 
   /** The events after those that were given, in order and as many as one reading brings; none when none comes in time; null: it is over. */
-  async next(withinMs: number): Promise<readonly Event[] | null> {
-    const until = performance.now() + withinMs;
-    while (this.#over === null) {
-      const leftMs = until - performance.now();
+  async next(timeoutMs: number): Promise<readonly Event[] | null> {
+    const deadline = performance.now() + timeoutMs;
+    while (this.#endReason === null) {
+      const leftMs = deadline - performance.now();
       if (this.#position < this.#last) {
-        const events = await this.#take();
-        if (events.length > 0 && this.#over === null) return events;
+        const events = await this.#readBatch();
+        if (events.length > 0 && this.#endReason === null) return events;
       } else if (leftMs > 0) {
         await this.#sleep(leftMs);
       } else {
@@ -83,36 +83,37 @@ export class EventStream {
   }
 
   /** There are events up to this number. */
-  reach(last: bigint): void {
+  advanceTo(last: bigint): void {
     if (last <= this.#last) return;
     this.#last = last;
-    this.#rise();
+    this.#interrupt();
   }
 
   /** Again: nothing. */
-  end(why: StreamEnd): void {
-    if (this.#over !== null) return;
-    this.#over = why;
-    this.#rise();
-    this.#ended();
+  end(reason: StreamEndReason): void {
+    if (this.#endReason !== null) return;
+    this.#endReason = reason;
+    this.#interrupt();
+    this.#onEnd();
   }
 
-  async #take(): Promise<Event[]> {
+  async #readBatch(): Promise<Event[]> {
     const rows = await this.#read(this.reader.customerId, this.#position);
     // Numbers have no gaps: where one is missing, it was there and is no longer kept.
-    const whole = rows.length > 0 && rows.every((row, n) => row.seq === this.#position + BigInt(n + 1));
-    if (!whole) {
+    const isContiguous =
+      rows.length > 0 && rows.every((row, n) => row.seq === this.#position + BigInt(n + 1));
+    if (!isContiguous) {
       this.end('behind');
       return [];
     }
     this.#position += BigInt(rows.length);
-    return rows.filter((row) => scopeCovers(this.reader.scope, scopeOfEvent(row.type))).map(message);
+    return rows.filter((row) => scopeCovers(this.reader.scope, eventScope(row.type))).map(toEvent);
   }
 
   async #sleep(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
-      this.#rise = () => {
+      this.#interrupt = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -120,12 +121,12 @@ export class EventStream {
   }
 }
 
-function message(row: NumberedEventRow): Event {
+function toEvent(row: NumberedEventRow): Event {
   return {
-    id: showId('event', row.id),
+    id: formatId('event', row.id),
     object: 'event',
     type: row.type as Event['type'],
-    created_at: rfc3339(row.created_at),
+    created_at: formatRfc3339(row.created_at),
     data: row.data,
     seq: Number(row.seq),
   };

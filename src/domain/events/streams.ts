@@ -8,28 +8,28 @@
  * their tokens still live. A look comes when this process is woken and at the latest after the poll interval; polling
  * is the guarantee, since another process may do the numbering. Without a stream there is no look.
  */
-import { fail, invalid } from '../../kernel/fail.ts';
-import { Turns } from '../../kernel/turns.ts';
+import { fail, invalidRequest } from '../../kernel/fail.ts';
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import {
-  findEventEdges,
+  findEventBounds,
   type NumberedEventRow,
+  pollReaders,
   readNumberedEvents,
-  watchReaders,
 } from '../../store/event-stream.ts';
 import type { Service } from '../context.ts';
 import { EventStream, type StreamReader } from './stream.ts';
 
 const POLL_MS = 500;
 /** Between two looks lie at least so long, and so many times what the one before took: many wakes cost no more than few. */
-const REST_MIN_MS = 20;
-const REST_PER_LOOK = 20;
+const PAUSE_MIN_MS = 20;
+const PAUSE_PER_POLL = 20;
 /** Batches of events that are read at the same time, so that the pool is there for others. */
-const READS_AT_ONCE = 2;
+const READ_CONCURRENCY = 2;
 const RETRY_AFTER_S = 60;
 
 /** Where a client wants to go on, and what it said so with. */
-export interface StreamPlace {
+export interface StreamCursor {
   readonly field: 'after' | 'Last-Event-ID';
   readonly seq: number;
 }
@@ -38,15 +38,15 @@ export class EventStreams {
   readonly #service: Service;
   readonly #streams = new Set<EventStream>();
   /** Streams by customer, those that are being opened included. */
-  readonly #places = new Map<string, number>();
-  #taken = 0;
-  readonly #reads = new Map<string, Promise<readonly NumberedEventRow[]>>();
-  readonly #turns = new Turns();
-  #turn = 0;
-  #watching: Promise<void> | null = null;
+  readonly #openByCustomer = new Map<string, number>();
+  #openTotal = 0;
+  readonly #pendingReads = new Map<string, Promise<readonly NumberedEventRow[]>>();
+  readonly #readSlots = new KeyedMutex();
+  #nextSlot = 0;
+  #pollLoop: Promise<void> | null = null;
   #woken = false;
-  #rise: () => void = () => undefined;
-  #away = false;
+  #interrupt: () => void = () => undefined;
+  #unavailable = false;
   #closed = false;
 
   constructor(service: Service) {
@@ -57,26 +57,26 @@ export class EventStreams {
    * Opens a stream after this place, or from now on. Refuses a place that does not exist or is no longer kept by its
    * field with 400, and one stream too many with `conflict_state`. Whoever opens it ends it.
    */
-  async open(reader: StreamReader, place: StreamPlace | null): Promise<EventStream> {
+  async open(reader: StreamReader, place: StreamCursor | null): Promise<EventStream> {
     const { customerId } = reader;
-    this.#takePlace(customerId);
+    this.#reserveSlot(customerId);
     try {
-      const asked = place === null ? null : BigInt(place.seq);
-      const edges = await findEventEdges(this.#service.db, customerId, asked ?? 0n);
-      if (place !== null) requireKept(place, edges.last_seq, edges.next_seq);
-      const after = asked ?? edges.last_seq;
+      const requestedSeq = place === null ? null : BigInt(place.seq);
+      const edges = await findEventBounds(this.#service.db, customerId, requestedSeq ?? 0n);
+      if (place !== null) requireRetained(place, edges.last_seq, edges.next_seq);
+      const after = requestedSeq ?? edges.last_seq;
       const read = (id: string, seq: bigint) => this.#read(id, seq);
-      const ended = () => {
+      const onEnd = () => {
         this.#streams.delete(stream);
-        this.#freePlace(customerId);
+        this.#releaseSlot(customerId);
       };
-      const stream = new EventStream({ reader, after, last: edges.last_seq, read, ended });
+      const stream = new EventStream({ reader, after, last: edges.last_seq, read, onEnd });
       this.#streams.add(stream);
       if (this.#closed) stream.end('stopping');
-      this.#watching ??= this.#watch();
+      this.#pollLoop ??= this.#runPollLoop();
       return stream;
     } catch (error) {
-      this.#freePlace(customerId);
+      this.#releaseSlot(customerId);
       throw error;
     }
   }
@@ -84,7 +84,7 @@ export class EventStreams {
   /** Something may have happened: there is a look soon. */
   wake(): void {
     this.#woken = true;
-    this.#rise();
+    this.#interrupt();
   }
 
   /** Ends all streams and lets none be opened any more. */
@@ -92,84 +92,85 @@ export class EventStreams {
     this.#closed = true;
     for (const stream of this.#streams) stream.end('stopping');
     this.wake();
-    await this.#watching;
+    await this.#pollLoop;
   }
 
-  #takePlace(customerId: string): void {
-    const { eventStreamsPerCustomer: mostOfOne, eventStreamsMax: mostOfAll } = LIMITS;
-    const own = this.#places.get(customerId) ?? 0;
-    if (own >= mostOfOne) {
+  #reserveSlot(customerId: string): void {
+    const { eventStreamsPerCustomer: perCustomerMax, eventStreamsMax: totalMax } = LIMITS;
+    const own = this.#openByCustomer.get(customerId) ?? 0;
+    if (own >= perCustomerMax) {
       fail(
         'conflict_state',
         {},
-        `You have ${mostOfOne} event streams open; close one, or wait until one that was lost is noticed, and try again.`,
+        `You have ${perCustomerMax} event streams open; close one, or wait until one that was lost is noticed, and try again.`,
       );
     }
-    if (this.#closed || this.#taken >= mostOfAll) {
+    if (this.#closed || this.#openTotal >= totalMax) {
       fail('maintenance', { retry_after_s: this.#closed ? 1 : RETRY_AFTER_S });
     }
-    this.#places.set(customerId, own + 1);
-    this.#taken += 1;
+    this.#openByCustomer.set(customerId, own + 1);
+    this.#openTotal += 1;
   }
 
-  #freePlace(customerId: string): void {
-    const left = (this.#places.get(customerId) ?? 1) - 1;
-    if (left > 0) this.#places.set(customerId, left);
-    else this.#places.delete(customerId);
-    this.#taken -= 1;
+  #releaseSlot(customerId: string): void {
+    const left = (this.#openByCustomer.get(customerId) ?? 1) - 1;
+    if (left > 0) this.#openByCustomer.set(customerId, left);
+    else this.#openByCustomer.delete(customerId);
+    this.#openTotal -= 1;
   }
 
   /** Streams of one customer that stand at the same number share one reading. */
   async #read(customerId: string, after: bigint): Promise<readonly NumberedEventRow[]> {
     const key = `${customerId} ${after}`;
-    const other = this.#reads.get(key);
+    const other = this.#pendingReads.get(key);
     if (other) return await other;
-    this.#turn = (this.#turn + 1) % READS_AT_ONCE;
-    const reading = this.#turns
-      .take(String(this.#turn), () => readNumberedEvents(this.#service.db, customerId, after))
-      .finally(() => this.#reads.delete(key));
-    this.#reads.set(key, reading);
+    this.#nextSlot = (this.#nextSlot + 1) % READ_CONCURRENCY;
+    const reading = this.#readSlots
+      .runExclusive(String(this.#nextSlot), () => readNumberedEvents(this.#service.db, customerId, after))
+      .finally(() => this.#pendingReads.delete(key));
+    this.#pendingReads.set(key, reading);
     return await reading;
   }
 
-  async #watch(): Promise<void> {
+  async #runPollLoop(): Promise<void> {
     while (this.#streams.size > 0) {
-      const began = performance.now();
+      const startedAt = performance.now();
       this.#woken = false;
-      await this.#look();
-      const tookMs = performance.now() - began;
-      const restMs = Math.min(Math.max(REST_MIN_MS, tookMs * REST_PER_LOOK), POLL_MS);
+      await this.#poll();
+      const tookMs = performance.now() - startedAt;
+      const restMs = Math.min(Math.max(PAUSE_MIN_MS, tookMs * PAUSE_PER_POLL), POLL_MS);
       await this.#sleep(restMs, () => this.#closed);
       await this.#sleep(POLL_MS - restMs, () => this.#woken);
     }
-    this.#watching = null;
+    this.#pollLoop = null;
   }
 
   /** While the database is away nothing is numbered and nothing revoked either; the next look asks it again. */
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const streams = [...this.#streams];
     try {
-      const news = await watchReaders(this.#service.db, knownOf(streams), this.#service.clock.now());
-      const byToken = new Map(news.map((row) => [row.token_id, row]));
+      const readers = await pollReaders(this.#service.db, lastSeqByToken(streams), this.#service.clock.now());
+      const byToken = new Map(readers.map((row) => [row.token_id, row]));
       for (const stream of streams) {
         const row = byToken.get(stream.reader.tokenId);
         if (row?.lives === false) stream.end('revoked');
-        else if (row) stream.reach(row.last_seq);
+        else if (row) stream.advanceTo(row.last_seq);
       }
-      this.#away = false;
+      this.#unavailable = false;
     } catch (error) {
-      if (!this.#away) this.#service.log.warn({ err: error }, 'open event streams cannot be looked at');
-      this.#away = true;
+      if (!this.#unavailable)
+        this.#service.log.warn({ err: error }, 'open event streams cannot be looked at');
+      this.#unavailable = true;
     }
   }
 
   /** Until the time is over or, when it is risen, `enough` says so. */
-  async #sleep(ms: number, enough: () => boolean): Promise<void> {
-    if (ms <= 0 || enough()) return;
+  async #sleep(ms: number, isDone: () => boolean): Promise<void> {
+    if (ms <= 0 || isDone()) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
-      this.#rise = () => {
-        if (!enough()) return;
+      this.#interrupt = () => {
+        if (!isDone()) return;
         clearTimeout(timer);
         resolve();
       };
@@ -178,7 +179,7 @@ export class EventStreams {
 }
 
 /** The last number that is known to all streams of a token. */
-function knownOf(streams: readonly EventStream[]): ReadonlyMap<string, bigint> {
+function lastSeqByToken(streams: readonly EventStream[]): ReadonlyMap<string, bigint> {
   const known = new Map<string, bigint>();
   for (const { reader, last } of streams) {
     const other = known.get(reader.tokenId);
@@ -188,16 +189,16 @@ function knownOf(streams: readonly EventStream[]): ReadonlyMap<string, bigint> {
 }
 
 /** The place where what follows is neither lost nor still to come. */
-function requireKept({ field, seq }: StreamPlace, last: bigint, next: bigint | null): void {
+function requireRetained({ field, seq }: StreamCursor, last: bigint, next: bigint | null): void {
   if (BigInt(seq) > last) {
-    invalid(
+    invalidRequest(
       [{ field, issue: 'max', max: Number(last) }],
       `The last event has the number ${last}; go on after ${last} at most, or leave it out to begin now.`,
     );
   }
   const oldest = (next ?? last + 1n) - 1n;
   if (BigInt(seq) < oldest) {
-    invalid(
+    invalidRequest(
       [{ field, issue: 'min', min: Number(oldest) }],
       `Events up to ${oldest} are no longer kept: read again what they were about, and go on after ${oldest}.`,
     );

@@ -1,32 +1,32 @@
 /** To which servers a group is applied: `applied_to` is replaced as a whole. */
 import { fail, unknownReference } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
 import { can, type ServerAction } from '../../spec/states.ts';
 import { attachServers, type CandidateRow, detachServers, lockCandidates } from '../../store/firewall.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordEvent } from '../record.ts';
-import { ableOf } from '../servers/hardware.ts';
+import { driverCapabilities } from '../servers/hardware.ts';
 
 /** Servers as they were named in `applied_to`, and what was found of them, locked. */
-export interface NamedServers {
+export interface RequestedServers {
   /** By their place in the list; undefined: a text that is no server's id. */
   readonly ids: readonly (string | undefined)[];
-  readonly found: ReadonlyMap<string, CandidateRow>;
+  readonly byId: ReadonlyMap<string, CandidateRow>;
 }
 
 /** Locks the servers, which must be done before the group is locked. `groupId` is null when it is a new one. */
-export async function lockNamed(
+export async function lockRequestedServers(
   tx: Sql,
   actor: CustomerActor,
   shownIds: readonly string[],
   groupId: string | null,
-): Promise<NamedServers> {
-  const ids = shownIds.map((shown) => readId('server', shown));
+): Promise<RequestedServers> {
+  const ids = shownIds.map((shown) => parseId('server', shown));
   const known = ids.filter((id) => id !== undefined);
   const rows = await lockCandidates(tx, actor.customerId, known, groupId);
-  return { ids, found: new Map(rows.map((row) => [row.id, row])) };
+  return { ids, byId: new Map(rows.map((row) => [row.id, row])) };
 }
 
 export interface AppliedChange {
@@ -43,19 +43,19 @@ export async function replaceAppliedTo(
   tx: Sql,
   service: Service,
   group: { readonly id: string; readonly appliedTo: readonly string[] },
-  named: NamedServers,
+  named: RequestedServers,
 ): Promise<AppliedChange> {
   const ids = named.ids.filter((id) => id !== undefined);
   const added = [...new Set(ids)].filter((id) => !group.appliedTo.includes(id));
   const removed = group.appliedTo.filter((id) => !ids.includes(id));
-  if (added.some((id) => isBarred(named.found.get(id), 'update'))) {
+  if (added.some((id) => isActionForbidden(named.byId.get(id), 'update'))) {
     fail(
       'conflict_state',
       {},
       'A server that was named is being destroyed or frozen by the operator; leave it out.',
     );
   }
-  if (removed.some((id) => isBarred(named.found.get(id), 'detach'))) {
+  if (removed.some((id) => isActionForbidden(named.byId.get(id), 'detach'))) {
     fail(
       'conflict_state',
       {},
@@ -64,9 +64,9 @@ export async function replaceAppliedTo(
   }
   for (const [index, id] of named.ids.entries()) {
     const field = `applied_to.${index}` as const;
-    const server = id === undefined ? undefined : named.found.get(id);
+    const server = id === undefined ? undefined : named.byId.get(id);
     if (!server) unknownReference(field);
-    if (!ableOf(service.compute, server.category).filter) {
+    if (!driverCapabilities(service.compute, server.category).filter) {
       fail('unavailable', { field }, 'The hardware of this server has no filter outside the guest.');
     }
   }
@@ -75,7 +75,7 @@ export async function replaceAppliedTo(
   return { added, removed };
 }
 
-function isBarred(server: CandidateRow | undefined, action: ServerAction): boolean {
+function isActionForbidden(server: CandidateRow | undefined, action: ServerAction): boolean {
   if (!server) return false;
   return !can({ status: server.status, suspendedReason: server.suspended_reason }, action);
 }

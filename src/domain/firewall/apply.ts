@@ -3,20 +3,20 @@ import { SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
 import { readServerFilter, type ServerFilterRow } from '../../store/firewall.ts';
 import type { Service } from '../context.ts';
-import { ANSWER_MAX_MS, answerWithin } from '../servers/within.ts';
+import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../servers/driver-timeout.ts';
 import { compileFilter } from './compile.ts';
 
 /** How often a machine that is still being made is given its filter. */
-const INSTALL_EVERY_MS = SECOND_MS;
+const INSTALL_RETRY_MS = SECOND_MS;
 
-type Result = 'done' | { readonly againMs: number };
+type ApplyResult = 'done' | { readonly againMs: number };
 
 /** Done when the machine has it. What the driver throws is for the task to try again. */
-export async function applyFilter(service: Service, serverId: string): Promise<Result> {
+export async function applyFilter(service: Service, serverId: string): Promise<ApplyResult> {
   const server = await readServerFilter(service.db, serverId);
   // A machine that is about to go keeps the filter it has.
   if (!server || server.status === 'destroying') return 'done';
-  if (server.first_run_at === null) return await applyEarly(service, serverId, server);
+  if (server.first_run_at === null) return await applyDuringInstall(service, serverId, server);
   await setFilter(service, serverId, server);
   return 'done';
 }
@@ -25,7 +25,11 @@ export async function applyFilter(service: Service, serverId: string): Promise<R
  * The machine may be there, or not yet, or leave its host for another: it gets its filter as early as it can, and
  * again until it has run.
  */
-async function applyEarly(service: Service, serverId: string, server: ServerFilterRow): Promise<Result> {
+async function applyDuringInstall(
+  service: Service,
+  serverId: string,
+  server: ServerFilterRow,
+): Promise<ApplyResult> {
   if (server.status === 'installing') {
     try {
       await setFilter(service, serverId, server);
@@ -33,9 +37,9 @@ async function applyEarly(service: Service, serverId: string, server: ServerFilt
       if (!(error instanceof ComputeError)) throw error;
     }
   }
-  return { againMs: INSTALL_EVERY_MS };
+  return { againMs: INSTALL_RETRY_MS };
 }
 
 async function setFilter(service: Service, serverId: string, server: ServerFilterRow): Promise<void> {
-  await answerWithin(ANSWER_MAX_MS, service.compute.filter(serverId, compileFilter(server.groups)));
+  await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.filter(serverId, compileFilter(server.groups)));
 }

@@ -1,7 +1,7 @@
 /** What a schema cannot say of a group and its rules. Every field at fault is named at once, as 400. */
-import { cidrText, parseCidr } from '../../kernel/cidr.ts';
-import { type ErrorItem, invalid, quotaReached } from '../../kernel/fail.ts';
-import { isPrintable, readName } from '../../kernel/printable.ts';
+import { formatCidr, parseCidr } from '../../kernel/cidr.ts';
+import { type ErrorItem, invalidRequest, quotaExceeded } from '../../kernel/fail.ts';
+import { isPrintable, parseDisplayName } from '../../kernel/printable.ts';
 import {
   type FirewallGroupBody,
   type FirewallRule,
@@ -9,29 +9,29 @@ import {
   PORT_PROTOS,
 } from '../../spec/schemas/firewall.ts';
 import type { Service } from '../context.ts';
-import { portFault } from './ports.ts';
+import { portError } from './ports.ts';
 
 /** A rule without fault, which has no id yet; its source is in canonical form. */
 export type CheckedRule = Omit<FirewallRule, 'id'>;
 
-const WHAT_IS_RIGHT =
+const RULE_FORMAT_HINT =
   'port is one port, a comma list or a range low-high of 1 to 65535, with tcp and udp only; source is a CIDR ' +
   'without host bits, such as 203.0.113.0/24, 203.0.113.7/32 or ::/0.';
 
 /** The rule of POST …/rules. */
 export function checkRule(body: FirewallRuleBody): CheckedRule {
-  const faults = ruleFaults(body, '');
-  if (faults.length > 0) invalid(faults, WHAT_IS_RIGHT);
-  return checked(body);
+  const errors = ruleErrors(body, '');
+  if (errors.length > 0) invalidRequest(errors, RULE_FORMAT_HINT);
+  return toCheckedRule(body);
 }
 
 /** The rules of a list, in its order. More of them than the quota are `limit_reached`. */
 export function checkRules(service: Service, rules: readonly FirewallRuleBody[]): readonly CheckedRule[] {
-  const faults = faultsOf(rules);
-  if (faults.length > 0) invalid(faults, WHAT_IS_RIGHT);
+  const errors = listRuleErrors(rules);
+  if (errors.length > 0) invalidRequest(errors, RULE_FORMAT_HINT);
   const limit = service.settings.quotas.rulesPerGroup;
-  if (rules.length > limit) quotaReached('rulesPerGroup', limit, { field: 'rules' });
-  return rules.map(checked);
+  if (rules.length > limit) quotaExceeded('rulesPerGroup', limit, { field: 'rules' });
+  return rules.map(toCheckedRule);
 }
 
 /** What a new group is made of. */
@@ -40,32 +40,33 @@ export function checkGroup(
   body: FirewallGroupBody,
 ): { readonly name: string; readonly rules: readonly CheckedRule[] } {
   const rules = body.rules ?? [];
-  const name = readName(body.name);
-  if (name === undefined) invalid([{ field: 'name', issue: 'invalid_format' }, ...faultsOf(rules)]);
+  const name = parseDisplayName(body.name);
+  if (name === undefined)
+    invalidRequest([{ field: 'name', issue: 'invalid_format' }, ...listRuleErrors(rules)]);
   return { name, rules: checkRules(service, rules) };
 }
 
-function faultsOf(rules: readonly FirewallRuleBody[]): ErrorItem[] {
-  return rules.flatMap((rule, index) => ruleFaults(rule, `rules.${index}.`));
+function listRuleErrors(rules: readonly FirewallRuleBody[]): ErrorItem[] {
+  return rules.flatMap((rule, index) => ruleErrors(rule, `rules.${index}.`));
 }
 
-function ruleFaults(rule: FirewallRuleBody, prefix: string): ErrorItem[] {
+function ruleErrors(rule: FirewallRuleBody, prefix: string): ErrorItem[] {
   const { port = null, note = null } = rule;
-  const faults: (ErrorItem | null)[] = [];
+  const errors: (ErrorItem | null)[] = [];
   if (port !== null) {
     const field = `${prefix}port`;
-    faults.push(
-      PORT_PROTOS.includes(rule.proto) ? portFault(port, field) : { field, issue: 'invalid_value' },
+    errors.push(
+      PORT_PROTOS.includes(rule.proto) ? portError(port, field) : { field, issue: 'invalid_value' },
     );
   }
-  if (!parseCidr(rule.source)) faults.push({ field: `${prefix}source`, issue: 'invalid_format' });
-  if (note !== null && !isPrintable(note)) faults.push({ field: `${prefix}note`, issue: 'invalid_format' });
-  return faults.filter((fault) => fault !== null);
+  if (!parseCidr(rule.source)) errors.push({ field: `${prefix}source`, issue: 'invalid_format' });
+  if (note !== null && !isPrintable(note)) errors.push({ field: `${prefix}note`, issue: 'invalid_format' });
+  return errors.filter((fault) => fault !== null);
 }
 
-function checked(rule: FirewallRuleBody): CheckedRule {
+function toCheckedRule(rule: FirewallRuleBody): CheckedRule {
   const { direction, proto, port = null, action, note = null } = rule;
   const block = parseCidr(rule.source);
   if (!block) throw new Error('a rule that was not checked');
-  return { direction, proto, port, source: cidrText(block), action, note };
+  return { direction, proto, port, source: formatCidr(block), action, note };
 }

@@ -13,12 +13,12 @@ type AppliedGroup = Pick<FirewallGroup, 'default_action'> & {
  */
 export function compileFilter(groups: readonly AppliedGroup[]): Filter | null {
   if (groups.length === 0) return null;
-  const byDefault = groups.some((group) => group.default_action === 'drop') ? 'drop' : 'accept';
+  const defaultAction = groups.some((group) => group.default_action === 'drop') ? 'drop' : 'accept';
   const rules = groups.flatMap((group) => group.rules);
   return {
     rules: rules.map(compileRule),
-    defaultIn: byDefault,
-    defaultOut: rules.some((rule) => rule.direction === 'out') ? byDefault : 'accept',
+    defaultIn: defaultAction,
+    defaultOut: rules.some((rule) => rule.direction === 'out') ? defaultAction : 'accept',
   };
 }
 

@@ -1,12 +1,12 @@
 import { fail, notFound } from '../../kernel/fail.ts';
-import { readId, showId } from '../../kernel/ids.ts';
+import { formatId, parseId } from '../../kernel/ids.ts';
 import { deleteGroup as deleteRow, findGroup, lockGroup } from '../../store/firewall.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 
 /** Deletes a group with its rules. Refuses with `not_found`, and with `conflict_state` while it is applied. */
 export async function deleteGroup(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
-  const id = readId('firewallGroup', shownId) ?? notFound('firewallGroup');
+  const id = parseId('firewallGroup', shownId) ?? notFound('firewallGroup');
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     if (!(await lockGroup(tx, actor.customerId, id))) notFound('firewallGroup');
@@ -15,7 +15,7 @@ export async function deleteGroup(service: Service, actor: CustomerActor, shownI
       fail('conflict_state', {}, 'The group is applied to servers; set its applied_to to [] first.');
     }
     await deleteRow(tx, id);
-    const resource = showId('firewallGroup', id);
+    const resource = formatId('firewallGroup', id);
     await recordAudit(tx, { actor, action: 'firewall_group.delete', resource }, now);
   });
 }

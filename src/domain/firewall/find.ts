@@ -1,5 +1,5 @@
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
 import { findGroup, pageGroups } from '../../store/firewall.ts';
@@ -12,7 +12,7 @@ export async function getGroup(
   actor: CustomerActor,
   shownId: string,
 ): Promise<FirewallGroup> {
-  const id = readId('firewallGroup', shownId) ?? notFound('firewallGroup');
+  const id = parseId('firewallGroup', shownId) ?? notFound('firewallGroup');
   return groupObject((await findGroup(service.db, actor.customerId, id)) ?? notFound('firewallGroup'));
 }
 

@@ -3,7 +3,7 @@ import type { ErrorItem } from '../../kernel/fail.ts';
 import { PORT_PATTERN } from '../../spec/schemas/firewall.ts';
 
 const PORT_MAX = 65_535;
-const WRITTEN = new RegExp(PORT_PATTERN);
+const PORT_FORMAT = new RegExp(PORT_PATTERN);
 
 /** Inclusive ranges of a text without fault. */
 export function portRanges(text: string): [low: number, high: number][] {
@@ -14,8 +14,8 @@ export function portRanges(text: string): [low: number, high: number][] {
 }
 
 /** What is wrong with it; null when nothing is. */
-export function portFault(text: string, field: string): ErrorItem | null {
-  if (!WRITTEN.test(text)) return { field, issue: 'invalid_format' };
+export function portError(text: string, field: string): ErrorItem | null {
+  if (!PORT_FORMAT.test(text)) return { field, issue: 'invalid_format' };
   const ranges = portRanges(text);
   if (ranges.flat().some((port) => port > PORT_MAX)) return { field, issue: 'max', max: PORT_MAX };
   return ranges.some(([low, high]) => low > high) ? { field, issue: 'invalid_format' } : null;

@@ -1,8 +1,8 @@
 /** The rules of a group: one at the end, all of them anew, or one less. */
-import { notFound, quotaReached } from '../../kernel/fail.ts';
-import { newId, readId, showId } from '../../kernel/ids.ts';
+import { notFound, quotaExceeded } from '../../kernel/fail.ts';
+import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import type { Findable } from '../../spec/refusal-words.ts';
+import type { FindableResource } from '../../spec/error-messages.ts';
 import type {
   FirewallGroup,
   FirewallRule,
@@ -20,11 +20,11 @@ import {
 } from '../../store/firewall.ts';
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { type CheckedRule, checkRule, checkRules } from './check.ts';
+import { requireUnchanged, rulesEtag } from './etag.ts';
 import { groupObject, ruleObject } from './object.ts';
-import { markOfRules, requireSeen } from './seen.ts';
 
 /** Appends a rule. Refuses with `not_found` and `limit_reached`. */
 export async function addRule(
@@ -32,17 +32,17 @@ export async function addRule(
   actor: CustomerActor,
   shownGroupId: string,
   body: FirewallRuleBody,
-  within?: Within,
+  saveResponse?: SaveResponse,
 ): Promise<FirewallRule> {
   const checked = checkRule(body);
   const rule = await changeRules(service, actor, shownGroupId, async (tx, group, now) => {
     const limit = service.settings.quotas.rulesPerGroup;
-    if (group.rules.length >= limit) quotaReached('rulesPerGroup', limit);
+    if (group.rules.length >= limit) quotaExceeded('rulesPerGroup', limit);
     const row: RuleRow = { id: newId(now), ...checked };
     await appendRules(tx, group.id, [row]);
     const object = ruleObject(row);
     await recordAudit(tx, { actor, action: 'firewall_rule.create', resource: object.id }, now);
-    await within?.(tx, object);
+    await saveResponse?.(tx, object);
     return object;
   });
   return rule;
@@ -57,18 +57,18 @@ export async function replaceRules(
   actor: CustomerActor,
   shownGroupId: string,
   body: FirewallRulesBody,
-  within?: Within,
-  seen?: string,
+  saveResponse?: SaveResponse,
+  expectedEtag?: string,
 ): Promise<FirewallGroup> {
   const rules = checkRules(service, body.rules);
   return await changeRules(service, actor, shownGroupId, async (tx, group, now) => {
-    requireSeen(seen, markOfRules(groupObject(group)));
+    requireUnchanged(expectedEtag, rulesEtag(groupObject(group)));
     const rows = withIds(rules, now);
     await deleteRules(tx, group.id);
     await appendRules(tx, group.id, rows);
     const object = groupObject({ ...group, rules: rows });
     await recordAudit(tx, { actor, action: 'firewall_group.replace_rules', resource: object.id }, now);
-    await within?.(tx, object);
+    await saveResponse?.(tx, object);
     return object;
   });
 }
@@ -81,14 +81,14 @@ export async function removeRule(
   shownRuleId: string,
 ): Promise<void> {
   const missing = 'firewallRule';
-  const ruleId = readId('firewallRule', shownRuleId) ?? notFound(missing);
+  const ruleId = parseId('firewallRule', shownRuleId) ?? notFound(missing);
   await changeRules(
     service,
     actor,
     shownGroupId,
     async (tx, group, now) => {
       if (!(await deleteRule(tx, group.id, ruleId))) notFound(missing);
-      const resource = showId('firewallRule', ruleId);
+      const resource = formatId('firewallRule', ruleId);
       await recordAudit(tx, { actor, action: 'firewall_rule.delete', resource }, now);
     },
     missing,
@@ -106,9 +106,9 @@ async function changeRules<T>(
   actor: CustomerActor,
   shownGroupId: string,
   change: (tx: Sql, group: GroupRow, now: Date) => Promise<T>,
-  missing: Findable = 'firewallGroup',
+  missing: FindableResource = 'firewallGroup',
 ): Promise<T> {
-  const id = readId('firewallGroup', shownGroupId) ?? notFound(missing);
+  const id = parseId('firewallGroup', shownGroupId) ?? notFound(missing);
   const changed = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;

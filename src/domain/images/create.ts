@@ -3,13 +3,13 @@ import { fail } from '../../kernel/fail.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
 import type { Image } from '../../spec/schemas/image.ts';
 import { lockCustomer } from '../../store/customers.ts';
-import { endUpload, imagesHeld, insertCustomImage } from '../../store/images.ts';
+import { endUpload, insertCustomImage, readImageUsage } from '../../store/images.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { readFields } from './fields.ts';
 import { imageObject } from './object.ts';
-import { requireRoom } from './quota.ts';
+import { requireImageQuota } from './quota.ts';
 import type { ReceivedUpload } from './upload.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function createImage(
   service: Service,
   actor: CustomerActor,
   received: ReceivedUpload,
-  within?: Within,
+  beforeCommit?: SaveResponse,
 ): Promise<Image> {
   const fields = readFields(received);
   const file = received.file ?? fail('required', { field: 'file' });
@@ -31,7 +31,7 @@ export async function createImage(
     const now = service.clock.now();
     const { customerId } = actor;
     await lockCustomer(tx, customerId);
-    requireRoom(service.settings.quotas, await imagesHeld(tx, customerId), file.sizeBytes);
+    requireImageQuota(service.settings.quotas, await readImageUsage(tx, customerId), file.sizeBytes);
     // Somebody took us for dead, and the file with us.
     if (!(await endUpload(tx, received.id))) fail('maintenance', { retry_after_s: 1 });
     const today = now.toISOString().slice(0, 10);
@@ -48,7 +48,7 @@ export async function createImage(
       ...{ type: 'custom', family: 'custom', cloud_init: false, deprecated_at: null },
     });
     await recordAudit(tx, { actor, action: 'image.create', resource: object.id }, now);
-    await within?.(tx, object);
+    await beforeCommit?.(tx, object);
     crashPoint('upload.image_written');
     return object;
   });

@@ -1,5 +1,5 @@
 import { fail, notFound } from '../../kernel/fail.ts';
-import { hideImage } from '../../store/images.ts';
+import { softDeleteImage } from '../../store/images.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
@@ -21,7 +21,7 @@ export async function deleteImage(service: Service, actor: CustomerActor, shownI
   }
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    if (!(await hideImage(tx, actor.customerId, image.id, now))) notFound('image');
+    if (!(await softDeleteImage(tx, actor.customerId, image.id, now))) notFound('image');
     await enqueueTask(tx, { kind: 'image_remove', subject: image.id, now });
     await recordAudit(tx, { actor, action: 'image.delete', resource: shownId }, now);
   });

@@ -3,7 +3,7 @@ import { DAY_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 
 /** What has this day (`YYYY-MM-DD`, UTC) or an earlier one as its `deprecated_at` is removed: 90 days have passed. */
-export function imageGoneDay(now: Date): string {
+export function imageRemovalCutoff(now: Date): string {
   return new Date(now.getTime() - LIMITS.deprecatedImageDays * DAY_MS).toISOString().slice(0, 10);
 }
 
@@ -13,6 +13,6 @@ export function imageRemovalDay(deprecatedAt: string): string {
 }
 
 /** Whether it is removed. Until then it can be read. */
-export function imageGone(deprecatedAt: string | null, now: Date): boolean {
-  return deprecatedAt !== null && deprecatedAt <= imageGoneDay(now);
+export function isImageRemoved(deprecatedAt: string | null, now: Date): boolean {
+  return deprecatedAt !== null && deprecatedAt <= imageRemovalCutoff(now);
 }

@@ -1,5 +1,5 @@
 /** The text parts of an upload: which there are and what they may say. */
-import { type ErrorItem, invalid } from '../../kernel/fail.ts';
+import { type ErrorItem, invalidRequest } from '../../kernel/fail.ts';
 import { isPrintable } from '../../kernel/printable.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { ARCHES } from '../../spec/schemas/image.ts';
@@ -14,38 +14,38 @@ export interface ImageFields {
   readonly arch: readonly Arch[];
 }
 
-const TEXTS = ['name', 'version', 'variant'] as const;
+const TEXT_FIELDS = ['name', 'version', 'variant'] as const;
 
 /** Whether an upload has parts of this name. */
 export function isImagePart(name: string): boolean {
-  return name === 'file' || name === 'arch' || isText(name);
+  return name === 'file' || name === 'arch' || isTextField(name);
 }
 
 /** Refuses with 400 and every part at fault: unknown, there twice, too long, or missing, as only `file` can be. */
 export function readFields({ fields, file, files }: ReceivedUpload): ImageFields {
   const items: ErrorItem[] = [];
-  const found = new Map<string, string>();
+  const texts = new Map<string, string>();
   const arch = new Set<Arch>();
-  const twice = (field: string) => items.push({ field, issue: 'max_items', max: 1 });
+  const reportDuplicate = (field: string) => items.push({ field, issue: 'max_items', max: 1 });
   for (const { name, value } of fields) {
     if (name === 'arch') items.push(...addArch(arch, value));
-    else if (!isText(name)) items.push({ field: name, issue: 'unknown_key' });
-    else if (found.has(name)) twice(name);
+    else if (!isTextField(name)) items.push({ field: name, issue: 'unknown_key' });
+    else if (texts.has(name)) reportDuplicate(name);
     else {
-      found.set(name, value);
-      items.push(...faultsOf(name, value));
+      texts.set(name, value);
+      items.push(...validateText(name, value));
     }
   }
   if (!file) items.push({ field: 'file', issue: 'required' });
-  if (files > 1) twice('file');
-  if (items.length > 0) invalid(firstOfEach(items));
-  const text = (name: (typeof TEXTS)[number]) => found.get(name)?.normalize('NFC') ?? null;
+  if (files > 1) reportDuplicate('file');
+  if (items.length > 0) invalidRequest(firstPerField(items));
+  const text = (name: (typeof TEXT_FIELDS)[number]) => texts.get(name)?.normalize('NFC') ?? null;
   const named = { name: text('name'), version: text('version'), variant: text('variant') };
   return { ...named, arch: arch.size > 0 ? ARCHES.filter((word) => arch.has(word)) : ['amd64'] };
 }
 
-function isText(name: string): name is (typeof TEXTS)[number] {
-  return (TEXTS as readonly string[]).includes(name);
+function isTextField(name: string): name is (typeof TEXT_FIELDS)[number] {
+  return (TEXT_FIELDS as readonly string[]).includes(name);
 }
 
 /** One architecture or several with commas, in one part or in one part each. */
@@ -58,14 +58,14 @@ function addArch(arch: Set<Arch>, value: string): ErrorItem[] {
   return [];
 }
 
-function faultsOf(field: string, value: string): ErrorItem[] {
+function validateText(field: string, value: string): ErrorItem[] {
   const max = LIMITS.nameMaxChars;
   if (value.trim() === '') return [{ field, issue: 'min_length', min: 1 }];
   if ([...value.normalize('NFC')].length > max) return [{ field, issue: 'max_length', max }];
   return value.isWellFormed() && isPrintable(value) ? [] : [{ field, issue: 'invalid_format' }];
 }
 
-function firstOfEach(items: readonly ErrorItem[]): ErrorItem[] {
+function firstPerField(items: readonly ErrorItem[]): ErrorItem[] {
   const first = new Map<string, ErrorItem>();
   for (const item of items) if (!first.has(item.field)) first.set(item.field, item);
   return [...first.values()];

@@ -1,11 +1,11 @@
 /** Images that a customer may see: the official ones that are offered, and his own. */
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Image } from '../../spec/schemas/image.ts';
-import { findShownImage, type ImageReader, pageOfImages } from '../../store/shown-images.ts';
+import { findVisibleImage, type ImageViewer, pageVisibleImages } from '../../store/visible-images.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import { imageGoneDay } from './deprecation.ts';
+import { imageRemovalCutoff } from './deprecation.ts';
 import { imageObject } from './object.ts';
 
 export async function listImages(
@@ -13,7 +13,7 @@ export async function listImages(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<{ items: Image[]; next: PagePosition | null }> {
-  const { rows, next } = await pageOfImages(service.db, readerOf(service, actor), page);
+  const { rows, next } = await pageVisibleImages(service.db, imageReader(service, actor), page);
   return { items: rows.map(imageObject), next };
 }
 
@@ -21,22 +21,22 @@ export async function listImages(
 export async function getImage(service: Service, actor: CustomerActor, shownId: string): Promise<Image> {
   const image = readImageId(shownId) ?? notFound('image');
   return imageObject(
-    (await findShownImage(service.db, readerOf(service, actor), image)) ?? notFound('image'),
+    (await findVisibleImage(service.db, imageReader(service, actor), image)) ?? notFound('image'),
   );
 }
 
 /** The stored id behind `img_…` or `custom_…`; undefined when it is neither. */
 export function readImageId(shownId: string): { id: string; type: 'official' | 'custom' } | undefined {
-  const official = readId('image', shownId);
+  const official = parseId('image', shownId);
   if (official !== undefined) return { id: official, type: 'official' };
-  const custom = readId('customImage', shownId);
+  const custom = parseId('customImage', shownId);
   return custom === undefined ? undefined : { id: custom, type: 'custom' };
 }
 
-function readerOf(service: Service, actor: CustomerActor): ImageReader {
+function imageReader(service: Service, actor: CustomerActor): ImageViewer {
   return {
     customerId: actor.customerId,
-    goneDay: imageGoneDay(service.clock.now()),
+    deprecationCutoff: imageRemovalCutoff(service.clock.now()),
     importedOnly: service.compute.images !== null,
   };
 }

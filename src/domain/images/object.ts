@@ -1,9 +1,9 @@
 /** An image as the REST contract shows it. */
-import { showId } from '../../kernel/ids.ts';
+import { formatId } from '../../kernel/ids.ts';
 import type { ARCHES, Image } from '../../spec/schemas/image.ts';
-import type { ShownImageRow } from '../../store/shown-images.ts';
+import type { VisibleImageRow } from '../../store/visible-images.ts';
 
-export function imageObject(row: ShownImageRow): Image {
+export function imageObject(row: VisibleImageRow): Image {
   return {
     id: showImageId(row),
     object: 'image',
@@ -22,5 +22,5 @@ export function imageObject(row: ShownImageRow): Image {
 
 /** `img_…` or `custom_…`. */
 export function showImageId(image: { readonly id: string; readonly type: 'official' | 'custom' }): string {
-  return showId(image.type === 'custom' ? 'customImage' : 'image', image.id);
+  return formatId(image.type === 'custom' ? 'customImage' : 'image', image.id);
 }

@@ -1,11 +1,11 @@
 /** The task `image_remove`: the file of an image or an upload is gone when nothing needs it. */
 import { MINUTE_MS } from '../../kernel/time.ts';
-import { endDeadUpload, findBlobUse, forgetBlob } from '../../store/images.ts';
+import { clearBlobKey, endAbandonedUpload, findBlobUsage } from '../../store/images.ts';
 import type { Service } from '../context.ts';
-import { formerImageId } from '../servers/payload.ts';
+import { previousImageId } from '../servers/payload.ts';
 
 /** How often something that is under way is looked at: an upload, an install that may go back to the image. */
-const AGAIN_MS = MINUTE_MS;
+const RECHECK_MS = MINUTE_MS;
 
 /**
  * `key` is the id of the image or of the upload. A deleted image that a server still needs is left alone: the task is asked
@@ -16,11 +16,12 @@ export async function removeImageBlob(
   service: Service,
   key: string,
 ): Promise<'done' | { readonly againMs: number }> {
-  if (await endDeadUpload(service.db, key)) return { againMs: AGAIN_MS };
-  const use = await findBlobUse(service.db, key);
+  if (await endAbandonedUpload(service.db, key)) return { againMs: RECHECK_MS };
+  const use = await findBlobUsage(service.db, key);
   if (use?.needed) return 'done';
-  if (use?.reinstalls.some((sealed) => formerImageId(service, sealed) === key)) return { againMs: AGAIN_MS };
+  if (use?.reinstalls.some((sealed) => previousImageId(service, sealed) === key))
+    return { againMs: RECHECK_MS };
   await service.blobs.remove(key);
-  await forgetBlob(service.db, key);
+  await clearBlobKey(service.db, key);
   return 'done';
 }

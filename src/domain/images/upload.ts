@@ -7,22 +7,22 @@
  * cut off or killed, and neither of two can take the other's away.
  */
 import { crashPoint } from '../../kernel/crash.ts';
-import { Failure, fail, invalid } from '../../kernel/fail.ts';
+import { Failure, fail, invalidRequest } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
 import { digest } from '../../kernel/secrets.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
-import { BlobsFull } from '../../ports/blobs.ts';
+import { BlobStoreFullError } from '../../ports/blobs.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { lockCustomer } from '../../store/customers.ts';
-import { findKept } from '../../store/idempotency.ts';
-import { countUploads, endUpload, extendUpload, imagesHeld, insertUpload } from '../../store/images.ts';
+import { findStoredResponse } from '../../store/idempotency.ts';
+import { countUploads, endUpload, extendUpload, insertUpload, readImageUsage } from '../../store/images.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { IsoProbe } from './iso9660.ts';
-import { requireRoom } from './quota.ts';
+import { requireImageQuota } from './quota.ts';
 
 /** How long an upload whose process is silent counts as alive, and how often a living one says so. */
-const ALIVE_S = 90;
+const UPLOAD_LEASE_S = 90;
 const HEARTBEAT_MS = 30_000;
 const RETRY_AFTER_S = 60;
 
@@ -78,46 +78,47 @@ export async function beginUpload(
   actor: CustomerActor,
   { atLeastBytes, key }: UploadRequest,
 ): Promise<Upload> {
-  if (atLeastBytes > LIMITS.imageUploadMaxBytes) tooLarge();
+  if (atLeastBytes > LIMITS.imageUploadMaxBytes) throwTooLarge();
   try {
-    return await letIn(service, actor, { atLeastBytes, quotas: true });
+    return await admitUpload(service, actor, { atLeastBytes, quotas: true });
   } catch (error) {
     // The customer may be asking again for what he was not told: the first try took the room.
     const full = error instanceof Failure && error.code === 'limit_reached';
-    if (!full || key === undefined || !(await hasAnswer(service, actor, key))) throw error;
-    return await letIn(service, actor, { atLeastBytes, quotas: false });
+    if (!full || key === undefined || !(await hasStoredAnswer(service, actor, key))) throw error;
+    return await admitUpload(service, actor, { atLeastBytes, quotas: false });
   }
 }
 
-async function letIn(
+async function admitUpload(
   service: Service,
   { customerId }: CustomerActor,
   { atLeastBytes, quotas }: { atLeastBytes: number; quotas: boolean },
 ): Promise<Upload> {
   const id = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const made = newId(now);
+    const uploadId = newId(now);
     await lockCustomer(tx, customerId);
-    if (quotas) requireRoom(service.settings.quotas, await imagesHeld(tx, customerId), atLeastBytes);
-    if ((await countUploads(tx, customerId)) >= LIMITS.imageUploadsAtOnce) {
+    if (quotas)
+      requireImageQuota(service.settings.quotas, await readImageUsage(tx, customerId), atLeastBytes);
+    if ((await countUploads(tx, customerId)) >= LIMITS.imageUploadsConcurrent) {
       fail(
         'conflict_state',
         {},
-        `${LIMITS.imageUploadsAtOnce} uploads are under way; try again when one of them has ended.`,
+        `${LIMITS.imageUploadsConcurrent} uploads are under way; try again when one of them has ended.`,
       );
     }
-    await insertUpload(tx, { id: made, customerId, aliveS: ALIVE_S });
-    await enqueueTask(tx, { kind: 'image_remove', subject: made, now });
-    return made;
+    await insertUpload(tx, { id: uploadId, customerId, aliveS: UPLOAD_LEASE_S });
+    await enqueueTask(tx, { kind: 'image_remove', subject: uploadId, now });
+    return uploadId;
   });
   crashPoint('upload.begun');
-  return startUpload(service, id, atLeastBytes);
+  return openUpload(service, id, atLeastBytes);
 }
 
-function startUpload(service: Service, id: string, atLeastBytes: number): Upload {
+function openUpload(service: Service, id: string, atLeastBytes: number): Upload {
   let receiving: Promise<unknown> = Promise.resolve();
   const heartbeat = setInterval(() => {
-    extendUpload(service.db, id, ALIVE_S).catch((error: unknown) =>
+    extendUpload(service.db, id, UPLOAD_LEASE_S).catch((error: unknown) =>
       service.log.warn({ err: error }, 'an upload could not be kept alive'),
     );
   }, HEARTBEAT_MS).unref();
@@ -154,11 +155,11 @@ async function receiveFile(
   const probe = new IsoProbe();
   let sizeBytes = 0;
   try {
-    const writer = await service.blobs.begin(id, expectedBytes);
+    const writer = await service.blobs.createWriter(id, expectedBytes);
     try {
       for await (const chunk of chunks) {
         sizeBytes += chunk.length;
-        if (sizeBytes > LIMITS.imageUploadMaxBytes) tooLarge();
+        if (sizeBytes > LIMITS.imageUploadMaxBytes) throwTooLarge();
         probe.push(chunk);
         await writer.write(chunk);
       }
@@ -171,19 +172,22 @@ async function receiveFile(
       throw error;
     }
   } catch (error) {
-    if (!(error instanceof BlobsFull)) throw error;
+    if (!(error instanceof BlobStoreFullError)) throw error;
     service.log.error({ err: error }, 'no room for an upload');
     return fail('maintenance', { retry_after_s: RETRY_AFTER_S });
   }
 }
 
-function tooLarge(): never {
+function throwTooLarge(): never {
   const max = LIMITS.imageUploadMaxBytes;
-  invalid([{ field: 'file', issue: 'max', max }], `An image has at most ${max} bytes.`);
+  invalidRequest([{ field: 'file', issue: 'max', max }], `An image has at most ${max} bytes.`);
 }
 
-async function hasAnswer(service: Service, actor: CustomerActor, key: string): Promise<boolean> {
-  const keptSince = new Date(service.clock.now().getTime() - LIMITS.idempotencyKeptHours * HOUR_MS);
+async function hasStoredAnswer(service: Service, actor: CustomerActor, key: string): Promise<boolean> {
+  const retainedSince = new Date(service.clock.now().getTime() - LIMITS.idempotencyRetentionHours * HOUR_MS);
   const { customerId } = actor;
-  return (await findKept(service.db, { customerId, keyDigest: digest(key), keptSince })) !== undefined;
+  return (
+    (await findStoredResponse(service.db, { customerId, keyDigest: digest(key), retainedSince })) !==
+    undefined
+  );
 }

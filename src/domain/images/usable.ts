@@ -1,5 +1,5 @@
 /** What a server may be installed from, as far as it is the customer's own. */
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { MachineImage } from '../../ports/compute.ts';
 import { findOwnImage, type OwnImageRow } from '../../store/images.ts';
@@ -16,14 +16,14 @@ export async function findUsableImage(
   shownId: string,
   { installed }: { readonly installed?: string } = {},
 ): Promise<OwnImageRow | undefined> {
-  const id = readId('customImage', shownId);
+  const id = parseId('customImage', shownId);
   if (id === undefined) return undefined;
   const row = await findOwnImage(tx, customerId, id);
   return row && (!row.deleted || row.id === installed) ? row : undefined;
 }
 
 /** The file of an own image for the compute driver; null for an official image, and for one whose file is gone. */
-export function isoOf(
+export function isoForImage(
   service: Pick<Service, 'blobs'>,
   image: { readonly blob_key: string | null; readonly sha256: string | null },
 ): MachineImage['iso'] {

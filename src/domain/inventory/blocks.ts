@@ -1,10 +1,10 @@
 /** Blocks of addresses: IPv4 blocks give single addresses, IPv6 blocks give one /64 to each server. */
-import { type Cidr, cidrSize, familyOf, ipv4Text, parseCidr } from '../../kernel/cidr.ts';
+import { addressFamily, type Cidr, cidrSize, ipv4AddressAt, parseCidr } from '../../kernel/cidr.ts';
 import { newId } from '../../kernel/ids.ts';
-import { Refusal } from '../../kernel/refusal.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import {
-  findOverlap,
+  findOverlappingBlock,
   insertBlock,
   insertIpv4Addresses,
   insertIpv6Prefixes,
@@ -16,7 +16,7 @@ import { requireRegion } from './names.ts';
 
 /** A block is written out, one row an address: this many at most. */
 const PREFIXES_MAX = 65_536;
-const LENGTHS = { 4: { min: 16, max: 32 }, 6: { min: 32, max: 64 } } as const;
+const PREFIX_LENGTHS = { 4: { min: 16, max: 32 }, 6: { min: 32, max: 64 } } as const;
 /** Guests reach their router by its link-local address. */
 const IPV6_GATEWAY = 'fe80::1';
 
@@ -29,52 +29,55 @@ export interface NewBlock {
 }
 
 /** What is wrong with a block by itself, or undefined. */
-export function blockFault(wanted: Pick<NewBlock, 'block' | 'gateway'>): string | undefined {
+export function blockProblem(wanted: Pick<NewBlock, 'block' | 'gateway'>): string | undefined {
   const cidr = parseCidr(wanted.block);
   if (!cidr) return 'expected a block such as 203.0.113.0/24 or 2001:db8::/56, without host bits';
-  const { min, max } = LENGTHS[cidr.family];
-  if (cidr.length < min || cidr.length > max) return `an IPv${cidr.family} block is a /${min} to a /${max}`;
+  const { min, max } = PREFIX_LENGTHS[cidr.family];
+  if (cidr.prefixLength < min || cidr.prefixLength > max)
+    return `an IPv${cidr.family} block is a /${min} to a /${max}`;
   if (wanted.gateway === null) {
-    return cidr.family === 4 && cidr.length > 30 ? `a /${cidr.length} needs a gateway of its own` : undefined;
+    return cidr.family === 4 && cidr.prefixLength > 30
+      ? `a /${cidr.prefixLength} needs a gateway of its own`
+      : undefined;
   }
-  return familyOf(wanted.gateway) === cidr.family
+  return addressFamily(wanted.gateway) === cidr.family
     ? undefined
     : `the gateway is not an IPv${cidr.family} address`;
 }
 
 /** Adds a block to a region's pool; returns how many addresses or /64s it gave. Overlapping blocks are refused. */
 export async function addBlock(service: Pick<Service, 'db' | 'clock'>, wanted: NewBlock): Promise<number> {
-  return await service.db.transaction((tx) => placeBlock(tx, wanted, service.clock.now()));
+  return await service.db.transaction((tx) => createBlock(tx, wanted, service.clock.now()));
 }
 
 /** The same in the caller's transaction. */
-export async function placeBlock(tx: Sql, wanted: NewBlock, now: Date): Promise<number> {
-  const fault = blockFault(wanted);
+export async function createBlock(tx: Sql, wanted: NewBlock, now: Date): Promise<number> {
+  const fault = blockProblem(wanted);
   const cidr = parseCidr(wanted.block);
-  if (fault !== undefined || !cidr) throw new Refusal(`${wanted.block}: ${fault}`);
+  if (fault !== undefined || !cidr) throw new OperatorError(`${wanted.block}: ${fault}`);
   await requireRegion(tx, wanted.regionId);
   await lockBlocks(tx);
-  const overlap = await findOverlap(tx, wanted.block);
+  const overlap = await findOverlappingBlock(tx, wanted.block);
   if (overlap !== undefined)
-    throw new Refusal(`${wanted.block} overlaps ${overlap}, which is in the pool already`);
+    throw new OperatorError(`${wanted.block} overlaps ${overlap}, which is in the pool already`);
   const row = {
     id: newId(now),
     region_id: wanted.regionId,
     family: cidr.family,
     block: wanted.block,
-    gateway: wanted.gateway ?? (cidr.family === 4 ? ipv4Text(cidr, 1) : IPV6_GATEWAY),
+    gateway: wanted.gateway ?? (cidr.family === 4 ? ipv4AddressAt(cidr, 1) : IPV6_GATEWAY),
     created_at: now,
   };
   await insertBlock(tx, row);
   const resource = wanted.regionId;
   await recordAudit(tx, { actor: systemActor(now), action: 'ips.add', resource }, now);
   return cidr.family === 4
-    ? await insertIpv4Addresses(tx, row, usable(cidr))
-    : await insertIpv6Prefixes(tx, row, Math.min(2 ** (64 - cidr.length), PREFIXES_MAX));
+    ? await insertIpv4Addresses(tx, row, usableRange(cidr))
+    : await insertIpv6Prefixes(tx, row, Math.min(2 ** (64 - cidr.prefixLength), PREFIXES_MAX));
 }
 
 /** Without network and broadcast address, which blocks of one or two addresses do not have. */
-function usable(cidr: Cidr): { from: number; to: number } {
+function usableRange(cidr: Cidr): { from: number; to: number } {
   const size = Number(cidrSize(cidr));
   return size > 2 ? { from: 1, to: size - 2 } : { from: 0, to: size - 1 };
 }

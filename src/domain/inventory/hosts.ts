@@ -1,11 +1,11 @@
 /** Hosts that carry virtual servers. */
 import { newId } from '../../kernel/ids.ts';
-import { Refusal } from '../../kernel/refusal.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { findHostForUpdate, insertHost, setHostDraining, setHostSize } from '../../store/hosts.ts';
+import { insertHost, lockHost, setHostDraining, setHostSize } from '../../store/hosts.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
-import { requireFreshNames, requireRegion } from './names.ts';
+import { requireRegion, requireUnusedNames } from './names.ts';
 
 /** A host, or a dedicated machine, as a compute driver sees it. */
 export interface HostShape {
@@ -31,14 +31,14 @@ export async function addHost(
   host: NewHost,
   register: RegisterHosts,
 ): Promise<void> {
-  await requireHosts(service.db, [host]);
+  await requireNewHosts(service.db, [host]);
   await register([host], 'vps');
-  await service.db.transaction((tx) => placeHosts(tx, [host], service.clock.now()));
+  await service.db.transaction((tx) => createHosts(tx, [host], service.clock.now()));
 }
 
 /** The same for several in the caller's transaction, when they are registered. */
-export async function placeHosts(tx: Sql, hosts: readonly NewHost[], now: Date): Promise<void> {
-  await requireHosts(tx, hosts);
+export async function createHosts(tx: Sql, hosts: readonly NewHost[], now: Date): Promise<void> {
+  await requireNewHosts(tx, hosts);
   for (const host of hosts) {
     await insertHost(tx, {
       id: newId(now),
@@ -53,9 +53,9 @@ export async function placeHosts(tx: Sql, hosts: readonly NewHost[], now: Date):
   }
 }
 
-async function requireHosts(tx: Sql, hosts: readonly NewHost[]): Promise<void> {
+async function requireNewHosts(tx: Sql, hosts: readonly NewHost[]): Promise<void> {
   for (const regionId of new Set(hosts.map((host) => host.regionId))) await requireRegion(tx, regionId);
-  await requireFreshNames(
+  await requireUnusedNames(
     tx,
     hosts.map((host) => host.name),
   );
@@ -69,9 +69,10 @@ export async function drainHost(
 ): Promise<boolean> {
   const now = service.clock.now();
   return await service.db.transaction(async (tx) => {
-    const was = await setHostDraining(tx, name, draining);
-    if (was === undefined) throw new Refusal(`there is no host ${name}: see skerryd hosts list`);
-    if (was === draining) return false;
+    const wasDraining = await setHostDraining(tx, name, draining);
+    if (wasDraining === undefined)
+      throw new OperatorError(`there is no host ${name}: see skerryd hosts list`);
+    if (wasDraining === draining) return false;
     const action = draining ? 'host.drain' : 'host.undrain';
     await recordAudit(tx, { actor: systemActor(now), action, resource: name }, now);
     return true;
@@ -89,17 +90,18 @@ export async function resizeHost(
 ): Promise<HostShape> {
   const now = service.clock.now();
   return await service.db.transaction(async (tx) => {
-    const was = await findHostForUpdate(tx, name);
-    if (was === undefined) throw new Refusal(`there is no host ${name}: see skerryd hosts list`);
-    const { cpu = was.cpu, ramMb = was.ram_mb, diskGb = was.disk_gb } = size;
-    requireRoom(name, 'MiB of memory', was.used_ram_mb, ramMb);
-    requireRoom(name, 'GiB of disk', was.used_disk_gb, diskGb);
+    const current = await lockHost(tx, name);
+    if (current === undefined) throw new OperatorError(`there is no host ${name}: see skerryd hosts list`);
+    const { cpu = current.cpu, ramMb = current.ram_mb, diskGb = current.disk_gb } = size;
+    requireCapacity(name, 'MiB of memory', current.used_ram_mb, ramMb);
+    requireCapacity(name, 'GiB of disk', current.used_disk_gb, diskGb);
     await setHostSize(tx, name, { cpu, ram_mb: ramMb, disk_gb: diskGb });
     await recordAudit(tx, { actor: systemActor(now), action: 'host.resize', resource: name }, now);
     return { name, cpu, ramMb, diskGb };
   });
 }
 
-function requireRoom(name: string, what: string, used: number, wanted: number): void {
-  if (wanted < used) throw new Refusal(`${name}: its servers have ${used} ${what}, so it cannot be less`);
+function requireCapacity(name: string, resource: string, used: number, wanted: number): void {
+  if (wanted < used)
+    throw new OperatorError(`${name}: its servers have ${used} ${resource}, so it cannot be less`);
 }

@@ -1,13 +1,13 @@
 /** Dedicated machines: finite stock, one machine is one server. */
 import { newId } from '../../kernel/ids.ts';
-import { Refusal } from '../../kernel/refusal.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { findPlan, type PlanRow } from '../../store/catalogue.ts';
 import { insertMachines } from '../../store/hosts.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import type { HostShape, RegisterHosts } from './hosts.ts';
-import { requireFreshNames, requireRegion } from './names.ts';
+import { requireRegion, requireUnusedNames } from './names.ts';
 
 export interface NewMachines {
   readonly regionId: string;
@@ -22,16 +22,16 @@ export async function addMachines(
   machines: NewMachines,
   register: RegisterHosts,
 ): Promise<void> {
-  const plan = await requireDedicated(service.db, machines);
-  await requireFreshNames(service.db, machines.names);
+  const plan = await requireDedicatedPlan(service.db, machines);
+  await requireUnusedNames(service.db, machines.names);
   await register(machineShapes(plan, machines.names), 'dedicated');
-  await service.db.transaction((tx) => placeMachines(tx, machines, service.clock.now()));
+  await service.db.transaction((tx) => createMachines(tx, machines, service.clock.now()));
 }
 
 /** The same in the caller's transaction, for machines that are registered. */
-export async function placeMachines(tx: Sql, machines: NewMachines, now: Date): Promise<void> {
-  await requireDedicated(tx, machines);
-  await requireFreshNames(tx, machines.names);
+export async function createMachines(tx: Sql, machines: NewMachines, now: Date): Promise<void> {
+  await requireDedicatedPlan(tx, machines);
+  await requireUnusedNames(tx, machines.names);
   await insertMachines(tx, {
     ids: machines.names.map(() => newId(now)),
     names: machines.names,
@@ -51,12 +51,12 @@ export function machineShapes(
   return names.map((name) => ({ name, cpu: plan.cpu, ramMb: plan.ram_mb, diskGb: plan.disk_gb }));
 }
 
-async function requireDedicated(tx: Sql, machines: NewMachines): Promise<PlanRow> {
+async function requireDedicatedPlan(tx: Sql, machines: NewMachines): Promise<PlanRow> {
   await requireRegion(tx, machines.regionId);
   const plan = await findPlan(tx, machines.planId);
-  if (!plan) throw new Refusal(`there is no plan ${machines.planId}: see skerryd catalogue show`);
+  if (!plan) throw new OperatorError(`there is no plan ${machines.planId}: see skerryd catalogue show`);
   if (plan.category !== 'dedicated') {
-    throw new Refusal(`plan ${plan.id} is not a dedicated one: its servers are placed on hosts`);
+    throw new OperatorError(`plan ${plan.id} is not a dedicated one: its servers are placed on hosts`);
   }
   return plan;
 }

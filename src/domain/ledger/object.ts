@@ -1,7 +1,7 @@
 /** A ledger entry as the REST contract shows it. */
-import { showId } from '../../kernel/ids.ts';
-import { centsNumber } from '../../kernel/money.ts';
-import { rfc3339 } from '../../kernel/time.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { centsToUsd } from '../../kernel/money.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
 import type { LedgerEntry } from '../../spec/schemas/ledger-entry.ts';
 
 export function ledgerEntryObject(entry: {
@@ -15,13 +15,13 @@ export function ledgerEntryObject(entry: {
   readonly createdAt: Date;
 }): LedgerEntry {
   return {
-    id: showId('ledgerEntry', entry.id),
+    id: formatId('ledgerEntry', entry.id),
     object: 'ledger_entry',
     type: entry.type,
-    amount_usd: centsNumber(entry.amountCents),
-    balance_after_usd: centsNumber(entry.balanceAfterCents),
-    resource: entry.resource ? showId(entry.resource.kind, entry.resource.id) : null,
+    amount_usd: centsToUsd(entry.amountCents),
+    balance_after_usd: centsToUsd(entry.balanceAfterCents),
+    resource: entry.resource ? formatId(entry.resource.kind, entry.resource.id) : null,
     description: entry.description,
-    created_at: rfc3339(entry.createdAt),
+    created_at: formatRfc3339(entry.createdAt),
   };
 }

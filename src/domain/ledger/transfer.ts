@@ -16,7 +16,7 @@
  */
 import { fail } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
-import { centsNumber } from '../../kernel/money.ts';
+import { centsToUsd } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { findTransfer, insertTransfer, type ResourceKind, type TransferType } from '../../store/ledger.ts';
 
@@ -53,15 +53,15 @@ export interface Movement {
 
 /** Adds to a customer's balance from an account of the house. */
 export async function credit(tx: Sql, movement: Movement, now: Date): Promise<Transfer> {
-  return await book(tx, movement, HOUSE[movement.account], movement.customerId, now);
+  return await bookTransfer(tx, movement, HOUSE[movement.account], movement.customerId, now);
 }
 
 /** Takes from a customer's balance; refuses with `insufficient_balance` when it does not suffice. */
 export async function charge(tx: Sql, movement: Movement, now: Date): Promise<Transfer> {
-  return await book(tx, movement, movement.customerId, HOUSE[movement.account], now);
+  return await bookTransfer(tx, movement, movement.customerId, HOUSE[movement.account], now);
 }
 
-async function book(
+async function bookTransfer(
   tx: Sql,
   movement: Movement,
   debit: string,
@@ -87,12 +87,12 @@ async function book(
     },
     false,
   );
-  const taken = debit === movement.customerId;
+  const isDebit = debit === movement.customerId;
   if (balanceAfterCents === undefined) {
-    if (!taken) throw new Error('no such account to credit');
-    fail('insufficient_balance', { need: centsNumber(movement.amountCents) });
+    if (!isDebit) throw new Error('no such account to credit');
+    fail('insufficient_balance', { need: centsToUsd(movement.amountCents) });
   }
-  return { id, amountCents: taken ? -movement.amountCents : movement.amountCents, balanceAfterCents };
+  return { id, amountCents: isDebit ? -movement.amountCents : movement.amountCents, balanceAfterCents };
 }
 
 /** Books the opposite of a transfer, once. It may take the balance below zero. */
@@ -120,6 +120,6 @@ export async function reverse(
     true,
   );
   if (balanceAfterCents === undefined) throw new Error('the account of the reversed transfer is gone');
-  const taken = original.credit_account === original.customer_id;
-  return { id, amountCents: taken ? -original.amount_cents : original.amount_cents, balanceAfterCents };
+  const isDebit = original.credit_account === original.customer_id;
+  return { id, amountCents: isDebit ? -original.amount_cents : original.amount_cents, balanceAfterCents };
 }

@@ -1,28 +1,28 @@
 /** A mail's data as text and back, its times and amounts included, which JSON alone would not give back. */
 import type { MailData, MailKind } from '../../spec/mails.ts';
 
-const TIME = '$time';
-const CENTS = '$cents';
+const TIME_TAG = '$time';
+const CENTS_TAG = '$cents';
 
-export function writeMailData(data: MailData[MailKind]): string {
-  return JSON.stringify(tagged(data));
+export function serializeMailData(data: MailData[MailKind]): string {
+  return JSON.stringify(encodeTagged(data));
 }
 
 /** What `writeMailData` wrote of this kind. */
-export function readMailData<Kind extends MailKind>(_kind: Kind, text: string): MailData[Kind] {
-  return JSON.parse(text, (_key, value: unknown) => untagged(value)) as MailData[Kind];
+export function parseMailData<Kind extends MailKind>(_kind: Kind, text: string): MailData[Kind] {
+  return JSON.parse(text, (_key, value: unknown) => decodeTagged(value)) as MailData[Kind];
 }
 
-function tagged(value: unknown): unknown {
-  if (value instanceof Date) return { [TIME]: value.getTime() };
-  if (typeof value === 'bigint') return { [CENTS]: String(value) };
-  if (Array.isArray(value)) return value.map(tagged);
+function encodeTagged(value: unknown): unknown {
+  if (value instanceof Date) return { [TIME_TAG]: value.getTime() };
+  if (typeof value === 'bigint') return { [CENTS_TAG]: String(value) };
+  if (Array.isArray(value)) return value.map(encodeTagged);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, tagged(each)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, encodeTagged(each)]));
 }
 
-function untagged(value: unknown): unknown {
+function decodeTagged(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (TIME in value) return new Date(Number(value[TIME]));
-  return CENTS in value ? BigInt(String(value[CENTS])) : value;
+  if (TIME_TAG in value) return new Date(Number(value[TIME_TAG]));
+  return CENTS_TAG in value ? BigInt(String(value[CENTS_TAG])) : value;
 }

@@ -3,10 +3,10 @@ import type { KeyRing } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { MAILS, type MailData, type MailKind } from '../../spec/mails.ts';
 import { insertMail } from '../../store/mails.ts';
-import { writeMailData } from './data.ts';
+import { serializeMailData } from './data.ts';
 
 /** What the data of mails is sealed for. */
-export const MAIL_SEAL = 'mail data';
+export const MAIL_SEAL_PURPOSE = 'mail data';
 
 /** A mail of one kind, with its kind's data. */
 export type NewMail = {
@@ -32,7 +32,7 @@ export async function enqueueMail(tx: Sql, mail: NewMail, now: Date, keys: KeyRi
     kind: mail.kind,
     cause: mail.cause,
     urgent: MAILS[mail.kind].urgent ?? false,
-    dataSealed: keys.seal(MAIL_SEAL, writeMailData(mail.data)),
+    dataSealed: keys.seal(MAIL_SEAL_PURPOSE, serializeMailData(mail.data)),
     toAddress: mail.to ?? null,
     staleAt: staleAt(mail),
     now,

@@ -1,10 +1,11 @@
 /** Each kind of mail has its template. */
 import type { MailData, MailKind } from '../../spec/mails.ts';
-import { layOut, type Rendered } from './layout.ts';
+import { layoutMail, type RenderedMail } from './layout.ts';
 import { accountDeleted } from './templates/account-deleted.ts';
 import { addressChanged } from './templates/address-changed.ts';
 import { confirmAddress } from './templates/confirm-address.ts';
 import { destructionWarning } from './templates/destruction-warning.ts';
+import type { MailContent, MailPanel } from './templates/format.ts';
 import { keyUnusable } from './templates/key-unusable.ts';
 import { lowBalance } from './templates/low-balance.ts';
 import { newSignIn } from './templates/new-sign-in.ts';
@@ -18,9 +19,8 @@ import { serverSuspended } from './templates/server-suspended.ts';
 import { topupCredited } from './templates/topup-credited.ts';
 import { totpChanged } from './templates/totp-changed.ts';
 import { webhookPaused } from './templates/webhook-paused.ts';
-import type { Panel, Written } from './templates/words.ts';
 
-const TEMPLATES: { readonly [Kind in MailKind]: (data: MailData[Kind], panel: Panel) => Written } = {
+const TEMPLATES: { readonly [Kind in MailKind]: (data: MailData[Kind], panel: MailPanel) => MailContent } = {
   low_balance: lowBalance,
   server_ends: serverEnds,
   server_suspended: serverSuspended,
@@ -39,11 +39,15 @@ const TEMPLATES: { readonly [Kind in MailKind]: (data: MailData[Kind], panel: Pa
   account_deleted: accountDeleted,
 };
 
-export function renderMail<Kind extends MailKind>(kind: Kind, data: MailData[Kind], panel: Panel): Rendered {
-  return layOut(TEMPLATES[kind](data, panel), panel);
+export function renderMail<Kind extends MailKind>(
+  kind: Kind,
+  data: MailData[Kind],
+  panel: MailPanel,
+): RenderedMail {
+  return layoutMail(TEMPLATES[kind](data, panel), panel);
 }
 
 /** What goes out instead of a mail that was to be encrypted and cannot be. */
-export function renderNotice(panel: Panel): Rendered {
-  return layOut(keyUnusable(panel), panel);
+export function renderKeyUnusable(panel: MailPanel): RenderedMail {
+  return layoutMail(keyUnusable(panel), panel);
 }

@@ -18,15 +18,19 @@ export interface RetentionRule {
 const BATCH = 500;
 
 export const RETENTION = {
-  audit: { purge: PURGES.audit, keepMs: LIMITS.auditDays * DAY_MS, batch: BATCH },
-  deliveries: { purge: PURGES.deliveries, keepMs: LIMITS.deliveryLogDays * DAY_MS, batch: BATCH },
-  events: { purge: PURGES.events, keepMs: LIMITS.eventDays * DAY_MS, batch: BATCH },
-  idempotency: { purge: PURGES.idempotency, keepMs: LIMITS.idempotencyKeptHours * HOUR_MS, batch: BATCH },
+  audit: { purge: PURGES.audit, keepMs: LIMITS.auditRetentionDays * DAY_MS, batch: BATCH },
+  deliveries: { purge: PURGES.deliveries, keepMs: LIMITS.deliveryRetentionDays * DAY_MS, batch: BATCH },
+  events: { purge: PURGES.events, keepMs: LIMITS.eventRetentionDays * DAY_MS, batch: BATCH },
+  idempotency: {
+    purge: PURGES.idempotency,
+    keepMs: LIMITS.idempotencyRetentionHours * HOUR_MS,
+    batch: BATCH,
+  },
   sessions: { purge: PURGES.sessions, keepMs: 0, batch: BATCH },
-  metrics: { purge: PURGES.metrics, keepMs: LIMITS.metricsDays * DAY_MS, batch: 2 * BATCH },
+  metrics: { purge: PURGES.metrics, keepMs: LIMITS.metricsRetentionDays * DAY_MS, batch: 2 * BATCH },
   // Beyond that, nothing is mailed for the same cause again.
-  mails: { purge: PURGES.mails, keepMs: LIMITS.mailDays * DAY_MS, batch: BATCH },
-  mailLinks: { purge: PURGES.mailLinks, keepMs: LIMITS.mailLinkRememberedDays * DAY_MS, batch: BATCH },
+  mails: { purge: PURGES.mails, keepMs: LIMITS.mailRetentionDays * DAY_MS, batch: BATCH },
+  mailLinks: { purge: PURGES.mailLinks, keepMs: LIMITS.mailLinkRetentionDays * DAY_MS, batch: BATCH },
   consoleTickets: { purge: PURGES.consoleTickets, keepMs: 0, batch: BATCH },
   rateBuckets: { purge: PURGES.rateBuckets, keepMs: 0, batch: BATCH },
   windows: { purge: PURGES.windows, keepMs: 0, batch: BATCH },

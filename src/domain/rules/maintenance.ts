@@ -3,10 +3,10 @@ import { newId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Operation } from '../../spec/operations.ts';
 import {
-  closeLapsedWindows,
+  closeExpiredWindows,
   endWindows,
+  incrementRulesVersion,
   insertWindow,
-  raiseRulesVersion,
   readRules,
   type WindowRow,
 } from '../../store/rules.ts';
@@ -14,7 +14,7 @@ import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireLine } from './line.ts';
 
-type Parts = Pick<Service, 'db' | 'clock'>;
+type Deps = Pick<Service, 'db' | 'clock'>;
 
 export interface NewWindow {
   /** null: every operation. */
@@ -25,12 +25,12 @@ export interface NewWindow {
 }
 
 /** Opens a window from now on; every process follows with its next request. */
-export async function startMaintenance(service: Parts, wanted: NewWindow): Promise<WindowRow> {
+export async function startMaintenance(service: Deps, wanted: NewWindow): Promise<WindowRow> {
   const reason = wanted.reason === null ? null : requireLine('reason', wanted.reason);
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    await raiseRulesVersion(tx);
-    await closeLapsedWindows(tx, now);
+    await incrementRulesVersion(tx);
+    await closeExpiredWindows(tx, now);
     const window: WindowRow = {
       id: newId(now),
       operation: wanted.operation,
@@ -46,11 +46,11 @@ export async function startMaintenance(service: Parts, wanted: NewWindow): Promi
 }
 
 /** Ends every open window; says how many there were. */
-export async function endMaintenance(service: Parts): Promise<number> {
+export async function endMaintenance(service: Deps): Promise<number> {
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    await raiseRulesVersion(tx);
-    await closeLapsedWindows(tx, now);
+    await incrementRulesVersion(tx);
+    await closeExpiredWindows(tx, now);
     const ended = await endWindows(tx, now);
     for (const { operation } of ended) {
       const entry = { actor: systemActor(now), action: 'maintenance.end', resource: operation } as const;
@@ -61,7 +61,7 @@ export async function endMaintenance(service: Parts): Promise<number> {
 }
 
 /** Windows that are open now. */
-export async function listMaintenance(service: Parts): Promise<readonly WindowRow[]> {
+export async function listMaintenance(service: Deps): Promise<readonly WindowRow[]> {
   const now = service.clock.now();
   return (await readRules(service.db)).windows.filter((window) => now < window.ends_at);
 }

@@ -1,13 +1,13 @@
 /** Policies: orders that close an operation, to everybody or to one country or region. */
-import { newId, readId, showId } from '../../kernel/ids.ts';
-import { Refusal } from '../../kernel/refusal.ts';
-import { isCountry, UNKNOWN_COUNTRY } from '../../spec/countries.ts';
+import { formatId, newId, parseId } from '../../kernel/ids.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { isCountryCode, UNKNOWN_COUNTRY } from '../../spec/countries.ts';
 import { type Operation, REGIONAL_OPERATIONS } from '../../spec/operations.ts';
 import {
   deletePolicy,
+  incrementRulesVersion,
   insertPolicy,
   type PolicyRow,
-  raiseRulesVersion,
   readRules,
 } from '../../store/rules.ts';
 import type { Service } from '../context.ts';
@@ -15,7 +15,7 @@ import { requireRegion } from '../inventory/names.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireLine } from './line.ts';
 
-type Parts = Pick<Service, 'db' | 'clock'>;
+type Deps = Pick<Service, 'db' | 'clock'>;
 
 export interface NewPolicy {
   readonly operation: Operation;
@@ -28,21 +28,21 @@ export interface NewPolicy {
 }
 
 /** Blocks an operation from now on; gives the policy's shown id. */
-export async function blockByPolicy(service: Parts, wanted: NewPolicy): Promise<string> {
+export async function blockByPolicy(service: Deps, wanted: NewPolicy): Promise<string> {
   const order = requireLine('order', wanted.order);
-  if (wanted.country !== null && wanted.country !== UNKNOWN_COUNTRY && !isCountry(wanted.country)) {
-    throw new Refusal(
+  if (wanted.country !== null && wanted.country !== UNKNOWN_COUNTRY && !isCountryCode(wanted.country)) {
+    throw new OperatorError(
       'the country is a code of ISO 3166-1 in two capital letters, such as DE; XX is an unknown one',
     );
   }
   if (wanted.region !== null && !(REGIONAL_OPERATIONS as readonly string[]).includes(wanted.operation)) {
-    throw new Refusal(
+    throw new OperatorError(
       `requests of ${wanted.operation} name no region: --region goes with ${REGIONAL_OPERATIONS.join(' or ')}`,
     );
   }
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    await raiseRulesVersion(tx);
+    await incrementRulesVersion(tx);
     if (wanted.region !== null) await requireRegion(tx, wanted.region);
     const policy: PolicyRow = {
       id: newId(now),
@@ -53,26 +53,26 @@ export async function blockByPolicy(service: Parts, wanted: NewPolicy): Promise<
       created_at: now,
     };
     await insertPolicy(tx, policy);
-    const resource = showId('policy', policy.id);
+    const resource = formatId('policy', policy.id);
     await recordAudit(tx, { actor: systemActor(now), action: 'policy.block', resource }, now);
     return resource;
   });
 }
 
 /** Takes a policy away by its shown id. */
-export async function unblockByPolicy(service: Parts, shownId: string): Promise<void> {
-  const id = readId('policy', shownId);
+export async function unblockByPolicy(service: Deps, shownId: string): Promise<void> {
+  const id = parseId('policy', shownId);
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    await raiseRulesVersion(tx);
+    await incrementRulesVersion(tx);
     if (id === undefined || !(await deletePolicy(tx, id))) {
-      throw new Refusal('there is no policy with this id: skerryd policy list shows them');
+      throw new OperatorError('there is no policy with this id: skerryd policy list shows them');
     }
     await recordAudit(tx, { actor: systemActor(now), action: 'policy.unblock', resource: shownId }, now);
   });
 }
 
 /** Policies in force, oldest first. */
-export async function listPolicies(service: Parts): Promise<readonly PolicyRow[]> {
+export async function listPolicies(service: Deps): Promise<readonly PolicyRow[]> {
   return (await readRules(service.db)).policies;
 }

@@ -3,7 +3,7 @@
  * look at anything else of a request; a session operation asks under the name of the REST operation that does the same.
  */
 import { fail } from '../../kernel/fail.ts';
-import { rfc3339, SECOND_MS } from '../../kernel/time.ts';
+import { formatRfc3339, SECOND_MS } from '../../kernel/time.ts';
 import type { Operation } from '../../spec/operations.ts';
 import { SWITCHES, type SwitchName } from '../../spec/switches.ts';
 import {
@@ -28,7 +28,7 @@ export interface Maintenance {
  * The window that is open over an operation, null when there is none; of several the one that ends last. Of a path that
  * is no operation (null) only a window over everything counts.
  */
-export function maintenanceFor(
+export function findMaintenance(
   rules: Pick<Rules, 'windows'>,
   operation: Operation | null,
   now: Date,
@@ -41,7 +41,7 @@ export function maintenanceFor(
   return last ? { reason: last.reason, endsAt: last.ends_at } : null;
 }
 
-export interface Requested {
+export interface PolicyRequest {
   readonly operation: Operation;
   /** ISO 3166-1 of the caller, `XX` when unknown. */
   readonly country: string;
@@ -50,7 +50,10 @@ export interface Requested {
 }
 
 /** The order by which a request is refused, null when it is not; of several the oldest. */
-export function blockFor(rules: Pick<Rules, 'policies'>, requested: Requested): { order: string } | null {
+export function findBlock(
+  rules: Pick<Rules, 'policies'>,
+  requested: PolicyRequest,
+): { order: string } | null {
   const blocks = (policy: PolicyRow) =>
     policy.operation === requested.operation &&
     (policy.country === null || policy.country === requested.country) &&
@@ -60,7 +63,7 @@ export function blockFor(rules: Pick<Rules, 'policies'>, requested: Requested): 
 }
 
 /** What keeps an operation closed for now, in words for customers. */
-export interface Closed {
+export interface OperationClosure {
   readonly message: string;
   /** When to come back. */
   readonly retryAfterS: number;
@@ -70,27 +73,27 @@ export interface Closed {
 const SWITCH_RETRY_S = 600;
 
 /** Why the operation is closed, by a window or by a switch; null while it is open. */
-export function closedFor(
+export function findClosure(
   rules: Pick<Rules, 'windows' | 'switches'>,
   operation: Operation | null,
   now: Date,
-): Closed | null {
-  const window = maintenanceFor(rules, operation, now);
+): OperationClosure | null {
+  const window = findMaintenance(rules, operation, now);
   if (window) {
-    const until = `${rfc3339(window.endsAt)}${inBrackets(window.reason)}`;
+    const until = `${formatRfc3339(window.endsAt)}${parenthesize(window.reason)}`;
     return {
       message: `Closed for maintenance until ${until}; try again then.`,
       retryAfterS: Math.ceil((window.endsAt.getTime() - now.getTime()) / SECOND_MS),
     };
   }
-  const closes = (name: SwitchName): readonly (string | null)[] => SWITCHES[name].closes;
+  const closes = (name: SwitchName): readonly (string | null)[] => SWITCHES[name].blockedOperations;
   const off = rules.switches.find(({ name, on_ }) => !on_ && closes(name).includes(operation));
   if (!off) return null;
-  const message = `The operator has closed this for now${inBrackets(off.reason)}; try again later.`;
+  const message = `The operator has closed this for now${parenthesize(off.reason)}; try again later.`;
   return { message, retryAfterS: SWITCH_RETRY_S };
 }
 
-function inBrackets(reason: string | null): string {
+function parenthesize(reason: string | null): string {
   return reason === null ? '' : ` (${reason})`;
 }
 
@@ -100,13 +103,13 @@ export function requireOpen(
   operation: Operation | null,
   now: Date,
 ): void {
-  const closed = closedFor(rules, operation, now);
+  const closed = findClosure(rules, operation, now);
   if (closed) fail('maintenance', { retry_after_s: closed.retryAfterS }, closed.message);
 }
 
 /** Refuses with `jurisdictional_block`, naming the order, when a policy forbids the request. */
-export function requireAllowed(rules: Pick<Rules, 'policies'>, requested: Requested): void {
-  const block = blockFor(rules, requested);
+export function requireAllowed(rules: Pick<Rules, 'policies'>, requested: PolicyRequest): void {
+  const block = findBlock(rules, requested);
   if (block) fail('jurisdictional_block', {}, `Refused for legal reasons: ${block.order}`);
 }
 
@@ -116,6 +119,6 @@ export async function loadRules(service: Pick<Service, 'db'>): Promise<Rules> {
 }
 
 /** Which version of them the database has: a single read, where that is all that is asked. */
-export async function rulesVersion(service: Pick<Service, 'db'>): Promise<bigint> {
+export async function readCurrentRulesVersion(service: Pick<Service, 'db'>): Promise<bigint> {
   return await readRulesVersion(service.db);
 }

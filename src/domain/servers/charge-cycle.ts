@@ -1,5 +1,5 @@
 /** Charging a further cycle of a server: its ledger entry, the event, and the day until which it is paid. */
-import { balanceTooLow } from '../../kernel/fail.ts';
+import { insufficientBalance } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { addMonths } from '../../kernel/time.ts';
 import { countCycles, setPaidUntil } from '../../store/cycles.ts';
@@ -16,8 +16,8 @@ import { type CyclePrice, cycleDescription, priceFrom } from './price.ts';
  */
 export async function chargeCycleFromNow(tx: Sql, server: ServerRow, now: Date): Promise<Date> {
   const price = await priceFrom(tx, server, now);
-  const have = (await lockBalance(tx, server.customer_id)) ?? 0n;
-  if (have < price.cycleCents) balanceTooLow(have, price.cycleCents);
+  const balanceCents = (await lockBalance(tx, server.customer_id)) ?? 0n;
+  if (balanceCents < price.cycleCents) insufficientBalance(balanceCents, price.cycleCents);
   return await chargeCycle(tx, server, { from: now, anchorDay: now.getUTCDate(), price }, now);
 }
 

@@ -1,6 +1,6 @@
 /** SSH keys that a request names, as a server keeps them. */
 import { unknownReference } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { findOwnKeys } from '../../store/reinstalls.ts';
 
@@ -16,13 +16,13 @@ export async function chooseKeys(
   customerId: string,
   shownIds: readonly string[],
 ): Promise<ChosenKeys> {
-  const ids = shownIds.map((shown) => readId('sshKey', shown));
+  const ids = shownIds.map((shown) => parseId('sshKey', shown));
   const known = ids.filter((id) => id !== undefined);
   const rows = await findOwnKeys(tx, customerId, known);
-  const texts = new Map(rows.map((row) => [row.id, row.public_key]));
+  const publicKeysById = new Map(rows.map((row) => [row.id, row.public_key]));
   for (const [index, id] of ids.entries()) {
-    if (id === undefined || !texts.has(id)) unknownReference(`ssh_keys.${index}`);
+    if (id === undefined || !publicKeysById.has(id)) unknownReference(`ssh_keys.${index}`);
   }
-  const once = [...new Set(known)];
-  return { ids: once, publicKeys: once.map((id) => texts.get(id) ?? '') };
+  const uniqueIds = [...new Set(known)];
+  return { ids: uniqueIds, publicKeys: uniqueIds.map((id) => publicKeysById.get(id) ?? '') };
 }

@@ -1,25 +1,25 @@
 /** The console of a server: a ticket for its screen, and the screen for the ticket. */
 import type { Duplex } from 'node:stream';
 import { fail, notFound } from '../../kernel/fail.ts';
-import { newSecretText, readId } from '../../kernel/ids.ts';
+import { newSecretToken, parseId } from '../../kernel/ids.ts';
 import { digest } from '../../kernel/secrets.ts';
-import { MINUTE_MS, rfc3339, SECOND_MS } from '../../kernel/time.ts';
+import { formatRfc3339, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { consolePath } from '../../spec/paths.ts';
 import type { Console } from '../../spec/schemas/console.ts';
 import {
   type ConsoleServerRow,
+  consumeTicket,
   findConsoleHolder,
   findConsoleServer,
   insertTicket,
-  useTicket,
 } from '../../store/console.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import { livingSince } from '../sessions/identify.ts';
-import { ableOf } from './hardware.ts';
-import { requireCan } from './lock-for.ts';
-import { ANSWER_MAX_MS, answerWithin } from './within.ts';
+import { sessionCutoffs } from '../sessions/identify.ts';
+import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
+import { driverCapabilities } from './hardware.ts';
+import { requireActionAllowed } from './lock-server.ts';
 
 const TICKET_BYTES = 32;
 
@@ -33,32 +33,32 @@ export async function openConsole(
   shownId: string,
   { readOnly, baseUrl }: { readonly readOnly: boolean; readonly baseUrl: string },
 ): Promise<Console> {
-  const serverId = readId('server', shownId) ?? notFound('server');
+  const serverId = parseId('server', shownId) ?? notFound('server');
   const { customerId, tokenId, sessionId } = actor;
   requireConsole(service, (await findConsoleServer(service.db, customerId, serverId)) ?? notFound('server'));
-  const ticket = newSecretText(TICKET_BYTES);
+  const ticket = newSecretToken(TICKET_BYTES);
   const now = service.clock.now();
   // In whole seconds, so that the time shown is the time it ends.
   const expiresAt = new Date(
     Math.floor(now.getTime() / SECOND_MS) * SECOND_MS + LIMITS.consoleUrlMinutes * MINUTE_MS,
   );
-  const kept = await insertTicket(service.db, {
+  const inserted = await insertTicket(service.db, {
     ...{ digest: digest(ticket), customerId, serverId, tokenId, sessionId, readOnly, expiresAt, now },
   });
-  const { read_only } = kept ?? notFound('server');
+  const { read_only } = inserted ?? notFound('server');
   const url = `${baseUrl.replace(/\/+$/, '')}${consolePath(ticket, { readOnly: read_only })}`;
-  return { object: 'console', url, expires_at: rfc3339(expiresAt), read_only };
+  return { object: 'console', url, expires_at: formatRfc3339(expiresAt), read_only };
 }
 
 function requireConsole(service: Service, server: ConsoleServerRow): void {
-  requireCan(server, 'console');
-  if (!ableOf(service.compute, server.category).console) {
+  requireActionAllowed(server, 'console');
+  if (!driverCapabilities(service.compute, server.category).console) {
     fail('unavailable', { field: '' }, 'This hardware has no console.');
   }
 }
 
 /** Ids are stored ones. */
-export interface Admission {
+export interface ConsoleGrant {
   readonly serverId: string;
   readonly customerId: string;
   /** The token that asked for the ticket, or the session that did. */
@@ -72,9 +72,9 @@ export interface Admission {
  * Uses a ticket up. One that is unknown, used or over, as it is with its token or session, is `not_found`; a server that
  * stopped since, `conflict_state`.
  */
-export async function admitToConsole(service: Service, ticket: string): Promise<Admission> {
+export async function redeemConsoleTicket(service: Service, ticket: string): Promise<ConsoleGrant> {
   const now = service.clock.now();
-  const used = await useTicket(service.db, digest(ticket), now, livingSince(now));
+  const used = await consumeTicket(service.db, digest(ticket), now, sessionCutoffs(now));
   if (!used) fail('not_found', {}, 'This console was opened before, or its time is over: ask for another.');
   requireConsole(service, used);
   return {
@@ -90,23 +90,23 @@ export async function admitToConsole(service: Service, ticket: string): Promise<
  * Why an open console must end, null while it may go on. Asked from time to time: `revoked` when its token is gone or has
  * expired, `signed_out` when its session has, `frozen` when its customer may only look by now and it takes input.
  */
-export async function reviewConsole(
+export async function checkConsoleAccess(
   service: Service,
-  { customerId, tokenId, sessionId, readOnly }: Admission,
+  { customerId, tokenId, sessionId, readOnly }: ConsoleGrant,
 ): Promise<'revoked' | 'signed_out' | 'frozen' | null> {
   const now = service.clock.now();
   const asked = { customerId, tokenId, sessionId, now };
-  const holder = await findConsoleHolder(service.db, asked, livingSince(now));
+  const holder = await findConsoleHolder(service.db, asked, sessionCutoffs(now));
   if (!holder?.token_lives) return 'revoked';
   if (!holder.session_lives) return 'signed_out';
   return holder.frozen && !readOnly ? 'frozen' : null;
 }
 
 /** The stream of the server's screen, in RFB; the caller ends it. Refuses when its host does not give it now. */
-export async function connectScreen(service: Service, serverId: string): Promise<Duplex> {
+export async function connectConsole(service: Service, serverId: string): Promise<Duplex> {
   const opening = service.compute.console(serverId);
   try {
-    return await answerWithin(ANSWER_MAX_MS, opening);
+    return await withDriverTimeout(DRIVER_TIMEOUT_MS, opening);
   } catch (error) {
     // One that comes after all has nobody to end it.
     opening.then(

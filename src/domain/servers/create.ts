@@ -1,19 +1,19 @@
 /** POST /servers: what the body names is looked up and checked, then deployed like any other order. */
 import { fail, unknownReference } from '../../kernel/fail.ts';
-import { readId, showId } from '../../kernel/ids.ts';
+import { formatId, parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Server, ServerBody } from '../../spec/schemas/server.ts';
-import { findOrderFacts, type OrderFacts } from '../../store/orders.ts';
+import { type ResolvedOrder, resolveOrder } from '../../store/orders.ts';
 import { readCode } from '../catalogue/code.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
-import { imageGoneDay } from '../images/deprecation.ts';
+import type { SaveResponse } from '../idempotency.ts';
+import { requireBaseImage } from '../images/base-image-requirement.ts';
+import { imageRemovalCutoff } from '../images/deprecation.ts';
 import { readImageId } from '../images/find.ts';
-import { requireBase } from '../images/imported.ts';
 import { findUsableImage } from '../images/usable.ts';
 import { type Deployed, type DeployOrder, deploy } from './deploy.ts';
 import { readUserData, requireTagCount } from './fields.ts';
-import { ableOf } from './hardware.ts';
+import { driverCapabilities } from './hardware.ts';
 import { serverObject } from './object.ts';
 import { requireRootPassword, sealRootPassword } from './root-password.ts';
 
@@ -25,10 +25,10 @@ export async function createServer(
   service: Service,
   actor: CustomerActor,
   body: ServerBody,
-  within?: Within,
+  beforeCommit?: SaveResponse,
 ): Promise<Server> {
   const userData = readUserData(body.user_data_b64);
-  return await place(service, actor, await readOrder(service, actor, body, userData), within);
+  return await placeOrder(service, actor, await readOrder(service, actor, body, userData), beforeCommit);
 }
 
 /**
@@ -40,7 +40,7 @@ export async function createServerWithPassword(
   actor: CustomerActor,
   body: Omit<ServerBody, 'ssh_keys'>,
   rootPassword: string,
-  within?: Within,
+  beforeCommit?: SaveResponse,
 ): Promise<Server> {
   const userData = readUserData(body.user_data_b64);
   requireRootPassword(rootPassword);
@@ -49,27 +49,27 @@ export async function createServerWithPassword(
     fail('unavailable', { field: 'image' }, 'An image of your own takes no root password; choose SSH keys.');
   }
   const rootPasswordSealed = await sealRootPassword(service, actor, order, rootPassword);
-  return await place(service, actor, { ...order, rootPasswordSealed }, within);
+  return await placeOrder(service, actor, { ...order, rootPasswordSealed }, beforeCommit);
 }
 
-async function place(
+async function placeOrder(
   service: Service,
   actor: CustomerActor,
   order: DeployOrder,
-  within: Within | undefined,
+  beforeCommit: SaveResponse | undefined,
 ): Promise<Server> {
   const custom = order.imageType === 'custom';
   async function finish(tx: Sql, deployed: Deployed): Promise<void> {
     // It may have been deleted since it was looked up: from here on that has to wait.
     if (custom && !(await isUsable(tx, actor, order.imageId))) unknownReference('image');
-    await within?.(tx, serverObject(deployed.server));
+    await beforeCommit?.(tx, serverObject(deployed.server));
   }
-  const { server } = await deploy(service, actor, order, within || custom ? finish : undefined);
+  const { server } = await deploy(service, actor, order, beforeCommit || custom ? finish : undefined);
   return serverObject(server);
 }
 
 async function isUsable(tx: Sql, { customerId }: CustomerActor, imageId: string): Promise<boolean> {
-  return (await findUsableImage(tx, customerId, showId('customImage', imageId))) !== undefined;
+  return (await findUsableImage(tx, customerId, formatId('customImage', imageId))) !== undefined;
 }
 
 /** What the body names, looked up and checked for this customer. */
@@ -80,24 +80,24 @@ export async function readOrder(
   userData: Buffer | null,
 ): Promise<DeployOrder> {
   const shownKeys = [...new Set(body.ssh_keys)];
-  const keys = shownKeys.map((shown) => readId('sshKey', shown));
+  const keys = shownKeys.map((shown) => parseId('sshKey', shown));
   const image = readImageId(body.image);
-  const facts = await findOrderFacts(service.db, {
+  const facts = await resolveOrder(service.db, {
     customerId: actor.customerId,
     plan: readCode(body.plan) ?? null,
     region: readCode(body.region) ?? null,
     image: image ?? null,
     sshKeys: keys.filter((id) => id !== undefined),
-    goneDay: imageGoneDay(service.clock.now()),
+    deprecationCutoff: imageRemovalCutoff(service.clock.now()),
   });
   const { plan_id: planId, region_id: regionId, image_id: imageId } = facts;
   if (planId === null) return unknownReference('plan');
   if (regionId === null) return unknownReference('region');
   if (imageId === null || image === undefined) return unknownReference('image');
   const sshKeys = keys.map(
-    (id) => keyOf(facts, id) ?? unknownReference(`ssh_keys.${firstUnknown(body, facts)}`),
+    (id) => findOrderKey(facts, id) ?? unknownReference(`ssh_keys.${firstUnknown(body, facts)}`),
   );
-  requireFit(service, facts, image.type, userData);
+  requireCompatible(service, facts, image.type, userData);
   const tags = body.tags ?? [];
   requireTagCount(service, tags);
   return {
@@ -117,20 +117,23 @@ export async function readOrder(
   };
 }
 
-function keyOf(facts: OrderFacts, id: string | undefined): { id: string; publicKey: string } | undefined {
+function findOrderKey(
+  facts: ResolvedOrder,
+  id: string | undefined,
+): { id: string; publicKey: string } | undefined {
   const index = id === undefined ? -1 : facts.key_ids.indexOf(id);
   const publicKey = facts.public_keys[index];
   return id === undefined || publicKey === undefined ? undefined : { id, publicKey };
 }
 
-function firstUnknown(body: ServerBody, facts: OrderFacts): number {
-  return body.ssh_keys.findIndex((shown) => keyOf(facts, readId('sshKey', shown)) === undefined);
+function firstUnknown(body: ServerBody, facts: ResolvedOrder): number {
+  return body.ssh_keys.findIndex((shown) => findOrderKey(facts, parseId('sshKey', shown)) === undefined);
 }
 
 /** Whether plan, region and image go together. */
-function requireFit(
+function requireCompatible(
   service: Service,
-  facts: OrderFacts,
+  facts: ResolvedOrder,
   imageType: 'official' | 'custom',
   userData: Buffer | null,
 ): void {
@@ -148,8 +151,8 @@ function requireFit(
       'This image is deprecated: new servers cannot have it; choose a newer one.',
     );
   }
-  if (imageType === 'official') requireBase(service, facts, facts);
-  if (imageType === 'custom' && !ableOf(service.compute, facts.category).ownImages) {
+  if (imageType === 'official') requireBaseImage(service, facts, facts);
+  if (imageType === 'custom' && !driverCapabilities(service.compute, facts.category).customImages) {
     fail(
       'unavailable',
       { field: 'image' },

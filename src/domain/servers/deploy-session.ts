@@ -8,7 +8,7 @@ import { CYCLE_MONTHS, type CycleMonths, isCycleMonths } from '../../spec/limits
 import { findPlan, findRegionBySessionCode } from '../../store/catalogue.ts';
 import { findImageForOs } from '../catalogue/image-for-os.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import { baseLacking, needsBase } from '../images/imported.ts';
+import { baseImageProblem, requiresBaseImage } from '../images/base-image-requirement.ts';
 import { eurPerUsd } from '../rates.ts';
 import { deploy } from './deploy.ts';
 import { cyclePriceCents } from './price.ts';
@@ -39,7 +39,7 @@ export async function deploySession(
   service: Service,
   actor: CustomerActor,
   form: DeployForm,
-  options: { within?: (tx: Sql, deployment: SessionDeployment) => Promise<void> } = {},
+  options: { beforeCommit?: (tx: Sql, deployment: SessionDeployment) => Promise<void> } = {},
 ): Promise<SessionDeployment> {
   const category = Object.hasOwn(CATEGORIES, form.product)
     ? CATEGORIES[form.product as keyof typeof CATEGORIES]
@@ -48,10 +48,10 @@ export async function deploySession(
   if (!plan || plan.category !== category) fail('bad_plan');
   const region = await findRegionBySessionCode(service.db, form.region);
   if (!region) fail('bad_region');
-  const image = await findImageForOs(service.db, form.os, { imported: needsBase(service, category) });
+  const image = await findImageForOs(service.db, form.os, { imported: requiresBaseImage(service, category) });
   if (!image) fail('bad_os');
-  const lacking = baseLacking(service, plan, image);
-  if (lacking !== undefined) fail('bad_os', {}, lacking);
+  const imageProblem = baseImageProblem(service, plan, image);
+  if (imageProblem !== undefined) fail('bad_os', {}, imageProblem);
   const billingMonths = parseBilling(form.billing);
   requireRootPassword(form.rootPassword);
   const ordered = { plan, regionId: region.id, billingMonths };
@@ -62,12 +62,12 @@ export async function deploySession(
     monthlyEurCents: convertCents(plan.price_cents_month, eurRate),
     totalEurCents: convertCents(cyclePriceCents(plan.price_cents_month, billingMonths), eurRate),
   });
-  const { within } = options;
+  const { beforeCommit } = options;
   const { server } = await deploy(
     service,
     actor,
     {
-      name: generatedName(plan.id),
+      name: generateServerName(plan.id),
       plan,
       regionId: region.id,
       imageId: image.id,
@@ -81,7 +81,7 @@ export async function deploySession(
       userDataSealed: null,
       eurPerUsd: eurRate,
     },
-    within ? (tx, deployed) => within(tx, describe(deployed.server.public_no)) : undefined,
+    beforeCommit ? (tx, deployed) => beforeCommit(tx, describe(deployed.server.public_no)) : undefined,
   );
   return describe(server.public_no);
 }
@@ -92,6 +92,6 @@ function parseBilling(text: string): CycleMonths {
 }
 
 /** A valid host name that says little: `s1-k3m7qz`. */
-export function generatedName(planId: string): string {
+export function generateServerName(planId: string): string {
   return `${planId.toLowerCase().replace(/[^a-z0-9-]/g, '')}-${base32(randomBytes(4)).slice(0, 6)}`;
 }

@@ -1,14 +1,14 @@
 /** Deploying a server: all surfaces come here. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { crashPoint } from '../../kernel/crash.ts';
-import { balanceTooLow, fail, quotaReached } from '../../kernel/fail.ts';
-import { newId, newPublicNo, showId } from '../../kernel/ids.ts';
+import { fail, insufficientBalance, quotaExceeded } from '../../kernel/fail.ts';
+import { formatId, newId, newPublicNumber } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { addMonths } from '../../kernel/time.ts';
+import { MANUAL_HARDWARE_MESSAGES } from '../../spec/error-messages.ts';
 import type { CycleMonths } from '../../spec/limits.ts';
-import { BY_HAND } from '../../spec/refusal-words.ts';
-import { brokenConstraint, sqlState } from '../../store/db.ts';
-import { DEPLOY_CONFLICT, type DeployRow, findDeployLack, insertDeploy } from '../../store/deploy.ts';
+import { sqlState, violatedConstraint } from '../../store/db.ts';
+import { DEPLOY_CONFLICT, type DeployRow, findDeployShortage, insertDeploy } from '../../store/deploy.ts';
 import type { ServerRow } from '../../store/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { ledgerEntryObject } from '../ledger/object.ts';
@@ -48,12 +48,12 @@ export interface Deployed {
 }
 
 /** How long a lost race for a place is run again before we say that we are overloaded. */
-const RACE_MAX_MS = 5_000;
+const RACE_RETRY_MAX_MS = 5_000;
 /** Most that a loser waits: whoever holds the last place may still have to give it back. */
-const RACE_WAIT_MS = 50;
+const RACE_BACKOFF_MAX_MS = 50;
 
 /** Also what the database says when it breaks a circle of waiting: a single statement is run again by nobody else. */
-const LOST_RACE = new Set([DEPLOY_CONFLICT, '40P01', '40001']);
+const RETRYABLE_SQL_STATES = new Set([DEPLOY_CONFLICT, '40P01', '40001']);
 
 /**
  * Charges the cycle, takes an address, a /64 and a place, and starts provisioning, in one commit. `within` runs in
@@ -63,19 +63,19 @@ export async function deploy(
   service: Service,
   actor: CustomerActor,
   order: DeployOrder,
-  within?: (tx: Sql, deployed: Deployed) => Promise<void>,
+  beforeCommit?: (tx: Sql, deployed: Deployed) => Promise<void>,
 ): Promise<Deployed> {
-  requireSoldHere(service, order);
-  const deadline = performance.now() + RACE_MAX_MS;
+  requireNotSoldByHand(service, order);
+  const deadline = performance.now() + RACE_RETRY_MAX_MS;
   for (let attempt = 0; performance.now() < deadline; attempt++) {
     crashPoint('deploy.begun');
-    const deployed = await attemptDeploy(service, actor, order, within);
+    const deployed = await attemptDeploy(service, actor, order, beforeCommit);
     if (deployed) {
       crashPoint('deploy.committed');
       service.wake();
       return deployed;
     }
-    await wait(Math.random() * Math.min(2 ** attempt, RACE_WAIT_MS));
+    await wait(Math.random() * Math.min(2 ** attempt, RACE_BACKOFF_MAX_MS));
   }
   return fail('maintenance', { retry_after_s: 1 });
 }
@@ -86,8 +86,8 @@ export async function requireDeployable(
   { customerId }: CustomerActor,
   { plan, regionId, billingMonths }: Pick<DeployOrder, 'plan' | 'regionId' | 'billingMonths'>,
 ): Promise<void> {
-  requireSoldHere(service, { plan });
-  await refuse(service.db, {
+  requireNotSoldByHand(service, { plan });
+  await throwIfNotDeployable(service.db, {
     customerId,
     planId: plan.id,
     regionId,
@@ -102,11 +102,12 @@ export async function requireDeployable(
 }
 
 /** What is sold by hand is out of stock for whoever orders it without the operator. */
-function requireSoldHere(
+function requireNotSoldByHand(
   service: Service,
   { plan, machineId }: Pick<DeployOrder, 'plan' | 'machineId'>,
 ): void {
-  if (machineId === undefined && isSoldByHand(service, plan.category)) fail('out_of_stock', {}, BY_HAND.plan);
+  if (machineId === undefined && isSoldByHand(service, plan.category))
+    fail('out_of_stock', {}, MANUAL_HARDWARE_MESSAGES.plan);
 }
 
 /** One attempt; undefined when a race was lost and another attempt may succeed. */
@@ -114,43 +115,44 @@ async function attemptDeploy(
   service: Service,
   actor: CustomerActor,
   order: DeployOrder,
-  within: ((tx: Sql, deployed: Deployed) => Promise<void>) | undefined,
+  beforeCommit: ((tx: Sql, deployed: Deployed) => Promise<void>) | undefined,
 ): Promise<Deployed | undefined> {
-  const { server, row } = prepare(service, actor, order);
+  const { server, row } = prepareDeploy(service, actor, order);
   async function write(tx: Sql): Promise<Deployed | undefined> {
     const balanceAfterCents = await insertDeploy(tx, row);
     if (balanceAfterCents === undefined) return undefined;
     crashPoint('deploy.written');
     const deployed = { server, balanceAfterCents };
-    await within?.(tx, deployed);
+    await beforeCommit?.(tx, deployed);
     crashPoint('deploy.answer_kept');
     return deployed;
   }
   try {
     // A single statement is a commit by itself; it needs the round trips of a transaction only for company.
-    const deployed = within ? await service.db.transaction(write) : await write(service.db);
-    if (!deployed) await refuse(service.db, row);
+    const deployed = beforeCommit ? await service.db.transaction(write) : await write(service.db);
+    if (!deployed) await throwIfNotDeployable(service.db, row);
     return deployed;
   } catch (error) {
-    if (LOST_RACE.has(sqlState(error)) || brokenConstraint(error) === 'servers_public_no_key')
+    if (RETRYABLE_SQL_STATES.has(sqlState(error)) || violatedConstraint(error) === 'servers_public_no_key')
       return undefined;
     throw error;
   }
 }
 
 /** Names what was missing; returns when nothing is, because it is there by now. */
-async function refuse(
+async function throwIfNotDeployable(
   tx: Sql,
-  row: Parameters<typeof findDeployLack>[1] & Pick<DeployRow, 'serversMax' | 'priceCentsCycle'>,
+  row: Parameters<typeof findDeployShortage>[1] & Pick<DeployRow, 'serversMax' | 'priceCentsCycle'>,
 ): Promise<void> {
-  const lack = await findDeployLack(tx, row);
-  if (!lack || lack.frozen) fail('account_frozen');
-  if (lack.servers >= row.serversMax) quotaReached('servers', row.serversMax);
-  if (!lack.offered || !lack.room || !lack.addresses) fail('out_of_stock');
-  if (lack.balance_cents < row.priceCentsCycle) balanceTooLow(lack.balance_cents, row.priceCentsCycle);
+  const availability = await findDeployShortage(tx, row);
+  if (!availability || availability.frozen) fail('account_frozen');
+  if (availability.servers >= row.serversMax) quotaExceeded('servers', row.serversMax);
+  if (!availability.offered || !availability.room || !availability.addresses) fail('out_of_stock');
+  if (availability.balance_cents < row.priceCentsCycle)
+    insufficientBalance(availability.balance_cents, row.priceCentsCycle);
 }
 
-function prepare(
+function prepareDeploy(
   service: Service,
   actor: CustomerActor,
   order: DeployOrder,
@@ -159,7 +161,7 @@ function prepare(
   const priceCentsCycle = cyclePriceCents(order.plan.price_cents_month, order.billingMonths);
   const server: ServerRow = {
     id: newId(now),
-    public_no: newPublicNo(),
+    public_no: newPublicNumber(),
     customer_id: actor.customerId,
     name: order.name,
     status: 'provisioning',
@@ -247,7 +249,7 @@ function deployRow(
     operationId: newId(now),
     audit: {
       id: newId(now),
-      resource: showId('server', server.id),
+      resource: formatId('server', server.id),
       actorToken: actor.tokenId,
       actorSession: actor.sessionId,
       requestId: actor.requestId,

@@ -1,20 +1,20 @@
 /** Destroying a server, whatever it does now. */
 import { crashPoint } from '../../kernel/crash.ts';
 import { notFound } from '../../kernel/fail.ts';
-import { newId, readId } from '../../kernel/ids.ts';
+import { newId, parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Server } from '../../spec/schemas/server.ts';
-import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
+import { findTransition, SERVER_TRANSITIONS } from '../../spec/states.ts';
 import { lockBalance } from '../../store/ledger.ts';
-import { replaceByRemoval } from '../../store/operations.ts';
+import { replaceWithRemoval } from '../../store/operations.ts';
 import { findServer, lockOwnServer, type ServerRow, setServerStatus } from '../../store/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
-import { requireNotHeld } from './held.ts';
-import { letGo } from './let-go.ts';
-import { requireCan } from './lock-for.ts';
+import { requireNoLegalHold } from './legal-hold.ts';
+import { requireActionAllowed } from './lock-server.ts';
 import { serverObject } from './object.ts';
 import { refundFirstCycle } from './refund.ts';
+import { releaseServerResources } from './release-resources.ts';
 
 /** May be repeated while it lasts; refuses with `not_found` afterwards. One that never ran is refunded in full. */
 export async function destroyServer(
@@ -22,13 +22,13 @@ export async function destroyServer(
   actor: CustomerActor,
   shownId: string,
 ): Promise<Server> {
-  const id = readId('server', shownId) ?? notFound('server');
+  const id = parseId('server', shownId) ?? notFound('server');
   const answer = await service.db.transaction(async (tx) => {
     const server = (await lockOwnServer(tx, actor.customerId, id)) ?? notFound('server');
-    requireCan(server, 'destroy');
+    requireActionAllowed(server, 'destroy');
     const now = service.clock.now();
-    await requireNotHeld(tx, server, 'destroy');
-    if (server.status !== 'destroying') await beginRemoval(tx, server, now);
+    await requireNoLegalHold(tx, server, 'destroy');
+    if (server.status !== 'destroying') await startRemoval(tx, server, now);
     const object = serverObject((await findServer(tx, id)) ?? server);
     await recordAudit(tx, { actor, action: 'server.destroy', resource: object.id }, now);
     crashPoint('destroy.begun_written');
@@ -43,13 +43,13 @@ export async function destroyServer(
  * In the caller's transaction, which holds the server's lock and found no legal hold; the audit row is the caller's. What
  * is done to the server now is taken over.
  */
-export async function beginRemoval(tx: Sql, server: ServerRow, now: Date): Promise<void> {
+export async function startRemoval(tx: Sql, server: ServerRow, now: Date): Promise<void> {
   await lockBalance(tx, server.customer_id);
   if (server.first_run_at === null) {
     await refundFirstCycle(tx, server, 'was destroyed before it first ran', now);
   }
-  const { to } = move(SERVER_TRANSITIONS, server.status, 'destroy');
+  const { to } = findTransition(SERVER_TRANSITIONS, server.status, 'destroy');
   await setServerStatus(tx, { id: server.id, status: to, now });
-  await letGo(tx, server, now);
-  await replaceByRemoval(tx, { id: newId(now), serverId: server.id, now });
+  await releaseServerResources(tx, server, now);
+  await replaceWithRemoval(tx, { id: newId(now), serverId: server.id, now });
 }

@@ -1,5 +1,5 @@
 /** Rules of a server's fields that a schema cannot say. */
-import { invalid, quotaReached } from '../../kernel/fail.ts';
+import { invalidRequest, quotaExceeded } from '../../kernel/fail.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { Service } from '../context.ts';
 
@@ -10,14 +10,17 @@ export function readUserData(text: string | null | undefined): Buffer | null {
   const data = Buffer.from(text, 'base64');
   // One content has one spelling; whatever Node skips or forgives would differ.
   if (data.toString('base64') !== text) {
-    invalid(
+    invalidRequest(
       [{ field, issue: 'invalid_format' }],
       'user_data_b64 is Base64 with its padding, without line breaks.',
     );
   }
   const max = LIMITS.userDataMaxBytes;
   if (data.length > max) {
-    invalid([{ field, issue: 'max_length', max }], `User data has at most ${max} bytes before Base64.`);
+    invalidRequest(
+      [{ field, issue: 'max_length', max }],
+      `User data has at most ${max} bytes before Base64.`,
+    );
   }
   return data;
 }
@@ -26,6 +29,6 @@ export function readUserData(text: string | null | undefined): Buffer | null {
 export function requireTagCount(service: Service, tags: readonly string[]): void {
   const limit = service.settings.quotas.tagsPerServer;
   if (tags.length > limit) {
-    quotaReached('tagsPerServer', limit, { field: 'tags' });
+    quotaExceeded('tagsPerServer', limit, { field: 'tags' });
   }
 }

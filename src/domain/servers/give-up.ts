@@ -1,45 +1,49 @@
 /** A server that could not be made: the customer gets everything back, and what there is of it is removed. */
 import { crashPoint } from '../../kernel/crash.ts';
-import { showId } from '../../kernel/ids.ts';
+import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
+import { findTransition, SERVER_TRANSITIONS } from '../../spec/states.ts';
 import { lockBalance } from '../../store/ledger.ts';
 import { advanceOperation, type OperationRow } from '../../store/operations.ts';
-import { releaseHost } from '../../store/places.ts';
+import { releaseHost } from '../../store/placements.ts';
 import { lockServer, type ServerRow, setServerStatus } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
-import { releasedMachine } from './hardware.ts';
-import { letGo } from './let-go.ts';
+import { releasedMachineState } from './hardware.ts';
 import { refundFirstCycle } from './refund.ts';
-import { offItsHost } from './remove.ts';
-import { lostLease, shownOperation } from './step.ts';
+import { releaseServerResources } from './release-resources.ts';
+import { confirmRemovedFromHost } from './remove.ts';
+import { operationLogFields, throwLeaseLost } from './step.ts';
 
 /** Step `give_up`: no host would do. The machine is off the one it may be on, and the money is given back. */
 export async function giveUp(service: Service, operation: OperationRow): Promise<void> {
-  if (!(await offItsHost(service, operation))) return;
+  if (!(await confirmRemovedFromHost(service, operation))) return;
   await service.db.transaction(async (tx) => {
     const server = await lockServer(tx, operation.server_id);
     if (!server) throw new Error('operation without a server');
     await lockBalance(tx, server.customer_id);
-    await releaseHost(tx, server.id, { state: releasedMachine(service), now: service.clock.now() });
-    await refund(service, tx, server, operation);
+    await releaseHost(tx, server.id, { state: releasedMachineState(service), now: service.clock.now() });
+    await refundAndDestroy(service, tx, server, operation);
   });
   crashPoint('provision.refunded');
-  tellGivenUp(service, operation);
+  logProvisionFailed(service, operation);
   service.wake();
 }
 
 /** Once it is committed: what the customer is not told, the operator can read here. */
-export function tellGivenUp(service: Service, operation: OperationRow): void {
+export function logProvisionFailed(service: Service, operation: OperationRow): void {
   service.log.error(
-    { ...shownOperation(operation), reason: operation.last_fault, hostsBefore: operation.tried_hosts.length },
+    {
+      ...operationLogFields(operation),
+      reason: operation.last_fault,
+      hostsBefore: operation.tried_hosts.length,
+    },
     'server could not be provisioned and was refunded',
   );
 }
 
 /** In the caller's transaction, which holds the server and the balance, and in which its place was given back. */
-export async function refund(
+export async function refundAndDestroy(
   service: Service,
   tx: Sql,
   server: ServerRow,
@@ -47,10 +51,10 @@ export async function refund(
 ): Promise<void> {
   const now = service.clock.now();
   await refundFirstCycle(tx, server, 'could not be provisioned', now);
-  const { to } = move(SERVER_TRANSITIONS, server.status, 'destroy');
+  const { to } = findTransition(SERVER_TRANSITIONS, server.status, 'destroy');
   await setServerStatus(tx, { id: server.id, status: to, now });
-  await letGo(tx, server, now);
-  const resource = showId('server', server.id);
+  await releaseServerResources(tx, server, now);
+  const resource = formatId('server', server.id);
   const { customer_id: customerId } = server;
   await recordAudit(
     tx,
@@ -58,6 +62,6 @@ export async function refund(
     now,
   );
   const removal = { ...operation, kind: 'destroy', step: 'remove', attempts: 0, due_at: now } as const;
-  if (!(await advanceOperation(tx, removal))) lostLease();
+  if (!(await advanceOperation(tx, removal))) throwLeaseLost();
   crashPoint('provision.refund_written');
 }

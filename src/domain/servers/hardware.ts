@@ -2,39 +2,43 @@
 import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Capabilities, ComputeDriver } from '../../ports/compute.ts';
-import { BY_HAND } from '../../spec/refusal-words.ts';
-import { MACHINE_TRANSITIONS, type MachineState, move } from '../../spec/states.ts';
-import { findInstallFacts, type InstallFacts } from '../../store/reinstalls.ts';
+import { MANUAL_HARDWARE_MESSAGES } from '../../spec/error-messages.ts';
+import { findTransition, MACHINE_TRANSITIONS, type MachineState } from '../../spec/states.ts';
+import { findInstallDetails, type InstallDetails } from '../../store/reinstalls.ts';
 import type { ServerRow } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
 
 /** The caller holds the server's lock. */
-export async function installFacts(tx: Sql, server: ServerRow): Promise<InstallFacts> {
-  const facts = await findInstallFacts(tx, server.id);
+export async function requireInstallFacts(tx: Sql, server: ServerRow): Promise<InstallDetails> {
+  const facts = await findInstallDetails(tx, server.id);
   if (!facts) throw new Error('a locked server is not there');
   return facts;
 }
 
 /** What the driver can do for this kind of plan. The caller holds the server's lock. */
-export async function capabilitiesOf(service: Service, tx: Sql, server: ServerRow): Promise<Capabilities> {
-  const { category } = await installFacts(tx, server);
-  return ableOf(service.compute, category);
+export async function serverCapabilities(
+  service: Service,
+  tx: Sql,
+  server: ServerRow,
+): Promise<Capabilities> {
+  const { category } = await requireInstallFacts(tx, server);
+  return driverCapabilities(service.compute, category);
 }
 
 /** What hardware that no driver reaches can do: the operator's hands do the rest. */
-const NOTHING: Capabilities = {
+const NO_CAPABILITIES: Capabilities = {
   volumes: 0,
   snapshots: false,
   filter: false,
   console: false,
-  ownImages: false,
+  customImages: false,
 };
 
-export function ableOf(
+export function driverCapabilities(
   compute: Pick<ComputeDriver, 'capabilities'>,
   category: 'vps' | 'dedicated',
 ): Capabilities {
-  return compute.capabilities[category] ?? NOTHING;
+  return compute.capabilities[category] ?? NO_CAPABILITIES;
 }
 
 /** Whether plans of this category are sold by hand: the service drives other hardware, and none of that kind. */
@@ -55,11 +59,11 @@ export function requireDriver(
   service: Pick<Service, 'compute'>,
   server: Pick<ServerRow, 'machine_id'>,
 ): void {
-  if (!hasDriver(service, server)) fail('unavailable', { field: '' }, BY_HAND.server);
+  if (!hasDriver(service, server)) fail('unavailable', { field: '' }, MANUAL_HARDWARE_MESSAGES.server);
 }
 
 /** What becomes of a machine whose server ends: a driver has wiped it by then, hands have yet to. */
-export function releasedMachine(service: Pick<Service, 'compute'>): MachineState {
+export function releasedMachineState(service: Pick<Service, 'compute'>): MachineState {
   const trigger = isSoldByHand(service, 'dedicated') ? 'release' : 'release_wiped';
-  return move(MACHINE_TRANSITIONS, 'sold', trigger).to;
+  return findTransition(MACHINE_TRANSITIONS, 'sold', trigger).to;
 }

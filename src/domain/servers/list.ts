@@ -1,6 +1,6 @@
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Server } from '../../spec/schemas/server.ts';
-import { pageOfServers } from '../../store/servers.ts';
+import { pageServers } from '../../store/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { serverObject } from './object.ts';
 
@@ -13,6 +13,6 @@ export async function listServers(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<{ items: Server[]; next: PagePosition | null }> {
-  const { rows, next } = await pageOfServers(service.reads, actor.customerId, page);
+  const { rows, next } = await pageServers(service.reads, actor.customerId, page);
   return { items: rows.map(serverObject), next };
 }

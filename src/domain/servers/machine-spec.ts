@@ -1,15 +1,15 @@
 /** The machine as the driver is to make it. */
 import type { MachineSpec } from '../../ports/compute.ts';
-import type { BuildFacts } from '../../store/places.ts';
+import type { BuildDetails } from '../../store/placements.ts';
 import type { Service } from '../context.ts';
-import { isoOf } from '../images/usable.ts';
+import { isoForImage } from '../images/usable.ts';
 import { serverIpv6 } from './object.ts';
 
 /** `generation` is the disk that it is to be installed on. */
-export function machineSpec(
+export function buildMachineSpec(
   service: Service,
   machine: { readonly id: string; readonly host: string; readonly generation: number },
-  facts: BuildFacts,
+  facts: BuildDetails,
 ): MachineSpec {
   const open = (purpose: string, sealed: string | null) =>
     sealed === null ? null : service.keys.open(purpose, sealed);
@@ -24,7 +24,7 @@ export function machineSpec(
       family: facts.family,
       version: facts.version,
       cloudInit: facts.cloud_init,
-      iso: isoOf(service, facts),
+      iso: isoForImage(service, facts),
       base: facts.base_sha256,
     },
     ipv4: { address: facts.ipv4, gateway: facts.gateway },

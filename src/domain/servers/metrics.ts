@@ -1,6 +1,6 @@
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
-import { DAY_MS, HOUR_MS, rfc3339, SECOND_MS } from '../../kernel/time.ts';
+import { parseId } from '../../kernel/ids.ts';
+import { DAY_MS, formatRfc3339, HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { METRICS_STEP_S, type Metrics } from '../../spec/schemas/metrics.ts';
 import { findMetrics, type MetricsRow } from '../../store/metrics.ts';
@@ -8,18 +8,20 @@ import type { CustomerActor, Service } from '../context.ts';
 
 /** Hourly means of the last 30 days, as far as there are any; refuses with `not_found`. */
 export async function getMetrics(service: Service, actor: CustomerActor, shownId: string): Promise<Metrics> {
-  const id = readId('server', shownId) ?? notFound('server');
+  const id = parseId('server', shownId) ?? notFound('server');
   const end = service.clock.now();
   // The first whole hour that is no older than that.
-  const start = new Date(Math.ceil((end.getTime() - LIMITS.metricsDays * DAY_MS) / HOUR_MS) * HOUR_MS);
+  const start = new Date(
+    Math.ceil((end.getTime() - LIMITS.metricsRetentionDays * DAY_MS) / HOUR_MS) * HOUR_MS,
+  );
   const rows = (await findMetrics(service.db, actor.customerId, id, start)) ?? notFound('server');
   const series = (value: (row: MetricsRow) => number) =>
     rows.map((row) => [row.hour.getTime() / SECOND_MS, value(row)]);
   return {
     object: 'metrics',
     server: shownId,
-    start: rfc3339(start),
-    end: rfc3339(end),
+    start: formatRfc3339(start),
+    end: formatRfc3339(end),
     step_s: METRICS_STEP_S,
     series: {
       cpu_pct: series((row) => Math.round(row.cpu_pct * 100) / 100),

@@ -1,14 +1,14 @@
 /** A server as the REST contract shows it. */
-import { showId } from '../../kernel/ids.ts';
-import { centsNumber } from '../../kernel/money.ts';
-import { rfc3339 } from '../../kernel/time.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { centsToUsd } from '../../kernel/money.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { ServerRow } from '../../store/servers.ts';
 import { showImageId } from '../images/object.ts';
 
 export function serverObject(row: ServerRow): Server {
   return {
-    id: showId('server', row.id),
+    id: formatId('server', row.id),
     object: 'server',
     name: row.name,
     status: row.status,
@@ -17,16 +17,16 @@ export function serverObject(row: ServerRow): Server {
     image: showImageId({ id: row.image_id, type: row.image_type }),
     ipv4: ipv4Object(row),
     ipv6: ipv6Object(row),
-    ssh_keys: row.ssh_keys.map((key) => showId('sshKey', key)),
+    ssh_keys: row.ssh_keys.map((key) => formatId('sshKey', key)),
     tags: row.tags,
     labels: row.labels,
     billing_months: row.billing_months,
     auto_renew: row.auto_renew,
-    paid_until: rfc3339(row.paid_until),
-    price_usd_cycle: centsNumber(row.price_cents_cycle),
+    paid_until: formatRfc3339(row.paid_until),
+    price_usd_cycle: centsToUsd(row.price_cents_cycle),
     suspended_reason: row.suspended_reason,
-    created_at: rfc3339(row.created_at),
-    updated_at: rfc3339(row.updated_at),
+    created_at: formatRfc3339(row.created_at),
+    updated_at: formatRfc3339(row.updated_at),
   };
 }
 

@@ -23,19 +23,19 @@ export function sealPayload(service: Service, payload: RescuePayload | Reinstall
 }
 
 export function rescuePayload(service: Service, operation: OperationRow): RescuePayload {
-  return open(service, operation) as RescuePayload;
+  return openPayload(service, operation) as RescuePayload;
 }
 
 export function reinstallPayload(service: Service, operation: OperationRow): ReinstallPayload {
-  return open(service, operation) as ReinstallPayload;
+  return openPayload(service, operation) as ReinstallPayload;
 }
 
 /** The image that a rebuild or restore goes back to when it cannot be done, by the operation's sealed payload. */
-export function formerImageId(service: Service, sealed: string): string {
+export function previousImageId(service: Service, sealed: string): string {
   return (openSealed(service, sealed) as ReinstallPayload).imageId;
 }
 
-function open(service: Service, operation: OperationRow): unknown {
+function openPayload(service: Service, operation: OperationRow): unknown {
   if (operation.payload_sealed === null) throw new Error(`a ${operation.kind} without its payload`);
   return openSealed(service, operation.payload_sealed);
 }

@@ -1,10 +1,10 @@
 /** Stop, start and reboot. */
 import type { Server } from '../../spec/schemas/server.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { chargeCycleFromNow } from './charge-cycle.ts';
 import { hasDriver } from './hardware.ts';
-import { operateOn } from './operate-on.ts';
+import { requestOperation } from './request-operation.ts';
 import { resumeServer } from './resume.ts';
 
 /** Asks the guest to shut down; it stays `running` until it is off, and is switched off after a deadline. */
@@ -12,9 +12,9 @@ export async function stopServer(
   service: Service,
   actor: CustomerActor,
   shownId: string,
-  within?: Within,
+  beforeCommit?: SaveResponse,
 ): Promise<Server> {
-  return await operateOn(service, { actor, shownId, action: 'stop', within }, async () => ({
+  return await requestOperation(service, { actor, shownId, action: 'stop', beforeCommit }, async () => ({
     step: 'shut_down',
   }));
 }
@@ -25,9 +25,9 @@ export async function rebootServer(
   actor: CustomerActor,
   shownId: string,
   options: { readonly hard: boolean },
-  within?: Within,
+  beforeCommit?: SaveResponse,
 ): Promise<Server> {
-  return await operateOn(service, { actor, shownId, action: 'reboot', within }, async () => ({
+  return await requestOperation(service, { actor, shownId, action: 'reboot', beforeCommit }, async () => ({
     step: options.hard ? 'reset' : 'shut_down',
   }));
 }
@@ -40,13 +40,17 @@ export async function startServer(
   service: Service,
   actor: CustomerActor,
   shownId: string,
-  within?: Within,
+  beforeCommit?: SaveResponse,
 ): Promise<Server> {
-  return await operateOn(service, { actor, shownId, action: 'start', within }, async (tx, server, now) => {
-    if (server.status !== 'suspended') return { step: 'wait_on' };
-    const paidUntil = await chargeCycleFromNow(tx, server, now);
-    if (hasDriver(service, server)) return { step: 'wait_on' };
-    await resumeServer(tx, service, { ...server, paid_until: paidUntil }, now);
-    return null;
-  });
+  return await requestOperation(
+    service,
+    { actor, shownId, action: 'start', beforeCommit },
+    async (tx, server, now) => {
+      if (server.status !== 'suspended') return { step: 'wait_on' };
+      const paidUntil = await chargeCycleFromNow(tx, server, now);
+      if (hasDriver(service, server)) return { step: 'wait_on' };
+      await resumeServer(tx, service, { ...server, paid_until: paidUntil }, now);
+      return null;
+    },
+  );
 }

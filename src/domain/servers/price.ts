@@ -1,5 +1,5 @@
 /** What a cycle costs (DECISIONS "Discount"), and what it is called on the ledger. */
-import { centsNumber, mulDiv } from '../../kernel/money.ts';
+import { centsToUsd, mulDiv } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths } from '../../spec/limits.ts';
 import type { PlanCycle } from '../../spec/schemas/plan.ts';
@@ -17,7 +17,7 @@ export function cyclePrices(monthCents: bigint): PlanCycle[] {
   return CYCLE_MONTHS.map((months) => ({
     billing_months: months,
     discount_percent: CYCLE_DISCOUNT_PERCENT[months],
-    price_usd: centsNumber(cyclePriceCents(monthCents, months)),
+    price_usd: centsToUsd(cyclePriceCents(monthCents, months)),
   }));
 }
 

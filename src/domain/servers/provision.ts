@@ -14,45 +14,46 @@
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import type { ComputeFault } from '../../ports/compute.ts';
-import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
+import { findTransition, SERVER_TRANSITIONS } from '../../spec/states.ts';
 import type { OperationRow } from '../../store/operations.ts';
-import { findBuildFacts } from '../../store/places.ts';
+import { findBuildDetails } from '../../store/placements.ts';
 import { lockServer, setServerStatus } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
-import { ask } from './ask.ts';
-import { LOOK_EVERY_MS } from './look.ts';
-import { machineSpec } from './machine-spec.ts';
-import { advance, type StepResult, soonAgain } from './step.ts';
-import { ENSURE_MAX_MS } from './within.ts';
+import { callDriver } from './driver-call.ts';
+import { ENSURE_TIMEOUT_MS } from './driver-timeout.ts';
+import { POLL_INTERVAL_MS } from './inspect-machines.ts';
+import { buildMachineSpec } from './machine-spec.ts';
+import { advance, retryWithBackoff, type StepResult } from './step.ts';
 
 /** A host that fails this often in a row, for reasons that might pass, counts as refusing. */
-const TRANSIENT_MAX = 5;
+const TRANSIENT_ATTEMPTS_MAX = 5;
 
 /** Step `ensure`: the machine exists on its host and its install has begun. */
 export async function ensureMachine(service: Service, operation: OperationRow): Promise<void> {
   crashPoint('provision.begun');
-  const facts = await findBuildFacts(service.db, operation.server_id);
+  const facts = await findBuildDetails(service.db, operation.server_id);
   if (!facts?.host) return await advance(service.db, service, operation, { step: 'leave_host' });
   const machine = { id: operation.server_id, host: facts.host, generation: facts.generation };
-  const spec = machineSpec(service, machine, facts);
-  const failed = await ask(service, operation, {
-    ms: ENSURE_MAX_MS,
+  const spec = buildMachineSpec(service, machine, facts);
+  const fault = await callDriver(service, operation, {
+    timeoutMs: ENSURE_TIMEOUT_MS,
     call: () => service.compute.ensure(spec),
-    failed: 'machine could not be made',
+    failureMessage: 'machine could not be made',
   });
   crashPoint('provision.ensured');
-  if (failed === null) return await recordInstalling(service, operation);
+  if (fault === null) return await recordInstalling(service, operation);
   await advance(service.db, service, operation, {
-    ...afterFault(service, operation, failed.fault),
-    fault: failed.message,
+    ...nextStepAfterFault(service, operation, fault.fault),
+    fault: fault.message,
   });
   crashPoint('provision.host_failed');
 }
 
-function afterFault(service: Service, operation: OperationRow, fault: ComputeFault): StepResult {
+function nextStepAfterFault(service: Service, operation: OperationRow, fault: ComputeFault): StepResult {
   // A refusal would be the same everywhere: no other host is tried.
   if (fault === 'refused') return { step: 'give_up' };
-  if (fault === 'transient' && operation.attempts + 1 < TRANSIENT_MAX) return soonAgain(service, operation);
+  if (fault === 'transient' && operation.attempts + 1 < TRANSIENT_ATTEMPTS_MAX)
+    return retryWithBackoff(service, operation);
   return { step: 'leave_host' };
 }
 
@@ -62,10 +63,10 @@ async function recordInstalling(service: Service, operation: OperationRow): Prom
     const server = await lockServer(tx, operation.server_id);
     if (!server) return;
     if (server.status === 'provisioning') {
-      const { to } = move(SERVER_TRANSITIONS, 'provisioning', 'install_begins');
+      const { to } = findTransition(SERVER_TRANSITIONS, 'provisioning', 'install_begins');
       await setServerStatus(tx, { id: server.id, status: to, now });
     }
-    await advance(tx, service, operation, { step: 'observe', inMs: LOOK_EVERY_MS });
+    await advance(tx, service, operation, { step: 'observe', inMs: POLL_INTERVAL_MS });
   });
   crashPoint('provision.install_recorded');
 }

@@ -1,7 +1,7 @@
 /** What an order would cost, and what would be left of the balance. Nothing is kept of it. */
-import { centsNumber, mulDiv } from '../../kernel/money.ts';
+import { centsToUsd, mulDiv } from '../../kernel/money.ts';
 import { CYCLE_DISCOUNT_PERCENT, type CycleMonths } from '../../spec/limits.ts';
-import { waitingServers } from '../../store/calendar.ts';
+import { listWaitingServers } from '../../store/calendar.ts';
 import { findPlan } from '../../store/catalogue.ts';
 import { readBalance } from '../../store/ledger.ts';
 import { readCode } from '../catalogue/code.ts';
@@ -29,17 +29,17 @@ export interface Quote {
 export async function quoteServer(
   service: Service,
   actor: CustomerActor,
-  asked: { readonly plan: string; readonly months: CycleMonths },
+  request: { readonly plan: string; readonly months: CycleMonths },
 ): Promise<Quote | null> {
   const { customerId } = actor;
   const now = service.clock.now();
   const [plan, balance, waiting] = await Promise.all([
-    findPlan(service.reads, readCode(asked.plan) ?? ''),
+    findPlan(service.reads, readCode(request.plan) ?? ''),
     readBalance(service.reads, customerId),
-    waitingServers(service.reads, customerId, now),
+    listWaitingServers(service.reads, customerId, now),
   ]);
   if (!plan) return null;
-  const { months } = asked;
+  const { months } = request;
   const total = cyclePriceCents(plan.price_cents_month, months);
   const waitingCents = waiting
     .map((server) => announcedPrice(server, server.announced_cents_month).cycleCents)
@@ -49,17 +49,17 @@ export async function quoteServer(
     plan: plan.id,
     months,
     discountPercent: CYCLE_DISCOUNT_PERCENT[months],
-    totalUsd: centsNumber(total),
-    perMonthUsd: centsNumber(mulDiv(total, 1n, BigInt(months), 'half_up')),
-    balanceUsd: centsNumber(balance),
-    afterUsd: centsNumber(after),
-    waiting: { servers: waiting.length, usd: centsNumber(waitingCents) },
-    missingUsd: after < 0n ? centsNumber(waitingCents - after) : 0,
+    totalUsd: centsToUsd(total),
+    perMonthUsd: centsToUsd(mulDiv(total, 1n, BigInt(months), 'half_up')),
+    balanceUsd: centsToUsd(balance),
+    afterUsd: centsToUsd(after),
+    waiting: { servers: waiting.length, usd: centsToUsd(waitingCents) },
+    missingUsd: after < 0n ? centsToUsd(waitingCents - after) : 0,
   };
 }
 
 /** A month of a plan in a cycle of so many months, with its discount, rounded. */
 export function monthlyUsd(monthUsd: number, months: CycleMonths): number {
   const total = cyclePriceCents(BigInt(Math.round(monthUsd * 100)), months);
-  return centsNumber(mulDiv(total, 1n, BigInt(months), 'half_up'));
+  return centsToUsd(mulDiv(total, 1n, BigInt(months), 'half_up'));
 }

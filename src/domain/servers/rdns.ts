@@ -1,14 +1,14 @@
 /** Reverse DNS of a server's addresses: kept here, and published by the task `rdns`. */
-import { cidrText, parseCidr } from '../../kernel/cidr.ts';
-import { type ErrorItem, fail, invalid, quotaReached } from '../../kernel/fail.ts';
+import { formatCidr, parseCidr } from '../../kernel/cidr.ts';
+import { type ErrorItem, fail, invalidRequest, quotaExceeded } from '../../kernel/fail.ts';
 import type { RdnsBody, Server } from '../../spec/schemas/server.ts';
 import { type ServerRow, setServerRdns } from '../../store/servers.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { serverIpv6, serverObject } from './object.ts';
-import { lockServerToUpdate } from './update.ts';
+import { lockServerForUpdate } from './update.ts';
 
 /**
  * Sets or removes (null) the host name of the IPv4 address, and of one address of the /64. Refuses with 400 a body that
@@ -19,19 +19,19 @@ export async function setRdns(
   actor: CustomerActor,
   shownId: string,
   body: RdnsBody,
-  within?: Within,
+  beforeCommit?: SaveResponse,
 ): Promise<Server> {
   const wanted = readBody(body);
   const set = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const server = await lockServerToUpdate(tx, actor.customerId, shownId);
+    const server = await lockServerForUpdate(tx, actor.customerId, shownId);
     const rdns = changedRdns(server, body, wanted, service.settings.quotas.rdnsPerServer);
     const changed = { ...server, rdns, updated_at: now };
     await setServerRdns(tx, changed);
     if (service.dns !== null) await enqueueTask(tx, { kind: 'rdns', subject: server.id, now });
     const object = serverObject(changed);
     await recordAudit(tx, { actor, action: 'server.set_rdns', resource: shownId }, now);
-    await within?.(tx, object);
+    await beforeCommit?.(tx, object);
     return object;
   });
   service.wake();
@@ -46,10 +46,10 @@ function readBody(body: RdnsBody): { readonly address: string | null } {
   } else if (body.address !== undefined && body.ipv6 === undefined) {
     items.push({ field: 'ipv6', issue: 'required' });
   }
-  const address = body.address === undefined ? null : canonical(body.address);
+  const address = body.address === undefined ? null : canonicalIpv6(body.address);
   if (address === undefined) items.push({ field: 'address', issue: 'invalid_format' });
   if (items.length > 0) {
-    invalid(
+    invalidRequest(
       items,
       'Give a host name or null as ipv4, ipv6 or both; address is an IPv6 address that ipv6 is for.',
     );
@@ -78,14 +78,14 @@ function changedRdns(
   }
   const count = [...records.keys()].filter((address) => address !== ipv4).length;
   if (count > limit) {
-    quotaReached('rdnsPerServer', limit, { field: 'address' });
+    quotaExceeded('rdnsPerServer', limit, { field: 'address' });
   }
   return Object.fromEntries(records);
 }
 
-function canonical(address: string): string | undefined {
+function canonicalIpv6(address: string): string | undefined {
   const block = parseCidr(`${address}/128`);
-  return block && cidrText(block).replace('/128', '');
+  return block && formatCidr(block).replace('/128', '');
 }
 
 function isInside(address: string, prefix: string): boolean {

@@ -1,14 +1,14 @@
 /** Which image a rebuild installs. */
 import { fail, unknownReference } from '../../kernel/fail.ts';
-import { readId, showId } from '../../kernel/ids.ts';
+import { formatId, parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { findOfficialImage } from '../../store/reinstalls.ts';
 import type { ServerRow } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
-import { imageGone } from '../images/deprecation.ts';
-import { requireBase } from '../images/imported.ts';
+import { requireBaseImage } from '../images/base-image-requirement.ts';
+import { isImageRemoved } from '../images/deprecation.ts';
 import { findUsableImage } from '../images/usable.ts';
-import { ableOf } from './hardware.ts';
+import { driverCapabilities } from './hardware.ts';
 
 const FIELD = { field: 'image' } as const;
 
@@ -26,22 +26,26 @@ export async function chooseImage(
   service: Service,
   tx: Sql,
   server: ServerRow,
-  asked: { readonly shownId: string | undefined; readonly category: 'vps' | 'dedicated'; readonly now: Date },
+  request: {
+    readonly shownId: string | undefined;
+    readonly category: 'vps' | 'dedicated';
+    readonly now: Date;
+  },
 ): Promise<ChosenImage> {
-  const { shownId, category, now } = asked;
-  const present = showId(server.image_type === 'custom' ? 'customImage' : 'image', server.image_id);
-  const image = await findImage(tx, server, shownId ?? present, now);
+  const { shownId, category, now } = request;
+  const currentImageId = formatId(server.image_type === 'custom' ? 'customImage' : 'image', server.image_id);
+  const image = await findImage(tx, server, shownId ?? currentImageId, now);
   if (!image) {
     if (shownId !== undefined) unknownReference('image');
     fail('unavailable', FIELD, 'The image of this server can no longer be installed: name another one.');
   }
-  if (image.custom && !ableOf(service.compute, category).ownImages) {
+  if (image.custom && !driverCapabilities(service.compute, category).customImages) {
     fail('unavailable', FIELD, 'This hardware cannot be installed from an image of your own.');
   }
   if (image.deprecated && image.id !== server.image_id) {
     fail('unavailable', FIELD, 'This image is deprecated: it is installed only where it is already.');
   }
-  if (!image.custom) requireBase(service, { category, disk_gb: server.disk_gb }, image);
+  if (!image.custom) requireBaseImage(service, { category, disk_gb: server.disk_gb }, image);
   return image;
 }
 
@@ -60,9 +64,9 @@ async function findImage(
   const own = await findUsableImage(tx, server.customer_id, shownId, { installed: server.image_id });
   if (own)
     return { id: own.id, cloud_init: own.cloud_init, custom: true, deprecated: false, base_disk_gb: null };
-  const id = readId('image', shownId);
+  const id = parseId('image', shownId);
   const row = id === undefined ? undefined : await findOfficialImage(tx, id);
-  if (!row || imageGone(row.deprecated_at, now)) return undefined;
+  if (!row || isImageRemoved(row.deprecated_at, now)) return undefined;
   const { deprecated_at: deprecatedAt, ...image } = row;
   return { ...image, custom: false, deprecated: deprecatedAt !== null };
 }

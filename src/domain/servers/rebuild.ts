@@ -3,17 +3,17 @@ import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { RebuildBody } from '../../spec/schemas/server-actions.ts';
-import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
-import { type InstallFacts, setInstalling } from '../../store/reinstalls.ts';
+import { findTransition, SERVER_TRANSITIONS } from '../../spec/states.ts';
+import { type InstallDetails, setInstalling } from '../../store/reinstalls.ts';
 import type { ServerRow } from '../../store/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { type ChosenKeys, chooseKeys } from './chosen-keys.ts';
 import { readUserData } from './fields.ts';
-import { installFacts } from './hardware.ts';
-import { operateOn, type Plan } from './operate-on.ts';
+import { requireInstallFacts } from './hardware.ts';
 import type { ReinstallPayload } from './payload.ts';
 import { chooseImage } from './rebuild-image.ts';
+import { type OperationPlan, requestOperation } from './request-operation.ts';
 
 /** What is left out stays as it is; user data that was given before is not applied again. */
 export async function rebuildServer(
@@ -21,18 +21,18 @@ export async function rebuildServer(
   actor: CustomerActor,
   shownId: string,
   input: RebuildBody,
-  within?: Within,
+  beforeCommit?: SaveResponse,
 ): Promise<Server> {
   const userData = readUserData(input.user_data_b64);
-  const asked = { actor, shownId, action: 'rebuild', within } as const;
-  return await operateOn(service, asked, async (tx, server, now) => {
-    const facts = await installFacts(tx, server);
+  const request = { actor, shownId, action: 'rebuild', beforeCommit } as const;
+  return await requestOperation(service, request, async (tx, server, now) => {
+    const facts = await requireInstallFacts(tx, server);
     const image = await chooseImage(service, tx, server, {
       shownId: input.image,
       category: facts.category,
       now,
     });
-    const keys = await keysFor(tx, server, facts, input.ssh_keys);
+    const keys = await resolveKeys(tx, server, facts, input.ssh_keys);
     if (userData && !image.cloud_init) {
       fail(
         'invalid_value',
@@ -41,14 +41,14 @@ export async function rebuildServer(
       );
     }
     const userDataSealed = userData && service.keys.seal('user data', userData);
-    return await beginReinstall(tx, server, facts, { imageId: image.id, keys, userDataSealed }, now);
+    return await startReinstall(tx, server, facts, { imageId: image.id, keys, userDataSealed }, now);
   });
 }
 
-async function keysFor(
+async function resolveKeys(
   tx: Sql,
   server: ServerRow,
-  facts: InstallFacts,
+  facts: InstallDetails,
   named: readonly string[] | undefined,
 ): Promise<ChosenKeys> {
   if (named) return await chooseKeys(tx, server.customer_id, named);
@@ -63,16 +63,16 @@ async function keysFor(
 }
 
 /** Makes the server `installing` with what it is to become, and keeps what it was. */
-export async function beginReinstall(
+export async function startReinstall(
   tx: Sql,
   server: ServerRow,
-  facts: InstallFacts,
+  facts: InstallDetails,
   wanted: { readonly imageId: string; readonly keys: ChosenKeys; readonly userDataSealed: string | null },
   now: Date,
-): Promise<Plan & { readonly payload: ReinstallPayload }> {
+): Promise<OperationPlan & { readonly payload: ReinstallPayload }> {
   const { status } = server;
   if (status !== 'running' && status !== 'stopped') throw new Error(`a ${status} server is installed anew`);
-  const { to } = move(SERVER_TRANSITIONS, status, 'rebuild');
+  const { to } = findTransition(SERVER_TRANSITIONS, status, 'rebuild');
   await setInstalling(tx, {
     id: server.id,
     status: to,
@@ -82,6 +82,6 @@ export async function beginReinstall(
     userDataSealed: wanted.userDataSealed,
     now,
   });
-  const former = { status, imageId: server.image_id, sshKeys: server.ssh_keys };
-  return { step: 'reinstall', payload: { ...former, sshPublicKeys: facts.ssh_public_keys } };
+  const previous = { status, imageId: server.image_id, sshKeys: server.ssh_keys };
+  return { step: 'reinstall', payload: { ...previous, sshPublicKeys: facts.ssh_public_keys } };
 }

@@ -5,93 +5,108 @@
  */
 import type { MachineState } from '../../ports/compute.ts';
 import {
+  type Finding,
   type FindingKind,
-  type Found,
   findServerIds,
+  type IdleServerRow,
   listFindings,
-  listSettledServers,
-  type SettledServerRow,
+  listIdleServers,
 } from '../../store/findings.ts';
 import type { Service } from '../context.ts';
-import { isServerId, keepFindings } from './found.ts';
+import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
+import { isServerId, reportFindings } from './findings.ts';
 import { isSoldByHand } from './hardware.ts';
-import { adoptDisk, guestWentOff, isOn, isSwitchedOff, switchOffAgain } from './put-right.ts';
-import { ANSWER_MAX_MS, answerWithin } from './within.ts';
+import {
+  adoptDiskGeneration,
+  isPoweredOn,
+  isShutDownByGuest,
+  powerOffSuspended,
+  recordGuestShutdown,
+} from './repair.ts';
 
-const BATCH = 200;
+const BATCH_SIZE = 200;
 /** Machines of nobody whose host is asked for. */
-const STRANGERS_ASKED = 100;
+const UNKNOWN_OBSERVED_MAX = 100;
 /** Machines that could not be switched on: their guests did not go off by themselves. */
 const FAILING_MAX = 1_000;
 
-const KINDS: readonly FindingKind[] = ['lost_machine', 'guest_off', 'should_be_off', 'runs_stopped'];
+const RECONCILED_KINDS: readonly FindingKind[] = [
+  'lost_machine',
+  'guest_off',
+  'should_be_off',
+  'runs_stopped',
+];
 
 /** One look at all of them. What the driver does not answer about is as it was before. */
 export async function reconcileMachines(service: Service): Promise<void> {
-  await lookForStrangers(service);
+  await findUnknownMachines(service);
   const failing = await listFindings(service.db, {
-    ...{ kinds: ['failing_machine'], looks: 1, limit: FAILING_MAX },
+    ...{ kinds: ['failing_machine'], minLooks: 1, limit: FAILING_MAX },
   });
-  const tried = new Set(failing.map(({ subject }) => subject));
-  const found: Found[] = [];
-  const unseen: string[] = [];
-  const machines = !isSoldByHand(service, 'dedicated');
+  const failingIds = new Set(failing.map(({ subject }) => subject));
+  const findings: Finding[] = [];
+  const unobserved: string[] = [];
+  const includeDedicated = !isSoldByHand(service, 'dedicated');
   for (let after: string | null = null; ; ) {
-    const servers: SettledServerRow[] = await listSettledServers(service.db, {
+    const servers: IdleServerRow[] = await listIdleServers(service.db, {
       after,
-      machines,
-      limit: BATCH,
+      includeDedicated,
+      limit: BATCH_SIZE,
     });
     const states = await observe(service, servers);
     for (const server of servers) {
       const seen = states.get(server.id);
-      if (!seen || seen.state === 'unknown') unseen.push(server.id);
+      if (!seen || seen.state === 'unknown') unobserved.push(server.id);
       const disk = seen?.generation ?? 0;
-      if (disk > server.generation) await adoptDisk(service, server.id, disk);
-      const kind = !seen || tried.has(server.id) ? null : wrongWith(server.status, seen);
-      if (kind) found.push({ kind, subject: server.id, host: server.host });
+      if (disk > server.generation) await adoptDiskGeneration(service, server.id, disk);
+      const kind = !seen || failingIds.has(server.id) ? null : detectFinding(server.status, seen);
+      if (kind) findings.push({ kind, subject: server.id, host: server.host });
     }
     after = servers.at(-1)?.id ?? null;
-    if (servers.length < BATCH) break;
+    if (servers.length < BATCH_SIZE) break;
   }
-  for (const { kind, subject } of await keepFindings(service, { kinds: KINDS, found, unseen })) {
-    if (kind === 'guest_off') await guestWentOff(service, subject);
-    if (kind === 'should_be_off') await switchOffAgain(service, subject);
+  for (const { kind, subject } of await reportFindings(service, {
+    kinds: RECONCILED_KINDS,
+    findings,
+    unobserved,
+  })) {
+    if (kind === 'guest_off') await recordGuestShutdown(service, subject);
+    if (kind === 'should_be_off') await powerOffSuspended(service, subject);
   }
 }
 
-function wrongWith(status: SettledServerRow['status'], seen: MachineState): FindingKind | null {
+function detectFinding(status: IdleServerRow['status'], seen: MachineState): FindingKind | null {
   if (seen.state === 'absent') return 'lost_machine';
-  if (status === 'running') return isSwitchedOff(seen) ? 'guest_off' : null;
-  if (!isOn(seen)) return null;
+  if (status === 'running') return isShutDownByGuest(seen) ? 'guest_off' : null;
+  if (!isPoweredOn(seen)) return null;
   return status === 'suspended' ? 'should_be_off' : 'runs_stopped';
 }
 
 /** Machines that belong to no server. They are listed first, so that one of a server that is just being made is known. */
-async function lookForStrangers(service: Service): Promise<void> {
-  const listed = await answerWithin(ANSWER_MAX_MS, service.compute.list());
+async function findUnknownMachines(service: Service): Promise<void> {
+  const listed = await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.list());
   const known = new Set(await findServerIds(service.db, listed.filter(isServerId)));
-  const strangers = listed.filter((id) => !known.has(id));
+  const unknownIds = listed.filter((id) => !known.has(id));
   const hosts = new Map<string, string | null>();
-  if (strangers.length > 0) {
-    const asked = service.compute.observe(strangers.slice(0, STRANGERS_ASKED));
-    for (const { id, host } of await answerWithin(ANSWER_MAX_MS, asked)) hosts.set(id, host);
+  if (unknownIds.length > 0) {
+    const asked = service.compute.observe(unknownIds.slice(0, UNKNOWN_OBSERVED_MAX));
+    for (const { id, host } of await withDriverTimeout(DRIVER_TIMEOUT_MS, asked)) hosts.set(id, host);
   }
-  const found = strangers.map((subject) => ({
+  const findings = unknownIds.map((subject) => ({
     ...{ kind: 'unknown_machine' as const, subject, host: hosts.get(subject) ?? null },
   }));
-  await keepFindings(service, { kinds: ['unknown_machine'], found });
+  await reportFindings(service, { kinds: ['unknown_machine'], findings });
 }
 
 /** None when the driver did not answer. */
 async function observe(
   service: Service,
-  servers: readonly SettledServerRow[],
+  servers: readonly IdleServerRow[],
 ): Promise<Map<string, MachineState>> {
   if (servers.length === 0) return new Map();
   try {
     const asked = service.compute.observe(servers.map(({ id }) => id));
-    const states = await answerWithin(ANSWER_MAX_MS, asked);
+    const states = await withDriverTimeout(DRIVER_TIMEOUT_MS, asked);
     return new Map(states.map((state) => [state.id, state]));
   } catch (error) {
     service.log.warn({ err: error, servers: servers.length }, 'machines could not be looked at');

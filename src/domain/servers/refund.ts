@@ -4,7 +4,7 @@ import type { ServerRow } from '../../store/servers.ts';
 import { credit } from '../ledger/transfer.ts';
 
 /** In full, once: a server is charged for one cycle before it first runs. `why` ends the sentence `s1 in par …`. */
-export async function refundFirstCycle(tx: Sql, server: ServerRow, why: string, now: Date): Promise<void> {
+export async function refundFirstCycle(tx: Sql, server: ServerRow, reason: string, now: Date): Promise<void> {
   await credit(
     tx,
     {
@@ -13,7 +13,7 @@ export async function refundFirstCycle(tx: Sql, server: ServerRow, why: string, 
       amountCents: server.price_cents_cycle,
       type: 'refund',
       resource: { kind: 'server', id: server.id },
-      description: `${server.plan_id} in ${server.region_id} ${why}`,
+      description: `${server.plan_id} in ${server.region_id} ${reason}`,
       fact: `refund:${server.id}:1`,
     },
     now,

@@ -1,12 +1,12 @@
 /** Rescue: the machine boots a system of its own, which root enters with a password shown once. */
-import { rootPasswords } from '../../kernel/crypt.ts';
+import { rootPasswordHasher } from '../../kernel/crypt.ts';
 import { fail } from '../../kernel/fail.ts';
-import { newSecretText } from '../../kernel/ids.ts';
+import { newSecretToken } from '../../kernel/ids.ts';
 import type { RescuedServer } from '../../spec/schemas/server-actions.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { getServer } from './find.ts';
-import { operateOn } from './operate-on.ts';
+import { requestOperation } from './request-operation.ts';
 
 /**
  * The answer holds the password; nothing else does: its hash waits sealed until the rescue system has it. Refuses with
@@ -16,18 +16,21 @@ export async function rescueServer(
   service: Service,
   actor: CustomerActor,
   shownId: string,
-  within?: Within,
+  beforeCommit?: SaveResponse,
 ): Promise<RescuedServer> {
   // A hash costs a worker's time: not for a server that cannot be rescued.
   await getServer(service, actor, shownId);
-  const password = newSecretText();
-  const passwordHash = await rootPasswords.hash(password);
+  const password = newSecretToken();
+  const passwordHash = await rootPasswordHasher.hash(password);
   const { images } = service.compute;
-  const isThere = images === null || (await images.rescue()) !== null;
+  const hasRescueImage = images === null || (await images.rescue()) !== null;
   const plan = async () => {
-    if (!isThere) fail('unavailable', { field: '' }, 'There is no rescue system where this server runs.');
+    if (!hasRescueImage)
+      fail('unavailable', { field: '' }, 'There is no rescue system where this server runs.');
     return { step: 'enter_rescue', payload: { passwordHash } } as const;
   };
   const rescue = { username: 'root', password } as const;
-  return await operateOn(service, { actor, shownId, action: 'rescue', within }, plan, { rescue });
+  return await requestOperation(service, { actor, shownId, action: 'rescue', beforeCommit }, plan, {
+    rescue,
+  });
 }

@@ -1,13 +1,13 @@
 /** Restore: the disk becomes what it was, or another server's was, when the snapshot was taken. */
 import { fail, unknownReference } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { Server } from '../../spec/schemas/server.ts';
-import { lockRestorable } from '../../store/reinstalls.ts';
+import { lockRestorableSnapshot } from '../../store/reinstalls.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
-import { ableOf, installFacts } from './hardware.ts';
-import { operateOn } from './operate-on.ts';
-import { beginReinstall } from './rebuild.ts';
+import type { SaveResponse } from '../idempotency.ts';
+import { driverCapabilities, requireInstallFacts } from './hardware.ts';
+import { startReinstall } from './rebuild.ts';
+import { requestOperation } from './request-operation.ts';
 
 const FIELD = { field: 'snapshot' } as const;
 
@@ -17,16 +17,16 @@ export async function restoreServer(
   actor: CustomerActor,
   shownId: string,
   shownSnapshotId: string,
-  within?: Within,
+  beforeCommit?: SaveResponse,
 ): Promise<Server> {
-  const asked = { actor, shownId, action: 'restore', within } as const;
-  return await operateOn(service, asked, async (tx, server, now) => {
-    const facts = await installFacts(tx, server);
-    if (!ableOf(service.compute, facts.category).snapshots) {
+  const request = { actor, shownId, action: 'restore', beforeCommit } as const;
+  return await requestOperation(service, request, async (tx, server, now) => {
+    const facts = await requireInstallFacts(tx, server);
+    if (!driverCapabilities(service.compute, facts.category).snapshots) {
       fail('unavailable', FIELD, 'This hardware has no snapshots.');
     }
-    const snapshotId = readId('snapshot', shownSnapshotId) ?? unknownReference('snapshot');
-    const snapshot = await lockRestorable(tx, actor.customerId, snapshotId);
+    const snapshotId = parseId('snapshot', shownSnapshotId) ?? unknownReference('snapshot');
+    const snapshot = await lockRestorableSnapshot(tx, actor.customerId, snapshotId);
     if (!snapshot) unknownReference('snapshot');
     if (snapshot.status !== 'ready') {
       fail(
@@ -43,6 +43,6 @@ export async function restoreServer(
     }
     const keys = { ids: server.ssh_keys, publicKeys: facts.ssh_public_keys };
     const wanted = { imageId: snapshot.image_id, keys, userDataSealed: null };
-    return { ...(await beginReinstall(tx, server, facts, wanted, now)), snapshotId };
+    return { ...(await startReinstall(tx, server, facts, wanted, now)), snapshotId };
   });
 }

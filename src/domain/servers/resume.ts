@@ -3,8 +3,8 @@ import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { move, SERVER_TRANSITIONS } from '../../spec/states.ts';
-import { setBillAt, setSuspendedAnew } from '../../store/billing.ts';
+import { findTransition, SERVER_TRANSITIONS } from '../../spec/states.ts';
+import { restartSuspension, setBillAt } from '../../store/billing.ts';
 import { insertOperation } from '../../store/operations.ts';
 import { findServer, type ServerRow, setServerStatus } from '../../store/servers.ts';
 import { graceEnd } from '../billing/grace.ts';
@@ -30,15 +30,15 @@ export async function resumeServer(
   if (paidUntil <= now) {
     const reason = server.auto_renew ? 'balance' : 'not_renewed';
     const destroyAt = graceEnd({ suspendedAt: now, paidUntil }, service.settings.graceDays);
-    return await setSuspendedAnew(tx, { id, reason, destroyAt, now });
+    return await restartSuspension(tx, { id, reason, destroyAt, now });
   }
   // Its window may have opened meanwhile.
   await setBillAt(tx, id, new Date(paidUntil.getTime() - LIMITS.lowBalanceDays * DAY_MS));
   if (server.resume_to === 'stopped') {
-    const { to } = move(SERVER_TRANSITIONS, server.status, 'resume_stopped');
+    const { to } = findTransition(SERVER_TRANSITIONS, server.status, 'resume_stopped');
     return await setServerStatus(tx, { id, status: to, now });
   }
-  if (!hasDriver(service, server)) return await runAgain(tx, server, now);
+  if (!hasDriver(service, server)) return await markRunning(tx, server, now);
   await insertOperation(tx, {
     id: newId(now),
     server_id: id,
@@ -50,9 +50,9 @@ export async function resumeServer(
   });
 }
 
-async function runAgain(tx: Sql, server: ServerRow, now: Date): Promise<void> {
+async function markRunning(tx: Sql, server: ServerRow, now: Date): Promise<void> {
   const { id, customer_id: customerId } = server;
-  const { to, event } = move(SERVER_TRANSITIONS, server.status, 'resume_running');
+  const { to, event } = findTransition(SERVER_TRANSITIONS, server.status, 'resume_running');
   await setServerStatus(tx, { id, status: to, now });
   const running = (await findServer(tx, id)) ?? server;
   await recordEvent(tx, { customerId, type: event, object: serverObject(running) }, now);

@@ -1,27 +1,27 @@
 /** A root password that a customer chooses for an install. The password itself is kept nowhere. */
-import { rootPasswords } from '../../kernel/crypt.ts';
+import { rootPasswordHasher } from '../../kernel/crypt.ts';
 import { fail } from '../../kernel/fail.ts';
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
 import { isPrintable } from '../../kernel/printable.ts';
-import { Turns } from '../../kernel/turns.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { type DeployOrder, requireDeployable } from './deploy.ts';
 
-const hashing = new Turns();
+const hashQueue = new KeyedMutex();
 
 /** Refuses with `bad_password` {hint}. */
 export function requireRootPassword(password: string): void {
   const length = [...password].length;
-  if (length < LIMITS.rootPasswordMinChars) refuse('The root password needs 12 or more characters.');
+  if (length < LIMITS.rootPasswordMinChars) refusePassword('The root password needs 12 or more characters.');
   if (length > LIMITS.rootPasswordMaxChars) {
-    refuse('The root password has at most 128 characters; it needs 12 or more.');
+    refusePassword('The root password has at most 128 characters; it needs 12 or more.');
   }
   if (!isPrintable(password)) {
-    refuse('The root password takes printable characters only, 12 or more of them.');
+    refusePassword('The root password takes printable characters only, 12 or more of them.');
   }
 }
 
-function refuse(hint: string): never {
+function refusePassword(hint: string): never {
   fail('bad_password', { hint }, hint);
 }
 
@@ -35,8 +35,8 @@ export async function sealRootPassword(
   order: Pick<DeployOrder, 'plan' | 'regionId' | 'billingMonths'>,
   password: string,
 ): Promise<string> {
-  return await hashing.take(actor.customerId, async () => {
+  return await hashQueue.runExclusive(actor.customerId, async () => {
     await requireDeployable(service, actor, order);
-    return service.keys.seal('root password', await rootPasswords.hash(password));
+    return service.keys.seal('root password', await rootPasswordHasher.hash(password));
   });
 }

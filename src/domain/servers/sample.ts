@@ -4,27 +4,27 @@
  */
 import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { adoptServers, type DueSampling, saveSamples, takeSamplings } from '../../store/metrics.ts';
+import { claimSamplings, type DueSampling, enrollServers, saveSamples } from '../../store/metrics.ts';
 import type { Service } from '../context.ts';
+import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
 import { isSoldByHand } from './hardware.ts';
-import { ANSWER_MAX_MS, answerWithin } from './within.ts';
 
-const SAMPLE_EVERY_MS = 5 * MINUTE_MS;
+const SAMPLE_INTERVAL_MS = 5 * MINUTE_MS;
 
 /** Samples the servers that are due, `limit` at most; returns how many there were. */
 export async function sampleServers(service: Service, limit: number): Promise<number> {
   const now = service.clock.now();
-  await adoptServers(service.db, { now, limit, machines: !isSoldByHand(service, 'dedicated') });
-  const nextAt = new Date(now.getTime() + SAMPLE_EVERY_MS);
-  const due = await takeSamplings(service.db, { now, nextAt, limit });
-  for (const [since, ids] of bySince(due, now)) await sampleFrom(service, ids, new Date(since));
+  await enrollServers(service.db, { now, limit, machines: !isSoldByHand(service, 'dedicated') });
+  const nextAt = new Date(now.getTime() + SAMPLE_INTERVAL_MS);
+  const due = await claimSamplings(service.db, { now, nextAt, limit });
+  for (const [since, ids] of groupBySince(due, now)) await sampleFrom(service, ids, new Date(since));
   return due.length;
 }
 
 /** A driver that fails leaves a gap until the next time. */
 async function sampleFrom(service: Service, ids: readonly string[], since: Date): Promise<void> {
   try {
-    const samples = await answerWithin(ANSWER_MAX_MS, service.compute.sample(ids, since));
+    const samples = await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.sample(ids, since));
     if (samples.length > 0) await saveSamples(service.db, samples);
   } catch (error) {
     service.log.warn({ err: error, servers: ids.length }, 'metrics could not be read');
@@ -32,8 +32,8 @@ async function sampleFrom(service: Service, ids: readonly string[], since: Date)
 }
 
 /** Which servers are asked for together: most were last seen in the same hour. */
-function bySince(due: readonly DueSampling[], now: Date): Map<number, string[]> {
-  const earliest = now.getTime() - LIMITS.metricsDays * DAY_MS;
+function groupBySince(due: readonly DueSampling[], now: Date): Map<number, string[]> {
+  const earliest = now.getTime() - LIMITS.metricsRetentionDays * DAY_MS;
   const groups = new Map<number, string[]>();
   for (const { server_id: id, last_hour: lastHour } of due) {
     const since = Math.max(lastHour?.getTime() ?? earliest, earliest);

@@ -1,5 +1,5 @@
 /** What a step of an operation says about the next one, and what the operator is told of it. */
-import { showId } from '../../kernel/ids.ts';
+import { formatId } from '../../kernel/ids.ts';
 import { describeError } from '../../kernel/logger.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
@@ -32,7 +32,7 @@ export async function advance(
   operation: OperationRow,
   result: StepResult,
 ): Promise<void> {
-  const ours = await advanceOperation(tx, {
+  const isUpdated = await advanceOperation(tx, {
     ...operation,
     step: result.step ?? operation.step,
     attempts: result.attempts ?? 0,
@@ -41,25 +41,25 @@ export async function advance(
     last_fault: result.fault ?? operation.last_fault,
     due_at: new Date(service.clock.now().getTime() + (result.inMs ?? 0)),
   });
-  if (!ours) lostLease();
+  if (!isUpdated) throwLeaseLost();
 }
 
-const LONGEST_WAIT_MS = 30 * SECOND_MS;
+const BACKOFF_MAX_MS = 30 * SECOND_MS;
 
 /** The same step again, a little later each time: 1, 2, 4 … 30 seconds. Tells the operator when it lasts. */
-export function soonAgain(service: Service, operation: OperationRow): StepResult {
+export function retryWithBackoff(service: Service, operation: OperationRow): StepResult {
   const attempts = operation.attempts + 1;
   if (attempts % 10 === 0) {
-    service.log.error({ ...shownOperation(operation), attempts }, 'operation does not get on');
+    service.log.error({ ...operationLogFields(operation), attempts }, 'operation does not get on');
   }
-  return { attempts, inMs: Math.min(SECOND_MS * 2 ** Math.min(operation.attempts, 10), LONGEST_WAIT_MS) };
+  return { attempts, inMs: Math.min(SECOND_MS * 2 ** Math.min(operation.attempts, 10), BACKOFF_MAX_MS) };
 }
 
 /**
  * Runs a step for each operation by itself: an error that nobody foresaw delays that one only. One that was taken over
  * while the driver worked is given back at once, for its successor waits until this call has ended.
  */
-export async function eachAlone(
+export async function forEachIsolated(
   service: Service,
   operations: readonly OperationRow[],
   step: (operation: OperationRow) => Promise<void>,
@@ -69,25 +69,25 @@ export async function eachAlone(
       try {
         await step(operation);
       } catch (error) {
-        if (error instanceof LostLease) await giveBack(service, operation);
+        if (error instanceof OperationLeaseLost) await releaseOperation(service, operation);
         else await postpone(service, operation, error);
       }
     }),
   );
 }
 
-async function giveBack(service: Service, operation: OperationRow): Promise<void> {
+async function releaseOperation(service: Service, operation: OperationRow): Promise<void> {
   try {
     await releaseServerLease(service.db, operation);
   } catch (failure) {
-    const shown = shownOperation(operation);
+    const shown = operationLogFields(operation);
     service.log.warn({ err: failure, ...shown }, 'operation could not be given back; its lease will end');
   }
 }
 
 /** An error that nobody foresaw: the same step in five seconds, so that it neither blocks nor spins. */
 async function postpone(service: Service, operation: OperationRow, error: unknown): Promise<void> {
-  const shown = shownOperation(operation);
+  const shown = operationLogFields(operation);
   service.log.error({ err: error, ...shown }, 'operation step failed');
   const dueAt = new Date(service.clock.now().getTime() + 5 * SECOND_MS);
   try {
@@ -98,23 +98,23 @@ async function postpone(service: Service, operation: OperationRow, error: unknow
 }
 
 /** What the log shows of an operation: the server by the id its customer sees, and where it is. */
-export function shownOperation(operation: OperationRow): {
+export function operationLogFields(operation: OperationRow): {
   server: string;
   host: string | null;
   step: string;
 } {
-  return { server: showId('server', operation.server_id), host: operation.host, step: operation.step };
+  return { server: formatId('server', operation.server_id), host: operation.host, step: operation.step };
 }
 
 /** What an error said, as the log would show it: short, without addresses or secrets. */
-export function faultText(error: unknown): string {
+export function describeFault(error: unknown): string {
   const { message } = describeError(error) as { message?: string };
   return message ?? 'unknown error';
 }
 
 /** Somebody else holds the operation by now: what we found is not ours to write, and the transaction is undone. */
-export function lostLease(): never {
-  throw new LostLease();
+export function throwLeaseLost(): never {
+  throw new OperationLeaseLost();
 }
 
-export class LostLease extends Error {}
+export class OperationLeaseLost extends Error {}

@@ -1,13 +1,13 @@
 /** Suspending a server: at once for its customer; its machine is switched off by an operation. */
 import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { move, SERVER_TRANSITIONS, type SuspendedReason } from '../../spec/states.ts';
+import { findTransition, SERVER_TRANSITIONS, type SuspendedReason } from '../../spec/states.ts';
 import { setSuspended, setSuspendedReason } from '../../store/billing.ts';
 import { readBalance } from '../../store/ledger.ts';
 import { insertOperation } from '../../store/operations.ts';
-import { findServerLevers } from '../../store/server-levers.ts';
+import { findServerControls } from '../../store/server-controls.ts';
 import { findServer, type ServerRow } from '../../store/servers.ts';
-import { graceEnd, nextGraceLook } from '../billing/grace.ts';
+import { graceEnd, nextGraceCheck } from '../billing/grace.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { recordEvent } from '../record.ts';
@@ -32,9 +32,9 @@ export async function suspendServer(
   if (status === 'suspended') return await setSuspendedReason(tx, { id, reason, now });
   if (status !== 'running' && status !== 'stopped')
     throw new Error(`a server that is ${status} is not suspended`);
-  const { event } = move(SERVER_TRANSITIONS, status, 'suspend');
+  const { event } = findTransition(SERVER_TRANSITIONS, status, 'suspend');
   const destroyAt = graceEnd({ suspendedAt: now, paidUntil }, service.settings.graceDays);
-  const billAt = nextGraceLook({ suspendedAt: now, destroyAt, warnedDays: null });
+  const billAt = nextGraceCheck({ suspendedAt: now, destroyAt, warnedDays: null });
   await setSuspended(tx, { id, reason, resumeTo: status, destroyAt, billAt, now });
   const suspended = (await findServer(tx, id)) ?? server;
   await recordEvent(tx, { customerId, type: event, object: serverObject(suspended) }, now);
@@ -49,11 +49,11 @@ export async function suspendServer(
       now,
     });
   }
-  await tellSuspended(tx, service, suspended, { reason, destroyAt }, now);
+  await sendSuspendedMail(tx, service, suspended, { reason, destroyAt }, now);
 }
 
 /** Mails that it is suspended, why and until when its customer has time. */
-export async function tellSuspended(
+export async function sendSuspendedMail(
   tx: Sql,
   service: Pick<Service, 'keys'>,
   server: ServerRow,
@@ -61,8 +61,8 @@ export async function tellSuspended(
   now: Date,
 ): Promise<void> {
   const { customer_id: customerId } = server;
-  const levers = reason === 'operator' ? await findServerLevers(tx, server.id) : undefined;
-  const note = levers?.freeze_reason;
+  const controls = reason === 'operator' ? await findServerControls(tx, server.id) : undefined;
+  const note = controls?.freeze_reason;
   const data = {
     server: server.name,
     reason,

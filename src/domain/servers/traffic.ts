@@ -2,11 +2,11 @@
 import { SECOND_MS } from '../../kernel/time.ts';
 import { readTraffic } from '../../store/traffic.ts';
 import type { Service } from '../context.ts';
+import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
 import { hasDriver } from './hardware.ts';
-import { ANSWER_MAX_MS, answerWithin } from './within.ts';
 
 /** How often it is looked whether a machine that is still being made has run. */
-const INSTALL_EVERY_MS = SECOND_MS;
+const INSTALL_POLL_MS = SECOND_MS;
 const MEGABIT = 1_000_000;
 
 /**
@@ -19,9 +19,9 @@ export async function applyTraffic(
 ): Promise<'done' | { readonly againMs: number }> {
   const server = await readTraffic(service.db, serverId);
   if (!server || server.status === 'destroying' || !hasDriver(service, server)) return 'done';
-  if (server.first_run_at === null) return { againMs: INSTALL_EVERY_MS };
+  if (server.first_run_at === null) return { againMs: INSTALL_POLL_MS };
   const bitsPerS = server.throttled ? service.settings.throttleMbps * MEGABIT : null;
-  const told = service.compute.traffic(serverId, { bitsPerS, mail: server.mail_allowed });
-  await answerWithin(ANSWER_MAX_MS, told);
+  const applied = service.compute.traffic(serverId, { bitsPerS, mail: server.mail_allowed });
+  await withDriverTimeout(DRIVER_TIMEOUT_MS, applied);
   return 'done';
 }

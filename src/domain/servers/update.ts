@@ -1,12 +1,12 @@
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Server, ServerPatch } from '../../spec/schemas/server.ts';
 import { lockOwnServer, type ServerRow, updateServer } from '../../store/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { requireTagCount } from './fields.ts';
-import { requireCan } from './lock-for.ts';
+import { requireActionAllowed } from './lock-server.ts';
 import { serverObject } from './object.ts';
 
 /**
@@ -21,9 +21,9 @@ export async function patchServer(
 ): Promise<Server> {
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const server = await lockServerToUpdate(tx, actor.customerId, shownId);
+    const server = await lockServerForUpdate(tx, actor.customerId, shownId);
     if (patch.tags) requireTagCount(service, patch.tags);
-    const changed = Object.keys(patch).length > 0 ? changedBy(server, patch, now) : server;
+    const changed = Object.keys(patch).length > 0 ? applyPatch(server, patch, now) : server;
     if (changed !== server) await updateServer(tx, changed);
     await recordAudit(tx, { actor, action: 'server.update', resource: shownId }, now);
     return serverObject(changed);
@@ -31,22 +31,22 @@ export async function patchServer(
 }
 
 /** These fields are the customer's own words: they may change while an operation is under way. */
-export async function lockServerToUpdate(tx: Sql, customerId: string, shownId: string): Promise<ServerRow> {
-  const id = readId('server', shownId) ?? notFound('server');
+export async function lockServerForUpdate(tx: Sql, customerId: string, shownId: string): Promise<ServerRow> {
+  const id = parseId('server', shownId) ?? notFound('server');
   const server = (await lockOwnServer(tx, customerId, id)) ?? notFound('server');
-  requireCan(server, 'update');
+  requireActionAllowed(server, 'update');
   return server;
 }
 
-function changedBy(server: ServerRow, patch: ServerPatch, now: Date): ServerRow {
-  const gaveUp = patch.auto_renew === false && server.suspended_reason === 'balance';
+function applyPatch(server: ServerRow, patch: ServerPatch, now: Date): ServerRow {
+  const stopsWaiting = patch.auto_renew === false && server.suspended_reason === 'balance';
   return {
     ...server,
     name: patch.name ?? server.name,
     tags: patch.tags ?? server.tags,
     labels: patch.labels ?? server.labels,
     auto_renew: patch.auto_renew ?? server.auto_renew,
-    suspended_reason: gaveUp ? 'not_renewed' : server.suspended_reason,
+    suspended_reason: stopsWaiting ? 'not_renewed' : server.suspended_reason,
     updated_at: now,
   };
 }

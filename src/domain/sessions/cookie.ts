@@ -7,7 +7,7 @@
  * sign in, not that his form is forged.
  */
 import { randomBytes } from 'node:crypto';
-import { digest, type KeyRing, sameText } from '../../kernel/secrets.ts';
+import { digest, type KeyRing, timingSafeEqualText } from '../../kernel/secrets.ts';
 
 const COOKIE =
   /^(([a-zA-Z0-9_-]{1,16})\.([A-Za-z0-9_-]{43}))\.([A-Za-z0-9_-]{43})(?:\.([A-Za-z0-9_-]{43}))?$/;
@@ -20,9 +20,9 @@ export interface Cookie {
 }
 
 /** The cookie of somebody new. */
-export function newVisitor(keys: KeyRing): string {
+export function newVisitorCookie(keys: KeyRing): string {
   const signed = `${keys.newestId}.${randomBytes(32).toString('base64url')}`;
-  return `${signed}.${macOf(keys, keys.newestId, signed)}`;
+  return `${signed}.${computeMac(keys, keys.newestId, signed)}`;
 }
 
 /** The cookie's parts, or undefined when it is not one that we made: then it counts as none. */
@@ -30,7 +30,7 @@ export function readCookie(keys: KeyRing, text: string | undefined): Cookie | un
   const match = COOKIE.exec(text ?? '');
   if (!text || !match) return undefined;
   const [, signed = '', keyId = '', , mac = '', secret] = match;
-  if (!keys.has(keyId) || !sameText(mac, macOf(keys, keyId, signed))) return undefined;
+  if (!keys.has(keyId) || !timingSafeEqualText(mac, computeMac(keys, keyId, signed))) return undefined;
   return { visitor: `${signed}.${mac}`, sessionDigest: secret === undefined ? null : digest(text) };
 }
 
@@ -41,11 +41,11 @@ export function newSessionCookie(visitor: string): { readonly text: string; read
 }
 
 /** The visitor's CSRF value: 64 hex characters. */
-export function csrfValue(keys: KeyRing, visitor: string): string {
+export function computeCsrfToken(keys: KeyRing, visitor: string): string {
   const [keyId = '', seed = ''] = visitor.split('.');
   return keys.hmac('csrf value', seed, keyId).toString('hex');
 }
 
-function macOf(keys: KeyRing, keyId: string, signed: string): string {
+function computeMac(keys: KeyRing, keyId: string, signed: string): string {
   return keys.hmac('visitor cookie', signed, keyId).toString('base64url');
 }

@@ -1,20 +1,20 @@
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
-import { deleteOwnSession, deleteSessionsOf } from '../../store/sessions.ts';
+import { parseId } from '../../kernel/ids.ts';
+import { deleteOtherSessions, deleteOwnSession } from '../../store/sessions.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 
 /** Ends all of the customer's sessions but the actor's. */
 export async function endOtherSessions(service: Service, actor: CustomerActor): Promise<void> {
   await service.db.transaction(async (tx) => {
-    await deleteSessionsOf(tx, actor.customerId, actor.sessionId);
+    await deleteOtherSessions(tx, actor.customerId, actor.sessionId);
     await recordAudit(tx, { actor, action: 'customer.end_session', resource: null }, service.clock.now());
   });
 }
 
 /** Ends one of the customer's sessions; true when it was the actor's own. Refuses with `not_found`. */
 export async function endSession(service: Service, actor: CustomerActor, shownId: string): Promise<boolean> {
-  const id = readId('session', shownId) ?? notFound('session');
+  const id = parseId('session', shownId) ?? notFound('session');
   await service.db.transaction(async (tx) => {
     if (!(await deleteOwnSession(tx, actor.customerId, id))) notFound('session');
     const entry = { actor, action: 'customer.end_session', resource: shownId } as const;

@@ -1,7 +1,7 @@
 /** Who a cookie belongs to. A session ends 24 hours after it was last seen and 30 days after it was opened. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { findSession, type LivingSince, touchSession } from '../../store/sessions.ts';
+import { findSession, type SessionCutoffs, touchSession } from '../../store/sessions.ts';
 import type { Service } from '../context.ts';
 import { readCookie } from './cookie.ts';
 
@@ -32,7 +32,7 @@ export async function identify(service: Service, cookieText: string | undefined)
   if (!cookie) return { visitor: null, session: null };
   if (!cookie.sessionDigest) return { visitor: cookie.visitor, session: null };
   const now = service.clock.now();
-  const row = await findSession(service.reads, cookie.sessionDigest, livingSince(now));
+  const row = await findSession(service.reads, cookie.sessionDigest, sessionCutoffs(now));
   if (!row) return { visitor: cookie.visitor, session: null };
   const seenBefore = new Date(now.getTime() - SEEN_REFRESH_MS);
   if (row.seen_at <= seenBefore) await touchSession(service.db, row.id, now, seenBefore);
@@ -49,7 +49,7 @@ export async function identify(service: Service, cookieText: string | undefined)
   };
 }
 
-export function livingSince(now: Date): LivingSince {
+export function sessionCutoffs(now: Date): SessionCutoffs {
   return {
     createdAfter: new Date(now.getTime() - LIMITS.sessionMaxDays * DAY_MS),
     seenAfter: new Date(now.getTime() - LIMITS.sessionIdleHours * HOUR_MS),

@@ -1,8 +1,8 @@
-import { showId } from '../../kernel/ids.ts';
-import { sessionTime } from '../../kernel/time.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { formatSessionTime } from '../../kernel/time.ts';
 import { listSessions as listRows } from '../../store/sessions.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import { livingSince } from './identify.ts';
+import { sessionCutoffs } from './identify.ts';
 
 /** A session as its customer sees it; times as the session surface writes them. */
 export interface SessionView {
@@ -16,11 +16,11 @@ export interface SessionView {
 
 /** The customer's living sessions, newest first. */
 export async function listSessions(service: Service, actor: CustomerActor): Promise<SessionView[]> {
-  const rows = await listRows(service.db, actor.customerId, livingSince(service.clock.now()));
+  const rows = await listRows(service.db, actor.customerId, sessionCutoffs(service.clock.now()));
   return rows.map((row) => ({
-    id: showId('session', row.id),
-    created_at: sessionTime(row.created_at),
-    last_seen_at: sessionTime(row.seen_at),
+    id: formatId('session', row.id),
+    created_at: formatSessionTime(row.created_at),
+    last_seen_at: formatSessionTime(row.seen_at),
     current: row.id === actor.sessionId,
   }));
 }

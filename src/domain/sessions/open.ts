@@ -1,5 +1,5 @@
 /** Opening a session: the last step of signing up, signing in and recovering. */
-import { newId, showId } from '../../kernel/ids.ts';
+import { formatId, newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Action } from '../../spec/actions.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -7,23 +7,23 @@ import { deleteSession, insertSession, trimSessions } from '../../store/sessions
 import type { Actor } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { newSessionCookie } from './cookie.ts';
-import { livingSince } from './identify.ts';
+import { sessionCutoffs } from './identify.ts';
 
 /** Somebody at the door: the visitor's part of the cookie, and who was signed in with it until now. */
 export interface Visit {
   readonly visitor: string;
   readonly actor: Actor;
   /** Remembers what he is answered, for a second click on his form (once-for-visitor.ts). */
-  readonly keep?: KeepLetIn | undefined;
+  readonly saveResponse?: SaveSignInResponse | undefined;
 }
 
 /** Called in the transaction that lets him in. */
-export type KeepLetIn = (
+export type SaveSignInResponse = (
   tx: Sql,
   opened: { readonly customerId: string; readonly cookie: string; readonly recoveryCode: string | null },
 ) => Promise<void>;
 
-export interface Opened {
+export interface OpenedSession {
   /** To answer with; shown to nobody else and stored nowhere. */
   readonly cookie: string;
   readonly sessionId: string;
@@ -40,15 +40,15 @@ export async function openSession(
   visit: Visit,
   customer: { readonly id: string; readonly action: Action; readonly recoveryCode?: string },
   now: Date,
-): Promise<Opened> {
+): Promise<OpenedSession> {
   if (visit.actor.sessionId !== null) await deleteSession(tx, visit.actor.sessionId);
   const cookie = newSessionCookie(visit.visitor);
   const id = newId(now);
   await insertSession(tx, { digest: cookie.digest, id, customerId: customer.id, now });
-  await trimSessions(tx, customer.id, LIMITS.sessionsMax, livingSince(now));
+  await trimSessions(tx, customer.id, LIMITS.sessionsMax, sessionCutoffs(now));
   const actor = { ...visit.actor, customerId: customer.id, sessionId: id };
-  await recordAudit(tx, { actor, action: customer.action, resource: showId('session', id) }, now);
+  await recordAudit(tx, { actor, action: customer.action, resource: formatId('session', id) }, now);
   const { id: customerId, recoveryCode = null } = customer;
-  await visit.keep?.(tx, { customerId, cookie: cookie.text, recoveryCode });
+  await visit.saveResponse?.(tx, { customerId, cookie: cookie.text, recoveryCode });
   return { cookie: cookie.text, sessionId: id, country: visit.actor.ipCountry };
 }

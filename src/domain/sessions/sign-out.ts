@@ -1,4 +1,4 @@
-import { showId } from '../../kernel/ids.ts';
+import { formatId } from '../../kernel/ids.ts';
 import { deleteSession } from '../../store/sessions.ts';
 import type { Actor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
@@ -9,7 +9,7 @@ export async function signOut(service: Service, actor: Actor): Promise<void> {
   if (sessionId === null) return;
   await service.db.transaction(async (tx) => {
     if (!(await deleteSession(tx, sessionId))) return;
-    const resource = showId('session', sessionId);
+    const resource = formatId('session', sessionId);
     await recordAudit(tx, { actor, action: 'customer.sign_out', resource }, service.clock.now());
   });
 }

@@ -1,20 +1,20 @@
 import { fail, notFound } from '../../kernel/fail.ts';
-import { readId, showId } from '../../kernel/ids.ts';
-import { deleteSnapshot as deleteRow, isRestored, lockSnapshot } from '../../store/snapshots.ts';
+import { formatId, parseId } from '../../kernel/ids.ts';
+import { deleteSnapshot as deleteRow, isBeingRestored, lockSnapshot } from '../../store/snapshots.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 
 /** Deletes a snapshot that is not being made. Refuses with `not_found` and `conflict_state`. */
 export async function deleteSnapshot(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
-  const id = readId('snapshot', shownId) ?? notFound('snapshot');
+  const id = parseId('snapshot', shownId) ?? notFound('snapshot');
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const snapshot = (await lockSnapshot(tx, actor.customerId, id)) ?? notFound('snapshot');
     if (snapshot.status === 'creating') {
       fail('conflict_state', {}, 'The snapshot is being made; delete it when it is ready.');
     }
-    if (await isRestored(tx, id)) {
+    if (await isBeingRestored(tx, id)) {
       fail(
         'conflict_state',
         {},
@@ -23,7 +23,7 @@ export async function deleteSnapshot(service: Service, actor: CustomerActor, sho
     }
     await deleteRow(tx, id);
     await enqueueTask(tx, { kind: 'snapshot', subject: id, now });
-    await recordAudit(tx, { actor, action: 'snapshot.delete', resource: showId('snapshot', id) }, now);
+    await recordAudit(tx, { actor, action: 'snapshot.delete', resource: formatId('snapshot', id) }, now);
   });
   service.wake();
 }

@@ -1,10 +1,10 @@
 import { notFound } from '../../kernel/fail.ts';
-import { readId, showId } from '../../kernel/ids.ts';
+import { formatId, parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
-import { findSnapshot, listSnapshots as listRows, serversForSnapshot } from '../../store/snapshots.ts';
+import { findSnapshot, pageSnapshots as listRows, listServersForSnapshot } from '../../store/snapshots.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import { ableOf } from '../servers/hardware.ts';
+import { driverCapabilities } from '../servers/hardware.ts';
 import { snapshotObject } from './object.ts';
 
 /** By its shown id. One that is unknown, malformed or another customer's is `not_found`. */
@@ -13,7 +13,7 @@ export async function getSnapshot(
   actor: CustomerActor,
   shownId: string,
 ): Promise<Snapshot> {
-  const id = readId('snapshot', shownId) ?? notFound('snapshot');
+  const id = parseId('snapshot', shownId) ?? notFound('snapshot');
   return snapshotObject((await findSnapshot(service.db, actor.customerId, id)) ?? notFound('snapshot'));
 }
 
@@ -30,13 +30,15 @@ export async function listSnapshots(
 const SERVERS_MAX = 1_000;
 
 /** Ids of the servers that a snapshot fits onto: in its region, with a disk as large, on hardware that has snapshots. */
-export async function serversItFits(
+export async function compatibleServerIds(
   service: Service,
   actor: CustomerActor,
   shownId: string,
 ): Promise<ReadonlySet<string>> {
-  const id = readId('snapshot', shownId) ?? notFound('snapshot');
-  const found = await serversForSnapshot(service.db, actor.customerId, id, SERVERS_MAX);
-  const able = found.filter(({ category }) => ableOf(service.compute, category).snapshots);
-  return new Set(able.map((server) => showId('server', server.id)));
+  const id = parseId('snapshot', shownId) ?? notFound('snapshot');
+  const candidates = await listServersForSnapshot(service.db, actor.customerId, id, SERVERS_MAX);
+  const capable = candidates.filter(
+    ({ category }) => driverCapabilities(service.compute, category).snapshots,
+  );
+  return new Set(capable.map((server) => formatId('server', server.id)));
 }

@@ -1,12 +1,12 @@
-import { invalid, quotaReached } from '../../kernel/fail.ts';
+import { invalidRequest, quotaExceeded } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
-import { readName } from '../../kernel/printable.ts';
-import { readSshPublicKey, SshKeyFault, type SshPublicKey } from '../../kernel/ssh-public-key.ts';
+import { parseDisplayName } from '../../kernel/printable.ts';
+import { parseSshPublicKey, SshKeyError, type SshPublicKey } from '../../kernel/ssh-public-key.ts';
 import type { SshKey, SshKeyBody } from '../../spec/schemas/ssh-key.ts';
 import { lockCustomer } from '../../store/customers.ts';
 import { countSshKeys, insertSshKey } from '../../store/ssh-keys.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { sshKeyObject } from './object.ts';
 
@@ -15,17 +15,17 @@ export async function createSshKey(
   service: Service,
   actor: CustomerActor,
   body: SshKeyBody,
-  within?: Within,
+  saveResponse?: SaveResponse,
 ): Promise<SshKey> {
-  const name = readName(body.name) ?? invalid([{ field: 'name', issue: 'invalid_format' }]);
-  const key = requireKey(body.public_key);
+  const name = parseDisplayName(body.name) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }]);
+  const key = parsePublicKey(body.public_key);
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const limit = service.settings.quotas.sshKeys;
     // One after another, so that two of them do not both find the last place.
     await lockCustomer(tx, actor.customerId);
     if ((await countSshKeys(tx, actor.customerId, limit)) >= limit) {
-      quotaReached('sshKeys', limit);
+      quotaExceeded('sshKeys', limit);
     }
     const row = {
       id: newId(now),
@@ -37,18 +37,18 @@ export async function createSshKey(
       created_at: now,
     };
     await insertSshKey(tx, row);
-    const made = sshKeyObject(row);
-    await recordAudit(tx, { actor, action: 'ssh_key.create', resource: made.id }, now);
-    await within?.(tx, made);
-    return made;
+    const created = sshKeyObject(row);
+    await recordAudit(tx, { actor, action: 'ssh_key.create', resource: created.id }, now);
+    await saveResponse?.(tx, created);
+    return created;
   });
 }
 
-function requireKey(text: string): SshPublicKey {
+function parsePublicKey(text: string): SshPublicKey {
   try {
-    return readSshPublicKey(text);
+    return parseSshPublicKey(text);
   } catch (error) {
-    if (!(error instanceof SshKeyFault)) throw error;
-    return invalid([{ field: 'public_key', issue: error.issue, ...error.extras }], error.message);
+    if (!(error instanceof SshKeyError)) throw error;
+    return invalidRequest([{ field: 'public_key', issue: error.issue, ...error.extras }], error.message);
   }
 }

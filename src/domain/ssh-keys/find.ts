@@ -1,9 +1,9 @@
 /** A customer's own SSH keys. */
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { ListedSshKey, SshKey } from '../../spec/schemas/ssh-key.ts';
-import { findSshKey, pageOfSshKeys } from '../../store/ssh-keys.ts';
+import { findSshKey, pageSshKeys } from '../../store/ssh-keys.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { listedSshKeyObject, sshKeyObject } from './object.ts';
 
@@ -13,12 +13,12 @@ export async function listSshKeys(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<{ items: ListedSshKey[]; next: PagePosition | null }> {
-  const { rows, next } = await pageOfSshKeys(service.db, actor.customerId, page);
+  const { rows, next } = await pageSshKeys(service.db, actor.customerId, page);
   return { items: rows.map(listedSshKeyObject), next };
 }
 
 /** By its shown id; refuses with `not_found`. */
 export async function getSshKey(service: Service, actor: CustomerActor, shownId: string): Promise<SshKey> {
-  const id = readId('sshKey', shownId) ?? notFound('sshKey');
+  const id = parseId('sshKey', shownId) ?? notFound('sshKey');
   return sshKeyObject((await findSshKey(service.db, actor.customerId, id)) ?? notFound('sshKey'));
 }

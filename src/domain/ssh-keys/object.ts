@@ -1,17 +1,17 @@
 /** An SSH key as the REST contract shows it. */
-import { showId } from '../../kernel/ids.ts';
-import { rfc3339 } from '../../kernel/time.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
 import type { ListedSshKey, SshKey } from '../../spec/schemas/ssh-key.ts';
 import type { ListedSshKeyRow, SshKeyRow } from '../../store/ssh-keys.ts';
 
 export function listedSshKeyObject(row: ListedSshKeyRow): ListedSshKey {
   return {
-    id: showId('sshKey', row.id),
+    id: formatId('sshKey', row.id),
     object: 'ssh_key',
     name: row.name,
     type: row.type,
     fingerprint: row.fingerprint,
-    created_at: rfc3339(row.created_at),
+    created_at: formatRfc3339(row.created_at),
   };
 }
 

@@ -1,12 +1,12 @@
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import { deleteSshKey } from '../../store/ssh-keys.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 
 /** Deletes a key by its shown id; refuses with `not_found`. Servers that were made with it keep it. */
 export async function removeSshKey(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
-  const id = readId('sshKey', shownId) ?? notFound('sshKey');
+  const id = parseId('sshKey', shownId) ?? notFound('sshKey');
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     if (!(await deleteSshKey(tx, actor.customerId, id))) notFound('sshKey');

@@ -1,14 +1,14 @@
 /** Switches that the operator turns while the service runs. */
 import type { Sql } from '../../kernel/sql.ts';
 import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../../spec/switches.ts';
-import { raiseRulesVersion } from '../../store/rules.ts';
+import { incrementRulesVersion } from '../../store/rules.ts';
 import { findSwitch, listSwitches, type SwitchRow, saveSwitch } from '../../store/switches.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireLine } from '../rules/line.ts';
 
 /** A duty asks each time it looks for work; whoever answers requests asks the rules, which hold what switches close. */
-export async function isOn(tx: Sql, name: SwitchName): Promise<boolean> {
+export async function isSwitchOn(tx: Sql, name: SwitchName): Promise<boolean> {
   return (await findSwitch(tx, name))?.on_ ?? SWITCHES[name].default;
 }
 
@@ -22,24 +22,24 @@ export interface SwitchState {
 
 export async function readSwitches(service: Pick<Service, 'db'>): Promise<SwitchState[]> {
   const rows = new Map((await listSwitches(service.db)).map((row) => [row.name, row]));
-  return SWITCH_NAMES.map((name) => stateOf(name, rows.get(name)));
+  return SWITCH_NAMES.map((name) => toSwitchState(name, rows.get(name)));
 }
 
 /**
  * Turns a switch; false when it already stood so, for the same reason. Every process follows with its next request and
  * its next look for work. `reason` is one line; of `deploys` refused customers read it.
  */
-export async function turn(
+export async function setSwitch(
   service: Pick<Service, 'db' | 'clock' | 'wake'>,
   name: SwitchName,
   on: boolean,
   reason: string | null = null,
 ): Promise<boolean> {
   const line = reason === null ? null : requireLine('reason', reason);
-  const turned = await service.db.transaction(async (tx) => {
+  const changed = await service.db.transaction(async (tx) => {
     // Requests are refused by the rules, which every process holds.
-    if (SWITCHES[name].closes.length > 0) await raiseRulesVersion(tx);
-    const before = stateOf(name, await findSwitch(tx, name));
+    if (SWITCHES[name].blockedOperations.length > 0) await incrementRulesVersion(tx);
+    const before = toSwitchState(name, await findSwitch(tx, name));
     if (before.on === on && (line === null || before.reason === line)) return false;
     const now = service.clock.now();
     // A new reason alone does not say that it was turned again.
@@ -49,11 +49,11 @@ export async function turn(
     await recordAudit(tx, { actor: systemActor(now), action: 'switch.set', resource }, now);
     return true;
   });
-  if (turned && on) service.wake();
-  return turned;
+  if (changed && on) service.wake();
+  return changed;
 }
 
-function stateOf(name: SwitchName, row: SwitchRow | undefined): SwitchState {
+function toSwitchState(name: SwitchName, row: SwitchRow | undefined): SwitchState {
   return {
     name,
     on: row?.on_ ?? SWITCHES[name].default,

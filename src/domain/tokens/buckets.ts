@@ -26,7 +26,7 @@ export function costMs({ refillPerS }: BucketRule): number {
   return Math.max(Math.round(1_000_000 / refillPerS), 1) / 1_000;
 }
 
-const TOKENS_MAX = 100_000;
+const BUCKETS_MAX = 100_000;
 
 /** Bucket times by name, in this process's memory. */
 export class MemoryBuckets {
@@ -36,16 +36,17 @@ export class MemoryBuckets {
   draw(name: string, rule: BucketRule, nowMs: number): Draw {
     const costUs = Math.round(costMs(rule) * 1_000);
     const nowUs = Math.round(nowMs * 1_000);
-    const was = Math.max(this.#fullAtUs.get(name) ?? 0, nowUs);
-    const next = was + costUs;
-    if (next - nowUs > rule.capacity * costUs) return { allowed: false, fullAtMs: was / 1_000, nowMs };
-    if (this.#fullAtUs.size >= TOKENS_MAX && !this.#fullAtUs.has(name)) this.#forgetFull(nowUs);
+    const currentFullAtUs = Math.max(this.#fullAtUs.get(name) ?? 0, nowUs);
+    const next = currentFullAtUs + costUs;
+    if (next - nowUs > rule.capacity * costUs)
+      return { allowed: false, fullAtMs: currentFullAtUs / 1_000, nowMs };
+    if (this.#fullAtUs.size >= BUCKETS_MAX && !this.#fullAtUs.has(name)) this.#evictFull(nowUs);
     this.#fullAtUs.set(name, next);
     return { allowed: true, fullAtMs: next / 1_000, nowMs };
   }
 
   /** A full bucket needs no row. */
-  #forgetFull(nowUs: number): void {
+  #evictFull(nowUs: number): void {
     for (const [name, fullAtUs] of this.#fullAtUs) if (fullAtUs <= nowUs) this.#fullAtUs.delete(name);
   }
 }

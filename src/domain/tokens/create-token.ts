@@ -1,8 +1,8 @@
 /** Making an API token: in a session once the password is given again, by another token up to its own scope. */
 import { randomBytes } from 'node:crypto';
-import { fail, quotaReached } from '../../kernel/fail.ts';
+import { fail, quotaExceeded } from '../../kernel/fail.ts';
 import { base32, newId } from '../../kernel/ids.ts';
-import { readName } from '../../kernel/printable.ts';
+import { parseDisplayName } from '../../kernel/printable.ts';
 import { digest } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { ApiToken, ApiTokenBody, NewApiToken } from '../../spec/schemas/api-token.ts';
@@ -12,7 +12,7 @@ import { countTokens, deleteExpiredBuckets, insertToken } from '../../store/toke
 import type { CustomerActor, Service } from '../context.ts';
 import { checkPassword } from '../customers/check-password.ts';
 import { requireExpiry } from '../expiry.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit, recordEvent } from '../record.ts';
 import { tokenObject } from './object.ts';
 
@@ -36,7 +36,7 @@ export async function createToken(
   service: Service,
   actor: CustomerActor,
   form: TokenForm,
-  within?: Within,
+  saveResponse?: SaveResponse,
 ): Promise<CreatedToken> {
   const wanted = checkToken(service, { ...form, expiresAt: form.expiresAt === '' ? null : form.expiresAt });
   const checked = await checkPassword(service, actor, form.currentPassword);
@@ -44,7 +44,7 @@ export async function createToken(
     const current = await lockCustomer(tx, actor.customerId);
     if (current?.password_hash !== checked) fail('bad_credentials');
     const created = await addToken(tx, service, actor, wanted);
-    await within?.(tx, created);
+    await saveResponse?.(tx, created);
     return created;
   });
 }
@@ -54,7 +54,7 @@ export async function createTokenByToken(
   service: Service,
   actor: CustomerActor & { readonly scope: Scope },
   body: ApiTokenBody,
-  within?: Within,
+  saveResponse?: SaveResponse,
 ): Promise<NewApiToken> {
   const { name, scope, expires_at: expiresAt = null } = body;
   const wanted = checkToken(service, { name, scope, expiresAt });
@@ -65,7 +65,7 @@ export async function createTokenByToken(
     await lockCustomer(tx, actor.customerId);
     const { token, plaintext } = await addToken(tx, service, actor, wanted);
     const created = { ...token, token: plaintext };
-    await within?.(tx, created);
+    await saveResponse?.(tx, created);
     return created;
   });
 }
@@ -80,7 +80,7 @@ function checkToken(
   service: Service,
   typed: { readonly name: string; readonly scope: string; readonly expiresAt: string | null },
 ): WantedToken {
-  const name = readName(typed.name) ?? fail('bad_name');
+  const name = parseDisplayName(typed.name) ?? fail('bad_name');
   const scope = isScope(typed.scope) ? typed.scope : fail('bad_scope');
   const expiresAt = typed.expiresAt === null ? null : requireExpiry(typed.expiresAt, service.clock.now());
   return { name, scope, expiresAt };
@@ -96,7 +96,7 @@ async function addToken(
   const now = service.clock.now();
   const { customerId } = actor;
   const { tokens: limit } = service.settings.quotas;
-  if ((await countTokens(tx, customerId, limit)) >= limit) quotaReached('tokens', limit);
+  if ((await countTokens(tx, customerId, limit)) >= limit) quotaExceeded('tokens', limit);
   const plaintext = `${service.settings.tokenPrefix}_live_${base32(randomBytes(32))}`;
   const row = { id: newId(now), customerId, ...wanted, digest: digest(plaintext), createdAt: now };
   const token = tokenObject(await insertToken(tx, row));

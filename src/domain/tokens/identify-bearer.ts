@@ -3,7 +3,7 @@ import { digest } from '../../kernel/secrets.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { Scope } from '../../spec/scopes.ts';
-import { type BearerRow, drawBearer, findBearer, touchToken } from '../../store/bearer.ts';
+import { type BearerRow, findBearer, findBearerAndConsume, touchToken } from '../../store/bearer.ts';
 import type { Service } from '../context.ts';
 import { type BucketName, type BucketRules, costMs, type Draw, type MemoryBuckets } from './buckets.ts';
 
@@ -15,7 +15,7 @@ export interface Bearer {
   readonly frozen: boolean;
 }
 
-export interface Identified {
+export interface BearerIdentity {
   /** null: no such token, or it has expired. */
   readonly bearer: Bearer | null;
   /** null where there is no bearer. */
@@ -35,14 +35,14 @@ export async function identifyBearer(
   service: Service,
   token: string,
   { buckets, bucket }: { readonly buckets: Buckets; readonly bucket: BucketName },
-): Promise<Identified> {
+): Promise<BearerIdentity> {
   const now = service.clock.now();
   const { row, draw } = await readAndDraw(service, digest(token), buckets, bucket, now);
   if (!row) throw new Error('the database has no stamp');
   if (row.id === null || (row.expires_at !== null && row.expires_at <= now)) {
     return { bearer: null, draw: null, rulesVersion: row.rules_version };
   }
-  await touch(service, row.id, row.last_used_at, now);
+  await touchIfStale(service, row.id, row.last_used_at, now);
   const bearer = {
     tokenId: row.id,
     customerId: row.customer_id,
@@ -66,7 +66,7 @@ async function readAndDraw(
     return { row, draw: known ? memory.draw(`${row.id} ${bucket}`, rule, Date.now()) : null };
   }
   const cost = costMs(rule);
-  const row = await drawBearer(service.reads, {
+  const row = await findBearerAndConsume(service.reads, {
     ...{ digest: tokenDigest, now, bucket, costMs: cost, capacity: rule.capacity },
   });
   if (!row) return { row, draw: null };
@@ -77,7 +77,7 @@ async function readAndDraw(
 }
 
 /** SPEC: at most once a minute. */
-async function touch(service: Service, id: string, lastUsedAt: Date | null, now: Date): Promise<void> {
+async function touchIfStale(service: Service, id: string, lastUsedAt: Date | null, now: Date): Promise<void> {
   const before = new Date(now.getTime() - LIMITS.tokenLastUsedRefreshS * SECOND_MS);
   if (lastUsedAt === null || lastUsedAt <= before) await touchToken(service.db, id, now, before);
 }

@@ -1,17 +1,17 @@
-import { showId } from '../../kernel/ids.ts';
-import { rfc3339 } from '../../kernel/time.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
 import type { ApiToken } from '../../spec/schemas/api-token.ts';
 import type { TokenRow } from '../../store/tokens.ts';
 
 /** A token as the REST contract shows it, without its plaintext. */
 export function tokenObject(row: TokenRow): ApiToken {
   return {
-    id: showId('token', row.id),
+    id: formatId('token', row.id),
     object: 'api_token',
     name: row.name,
     scope: row.scope,
-    last_used_at: row.last_used_at && rfc3339(row.last_used_at),
-    expires_at: row.expires_at && rfc3339(row.expires_at),
-    created_at: rfc3339(row.created_at),
+    last_used_at: row.last_used_at && formatRfc3339(row.last_used_at),
+    expires_at: row.expires_at && formatRfc3339(row.expires_at),
+    created_at: formatRfc3339(row.created_at),
   };
 }

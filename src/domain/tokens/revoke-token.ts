@@ -1,5 +1,5 @@
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import { deleteToken } from '../../store/tokens.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit, recordEvent } from '../record.ts';
@@ -7,7 +7,7 @@ import { tokenObject } from './object.ts';
 
 /** Ends a token at once, by its shown id. One that is unknown, malformed or another customer's is `not_found`. */
 export async function revokeToken(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
-  const id = readId('token', shownId) ?? notFound('token');
+  const id = parseId('token', shownId) ?? notFound('token');
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const row = (await deleteToken(tx, actor.customerId, id)) ?? notFound('token');

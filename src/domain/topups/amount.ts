@@ -1,6 +1,6 @@
 /** The amount of a top-up, and the bonus that an amount earns. */
 import { fail } from '../../kernel/fail.ts';
-import { centsNumber } from '../../kernel/money.ts';
+import { centsToUsd } from '../../kernel/money.ts';
 import { BONUS_TIERS_USD, LIMITS } from '../../spec/limits.ts';
 
 /** Longer than any sum of money, short enough to compute with. */
@@ -16,14 +16,14 @@ export function parseTopupAmount(text: string): bigint {
   const [, sign, whole = '', decimals = ''] = match;
   const fraction = decimals.replace(/0+$/, '');
   const cents = BigInt(whole + fraction.slice(0, 2).padEnd(2, '0'));
-  const finer = fraction.length > 2;
+  const hasFractionalCents = fraction.length > 2;
   if (sign === '-' || cents < LIMITS.topupMinCents) {
-    fail('amount_too_low', { min: centsNumber(LIMITS.topupMinCents) });
+    fail('amount_too_low', { min: centsToUsd(LIMITS.topupMinCents) });
   }
-  if (cents > LIMITS.topupMaxCents || (cents === LIMITS.topupMaxCents && finer)) {
-    fail('amount_too_high', { max: centsNumber(LIMITS.topupMaxCents) });
+  if (cents > LIMITS.topupMaxCents || (cents === LIMITS.topupMaxCents && hasFractionalCents)) {
+    fail('amount_too_high', { max: centsToUsd(LIMITS.topupMaxCents) });
   }
-  return finer ? fail('bad_amount') : cents;
+  return hasFractionalCents ? fail('bad_amount') : cents;
 }
 
 /** The bonus for what an invoice credited in all: flat, the highest tier reached. */

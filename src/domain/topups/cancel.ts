@@ -1,7 +1,7 @@
 import { fail, notFound } from '../../kernel/fail.ts';
-import { showId } from '../../kernel/ids.ts';
+import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { move, TOPUP_TRANSITIONS } from '../../spec/states.ts';
+import { findTransition, TOPUP_TRANSITIONS } from '../../spec/states.ts';
 import { findCustomer } from '../../store/customers.ts';
 import { lockTopupByRef, type TopupRow, updateTopup } from '../../store/topups.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -15,18 +15,18 @@ export async function cancelTopup(
   service: Service,
   actor: CustomerActor,
   orderRef: string,
-  options: { readonly within?: (tx: Sql) => Promise<void> } = {},
+  options: { readonly beforeCommit?: (tx: Sql) => Promise<void> } = {},
 ): Promise<TopupRow> {
   return await service.db.transaction(async (tx) => {
     const topup = (await lockTopupByRef(tx, actor.customerId, orderRef)) ?? notFound('topup');
     if ((await findCustomer(tx, actor.customerId))?.frozen_at) fail('account_frozen');
     if (topup.status !== 'pending') fail('not_cancellable');
     const now = service.clock.now();
-    const { to } = move(TOPUP_TRANSITIONS, 'pending', 'cancel');
+    const { to } = findTransition(TOPUP_TRANSITIONS, 'pending', 'cancel');
     const cancelled = { ...topup, status: to, cancelled_at: now };
     await updateTopup(tx, cancelled);
-    await recordAudit(tx, { actor, action: 'topup.cancel', resource: showId('topup', topup.id) }, now);
-    await options.within?.(tx);
+    await recordAudit(tx, { actor, action: 'topup.cancel', resource: formatId('topup', topup.id) }, now);
+    await options.beforeCommit?.(tx);
     return cancelled;
   });
 }

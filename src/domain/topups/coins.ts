@@ -1,10 +1,10 @@
 /** How each coin stands, as far as payers need to know. */
 import { COIN_CODES, type CoinCode } from '../../spec/coins.ts';
-import { listUnread } from '../../store/status.ts';
+import { listFailingChains } from '../../store/status.ts';
 import type { Service } from '../context.ts';
 
 /** A network that could not be read so often in a row is said to be late: a single failure passes within seconds. */
-const FAILED_OFTEN = 10;
+const FAILURES_WARNING = 10;
 
 export interface CoinState {
   readonly coin: CoinCode;
@@ -15,6 +15,6 @@ export interface CoinState {
 }
 
 export async function readCoins(service: Pick<Service, 'db' | 'chains'>): Promise<CoinState[]> {
-  const late = new Set((await listUnread(service.db, FAILED_OFTEN)).map(({ code }) => code));
+  const late = new Set((await listFailingChains(service.db, FAILURES_WARNING)).map(({ code }) => code));
   return COIN_CODES.map((coin) => ({ coin, taken: service.chains.has(coin), late: late.has(coin) }));
 }

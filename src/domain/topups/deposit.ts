@@ -7,12 +7,15 @@ import type { TopupRow } from '../../store/topups.ts';
 import { isLate, isUnpriced } from './pricing.ts';
 import { isPresent } from './status.ts';
 
-type Seen = Pick<DepositRow, 'state' | 'confirmations' | 'height' | 'block_hash' | 'included_at' | 'agreed'>;
+type ObservedFields = Pick<
+  DepositRow,
+  'state' | 'confirmations' | 'height' | 'block_hash' | 'included_at' | 'agreed'
+>;
 
 /** What tells whether anything changed. */
-const SEEN = ['state', 'block_hash', 'height', 'agreed', 'confirmations'] as const;
+const OBSERVED_FIELDS = ['state', 'block_hash', 'height', 'agreed', 'confirmations'] as const;
 
-export function inBlock(state: DepositRow['state']): boolean {
+export function isInBlock(state: DepositRow['state']): boolean {
   return state === 'included' || state === 'final';
 }
 
@@ -21,22 +24,26 @@ export function inBlock(state: DepositRow['state']): boolean {
  * what counts where a chain tells no time of its block: up to when it was read before, so that what came while nobody could
  * look is not late.
  */
-export function isNews(known: DepositRow | undefined, observation: Observation, foundAt: Date): boolean {
+export function hasNewInformation(
+  known: DepositRow | undefined,
+  observation: Observation,
+  foundAt: Date,
+): boolean {
   // What was never seen and is gone, or pays nothing, need not be remembered.
   if (!known) return observation.amountUnits > 0n && isPresent(observation);
   // A node that may only have forgotten it takes nothing back.
   const isForgotten = observation.state === 'removed' && !observation.agreed;
-  if (isForgotten && inBlock(known.state)) return false;
-  const seen = whatIsSeen(known, observation, foundAt);
-  const isAsKnown = (of: (typeof SEEN)[number]) => seen[of] === known[of];
-  return !SEEN.every((of) => isAsKnown(of) || (of === 'confirmations' && seen.state === 'final'));
+  if (isForgotten && isInBlock(known.state)) return false;
+  const seen = observedFields(known, observation, foundAt);
+  const isAsKnown = (of: (typeof OBSERVED_FIELDS)[number]) => seen[of] === known[of];
+  return !OBSERVED_FIELDS.every((of) => isAsKnown(of) || (of === 'confirmations' && seen.state === 'final'));
 }
 
 /**
  * The row after the observation; `known` itself where that tells nothing new. `quote` is the rate of now, needed only by what is
  * included late; without one it waits for its rate, and is not final until it has it.
  */
-export function observedDeposit(
+export function mergeObservation(
   known: DepositRow | undefined,
   observation: Observation,
   to: {
@@ -47,30 +54,34 @@ export function observedDeposit(
   },
 ): DepositRow {
   const row = known ?? newDeposit(to.topup.coin, to.topup.id, observation, to.now);
-  const seen = { ...row, ...whatIsSeen(known, observation, to.foundAt) };
+  const seen = { ...row, ...observedFields(known, observation, to.foundAt) };
   if (!isUnpriced(to.topup, seen)) return seen;
-  if (to.quote !== null) return pricedDeposit(seen, to.quote);
+  if (to.quote !== null) return withRate(seen, to.quote);
   const waiting: DepositRow = { ...seen, state: 'included' };
-  return known && SEEN.every((of) => waiting[of] === known[of]) ? known : waiting;
+  return known && OBSERVED_FIELDS.every((of) => waiting[of] === known[of]) ? known : waiting;
 }
 
 /** As if it were in no block yet, whatever the observation says: nothing is credited for it. */
-export function waitingDeposit(
+export function pendingDeposit(
   known: DepositRow | undefined,
   observation: Observation,
   to: { readonly topup: TopupRow; readonly now: Date },
 ): DepositRow {
   const row = known ?? newDeposit(to.topup.coin, to.topup.id, observation, to.now);
-  return { ...row, ...whatIsSeen(undefined, { ...observation, state: 'mempool' }, to.now) };
+  return { ...row, ...observedFields(undefined, { ...observation, state: 'mempool' }, to.now) };
 }
 
-export function pricedDeposit(deposit: DepositRow, { usd, quotes }: Rate): DepositRow {
+export function withRate(deposit: DepositRow, { usd, quotes }: Rate): DepositRow {
   return { ...deposit, rate_at_inclusion: usd, quotes_at_inclusion: quotes };
 }
 
-function whatIsSeen(known: DepositRow | undefined, observation: Observation, foundAt: Date): Seen {
+function observedFields(
+  known: DepositRow | undefined,
+  observation: Observation,
+  foundAt: Date,
+): ObservedFields {
   const { state, confirmations, agreed } = observation;
-  if (!inBlock(state)) {
+  if (!isInBlock(state)) {
     return { state, confirmations: 0, height: null, block_hash: null, included_at: null, agreed: true };
   }
   const { height, blockHash } = observation;
@@ -111,12 +122,12 @@ export function needsQuote(
   observation: Observation,
   foundAt: Date,
 ): boolean {
-  if (known?.rate_at_inclusion || !inBlock(observation.state)) return false;
-  return isLate(topup, whatIsSeen(known, observation, foundAt).included_at);
+  if (known?.rate_at_inclusion || !isInBlock(observation.state)) return false;
+  return isLate(topup, observedFields(known, observation, foundAt).included_at);
 }
 
-export function isConfirmed(deposit: Seen, required: number): boolean {
-  return inBlock(deposit.state) && deposit.agreed && deposit.confirmations >= required;
+export function isConfirmed(deposit: ObservedFields, required: number): boolean {
+  return isInBlock(deposit.state) && deposit.agreed && deposit.confirmations >= required;
 }
 
 /** As its payer sees them: what a second node lacks has none as long as it is waited for. */
@@ -131,8 +142,8 @@ export function shownConfirmations(
  * confirmations by now because more arrived; in another block it must be confirmed anew. A second node is not asked about
  * either: while it is behind or silent nothing is taken back.
  */
-export function stands(deposit: DepositRow, before: DepositRow | undefined, required: number): boolean {
-  if (!inBlock(deposit.state) || deposit.confirmations < 1) return false;
+export function creditStands(deposit: DepositRow, before: DepositRow | undefined, required: number): boolean {
+  if (!isInBlock(deposit.state) || deposit.confirmations < 1) return false;
   const sameBlock = !before || before.block_hash === deposit.block_hash;
   return sameBlock || deposit.confirmations >= required;
 }

@@ -1,12 +1,12 @@
 import { isUnavailable } from '../../store/db.ts';
-import { depositsOf } from '../../store/deposits.ts';
+import { listDeposits } from '../../store/deposits.ts';
 import { findExpiredTopups, lockTopup } from '../../store/topups.ts';
 import type { Service } from '../context.ts';
 import { systemActor } from '../record.ts';
-import { isOn } from '../switches/switch.ts';
+import { isSwitchOn } from '../switches/switch.ts';
 import { settle } from './settle.ts';
 
-export interface Expired {
+export interface ExpireResult {
   /** How many invoices ended. */
   readonly ended: number;
   /** Invoices that could not be settled: each was logged and is still pending. */
@@ -20,7 +20,7 @@ export interface Expired {
 export async function expireTopups(
   service: Service,
   due: { readonly limit: number; readonly except: readonly string[] },
-): Promise<Expired> {
+): Promise<ExpireResult> {
   const ids = await findExpiredTopups(service.db, { ...due, now: service.clock.now() });
   const failed: string[] = [];
   let ended = 0;
@@ -43,8 +43,8 @@ async function expireTopup(service: Service, id: string): Promise<boolean> {
     const topup = await lockTopup(tx, id);
     if (topup?.status !== 'pending') return false;
     const now = service.clock.now();
-    const deposits = await depositsOf(tx, id);
-    const mayCredit = await isOn(tx, 'topup-credit');
+    const deposits = await listDeposits(tx, id);
+    const mayCredit = await isSwitchOn(tx, 'topup-credit');
     await settle(tx, {
       topup,
       deposits,

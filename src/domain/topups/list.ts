@@ -1,6 +1,6 @@
 /** Top-ups as the REST surface reads them: one by its shown id, or a page of all. */
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
 import { findPaidTopup, pageTopups } from '../../store/topups.ts';
@@ -9,7 +9,7 @@ import { topupObject } from './object.ts';
 
 /** Unknown, malformed and another customer's are alike `not_found`. */
 export async function getTopup(service: Service, actor: CustomerActor, shownId: string): Promise<Topup> {
-  const id = readId('topup', shownId) ?? notFound('topup');
+  const id = parseId('topup', shownId) ?? notFound('topup');
   const { row, txids } = (await findPaidTopup(service.reads, actor.customerId, id)) ?? notFound('topup');
   return topupObject(row, txids);
 }

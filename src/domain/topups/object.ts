@@ -1,8 +1,8 @@
 /** A top-up as each surface shows it. */
-import { showId } from '../../kernel/ids.ts';
-import { centsNumber, formatUnits } from '../../kernel/money.ts';
-import { rfc3339, sessionTime } from '../../kernel/time.ts';
-import { coin as coinOf } from '../../spec/coins.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { centsToUsd, formatUnits } from '../../kernel/money.ts';
+import { formatRfc3339, formatSessionTime } from '../../kernel/time.ts';
+import { getCoin as coinOf } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
 import { type SessionTopupStatus, sessionTopupStatus } from '../../spec/states.ts';
@@ -11,24 +11,24 @@ import type { TopupRow } from '../../store/topups.ts';
 /** The REST contract's form. `txids` are the transactions on chain or on their way, oldest first; the first so many are told. */
 export function topupObject(row: TopupRow, txids: readonly string[]): Topup {
   return {
-    id: showId('topup', row.id),
+    id: formatId('topup', row.id),
     object: 'topup',
     status: row.status,
     coin: row.coin,
     network: coinOf(row.coin).network,
-    amount_usd: centsNumber(row.amount_cents),
-    bonus_usd: centsNumber(row.credited_cents > 0n ? row.bonus_paid_cents : row.bonus_cents),
+    amount_usd: centsToUsd(row.amount_cents),
+    bonus_usd: centsToUsd(row.credited_cents > 0n ? row.bonus_paid_cents : row.bonus_cents),
     deposit_address: row.deposit_address,
     deposit_amount: depositAmount(row),
     payment_uri: row.deposit_uri,
     rate_usd: row.rate_usd,
-    expires_at: rfc3339(row.expires_at),
+    expires_at: formatRfc3339(row.expires_at),
     confirmations: row.confirmations,
     required_confirmations: row.required_confirmations,
     txids: [...new Set(txids)].slice(0, LIMITS.topupTxidsMax),
-    credited_usd: centsNumber(row.credited_cents),
+    credited_usd: centsToUsd(row.credited_cents),
     credit_held: row.credit_held,
-    created_at: rfc3339(row.created_at),
+    created_at: formatRfc3339(row.created_at),
   };
 }
 
@@ -45,11 +45,11 @@ export function topupView(row: TopupRow): TopupView {
     status: sessionTopupStatus({
       status: row.status,
       cancelled: row.cancelled_at !== null,
-      held: row.credit_held,
+      withheld: row.credit_held,
     }),
     deposit_address: row.deposit_address,
     deposit_amount: depositAmount(row),
-    expires_at: sessionTime(row.expires_at),
+    expires_at: formatSessionTime(row.expires_at),
   };
 }
 

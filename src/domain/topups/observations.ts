@@ -2,28 +2,28 @@
 
 import type { Observation } from '../../ports/chain.ts';
 import type { Rate } from '../../ports/rates.ts';
-import { type CoinCode, confirmationsMost } from '../../spec/coins.ts';
+import { type CoinCode, maxConfirmations } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { isUnavailable } from '../../store/db.ts';
-import { type DepositRow, findDeposits, findUnpriced, saveDeposits } from '../../store/deposits.ts';
+import { type DepositRow, findDeposits, findUnpricedTopups, saveDeposits } from '../../store/deposits.ts';
 import { matchTopups, type TopupRow } from '../../store/topups.ts';
 import type { Service } from '../context.ts';
-import { changeDeposits, LeaseLost, lockRead, type Reading } from './change.ts';
-import { isNews, needsQuote, observedDeposit, pricedDeposit, waitingDeposit } from './deposit.ts';
+import { changeDeposits, LeaseLost, lockLeasedTopup, type ReadLease } from './change-deposits.ts';
+import { hasNewInformation, mergeObservation, needsQuote, pendingDeposit, withRate } from './deposit.ts';
 import { isUnpriced } from './pricing.ts';
 import { isPresent } from './status.ts';
 
 /** What became of it. */
-export interface Applied {
+export interface ApplyResult {
   /** How many invoices changed. */
   readonly changed: number;
   /** Why some could not be settled. */
   readonly failures: readonly unknown[];
   /** Whether all of their payments are asked for again, though the chain is read on from here. */
-  readonly inSight: boolean;
+  readonly allTracked: boolean;
 }
 
-interface News {
+interface TopupUpdate {
   readonly topup: TopupRow;
   readonly observations: Observation[];
   /** One of them is priced by the rate of now. */
@@ -38,48 +38,48 @@ export async function applyObservations(
   service: Service,
   coin: CoinCode,
   observations: readonly Observation[],
-  reading: Reading | null = null,
-): Promise<Applied> {
-  const news = await findNews(service, coin, observations, reading);
-  return await each(service, news, {
+  reading: ReadLease | null = null,
+): Promise<ApplyResult> {
+  const news = await findUpdates(service, coin, observations, reading);
+  return await applyEach(service, news, {
     name: ({ topup }) => topup.id,
-    change: (one) => applyNews(service, one, reading),
-    keep: (one) => keepInSight(service, one, reading),
+    change: (one) => applyUpdate(service, one, reading),
+    keep: (one) => keepTracked(service, one, reading),
   });
 }
 
 /** Invoices that are priced in one look: those that wait longest. */
-const PRICED_AT_ONCE = 100;
+const PRICING_BATCH = 100;
 
 /** Gives late payments that found no rate the one of now, once there is one. The chain need not be asked for it. */
-export async function priceLate(
+export async function priceLatePayments(
   service: Service,
   coin: CoinCode,
-  reading: Reading | null = null,
-): Promise<Applied> {
+  reading: ReadLease | null = null,
+): Promise<ApplyResult> {
   const graceHours = LIMITS.rateLockGraceHours;
-  const ids = await findUnpriced(service.db, coin, { graceHours, limit: PRICED_AT_ONCE });
-  const quote = ids.length === 0 ? null : await rateOfNow(service, coin);
-  if (quote === null) return { changed: 0, failures: [], inSight: true };
-  return await each(service, ids, {
+  const ids = await findUnpricedTopups(service.db, coin, { graceHours, limit: PRICING_BATCH });
+  const quote = ids.length === 0 ? null : await currentRate(service, coin);
+  if (quote === null) return { changed: 0, failures: [], allTracked: true };
+  return await applyEach(service, ids, {
     name: (id) => id,
     change: (id) =>
       changeDeposits(service, { coin, id }, reading, (topup, before) =>
-        before.map((deposit) => (isUnpriced(topup, deposit) ? pricedDeposit(deposit, quote) : deposit)),
+        before.map((deposit) => (isUnpriced(topup, deposit) ? withRate(deposit, quote) : deposit)),
       ),
     // They still have no rate.
     keep: async () => true,
   });
 }
 
-async function each<T>(
+async function applyEach<T>(
   service: Service,
   items: Iterable<T>,
   todo: { name(item: T): string; change(item: T): Promise<boolean>; keep(item: T): Promise<boolean> },
-): Promise<Applied> {
+): Promise<ApplyResult> {
   const failures: unknown[] = [];
   let changed = 0;
-  let inSight = true;
+  let allTracked = true;
   for (const item of items) {
     try {
       if (await todo.change(item)) changed += 1;
@@ -88,29 +88,29 @@ async function each<T>(
       failures.push(error);
       // Without a database none of them can be settled now, nor noted.
       if (isUnavailable(error)) {
-        inSight = false;
+        allTracked = false;
         break;
       }
       service.log.error({ err: error, topup: todo.name(item) }, 'a top-up could not be settled');
-      inSight = (await todo.keep(item)) && inSight;
+      allTracked = (await todo.keep(item)) && allTracked;
     }
   }
   if (changed > 0) service.wake();
-  return { changed, failures, inSight };
+  return { changed, failures, allTracked };
 }
 
 /** What is new, by invoice. Known outputs are matched by key, new ones by address; the rest is not ours. */
-async function findNews(
+async function findUpdates(
   service: Service,
   coin: CoinCode,
   observations: readonly Observation[],
-  reading: Reading | null,
-): Promise<Iterable<News>> {
+  reading: ReadLease | null,
+): Promise<Iterable<TopupUpdate>> {
   const foundAt = reading?.readAt ?? service.clock.now();
-  const latest = new Map(observations.map((each) => [each.key, deepEnough(coin, each)]));
+  const latest = new Map(observations.map((each) => [each.key, demoteShallowFinal(coin, each)]));
   if (latest.size === 0) return [];
-  const known = byKey(await findDeposits(service.db, coin, [...latest.keys()]));
-  const fresh = [...latest.values()].filter((each) => isNews(known.get(each.key), each, foundAt));
+  const known = indexByKey(await findDeposits(service.db, coin, [...latest.keys()]));
+  const fresh = [...latest.values()].filter((each) => hasNewInformation(known.get(each.key), each, foundAt));
   if (fresh.length === 0) return [];
   const topups = await matchTopups(service.db, coin, {
     addresses: [...new Set(fresh.map((each) => each.address))],
@@ -118,15 +118,15 @@ async function findNews(
   });
   const byId = new Map(topups.map((topup) => [topup.id, topup]));
   const byAddress = new Map(topups.map((topup) => [topup.deposit_address, topup]));
-  const news = new Map<string, News>();
+  const news = new Map<string, TopupUpdate>();
   for (const observation of fresh) {
     const deposit = known.get(observation.key);
     const topup = deposit ? byId.get(deposit.topup_id) : byAddress.get(observation.address);
     if (!topup) continue;
-    const mine = news.get(topup.id) ?? { topup, observations: [], needsQuote: false };
-    mine.observations.push(observation);
-    mine.needsQuote ||= needsQuote(topup, deposit, observation, foundAt);
-    news.set(topup.id, mine);
+    const update = news.get(topup.id) ?? { topup, observations: [], needsQuote: false };
+    update.observations.push(observation);
+    update.needsQuote ||= needsQuote(topup, deposit, observation, foundAt);
+    news.set(topup.id, update);
   }
   return news.values();
 }
@@ -135,21 +135,21 @@ async function findNews(
  * What is final is never asked for again, and its confirmations are never looked at again: so it is taken for final only once they
  * are enough for any amount, or there are none and never will be, and only where a second node, if there is one, has it too.
  */
-function deepEnough(coin: CoinCode, observation: Observation): Observation {
+function demoteShallowFinal(coin: CoinCode, observation: Observation): Observation {
   const { agreed, confirmations } = observation;
-  const isDeep = agreed && (confirmations >= confirmationsMost(coin) || confirmations === 0);
+  const isDeep = agreed && (confirmations >= maxConfirmations(coin) || confirmations === 0);
   return observation.state === 'final' && !isDeep ? { ...observation, state: 'included' } : observation;
 }
 
-async function applyNews(service: Service, news: News, reading: Reading | null): Promise<boolean> {
-  const quote = news.needsQuote ? await rateOfNow(service, news.topup.coin) : null;
+async function applyUpdate(service: Service, news: TopupUpdate, reading: ReadLease | null): Promise<boolean> {
+  const quote = news.needsQuote ? await currentRate(service, news.topup.coin) : null;
   return await changeDeposits(service, news.topup, reading, (topup, before, now) => {
     const foundAt = reading?.readAt ?? now;
-    const after = byKey(before);
+    const after = indexByKey(before);
     for (const observation of news.observations) {
       const known = after.get(observation.key);
-      if (!isNews(known, observation, foundAt)) continue;
-      after.set(observation.key, observedDeposit(known, observation, { topup, now, foundAt, quote }));
+      if (!hasNewInformation(known, observation, foundAt)) continue;
+      after.set(observation.key, mergeObservation(known, observation, { topup, now, foundAt, quote }));
     }
     // Oldest first, as they will be read: what is seen at once is in the order of its keys.
     const deposits = [...after.values()];
@@ -159,7 +159,7 @@ async function applyNews(service: Service, news: News, reading: Reading | null):
 }
 
 /** Null: there is none now, and what needs one waits for it by itself; `status` tells the operator of it. */
-async function rateOfNow(service: Service, coin: CoinCode): Promise<Rate | null> {
+async function currentRate(service: Service, coin: CoinCode): Promise<Rate | null> {
   return await service.rates.usdPerCoin(coin).catch(() => null);
 }
 
@@ -167,20 +167,20 @@ async function rateOfNow(service: Service, coin: CoinCode): Promise<Rate | null>
  * An invoice that could not be settled need not stop its chain: what is in the table as unfinished is asked for again anyway, and
  * what is not there is noted as if it still waited for its block. Returns false where that is not enough.
  */
-async function keepInSight(service: Service, news: News, reading: Reading | null): Promise<boolean> {
+async function keepTracked(service: Service, news: TopupUpdate, reading: ReadLease | null): Promise<boolean> {
   const { coin } = news.topup;
   try {
     return await service.db.transaction(async (tx) => {
-      const topup = await lockRead(tx, news.topup, reading);
+      const topup = await lockLeasedTopup(tx, news.topup, reading);
       if (!topup) return false;
       const now = service.clock.now();
       const keys = news.observations.map((observation) => observation.key);
-      const known = byKey(await findDeposits(tx, coin, keys));
+      const known = indexByKey(await findDeposits(tx, coin, keys));
       const lost = news.observations.filter(({ key }) => !isUnfinished(known.get(key)));
       const noted = lost.filter((each) => isPresent(each) && known.get(each.key)?.state !== 'final');
       await saveDeposits(
         tx,
-        noted.map((each) => waitingDeposit(known.get(each.key), each, { topup, now })),
+        noted.map((each) => pendingDeposit(known.get(each.key), each, { topup, now })),
       );
       return noted.length === lost.length;
     });
@@ -195,6 +195,6 @@ function isUnfinished(deposit: DepositRow | undefined): boolean {
   return deposit?.state === 'mempool' || deposit?.state === 'included';
 }
 
-function byKey(deposits: readonly DepositRow[]): Map<string, DepositRow> {
+function indexByKey(deposits: readonly DepositRow[]): Map<string, DepositRow> {
   return new Map(deposits.map((deposit) => [deposit.key, deposit]));
 }

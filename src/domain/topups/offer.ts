@@ -1,6 +1,6 @@
 /** What a top-up would bring, before there is one. Nothing is kept: the rate counts from the moment an address is asked for. */
-import { centsNumber, coinDue, formatUnits } from '../../kernel/money.ts';
-import { COINS, type CoinCode, coin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
+import { centsToUsd, coinUnitsDue, formatUnits } from '../../kernel/money.ts';
+import { COINS, type CoinCode, getCoin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
 import { readBalance } from '../../store/ledger.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { bonusCents } from './amount.ts';
@@ -42,24 +42,28 @@ export async function offerTopup(
   const bonus = bonusCents(amountCents);
   const [balance, priced] = await Promise.all([
     readBalance(service.db, actor.customerId),
-    coin === null ? null : price(service, coin, amountCents),
+    coin === null ? null : priceInCoin(service, coin, amountCents),
   ]);
   return {
-    amount_usd: centsNumber(amountCents),
-    bonus_usd: centsNumber(bonus),
-    balance_after_usd: centsNumber(balance + amountCents + bonus),
+    amount_usd: centsToUsd(amountCents),
+    bonus_usd: centsToUsd(bonus),
+    balance_after_usd: centsToUsd(balance + amountCents + bonus),
     coin: priced,
     coin_unavailable: coin !== null && priced === null,
     kept_minutes: service.settings.rateLockMinutes,
   };
 }
 
-async function price(service: Service, coin: CoinCode, amountCents: bigint): Promise<TopupOffer['coin']> {
+async function priceInCoin(
+  service: Service,
+  coin: CoinCode,
+  amountCents: bigint,
+): Promise<TopupOffer['coin']> {
   if (!service.chains.has(coin)) return null;
   const { decimals } = coinOf(coin);
   try {
     const { usd: rateUsd } = await service.rates.usdPerCoin(coin);
-    const amount = formatUnits(coinDue(amountCents, rateUsd, decimals), decimals);
+    const amount = formatUnits(coinUnitsDue(amountCents, rateUsd, decimals), decimals);
     return { code: coin, amount, rate_usd: rateUsd, confirmations: confirmationsNeeded(coin, amountCents) };
   } catch (error) {
     service.log.warn({ err: error, coin }, 'no rate to show what a top-up would cost');

@@ -1,6 +1,6 @@
 import type { CreateTopup, Topup } from '../../spec/schemas/topup.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { parseTopupAmount } from './amount.ts';
 import { createTopup } from './create.ts';
 import { topupObject } from './object.ts';
@@ -13,14 +13,14 @@ export async function orderTopup(
   service: Service,
   actor: CustomerActor,
   order: CreateTopup,
-  within?: Within,
+  saveResponse?: SaveResponse,
 ): Promise<Topup> {
   const amountCents = parseTopupAmount(String(order.amount_usd));
   const row = await createTopup(
     service,
     actor,
     { coin: order.coin, amountCents },
-    { within: async (tx, made) => await within?.(tx, topupObject(made, [])) },
+    { beforeCommit: async (tx, created) => await saveResponse?.(tx, topupObject(created, [])) },
   );
   return topupObject(row, []);
 }

@@ -1,14 +1,14 @@
 /** An invoice as its payer sees it: what arrived for it, what that is worth, what is still missing. */
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
-import { centsNumber, coinDue, formatUnits } from '../../kernel/money.ts';
-import { HOUR_MS, rfc3339 } from '../../kernel/time.ts';
-import { coin as coinOf } from '../../spec/coins.ts';
+import { parseId } from '../../kernel/ids.ts';
+import { centsToUsd, coinUnitsDue, formatUnits } from '../../kernel/money.ts';
+import { formatRfc3339, HOUR_MS } from '../../kernel/time.ts';
+import { getCoin as coinOf } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
 import type { SessionTopupStatus } from '../../spec/states.ts';
-import { type DepositRow, depositsOf } from '../../store/deposits.ts';
+import { type DepositRow, listDeposits } from '../../store/deposits.ts';
 import { findPaidTopup, pageTopups, type TopupRow } from '../../store/topups.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { shownConfirmations } from './deposit.ts';
@@ -64,9 +64,9 @@ export async function getPayment(
   actor: CustomerActor,
   shownId: string,
 ): Promise<PaymentView> {
-  const id = readId('topup', shownId) ?? notFound('topup');
+  const id = parseId('topup', shownId) ?? notFound('topup');
   const { row } = (await findPaidTopup(service.db, actor.customerId, id)) ?? notFound('topup');
-  return await viewOf(service, row);
+  return await buildPaymentView(service, row);
 }
 
 /** By its order reference, as the session surface names it. */
@@ -75,7 +75,7 @@ export async function getPaymentByRef(
   actor: CustomerActor,
   orderRef: string,
 ): Promise<PaymentView> {
-  return await viewOf(service, await findTopup(service, actor.customerId, orderRef));
+  return await buildPaymentView(service, await findTopup(service, actor.customerId, orderRef));
 }
 
 /** A page of the customer's invoices with the word that billing tab and payment view have for each. */
@@ -92,9 +92,9 @@ export async function listInvoices(
   return { items, next };
 }
 
-async function viewOf(service: Service, row: TopupRow): Promise<PaymentView> {
+async function buildPaymentView(service: Service, row: TopupRow): Promise<PaymentView> {
   const now = service.clock.now();
-  const deposits = await depositsOf(service.db, row.id);
+  const deposits = await listDeposits(service.db, row.id);
   const arrived = deposits.filter(hasArrived);
   const txids = arrived.map((deposit) => deposit.txid);
   const units = arrived.reduce((sum, deposit) => sum + deposit.amount_units, 0n);
@@ -104,53 +104,53 @@ async function viewOf(service: Service, row: TopupRow): Promise<PaymentView> {
     topup: topupObject(row, txids),
     order_ref: row.order_ref,
     status: shownTopupStatus(row),
-    parts: deposits.slice(0, PARTS_MAX).map((deposit) => partOf(row, deposit)),
+    parts: deposits.slice(0, PARTS_MAX).map((deposit) => buildPaymentPart(row, deposit)),
     more_parts: Math.max(0, deposits.length - PARTS_MAX),
-    received: arrived.length === 0 ? null : coins(row, units),
-    received_usd: centsNumber(worth),
-    bonus_paid_usd: centsNumber(row.bonus_paid_cents),
-    missing: arrived.length === 0 ? null : missingOf(row, { arrived, units, worth }, now <= countsUntil),
-    over_usd: centsNumber(worth > row.amount_cents ? worth - row.amount_cents : 0n),
+    received: arrived.length === 0 ? null : formatCoins(row, units),
+    received_usd: centsToUsd(worth),
+    bonus_paid_usd: centsToUsd(row.bonus_paid_cents),
+    missing: arrived.length === 0 ? null : missingAmount(row, { arrived, units, worth }, now <= countsUntil),
+    over_usd: centsToUsd(worth > row.amount_cents ? worth - row.amount_cents : 0n),
     taken_back: deposits.some(
       (deposit) => deposit.credits > 0 && deposit.credited_cents === null && deposit.refunded_at === null,
     ),
-    counts_until: rfc3339(countsUntil),
+    counts_until: formatRfc3339(countsUntil),
     left_ms: Math.max(0, row.expires_at.getTime() - now.getTime()),
   };
 }
 
 /** The rest of what was asked. While all came in time it is what makes the asked amount whole, to the smallest unit. */
-function missingOf(
+function missingAmount(
   row: TopupRow,
   paid: { readonly arrived: readonly DepositRow[]; readonly units: bigint; readonly worth: bigint },
-  rateHolds: boolean,
+  isRateLocked: boolean,
 ): PaymentView['missing'] {
   const cents = row.amount_cents - paid.worth;
   if (cents <= 0n) return null;
   const inTime = paid.arrived.every((deposit) => !isLate(row, deposit.included_at));
   const units = inTime
     ? row.deposit_units - paid.units
-    : coinDue(cents, row.rate_usd, coinOf(row.coin).decimals);
-  return { usd: centsNumber(cents), amount: rateHolds ? coins(row, units) : null };
+    : coinUnitsDue(cents, row.rate_usd, coinOf(row.coin).decimals);
+  return { usd: centsToUsd(cents), amount: isRateLocked ? formatCoins(row, units) : null };
 }
 
-function partOf(row: TopupRow, deposit: DepositRow): PaymentPart {
+function buildPaymentPart(row: TopupRow, deposit: DepositRow): PaymentPart {
   const late = isLate(row, deposit.included_at);
   const { credited_cents: cents } = deposit;
   return {
     txid: deposit.txid,
-    amount: coins(row, deposit.amount_units),
-    state: stateOf(deposit),
+    amount: formatCoins(row, deposit.amount_units),
+    state: paymentState(deposit),
     confirmations: shownConfirmations(deposit),
     late,
     rate_usd:
       cents === null && isUnpriced(row, deposit) ? null : (late && deposit.rate_at_inclusion) || row.rate_usd,
-    credited_usd: cents === null ? null : centsNumber(cents),
-    first_seen_at: rfc3339(deposit.first_seen_at),
+    credited_usd: cents === null ? null : centsToUsd(cents),
+    first_seen_at: formatRfc3339(deposit.first_seen_at),
   };
 }
 
-function stateOf(deposit: DepositRow): PaymentPart['state'] {
+function paymentState(deposit: DepositRow): PaymentPart['state'] {
   if (deposit.refunded_at !== null) return 'refunded';
   if (!hasArrived(deposit)) return 'gone';
   if (deposit.credited_cents !== null) return 'credited';
@@ -158,6 +158,6 @@ function stateOf(deposit: DepositRow): PaymentPart['state'] {
   return deposit.state === 'mempool' ? 'seen' : 'confirming';
 }
 
-function coins(row: TopupRow, units: bigint): string {
+function formatCoins(row: TopupRow, units: bigint): string {
   return formatUnits(units, coinOf(row.coin).decimals);
 }

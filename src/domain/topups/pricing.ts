@@ -3,9 +3,9 @@
  * invoice's end, judged by the block's time, so that an outage of ours costs the payer nothing; later, the rate
  * that was quoted when the payment was found in its block.
  */
-import { coinWorth } from '../../kernel/money.ts';
+import { coinValueCents } from '../../kernel/money.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
-import { coin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
+import { getCoin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { DepositRow } from '../../store/deposits.ts';
 import type { TopupRow } from '../../store/topups.ts';
@@ -28,7 +28,7 @@ export function isUnpriced(
 }
 
 /** Payments that are added one after the other: what they are worth is known at each, however many there are. */
-export class Worth {
+export class RunningWorth {
   readonly #invoice: Invoice;
   readonly #decimals: number;
   #inTimeUnits = 0n;
@@ -42,7 +42,7 @@ export class Worth {
   add(payment: Payment): void {
     const { amount_units: units, rate_at_inclusion: lateRate } = payment;
     const late = isLate(this.#invoice, payment.included_at);
-    if (late && lateRate !== null) this.#lateCents += coinWorth(units, lateRate, this.#decimals);
+    if (late && lateRate !== null) this.#lateCents += coinValueCents(units, lateRate, this.#decimals);
     else this.#inTimeUnits += units;
   }
 
@@ -51,8 +51,8 @@ export class Worth {
   }
 
   /** With one more, which is not added. */
-  with(payment: Payment): bigint {
-    const more = new Worth(this.#invoice);
+  withPayment(payment: Payment): bigint {
+    const more = new RunningWorth(this.#invoice);
     more.#inTimeUnits = this.#inTimeUnits;
     more.#lateCents = this.#lateCents;
     more.add(payment);
@@ -66,7 +66,7 @@ export class Worth {
  * confirmations are asked for, and leaves a credit that stands until the rate of its new block is known.
  */
 export function worthCents(invoice: Invoice, payments: readonly Payment[]): bigint {
-  const worth = new Worth(invoice);
+  const worth = new RunningWorth(invoice);
   for (const payment of payments) worth.add(payment);
   return worth.cents;
 }
@@ -74,7 +74,7 @@ export function worthCents(invoice: Invoice, payments: readonly Payment[]): bigi
 function inTimeCents(invoice: Invoice, units: bigint, decimals: number): bigint {
   const asked = invoice.deposit_units;
   const isAsked = units <= asked && units * 1_000n >= asked * (1_000n - LIMITS.topupTolerancePerMille);
-  return isAsked ? invoice.amount_cents : coinWorth(units, invoice.rate_usd, decimals);
+  return isAsked ? invoice.amount_cents : coinValueCents(units, invoice.rate_usd, decimals);
 }
 
 /** Confirmations that each payment needs, given all that has arrived. */

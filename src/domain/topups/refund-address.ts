@@ -2,16 +2,16 @@
  * Whether coins could go there at all: how addresses of each network look, those of test networks included. It keeps an address
  * of another network, or half of one, out of the books; the checksum is proven by the wallet that sends.
  */
-import { Refusal } from '../../kernel/refusal.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { type CoinCode, coin as coinOf } from '../../spec/coins.ts';
+import { type CoinCode, getCoin as coinOf } from '../../spec/coins.ts';
 import { isDepositAddress } from '../../store/refunds.ts';
 
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
 const BECH32 = '(?:[02-9ac-hj-np-z]{14,}|[02-9AC-HJ-NP-Z]{14,})';
 const EVM = /^0x[0-9a-fA-F]{40}$/;
 const TRON = new RegExp(`^T${BASE58}{33}$`);
-const LOOKS: Readonly<Record<CoinCode, RegExp>> = {
+const ADDRESS_PATTERNS: Readonly<Record<CoinCode, RegExp>> = {
   BTC: new RegExp(`^(?:(?:bc|BC|tb|TB|bcrt|BCRT)1${BECH32}|[123mn]${BASE58}{25,34})$`),
   LTC: new RegExp(`^(?:(?:ltc|LTC|tltc|rltc|ltcmweb|tmweb)1${BECH32}|[3LMQ2mn]${BASE58}{25,34})$`),
   XMR: new RegExp(`^${BASE58}{95}(?:${BASE58}{11})?$`),
@@ -21,15 +21,15 @@ const LOOKS: Readonly<Record<CoinCode, RegExp>> = {
   USDTTRC: TRON,
   SOL: new RegExp(`^${BASE58}{32,44}$`),
 };
-const MOST_CHARS = 200;
+const ADDRESS_MAX_CHARS = 200;
 
 /** Throws a Refusal that does not repeat it. */
 export async function requireRefundAddress(tx: Sql, coin: CoinCode, address: string): Promise<string> {
-  if (address.length > MOST_CHARS || !LOOKS[coin].test(address)) {
-    throw new Refusal(`--to is no address of ${coin} on ${coinOf(coin).network}`);
+  if (address.length > ADDRESS_MAX_CHARS || !ADDRESS_PATTERNS[coin].test(address)) {
+    throw new OperatorError(`--to is no address of ${coin} on ${coinOf(coin).network}`);
   }
   if (await isDepositAddress(tx, address)) {
-    throw new Refusal(
+    throw new OperatorError(
       '--to is an address that this service gave out to be paid: coins are sent to one that the customer names',
     );
   }

@@ -3,19 +3,19 @@
  * transaction did it, at once or in two steps: approved first, completed when it was sent. What is noted is never changed.
  */
 import { fail } from '../../kernel/fail.ts';
-import { showId } from '../../kernel/ids.ts';
-import { readName } from '../../kernel/printable.ts';
-import { Refusal } from '../../kernel/refusal.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { parseDisplayName } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { depositsOf } from '../../store/deposits.ts';
-import { type RefundRow, refundsOf, saveRefund } from '../../store/refunds.ts';
+import { listDeposits } from '../../store/deposits.ts';
+import { listRefunds, type RefundRow, saveRefund } from '../../store/refunds.ts';
 import { lockTopup, type TopupRow } from '../../store/topups.ts';
 import type { Actor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { requireLine } from '../rules/line.ts';
-import { inBlock } from './deposit.ts';
-import { type Resolved, resolveHeld } from './held.ts';
+import { isInBlock } from './deposit.ts';
 import { requireRefundAddress } from './refund-address.ts';
+import { type ResolvedTopup, resolveWithheld } from './withheld.ts';
 
 export interface RefundOrder {
   /** Where the customer wants the coins. */
@@ -27,8 +27,8 @@ export interface RefundOrder {
   readonly note?: string | undefined;
 }
 
-export type Refunded = Resolved & { readonly refund: Noted };
-type Noted = Pick<RefundRow, 'address' | 'txid'>;
+export type RefundedTopup = ResolvedTopup & { readonly refund: RecordedRefund };
+type RecordedRefund = Pick<RefundRow, 'address' | 'txid'>;
 
 const TXID = /^[0-9A-Za-z]{16,128}$/;
 
@@ -42,45 +42,52 @@ export async function refundTopup(
   actor: Actor,
   topupId: string,
   order: RefundOrder,
-): Promise<Refunded> {
+): Promise<RefundedTopup> {
   const refunded = await service.db.transaction(async (tx) => {
     const topup = (await lockTopup(tx, topupId)) ?? fail('not_found');
-    const unsent = (await refundsOf(tx, topupId)).find(
+    const unsent = (await listRefunds(tx, topupId)).find(
       ({ address, txid }) => address !== null && txid === null,
     );
     const by = { actor, topup };
     return unsent
-      ? await complete(tx, service, by, { unsent, order })
-      : await approve(tx, service, by, order);
+      ? await completeRefund(tx, service, by, { unsent, order })
+      : await approveRefund(tx, service, by, order);
   });
   service.wake();
   return refunded;
 }
 
-interface By {
+interface RefundContext {
   readonly actor: Actor;
   readonly topup: TopupRow;
 }
 
-async function approve(tx: Sql, service: Service, by: By, order: RefundOrder): Promise<Refunded> {
+async function approveRefund(
+  tx: Sql,
+  service: Service,
+  by: RefundContext,
+  order: RefundOrder,
+): Promise<RefundedTopup> {
   const { topup } = by;
   const now = service.clock.now();
-  const held = (await depositsOf(tx, topup.id)).filter((deposit) => deposit.held && inBlock(deposit.state));
-  if (held.some(({ agreed }) => !agreed)) {
-    throw new Refusal(
+  const withheld = (await listDeposits(tx, topup.id)).filter(
+    (deposit) => deposit.held && isInBlock(deposit.state),
+  );
+  if (withheld.some(({ agreed }) => !agreed)) {
+    throw new OperatorError(
       'the second node does not have what is held: nothing is sent back until both nodes have it',
     );
   }
-  const resolved = await resolveHeld(tx, service, by, {
+  const resolved = await resolveWithheld(tx, service, by, {
     // What is not on the chain any more must not be paid back.
-    meant: (deposit) => deposit.held && inBlock(deposit.state),
+    selects: (deposit) => deposit.held && isInBlock(deposit.state),
     apply: (deposit) => ({ ...deposit, held: false, refunded_at: now }),
     audit: 'topup.refund',
     now,
   });
   const { to, approvedBy } = order;
-  if (to === undefined) throw new Refusal('--to is missing: the address that the customer named');
-  if (approvedBy === undefined) throw new Refusal('--approved-by is missing: who allowed it');
+  if (to === undefined) throw new OperatorError('--to is missing: the address that the customer named');
+  if (approvedBy === undefined) throw new OperatorError('--approved-by is missing: who allowed it');
   const refund = {
     keys: resolved.resolvedKeys,
     address: await requireRefundAddress(tx, topup.coin, to.trim()),
@@ -92,22 +99,22 @@ async function approve(tx: Sql, service: Service, by: By, order: RefundOrder): P
   return { ...resolved, refund };
 }
 
-async function complete(
+async function completeRefund(
   tx: Sql,
   service: Service,
-  { actor, topup }: By,
+  { actor, topup }: RefundContext,
   { unsent, order }: { readonly unsent: RefundRow; readonly order: RefundOrder },
-): Promise<Refunded> {
+): Promise<RefundedTopup> {
   const { to, approvedBy, txid, note } = order;
-  if (to !== undefined && to.trim() !== unsent.address) throw changed('to another address');
+  if (to !== undefined && to.trim() !== unsent.address) throw refundMismatch('to another address');
   if (approvedBy !== undefined && requireApprover(approvedBy) !== unsent.approved_by) {
-    throw changed('by somebody else');
+    throw refundMismatch('by somebody else');
   }
   if (note !== undefined && unsent.note !== null && requireLine('note', note) !== unsent.note) {
-    throw changed('with another note');
+    throw refundMismatch('with another note');
   }
   if (txid === undefined) {
-    throw new Refusal(
+    throw new OperatorError(
       'its refund is approved already: give --txid, the transaction that sent the coins, once they are sent',
     );
   }
@@ -117,22 +124,23 @@ async function complete(
     note: unsent.note ?? (note === undefined ? null : requireLine('note', note)),
   };
   await saveRefund(tx, topup.id, sent);
-  const entry = { actor, resource: showId('topup', topup.id), customerId: topup.customer_id };
+  const entry = { actor, resource: formatId('topup', topup.id), customerId: topup.customer_id };
   await recordAudit(tx, { ...entry, action: 'topup.refund' }, service.clock.now());
   return { ...topup, resolvedUnits: BigInt(sent.units), resolvedKeys: sent.keys, refund: sent };
 }
 
-function changed(how: string): Refusal {
-  return new Refusal(`it was approved ${how}: what is noted of a refund is not changed`);
+function refundMismatch(how: string): OperatorError {
+  return new OperatorError(`it was approved ${how}: what is noted of a refund is not changed`);
 }
 
 function requireApprover(name: string): string {
-  const line = readName(name.trim());
-  if (line === undefined) throw new Refusal('--approved-by is a name of 1 to 63 printable characters');
+  const line = parseDisplayName(name.trim());
+  if (line === undefined) throw new OperatorError('--approved-by is a name of 1 to 63 printable characters');
   return line;
 }
 
 function requireTxid(text: string): string {
-  if (!TXID.test(text)) throw new Refusal('--txid is no transaction: it has 16 to 128 letters and digits');
+  if (!TXID.test(text))
+    throw new OperatorError('--txid is no transaction: it has 16 to 128 letters and digits');
   return text;
 }

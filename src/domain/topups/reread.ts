@@ -1,4 +1,4 @@
-import { Refusal } from '../../kernel/refusal.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { CoinCode } from '../../spec/coins.ts';
 import { cursorHeight, lockCoin, rereadCoin } from '../../store/coins.ts';
 import type { Actor, Service } from '../context.ts';
@@ -15,15 +15,17 @@ export async function rereadChain(
   { coin, height }: { readonly coin: CoinCode; readonly height: number },
 ): Promise<void> {
   if (isPoolCoin(coin)) {
-    throw new Refusal(`${coin} is not read block by block: each address is read from where it was given out`);
+    throw new OperatorError(
+      `${coin} is not read block by block: each address is read from where it was given out`,
+    );
   }
   const now = service.clock.now();
   await service.db.transaction(async (tx) => {
     const row = await lockCoin(tx, coin);
-    if (!row) throw new Refusal(`no address of ${coin} was ever given out: there is nothing to read`);
+    if (!row) throw new OperatorError(`no address of ${coin} was ever given out: there is nothing to read`);
     const readTo = cursorHeight(row.cursor);
     if (readTo !== null && height > readTo) {
-      throw new Refusal(`${coin} was read up to block ${readTo}: give that one or a lower one`);
+      throw new OperatorError(`${coin} was read up to block ${readTo}: give that one or a lower one`);
     }
     await rereadCoin(tx, coin, height);
     const note = `from block ${height}${readTo === null ? '' : `; it was read up to ${readTo}`}`;

@@ -15,20 +15,20 @@
  * Nobody can prevent a late payment: cancelled and expired invoices are credited like any other.
  */
 import { crashPoint } from '../../kernel/crash.ts';
-import { showId } from '../../kernel/ids.ts';
+import { formatId } from '../../kernel/ids.ts';
 import type { KeyRing } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { isLeaving } from '../../store/account-deletion.ts';
+import { isDeletingCustomer } from '../../store/account-deletion.ts';
 import { type DepositRow, saveDeposits } from '../../store/deposits.ts';
 import { type TopupRow, updateTopup } from '../../store/topups.ts';
 import type { Actor } from '../context.ts';
 import { recordAudit, recordEvent } from '../record.ts';
-import { type Booked, bookCredits, sumCents } from './credits.ts';
-import { isConfirmed, shownConfirmations, stands } from './deposit.ts';
+import { type BookingResult, bookCredits, sumCents } from './credits.ts';
+import { creditStands, isConfirmed, shownConfirmations } from './deposit.ts';
+import { notifyCredit } from './notify-credit.ts';
 import { topupObject } from './object.ts';
 import { isUnpriced, requiredConfirmations, worthCents } from './pricing.ts';
-import { hasArrived, isPresent, topupMoves, topupStatus } from './status.ts';
-import { tellOfCredit } from './tell.ts';
+import { hasArrived, isPresent, topupStatus, topupTransitions } from './status.ts';
 
 export interface Settlement {
   /** Locked in this transaction. */
@@ -48,30 +48,30 @@ export interface Settlement {
 export async function settle(tx: Sql, settlement: Settlement): Promise<TopupRow> {
   const { topup, deposits, now } = settlement;
   // What comes for an account that is being deleted, or was, is held: there is nobody to spend it.
-  const gone = await isLeaving(tx, topup.customer_id);
-  const mayCredit = settlement.mayCredit && !gone;
+  const isAccountGone = await isDeletingCustomer(tx, topup.customer_id);
+  const mayCredit = settlement.mayCredit && !isAccountGone;
   const required = requiredConfirmations(topup, deposits.filter(hasArrived));
-  const booked = await bookCredits(tx, topup, { ...judge(settlement, required), mayCredit }, now);
+  const booked = await bookCredits(tx, topup, { ...classifyDeposits(settlement, required), mayCredit }, now);
   await saveDeposits(tx, booked.changed);
   const changed = new Map(booked.changed.map((deposit) => [deposit.key, deposit]));
   const settled = deposits.map((deposit) => changed.get(deposit.key) ?? deposit);
-  const after = topupAfter(settlement, settled, booked, required);
+  const after = settledTopup(settlement, settled, booked, required);
   await updateTopup(tx, after);
-  await record(tx, settlement, after, settled, { ...booked, told: !gone });
+  await recordSettlement(tx, settlement, after, settled, { ...booked, told: !isAccountGone });
   if (booked.credited) {
-    await tellOfCredit(tx, settlement.keys, { before: topup, after, changed: booked.changed }, now);
+    await notifyCredit(tx, settlement.keys, { before: topup, after, changed: booked.changed }, now);
   }
   if (booked.credited) crashPoint('credit.written');
   return after;
 }
 
-function judge(
+function classifyDeposits(
   { topup, deposits, before }: Settlement,
   required: number,
 ): Record<'kept' | 'fallen' | 'due', DepositRow[]> {
   const earlier = new Map(before.map((deposit) => [deposit.key, deposit]));
   const credited = deposits.filter((deposit) => deposit.credited_cents !== null);
-  const standing = new Set(credited.filter((each) => stands(each, earlier.get(each.key), required)));
+  const standing = new Set(credited.filter((each) => creditStands(each, earlier.get(each.key), required)));
   return {
     kept: credited.filter((deposit) => standing.has(deposit)),
     fallen: credited.filter((deposit) => !standing.has(deposit)),
@@ -86,21 +86,21 @@ function judge(
   };
 }
 
-function topupAfter(
+function settledTopup(
   { topup, now }: Settlement,
   deposits: readonly DepositRow[],
-  booked: Booked,
+  booked: BookingResult,
   required: number,
 ): TopupRow {
   // An expired invoice stays over, should another process's clock be a little behind.
   const refunded = deposits.some((deposit) => deposit.refunded_at !== null && isPresent(deposit));
-  const timeIsUp = topup.status === 'expired' || now >= topup.expires_at;
+  const isExpired = topup.status === 'expired' || now >= topup.expires_at;
   // An invoice whose payment was given back asks for none again.
-  const over = topup.cancelled_at !== null || timeIsUp || refunded;
+  const isOver = topup.cancelled_at !== null || isExpired || refunded;
   return {
     ...topup,
-    status: topupStatus(topup, deposits, over),
-    confirmations: leastConfirmations(topup, deposits),
+    status: topupStatus(topup, deposits, isOver),
+    confirmations: minConfirmations(topup, deposits),
     required_confirmations: required,
     credit_held: deposits.some((deposit) => deposit.held && isConfirmed(deposit, required)),
     credited_cents: sumCents(deposits),
@@ -110,7 +110,7 @@ function topupAfter(
 }
 
 /** Of the payments that are worth anything. There may be more of them than a call takes arguments. */
-function leastConfirmations(topup: TopupRow, deposits: readonly DepositRow[]): number {
+function minConfirmations(topup: TopupRow, deposits: readonly DepositRow[]): number {
   let least = Number.POSITIVE_INFINITY;
   for (const deposit of deposits) {
     if (!hasArrived(deposit) || worthCents(topup, [deposit]) === 0n) continue;
@@ -119,28 +119,28 @@ function leastConfirmations(topup: TopupRow, deposits: readonly DepositRow[]): n
   return Number.isFinite(least) ? least : 0;
 }
 
-async function record(
+async function recordSettlement(
   tx: Sql,
   { topup, actor, now }: Settlement,
   after: TopupRow,
   deposits: readonly DepositRow[],
-  { credited, reversed, told }: Booked & { readonly told: boolean },
+  { credited, reversed, told: notify }: BookingResult & { readonly told: boolean },
 ): Promise<void> {
   const { customer_id: customerId } = topup;
-  const entry = { actor, resource: showId('topup', topup.id), customerId };
+  const entry = { actor, resource: formatId('topup', topup.id), customerId };
   if (reversed) await recordAudit(tx, { ...entry, action: 'topup.reverse' }, now);
   if (credited) await recordAudit(tx, { ...entry, action: 'topup.credit' }, now);
   const txids = deposits.filter(isPresent).map((deposit) => deposit.txid);
-  for (const { to, event } of topupMoves(topup.status, after.status, credited || reversed)) {
+  for (const { to, event } of topupTransitions(topup.status, after.status, credited || reversed)) {
     if (to === 'expired') await recordAudit(tx, { ...entry, action: 'topup.expire' }, now);
-    if (!told || !event || (to === 'expired' && topup.cancelled_at)) continue;
-    const object = topupObject(to === after.status ? after : onTheWay(topup, after), txids);
+    if (!notify || !event || (to === 'expired' && topup.cancelled_at)) continue;
+    const object = topupObject(to === after.status ? after : intermediateTopup(topup, after), txids);
     await recordEvent(tx, { customerId, type: event, object }, now);
   }
 }
 
 /** A credited invoice whose credit changes, as it was in between: with what it had before and has after. */
-function onTheWay(before: TopupRow, after: TopupRow): TopupRow {
+function intermediateTopup(before: TopupRow, after: TopupRow): TopupRow {
   const less = before.credited_cents < after.credited_cents ? before : after;
   const { credited_cents, bonus_paid_cents } = less;
   return { ...after, status: 'confirming', credited_cents, bonus_paid_cents };

@@ -2,7 +2,7 @@
  * The status of an invoice as a function of its payments: total and without memory, so that a process killed at
  * any moment, a repeated notice or notices out of order end in the same status.
  */
-import { move, TOPUP_TRANSITIONS, type TopupStatus, type Transition } from '../../spec/states.ts';
+import { findTransition, TOPUP_TRANSITIONS, type TopupStatus, type Transition } from '../../spec/states.ts';
 import type { DepositRow } from '../../store/deposits.ts';
 import { type Invoice, type Payment, worthCents } from './pricing.ts';
 
@@ -27,7 +27,7 @@ export function hasArrived(payment: Pick<DepositRow, 'state' | 'refunded_at'>): 
 export function topupStatus(
   invoice: Invoice,
   payments: readonly StatusPayment[],
-  over: boolean,
+  isOver: boolean,
 ): TopupStatus {
   const counted = payments.filter((payment) => payment.credited_cents !== null);
   const arrived = payments.filter(hasArrived);
@@ -35,7 +35,7 @@ export function topupStatus(
   if (worthCents(invoice, arrived) > countedCents) return 'confirming';
   if (countedCents > 0n) return 'credited';
   if (payments.some(mayReturn)) return 'confirming';
-  return over ? 'expired' : 'pending';
+  return isOver ? 'expired' : 'pending';
 }
 
 function mayReturn(payment: StatusPayment): boolean {
@@ -48,18 +48,22 @@ type TopupTransition = Transition<TopupStatus> & { readonly to: TopupStatus };
  * The rows of the table that lead from one status to another. Nothing is credited, and no credit is lost or changed,
  * but through `confirming`, though in one commit nobody could see it there.
  */
-export function topupMoves(from: TopupStatus, to: TopupStatus, creditChanged: boolean): TopupTransition[] {
+export function topupTransitions(
+  from: TopupStatus,
+  to: TopupStatus,
+  creditChanged: boolean,
+): TopupTransition[] {
   const aboutCredit = from === 'credited' || to === 'credited';
   if (from === to && !(aboutCredit && creditChanged)) return [];
   const through = aboutCredit && from !== 'confirming' && to !== 'confirming';
   const path = through ? [from, 'confirming' as const, to] : [from, to];
-  return path.slice(1).map((next, index) => directMove(path[index] ?? from, next));
+  return path.slice(1).map((next, index) => directTransition(path[index] ?? from, next));
 }
 
-function directMove(from: TopupStatus, to: TopupStatus): TopupTransition {
+function directTransition(from: TopupStatus, to: TopupStatus): TopupTransition {
   const row = TOPUP_TRANSITIONS.find(
     (each) => each.from === from && each.to === to && each.trigger !== 'cancel',
   );
   if (!row) throw new Error(`no transition from ${from} to ${to}`);
-  return move(TOPUP_TRANSITIONS, from, row.trigger);
+  return findTransition(TOPUP_TRANSITIONS, from, row.trigger);
 }

@@ -5,20 +5,20 @@ import type { Invariant } from './invariant.ts';
 const LATE = `interval '2 days'`;
 const NOW = `(select clock_timestamp() + clock_offset_ms * interval '1 ms' from service)`;
 
-export const CALENDAR: readonly Invariant[] = [
+export const CALENDAR_INVARIANTS: readonly Invariant[] = [
   {
     name: 'the calendar knows every server',
-    proves: 'each server that has run has a moment at which it is billed, and no other has one',
-    checks: 'servers',
-    broken: `select id from servers
+    description: 'each server that has run has a moment at which it is billed, and no other has one',
+    source: 'servers',
+    violations: `select id from servers
       where (bill_at is not null) <> (first_run_at is not null and status <> 'destroying')`,
   },
   {
     name: 'cycles end in time',
-    proves:
+    description:
       'no server goes on for days after what was paid, nor waits for its end after the grace period, unless renewals are switched off',
-    checks: 'servers',
-    broken: `select id from servers s
+    source: 'servers',
+    violations: `select id from servers s
       where not exists (select from switches where name = 'renewals' and not on_)
         and (status in ('running', 'stopped') and greatest(bill_at, ${NOW}) > paid_until + ${LATE}
                and coalesce(awaiting_since, paid_until) + ${LATE} < greatest(bill_at, ${NOW})
@@ -28,24 +28,25 @@ export const CALENDAR: readonly Invariant[] = [
   },
   {
     name: 'suspended servers can resume or end',
-    proves:
+    description:
       'each suspended server, and no other, has its beginning, its former state and the end of its grace period',
-    checks: 'servers',
-    broken: `select id from servers
+    source: 'servers',
+    violations: `select id from servers
       where case when status = 'suspended' then num_nulls(suspended_at, resume_to, destroy_at) > 0
                  else num_nonnulls(suspended_at, resume_to, destroy_at, warned_days) > 0 end`,
   },
   {
     name: 'held servers stay',
-    proves: 'no server under a legal hold is being destroyed',
-    checks: 'servers',
-    broken: `select id from servers where held_at is not null and status = 'destroying'`,
+    description: 'no server under a legal hold is being destroyed',
+    source: 'servers',
+    violations: `select id from servers where held_at is not null and status = 'destroying'`,
   },
   {
     name: 'frozen servers stand still',
-    proves: 'a server that the operator froze is suspended for that reason as soon as nothing is done to it',
-    checks: 'servers',
-    broken: `select id from servers s
+    description:
+      'a server that the operator froze is suspended for that reason as soon as nothing is done to it',
+    source: 'servers',
+    violations: `select id from servers s
       where frozen_at is not null and status in ('running', 'stopped', 'suspended')
         and suspended_reason is distinct from 'operator'
         and not exists (select from operations o where o.server_id = s.id)`,

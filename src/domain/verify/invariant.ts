@@ -1,11 +1,11 @@
 /** What always holds in the books and the inventory, written so that the database can be asked for what breaks it. */
 export interface Invariant {
   readonly name: string;
-  readonly proves: string;
+  readonly description: string;
   /** What is looked at, as it stands after `from`. */
-  readonly checks: string;
+  readonly source: string;
   /** A select of one column: the ids of what breaks it. */
-  readonly broken: string;
+  readonly violations: string;
 }
 
 /** SQL for the id that a reader is shown (`srv_…`) of a uuid column: kernel/ids.ts in the database's words. */

@@ -5,19 +5,19 @@ import type { Invariant } from './invariant.ts';
 const POOL = `(select host(addr) as id, 4 as family, server_id, region_id, block_id from ipv4_addresses
   union all select prefix::text, 6, server_id, region_id, block_id from ipv6_prefixes)`;
 
-export const INVENTORY: readonly Invariant[] = [
+export const INVENTORY_INVARIANTS: readonly Invariant[] = [
   {
     name: 'held addresses have a server',
-    proves: 'every address and /64 that is not in the pool is held by a server that is there',
-    checks: `${POOL} as pool where server_id is not null`,
-    broken: `select p.id from ${POOL} as p
+    description: 'every address and /64 that is not in the pool is held by a server that is there',
+    source: `${POOL} as pool where server_id is not null`,
+    violations: `select p.id from ${POOL} as p
       where p.server_id is not null and not exists (select from servers s where s.id = p.server_id)`,
   },
   {
     name: 'servers have their addresses',
-    proves: 'every server has one IPv4 address and one /64 of its region, unless it is being destroyed',
-    checks: `servers where status <> 'destroying'`,
-    broken: `select s.id from servers s
+    description: 'every server has one IPv4 address and one /64 of its region, unless it is being destroyed',
+    source: `servers where status <> 'destroying'`,
+    violations: `select s.id from servers s
       left join ${POOL} as p on p.server_id = s.id and p.region_id = s.region_id
       where s.status <> 'destroying'
       group by s.id
@@ -25,9 +25,9 @@ export const INVENTORY: readonly Invariant[] = [
   },
   {
     name: 'addresses lie in their block',
-    proves: 'every address belongs to its block and its block’s region, and none is a gateway',
-    checks: `${POOL} as pool`,
-    broken: `select host(a.addr) from ipv4_addresses a join ip_blocks b on b.id = a.block_id
+    description: 'every address belongs to its block and its block’s region, and none is a gateway',
+    source: `${POOL} as pool`,
+    violations: `select host(a.addr) from ipv4_addresses a join ip_blocks b on b.id = a.block_id
       where not a.addr <<= b.block or a.region_id <> b.region_id or a.addr = b.gateway or a.gateway <> b.gateway
       union all
       select p.prefix::text from ipv6_prefixes p join ip_blocks b on b.id = p.block_id
@@ -35,9 +35,9 @@ export const INVENTORY: readonly Invariant[] = [
   },
   {
     name: 'hosts carry what they count',
-    proves: 'memory and disk in use on each host are the sums of its servers and volumes',
-    checks: 'hosts',
-    broken: `select h.id from hosts h
+    description: 'memory and disk in use on each host are the sums of its servers and volumes',
+    source: 'hosts',
+    violations: `select h.id from hosts h
         left join (select host_id, sum(ram_mb) as ram_mb, sum(disk_gb) as disk_gb from servers group by host_id) s
           on s.host_id = h.id
         left join (select host_id, sum(disk_gb) as disk_gb from volumes group by host_id) v on v.host_id = h.id
@@ -46,17 +46,17 @@ export const INVENTORY: readonly Invariant[] = [
   },
   {
     name: 'no host is overfull',
-    proves: 'no host has given away more memory or disk than it has',
-    checks: 'hosts',
-    broken: `select id from hosts
+    description: 'no host has given away more memory or disk than it has',
+    source: 'hosts',
+    violations: `select id from hosts
       where used_ram_mb > ram_mb or used_disk_gb > disk_gb or used_ram_mb < 0 or used_disk_gb < 0`,
   },
   {
     name: 'machines and servers agree',
-    proves:
+    description:
       'each machine that is sold, and no other, has a server, and both name each other, of one plan and one region',
-    checks: 'machines',
-    broken: `select m.id from machines m left join servers s on s.id = m.server_id
+    source: 'machines',
+    violations: `select m.id from machines m left join servers s on s.id = m.server_id
       where (m.state = 'sold') <> (m.server_id is not null) or (m.off_since is not null and m.state <> 'sold')
          or m.server_id is not null
             and (s.machine_id is distinct from m.id or s.plan_id <> m.plan_id or s.region_id <> m.region_id)
@@ -66,10 +66,10 @@ export const INVENTORY: readonly Invariant[] = [
   },
   {
     name: 'servers have a place',
-    proves:
+    description:
       'every server has a host of its region or a machine, as its plan says, unless it is being destroyed',
-    checks: `servers where status <> 'destroying'`,
-    broken: `select s.id from servers s join plans p on p.id = s.plan_id left join hosts h on h.id = s.host_id
+    source: `servers where status <> 'destroying'`,
+    violations: `select s.id from servers s join plans p on p.id = s.plan_id left join hosts h on h.id = s.host_id
       where s.status <> 'destroying'
         and case p.category when 'vps' then s.machine_id is not null or h.region_id is distinct from s.region_id
                             else s.host_id is not null or s.machine_id is null end`,

@@ -7,21 +7,21 @@ const HOUSE_ACCOUNTS = Object.values(HOUSE)
   .join(', ');
 const DELTA = 'case when credit_account = customer_id then amount_cents else -amount_cents end';
 
-export const MONEY: readonly Invariant[] = [
+export const MONEY_INVARIANTS: readonly Invariant[] = [
   {
     name: 'postings sum to zero',
-    proves: 'every transfer takes from one account what it gives to another, a customer on one side',
-    checks: 'transfers',
-    broken: `select id from transfers
+    description: 'every transfer takes from one account what it gives to another, a customer on one side',
+    source: 'transfers',
+    violations: `select id from transfers
       where debit_account = credit_account or amount_cents <= 0 or customer_id not in (debit_account, credit_account)
          or case when debit_account = customer_id then credit_account else debit_account end
             not in (${HOUSE_ACCOUNTS})`,
   },
   {
     name: 'balances equal their transfers',
-    proves: 'each balance is the sum of its customer’s transfers',
-    checks: 'balances',
-    broken: `select coalesce(b.customer_id, t.customer_id)
+    description: 'each balance is the sum of its customer’s transfers',
+    source: 'balances',
+    violations: `select coalesce(b.customer_id, t.customer_id)
       from balances b
       full join (select customer_id, sum(${DELTA}) as cents from transfers group by customer_id) t
         on t.customer_id = b.customer_id
@@ -29,15 +29,15 @@ export const MONEY: readonly Invariant[] = [
   },
   {
     name: 'customers have a balance',
-    proves: 'every customer has one balance row',
-    checks: 'customers',
-    broken: `select c.id from customers c where not exists (select from balances b where b.customer_id = c.id)`,
+    description: 'every customer has one balance row',
+    source: 'customers',
+    violations: `select c.id from customers c where not exists (select from balances b where b.customer_id = c.id)`,
   },
   {
     name: 'no balance is overspent',
-    proves: 'only a reversal ever took a balance below zero',
-    checks: 'transfers where debit_account = customer_id',
-    broken: `select id from transfers
+    description: 'only a reversal ever took a balance below zero',
+    source: 'transfers where debit_account = customer_id',
+    violations: `select id from transfers
       where debit_account = customer_id and balance_after_cents < 0 and type <> 'reversal'
       union all
       select customer_id from balances b where balance_cents < 0
@@ -47,9 +47,9 @@ export const MONEY: readonly Invariant[] = [
     // Transfers bear business time, so their order cannot be read off; but if each balance after one is the
     // balance before another, then every value is left as often as it is reached, save the first (0) and the last.
     name: 'balances after transfers form a chain',
-    proves: 'the balance after each transfer is the balance before the next, from 0 to the present one',
-    checks: 'transfers',
-    broken: `select distinct customer_id from (
+    description: 'the balance after each transfer is the balance before the next, from 0 to the present one',
+    source: 'transfers',
+    violations: `select distinct customer_id from (
         select customer_id, balance_after_cents - (${DELTA}) as cents, 1 as n from transfers
         union all select customer_id, balance_after_cents, -1 from transfers
         union all select customer_id, balance_cents, 1 from balances
@@ -58,9 +58,9 @@ export const MONEY: readonly Invariant[] = [
   },
   {
     name: 'reversals mirror what they reverse',
-    proves: 'each reversal is the exact opposite of one transfer, which has no other',
-    checks: `transfers where type = 'reversal'`,
-    broken: `select r.id from transfers r left join transfers o on o.id = r.reverses
+    description: 'each reversal is the exact opposite of one transfer, which has no other',
+    source: `transfers where type = 'reversal'`,
+    violations: `select r.id from transfers r left join transfers o on o.id = r.reverses
       where (r.type = 'reversal') <> (r.reverses is not null)
          or (r.reverses is not null
              and (o.id is null or o.type = 'reversal' or o.debit_account <> r.credit_account

@@ -1,20 +1,20 @@
 /** What is remembered of requests. */
 import type { Invariant } from './invariant.ts';
 
-export const RECORDS: readonly Invariant[] = [
+export const RECORD_INVARIANTS: readonly Invariant[] = [
   {
     name: 'kept answers are complete',
-    proves: 'every idempotency key has its fingerprint, its sealed answer and its request',
-    checks: 'idempotency',
-    broken: `select customer_id from idempotency
+    description: 'every idempotency key has its fingerprint, its sealed answer and its request',
+    source: 'idempotency',
+    violations: `select customer_id from idempotency
       where answer is null or octet_length(answer) < 28 or octet_length(key_digest) <> 32
          or fingerprint not like '_%._%' or request_id not like 'req\\_%'`,
   },
   {
     name: 'actors are who they can be',
-    proves: 'no audit row has both a token and a session, and none an actor without a customer',
-    checks: 'audit_events',
-    broken: `select id from audit_events
+    description: 'no audit row has both a token and a session, and none an actor without a customer',
+    source: 'audit_events',
+    violations: `select id from audit_events
       where (actor_token is not null and actor_session is not null)
          or (customer_id is null and (actor_token is not null or actor_session is not null))`,
   },

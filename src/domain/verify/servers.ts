@@ -9,22 +9,22 @@ const CREATED = `e.type = 'server.created' and e.data -> 'server' ->> 'id'`;
  * Since when each customer's events are all there: ever since while none of those that were numbered is missing, else for
  * nearly as long as they are kept. Of a customer who is leaving, none need be there.
  */
-const KEPT = `(
+const EVENTS_KEPT_SINCE = `(
   select c.id as customer_id,
          case when c.deleting_at is not null then 'infinity'::timestamptz
               when coalesce(n.last_seq, 0) = (select count(*) from events e
                                                where e.customer_id = c.id and e.seq is not null)
               then '-infinity'::timestamptz
-              else (select clock_timestamp() + clock_offset_ms * interval '1 ms' - interval '${LIMITS.eventDays - 1} days'
+              else (select clock_timestamp() + clock_offset_ms * interval '1 ms' - interval '${LIMITS.eventRetentionDays - 1} days'
                       from service) end as since
     from customers c left join event_counters n on n.customer_id = c.id) as kept`;
 
-export const SERVERS: readonly Invariant[] = [
+export const SERVER_INVARIANTS: readonly Invariant[] = [
   {
     name: 'every server is paid for',
-    proves: 'each server has one charge for each of its cycles, the first one included',
-    checks: 'servers',
-    broken: `select id from (
+    description: 'each server has one charge for each of its cycles, the first one included',
+    source: 'servers',
+    violations: `select id from (
         select s.id, t.id as charge,
                case when starts_with(t.fact, 'cycle:' || s.id || ':') and split_part(t.fact, ':', 3) ~ '^[0-9]{1,6}$'
                     then split_part(t.fact, ':', 3)::int end as cycle
@@ -35,24 +35,25 @@ export const SERVERS: readonly Invariant[] = [
   },
   {
     name: 'no charge without a server',
-    proves: 'every charge is for a server that is there, or that was charged for its first cycle and is gone',
-    checks: `transfers where type = 'charge'`,
-    broken: `select t.id from transfers t
+    description:
+      'every charge is for a server that is there, or that was charged for its first cycle and is gone',
+    source: `transfers where type = 'charge'`,
+    violations: `select t.id from transfers t
       where t.type = 'charge'
         and not exists (select from servers s where s.id = t.resource_id and s.customer_id = t.customer_id)
         and not exists (select from transfers f where f.customer_id = t.customer_id and f.type = 'charge'
                          and f.fact = 'cycle:' || t.resource_id || ':1')
       union all
-      select t.id from transfers t join ${KEPT} on kept.customer_id = t.customer_id
+      select t.id from transfers t join ${EVENTS_KEPT_SINCE} on kept.customer_id = t.customer_id
       where t.type = 'charge' and t.created_at >= kept.since and t.fact = 'cycle:' || t.resource_id || ':1'
         and not exists (select from events e where e.customer_id = t.customer_id
                          and ${CREATED} = ${shownIdSql('srv_', 't.resource_id')})`,
   },
   {
     name: 'refunds fit their charges',
-    proves: 'each refund gives back one charge, no more than it was, and its server is going or gone',
-    checks: `transfers where type = 'refund'`,
-    broken: `select t.id from transfers t
+    description: 'each refund gives back one charge, no more than it was, and its server is going or gone',
+    source: `transfers where type = 'refund'`,
+    violations: `select t.id from transfers t
       where t.type = 'refund'
         and (not exists (select from transfers c
                           where c.type = 'charge' and c.fact = regexp_replace(t.fact, '^refund:', 'cycle:')
@@ -62,17 +63,17 @@ export const SERVERS: readonly Invariant[] = [
   },
   {
     name: 'servers were announced',
-    proves: 'every server has its server.created event',
-    checks: 'servers',
-    broken: `select s.id from servers s join ${KEPT} on kept.customer_id = s.customer_id
+    description: 'every server has its server.created event',
+    source: 'servers',
+    violations: `select s.id from servers s join ${EVENTS_KEPT_SINCE} on kept.customer_id = s.customer_id
       where s.created_at >= kept.since
         and not exists (select from events e where e.customer_id = s.customer_id and ${CREATED} = ${SHOWN})`,
   },
   {
     name: 'creations and charges were announced together',
-    proves: 'every server.created has a billing.charged, and there is one for each charge',
-    checks: `events where type in ('server.created', 'billing.charged')`,
-    broken: `select e.id from events e join ${KEPT} on kept.customer_id = e.customer_id
+    description: 'every server.created has a billing.charged, and there is one for each charge',
+    source: `events where type in ('server.created', 'billing.charged')`,
+    violations: `select e.id from events e join ${EVENTS_KEPT_SINCE} on kept.customer_id = e.customer_id
       where e.type = 'server.created' and e.created_at >= kept.since
         and not exists (select from events c where c.customer_id = e.customer_id and c.type = 'billing.charged'
                          and c.data -> 'ledger_entry' ->> 'resource' = e.data -> 'server' ->> 'id')
@@ -80,15 +81,16 @@ export const SERVERS: readonly Invariant[] = [
       select customer_id from (
         select customer_id, created_at, 1 as n from transfers where type = 'charge'
         union all select customer_id, created_at, -1 from events where type = 'billing.charged') as pair
-        join ${KEPT} using (customer_id)
+        join ${EVENTS_KEPT_SINCE} using (customer_id)
        where created_at >= since
       group by customer_id having sum(n) <> 0`,
   },
   {
     name: 'work fits the status',
-    proves: 'each operation is one that its server’s status has, and what is not at rest is being worked on',
-    checks: 'servers',
-    broken: `select s.id from servers s left join operations o on o.server_id = s.id
+    description:
+      'each operation is one that its server’s status has, and what is not at rest is being worked on',
+    source: 'servers',
+    violations: `select s.id from servers s left join operations o on o.server_id = s.id
       where case when o.kind = 'provision' then s.status not in ('provisioning', 'installing')
                  when o.kind in ('rebuild', 'restore') then s.status <> 'installing'
                  when o.kind in ('stop', 'reboot', 'rescue') then s.status <> 'running'
@@ -99,31 +101,32 @@ export const SERVERS: readonly Invariant[] = [
   },
   {
     name: 'operations have what they need',
-    proves: 'a rescue, rebuild or restore has its sealed payload, and a first install is of the first disk',
-    checks: 'servers',
-    broken: `select o.id from operations o join servers s on s.id = o.server_id
+    description:
+      'a rescue, rebuild or restore has its sealed payload, and a first install is of the first disk',
+    source: 'servers',
+    violations: `select o.id from operations o join servers s on s.id = o.server_id
       where (o.kind in ('rescue', 'rebuild', 'restore')) <> (o.payload_sealed is not null)
          or (o.kind = 'provision') <> (o.kind <> 'destroy' and s.first_run_at is null)
          or (o.kind = 'provision' and s.generation <> 1)`,
   },
   {
     name: 'servers keep the texts of their keys',
-    proves: 'every server has one public key for each of its SSH keys',
-    checks: 'servers',
-    broken: `select id from servers where cardinality(ssh_keys) <> cardinality(ssh_public_keys)`,
+    description: 'every server has one public key for each of its SSH keys',
+    source: 'servers',
+    violations: `select id from servers where cardinality(ssh_keys) <> cardinality(ssh_public_keys)`,
   },
   {
     name: 'servers are counted',
-    proves: 'each customer’s count of servers, which the quota asks, is right',
-    checks: 'balances',
-    broken: `select b.customer_id from balances b
+    description: 'each customer’s count of servers, which the quota asks, is right',
+    source: 'balances',
+    violations: `select b.customer_id from balances b
       where b.servers <> (select count(*) from servers s where s.customer_id = b.customer_id)`,
   },
   {
     name: 'install secrets are gone',
-    proves: 'no server that has run keeps its root password’s hash or its user data',
-    checks: `servers where status in ('running', 'stopped', 'suspended')`,
-    broken: `select id from servers
+    description: 'no server that has run keeps its root password’s hash or its user data',
+    source: `servers where status in ('running', 'stopped', 'suspended')`,
+    violations: `select id from servers
       where status in ('running', 'stopped', 'suspended')
         and (first_run_at is null or root_password_sealed is not null or user_data_sealed is not null)`,
   },

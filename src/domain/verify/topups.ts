@@ -5,12 +5,12 @@ import type { Invariant } from './invariant.ts';
 const REVERSED = 'exists (select from transfers r where r.reverses = t.id)';
 const TIERS = BONUS_TIERS_USD.map(([threshold, bonus]) => `(${threshold * 100}, ${bonus * 100})`).join(', ');
 
-export const TOPUPS: readonly Invariant[] = [
+export const TOPUP_INVARIANTS: readonly Invariant[] = [
   {
     name: 'deposits match their credits',
-    proves: 'the credit that a deposit names stands, for its invoice, its customer and its amount',
-    checks: 'deposits',
-    broken: `select d.coin || ':' || d.key
+    description: 'the credit that a deposit names stands, for its invoice, its customer and its amount',
+    source: 'deposits',
+    violations: `select d.coin || ':' || d.key
       from deposits d
       join topups p on p.id = d.topup_id
       left join transfers t on t.id = d.credit_transfer_id
@@ -21,26 +21,27 @@ export const TOPUPS: readonly Invariant[] = [
   },
   {
     name: 'deposits are credited once',
-    proves: 'every top-up credit that stands belongs to one deposit, and a deposit has no other that stands',
-    checks: `transfers t where type = 'topup' and not ${REVERSED}`,
-    broken: `select t.id from transfers t left join deposits d on d.credit_transfer_id = t.id
+    description:
+      'every top-up credit that stands belongs to one deposit, and a deposit has no other that stands',
+    source: `transfers t where type = 'topup' and not ${REVERSED}`,
+    violations: `select t.id from transfers t left join deposits d on d.credit_transfer_id = t.id
       where t.type = 'topup' and not ${REVERSED}
       group by t.id having count(d.key) <> 1`,
   },
   {
     name: 'invoices add up',
-    proves: 'each invoice has credited what its deposits were credited, and nothing that is held',
-    checks: 'topups',
-    broken: `select p.id from topups p left join deposits d on d.topup_id = p.id
+    description: 'each invoice has credited what its deposits were credited, and nothing that is held',
+    source: 'topups',
+    violations: `select p.id from topups p left join deposits d on d.topup_id = p.id
       group by p.id
       having p.credited_cents <> coalesce(sum(d.credited_cents), 0)
           or bool_or(d.held and d.credited_cents is not null)`,
   },
   {
     name: 'bonuses fit their credits',
-    proves: 'each invoice has the bonus of the tier it reached, paid by the transfers it names',
-    checks: 'topups',
-    broken: `select p.id from topups p
+    description: 'each invoice has the bonus of the tier it reached, paid by the transfers it names',
+    source: 'topups',
+    violations: `select p.id from topups p
       left join transfers t on t.resource_id = p.id and t.type = 'bonus' and not ${REVERSED}
       group by p.id
       having p.bonus_paid_cents <> coalesce(sum(t.amount_cents), 0)

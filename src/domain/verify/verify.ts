@@ -1,30 +1,30 @@
 /** `skerryd verify`: asks the database for anything that breaks what must always hold. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { Service } from '../context.ts';
-import { CALENDAR } from './calendar.ts';
-import { FIREWALL } from './firewall.ts';
+import { CALENDAR_INVARIANTS } from './calendar.ts';
+import { FIREWALL_INVARIANTS } from './firewall.ts';
 import type { Invariant } from './invariant.ts';
-import { INVENTORY } from './inventory.ts';
-import { MONEY } from './money.ts';
-import { RECORDS } from './records.ts';
-import { SERVERS } from './servers.ts';
-import { TOPUPS } from './topups.ts';
-import { VOLUMES } from './volumes.ts';
-import { WEBHOOKS } from './webhooks.ts';
+import { INVENTORY_INVARIANTS } from './inventory.ts';
+import { MONEY_INVARIANTS } from './money.ts';
+import { RECORD_INVARIANTS } from './records.ts';
+import { SERVER_INVARIANTS } from './servers.ts';
+import { TOPUP_INVARIANTS } from './topups.ts';
+import { VOLUME_INVARIANTS } from './volumes.ts';
+import { WEBHOOK_INVARIANTS } from './webhooks.ts';
 
 export const INVARIANTS: readonly Invariant[] = [
-  ...MONEY,
-  ...TOPUPS,
-  ...SERVERS,
-  ...CALENDAR,
-  ...INVENTORY,
-  ...VOLUMES,
-  ...FIREWALL,
-  ...WEBHOOKS,
-  ...RECORDS,
+  ...MONEY_INVARIANTS,
+  ...TOPUP_INVARIANTS,
+  ...SERVER_INVARIANTS,
+  ...CALENDAR_INVARIANTS,
+  ...INVENTORY_INVARIANTS,
+  ...VOLUME_INVARIANTS,
+  ...FIREWALL_INVARIANTS,
+  ...WEBHOOK_INVARIANTS,
+  ...RECORD_INVARIANTS,
 ];
 
-export interface Finding {
+export interface InvariantResult {
   readonly invariant: Invariant;
   /** How many rows were looked at. */
   readonly checked: bigint;
@@ -35,7 +35,7 @@ export interface Finding {
 }
 
 /** Checks every invariant, in order, in one view of the database: a running service does not disturb it. */
-export async function verify(service: Pick<Service, 'db'>): Promise<Finding[]> {
+export async function verify(service: Pick<Service, 'db'>): Promise<InvariantResult[]> {
   return await service.db.transaction(async (tx) => {
     await tx.run('set transaction isolation level repeatable read read only');
     // A large database takes its time.
@@ -45,16 +45,16 @@ export async function verify(service: Pick<Service, 'db'>): Promise<Finding[]> {
 }
 
 /** The same in the caller's transaction. */
-export async function checkInvariants(tx: Sql): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const invariant of INVARIANTS) findings.push(await check(tx, invariant));
-  return findings;
+export async function checkInvariants(tx: Sql): Promise<InvariantResult[]> {
+  const results: InvariantResult[] = [];
+  for (const invariant of INVARIANTS) results.push(await checkInvariant(tx, invariant));
+  return results;
 }
 
-async function check(tx: Sql, invariant: Invariant): Promise<Finding> {
-  const counted = await tx.row<{ n: bigint }>(`select count(*) as n from ${invariant.checks}`);
+async function checkInvariant(tx: Sql, invariant: Invariant): Promise<InvariantResult> {
+  const counted = await tx.row<{ n: bigint }>(`select count(*) as n from ${invariant.source}`);
   const broken = await tx.rows<{ id: string; total: bigint }>(
-    `select id::text as id, count(*) over () as total from (${invariant.broken}) as found (id) order by 1 limit 10`,
+    `select id::text as id, count(*) over () as total from (${invariant.violations}) as found (id) order by 1 limit 10`,
   );
   return {
     invariant,

@@ -6,26 +6,26 @@
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { fail, notFound, unknownReference } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { AttachBody, Volume } from '../../spec/schemas/volume.ts';
 import { lockBalance } from '../../store/ledger.ts';
-import { findServerOf, lockOwnServer, type ServerRow } from '../../store/servers.ts';
+import { findOwnServer, lockOwnServer, type ServerRow } from '../../store/servers.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import {
   attachVolume as attachRow,
   detachVolume as detachRow,
   listAttachedTo,
-  takenDevices,
+  listUsedDevices,
 } from '../../store/volume-changes.ts';
 import { findVolume, lockVolume, type VolumeRow } from '../../store/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
-import { capabilitiesOf } from '../servers/hardware.ts';
-import { lockServerFor, requireCan } from '../servers/lock-for.ts';
+import { serverCapabilities } from '../servers/hardware.ts';
+import { lockServerFor, requireActionAllowed } from '../servers/lock-server.ts';
 import { firstFreeDevice } from './device.ts';
-import { placeDisk, requireDiskQuota } from './disk.ts';
+import { moveDiskReservation, requireDiskQuota } from './disk.ts';
 import { volumeObject } from './object.ts';
 
 /**
@@ -38,9 +38,9 @@ export async function attachVolume(
   actor: CustomerActor,
   shownId: string,
   body: AttachBody,
-  within?: Within,
+  beforeCommit?: SaveResponse,
 ): Promise<Volume> {
-  const id = readId('volume', shownId) ?? notFound('volume');
+  const id = parseId('volume', shownId) ?? notFound('volume');
   const attached = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;
@@ -48,19 +48,19 @@ export async function attachVolume(
     const server = await lockNamedServer(tx, customerId, body.server);
     await lockBalance(tx, customerId);
     const volume = requireDetached(await lockVolume(tx, customerId, id));
-    const most = await requireFit(service, tx, volume, server);
+    const maxVolumes = await requireCompatible(service, tx, volume, server);
     if (volume.disk_gb === 0) {
       await requireDiskQuota(service, tx, { customerId, moreGb: volume.size_gb });
     }
-    await placeDisk(tx, volume, server.host_id);
-    const taken = await takenDevices(tx, server.id, id);
-    if (most !== null && taken.size >= most) await refuseMore(tx, server, most);
+    await moveDiskReservation(tx, volume, server.host_id);
+    const taken = await listUsedDevices(tx, server.id, id);
+    if (maxVolumes !== null && taken.size >= maxVolumes) await throwTooManyVolumes(tx, server, maxVolumes);
     const device = firstFreeDevice(taken);
     const row = await attachRow(tx, { id, serverId: server.id, device, hostId: server.host_id });
     const object = volumeObject(row);
     await enqueueTask(tx, { kind: 'volume', subject: id, now });
     await recordAudit(tx, { actor, action: 'volume.attach', resource: object.id }, now);
-    await within?.(tx, object);
+    await beforeCommit?.(tx, object);
     crashPoint('volume.attach_written');
     return object;
   });
@@ -76,21 +76,21 @@ export async function detachVolume(
   service: Service,
   actor: CustomerActor,
   shownId: string,
-  within?: Within,
+  beforeCommit?: SaveResponse,
 ): Promise<Volume> {
-  const id = readId('volume', shownId) ?? notFound('volume');
+  const id = parseId('volume', shownId) ?? notFound('volume');
   const detached = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;
     const volume = (await lockVolume(tx, customerId, id)) ?? notFound('volume');
     if (volume.server_id === null) fail('conflict_state', {}, 'The volume is not attached to a server.');
     // Read only, for a server is locked before its volumes: a hold that comes at this moment comes after us.
-    const server = await findServerOf(tx, customerId, volume.server_id);
-    if (server) requireCan(server, 'detach');
+    const server = await findOwnServer(tx, customerId, volume.server_id);
+    if (server) requireActionAllowed(server, 'detach');
     const object = volumeObject(await detachRow(tx, id));
     await enqueueTask(tx, { kind: 'volume', subject: id, now });
     await recordAudit(tx, { actor, action: 'volume.detach', resource: object.id }, now);
-    await within?.(tx, object);
+    await beforeCommit?.(tx, object);
     return object;
   });
   service.wake();
@@ -107,24 +107,24 @@ function requireDetached(volume: VolumeRow | undefined): VolumeRow {
 
 /** The server that a body names: what is not there is the body's fault, not the path's. */
 async function lockNamedServer(tx: Sql, customerId: string, shownId: string): Promise<ServerRow> {
-  const id = readId('server', shownId);
+  const id = parseId('server', shownId);
   if (!id || !(await lockOwnServer(tx, customerId, id))) unknownReference('server');
   return await lockServerFor(tx, customerId, shownId, 'attach');
 }
 
-async function refuseMore(tx: Sql, { id }: ServerRow, most: number): Promise<never> {
-  if ((await listAttachedTo(tx, [id])).length < most) {
+async function throwTooManyVolumes(tx: Sql, { id }: ServerRow, maxVolumes: number): Promise<never> {
+  if ((await listAttachedTo(tx, [id])).length < maxVolumes) {
     fail(
       'conflict_state',
       {},
       'A volume that was detached has not left the server yet: try again in a moment.',
     );
   }
-  fail('unavailable', { field: 'server' }, `The server takes ${most} volumes and no more.`);
+  fail('unavailable', { field: 'server' }, `The server takes ${maxVolumes} volumes and no more.`);
 }
 
 /** How many volumes the server takes; null: any number. */
-async function requireFit(
+async function requireCompatible(
   service: Service,
   tx: Sql,
   volume: VolumeRow,
@@ -137,7 +137,7 @@ async function requireFit(
       `The volume is in ${volume.region_id}, the server in ${server.region_id}: they must be in the same region.`,
     );
   }
-  const { volumes } = await capabilitiesOf(service, tx, server);
+  const { volumes } = await serverCapabilities(service, tx, server);
   if (volumes === 0)
     fail('unavailable', { field: 'server' }, 'The hardware of this server takes no volumes.');
   return volumes;

@@ -1,12 +1,12 @@
-import { invalid, quotaReached, unknownReference } from '../../kernel/fail.ts';
+import { invalidRequest, quotaExceeded, unknownReference } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
-import { readName } from '../../kernel/printable.ts';
+import { parseDisplayName } from '../../kernel/printable.ts';
 import type { Volume, VolumeBody } from '../../spec/schemas/volume.ts';
 import { findRegion } from '../../store/catalogue.ts';
 import { lockBalance } from '../../store/ledger.ts';
 import { countVolumes, insertVolume } from '../../store/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { volumeObject } from './object.ts';
 
@@ -18,9 +18,9 @@ export async function createVolume(
   service: Service,
   actor: CustomerActor,
   body: VolumeBody,
-  within?: Within,
+  beforeCommit?: SaveResponse,
 ): Promise<Volume> {
-  const name = readName(body.name) ?? invalid([{ field: 'name', issue: 'invalid_format' }]);
+  const name = parseDisplayName(body.name) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }]);
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;
@@ -28,7 +28,7 @@ export async function createVolume(
     // Two at once would both see the last free place.
     await lockBalance(tx, customerId);
     const limit = service.settings.quotas.volumes;
-    if ((await countVolumes(tx, customerId, limit)) >= limit) quotaReached('volumes', limit);
+    if ((await countVolumes(tx, customerId, limit)) >= limit) quotaExceeded('volumes', limit);
     const row = await insertVolume(tx, {
       id: newId(now),
       customer_id: customerId,
@@ -41,7 +41,7 @@ export async function createVolume(
     });
     const volume = volumeObject(row);
     await recordAudit(tx, { actor, action: 'volume.create', resource: volume.id }, now);
-    await within?.(tx, volume);
+    await beforeCommit?.(tx, volume);
     return volume;
   });
 }

@@ -1,5 +1,5 @@
 import { fail, notFound } from '../../kernel/fail.ts';
-import { readId, showId } from '../../kernel/ids.ts';
+import { formatId, parseId } from '../../kernel/ids.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import { deleteVolume as deleteRow, lockVolume, markVolumeDeleted } from '../../store/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -10,7 +10,7 @@ import { recordAudit } from '../record.ts';
  * with `not_found` and `conflict_state`.
  */
 export async function deleteVolume(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
-  const id = readId('volume', shownId) ?? notFound('volume');
+  const id = parseId('volume', shownId) ?? notFound('volume');
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const volume = (await lockVolume(tx, actor.customerId, id)) ?? notFound('volume');
@@ -23,7 +23,7 @@ export async function deleteVolume(service: Service, actor: CustomerActor, shown
       await markVolumeDeleted(tx, id, now);
       await enqueueTask(tx, { kind: 'volume', subject: id, now });
     }
-    await recordAudit(tx, { actor, action: 'volume.delete', resource: showId('volume', id) }, now);
+    await recordAudit(tx, { actor, action: 'volume.delete', resource: formatId('volume', id) }, now);
   });
   service.wake();
 }

@@ -1,14 +1,14 @@
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
-import { findVolume, listVolumes as listRows } from '../../store/volumes.ts';
+import { findVolume, pageVolumes as listRows } from '../../store/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { volumeObject } from './object.ts';
 
 /** By its shown id. One that is unknown, malformed or another customer's is `not_found`. */
 export async function getVolume(service: Service, actor: CustomerActor, shownId: string): Promise<Volume> {
-  const id = readId('volume', shownId) ?? notFound('volume');
+  const id = parseId('volume', shownId) ?? notFound('volume');
   return volumeObject((await findVolume(service.db, actor.customerId, id)) ?? notFound('volume'));
 }
 

@@ -1,6 +1,6 @@
-import { fail, invalid, notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
-import { readName } from '../../kernel/printable.ts';
+import { fail, invalidRequest, notFound } from '../../kernel/fail.ts';
+import { parseId } from '../../kernel/ids.ts';
+import { parseDisplayName } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Volume, VolumePatch } from '../../spec/schemas/volume.ts';
 import { lockBalance } from '../../store/ledger.ts';
@@ -8,7 +8,7 @@ import { enqueueTask } from '../../store/tasks.ts';
 import {
   findVolume,
   lockVolume,
-  takeDisk,
+  reserveDisk,
   updateVolume as updateRow,
   type VolumeRow,
 } from '../../store/volumes.ts';
@@ -27,11 +27,11 @@ export async function updateVolume(
   shownId: string,
   patch: VolumePatch,
 ): Promise<Volume> {
-  const id = readId('volume', shownId) ?? notFound('volume');
+  const id = parseId('volume', shownId) ?? notFound('volume');
   const name =
     patch.name === undefined
       ? undefined
-      : (readName(patch.name) ?? invalid([{ field: 'name', issue: 'invalid_format' }]));
+      : (parseDisplayName(patch.name) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }]));
   const updated = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;
@@ -40,7 +40,7 @@ export async function updateVolume(
     if (patch.size_gb !== undefined) await lockBalance(tx, customerId);
     const volume = (await lockVolume(tx, customerId, id)) ?? notFound('volume');
     const size_gb = patch.size_gb ?? volume.size_gb;
-    const disk_gb = await grow(service, tx, volume, size_gb);
+    const disk_gb = await reserveGrowth(service, tx, volume, size_gb);
     const row = await updateRow(tx, { id, name: name ?? volume.name, size_gb, disk_gb });
     if (disk_gb > volume.disk_gb) await enqueueTask(tx, { kind: 'volume', subject: id, now });
     const object = volumeObject(row);
@@ -52,7 +52,7 @@ export async function updateVolume(
 }
 
 /** Takes what it grows by, and says how much disk it has then: none if it was never attached. */
-async function grow(service: Service, tx: Sql, volume: VolumeRow, sizeGb: number): Promise<number> {
+async function reserveGrowth(service: Service, tx: Sql, volume: VolumeRow, sizeGb: number): Promise<number> {
   const moreGb = sizeGb - volume.size_gb;
   const field = 'size_gb';
   if (moreGb < 0) {
@@ -60,7 +60,7 @@ async function grow(service: Service, tx: Sql, volume: VolumeRow, sizeGb: number
   }
   if (volume.disk_gb === 0 || moreGb === 0) return volume.disk_gb;
   await requireDiskQuota(service, tx, { customerId: volume.customer_id, moreGb, field });
-  if (volume.host_id !== null && !(await takeDisk(tx, volume.host_id, moreGb))) {
+  if (volume.host_id !== null && !(await reserveDisk(tx, volume.host_id, moreGb))) {
     fail(
       'unavailable',
       { field },

@@ -5,7 +5,7 @@ import { requireWebhookUrl } from './url.ts';
 type Wanted = Partial<Pick<CreateWebhook, 'url' | 'events'>>;
 
 /** Checks what a schema cannot say of the fields that a subscription is made or changed with; an event named twice is named once. */
-export function checkedWebhook<const Body extends Wanted>(service: Service, wanted: Body): Body {
+export function normalizeWebhook<const Body extends Wanted>(service: Service, wanted: Body): Body {
   const { url, events } = wanted;
   if (url !== undefined) {
     requireWebhookUrl(url, { allowLoopback: service.settings.webhookAllowLoopback });

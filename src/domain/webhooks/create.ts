@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { quotaReached } from '../../kernel/fail.ts';
+import { quotaExceeded } from '../../kernel/fail.ts';
 import { base32, newId } from '../../kernel/ids.ts';
 import type { CreatedWebhook, CreateWebhook } from '../../spec/schemas/webhook.ts';
 import { lockCustomer } from '../../store/customers.ts';
 import { countWebhooks, insertWebhook, type WebhookRow } from '../../store/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
-import { checkedWebhook } from './check.ts';
+import { normalizeWebhook } from './check.ts';
 import { webhookObject } from './object.ts';
 
 /** What signing secrets are sealed for; whoever sends opens them under the same name. */
-export const WEBHOOK_SECRET = 'webhook secret';
+export const WEBHOOK_SEAL_PURPOSE = 'webhook secret';
 
 /** Subscribes a URL. The answer holds the signing secret, this once. Refuses with `limit_reached` {limit}. */
 export async function createWebhook(
   service: Service,
   actor: CustomerActor,
   body: CreateWebhook,
-  within?: Within,
+  saveResponse?: SaveResponse,
 ): Promise<CreatedWebhook> {
-  const wanted = checkedWebhook(service, body);
+  const wanted = normalizeWebhook(service, body);
   const { customerId } = actor;
   const secret = `whsec_${base32(randomBytes(32))}`;
   return await service.db.transaction(async (tx) => {
@@ -28,7 +28,7 @@ export async function createWebhook(
     // Subscriptions made at the same moment count each other.
     await lockCustomer(tx, customerId);
     const limit = service.settings.quotas.webhooks;
-    if ((await countWebhooks(tx, customerId, limit)) >= limit) quotaReached('webhooks', limit);
+    if ((await countWebhooks(tx, customerId, limit)) >= limit) quotaExceeded('webhooks', limit);
     const row: WebhookRow = {
       id: newId(now),
       url: wanted.url,
@@ -37,12 +37,12 @@ export async function createWebhook(
       secret_hint: secret.slice(-4),
       created_at: now,
     };
-    const secret_sealed = service.keys.seal(WEBHOOK_SECRET, secret);
+    const secret_sealed = service.keys.seal(WEBHOOK_SEAL_PURPOSE, secret);
     await insertWebhook(tx, { ...row, customer_id: customerId, secret_sealed });
     const webhook = webhookObject(row);
     await recordAudit(tx, { actor, action: 'webhook.create', resource: webhook.id }, now);
     const created = { ...webhook, secret };
-    await within?.(tx, created);
+    await saveResponse?.(tx, created);
     return created;
   });
 }

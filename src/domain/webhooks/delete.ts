@@ -1,5 +1,5 @@
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import { cancelDeliveries } from '../../store/deliveries.ts';
 import { deleteWebhook as deleteRow } from '../../store/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -8,7 +8,7 @@ import { recordAudit } from '../record.ts';
 /** Ends a subscription, and with it what waited to be sent. */
 export async function deleteWebhook(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
   const { customerId } = actor;
-  const id = readId('webhook', shownId) ?? notFound('webhook');
+  const id = parseId('webhook', shownId) ?? notFound('webhook');
   await service.db.transaction(async (tx) => {
     if (!(await deleteRow(tx, customerId, id))) notFound('webhook');
     await cancelDeliveries(tx, customerId, id);

@@ -1,5 +1,5 @@
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Webhook } from '../../spec/schemas/webhook.ts';
 import { findWebhook as findRow, pageWebhooks } from '../../store/webhooks.ts';
@@ -8,7 +8,7 @@ import { webhookObject } from './object.ts';
 
 /** One subscription by its shown id; unknown, malformed and another customer's are alike `not_found`. */
 export async function findWebhook(service: Service, actor: CustomerActor, shownId: string): Promise<Webhook> {
-  const id = readId('webhook', shownId) ?? notFound('webhook');
+  const id = parseId('webhook', shownId) ?? notFound('webhook');
   return webhookObject((await findRow(service.reads, actor.customerId, id)) ?? notFound('webhook'));
 }
 

@@ -1,6 +1,6 @@
 /** A subscription and a delivery as the REST contract shows them. */
-import { showId } from '../../kernel/ids.ts';
-import { rfc3339 } from '../../kernel/time.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Delivery } from '../../spec/schemas/delivery.ts';
 import type { Webhook } from '../../spec/schemas/webhook.ts';
 import type { DeliveryRow } from '../../store/deliveries.ts';
@@ -8,29 +8,29 @@ import type { WebhookRow } from '../../store/webhooks.ts';
 
 export function webhookObject(row: WebhookRow): Webhook {
   return {
-    id: showId('webhook', row.id),
+    id: formatId('webhook', row.id),
     object: 'webhook',
     url: row.url,
     events: [...row.events],
     active: row.active,
     secret_hint: row.secret_hint,
-    created_at: rfc3339(row.created_at),
+    created_at: formatRfc3339(row.created_at),
   };
 }
 
 export function deliveryObject(row: DeliveryRow): Delivery {
   return {
-    id: showId('delivery', row.delivery_id),
+    id: formatId('delivery', row.delivery_id),
     object: 'webhook_delivery',
-    event: showId('event', row.event_id),
+    event: formatId('event', row.event_id),
     event_type: row.event_type,
     attempt: row.attempt,
     status: row.status,
     http_status: row.http_status,
     error: row.error,
     duration_ms: row.duration_ms,
-    attempted_at: row.attempted_at && rfc3339(row.attempted_at),
-    next_attempt_at: row.next_attempt_at && rfc3339(row.next_attempt_at),
-    created_at: rfc3339(row.created_at),
+    attempted_at: row.attempted_at && formatRfc3339(row.attempted_at),
+    next_attempt_at: row.next_attempt_at && formatRfc3339(row.next_attempt_at),
+    created_at: formatRfc3339(row.created_at),
   };
 }

@@ -1,17 +1,17 @@
 /** What a customer has sent on purpose: a ping, or an event once more. Both are only queued here. */
 import { fail, notFound } from '../../kernel/fail.ts';
-import { newId, readId } from '../../kernel/ids.ts';
+import { newId, parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Action } from '../../spec/actions.ts';
+import type { FindableResource } from '../../spec/error-messages.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import type { Findable } from '../../spec/refusal-words.ts';
 import type { Delivery } from '../../spec/schemas/delivery.ts';
 import { findDelivery, type QueuedDelivery, queueDelivery } from '../../store/deliveries.ts';
-import { countRequested, lockWebhook, type WebhookRow } from '../../store/webhooks.ts';
+import { countRequestedDeliveries, lockWebhook, type WebhookRow } from '../../store/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { Within } from '../idempotency.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
-import { logOf } from './log.ts';
+import { deliveryLog } from './delivery-log.ts';
 import { deliveryObject, webhookObject } from './object.ts';
 
 /**
@@ -22,12 +22,12 @@ export async function testWebhook(
   service: Service,
   actor: CustomerActor,
   shownId: string,
-  within?: Within,
+  saveResponse?: SaveResponse,
 ): Promise<Delivery> {
-  return await queue(
+  return await enqueueDelivery(
     service,
     actor,
-    { shownId, action: 'webhook.test', missing: 'webhook', within },
+    { shownId, action: 'webhook.test', missing: 'webhook', saveResponse },
     async (_tx, webhook, now) => ({
       event_id: newId(now),
       event_type: 'ping',
@@ -44,46 +44,46 @@ export async function replayDelivery(
   service: Service,
   actor: CustomerActor,
   shown: { readonly webhook: string; readonly delivery: string },
-  within?: Within,
+  saveResponse?: SaveResponse,
 ): Promise<Delivery> {
   const missing = 'delivery';
-  const deliveryId = readId('delivery', shown.delivery) ?? notFound(missing);
-  const request = { shownId: shown.webhook, action: 'webhook.replay', missing, within } as const;
-  return await queue(service, actor, request, async (tx, webhook, now) => {
-    return (await findDelivery(tx, logOf(actor, webhook.id, now), deliveryId)) ?? notFound(missing);
+  const deliveryId = parseId('delivery', shown.delivery) ?? notFound(missing);
+  const request = { shownId: shown.webhook, action: 'webhook.replay', missing, saveResponse } as const;
+  return await enqueueDelivery(service, actor, request, async (tx, webhook, now) => {
+    return (await findDelivery(tx, deliveryLog(actor, webhook.id, now), deliveryId)) ?? notFound(missing);
   });
 }
 
-interface Asked {
+interface QueueRequest {
   readonly shownId: string;
   readonly action: Action;
   /** What there is none of where the subscription is unknown. */
-  readonly missing: Findable;
-  readonly within: Within | undefined;
+  readonly missing: FindableResource;
+  readonly saveResponse: SaveResponse | undefined;
 }
 
 type Event = Pick<QueuedDelivery, 'event_id' | 'event_type' | 'event_data'>;
 
-async function queue(
+async function enqueueDelivery(
   service: Service,
   actor: CustomerActor,
-  { shownId, action, missing, within }: Asked,
+  { shownId, action, missing, saveResponse }: QueueRequest,
   eventOf: (tx: Sql, webhook: WebhookRow, now: Date) => Promise<Event>,
 ): Promise<Delivery> {
   const { customerId } = actor;
-  const id = readId('webhook', shownId) ?? notFound(missing);
+  const id = parseId('webhook', shownId) ?? notFound(missing);
   const delivery = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const webhook = (await lockWebhook(tx, customerId, id)) ?? notFound(missing);
     const { event_id, event_type, event_data } = await eventOf(tx, webhook, now);
     requireActive(webhook);
     // The subscription's lock lets those that are queued at the same moment count each other.
-    await requireQueueRoom(tx, customerId, id);
+    await requireQueueCapacity(tx, customerId, id);
     const queued = { id: newId(now), webhook_id: id, customer_id: customerId, created_at: now };
     const row = await queueDelivery(tx, { ...queued, event_id, event_type, event_data });
     await recordAudit(tx, { actor, action, resource: shownId }, now);
     const object = deliveryObject(row);
-    await within?.(tx, object);
+    await saveResponse?.(tx, object);
     return object;
   });
   service.wake();
@@ -96,13 +96,13 @@ function requireActive(webhook: WebhookRow): void {
 }
 
 /** Whoever asks faster than his endpoint answers would fill the queue without end. */
-async function requireQueueRoom(tx: Sql, customerId: string, webhookId: string): Promise<void> {
-  const most = LIMITS.webhookPendingMax;
-  if ((await countRequested(tx, customerId, webhookId, most)) < most) return;
+async function requireQueueCapacity(tx: Sql, customerId: string, webhookId: string): Promise<void> {
+  const limit = LIMITS.webhookPendingMax;
+  if ((await countRequestedDeliveries(tx, customerId, webhookId, limit)) < limit) return;
   fail(
     'conflict_state',
     {},
-    `${most} pings and replays wait to be sent to this webhook; try again when some have been, or set active to false to ` +
+    `${limit} pings and replays wait to be sent to this webhook; try again when some have been, or set active to false to ` +
       'cancel all that waits.',
   );
 }

@@ -1,26 +1,31 @@
 /** Writes what became of attempts, and lets go of subscriptions that were sent to. */
 import { crashPoint } from '../../kernel/crash.ts';
-import { showId } from '../../kernel/ids.ts';
+import { formatId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import {
   type AttemptResult,
   cancelDeliveries,
-  putOffDeliveries,
+  postponeDeliveries,
   recordAttempts,
 } from '../../store/deliveries.ts';
-import { type HeldQueue, lockHeld, type QueueLease, releaseQueues } from '../../store/webhook-queues.ts';
+import {
+  type LeasedQueue,
+  lockLeasedQueues,
+  type QueueLease,
+  releaseQueues,
+} from '../../store/webhook-queues.ts';
 import { lockWebhook, updateWebhook } from '../../store/webhooks.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { recordAudit, systemActor } from '../record.ts';
 
 /** What cannot be sent for a fault of ours is looked at again after that. */
-const PUT_OFF_MS = 10 * MINUTE_MS;
+const POSTPONE_MS = 10 * MINUTE_MS;
 
-export interface TurnReport extends QueueLease {
+export interface BatchReport extends QueueLease {
   readonly results: readonly AttemptResult[];
   /** Nothing more is sent under this lease: it ends. */
-  readonly over: boolean;
+  readonly finished: boolean;
   readonly slow: boolean;
 }
 
@@ -28,19 +33,19 @@ export interface TurnReport extends QueueLease {
  * In one transaction, for all subscriptions of which the lease is still ours. Returns their revisions; of one that is not
  * among them, nothing was written and nothing more may be sent.
  */
-export async function recordTurns(
+export async function recordBatches(
   service: Pick<Service, 'db' | 'clock'>,
-  reports: readonly TurnReport[],
+  reports: readonly BatchReport[],
 ): Promise<ReadonlyMap<string, bigint>> {
   const revisions = await service.db.transaction(async (tx) => {
-    const held = await lockHeld(tx, reports);
-    const ours = reports.filter((report) => held.has(report.webhookId));
+    const leased = await lockLeasedQueues(tx, reports);
+    const ours = reports.filter((report) => leased.has(report.webhookId));
     const results = ours.flatMap((report) => report.results);
     if (results.length > 0) await recordAttempts(tx, results);
-    const over = ours.filter((report) => report.over);
-    if (over.length > 0) await releaseQueues(tx, over, service.clock.now());
+    const finished = ours.filter((report) => report.finished);
+    if (finished.length > 0) await releaseQueues(tx, finished, service.clock.now());
     crashPoint('deliver.written');
-    return held;
+    return leased;
   });
   crashPoint('deliver.recorded');
   return revisions;
@@ -52,20 +57,23 @@ export async function recordTurns(
  */
 export async function recordGone(
   service: Pick<Service, 'db' | 'clock' | 'keys'>,
-  held: QueueLease & Pick<HeldQueue, 'customer_id' | 'url'>,
+  lease: QueueLease & Pick<LeasedQueue, 'customer_id' | 'url'>,
   results: readonly AttemptResult[],
 ): Promise<void> {
-  const { webhookId, customer_id: customerId, url } = held;
+  const { webhookId, customer_id: customerId, url } = lease;
   const now = service.clock.now();
   await service.db.transaction(async (tx) => {
     const webhook = await lockWebhook(tx, customerId, webhookId);
-    if (!(await lockHeld(tx, [held])).has(webhookId)) return;
+    if (!(await lockLeasedQueues(tx, [lease])).has(webhookId)) return;
     const paused = webhook?.active === true && webhook.url === url;
-    await recordAttempts(tx, paused ? results.map((one) => ({ ...one, nextAttemptAt: null })) : results);
+    await recordAttempts(
+      tx,
+      paused ? results.map((result) => ({ ...result, nextAttemptAt: null })) : results,
+    );
     if (!paused) return;
     await updateWebhook(tx, customerId, { ...webhook, active: false });
     await cancelDeliveries(tx, customerId, webhookId);
-    const shown = showId('webhook', webhookId);
+    const shown = formatId('webhook', webhookId);
     const actor = systemActor(now);
     await recordAudit(tx, { actor, action: 'webhook.update', resource: shown, customerId }, now);
     const mail = { webhook: shown, url, pausedAt: now };
@@ -76,16 +84,19 @@ export async function recordGone(
 }
 
 /** Of a lease under which nothing is sent. */
-type Unsent = QueueLease & Pick<HeldQueue, 'customer_id' | 'slow'>;
+type UnsentLease = QueueLease & Pick<LeasedQueue, 'customer_id' | 'slow'>;
 
 /** Takes back what waits for a subscription that is not active, and lets it go. */
-export async function takeBack(service: Pick<Service, 'db' | 'clock'>, held: Unsent): Promise<void> {
-  const { webhookId, customer_id: customerId } = held;
+export async function cancelAndRelease(
+  service: Pick<Service, 'db' | 'clock'>,
+  lease: UnsentLease,
+): Promise<void> {
+  const { webhookId, customer_id: customerId } = lease;
   await service.db.transaction(async (tx) => {
     const webhook = await lockWebhook(tx, customerId, webhookId);
-    if (!(await lockHeld(tx, [held])).has(webhookId)) return;
+    if (!(await lockLeasedQueues(tx, [lease])).has(webhookId)) return;
     if (webhook && !webhook.active) await cancelDeliveries(tx, customerId, webhookId);
-    await releaseQueues(tx, [held], service.clock.now());
+    await releaseQueues(tx, [lease], service.clock.now());
   });
 }
 
@@ -93,11 +104,14 @@ export async function takeBack(service: Pick<Service, 'db' | 'clock'>, held: Uns
  * Nothing can be sent to it, and the receiver is not to blame: what is due stays queued for later, without an attempt, and
  * it is let go.
  */
-export async function putOff(service: Pick<Service, 'db' | 'clock'>, held: Unsent): Promise<void> {
+export async function postponeAndRelease(
+  service: Pick<Service, 'db' | 'clock'>,
+  lease: UnsentLease,
+): Promise<void> {
   const now = service.clock.now();
   await service.db.transaction(async (tx) => {
-    if (!(await lockHeld(tx, [held])).has(held.webhookId)) return;
-    await putOffDeliveries(tx, held.webhookId, { now, until: new Date(now.getTime() + PUT_OFF_MS) });
-    await releaseQueues(tx, [held], now);
+    if (!(await lockLeasedQueues(tx, [lease])).has(lease.webhookId)) return;
+    await postponeDeliveries(tx, lease.webhookId, { now, until: new Date(now.getTime() + POSTPONE_MS) });
+    await releaseQueues(tx, [lease], now);
   });
 }

@@ -1,7 +1,7 @@
 /** What is posted to a receiver (SPEC "Event envelope", "Delivery and signature"). */
 import { createHmac } from 'node:crypto';
-import { showId } from '../../kernel/ids.ts';
-import { rfc3339, SECOND_MS } from '../../kernel/time.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { formatRfc3339, SECOND_MS } from '../../kernel/time.ts';
 import type { WebhookRequest } from '../../ports/webhooks.ts';
 import type { EventContent } from '../../store/events.ts';
 import type { DueDelivery } from '../../store/webhook-queues.ts';
@@ -19,8 +19,8 @@ export function webhookRequest(
     headers: {
       'Content-Type': 'application/json',
       'User-Agent': 'skerry-webhooks',
-      'X-Service-Delivery-Id': showId('delivery', delivery.delivery_id),
-      'X-Service-Signature': signature(to.secret, Math.floor(at.getTime() / SECOND_MS), body),
+      'X-Service-Delivery-Id': formatId('delivery', delivery.delivery_id),
+      'X-Service-Signature': signPayload(to.secret, Math.floor(at.getTime() / SECOND_MS), body),
     },
     body,
   };
@@ -31,12 +31,12 @@ function envelope(
   { event_id, event_type }: Pick<DueDelivery, 'event_id' | 'event_type'>,
   { happenedMs, data }: EventContent,
 ): string {
-  const created_at = rfc3339(new Date(happenedMs));
-  const head = { id: showId('event', event_id), object: 'event', type: event_type, created_at };
+  const created_at = formatRfc3339(new Date(happenedMs));
+  const head = { id: formatId('event', event_id), object: 'event', type: event_type, created_at };
   return `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;
 }
 
-export function signature(secret: string, unixSeconds: number, body: string): string {
+export function signPayload(secret: string, unixSeconds: number, body: string): string {
   const v1 = createHmac('sha256', secret).update(`${unixSeconds}.${body}`).digest('hex');
   return `t=${unixSeconds},v1=${v1}`;
 }

@@ -1,43 +1,46 @@
 /** One subscription's requests: what is in them, and by which secret they are signed. */
-import { showId, timeOfId } from '../../kernel/ids.ts';
+import { formatId, idTimestamp } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import type { WebhookAnswer, WebhookSender } from '../../ports/webhooks.ts';
+import type { WebhookResponse, WebhookSender } from '../../ports/webhooks.ts';
 import { type EventContent, readEventContents } from '../../store/events.ts';
-import type { DueDelivery, HeldQueue } from '../../store/webhook-queues.ts';
+import type { DueDelivery, LeasedQueue } from '../../store/webhook-queues.ts';
 import type { Service } from '../context.ts';
-import { WEBHOOK_SECRET } from './create.ts';
+import { WEBHOOK_SEAL_PURPOSE } from './create.ts';
 import { webhookRequest } from './request.ts';
 
 export type EventContents = ReadonlyMap<string, EventContent>;
 
 /** By id; an event that is no longer kept is not among them. A ping brings its own. */
-export async function eventContents(sql: Sql, deliveries: readonly DueDelivery[]): Promise<EventContents> {
+export async function loadEventContents(
+  sql: Sql,
+  deliveries: readonly DueDelivery[],
+): Promise<EventContents> {
   const ids = deliveries.filter(({ event_data }) => event_data === null).map(({ event_id }) => event_id);
   const contents = await readEventContents(sql, [...new Set(ids)]);
   for (const { event_id, event_data } of deliveries) {
     if (event_data === null) continue;
-    contents.set(event_id, { happenedMs: timeOfId(event_id).getTime(), data: event_data });
+    contents.set(event_id, { happenedMs: idTimestamp(event_id).getTime(), data: event_data });
   }
   return contents;
 }
 
 /** The signing secret; null, and the log says so, where it was sealed with a key that the service no longer has. */
-export function openSecret(service: Pick<Service, 'keys' | 'log'>, held: HeldQueue): string | null {
+export function openWebhookSecret(service: Pick<Service, 'keys' | 'log'>, queue: LeasedQueue): string | null {
   try {
-    return service.keys.open(WEBHOOK_SECRET, held.secret_sealed).toString();
+    return service.keys.open(WEBHOOK_SEAL_PURPOSE, queue.secret_sealed).toString();
   } catch (error) {
-    const webhook = showId('webhook', held.webhook_id);
+    const webhook = formatId('webhook', queue.webhook_id);
     service.log.error({ err: error, webhook }, 'the secret of a webhook cannot be opened');
     return null;
   }
 }
 
 /** Sends one delivery after another of this subscription; null: its event is no longer kept. */
-export function sendingTo(
+export function createDeliverySender(
   sender: WebhookSender,
   to: { readonly url: string; readonly secret: string },
   contents: EventContents,
-): (due: DueDelivery) => Promise<WebhookAnswer | null> {
+): (due: DueDelivery) => Promise<WebhookResponse | null> {
   return async (due) => {
     const content = contents.get(due.event_id);
     return content ? await sender.send(webhookRequest(to, due, content, new Date())) : null;

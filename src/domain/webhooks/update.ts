@@ -1,12 +1,12 @@
 import { notFound } from '../../kernel/fail.ts';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { UpdateWebhook, Webhook } from '../../spec/schemas/webhook.ts';
 import { cancelDeliveries } from '../../store/deliveries.ts';
-import { reviseQueue } from '../../store/webhook-queues.ts';
+import { incrementQueueRevision } from '../../store/webhook-queues.ts';
 import { lockWebhook, updateWebhook as updateRow, type WebhookRow } from '../../store/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
-import { checkedWebhook } from './check.ts';
+import { normalizeWebhook } from './check.ts';
 import { webhookObject } from './object.ts';
 
 /** Changes what is given. A subscription that is paused loses what waited to be sent to it. */
@@ -16,9 +16,9 @@ export async function updateWebhook(
   shownId: string,
   body: UpdateWebhook,
 ): Promise<Webhook> {
-  const wanted = checkedWebhook(service, body);
+  const wanted = normalizeWebhook(service, body);
   const { customerId } = actor;
-  const id = readId('webhook', shownId) ?? notFound('webhook');
+  const id = parseId('webhook', shownId) ?? notFound('webhook');
   return await service.db.transaction(async (tx) => {
     const current = (await lockWebhook(tx, customerId, id)) ?? notFound('webhook');
     const row: WebhookRow = {
@@ -29,7 +29,7 @@ export async function updateWebhook(
     };
     await updateRow(tx, customerId, row);
     if (!row.active) await cancelDeliveries(tx, customerId, id);
-    else if (row.url !== current.url) await reviseQueue(tx, id);
+    else if (row.url !== current.url) await incrementQueueRevision(tx, id);
     const webhook = webhookObject(row);
     const now = service.clock.now();
     await recordAudit(tx, { actor, action: 'webhook.update', resource: webhook.id }, now);

@@ -1,6 +1,6 @@
 /** Which URLs may be subscribed (DECISIONS "Address safety"). Names are not resolved here: the sender does, and checks. */
 import { isIP } from 'node:net';
-import { invalid } from '../../kernel/fail.ts';
+import { invalidRequest } from '../../kernel/fail.ts';
 import { isForbiddenAddress } from '../../kernel/forbidden-address.ts';
 import type { V1Issue } from '../../spec/errors.ts';
 
@@ -13,23 +13,23 @@ const LOOPBACK_NAME = /(^|\.)localhost$|^localhost\.localdomain$|^ip6-(localhost
  */
 export function requireWebhookUrl(text: string, options: { readonly allowLoopback: boolean }): void {
   if (!/^https:\/\/[^/\\?#]/i.test(text) || !URL.canParse(text)) {
-    refuse('invalid_format', 'url is an absolute URL that begins with https://.');
+    failUrl('invalid_format', 'url is an absolute URL that begins with https://.');
   }
   if (/[\s\p{C}\\]/u.test(text)) {
-    refuse('invalid_format', 'url may hold no spaces, control characters or backslashes.');
+    failUrl('invalid_format', 'url may hold no spaces, control characters or backslashes.');
   }
-  if (text.includes('#')) refuse('invalid_format', 'url may have no fragment (#…): it is never sent.');
+  if (text.includes('#')) failUrl('invalid_format', 'url may have no fragment (#…): it is never sent.');
   const [authority = ''] = text.slice('https://'.length).split(/[/?]/);
   if (authority.includes('@')) {
-    refuse(
+    failUrl(
       'invalid_value',
       'url may hold no user name or password; check the signature of deliveries instead.',
     );
   }
   const { hostname, port } = new URL(text);
-  if (port === '0') refuse('invalid_value', 'url may not name port 0: nothing can be reached there.');
+  if (port === '0') failUrl('invalid_value', 'url may not name port 0: nothing can be reached there.');
   if (isForbiddenHost(hostname, options)) {
-    refuse(
+    failUrl(
       'invalid_value',
       'url must lead to the public internet, not to a private, local or special address.',
     );
@@ -44,6 +44,6 @@ function isForbiddenHost(hostname: string, options: { readonly allowLoopback: bo
   return isIP(address) !== 0 && isForbiddenAddress(address, options);
 }
 
-function refuse(issue: V1Issue, message: string): never {
-  invalid([{ field: 'url', issue }], message);
+function failUrl(issue: V1Issue, message: string): never {
+  invalidRequest([{ field: 'url', issue }], message);
 }

@@ -7,25 +7,25 @@ import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
-import { type BlobFacts, type Blobs, BlobsFull, type BlobWriter } from '../../ports/blobs.ts';
+import { type BlobInfo, type BlobStore, BlobStoreFullError, type BlobWriter } from '../../ports/blobs.ts';
 
 /** Left free for everything else on the disk, the database above all. */
 const RESERVE_BYTES = GIB_BYTES;
 /** How much may be written between two looks at the room that is left. */
-const LOOK_EVERY_BYTES = 64 * 1024 ** 2;
+const SPACE_CHECK_INTERVAL_BYTES = 64 * 1024 ** 2;
 
 /** How much is written at once, and how many such pieces are filled or wait for the disk: all that is held in memory. */
-const PIECE_BYTES = 1024 ** 2;
-const PIECES = 4;
+const CHUNK_BYTES = 1024 ** 2;
+const CHUNK_COUNT = 4;
 
-const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+const DISK_FULL_CODES = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 export interface DiskBlobsOptions {
   readonly folder: string;
   readonly reserveBytes?: number;
 }
 
-export class DiskBlobs implements Blobs {
+export class DiskBlobs implements BlobStore {
   readonly #folder: string;
   readonly #reserveBytes: number;
 
@@ -34,13 +34,13 @@ export class DiskBlobs implements Blobs {
     this.#reserveBytes = reserveBytes;
   }
 
-  async begin(key: string, expectedBytes: number): Promise<BlobWriter> {
+  async createWriter(key: string, expectedBytes: number): Promise<BlobWriter> {
     const [part, whole] = [this.#partPath(key), this.path(key)];
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    await this.#requireRoom(expectedBytes);
-    const file = await open(part, 'wx', 0o600).catch(told);
+    await this.#requireSpace(expectedBytes);
+    const file = await open(part, 'wx', 0o600).catch(rethrowDiskError);
     return new DiskWriter(file, {
-      look: () => this.#requireRoom(0),
+      checkSpace: () => this.#requireSpace(0),
       publish: async () => {
         await rename(part, whole);
         await syncFolder(this.#folder);
@@ -64,95 +64,98 @@ export class DiskBlobs implements Blobs {
     return join(whole, '..', `part-${key}`);
   }
 
-  async #requireRoom(bytes: number): Promise<void> {
+  async #requireSpace(bytes: number): Promise<void> {
     const { bavail, bsize } = await statfs(this.#folder);
-    if (bavail * bsize < bytes + this.#reserveBytes) throw new BlobsFull();
+    if (bavail * bsize < bytes + this.#reserveBytes) throw new BlobStoreFullError();
   }
 }
 
-interface Place {
-  readonly look: () => Promise<void>;
+interface BlobTarget {
+  readonly checkSpace: () => Promise<void>;
   readonly publish: () => Promise<void>;
   readonly remove: () => Promise<void>;
 }
 
 /** A place for one piece, and when the disk has taken what was in it last. */
-interface Piece {
+interface WriteChunk {
   readonly bytes: Buffer;
-  taken: Promise<void>;
+  written: Promise<void>;
 }
 
 class DiskWriter implements BlobWriter {
   readonly #file: FileHandle;
-  readonly #place: Place;
+  readonly #target: BlobTarget;
   readonly #hash: Hash = createHash('sha256');
-  readonly #pieces: Piece[] = [];
+  readonly #chunks: WriteChunk[] = [];
   #current = 0;
   #filledBytes = 0;
   #sizeBytes = 0;
-  #lookAtBytes = LOOK_EVERY_BYTES;
+  #nextSpaceCheckBytes = SPACE_CHECK_INTERVAL_BYTES;
   /** Until everything that was passed on is written; after a failure nothing is. */
   #writing: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(file: FileHandle, place: Place) {
+  constructor(file: FileHandle, place: BlobTarget) {
     this.#file = file;
-    this.#place = place;
+    this.#target = place;
   }
 
   async write(chunk: Uint8Array): Promise<void> {
     this.#hash.update(chunk);
     this.#sizeBytes += chunk.length;
     for (let from = 0; from < chunk.length; ) {
-      const { bytes } = this.#piece();
-      const some = chunk.subarray(from, from + PIECE_BYTES - this.#filledBytes);
+      const { bytes } = this.#currentChunk();
+      const some = chunk.subarray(from, from + CHUNK_BYTES - this.#filledBytes);
       bytes.set(some, this.#filledBytes);
       this.#filledBytes += some.length;
       from += some.length;
-      if (this.#filledBytes === PIECE_BYTES) await this.#passOn();
+      if (this.#filledBytes === CHUNK_BYTES) await this.#flushChunk();
     }
   }
 
-  async finish(): Promise<BlobFacts> {
-    await this.#passOn();
+  async finish(): Promise<BlobInfo> {
+    await this.#flushChunk();
     await this.#writing;
-    await this.#file.sync().catch(told);
+    await this.#file.sync().catch(rethrowDiskError);
     await this.#close();
-    await this.#place.publish().catch(told);
+    await this.#target.publish().catch(rethrowDiskError);
     return { sha256: this.#hash.digest('hex'), sizeBytes: this.#sizeBytes };
   }
 
   async abort(): Promise<void> {
     await this.#writing.catch(() => undefined);
     await this.#close();
-    await this.#place.remove();
+    await this.#target.remove();
   }
 
-  #piece(): Piece {
-    this.#pieces[this.#current] ??= { bytes: Buffer.allocUnsafeSlow(PIECE_BYTES), taken: Promise.resolve() };
-    return this.#pieces[this.#current] as Piece;
+  #currentChunk(): WriteChunk {
+    this.#chunks[this.#current] ??= {
+      bytes: Buffer.allocUnsafeSlow(CHUNK_BYTES),
+      written: Promise.resolve(),
+    };
+    return this.#chunks[this.#current] as WriteChunk;
   }
 
   /** Has what is filled written, and returns when there is a place to go on in. Throws what went wrong before. */
-  async #passOn(): Promise<void> {
-    const piece = this.#piece();
+  async #flushChunk(): Promise<void> {
+    const piece = this.#currentChunk();
     const filled = piece.bytes.subarray(0, this.#filledBytes);
     this.#writing = this.#writing.then(() => this.#append(filled));
     // It is heard below, or at the end; until then it is nobody's unhandled failure.
     this.#writing.catch(() => undefined);
-    piece.taken = this.#writing;
-    this.#current = (this.#current + 1) % PIECES;
+    piece.written = this.#writing;
+    this.#current = (this.#current + 1) % CHUNK_COUNT;
     this.#filledBytes = 0;
-    await this.#piece().taken;
+    await this.#currentChunk().written;
   }
 
   async #append(bytes: Uint8Array): Promise<void> {
-    if (this.#sizeBytes >= this.#lookAtBytes) {
-      this.#lookAtBytes = this.#sizeBytes + LOOK_EVERY_BYTES;
-      await this.#place.look();
+    if (this.#sizeBytes >= this.#nextSpaceCheckBytes) {
+      this.#nextSpaceCheckBytes = this.#sizeBytes + SPACE_CHECK_INTERVAL_BYTES;
+      await this.#target.checkSpace();
     }
     for (let done = 0; done < bytes.length; ) {
-      done += (await this.#file.write(bytes, done).catch(told)).bytesWritten;
+      done += (await this.#file.write(bytes, done).catch(rethrowDiskError)).bytesWritten;
     }
   }
 
@@ -173,7 +176,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /** A full disk by its own name. */
-function told(error: unknown): never {
+function rethrowDiskError(error: unknown): never {
   const { code } = error as { code?: unknown };
-  throw typeof code === 'string' && FULL.has(code) ? new BlobsFull() : error;
+  throw typeof code === 'string' && DISK_FULL_CODES.has(code) ? new BlobStoreFullError() : error;
 }

@@ -11,7 +11,7 @@ import { HDKey } from '@scure/bip32';
 const base58check = createBase58check(sha256);
 
 /** What the first four bytes of an extended key say: SLIP 132, and Litecoin's own. */
-const VERSIONS: Readonly<Record<string, { readonly name: string; readonly kind: Kind }>> = {
+const VERSIONS: Readonly<Record<string, { readonly name: string; readonly kind: KeyKind }>> = {
   '0488b21e': { name: 'xpub', kind: 'main' },
   '04b24746': { name: 'zpub', kind: 'main' },
   '019da462': { name: 'Ltub', kind: 'main' },
@@ -30,22 +30,22 @@ const VERSIONS: Readonly<Record<string, { readonly name: string; readonly kind: 
   '045f18bc': { name: 'vprv', kind: 'private' },
   '044a4e28': { name: 'uprv', kind: 'private' },
 };
-type Kind = 'main' | 'test' | 'wrapped' | 'private';
+type KeyKind = 'main' | 'test' | 'wrapped' | 'private';
 
 /** Version, depth, parent, number, chain code, key. */
-const LENGTH = 78;
+const EXTENDED_KEY_BYTES = 78;
 const PUBLIC_VERSION = 0x0488b21e;
 const TEST_VERSION = 0x043587cf;
 /** m / purpose' / coin' / account': what wallets export. */
 const ACCOUNT_DEPTH = 3;
-const RECEIVING = 0;
+const RECEIVE_CHAIN = 0;
 
 /** It is no key that this service may have. The message never holds it. */
-export class KeyRefused extends Error {
+export class InvalidKeyError extends Error {
   override readonly name = 'KeyRefused';
 }
 
-interface Node {
+interface ExtendedKey {
   readonly key: Uint8Array;
   readonly chainCode: Uint8Array;
 }
@@ -53,62 +53,68 @@ interface Node {
 export class AccountKey {
   /** Whether it belongs to a test network. */
   readonly isTest: boolean;
-  readonly #text: string;
-  readonly #testText: string;
-  readonly #library: HDKey;
-  readonly #byHand: Node;
+  readonly #xpub: string;
+  readonly #tpub: string;
+  readonly #receiveKey: HDKey;
+  readonly #referenceKey: ExtendedKey;
 
   private constructor(bytes: Uint8Array, isTest: boolean) {
     this.isTest = isTest;
     const view = Buffer.from(bytes);
     view.writeUInt32BE(PUBLIC_VERSION);
-    this.#text = base58check.encode(view);
+    this.#xpub = base58check.encode(view);
     view.writeUInt32BE(TEST_VERSION);
-    this.#testText = base58check.encode(view);
-    this.#library = HDKey.fromExtendedKey(this.#text).deriveChild(RECEIVING);
-    this.#byHand = child({ chainCode: view.subarray(13, 45), key: view.subarray(45, LENGTH) }, RECEIVING);
+    this.#tpub = base58check.encode(view);
+    this.#receiveKey = HDKey.fromExtendedKey(this.#xpub).deriveChild(RECEIVE_CHAIN);
+    this.#referenceKey = deriveChildKey(
+      { chainCode: view.subarray(13, 45), key: view.subarray(45, EXTENDED_KEY_BYTES) },
+      RECEIVE_CHAIN,
+    );
   }
 
   /** Throws KeyRefused. */
   static parse(text: string): AccountKey {
-    const bytes = decoded(text.trim());
+    const bytes = decodeExtendedKey(text.trim());
     const version = VERSIONS[Buffer.from(bytes.subarray(0, 4)).toString('hex')];
-    if (version === undefined) throw new KeyRefused('it is no extended public key (xpub…, zpub…, Ltub…)');
+    if (version === undefined)
+      throw new InvalidKeyError('it is no extended public key (xpub…, zpub…, Ltub…)');
     const { kind, name } = version;
     if (kind === 'private') {
-      throw new KeyRefused(`it is a private key (${name}): this service never has one. Give the public one`);
+      throw new InvalidKeyError(
+        `it is a private key (${name}): this service never has one. Give the public one`,
+      );
     }
     if (kind === 'wrapped') {
-      throw new KeyRefused(
+      throw new InvalidKeyError(
         `${name} is an account of wrapped SegWit (BIP 49): give one of native SegWit (BIP 84)`,
       );
     }
     if (bytes[4] !== ACCOUNT_DEPTH) {
-      throw new KeyRefused(
+      throw new InvalidKeyError(
         `it is not the key of an account, such as m/84'/0'/0': its depth is ${bytes[4]}, not 3`,
       );
     }
     try {
       return new AccountKey(bytes, kind === 'test');
     } catch {
-      throw new KeyRefused('it is damaged: it holds no point of the curve');
+      throw new InvalidKeyError('it is damaged: it holds no point of the curve');
     }
   }
 
   /** As `xpub…`, whatever it was written as: what nodes take. */
   get xpub(): string {
-    return this.#text;
+    return this.#xpub;
   }
 
   /** The same as `tpub…`: what nodes of test networks take. */
   get tpub(): string {
-    return this.#testText;
+    return this.#tpub;
   }
 
   /** The compressed public key of the receiving address with this number. */
   publicKeyAt(index: number): Uint8Array {
-    const first = this.#library.deriveChild(index).publicKey;
-    const second = child(this.#byHand, index).key;
+    const first = this.#receiveKey.deriveChild(index).publicKey;
+    const second = deriveChildKey(this.#referenceKey, index).key;
     if (first === null || Buffer.compare(first, second) !== 0) {
       throw new Error(`two derivations of address ${index} differ`);
     }
@@ -116,18 +122,18 @@ export class AccountKey {
   }
 }
 
-function decoded(text: string): Uint8Array {
+function decodeExtendedKey(text: string): Uint8Array {
   try {
     const bytes = base58check.decode(text);
-    if (bytes.length === LENGTH) return bytes;
+    if (bytes.length === EXTENDED_KEY_BYTES) return bytes;
   } catch {
     // Said below.
   }
-  throw new KeyRefused('it is no extended public key (xpub…, zpub…, Ltub…), or has a typing error');
+  throw new InvalidKeyError('it is no extended public key (xpub…, zpub…, Ltub…), or has a typing error');
 }
 
 /** CKDpub of BIP 32. */
-function child(parent: Node, index: number): Node {
+function deriveChildKey(parent: ExtendedKey, index: number): ExtendedKey {
   const data = Buffer.alloc(37);
   data.set(parent.key);
   data.writeUInt32BE(index, 33);

@@ -6,13 +6,13 @@
  * what is above is told again. Payments that are in no block any more are found by the recheck of what is unfinished, which
  * follows whenever the cursor moves.
  */
-import type { Observation, OwnAddresses, Polled } from '../../ports/chain.ts';
-import { type Cursor, cursorText, parseCursor } from './cursor.ts';
+import type { Observation, OwnAddressLookup, PollResult } from '../../ports/chain.ts';
+import { type Cursor, formatCursor, parseCursor } from './cursor.ts';
 import { NodeBehind } from './node-behind.ts';
-import { removed } from './observed.ts';
-import { type Transfer, transferOf } from './transfers.ts';
+import { removedObservation } from './removed-observation.ts';
+import { parseTransferKey, type Transfer } from './transfer-keys.ts';
 
-export type { Transfer } from './transfers.ts';
+export type { Transfer } from './transfer-keys.ts';
 
 export interface BlockHead {
   readonly height: number;
@@ -21,7 +21,7 @@ export interface BlockHead {
   readonly time: Date;
 }
 
-export interface ReadBlock extends BlockHead {
+export interface BlockWithTransfers extends BlockHead {
   readonly transfers: readonly Transfer[];
 }
 
@@ -38,14 +38,14 @@ export interface BlockSource {
   /** Null above the tip. */
   head(height: number): Promise<BlockHead | null>;
   /** A block of whatever branch; null where the node does not know it any more. Left out where it cannot be asked so. */
-  block?(hash: string): Promise<BlockHead | null>;
+  headByHash?(hash: string): Promise<BlockHead | null>;
   /** These heights, both included, in order; throws where one of them is missing. */
-  blocks(from: number, to: number): Promise<readonly ReadBlock[]>;
+  blocks(from: number, to: number): Promise<readonly BlockWithTransfers[]>;
   /** Each of these transactions as the chain of this tip has it; left out where it is in no block. */
-  transactions(txids: readonly string[], tip: Tip): Promise<ReadonlyMap<string, FoundTransaction>>;
+  transactions(txids: readonly string[], tip: Tip): Promise<ReadonlyMap<string, IncludedTransaction>>;
 }
 
-export interface FoundTransaction {
+export interface IncludedTransaction {
   readonly head: BlockHead;
   readonly transfers: readonly Transfer[];
   /** The node does not know any more what all of it transferred: there may be others than these. */
@@ -56,70 +56,70 @@ export interface WalkOptions {
   /** How far blocks may change; beyond that they are taken for final. */
   readonly rewindBlocks: number;
   /** Read in one poll. */
-  readonly mostBlocks: number;
+  readonly maxBlocksPerPoll: number;
   /** How far back the first reading begins, for it may come late; `rewindBlocks` where it is left out. */
-  readonly firstBlocks?: number;
+  readonly initialBlocks?: number;
 }
 
 /**
  * Where the node's final block lags far behind, blocks may change as far back; but what it says may be as wrong as 0. Times
  * `rewindBlocks`.
  */
-const FARTHEST_REWIND = 16;
+const MAX_REWIND_FACTOR = 16;
 
 export class BlockWalk {
   readonly #source: BlockSource;
-  readonly #own: OwnAddresses;
+  readonly #own: OwnAddressLookup;
   readonly #options: WalkOptions;
   /** How high the node was. Another process knows no more than the cursor, and that does: this is only told sooner. */
   #tipHeight = 0;
 
-  constructor(source: BlockSource, own: OwnAddresses, options: WalkOptions) {
+  constructor(source: BlockSource, own: OwnAddressLookup, options: WalkOptions) {
     this.#source = source;
     this.#own = own;
     this.#options = options;
   }
 
-  async poll(from: { readonly cursor: string | null }): Promise<Polled> {
+  async poll(from: { readonly cursor: string | null }): Promise<PollResult> {
     const cursor = parseCursor(from.cursor);
-    const tip = await this.#tipNoLower(cursor?.height ?? 0);
+    const tip = await this.#tipAtLeast(cursor?.height ?? 0);
     const first = await this.#firstUnread(cursor, tip);
     // Only where the cursor is at the tip.
-    if (first > tip.height) return { cursor: from.cursor ?? '', observations: [], whole: true };
-    const last = Math.min(tip.height, first + this.#options.mostBlocks - 1);
+    if (first > tip.height) return { cursor: from.cursor ?? '', observations: [], isComplete: true };
+    const last = Math.min(tip.height, first + this.#options.maxBlocksPerPoll - 1);
     const blocks = await this.#source.blocks(first, last);
-    const newest = newestOf(blocks, { first, last, cursor });
-    const own = await this.#own(addressesIn(blocks));
+    const newest = requireContiguous(blocks, { first, last, cursor });
+    const own = await this.#own(paidAddresses(blocks));
     const observations = blocks.flatMap((block) =>
       block.transfers
         .filter(({ address, amountUnits }) => amountUnits > 0n && own.has(address))
-        .map((transfer) => observed(transfer, block, tip)),
+        .map((transfer) => toObservation(transfer, block, tip)),
     );
-    return { cursor: cursorText(newest), observations, whole: newest.height === tip.height };
+    return { cursor: formatCursor(newest), observations, isComplete: newest.height === tip.height };
   }
 
   async recheck(keys: readonly string[]): Promise<Observation[]> {
-    const tip = await this.#tipNoLower(0);
-    const txids = [...new Set(keys.map((key) => removed(key).txid))];
+    const tip = await this.#tipAtLeast(0);
+    const txids = [...new Set(keys.map((key) => removedObservation(key).txid))];
     const found = await this.#source.transactions(txids, tip);
     return keys.map((key) => {
-      const transaction = found.get(removed(key).txid);
-      if (!transaction) return removed(key);
+      const transaction = found.get(removedObservation(key).txid);
+      if (!transaction) return removedObservation(key);
       const { head, transfers, isPartial = false } = transaction;
       // In a block newer than the tip was when it was asked for.
       const now = { ...tip, height: Math.max(tip.height, head.height) };
       const transfer = transfers.find((each) => each.key === key);
-      if (transfer) return observed(transfer, head, now);
-      const remembered = isPartial ? transferOf(key) : null;
+      if (transfer) return toObservation(transfer, head, now);
+      const remembered = isPartial ? parseTransferKey(key) : null;
       // It stands, and nobody says what it paid: nothing is credited by it, nor taken back, until a node can tell.
       return remembered
-        ? { ...observed(remembered, head, now), state: 'included', agreed: false }
-        : removed(key);
+        ? { ...toObservation(remembered, head, now), state: 'included', agreed: false }
+        : removedObservation(key);
     });
   }
 
   /** A node that was put back knows nothing of payments that stand: nothing is said of them until it is as high again. */
-  async #tipNoLower(height: number): Promise<Tip> {
+  async #tipAtLeast(height: number): Promise<Tip> {
     const tip = await this.#source.tip();
     const readTo = Math.max(height, this.#tipHeight);
     if (tip.height < readTo) throw new NodeBehind(tip.height, readTo);
@@ -128,23 +128,23 @@ export class BlockWalk {
   }
 
   async #firstUnread(cursor: Cursor | null, tip: Tip): Promise<number> {
-    const { rewindBlocks, firstBlocks = rewindBlocks } = this.#options;
+    const { rewindBlocks, initialBlocks = rewindBlocks } = this.#options;
     // An invoice may have been paid before its coin was first read.
-    if (cursor === null) return Math.max(0, tip.height - firstBlocks);
+    if (cursor === null) return Math.max(0, tip.height - initialBlocks);
     const atCursor = tip.height === cursor.height ? tip.hash : undefined;
     const same = (atCursor ?? (await this.#source.head(cursor.height))?.hash) === cursor.hash;
     if (same) return cursor.height + 1;
-    const fork = await this.#forkBelow(cursor);
+    const fork = await this.#findForkHeight(cursor);
     if (fork !== null) return fork + 1;
     const back = Math.min(cursor.height - rewindBlocks, tip.finalHeight);
-    return Math.max(0, back, cursor.height - FARTHEST_REWIND * rewindBlocks);
+    return Math.max(0, back, cursor.height - MAX_REWIND_FACTOR * rewindBlocks);
   }
 
   /** The newest block that the cursor's branch and the chain have both; null where nobody knows. */
-  async #forkBelow(cursor: Cursor): Promise<number | null> {
+  async #findForkHeight(cursor: Cursor): Promise<number | null> {
     let { hash } = cursor;
     for (let height = cursor.height - 1; height >= cursor.height - this.#options.rewindBlocks; height--) {
-      const above = (await this.#source.block?.(hash)) ?? null;
+      const above = (await this.#source.headByHash?.(hash)) ?? null;
       if (above === null) return null;
       hash = above.parentHash;
       if ((await this.#source.head(height))?.hash === hash) return height;
@@ -154,11 +154,11 @@ export class BlockWalk {
 }
 
 /** The chain may have changed while it was read: then it is read again. */
-function newestOf(
-  blocks: readonly ReadBlock[],
-  asked: { readonly first: number; readonly last: number; readonly cursor: Cursor | null },
-): ReadBlock {
-  const { first, last, cursor } = asked;
+function requireContiguous(
+  blocks: readonly BlockWithTransfers[],
+  range: { readonly first: number; readonly last: number; readonly cursor: Cursor | null },
+): BlockWithTransfers {
+  const { first, last, cursor } = range;
   let parent = cursor !== null && first === cursor.height + 1 ? cursor.hash : null;
   let height = first;
   for (const block of blocks) {
@@ -174,12 +174,12 @@ function newestOf(
 }
 
 /** Each once, of what pays anything. */
-function addressesIn(blocks: readonly ReadBlock[]): string[] {
+function paidAddresses(blocks: readonly BlockWithTransfers[]): string[] {
   const paid = blocks.flatMap((block) => block.transfers.filter(({ amountUnits }) => amountUnits > 0n));
   return [...new Set(paid.map(({ address }) => address))];
 }
 
-function observed(transfer: Transfer, head: BlockHead, tip: Tip): Observation {
+function toObservation(transfer: Transfer, head: BlockHead, tip: Tip): Observation {
   return {
     ...transfer,
     state: head.height <= tip.finalHeight ? 'final' : 'included',

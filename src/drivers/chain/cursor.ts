@@ -10,6 +10,6 @@ export function parseCursor(text: string | null): Cursor | null {
   return match ? { height: Number(match[1]), hash: match[2] ?? '' } : null;
 }
 
-export function cursorText({ height, hash }: Cursor): string {
+export function formatCursor({ height, hash }: Cursor): string {
   return `${height}:${hash}`;
 }

@@ -2,24 +2,24 @@
  * How nodes are asked: HTTP with JSON both ways, a bound on time and on size. What an error says never holds the node's address or
  * its password.
  */
-import { parseExact, TooManyValues, VALUES_MOST } from '../../kernel/exact-json.ts';
-import { printable } from '../../kernel/logger.ts';
-import { readBounded, TooLong } from '../../kernel/read-bounded.ts';
+import { MAX_VALUES, parseExactJson, TooManyValuesError } from '../../kernel/exact-json.ts';
+import { toSingleLine } from '../../kernel/logger.ts';
+import { BodyTooLargeError, readBoundedBody } from '../../kernel/read-bounded.ts';
 
 const TIMEOUT_MS = 15_000;
 /** Where a question names none, as those for blocks, traces and lists do. */
-export const ANSWER_MAX_BYTES = 1024 ** 2;
+export const RESPONSE_MAX_BYTES = 1024 ** 2;
 
 /** Values that an answer may have for its bytes: one with more is made to keep the process busy. */
-const BYTES_A_VALUE = 8;
+const MIN_BYTES_PER_VALUE = 8;
 
 /** The node answered, and what it answered is an error. `code` is its own number. */
 export class NodeError extends Error {
   override readonly name = 'NodeError';
   readonly code: number;
-  constructor(what: string, code: number, says: string) {
+  constructor(label: string, code: number, message: string) {
     // Its words reach terminals and logs.
-    super(`${what}: ${printable(says.slice(0, 200))} (${code})`);
+    super(`${label}: ${toSingleLine(message.slice(0, 200))} (${code})`);
     this.code = code;
   }
 }
@@ -30,12 +30,12 @@ export class NodeUnreachable extends Error {
 }
 
 /** What the node answered is larger than was asked for. */
-export class NodeTooLong extends NodeUnreachable {}
+export class NodeResponseTooLarge extends NodeUnreachable {}
 
 /** It did not answer in the time that it has. */
-export class NodeSlow extends NodeUnreachable {}
+export class NodeTimeout extends NodeUnreachable {}
 
-export interface NodeAddress {
+export interface NodeEndpoint {
   /** Without user, password and query. */
   readonly url: string;
   /** `?api-key=…`, as providers of nodes have it: it goes along with every question, behind its path. */
@@ -44,7 +44,7 @@ export interface NodeAddress {
 }
 
 /** `http://user:password@127.0.0.1:8332/wallet/watch`, `https://node.example/?api-key=…`. */
-export function nodeAddress(text: string): NodeAddress {
+export function parseNodeUrl(text: string): NodeEndpoint {
   const url = new URL(text);
   const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   const query = url.search;
@@ -55,7 +55,7 @@ export function nodeAddress(text: string): NodeAddress {
   return { url: url.href.replace(/\/$/, ''), query, authorization };
 }
 
-export interface Asked {
+export interface NodeRequest {
   readonly method?: 'GET' | 'POST';
   /** Appended to the node's address. */
   readonly path?: string;
@@ -68,13 +68,13 @@ export interface Asked {
 }
 
 /** The answer, whatever its status; numbers as `parseExact` reads them. Throws NodeUnreachable. */
-export async function askNode(
-  node: NodeAddress,
-  what: string,
-  asked: Asked,
+export async function requestNode(
+  node: NodeEndpoint,
+  label: string,
+  request: NodeRequest,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
-  const { method = 'POST', path = '', body, timeoutMs = TIMEOUT_MS, maxBytes = ANSWER_MAX_BYTES } = asked;
-  const { maxValues = Math.min(VALUES_MOST, maxBytes / BYTES_A_VALUE) } = asked;
+  const { method = 'POST', path = '', body, timeoutMs = TIMEOUT_MS, maxBytes = RESPONSE_MAX_BYTES } = request;
+  const { maxValues = Math.min(MAX_VALUES, maxBytes / MIN_BYTES_PER_VALUE) } = request;
   try {
     const response = await fetch(node.url + path + (node.query ?? ''), {
       method,
@@ -86,18 +86,18 @@ export async function askNode(
       signal: AbortSignal.timeout(timeoutMs),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const text = await readBounded(response, maxBytes);
-    return { status: response.status, body: text === '' ? null : parseExact(text, maxValues) };
+    const text = await readBoundedBody(response, maxBytes);
+    return { status: response.status, body: text === '' ? null : parseExactJson(text, maxValues) };
   } catch (error) {
-    if (error instanceof TooLong || error instanceof TooManyValues)
-      throw new NodeTooLong(`${what}: the node’s answer is too long`);
+    if (error instanceof BodyTooLargeError || error instanceof TooManyValuesError)
+      throw new NodeResponseTooLarge(`${label}: the node’s answer is too long`);
     if (error instanceof Error && error.name === 'TimeoutError')
-      throw new NodeSlow(`${what}: the node did not answer in time`);
-    throw new NodeUnreachable(`${what}: ${faultWord(error)}`);
+      throw new NodeTimeout(`${label}: the node did not answer in time`);
+    throw new NodeUnreachable(`${label}: ${describeFailure(error)}`);
   }
 }
 
-function faultWord(error: unknown): string {
+function describeFailure(error: unknown): string {
   if (error instanceof SyntaxError) return 'the node’s answer is no JSON';
   return 'the node cannot be reached';
 }

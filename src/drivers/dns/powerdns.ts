@@ -5,17 +5,17 @@
  */
 import { ReverseZones } from '../../kernel/reverse-zones.ts';
 import { DnsError, type ReverseDns } from '../../ports/dns.ts';
-import { faultOf } from '../webhooks/faults.ts';
+import { toSendFault } from '../webhooks/send-faults.ts';
 
 /** How long resolvers may keep a name. */
 const TTL_S = 300;
 const TIMEOUT_MS = 5_000;
-const ZONES_KEPT_MS = 10_000;
-const LEFT_ALONE_MS = 1_000;
+const ZONE_CACHE_MS = 10_000;
+const BACKOFF_MS = 1_000;
 /** Some 50,000 zones. */
-const ANSWER_MAX_BYTES = 16 * 1024 ** 2;
+const RESPONSE_MAX_BYTES = 16 * 1024 ** 2;
 /** Zones whose content is its own; those of other kinds are copies. */
-const OWN_KINDS = new Set(['native', 'master', 'primary', 'producer']);
+const WRITABLE_KINDS = new Set(['native', 'master', 'primary', 'producer']);
 
 export interface PowerDnsOptions {
   /** Where its web server listens, without a path. */
@@ -27,10 +27,10 @@ export interface PowerDnsOptions {
 interface Zones {
   readonly reverse: ReverseZones;
   /** By name: the id in the API, and whether names can be changed in it. */
-  readonly known: ReadonlyMap<string, { readonly id: string; readonly isOwn: boolean }>;
+  readonly byName: ReadonlyMap<string, { readonly id: string; readonly isOwn: boolean }>;
 }
 
-interface Answer {
+interface ApiResponse {
   readonly status: number;
   readonly text: string;
 }
@@ -38,29 +38,29 @@ interface Answer {
 export class PowerDns implements ReverseDns {
   readonly #options: PowerDnsOptions;
   #zones: Promise<Zones> | undefined;
-  #zonesAsked = Number.NEGATIVE_INFINITY;
-  #leftAloneUntil = 0;
+  #zonesFetchedAt = Number.NEGATIVE_INFINITY;
+  #backoffUntil = 0;
 
   constructor(options: PowerDnsOptions) {
     this.#options = options;
   }
 
   async set(address: string, host: string | null): Promise<void> {
-    for (const maxAgeMs of [ZONES_KEPT_MS, 0]) {
-      const { reverse, known } = await this.#knownZones(maxAgeMs);
+    for (const maxAgeMs of [ZONE_CACHE_MS, 0]) {
+      const { reverse, byName } = await this.#cachedZones(maxAgeMs);
       const place = reverse.find(address);
-      const zone = place && known.get(place.zone);
+      const zone = place && byName.get(place.zone);
       if (!place || !zone) continue;
       if (!zone.isOwn) {
         throw new DnsError('refused', 'the zone of a reverse name is a copy: its names are set elsewhere');
       }
-      if (await this.#write(zone.id, place.name, host)) return;
+      if (await this.#writePtr(zone.id, place.name, host)) return;
     }
     if (host !== null) throw new DnsError('no_zone', 'PowerDNS has no zone for a reverse name');
   }
 
   async zones(): Promise<readonly string[]> {
-    return [...(await this.#knownZones(0)).known.keys()];
+    return [...(await this.#cachedZones(0)).byName.keys()];
   }
 
   async createZone(zone: string, nameservers: readonly string[]): Promise<boolean> {
@@ -71,7 +71,7 @@ export class PowerDns implements ReverseDns {
     const soa = { name: zone, type: 'SOA', ttl: 3600, records: [{ content, disabled: false }] };
     // A primary tells its secondaries of changes, where it is set up to; else it is as a native one.
     const wanted = { name: zone, kind: 'Master', nameservers, rrsets: [soa] };
-    const { status } = await this.#ask('POST', '/zones', wanted);
+    const { status } = await this.#request('POST', '/zones', wanted);
     this.#zones = undefined;
     if (status === 201) return true;
     if (status === 409) return false;
@@ -79,24 +79,24 @@ export class PowerDns implements ReverseDns {
   }
 
   /** False when the zone is gone. */
-  async #write(zoneId: string, name: string, host: string | null): Promise<boolean> {
+  async #writePtr(zoneId: string, name: string, host: string | null): Promise<boolean> {
     const change =
       host === null
         ? { changetype: 'DELETE' }
         : { changetype: 'REPLACE', ttl: TTL_S, records: [{ content: `${host}.`, disabled: false }] };
     const rrsets = [{ name, type: 'PTR', ...change }];
-    const { status } = await this.#ask('PATCH', `/zones/${zoneId}`, { rrsets });
+    const { status } = await this.#request('PATCH', `/zones/${zoneId}`, { rrsets });
     if (status === 204 || status === 200) return true;
     if (status === 404) return false;
     throw new DnsError('refused', `PowerDNS does not take a reverse name: it answers ${status}`);
   }
 
   /** As they were so long ago at most; those who may be told what is not new share an answer. */
-  async #knownZones(maxAgeMs: number): Promise<Zones> {
+  async #cachedZones(maxAgeMs: number): Promise<Zones> {
     const now = performance.now();
-    if (this.#zones === undefined || now - this.#zonesAsked > maxAgeMs) {
-      this.#zonesAsked = now;
-      const asked = this.#readZones();
+    if (this.#zones === undefined || now - this.#zonesFetchedAt > maxAgeMs) {
+      this.#zonesFetchedAt = now;
+      const asked = this.#fetchZones();
       this.#zones = asked;
       asked.catch(() => {
         if (this.#zones === asked) this.#zones = undefined;
@@ -105,17 +105,17 @@ export class PowerDns implements ReverseDns {
     return await this.#zones;
   }
 
-  async #readZones(): Promise<Zones> {
-    const { status, text } = await this.#ask('GET', '/zones?dnssec=false');
-    const zones = status === 200 ? readZones(text) : null;
+  async #fetchZones(): Promise<Zones> {
+    const { status, text } = await this.#request('GET', '/zones?dnssec=false');
+    const zones = status === 200 ? parseZones(text) : null;
     if (!zones)
       throw new DnsError('unreachable', `SKERRY_DNS_URL: no API of PowerDNS answers there (${status})`);
-    return { reverse: new ReverseZones(zones.keys()), known: zones };
+    return { reverse: new ReverseZones(zones.keys()), byName: zones };
   }
 
-  async #ask(method: string, path: string, body?: object): Promise<Answer> {
+  async #request(method: string, path: string, body?: object): Promise<ApiResponse> {
     const { url, key, timeoutMs = TIMEOUT_MS } = this.#options;
-    if (performance.now() < this.#leftAloneUntil) throw away('it did not answer a moment ago');
+    if (performance.now() < this.#backoffUntil) throw unreachable('it did not answer a moment ago');
     const answer = await fetch(`${url}/api/v1/servers/localhost${path}`, {
       method,
       headers: { 'x-api-key': key, ...(body ? { 'content-type': 'application/json' } : {}) },
@@ -123,25 +123,25 @@ export class PowerDns implements ReverseDns {
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     })
-      .then(readAnswer)
+      .then(readResponse)
       .catch((error: unknown) => {
-        this.#leftAloneUntil = performance.now() + LEFT_ALONE_MS;
-        throw away(inWords(error));
+        this.#backoffUntil = performance.now() + BACKOFF_MS;
+        throw unreachable(describeFailure(error));
       });
     if (answer.status === 401 || answer.status === 403) {
       throw new DnsError('key', 'SKERRY_DNS_KEY: PowerDNS does not take this key');
     }
-    if (answer.status >= 500) throw away(`it answers ${answer.status}`);
+    if (answer.status >= 500) throw unreachable(`it answers ${answer.status}`);
     return answer;
   }
 }
 
-function away(why: string): DnsError {
+function unreachable(why: string): DnsError {
   return new DnsError('unreachable', `PowerDNS cannot be asked at SKERRY_DNS_URL: ${why}`);
 }
 
 /** Errors of the network name addresses. */
-function inWords(error: unknown): string {
+function describeFailure(error: unknown): string {
   if (error instanceof DnsError) return error.message;
   const { name, cause } = error as Error;
   if (name === 'TimeoutError') return 'timeout';
@@ -149,25 +149,25 @@ function inWords(error: unknown): string {
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its name could not be resolved';
   if (!(cause instanceof Error)) return 'no connection';
   if (cause.message === 'bad port') return 'its port belongs to another protocol; take one above 1024';
-  const fault = faultOf(cause);
+  const fault = toSendFault(cause);
   return fault === 'failed' ? 'no connection' : fault;
 }
 
-async function readAnswer(response: Response): Promise<Answer> {
+async function readResponse(response: Response): Promise<ApiResponse> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   // Leaving the loop ends the connection.
   for await (const part of response.body ?? []) {
     bytes += part.length;
-    if (bytes > ANSWER_MAX_BYTES) throw new DnsError('unreachable', 'its answer is too long');
+    if (bytes > RESPONSE_MAX_BYTES) throw new DnsError('unreachable', 'its answer is too long');
     parts.push(part);
   }
   return { status: response.status, text: Buffer.concat(parts).toString('utf8') };
 }
 
 /** Null when this is no list of zones. */
-function readZones(text: string): Zones['known'] | null {
-  const list = parsed(text);
+function parseZones(text: string): Zones['byName'] | null {
+  const list = parseJson(text);
   if (!Array.isArray(list)) return null;
   const zones = new Map<string, { id: string; isOwn: boolean }>();
   for (const each of list as Record<string, unknown>[]) {
@@ -175,12 +175,12 @@ function readZones(text: string): Zones['known'] | null {
     // An id is made to stand in a URL; another would lead elsewhere.
     if (typeof id !== 'string' || typeof name !== 'string' || !/^[\w.=-]+$/.test(id)) continue;
     if (!/\.(in-addr|ip6)\.arpa\.$/i.test(name)) continue;
-    zones.set(name.toLowerCase(), { id, isOwn: OWN_KINDS.has(String(kind).toLowerCase()) });
+    zones.set(name.toLowerCase(), { id, isOwn: WRITABLE_KINDS.has(String(kind).toLowerCase()) });
   }
   return zones;
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -8,13 +8,13 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Reader, Response } from 'mmdb-lib';
 import type { Geo } from '../../ports/geo.ts';
-import { isCountry } from '../../spec/countries.ts';
+import { isCountryCode } from '../../spec/countries.ts';
 
 /** What comes with us: the registries' data as a package (ARCHITECTURE, "Data"). */
-const SHIPPED = '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb';
+const BUNDLED_DATABASE = '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb';
 
 /** A country as the shipped file has it, and as MaxMind's and others' have. */
-interface Found {
+interface CountryRecord {
   readonly country_code?: unknown;
   readonly country?: { readonly iso_code?: unknown };
 }
@@ -26,29 +26,29 @@ export class MmdbGeo implements Geo {
 
   /** `file` null: the one that comes with us. */
   constructor({ file }: { file: string | null }) {
-    this.#file = file ?? fileURLToPath(import.meta.resolve(SHIPPED));
+    this.#file = file ?? fileURLToPath(import.meta.resolve(BUNDLED_DATABASE));
   }
 
   /** Reads the file, so that no caller waits for it. Throws when it cannot be read or is none of the kind. */
   async load(): Promise<void> {
-    this.#reader ??= readerOf(await readFile(this.#file));
+    this.#reader ??= openReader(await readFile(this.#file));
   }
 
   countryOf(address: string): string | null {
-    if (this.#reader === undefined) this.#read();
+    if (this.#reader === undefined) this.#loadSync();
     try {
-      const found = this.#reader?.get(address) as Found | null | undefined;
+      const found = this.#reader?.get(address) as CountryRecord | null | undefined;
       const code = found?.country_code ?? found?.country?.iso_code;
-      return typeof code === 'string' && isCountry(code) ? code : null;
+      return typeof code === 'string' && isCountryCode(code) ? code : null;
     } catch {
       // What is no address is nowhere.
       return null;
     }
   }
 
-  #read(): void {
+  #loadSync(): void {
     try {
-      this.#reader = readerOf(readFileSync(this.#file));
+      this.#reader = openReader(readFileSync(this.#file));
     } catch {
       // Whoever calls `load` hears why.
       this.#reader = null;
@@ -57,7 +57,7 @@ export class MmdbGeo implements Geo {
 }
 
 /** Not before it is needed, either: every command would wait for it. Throws where the file is none of the kind. */
-function readerOf(file: Buffer): Reader<Response> {
+function openReader(file: Buffer): Reader<Response> {
   const mmdb = createRequire(import.meta.url)('mmdb-lib') as typeof import('mmdb-lib');
   return new mmdb.Reader(file);
 }

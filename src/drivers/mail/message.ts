@@ -22,7 +22,7 @@ export async function messageBytes(mail: OutgoingMail, from: Sender, date: Date)
 }
 
 function plainNode(text: string): MimeNode {
-  return new MimeNode('text/plain; charset=utf-8').setContent(lines(text));
+  return new MimeNode('text/plain; charset=utf-8').setContent(toCrlf(text));
 }
 
 function encryptedNode(armored: string): MimeNode {
@@ -31,10 +31,10 @@ function encryptedNode(armored: string): MimeNode {
   root
     .createChild('application/octet-stream; name="encrypted.asc"')
     .setHeader({ ...SEVEN_BIT, 'content-disposition': 'inline; filename="encrypted.asc"' })
-    .setContent(lines(armored));
+    .setContent(toCrlf(armored));
   return root;
 }
 
-function lines(text: string): string {
+function toCrlf(text: string): string {
   return text.replace(/\r?\n/g, '\r\n');
 }

@@ -2,7 +2,7 @@
  * The sandbox's letter box: every mail that a customer would have received, for whoever tries the service out. It knows a
  * mail by its id, so one that is sent again is there once. What it keeps is sealed, because mails hold links.
  */
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import type { KeyRing } from '../../kernel/secrets.ts';
 import type { Database } from '../../kernel/sql.ts';
 import type { Mailer, MailOutcome, OutgoingMail } from '../../ports/mail.ts';
@@ -15,10 +15,10 @@ export interface ReceivedMail {
   readonly text: string;
 }
 
-const SEAL = 'sandbox mail';
+const SEAL_PURPOSE = 'sandbox mail';
 /** The box holds about this many, and a reader sees this many at once. */
-const KEPT_MAX = 10_000n;
-const TIDIED_EACH = 100n;
+const STORED_MAX = 10_000n;
+const CLEANUP_INTERVAL = 100n;
 const SHOWN_MAX = 100;
 
 export class MailOutbox implements Mailer {
@@ -36,10 +36,11 @@ export class MailOutbox implements Mailer {
   }
 
   async send(mail: OutgoingMail, handOver: () => Promise<boolean>): Promise<MailOutcome> {
-    if (await this.#faults.take('mail', 'send')) return { outcome: 'unreachable', detail: 'simulated fault' };
+    if (await this.#faults.consume('mail', 'send'))
+      return { outcome: 'unreachable', detail: 'simulated fault' };
     const outcome = await this.#server?.send(mail, handOver);
     if (outcome && outcome.outcome !== 'sent') return outcome;
-    await this.#keep(mail);
+    await this.#store(mail);
     return { outcome: 'sent' };
   }
 
@@ -56,17 +57,20 @@ export class MailOutbox implements Mailer {
       to === null ? [SHOWN_MAX] : [SHOWN_MAX, to.toLowerCase()],
     );
     return rows
-      .map((row) => JSON.parse(this.#keys.open(SEAL, row.mail_sealed).toString()) as ReceivedMail)
+      .map((row) => JSON.parse(this.#keys.open(SEAL_PURPOSE, row.mail_sealed).toString()) as ReceivedMail)
       .reverse();
   }
 
-  async #keep({ id, to, subject, text }: OutgoingMail): Promise<void> {
-    const sealed = this.#keys.seal(SEAL, JSON.stringify({ to, subject, text } satisfies ReceivedMail));
+  async #store({ id, to, subject, text }: OutgoingMail): Promise<void> {
+    const sealed = this.#keys.seal(
+      SEAL_PURPOSE,
+      JSON.stringify({ to, subject, text } satisfies ReceivedMail),
+    );
     const kept = await this.#db.row<{ no: bigint }>(
       `insert into sim.mails (id, to_key, mail_sealed) values ($1, $2, $3) on conflict (id) do nothing returning no`,
-      [readId('mail', id), to.toLowerCase(), sealed],
+      [parseId('mail', id), to.toLowerCase(), sealed],
     );
-    if (!kept || kept.no % TIDIED_EACH !== 0n) return;
-    await this.#db.run('delete from sim.mails where no <= $1', [kept.no - KEPT_MAX]);
+    if (!kept || kept.no % CLEANUP_INTERVAL !== 0n) return;
+    await this.#db.run('delete from sim.mails where no <= $1', [kept.no - STORED_MAX]);
   }
 }

@@ -9,17 +9,17 @@ import type SmtpConnection from 'nodemailer/lib/smtp-connection';
 import type { Sender, SmtpServer } from '../../kernel/smtp-url.ts';
 import type { Mailer, MailOutcome, OutgoingMail } from '../../ports/mail.ts';
 
-const CONNECT_MS = 10_000;
-const GREETING_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const GREETING_TIMEOUT_MS = 10_000;
 /** A server may look through a mail before it answers. */
-const SILENCE_MS = 30_000;
+const IDLE_TIMEOUT_MS = 30_000;
 
 interface SmtpOptions {
   readonly server: SmtpServer;
   readonly from: Sender;
   /** Certificates to trust besides those that the system does. */
   readonly ca?: string;
-  readonly silenceMs?: number;
+  readonly idleTimeoutMs?: number;
 }
 
 /** What the library hangs on its errors. */
@@ -30,64 +30,69 @@ interface SmtpError extends Error {
 }
 
 /** The lease was lost before the text was given away. */
-class Taken extends Error {}
+class LeaseLost extends Error {}
 
 export class SmtpMailer implements Mailer {
   readonly #options: SmtpOptions;
-  readonly #open = new Set<SmtpConnection>();
+  readonly #openConnections = new Set<SmtpConnection>();
 
   constructor(options: SmtpOptions) {
     this.#options = options;
   }
 
   async send(mail: OutgoingMail, handOver: () => Promise<boolean>): Promise<MailOutcome> {
-    const handing = { over: false };
+    const handover = { over: false };
     try {
-      await this.#converse(mail, async () => {
-        if (!(await handOver())) throw new Taken();
-        handing.over = true;
+      await this.#deliver(mail, async () => {
+        if (!(await handOver())) throw new LeaseLost();
+        handover.over = true;
       });
       return { outcome: 'sent' };
     } catch (error) {
-      return error instanceof Taken ? { outcome: 'taken' } : failed(error as SmtpError, handing.over);
+      return error instanceof LeaseLost
+        ? { outcome: 'taken' }
+        : failureOutcome(error as SmtpError, handover.over);
     }
   }
 
   close(): void {
-    for (const connection of this.#open) connection.close();
+    for (const connection of this.#openConnections) connection.close();
   }
 
-  async #converse(mail: OutgoingMail, handOver: () => Promise<void>): Promise<void> {
+  async #deliver(mail: OutgoingMail, handOver: () => Promise<void>): Promise<void> {
     const { from, server } = this.#options;
     // Not loaded before the first mail: a start should not wait for it.
     const { messageBytes } = await import('./message.ts');
     const bytes = await messageBytes(mail, from, new Date());
-    const connection = await this.#connection();
-    this.#open.add(connection);
+    const connection = await this.#createConnection();
+    this.#openConnections.add(connection);
     const broken = new Promise<never>((_resolve, reject) => {
       connection.on('error', reject);
       connection.once('end', () => reject(Object.assign(new Error('closed'), { code: 'ECONNECTION' })));
     });
     broken.catch(() => undefined);
     try {
-      await Promise.race([broken, step((done) => connection.connect(done))]);
+      await Promise.race([broken, promisifyStep((done) => connection.connect(done))]);
       if (server.login !== null) {
         const { user, password: pass } = server.login;
-        await Promise.race([broken, step((done) => connection.login({ credentials: { user, pass } }, done))]);
+        await Promise.race([
+          broken,
+          promisifyStep((done) => connection.login({ credentials: { user, pass } }, done)),
+        ]);
       }
-      const text = Readable.from(afterHandOver(bytes, handOver), { objectMode: false });
-      const envelope = { from: from.address, to: [onTheWire(mail.to)], size: bytes.length };
-      await Promise.race([broken, step((done) => connection.send(envelope, text, done))]);
+      const text = Readable.from(streamAfterHandOver(bytes, handOver), { objectMode: false });
+      const envelope = { from: from.address, to: [toWireAddress(mail.to)], size: bytes.length };
+      await Promise.race([broken, promisifyStep((done) => connection.send(envelope, text, done))]);
       connection.quit();
     } finally {
-      this.#open.delete(connection);
+      this.#openConnections.delete(connection);
       connection.close();
     }
   }
 
-  async #connection(): Promise<SmtpConnection> {
+  async #createConnection(): Promise<SmtpConnection> {
     const { default: Connection } = await import('nodemailer/lib/smtp-connection');
-    const { server, from, ca, silenceMs = SILENCE_MS } = this.#options;
+    const { server, from, ca, idleTimeoutMs = IDLE_TIMEOUT_MS } = this.#options;
     return new Connection({
       host: server.host,
       port: server.port,
@@ -97,27 +102,27 @@ export class SmtpMailer implements Mailer {
       ignoreTLS: !server.secure && server.loopback,
       // Not our machine's name, which is nobody's business.
       name: from.domain,
-      connectionTimeout: CONNECT_MS,
-      greetingTimeout: Math.min(GREETING_MS, silenceMs),
-      socketTimeout: silenceMs,
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      greetingTimeout: Math.min(GREETING_TIMEOUT_MS, idleTimeoutMs),
+      socketTimeout: idleTimeoutMs,
       tls: { minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) },
     });
   }
 }
 
-async function* afterHandOver(bytes: Buffer, handOver: () => Promise<void>): AsyncGenerator<Buffer> {
+async function* streamAfterHandOver(bytes: Buffer, handOver: () => Promise<void>): AsyncGenerator<Buffer> {
   await handOver();
   yield bytes;
 }
 
 /** A domain of other letters in the form that every server takes; the part before it has none, and asks for SMTPUTF8. */
-function onTheWire(address: string): string {
+function toWireAddress(address: string): string {
   const at = address.lastIndexOf('@');
   const domain = domainToASCII(address.slice(at + 1));
   return domain === '' ? address : `${address.slice(0, at)}@${domain}`;
 }
 
-function step(start: (done: (error?: Error | null) => void) => void): Promise<void> {
+function promisifyStep(start: (done: (error?: Error | null) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())));
 }
 
@@ -125,7 +130,7 @@ function step(start: (done: (error?: Error | null) => void) => void): Promise<vo
  * Before the receiver was named, the failure is the server's or our settings' and says nothing about the mail: even a 5xx
  * there, a wrong password say, must not cost the customer a mail.
  */
-function failed(error: SmtpError, handedOver: boolean): MailOutcome {
+function failureOutcome(error: SmtpError, handedOver: boolean): MailOutcome {
   const { code = 'error', command = '', responseCode = 0 } = error;
   const detail = [code, command, responseCode || ''].join(' ').trim();
   const answered = code === 'EMESSAGE' && responseCode >= 400;

@@ -6,17 +6,18 @@
 import { parseDecimal } from '../../kernel/money.ts';
 import { DAY_MS, parseRfc3339, SECOND_MS } from '../../kernel/time.ts';
 import { type EuroFeed, FeedError } from '../../ports/rates.ts';
-import { askFeed } from './ask.ts';
+import { fetchFeed } from './fetch-feed.ts';
 
 const TIMEOUT_MS = 8 * SECOND_MS;
 /** It has some 2 KB. */
-const ANSWER_MAX_BYTES = 64 * 1024;
+const RESPONSE_MAX_BYTES = 64 * 1024;
 /** In all its life the euro was worth 0.8 to 1.6 dollars. */
-const LEAST_TENTHS = 3n;
-const MOST_TENTHS = 30n;
+const MIN_TENTHS = 3n;
+const MAX_TENTHS = 30n;
 
-const DAY = /<Cube\s+time=(?:'(\d{4}-\d{2}-\d{2})'|"(\d{4}-\d{2}-\d{2})")\s*>/g;
-const DOLLAR = /<Cube\s+currency=(?:'USD'|"USD")\s+rate=(?:'(\d{1,3}\.\d{1,8})'|"(\d{1,3}\.\d{1,8})")\s*\/>/g;
+const DAY_PATTERN = /<Cube\s+time=(?:'(\d{4}-\d{2}-\d{2})'|"(\d{4}-\d{2}-\d{2})")\s*>/g;
+const DOLLAR_PATTERN =
+  /<Cube\s+currency=(?:'USD'|"USD")\s+rate=(?:'(\d{1,3}\.\d{1,8})'|"(\d{1,3}\.\d{1,8})")\s*\/>/g;
 
 export class EcbEuro implements EuroFeed {
   readonly source = 'ecb';
@@ -30,17 +31,17 @@ export class EcbEuro implements EuroFeed {
 
   async read(stop: AbortSignal): Promise<{ readonly usd: string; readonly at: Date }> {
     const signal = AbortSignal.any([stop, AbortSignal.timeout(this.#timeoutMs)]);
-    const xml = await askFeed(this.#url, {
+    const xml = await fetchFeed(this.#url, {
       signal,
-      maxBytes: ANSWER_MAX_BYTES,
+      maxBytes: RESPONSE_MAX_BYTES,
       accept: 'application/xml, text/xml',
     });
-    const usd = only(xml, DOLLAR);
-    const day = only(xml, DAY);
+    const usd = matchOnce(xml, DOLLAR_PATTERN);
+    const day = matchOnce(xml, DAY_PATTERN);
     const at = day === undefined ? undefined : parseRfc3339(`${day}T00:00:00Z`);
     if (usd === undefined || at === undefined) throw new FeedError('its answer has no rate of the dollar');
     const { digits, scale } = parseDecimal(usd) ?? { digits: 0n, scale: 1n };
-    if (digits * 10n < LEAST_TENTHS * scale || digits * 10n > MOST_TENTHS * scale) {
+    if (digits * 10n < MIN_TENTHS * scale || digits * 10n > MAX_TENTHS * scale) {
       throw new FeedError('its rate of the dollar cannot be');
     }
     if (at.getTime() > Date.now() + DAY_MS) throw new FeedError('its rate is of a day to come');
@@ -49,7 +50,7 @@ export class EcbEuro implements EuroFeed {
 }
 
 /** What the pattern holds where it matches once, and no other time. */
-function only(xml: string, pattern: RegExp): string | undefined {
+function matchOnce(xml: string, pattern: RegExp): string | undefined {
   const [match, ...more] = xml.matchAll(pattern);
   return more.length > 0 ? undefined : (match?.[1] ?? match?.[2]);
 }

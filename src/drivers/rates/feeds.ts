@@ -1,7 +1,7 @@
 /** The feeds of prices: one shape each, and what is true of all: bounds, and what a price is. */
-import { decimalText, parseExact } from '../../kernel/exact-json.ts';
+import { parseExactJson, toPlainDecimal } from '../../kernel/exact-json.ts';
 import { parseDecimal } from '../../kernel/money.ts';
-import type { AskedSource } from '../../kernel/quote-sources.ts';
+import type { QuoteSourceConfig } from '../../kernel/quote-sources.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { FeedError, type FeedPrice, type QuoteFeed } from '../../ports/rates.ts';
 import {
@@ -10,23 +10,23 @@ import {
   type QuoteSource,
   type QuoteSourceName,
 } from '../../spec/quote-sources.ts';
-import { askFeed } from './ask.ts';
-import { middleOf } from './book.ts';
+import type { FeedQuote, FeedReader } from './feed-reader.ts';
 import { bitfinex } from './feeds/bitfinex.ts';
 import { coinbase } from './feeds/coinbase.ts';
 import { coingecko } from './feeds/coingecko.ts';
 import { kraken } from './feeds/kraken.ts';
-import type { Shape, Told } from './shape.ts';
+import { fetchFeed } from './fetch-feed.ts';
+import { midPrice } from './order-book.ts';
 
-const SHAPES: Readonly<Record<QuoteSourceName, Shape>> = { kraken, bitfinex, coinbase, coingecko };
+const FEED_READERS: Readonly<Record<QuoteSourceName, FeedReader>> = { kraken, bitfinex, coinbase, coingecko };
 
 /** For all questions of one round. */
 const TIMEOUT_MS = 8 * SECOND_MS;
 /** Kraken's answer for all pairs is some 500 KB. */
-const ANSWER_MAX_BYTES = 2 * 1024 ** 2;
+const RESPONSE_MAX_BYTES = 2 * 1024 ** 2;
 /** No coin is worth as much, and none as little: a source that says so is mistaken. */
-const USD_BELOW = 1_000_000_000n;
-const USD_LEAST_PART = 1_000_000n;
+const USD_LIMIT = 1_000_000_000n;
+const MIN_USD_DIVISOR = 1_000_000n;
 
 export interface FeedOptions {
   /** How far bid and ask of one source may lie apart. */
@@ -34,24 +34,27 @@ export interface FeedOptions {
   readonly timeoutMs?: number;
 }
 
-export function quoteFeeds(sources: readonly AskedSource[], options: FeedOptions): readonly QuoteFeed[] {
+export function quoteFeeds(
+  sources: readonly QuoteSourceConfig[],
+  options: FeedOptions,
+): readonly QuoteFeed[] {
   return sources.map((source) => new HttpFeed(source, options));
 }
 
 class HttpFeed implements QuoteFeed {
   readonly source: QuoteSourceName;
-  readonly everyS: number;
+  readonly intervalS: number;
   readonly #url: string;
-  readonly #names: QuoteSource['names'];
+  readonly #pairs: QuoteSource['symbols'];
   readonly #timeoutMs: number;
   readonly #maxSpreadPercent: number;
 
-  constructor({ name, url }: AskedSource, { maxSpreadPercent, timeoutMs = TIMEOUT_MS }: FeedOptions) {
-    const { everyS, names } = QUOTE_SOURCES[name];
+  constructor({ name, url }: QuoteSourceConfig, { maxSpreadPercent, timeoutMs = TIMEOUT_MS }: FeedOptions) {
+    const { intervalS, symbols } = QUOTE_SOURCES[name];
     this.source = name;
-    this.everyS = everyS;
+    this.intervalS = intervalS;
     this.#url = url;
-    this.#names = names;
+    this.#pairs = symbols;
     this.#timeoutMs = timeoutMs;
     this.#maxSpreadPercent = maxSpreadPercent;
   }
@@ -60,42 +63,45 @@ class HttpFeed implements QuoteFeed {
     coins: readonly PricedCoin[],
     stop: AbortSignal,
   ): Promise<{ readonly prices: readonly FeedPrice[]; readonly missing: readonly PricedCoin[] }> {
-    const names = new Map(coins.flatMap((coin) => this.#named(coin)));
-    if (names.size === 0) return { prices: [], missing: [] };
+    const symbols = new Map(coins.flatMap((coin) => this.#pairFor(coin)));
+    if (symbols.size === 0) return { prices: [], missing: [] };
     const signal = AbortSignal.any([stop, AbortSignal.timeout(this.#timeoutMs)]);
-    const told = await SHAPES[this.source]((path) => this.#ask(path, signal), [...names.values()]);
-    const read = [...names].map(([coin, name]) => ({ coin, price: this.#priceOf(coin, told.get(name)) }));
+    const told = await FEED_READERS[this.source](
+      (path) => this.#fetchJson(path, signal),
+      [...symbols.values()],
+    );
+    const read = [...symbols].map(([coin, name]) => ({ coin, price: this.#priceOf(coin, told.get(name)) }));
     return {
       prices: read.flatMap(({ price }) => price ?? []),
       missing: read.flatMap(({ coin, price }) => (price === undefined ? [coin] : [])),
     };
   }
 
-  #named(coin: PricedCoin): [PricedCoin, string][] {
-    const name = this.#names[coin];
+  #pairFor(coin: PricedCoin): [PricedCoin, string][] {
+    const name = this.#pairs[coin];
     return name === undefined ? [] : [[coin, name]];
   }
 
-  #priceOf(coin: PricedCoin, told: Told | undefined): FeedPrice | undefined {
+  #priceOf(coin: PricedCoin, told: FeedQuote | undefined): FeedPrice | undefined {
     if (told === undefined) return undefined;
     const isBook = 'bid' in told;
-    const usd = isBook ? middleOf(told, this.#maxSpreadPercent) : decimalText(told.usd);
+    const usd = isBook ? midPrice(told, this.#maxSpreadPercent) : toPlainDecimal(told.usd);
     const at = isBook ? null : told.at;
-    return usd === undefined || at === undefined || !isPrice(usd) ? undefined : { coin, usd, at };
+    return usd === undefined || at === undefined || !isPlausiblePrice(usd) ? undefined : { coin, usd, at };
   }
 
-  async #ask(path: string, signal: AbortSignal): Promise<unknown> {
-    const asked = { signal, maxBytes: ANSWER_MAX_BYTES, accept: 'application/json' };
-    const text = await askFeed(this.#url + path, asked);
+  async #fetchJson(path: string, signal: AbortSignal): Promise<unknown> {
+    const asked = { signal, maxBytes: RESPONSE_MAX_BYTES, accept: 'application/json' };
+    const text = await fetchFeed(this.#url + path, asked);
     try {
-      return parseExact(text);
+      return parseExactJson(text);
     } catch {
       throw new FeedError('its answer is no JSON');
     }
   }
 }
 
-function isPrice(usd: string): boolean {
+function isPlausiblePrice(usd: string): boolean {
   const { digits, scale } = parseDecimal(usd) ?? { digits: 0n, scale: 1n };
-  return digits * USD_LEAST_PART >= scale && digits < USD_BELOW * scale;
+  return digits * MIN_USD_DIVISOR >= scale && digits < USD_LIMIT * scale;
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { parseUnits } from '../../kernel/money.ts';
 import type { Database } from '../../kernel/sql.ts';
-import { rfc3339 } from '../../kernel/time.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Rate, Rates } from '../../ports/rates.ts';
 import { type CoinCode, isCoinCode } from '../../spec/coins.ts';
 import type { Faults } from '../faults.ts';
@@ -46,15 +46,15 @@ export class FixedRates implements Rates {
   }
 
   async usdPerCoin(coin: string): Promise<Rate> {
-    await this.#meetFault('usdPerCoin');
+    await this.#throwIfFaultArmed('usdPerCoin');
     if (!isCoinCode(coin)) throw new Error(`no such coin: ${coin}`);
     const set = await this.#db.row<{ usd: string }>('select usd from sim.rates where coin = $1', [coin]);
     const usd = set?.usd ?? USD_PER_COIN[coin];
-    return { usd, quotes: [{ source: 'sandbox', usd, at: rfc3339(this.#clock.now()) }] };
+    return { usd, quotes: [{ source: 'sandbox', usd, at: formatRfc3339(this.#clock.now()) }] };
   }
 
   async eurPerUsd(): Promise<string> {
-    await this.#meetFault('eurPerUsd');
+    await this.#throwIfFaultArmed('eurPerUsd');
     return EUR_PER_USD;
   }
 
@@ -77,7 +77,7 @@ export class FixedRates implements Rates {
     );
   }
 
-  async #meetFault(operation: 'usdPerCoin' | 'eurPerUsd'): Promise<void> {
-    if (await this.#faults?.take('rates', operation)) throw new Error('simulated fault');
+  async #throwIfFaultArmed(operation: 'usdPerCoin' | 'eurPerUsd'): Promise<void> {
+    if (await this.#faults?.consume('rates', operation)) throw new Error('simulated fault');
   }
 }

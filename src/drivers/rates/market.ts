@@ -3,14 +3,14 @@
  * nobody, and all processes have the same rate.
  */
 import type { Clock } from '../../kernel/clock.ts';
-import { judgePrices, type Market } from '../../kernel/market-rate.ts';
-import { rfc3339 } from '../../kernel/time.ts';
-import type { QuoteBook, Rate, Rates } from '../../ports/rates.ts';
+import { evaluatePrices, type Market } from '../../kernel/market-rate.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
+import type { QuoteStore, Rate, Rates } from '../../ports/rates.ts';
 import { isCoinCode } from '../../spec/coins.ts';
 import { pricedAs } from '../../spec/quote-sources.ts';
 
 export interface MarketRatesOptions {
-  readonly book: QuoteBook;
+  readonly book: QuoteStore;
   /** The business clock. Only a sandbox moves it: in a live service it is real time, and measures how old prices are. */
   readonly clock: Clock;
   /** What was kept of sources that are asked no more does not count. */
@@ -18,7 +18,7 @@ export interface MarketRatesOptions {
 }
 
 /** There is no rate that can be relied on. The message is for the operator. */
-export class NoRate extends Error {
+export class RateUnavailable extends Error {
   override readonly name = 'NoRate';
 }
 
@@ -30,13 +30,13 @@ export class MarketRates implements Rates {
   }
 
   async usdPerCoin(coin: string): Promise<Rate> {
-    if (!isCoinCode(coin)) throw new NoRate('there is no such coin');
+    if (!isCoinCode(coin)) throw new RateUnavailable('there is no such coin');
     const { book, clock, market } = this.#options;
-    const kept = await book.quotesOf(pricedAs(coin));
+    const kept = await book.listQuotes(pricedAs(coin));
     const asked = kept.filter(({ source }) => market.sources.includes(source));
-    const { fresh, rate } = judgePrices(asked, market.rules, clock.now());
-    if ('fault' in rate) throw new NoRate(`${coin}: ${rate.fault}`);
-    const quotes = fresh.map(({ source, usd, quotedAt }) => ({ source, usd, at: rfc3339(quotedAt) }));
+    const { fresh, rate } = evaluatePrices(asked, market.rules, clock.now());
+    if ('fault' in rate) throw new RateUnavailable(`${coin}: ${rate.fault}`);
+    const quotes = fresh.map(({ source, usd, quotedAt }) => ({ source, usd, at: formatRfc3339(quotedAt) }));
     return { usd: rate.usd, quotes };
   }
 

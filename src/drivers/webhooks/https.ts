@@ -9,16 +9,16 @@ import { isIP } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
 import { isForbiddenAddress } from '../../kernel/forbidden-address.ts';
-import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../../ports/webhooks.ts';
+import type { WebhookRequest, WebhookResponse, WebhookSender } from '../../ports/webhooks.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { ForbiddenAddress, faultOf, isOwnFault, SenderClosed, UnknownName } from './faults.ts';
 import { type Resolve, resolveLocal, resolvePublic } from './resolve.ts';
+import { ForbiddenAddress, HostNotResolved, isLocalFault, SenderClosed, toSendFault } from './send-faults.ts';
 
 /** How long a body may take once the status line is there. */
 const BODY_MAX_MS = 1_000;
 /** Of one name; they are tried one after another. */
 const ADDRESSES_MAX = 6;
-const ADDRESS_TRY_MS = 500;
+const ADDRESS_ATTEMPT_TIMEOUT_MS = 500;
 /** How long a connection is kept that nobody uses. */
 const KEEP_ALIVE_MS = 4_000;
 
@@ -33,48 +33,48 @@ export interface HttpsSenderOptions {
 
 export class HttpsSender implements WebhookSender {
   readonly #options: HttpsSenderOptions;
-  readonly #underWay = new Set<Exchange>();
-  #opening: Promise<Agents> | undefined;
+  readonly #inFlight = new Set<Exchange>();
+  #agentsPromise: Promise<Agents> | undefined;
   #agents: Agents | undefined;
 
   constructor(options: HttpsSenderOptions) {
     this.#options = options;
   }
 
-  async send({ url, headers, body }: WebhookRequest): Promise<WebhookAnswer> {
-    const { keeping, fresh } = this.#agents ?? (await this.#open());
+  async send({ url, headers, body }: WebhookRequest): Promise<WebhookResponse> {
+    const { pooled, fresh } = this.#agents ?? (await this.#loadAgents());
     const { origin, pathname, search } = new URL(url);
     const request = { origin, path: pathname + search, method: 'POST', headers, body } as const;
-    const again = () => void fresh.dispatch({ ...request, reset: true }, exchange);
-    const exchange = new Exchange(this.#options.timeoutMs, again);
-    this.#underWay.add(exchange);
+    const retry = () => void fresh.dispatch({ ...request, reset: true }, exchange);
+    const exchange = new Exchange(this.#options.timeoutMs, retry);
+    this.#inFlight.add(exchange);
     try {
-      keeping.dispatch(request, exchange);
+      pooled.dispatch(request, exchange);
       return await exchange.answer;
     } finally {
-      this.#underWay.delete(exchange);
+      this.#inFlight.delete(exchange);
     }
   }
 
   async close(): Promise<void> {
-    for (const exchange of this.#underWay) exchange.cut();
-    const agents = await this.#opening;
-    await Promise.all([agents?.keeping.destroy(), agents?.fresh.destroy()]);
+    for (const exchange of this.#inFlight) exchange.abort();
+    const agents = await this.#agentsPromise;
+    await Promise.all([agents?.pooled.destroy(), agents?.fresh.destroy()]);
   }
 
   /** Once, when there is something to send: loading the library takes longer than a command may. */
-  #open(): Promise<Agents> {
-    this.#opening ??= import('undici').then((undici) => {
+  #loadAgents(): Promise<Agents> {
+    this.#agentsPromise ??= import('undici').then((undici) => {
       this.#agents = openAgents(undici, this.#options);
       return this.#agents;
     });
-    return this.#opening;
+    return this.#agentsPromise;
   }
 }
 
 interface Agents {
   /** Keeps connections, and tells an exchange whether it goes over one that was kept. */
-  readonly keeping: Agent;
+  readonly pooled: Agent;
   /** For requests that end their connection: so each has a new one. */
   readonly fresh: Agent;
 }
@@ -85,12 +85,12 @@ function openAgents(
 ): Agents {
   class Connection extends Client {
     override dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-      if (handler instanceof Exchange) handler.isOverKept = this.stats.connected;
+      if (handler instanceof Exchange) handler.isReusedConnection = this.stats.connected;
       return super.dispatch(request, handler);
     }
   }
   const common = {
-    connect: checkedConnector(buildConnector, options),
+    connect: createCheckedConnector(buildConnector, options),
     allowH2: false,
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -101,38 +101,38 @@ function openAgents(
   };
   const factory = (origin: string | URL, more: Pool.Options) =>
     new Pool(origin, { ...more, factory: (one, each) => new Connection(one, each) });
-  return { keeping: new Agent({ ...common, factory }), fresh: new Agent(common) };
+  return { pooled: new Agent({ ...common, factory }), fresh: new Agent(common) };
 }
 
 /** One request and its answer, which is decided once. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<WebhookAnswer>;
+  readonly answer: Promise<WebhookResponse>;
   /** The connection had served another request before. */
-  isOverKept = false;
-  #again: (() => void) | undefined;
-  #resolve: (answer: WebhookAnswer) => void = () => undefined;
+  isReusedConnection = false;
+  #retry: (() => void) | undefined;
+  #resolve: (answer: WebhookResponse) => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
   #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #status: number | undefined;
   #bytes = 0;
-  #over = false;
+  #isDone = false;
 
   /** `again` makes the request once more, over a new connection. */
   constructor(timeoutMs: number, again: () => void) {
-    this.#again = again;
+    this.#retry = again;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
     // What has come while this process was busy with something else has come in time: it is read first.
-    this.#timer = setTimeout(() => setImmediate(() => this.#unanswered()), timeoutMs);
+    this.#timer = setTimeout(() => setImmediate(() => this.#onAnswerTimeout()), timeoutMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     // The connection came too late: nothing is written to it.
-    if (this.#over) controller.abort(new SenderClosed());
+    if (this.#isDone) controller.abort(new SenderClosed());
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
@@ -140,67 +140,67 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#late(), BODY_MAX_MS);
+    this.#timer = setTimeout(() => this.#timeOut(), BODY_MAX_MS);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > LIMITS.webhookAnswerMaxBytes) this.#late();
+    if (this.#bytes > LIMITS.webhookResponseMaxBytes) this.#timeOut();
   }
 
   onResponseEnd(): void {
-    this.#end();
+    this.#finish();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#over) return;
-    if (this.#status === undefined && isOwnFault(error)) this.#fail(error);
-    else if (!this.#triedAgain(error)) this.#end({ fault: faultOf(error) });
+    if (this.#isDone) return;
+    if (this.#status === undefined && isLocalFault(error)) this.#fail(error);
+    else if (!this.#tryRetry(error)) this.#finish({ fault: toSendFault(error) });
   }
 
   /** The receiver ends connections that are idle, and may have ended this one in the moment in which it was used. */
-  #triedAgain(error: Error): boolean {
-    const again = this.#again;
-    if (!again || !this.isOverKept || this.#status !== undefined) return false;
-    if (faultOf(error) !== 'connection reset') return false;
-    this.#again = undefined;
+  #tryRetry(error: Error): boolean {
+    const again = this.#retry;
+    if (!again || !this.isReusedConnection || this.#status !== undefined) return false;
+    if (toSendFault(error) !== 'connection reset') return false;
+    this.#retry = undefined;
     again();
     return true;
   }
 
   /** Ends without an answer. */
-  cut(): void {
+  abort(): void {
     const error = new SenderClosed();
-    if (!this.#over) this.#fail(error);
+    if (!this.#isDone) this.#fail(error);
     this.#controller?.abort(error);
   }
 
-  #unanswered(): void {
-    if (this.#status === undefined) this.#late();
+  #onAnswerTimeout(): void {
+    if (this.#status === undefined) this.#timeOut();
   }
 
   /** Time is up, or the body goes on and on. */
-  #late(): void {
-    this.#end({ fault: 'timeout' });
+  #timeOut(): void {
+    this.#finish({ fault: 'timeout' });
     this.#controller?.abort(new SenderClosed());
   }
 
-  #end(otherwise: WebhookAnswer = { fault: 'invalid answer' }): void {
-    if (this.#over) return;
-    this.#over = true;
+  #finish(fallback: WebhookResponse = { fault: 'invalid answer' }): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
     clearTimeout(this.#timer);
-    this.#resolve(this.#status === undefined ? otherwise : { status: this.#status });
+    this.#resolve(this.#status === undefined ? fallback : { status: this.#status });
   }
 
   #fail(error: Error): void {
-    this.#over = true;
+    this.#isDone = true;
     clearTimeout(this.#timer);
     this.#reject(error);
   }
 }
 
 /** A connector that goes to checked addresses only. A literal is checked here: nobody is asked to resolve it. */
-function checkedConnector(
+function createCheckedConnector(
   build: typeof buildConnector,
   options: HttpsSenderOptions,
 ): buildConnector.connector {
@@ -209,7 +209,7 @@ function checkedConnector(
     allowH2: false,
     timeout: options.timeoutMs,
     autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: ADDRESS_TRY_MS,
+    autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_TIMEOUT_MS,
     // One for all connections: making it means reading all certificates.
     ...(ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...rootCertificates, ca] }) }),
     lookup: (name, _options, done) => {
@@ -225,7 +225,7 @@ function checkedConnector(
             );
           }
         },
-        (error: unknown) => done(new UnknownName({ cause: error }), []),
+        (error: unknown) => done(new HostNotResolved({ cause: error }), []),
       );
     },
   });

@@ -5,7 +5,7 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 
 const RESOLVER = { timeout: 2_500, tries: 2 };
 /** There are none of this family: no failure. */
-const NONE = new Set(['ENODATA', 'ENOTFOUND']);
+const NO_RECORD_CODES = new Set(['ENODATA', 'ENOTFOUND']);
 
 let resolver: Resolver | undefined;
 
@@ -19,7 +19,9 @@ export async function resolvePublic(name: string): Promise<readonly string[]> {
   const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   if (addresses.length > 0) return addresses;
   const failures = found.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
-  throw failures.find((error) => !NONE.has((error as NodeJS.ErrnoException).code ?? '')) ?? failures[0];
+  throw (
+    failures.find((error) => !NO_RECORD_CODES.has((error as NodeJS.ErrnoException).code ?? '')) ?? failures[0]
+  );
 }
 
 /** Names of this machine, too: for tests, where webhooks may lead to it. */

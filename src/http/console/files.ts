@@ -18,17 +18,17 @@ export interface ConsoleFiles {
 }
 
 export const PAGE_SCRIPT = 'page.js';
-export const NOVNC_LICENCE = 'novnc/LICENSE.txt';
+export const NOVNC_LICENSE = 'novnc/LICENSE.txt';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 const TEXT = 'text/plain; charset=utf-8';
 const VERSION_CHARS = 16;
 
-let read: ConsoleFiles | undefined;
+let cachedFiles: ConsoleFiles | undefined;
 
 export function consoleFiles(): ConsoleFiles {
-  read ??= readAll();
-  return read;
+  cachedFiles ??= readAll();
+  return cachedFiles;
 }
 
 function readAll(): ConsoleFiles {

@@ -1,11 +1,11 @@
 /** The console's page and its files. Nobody signs in here: the ticket in the page's address is what opens a screen. */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { readId } from '../../kernel/ids.ts';
+import { parseId } from '../../kernel/ids.ts';
 import { CONSOLE_STYLE, consolePage } from '../../panel/console.ts';
-import { CONSOLE_PATHS, PANEL_PATHS, serverPartPath } from '../../spec/paths.ts';
+import { CONSOLE_PATHS, PANEL_PATHS, serverPagePath } from '../../spec/paths.ts';
 import type { Edge } from '../settings.ts';
-import { consoleFiles, NOVNC_LICENCE, PAGE_SCRIPT } from './files.ts';
+import { consoleFiles, NOVNC_LICENSE, PAGE_SCRIPT } from './files.ts';
 
 const styleHash = createHash('sha256').update(CONSOLE_STYLE).digest('base64');
 
@@ -18,32 +18,32 @@ export function registerConsolePages(scope: FastifyInstance, edge: Edge): void {
     const page = consolePage({
       site: edge.service.settings.siteName,
       script: `${CONSOLE_PATHS.page}/files/${version}/${PAGE_SCRIPT}`,
-      licence: `${CONSOLE_PATHS.page}/files/${version}/${NOVNC_LICENCE}`,
-      back: wayBack((request.query as Readonly<Record<string, unknown>>).server),
+      license: `${CONSOLE_PATHS.page}/files/${version}/${NOVNC_LICENSE}`,
+      back: backLink((request.query as Readonly<Record<string, unknown>>).server),
     });
-    reply.headers(headers(socketOrigins(edge.settings.baseUrl, request.host))).send(page);
+    reply.headers(pageHeaders(socketOrigins(edge.settings.baseUrl, request.host))).send(page);
   });
 
   const file = `${CONSOLE_PATHS.page}/files/:version/*`;
   scope.get<{ Params: { version: string; '*': string } }>(file, (request, reply) => {
     const { version, byPath } = consoleFiles();
-    const found = request.params.version === version ? byPath.get(request.params['*']) : undefined;
-    if (!found) return reply.callNotFound();
+    const consoleFile = request.params.version === version ? byPath.get(request.params['*']) : undefined;
+    if (!consoleFile) return reply.callNotFound();
     reply
       .headers({
-        'content-type': found.type,
+        'content-type': consoleFile.type,
         'cache-control': 'public, max-age=31536000, immutable',
         'cross-origin-resource-policy': 'same-origin',
       })
-      .send(found.bytes);
+      .send(consoleFile.bytes);
   });
 }
 
 /** To the server that the address names, as it does where the panel led here; anything else is no server. */
-function wayBack(server: unknown): { name: string; path: string } {
-  if (typeof server !== 'string' || readId('server', server) === undefined)
+function backLink(server: unknown): { name: string; path: string } {
+  if (typeof server !== 'string' || parseId('server', server) === undefined)
     return { name: 'to your servers', path: PANEL_PATHS.servers };
-  return { name: 'back to the server', path: serverPartPath(server) };
+  return { name: 'back to the server', path: serverPagePath(server) };
 }
 
 /** `'self'` is not a WebSocket of our own host in every browser. */
@@ -53,7 +53,7 @@ function socketOrigins(baseUrl: string | null, host: string): string[] {
   return [...named].flatMap((name) => [`ws://${name}`, `wss://${name}`]);
 }
 
-function headers(sockets: readonly string[]): Record<string, string> {
+function pageHeaders(sockets: readonly string[]): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': [

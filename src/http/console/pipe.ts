@@ -5,10 +5,10 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
-import { InputEar, ViewOnlyFilter } from './input.ts';
+import { InputDetector, ViewOnlyFilter } from './rfb-input.ts';
 
 /** All in real time. */
-export interface PipeBounds {
+export interface PipeLimits {
   /** Without input from a viewer who may give any. */
   readonly idleMs: number;
   readonly totalMs: number;
@@ -18,7 +18,7 @@ export interface PipeBounds {
   readonly checkEveryMs: number;
 }
 
-export const PIPE_BOUNDS: PipeBounds = {
+export const PIPE_LIMITS: PipeLimits = {
   idleMs: 30 * MINUTE_MS,
   totalMs: 12 * HOUR_MS,
   // A whole picture over a slow onion route delays a pong that long.
@@ -27,7 +27,7 @@ export const PIPE_BOUNDS: PipeBounds = {
 };
 
 /** Why it ended, as the page is told: a WebSocket close code and a word. */
-export const PIPE_ENDS = {
+export const PIPE_END_REASONS = {
   screen: { code: 1000, reason: 'the screen ended' },
   stopping: { code: 1001, reason: 'the service restarts' },
   text: { code: 1003, reason: 'binary messages only' },
@@ -38,111 +38,116 @@ export const PIPE_ENDS = {
   frozen: { code: 4003, reason: 'the account is frozen' },
   signed_out: { code: 4004, reason: 'its session has ended' },
 } as const;
-export type PipeEnd = keyof typeof PIPE_ENDS;
+export type PipeEndReason = keyof typeof PIPE_END_REASONS;
 
 /** Waiting for the viewer beyond this, the screen is not read. */
-const AHEAD_MAX_BYTES = 256 * 1024;
+const VIEWER_BUFFER_MAX_BYTES = 256 * 1024;
 /** How long a viewer has to say goodbye. */
-const GOODBYE_MS = 2 * SECOND_MS;
+const CLOSE_TIMEOUT_MS = 2 * SECOND_MS;
 
 export interface Pipe {
   /** Ends both sides; the viewer is told why. Again: nothing. */
-  end(why: PipeEnd): void;
+  end(why: PipeEndReason): void;
   /** Resolves when both sides are gone: why, or `viewer` when he left. */
-  readonly ended: Promise<PipeEnd | 'viewer'>;
+  readonly ended: Promise<PipeEndReason | 'viewer'>;
 }
 
 export interface PipeOptions {
   readonly readOnly: boolean;
   /** Asked at every check: why it must end now, or null. Never fails. */
-  readonly review?: (() => Promise<PipeEnd | null>) | undefined;
-  readonly bounds?: PipeBounds | undefined;
+  readonly review?: (() => Promise<PipeEndReason | null>) | undefined;
+  readonly limits?: PipeLimits | undefined;
 }
 
 export function pipe(
   viewer: WebSocket,
   screen: Duplex,
-  { readOnly, review, bounds = PIPE_BOUNDS }: PipeOptions,
+  { readOnly, review, limits = PIPE_LIMITS }: PipeOptions,
 ): Pipe {
   const opened = performance.now();
-  const life = { opened, input: opened, viewer: opened };
-  let why: PipeEnd | 'viewer' = 'viewer';
-  function end(reason: PipeEnd): void {
+  const activity = { opened, input: opened, viewer: opened };
+  let endReason: PipeEndReason | 'viewer' = 'viewer';
+  function end(reason: PipeEndReason): void {
     if (viewer.readyState === WebSocket.OPEN) {
-      why = reason;
-      viewer.close(PIPE_ENDS[reason].code, PIPE_ENDS[reason].reason);
+      endReason = reason;
+      viewer.close(PIPE_END_REASONS[reason].code, PIPE_END_REASONS[reason].reason);
       // His goodbye cannot be heard while he is not listened to.
       viewer.resume();
     }
-    setTimeout(() => viewer.terminate(), GOODBYE_MS).unref();
+    setTimeout(() => viewer.terminate(), CLOSE_TIMEOUT_MS).unref();
     screen.destroy();
   }
-  carryUp(viewer, screen, { readOnly, life, end });
-  carryDown(viewer, screen, life);
+  forwardInput(viewer, screen, { readOnly, activity, end });
+  forwardScreen(viewer, screen, activity);
   for (const event of ['end', 'close', 'error']) screen.on(event, () => end('screen'));
-  const timer = watch(viewer, {
-    life,
+  const timer = startChecks(viewer, {
+    activity,
     end,
-    bounds: readOnly ? { ...bounds, idleMs: Infinity } : bounds,
+    bounds: readOnly ? { ...limits, idleMs: Infinity } : limits,
     review,
   });
-  const ended = new Promise<PipeEnd | 'viewer'>((resolve) => {
+  const ended = new Promise<PipeEndReason | 'viewer'>((resolve) => {
     viewer.once('close', () => {
       clearInterval(timer);
       screen.destroy();
-      resolve(why);
+      resolve(endReason);
     });
   });
   return { end, ended };
 }
 
 /** When it was opened and when something last came, by the clock of `performance.now`. */
-interface Life {
+interface PipeActivity {
   readonly opened: number;
   input: number;
   viewer: number;
 }
 
-interface Parts {
-  readonly life: Life;
-  readonly end: (why: PipeEnd) => void;
+interface PipeParts {
+  readonly activity: PipeActivity;
+  readonly end: (why: PipeEndReason) => void;
 }
 
-function watch(
+function startChecks(
   viewer: WebSocket,
-  { life, end, bounds, review }: Parts & { readonly bounds: PipeBounds } & Pick<PipeOptions, 'review'>,
+  {
+    activity,
+    end,
+    bounds: limits,
+    review,
+  }: PipeParts & { readonly bounds: PipeLimits } & Pick<PipeOptions, 'review'>,
 ): NodeJS.Timeout {
-  let asking = false;
+  let reviewing = false;
   return setInterval(() => {
     const now = performance.now();
-    if (now - life.viewer > bounds.silentMs) return viewer.terminate();
-    if (now - life.input > bounds.idleMs) return end('idle');
-    if (now - life.opened > bounds.totalMs) return end('time');
+    if (now - activity.viewer > limits.silentMs) return viewer.terminate();
+    if (now - activity.input > limits.idleMs) return end('idle');
+    if (now - activity.opened > limits.totalMs) return end('time');
     viewer.ping();
-    if (!review || asking) return;
-    asking = true;
-    review().then((why) => {
-      asking = false;
-      if (why) end(why);
+    if (!review || reviewing) return;
+    reviewing = true;
+    review().then((endReason) => {
+      reviewing = false;
+      if (endReason) end(endReason);
     });
-  }, bounds.checkEveryMs);
+  }, limits.checkEveryMs);
 }
 
-function carryUp(
+function forwardInput(
   viewer: WebSocket,
   screen: Duplex,
-  { readOnly, life, end }: Parts & { readonly readOnly: boolean },
+  { readOnly, activity, end }: PipeParts & { readonly readOnly: boolean },
 ): void {
   const filter = readOnly ? new ViewOnlyFilter() : null;
-  const ear = new InputEar();
+  const detector = new InputDetector();
   viewer.on('message', (data: Buffer, isBinary) => {
     if (screen.destroyed || screen.writableEnded) return;
     if (!isBinary) return end('text');
-    life.viewer = performance.now();
-    if (!filter && ear.hears(data)) life.input = life.viewer;
+    activity.viewer = performance.now();
+    if (!filter && detector.containsInput(data)) activity.input = activity.viewer;
     try {
-      const passed = filter ? filter.push(data) : data;
-      if (passed.length > 0 && !screen.write(passed)) viewer.pause();
+      const allowed = filter ? filter.push(data) : data;
+      if (allowed.length > 0 && !screen.write(allowed)) viewer.pause();
     } catch {
       // Where his next message begins cannot be told any more.
       end('fault');
@@ -150,20 +155,20 @@ function carryUp(
   });
   screen.on('drain', () => viewer.resume());
   viewer.on('pong', () => {
-    life.viewer = performance.now();
+    activity.viewer = performance.now();
   });
   // What is wrong with a frame closes the WebSocket by itself, with its own code.
   viewer.on('error', () => undefined);
 }
 
-function carryDown(viewer: WebSocket, screen: Duplex, life: Life): void {
+function forwardScreen(viewer: WebSocket, screen: Duplex, activity: PipeActivity): void {
   screen.on('data', (chunk: Buffer) => {
     if (viewer.readyState !== WebSocket.OPEN) return;
     viewer.send(chunk, () => {
       // That it left our buffers is a sign of life.
-      life.viewer = performance.now();
-      if (viewer.bufferedAmount < AHEAD_MAX_BYTES) screen.resume();
+      activity.viewer = performance.now();
+      if (viewer.bufferedAmount < VIEWER_BUFFER_MAX_BYTES) screen.resume();
     });
-    if (viewer.bufferedAmount >= AHEAD_MAX_BYTES) screen.pause();
+    if (viewer.bufferedAmount >= VIEWER_BUFFER_MAX_BYTES) screen.pause();
   });
 }

@@ -7,20 +7,20 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Service } from '../../domain/context.ts';
 import {
-  type Admission,
-  admitToConsole,
-  connectScreen,
-  reviewConsole,
+  type ConsoleGrant,
+  checkConsoleAccess,
+  connectConsole,
+  redeemConsoleTicket,
 } from '../../domain/servers/console.ts';
 import { Failure, fail } from '../../kernel/fail.ts';
 import { CONSOLE_PATHS } from '../../spec/paths.ts';
-import { answerSocket } from '../below-router.ts';
 import { isCrossSite } from '../csrf.ts';
-import { failureOf } from '../errors.ts';
+import { toFailure } from '../errors.ts';
+import { respondOnSocket } from '../malformed-requests.ts';
 import type { Edge } from '../settings.ts';
-import { v1Answer } from '../v1/answer-error.ts';
+import { v1ErrorResponse } from '../v1/error-response.ts';
 import { OpenConsoles } from './open-consoles.ts';
-import { type PipeBounds, type PipeEnd, pipe } from './pipe.ts';
+import { type PipeEndReason, type PipeLimits, pipe } from './pipe.ts';
 
 /** A viewer's largest message; noVNC sends at most ten kilobytes at once. */
 const MESSAGE_MAX_BYTES = 64 * 1024;
@@ -35,7 +35,7 @@ export interface UpgradeOptions {
   /** Awaited before each, as before each request. */
   readonly beforeRequest?: (() => Promise<void>) | undefined;
   /** `PIPE_BOUNDS` when left out. */
-  readonly bounds?: PipeBounds;
+  readonly limits?: PipeLimits;
 }
 
 /** Whether a request is for a console's WebSocket. All others are answered as if they asked for no upgrade. */
@@ -45,7 +45,7 @@ export function isConsoleUpgrade({ method, url, headers }: IncomingMessage): boo
 }
 
 /** Takes the server's upgrades. Gives what ends all consoles, for when the server stops. */
-export function takeUpgrades(server: Server, options: UpgradeOptions): () => Promise<void> {
+export function handleUpgrades(server: Server, options: UpgradeOptions): () => Promise<void> {
   const { log } = options.edge.service;
   const consoles = new OpenConsoles();
   const sockets = new WebSocketServer({
@@ -60,19 +60,19 @@ export function takeUpgrades(server: Server, options: UpgradeOptions): () => Pro
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const requestId = options.newRequestId();
     ids.set(request, requestId);
-    const say = (status: number) =>
+    const logStatus = (status: number) =>
       log.info({ method: request.method, route: ROUTE, status, requestId }, 'request');
-    const upgrade = (then: (viewer: WebSocket) => void) => {
-      say(101);
-      sockets.handleUpgrade(request, socket, head, then);
+    const upgrade = (onUpgraded: (viewer: WebSocket) => void) => {
+      logStatus(101);
+      sockets.handleUpgrade(request, socket, head, onUpgraded);
     };
-    open(options, consoles, { request, socket, requestId, upgrade }).catch((error: unknown) => {
-      const failure = failureOf(options.edge, error);
+    openConsoleSocket(options, consoles, { request, socket, requestId, upgrade }).catch((error: unknown) => {
+      const failure = toFailure(options.edge, error);
       const level = failure.code === 'internal' ? 'error' : 'warn';
       if (failure !== error) log[level]({ err: error, requestId }, 'a console was not opened');
-      const { status, body } = v1Answer(failure, requestId);
-      say(status);
-      answerSocket(socket, { status, body, requestId });
+      const { status, body } = v1ErrorResponse(failure, requestId);
+      logStatus(status);
+      respondOnSocket(socket, { status, body, requestId });
     });
   });
   return () => consoles.close();
@@ -86,71 +86,75 @@ interface Upgrade {
   readonly upgrade: (then: (viewer: WebSocket) => void) => void;
 }
 
-async function open(
-  { edge, beforeRequest, bounds }: UpgradeOptions,
+async function openConsoleSocket(
+  { edge, beforeRequest, limits }: UpgradeOptions,
   consoles: OpenConsoles,
   { request, socket, requestId, upgrade }: Upgrade,
 ): Promise<void> {
   // Who leaves while we look him up is told nothing.
   socket.on('error', () => socket.destroy());
-  const leave = consoles.enter(socket);
+  const endHandshake = consoles.beginHandshake(socket);
   try {
     checkHandshake(request, edge.settings.baseUrl);
     await beforeRequest?.();
     const ticket = request.url?.slice(CONSOLE_PATHS.sockets.length).split('?')[0] ?? '';
-    const admission = await admitToConsole(edge.service, ticket);
-    const release = consoles.take(admission);
+    const admission = await redeemConsoleTicket(edge.service, ticket);
+    const release = consoles.reserve(admission);
     let running = false;
     try {
-      const screen = await connectScreen(edge.service, admission.serverId);
+      const screen = await connectConsole(edge.service, admission.serverId);
       upgrade((viewer) => {
         running = true;
-        run(edge, consoles, { viewer, screen, admission, requestId, release, bounds });
+        runConsole(edge, consoles, { viewer, screen, admission, requestId, release, limits });
       });
       if (!running) screen.destroy();
     } finally {
       if (!running) release();
     }
   } finally {
-    leave();
+    endHandshake();
   }
 }
 
-function run(
+function runConsole(
   { service }: Edge,
   consoles: OpenConsoles,
   parts: {
     readonly viewer: WebSocket;
     readonly screen: Duplex;
-    readonly admission: Admission;
+    readonly admission: ConsoleGrant;
     readonly requestId: string;
     readonly release: () => void;
-    readonly bounds: PipeBounds | undefined;
+    readonly limits: PipeLimits | undefined;
   },
 ): void {
-  const { viewer, screen, admission, requestId, release, bounds } = parts;
-  const began = performance.now();
+  const { viewer, screen, admission, requestId, release, limits } = parts;
+  const startedAtMs = performance.now();
   const { readOnly } = admission;
-  const review = () => mustEnd(service, admission, requestId);
-  const carried = consoles.hold(pipe(viewer, screen, { readOnly, review, bounds }));
-  carried.ended.then((why) => {
+  const review = () => reviewOrNull(service, admission, requestId);
+  const connection = consoles.track(pipe(viewer, screen, { readOnly, review, limits }));
+  connection.ended.then((reason) => {
     release();
-    const durationMs = Math.round(performance.now() - began);
-    service.log.info({ requestId, durationMs, why }, 'console closed');
+    const durationMs = Math.round(performance.now() - startedAtMs);
+    service.log.info({ requestId, durationMs, why: reason }, 'console closed');
   });
 }
 
 /** While the database is away nobody is frozen and nothing revoked either; the next check asks it again. */
-async function mustEnd(service: Service, admission: Admission, requestId: string): Promise<PipeEnd | null> {
+async function reviewOrNull(
+  service: Service,
+  admission: ConsoleGrant,
+  requestId: string,
+): Promise<PipeEndReason | null> {
   try {
-    return await reviewConsole(service, admission);
+    return await checkConsoleAccess(service, admission);
   } catch (error) {
     service.log.warn({ err: error, requestId }, 'an open console could not be reviewed');
     return null;
   }
 }
 
-const KEY = /^[+/0-9A-Za-z]{22}==$/;
+const WEBSOCKET_KEY = /^[+/0-9A-Za-z]{22}==$/;
 
 /** Refuses what cannot become a WebSocket of ours, before the ticket is used up. */
 function checkHandshake(request: IncomingMessage, baseUrl: string | null): void {
@@ -158,7 +162,7 @@ function checkHandshake(request: IncomingMessage, baseUrl: string | null): void 
   if (!isConsoleUpgrade(request)) fail('bad_request', {}, 'Nothing here can be upgraded.');
   const { headers } = request;
   const key = headers['sec-websocket-key'];
-  if (headers['sec-websocket-version'] !== '13' || typeof key !== 'string' || !KEY.test(key)) {
+  if (headers['sec-websocket-version'] !== '13' || typeof key !== 'string' || !WEBSOCKET_KEY.test(key)) {
     fail('bad_request', {}, 'This is not the handshake of a WebSocket of version 13.');
   }
   if (headers.origin === 'null' || isCrossSite(headers, baseUrl)) {

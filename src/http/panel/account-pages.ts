@@ -3,7 +3,7 @@ import { OVERVIEW_PAGE } from './account.ts';
 import { AUDIT_PAGES } from './audit-log.ts';
 import { DELETE_PAGE } from './delete-account.ts';
 import { LINK_PAGES } from './links.ts';
-import type { PanelPage } from './page.ts';
+import type { PanelPage } from './page-types.ts';
 import { SESSIONS_PAGE } from './sessions.ts';
 import { SIGN_IN_PAGES } from './sign-in.ts';
 import { TOKENS_PAGE } from './tokens.ts';

@@ -11,14 +11,14 @@ interface Asset {
 
 const HASH_CHARS = 16;
 
-function asset(file: string, type: string): Asset {
+function loadAsset(file: string, type: string): Asset {
   const bytes = readFileSync(new URL(`../../panel/${file}`, import.meta.url));
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, HASH_CHARS);
   return { path: `/assets/${hash}/${file}`, type, bytes };
 }
 
-const STYLE = asset('style.css', 'text/css; charset=utf-8');
-const SCRIPT = asset('enhance.js', 'text/javascript; charset=utf-8');
+const STYLE = loadAsset('style.css', 'text/css; charset=utf-8');
+const SCRIPT = loadAsset('enhance.js', 'text/javascript; charset=utf-8');
 
 /** Their addresses. */
 export const ASSETS = { style: STYLE.path, script: SCRIPT.path } as const;

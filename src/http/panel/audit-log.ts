@@ -3,16 +3,16 @@ import { getAuditEvent, listAuditEvents } from '../../domain/audit/find.ts';
 import { auditEventView, auditLogView } from '../../panel/audit-log.ts';
 import { ACCOUNT_PATHS } from '../../spec/paths.ts';
 import type { Form } from '../form.ts';
-import { moment } from './fields.ts';
+import { dateTime } from './field-readers.ts';
 import { readList } from './list.ts';
-import type { PanelPage } from './page.ts';
+import type { PanelPage } from './page-types.ts';
 
 const PAGE_ROWS = 50;
 
 /** Times as they are typed into the page's fields, too. */
-function withMoments(query: Form): Form {
+function withParsedTimes(query: Form): Form {
   const times = ['from', 'to'].flatMap((name) => {
-    const time = moment(query, name);
+    const time = dateTime(query, name);
     return typeof time === 'string' ? [[name, time] as const] : [];
   });
   return new Map([...query, ...times]);
@@ -22,24 +22,24 @@ export const AUDIT_PAGES: readonly PanelPage[] = [
   {
     path: ACCOUNT_PATHS.audit,
     access: 'customer',
-    shows: ['audit_events.list'],
-    show: async (look) => {
-      const asked = { ...look, query: withMoments(look.query) };
+    readOperations: ['audit_events.list'],
+    render: async (context) => {
+      const listContext = { ...context, query: withParsedTimes(context.query) };
       const list = await readList(
-        asked,
+        listContext,
         'audit_events.list',
-        (page) => listAuditEvents(look.service, look.customer(), page),
+        (page) => listAuditEvents(context.service, context.customer(), page),
         { size: PAGE_ROWS },
       );
       const { items: events, filter, first, next } = list;
-      return auditLogView({ events, filter, first, next, forms: look.forms });
+      return auditLogView({ events, filter, first, next, forms: context.forms });
     },
   },
   {
     path: `${ACCOUNT_PATHS.audit}/{id}`,
     access: 'customer',
-    shows: ['audit_events.get'],
-    show: async (look) =>
+    readOperations: ['audit_events.get'],
+    render: async (look) =>
       auditEventView(await getAuditEvent(look.service, look.customer(), look.params.id ?? '')),
   },
 ];

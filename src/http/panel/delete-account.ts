@@ -1,37 +1,38 @@
 /** The end of an account. */
-import { deleteAccount } from '../../domain/customers/deletion/begin.ts';
-import { lookAtDeparture } from '../../domain/customers/deletion/look.ts';
+
+import { previewDeletion } from '../../domain/customers/deletion/preview.ts';
+import { deleteAccount } from '../../domain/customers/deletion/start.ts';
 import { getOwnAccount } from '../../domain/customers/own-account.ts';
 import { fail } from '../../kernel/fail.ts';
-import { centsText } from '../../kernel/money.ts';
+import { formatCents } from '../../kernel/money.ts';
 import { deleteAccountView, deletedView } from '../../panel/delete-account.ts';
 import { ACCOUNT_PATHS } from '../../spec/paths.ts';
 import type { Call } from '../endpoint.ts';
 import { field } from '../form.ts';
-import type { OwnForm, PanelPage } from './page.ts';
-import { PASSWORD_FIELD, passwordAgain } from './password-again.ts';
+import type { CustomForm, PanelPage } from './page-types.ts';
+import { PASSWORD_FIELD, withPasswordError } from './password-error.ts';
 
 /** Typed to show that this account is meant. */
-async function requireOwnAddress({ edge, form, customer }: Call): Promise<void> {
+async function requireOwnEmail({ edge, form, customer }: Call): Promise<void> {
   const { email } = await getOwnAccount(edge.service, customer());
   const typed = field(form, 'email').trim();
   if (typed.toLowerCase() === email.toLowerCase()) return;
   fail('bad_email', { field: 'email' }, 'This is not the address of your account.');
 }
 
-const remove: OwnForm = {
+const deleteAccountForm: CustomForm = {
   audit: 'customer.delete',
-  counted: 'failures',
+  limitedBy: 'failures',
   run: async (call) => {
     const { edge, form, customer, visit } = call;
-    await requireOwnAddress(call);
-    const { completed, forfeitedCents } = await passwordAgain(() =>
+    await requireOwnEmail(call);
+    const { completed, forfeitedCents } = await withPasswordError(() =>
       deleteAccount(edge.service, customer(), {
         currentPassword: field(form, PASSWORD_FIELD),
         destroyServers: form.has('destroy_servers'),
       }),
     );
-    const shown = { completed: completed ? 'yes' : '', forfeited: centsText(forfeitedCents) };
+    const shown = { completed: completed ? 'yes' : '', forfeited: formatCents(forfeitedCents) };
     return { shown, cookie: visit.visitor };
   },
 };
@@ -39,12 +40,12 @@ const remove: OwnForm = {
 export const DELETE_PAGE: PanelPage = {
   path: ACCOUNT_PATHS.delete,
   access: 'customer',
-  show: async ({ shown, service, customer, forms }) => {
+  render: async ({ shown, service, customer, forms }) => {
     if (shown) {
       const { completed, forfeited = '0.00' } = shown.texts;
       return deletedView({ isCompleted: completed === 'yes', forfeited });
     }
-    return deleteAccountView({ departure: await lookAtDeparture(service, customer()), forms });
+    return deleteAccountView({ impact: await previewDeletion(service, customer()), forms });
   },
-  forms: { delete: remove },
+  forms: { delete: deleteAccountForm },
 };

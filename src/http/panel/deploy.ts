@@ -1,24 +1,30 @@
 /** Ordering a server, on one page: what it costs is shown before, by the same form. */
-import { closedFor } from '../../domain/rules/rules.ts';
+import { findClosure } from '../../domain/rules/rules.ts';
 import { createServerWithPassword } from '../../domain/servers/create.ts';
 import { isSoldByHand } from '../../domain/servers/hardware.ts';
 import { monthlyUsd, quoteServer } from '../../domain/servers/quote.ts';
-import { invalid } from '../../kernel/fail.ts';
+import { invalidRequest } from '../../kernel/fail.ts';
 import { type DeployData, deployView } from '../../panel/deploy.ts';
 import type { View } from '../../panel/layout.ts';
 import { type CycleMonths, isCycleMonths } from '../../spec/limits.ts';
-import { DEPLOY_PASSWORD_PATH, DEPLOY_PATH, DEPLOY_TOTAL_PATH, serverPartPath } from '../../spec/paths.ts';
+import { DEPLOY_PASSWORD_PATH, DEPLOY_PATH, DEPLOY_TOTAL_PATH, serverPagePath } from '../../spec/paths.ts';
 import type { Plan } from '../../spec/schemas/plan.ts';
 import { type Server, ServerBody } from '../../spec/schemas/server.ts';
 import { type Form, field } from '../form.ts';
-import { checker } from '../v1/problems.ts';
-import { allPlans, ownKeys, usableImages, userDataB64 } from './choices.ts';
-import { body, lines, number, pairs, text, ticked, tickedIds } from './fields.ts';
-import { allRegions } from './own-servers.ts';
-import { type Done, type Look, type OwnForm, type PanelPage, restForm } from './page.ts';
+import { createChecker } from '../v1/validation.ts';
+import { bodyReader, checkedIds, isChecked, lines, number, pairs, text } from './field-readers.ts';
+import { encodeUserData, listAllPlans, listOwnSshKeys, listUsableImages } from './form-choices.ts';
+import { listAllRegions } from './own-servers.ts';
+import {
+  type CustomForm,
+  type FormResult,
+  type PageContext,
+  type PanelPage,
+  restForm,
+} from './page-types.ts';
 import { regionIn } from './run-form.ts';
 
-const READERS = {
+const FIELD_READERS = {
   name: text,
   plan: text,
   region: text,
@@ -26,41 +32,46 @@ const READERS = {
   billing_months: number,
   tags: lines,
   labels: pairs,
-  auto_renew: ticked,
-  user_data_b64: userDataB64,
+  auto_renew: isChecked,
+  user_data_b64: encodeUserData,
 };
-const NAMES = { user_data_b64: 'user_data' };
+const FIELD_NAMES = { user_data_b64: 'user_data' };
 
 const { ssh_keys: _, ...withoutKeys } = ServerBody.properties;
-const checkWithoutKeys = checker({
+const checkWithoutKeys = createChecker({
   ...ServerBody,
   properties: withoutKeys,
   required: ['name', 'plan', 'region', 'image'],
 });
-const readWithoutKeys = body(READERS);
+const readWithoutKeys = bodyReader(FIELD_READERS);
 
-const done = (server: Server): Done => ({ to: serverPartPath(server.id), notice: 'server_ordered' });
+const redirectToOrdered = (server: Server): FormResult => ({
+  to: serverPagePath(server.id),
+  notice: 'server_ordered',
+});
 
-const withPassword: OwnForm = {
+const deployWithPasswordForm: CustomForm = {
   audit: 'server.create',
   rest: 'servers.create',
   regionOf: (form) => regionIn(readWithoutKeys(form)),
-  names: NAMES,
-  ownRemedy: true,
+  fieldNames: FIELD_NAMES,
+  hasOwnRemedy: true,
   run: async (call, keep) => {
     const order = readWithoutKeys(call.form) as Omit<ServerBody, 'ssh_keys'>;
     const items = checkWithoutKeys(order);
-    if (items.length > 0) invalid(items);
-    const within = (tx: unknown, made: object) => keep(tx as never, done(made as Server));
+    if (items.length > 0) invalidRequest(items);
+    const saveResponse = (tx: unknown, made: object) => keep(tx as never, redirectToOrdered(made as Server));
     const password = field(call.form, 'root_password');
-    return done(await createServerWithPassword(call.edge.service, call.customer(), order, password, within));
+    return redirectToOrdered(
+      await createServerWithPassword(call.edge.service, call.customer(), order, password, saveResponse),
+    );
   },
 };
 
 /** Changes nothing: the page again, with what was chosen and what it costs. */
-const total: OwnForm = {
+const showTotalForm: CustomForm = {
   audit: null,
-  unkeyed: true,
+  skipIdempotency: true,
   run: async ({ form }) => ({
     shown: Object.fromEntries([...form].filter(([name]) => !/^_|password/.test(name))),
   }),
@@ -70,60 +81,60 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
   {
     path: DEPLOY_PATH,
     access: 'customer',
-    shows: ['plans.list', 'regions.list', 'images.list', 'ssh_keys.list', 'balance.get'],
-    show,
+    readOperations: ['plans.list', 'regions.list', 'images.list', 'ssh_keys.list', 'balance.get'],
+    render,
     forms: {
       deploy: restForm<Server>({
-        does: 'servers.create',
+        operation: 'servers.create',
         // This button installs with keys alone: whoever typed a password meant the other one.
-        first: ({ form }) =>
+        validate: ({ form }) =>
           field(form, 'root_password') === '' ? [] : [{ field: 'root_password', issue: 'invalid_value' }],
-        body: body({ ...READERS, ssh_keys: tickedIds }),
-        names: NAMES,
-        ownRemedy: true,
-        done,
+        body: bodyReader({ ...FIELD_READERS, ssh_keys: checkedIds }),
+        fieldNames: FIELD_NAMES,
+        hasOwnRemedy: true,
+        done: redirectToOrdered,
       }),
     },
   },
-  { path: DEPLOY_TOTAL_PATH, access: 'customer', show, forms: { deploy: total } },
-  { path: DEPLOY_PASSWORD_PATH, access: 'customer', show, forms: { deploy: withPassword } },
+  { path: DEPLOY_TOTAL_PATH, access: 'customer', render, forms: { deploy: showTotalForm } },
+  { path: DEPLOY_PASSWORD_PATH, access: 'customer', render, forms: { deploy: deployWithPasswordForm } },
 ];
 
-async function show(look: Look): Promise<View> {
-  const { service } = look;
-  const given = givenTo(look);
+async function render(context: PageContext): Promise<View> {
+  const { service } = context;
+  const given = formInput(context);
   const [plans, regions, images, keys, rules] = await Promise.all([
-    allPlans(look),
-    allRegions(look),
-    usableImages(look),
-    ownKeys(look),
-    look.edge.rules.read(),
+    listAllPlans(context),
+    listAllRegions(context),
+    listUsableImages(context),
+    listOwnSshKeys(context),
+    context.edge.rules.read(),
   ]);
-  const chosen = choose(given, plans);
+  const chosen = chooseOptions(given, plans);
   const quote =
     chosen.plan &&
-    (await quoteServer(service, look.customer(), { plan: chosen.plan.id, months: chosen.months }));
+    (await quoteServer(service, context.customer(), { plan: chosen.plan.id, months: chosen.months }));
   const data: DeployData = {
     ...{ plans, regions, images, keys, given, quote: quote ?? null },
-    byHand: new Set(plans.filter((plan) => isSoldByHand(service, plan.category)).map(({ id }) => id)),
+    onRequest: new Set(plans.filter((plan) => isSoldByHand(service, plan.category)).map(({ id }) => id)),
     chosen: { ...chosen, plan: chosen.plan?.id ?? null },
     monthUsd: new Map(
       plans.map(({ id, price_usd_month }) => [id, monthlyUsd(price_usd_month, chosen.months)]),
     ),
-    closed: closedFor(rules, 'servers.create', service.clock.now())?.message ?? null,
-    forms: look.forms,
+    closed: findClosure(rules, 'servers.create', service.clock.now())?.message ?? null,
+    forms: context.forms,
   };
   return deployView(data);
 }
 
 /** What was typed and refused, what was typed to see its total, or what the address says. */
-function givenTo({ forms, shown, query }: Look): Form {
+function formInput({ forms, shown, query }: PageContext): Form {
   if (forms.refused) return forms.values;
   return shown ? new Map(Object.entries(shown.texts)) : query;
 }
 
 /** The plan, region and cycle that are marked: those given, else what can be had. */
-function choose(given: Form, plans: readonly Plan[]) {
+function chooseOptions(given: Form, plans: readonly Plan[]) {
   const plan =
     plans.find(({ id }) => id === field(given, 'plan')) ??
     plans.find(({ available_in }) => available_in.length > 0) ??

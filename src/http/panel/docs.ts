@@ -17,71 +17,76 @@ import { resourceView } from '../../panel/reference/resource.ts';
 import { rulesView } from '../../panel/reference/rules.ts';
 import { DOCS_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
 import { openApiText } from '../v1/openapi.ts';
-import { baseUrlOf } from './base-url.ts';
-import type { Look, PanelPage } from './page.ts';
+import { resolveBaseUrl } from './base-url.ts';
+import type { PageContext, PanelPage } from './page-types.ts';
 
 /** Addresses under which pages are kept: beyond that whoever makes up names of hosts has them made anew. */
-const ADDRESSES_KEPT = 4;
+const CACHED_BASE_URLS_MAX = 4;
 /** Which command does an operation; `npm run openapi` writes it from the commands themselves. */
 const COMMANDS_FILE = new URL('../../../openapi/samples.json', import.meta.url);
 
 export const DOCS_PAGES: readonly PanelPage[] = [
-  { path: PANEL_PATHS.docs, access: 'anyone', show: () => docsView() },
+  { path: PANEL_PATHS.docs, access: 'anyone', render: () => docsView() },
   {
     path: `${DOCS_PATHS.guides}/{name}`,
     access: 'anyone',
-    show: (look) => {
-      const guide = GUIDES.find(({ name }) => name === look.params.name) ?? fail('not_found');
-      return kept(look, `guide ${guide.name}`, (baseUrl) => guideView(guide, fileText(guide.name), baseUrl));
+    render: (context) => {
+      const guide = GUIDES.find(({ name }) => name === context.params.name) ?? fail('not_found');
+      return cachedView(context, `guide ${guide.name}`, (baseUrl) =>
+        guideView(guide, fileText(guide.name), baseUrl),
+      );
     },
   },
   {
     path: DOCS_PATHS.changelog,
     access: 'anyone',
-    show: (look) => kept(look, 'changelog', () => changelogView(fileText('api-changelog'))),
+    render: (look) => cachedView(look, 'changelog', () => changelogView(fileText('api-changelog'))),
   },
   {
     path: DOCS_PATHS.api,
     access: 'anyone',
-    show: (look) => kept(look, 'api', (baseUrl) => referenceView(reference(), baseUrl)),
+    render: (look) => cachedView(look, 'api', (baseUrl) => referenceView(reference(), baseUrl)),
   },
   {
     path: `${DOCS_PATHS.api}/{resource}`,
     access: 'anyone',
-    show: (look) => {
+    render: (look) => {
       const slug = look.params.resource ?? '';
-      if (slug === RULES_SLUG) return rules(look);
+      if (slug === RULES_SLUG) return renderRules(look);
       const tag = reference().tags.find((each) => tagSlug(each) === slug) ?? fail('not_found');
-      return kept(look, `api ${tag}`, (baseUrl) => resourceView(reference(), tag, baseUrl));
+      return cachedView(look, `api ${tag}`, (baseUrl) => resourceView(reference(), tag, baseUrl));
     },
   },
 ];
 
-const made = new Map<string, Map<string, View>>();
+const viewCache = new Map<string, Map<string, View>>();
 
-function kept(look: Look, name: string, make: (baseUrl: string) => View): View {
-  const baseUrl = baseUrlOf(look);
-  const views = viewsAt(baseUrl);
+function cachedView(context: PageContext, name: string, make: (baseUrl: string) => View): View {
+  const baseUrl = resolveBaseUrl(context);
+  const views = cachedViewsFor(baseUrl);
   const view = views.get(name) ?? make(baseUrl);
   views.set(name, view);
   return view;
 }
 
-function viewsAt(baseUrl: string): Map<string, View> {
-  const found = made.get(baseUrl);
-  if (found) return found;
-  const [oldest] = made.keys();
-  if (oldest !== undefined && made.size >= ADDRESSES_KEPT) made.delete(oldest);
+function cachedViewsFor(baseUrl: string): Map<string, View> {
+  const cached = viewCache.get(baseUrl);
+  if (cached) return cached;
+  const [oldest] = viewCache.keys();
+  if (oldest !== undefined && viewCache.size >= CACHED_BASE_URLS_MAX) viewCache.delete(oldest);
   const views = new Map<string, View>();
-  made.set(baseUrl, views);
+  viewCache.set(baseUrl, views);
   return views;
 }
 
-let read: Reference | undefined;
+let cachedReference: Reference | undefined;
 
 function reference(): Reference {
-  read ??= readReference(JSON.parse(openApiText()), JSON.parse(readFileSync(COMMANDS_FILE, 'utf8')));
-  return read;
+  cachedReference ??= readReference(
+    JSON.parse(openApiText()),
+    JSON.parse(readFileSync(COMMANDS_FILE, 'utf8')),
+  );
+  return cachedReference;
 }
 
 function fileText(name: string): string {
@@ -89,16 +94,16 @@ function fileText(name: string): string {
 }
 
 /** Not kept: it is short, and says the rates that this service has. */
-function rules(look: Look): View {
-  const { general, provision } = look.edge.settings.rates;
-  const words = ({ capacity, refillPerS }: typeof general) => ({
+function renderRules(context: PageContext): View {
+  const { general, provision } = context.edge.settings.rates;
+  const describeRate = ({ capacity, refillPerS }: typeof general) => ({
     burst: Math.floor(capacity),
     perMinute: Math.round(refillPerS * 60),
   });
   return rulesView({
-    baseUrl: baseUrlOf(look),
+    baseUrl: resolveBaseUrl(context),
     objects: reference().objects,
-    general: words(general),
-    provision: words(provision),
+    general: describeRate(general),
+    provision: describeRate(provision),
   });
 }

@@ -1,76 +1,77 @@
 /** Firewall groups in the panel. */
+
+import { rulesEtag, serversEtag } from '../../domain/firewall/etag.ts';
 import { getGroup, listGroups } from '../../domain/firewall/find.ts';
-import { markOfRules, markOfServers } from '../../domain/firewall/seen.ts';
 import { groupsView, groupView } from '../../panel/firewall.ts';
 import { editorView } from '../../panel/firewall-editor.ts';
 import {
-  isEmpty,
+  isEmptyRow,
   isStale,
-  rearranged,
-  rowsOf,
-  type TypedRow,
-  typedRows,
+  type RuleRow,
+  rearrangeRows,
+  rowsFromForm,
+  rowsFromRules,
   withNewRows,
 } from '../../panel/firewall-rows.ts';
-import { PANEL_PATHS, thingPath } from '../../spec/paths.ts';
+import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
 import { type Form, field } from '../form.ts';
-import { asTyped, body, text, textOrNull, tickedIds } from './fields.ts';
+import { bodyReader, checkedIds, text, textOrNull, untrimmedText } from './field-readers.ts';
 import { readList } from './list.ts';
-import { ownServers } from './own-servers.ts';
-import { type Done, type Look, type PanelPage, restForm } from './page.ts';
+import { listOwnServers } from './own-servers.ts';
+import { type FormResult, type PageContext, type PanelPage, restForm } from './page-types.ts';
 
 /** Both lists of a group are replaced as a whole, by forms that say which one they were made of. */
-const seen = (form: Form): object => ({ seen: field(form, 'seen') });
+const seenVersion = (form: Form): object => ({ seen: field(form, 'seen') });
 
-const pageOf = (id: string): string => thingPath(PANEL_PATHS.firewall, id);
+const groupPath = (id: string): string => resourcePath(PANEL_PATHS.firewall, id);
 
 export const FIREWALL_PAGES: readonly PanelPage[] = [
   {
     path: PANEL_PATHS.firewall,
     access: 'customer',
-    shows: ['firewall_groups.list'],
-    show: showGroups,
+    readOperations: ['firewall_groups.list'],
+    render: showGroups,
     forms: {
       create: restForm<FirewallGroup>({
-        does: 'firewall_groups.create',
-        body: body({ name: asTyped, default_action: text }),
-        done: ({ id }) => ({ to: pageOf(id), notice: 'group_created' }),
+        operation: 'firewall_groups.create',
+        body: bodyReader({ name: untrimmedText, default_action: text }),
+        done: ({ id }) => ({ to: groupPath(id), notice: 'group_created' }),
       }),
     },
   },
   {
     path: `${PANEL_PATHS.firewall}/{id}`,
     access: 'customer',
-    shows: ['firewall_groups.get'],
-    show: showGroup,
+    readOperations: ['firewall_groups.get'],
+    render: showGroup,
     forms: {
       change: restForm<FirewallGroup>({
-        does: 'firewall_groups.update',
-        body: body({ name: asTyped, default_action: text }),
-        done: ({ id }) => ({ to: pageOf(id), notice: 'saved' }),
+        operation: 'firewall_groups.update',
+        body: bodyReader({ name: untrimmedText, default_action: text }),
+        done: ({ id }) => ({ to: groupPath(id), notice: 'saved' }),
       }),
       apply: restForm<FirewallGroup>({
-        does: 'firewall_groups.update',
-        body: body({ applied_to: tickedIds }),
-        query: seen,
-        done: ({ id }) => ({ to: pageOf(id), notice: 'saved' }),
+        operation: 'firewall_groups.update',
+        body: bodyReader({ applied_to: checkedIds }),
+        query: seenVersion,
+        done: ({ id }) => ({ to: groupPath(id), notice: 'saved' }),
       }),
       add: restForm({
-        does: 'firewall_rules.create',
-        body: body({
+        operation: 'firewall_rules.create',
+        body: bodyReader({
           ...{ direction: text, proto: text, port: textOrNull },
           ...{ source: text, action: text, note: textOrNull },
         }),
-        done: (_rule, { params }) => ({ to: `${pageOf(params.id ?? '')}#rules`, notice: 'rule_added' }),
+        done: (_rule, { params }) => ({ to: `${groupPath(params.id ?? '')}#rules`, notice: 'rule_added' }),
       }),
       remove: restForm({
-        does: 'firewall_rules.delete',
+        operation: 'firewall_rules.delete',
         params: (form, { id = '' }) => ({ id, rule_id: field(form, 'rule') }),
-        done: (_none, { params }) => ({ to: `${pageOf(params.id ?? '')}#rules`, notice: 'rule_removed' }),
+        done: (_none, { params }) => ({ to: `${groupPath(params.id ?? '')}#rules`, notice: 'rule_removed' }),
       }),
       delete: restForm({
-        does: 'firewall_groups.delete',
+        operation: 'firewall_groups.delete',
         done: () => ({ to: PANEL_PATHS.firewall, notice: 'group_deleted' }),
       }),
     },
@@ -78,66 +79,66 @@ export const FIREWALL_PAGES: readonly PanelPage[] = [
   {
     path: `${PANEL_PATHS.firewall}/{id}/rules`,
     access: 'customer',
-    show: showEditor,
+    render: showEditor,
     forms: {
       rules: restForm<FirewallGroup>({
-        does: 'firewall_rules.replace',
-        redraw: arrange,
-        query: seen,
+        operation: 'firewall_rules.replace',
+        redraw: redrawRows,
+        query: seenVersion,
         body: (form) => ({
-          rules: typedRows(form)
-            .filter((row) => !isEmpty(row))
+          rules: rowsFromForm(form)
+            .filter((row) => !isEmptyRow(row))
             .map(ruleBody),
         }),
-        done: ({ id }) => ({ to: `${pageOf(id)}#rules`, notice: 'rules_saved' }),
+        done: ({ id }) => ({ to: `${groupPath(id)}#rules`, notice: 'rules_saved' }),
       }),
     },
   },
 ];
 
-async function showGroups(look: Look) {
-  const list = await readList(look, 'firewall_groups.list', (page) =>
-    listGroups(look.service, look.customer(), page),
+async function showGroups(context: PageContext) {
+  const list = await readList(context, 'firewall_groups.list', (page) =>
+    listGroups(context.service, context.customer(), page),
   );
   const { items: groups, ...rest } = list;
-  return groupsView({ groups, ...rest, forms: look.forms });
+  return groupsView({ groups, ...rest, forms: context.forms });
 }
 
-async function showGroup(look: Look) {
+async function showGroup(context: PageContext) {
   const [group, servers] = await Promise.all([
-    getGroup(look.service, look.customer(), look.params.id ?? ''),
-    ownServers(look),
+    getGroup(context.service, context.customer(), context.params.id ?? ''),
+    listOwnServers(context),
   ]);
-  return groupView({ group, servers, seen: markOfServers(group), forms: look.forms });
+  return groupView({ group, servers, seen: serversEtag(group), forms: context.forms });
 }
 
-async function showEditor(look: Look) {
-  const group = await getGroup(look.service, look.customer(), look.params.id ?? '');
-  return editorView({ group, ...rowsShown(look, group), forms: look.forms });
+async function showEditor(context: PageContext) {
+  const group = await getGroup(context.service, context.customer(), context.params.id ?? '');
+  return editorView({ group, ...displayedRows(context, group), forms: context.forms });
 }
 
 /** As they were put, as they were typed and refused, or as they are; and the mark of the rules that they were made of. */
-function rowsShown({ shown, forms }: Look, group: FirewallGroup) {
+function displayedRows({ shown, forms }: PageContext, group: FirewallGroup) {
   if (shown) {
-    const { rows = '[]', seen: mark = '' } = shown.texts;
-    return { rows: JSON.parse(rows) as readonly TypedRow[], seen: mark };
+    const { rows = '[]', seen: version = '' } = shown.texts;
+    return { rows: JSON.parse(rows) as readonly RuleRow[], seen: version };
   }
   if (forms.refused && !isStale(forms))
-    return { rows: typedRows(forms.values), seen: field(forms.values, 'seen') };
-  return { rows: rowsOf(group.rules), seen: markOfRules(group) };
+    return { rows: rowsFromForm(forms.values), seen: field(forms.values, 'seen') };
+  return { rows: rowsFromRules(group.rules), seen: rulesEtag(group) };
 }
 
 /** Any button but the one that saves: rows change their places on the page, and nowhere else. */
-function arrange(form: Form): Done | null {
+function redrawRows(form: Form): FormResult | null {
   const button = field(form, 'go');
   if (button === '') return null;
   const ends = { from: field(form, 'from'), to: field(form, 'to') };
-  const rows = JSON.stringify(rearranged(withNewRows(typedRows(form)), button, ends));
+  const rows = JSON.stringify(rearrangeRows(withNewRows(rowsFromForm(form)), button, ends));
   return { shown: { rows, seen: field(form, 'seen') } };
 }
 
 /** What is left empty is not sent, so that it is refused as missing; ports and a note may be. */
-function ruleBody({ direction, proto, port, source, action, note }: TypedRow): object {
+function ruleBody({ direction, proto, port, source, action, note }: RuleRow): object {
   return {
     ...{ direction, proto, action },
     ...{ port: port === '' ? null : port, note: note === '' ? null : note },

@@ -6,40 +6,46 @@ import { imagesView, imageView } from '../../panel/images.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { readList } from './list.ts';
-import { type Look, type PanelPage, restForm } from './page.ts';
+import { type PageContext, type PanelPage, restForm } from './page-types.ts';
 import { uploadForm } from './upload.ts';
 
 export const IMAGE_PAGES: readonly PanelPage[] = [
   {
     path: PANEL_PATHS.images,
     access: 'customer',
-    shows: ['images.list'],
-    upload: true,
-    show: showImages,
+    readOperations: ['images.list'],
+    acceptsUpload: true,
+    render: showImages,
     forms: { upload: uploadForm(PANEL_PATHS.images) },
   },
   {
     path: `${PANEL_PATHS.images}/{id}`,
     access: 'customer',
-    shows: ['images.get'],
-    show: async (look) => {
-      const image = await getImage(look.service, look.customer(), look.params.id ?? '');
-      const { deprecated_at: since } = image;
-      return imageView({ image, removedOn: since && imageRemovalDay(since), forms: look.forms });
+    readOperations: ['images.get'],
+    render: async (context) => {
+      const image = await getImage(context.service, context.customer(), context.params.id ?? '');
+      const { deprecated_at: deprecatedAt } = image;
+      return imageView({
+        image,
+        removedOn: deprecatedAt && imageRemovalDay(deprecatedAt),
+        forms: context.forms,
+      });
     },
     forms: {
       delete: restForm({
-        does: 'images.delete',
+        operation: 'images.delete',
         done: () => ({ to: `${PANEL_PATHS.images}?type=custom`, notice: 'image_deleted' }),
       }),
     },
   },
 ];
 
-async function showImages(look: Look) {
-  const list = await readList(look, 'images.list', (page) => listImages(look.service, look.customer(), page));
+async function showImages(context: PageContext) {
+  const list = await readList(context, 'images.list', (page) =>
+    listImages(context.service, context.customer(), page),
+  );
   const { items: images, ...rest } = list;
-  const { customImages: count, customImagesGb: gb } = look.service.settings.quotas;
-  const bounds = { count, gb, fileGb: LIMITS.imageUploadMaxBytes / GIB_BYTES };
-  return imagesView({ images, ...rest, bounds, forms: look.forms });
+  const { customImages: count, customImagesGb: gb } = context.service.settings.quotas;
+  const limits = { count, gb, fileGb: LIMITS.imageUploadMaxBytes / GIB_BYTES };
+  return imagesView({ images, ...rest, limits, forms: context.forms });
 }

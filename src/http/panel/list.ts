@@ -7,7 +7,7 @@ import { makeCursor } from '../v1/cursor.ts';
 import { readPageRequest } from '../v1/query.ts';
 import type { ListPage } from '../v1/route.ts';
 import { ROUTES } from '../v1/routes.ts';
-import type { Look } from './page.ts';
+import type { PageContext } from './page-types.ts';
 
 export interface PanelList<Item> {
   readonly items: readonly Item[];
@@ -22,7 +22,7 @@ interface ListOptions {
   readonly path?: string;
   readonly size?: number;
   /** Members of the address that are not the list's own, and stay on its other pages. */
-  readonly kept?: Readonly<Record<string, string>>;
+  readonly preservedQuery?: Readonly<Record<string, string>>;
   /** The page's own choice, such as a month's bounds, which callers of the REST list need not have. The address says none of it. */
   readonly fixed?: { readonly filter: Readonly<Record<string, string>>; readonly sort: string };
 }
@@ -32,20 +32,25 @@ interface ListOptions {
  * address is often an old one.
  */
 export async function readList<Item>(
-  look: Look,
+  context: PageContext,
   operation: Operation,
   read: (page: PageRequest) => Promise<ListPage<Item>>,
-  { path = look.request.url.split('?')[0] ?? '', size = 25, kept = {}, fixed }: ListOptions = {},
+  { path = context.request.url.split('?')[0] ?? '', size = 25, preservedQuery = {}, fixed }: ListOptions = {},
 ): Promise<PanelList<Item>> {
-  const page = requestOf(look, operation, { size, fixed });
+  const page = buildPageRequest(context, operation, { size, fixed });
   const { items, next } = await read(page);
   const sort = page.descending ? `-${page.sort}` : page.sort;
-  const link = (more: Readonly<Record<string, string>>) => {
-    const query = new URLSearchParams({ ...kept, ...(fixed ? {} : page.filter), ...more }).toString();
+  const link = (changes: Readonly<Record<string, string>>) => {
+    const query = new URLSearchParams({
+      ...preservedQuery,
+      ...(fixed ? {} : page.filter),
+      ...changes,
+    }).toString();
     return query === '' ? path : `${path}?${query}`;
   };
   const cursor =
-    next && makeCursor(look.service.keys, next, { ...placeOf(look, operation), filter: page.filter, sort });
+    next &&
+    makeCursor(context.service.keys, next, { ...cursorScope(context, operation), filter: page.filter, sort });
   return {
     items,
     filter: page.filter,
@@ -54,38 +59,38 @@ export async function readList<Item>(
   };
 }
 
-function placeOf(look: Look, operation: Operation) {
-  return { list: operation, customerId: look.customer().customerId, path: JSON.stringify(look.params) };
+function cursorScope(context: PageContext, operation: Operation) {
+  return { list: operation, customerId: context.customer().customerId, path: JSON.stringify(context.params) };
 }
 
-function requestOf(
-  look: Look,
+function buildPageRequest(
+  context: PageContext,
   operation: Operation,
   { size, fixed }: { readonly size: number; readonly fixed: ListOptions['fixed'] },
 ): PageRequest {
-  const shown = ROUTES.find(({ id }) => id === operation)?.list;
-  if (!shown) throw new Error(`${operation} is no list`);
+  const listRules = ROUTES.find(({ id }) => id === operation)?.list;
+  if (!listRules) throw new Error(`${operation} is no list`);
   const rules = fixed
-    ? { ...shown, filters: Object.fromEntries(Object.keys(fixed.filter).map((name) => [name, {}])) }
-    : shown;
+    ? { ...listRules, filters: Object.fromEntries(Object.keys(fixed.filter).map((name) => [name, {}])) }
+    : listRules;
   const read = (raw: Readonly<Record<string, string>>): PageRequest | null => {
     try {
       return readPageRequest({ ...raw, page_size: String(size) }, rules, {
-        keys: look.service.keys,
-        place: placeOf(look, operation),
+        keys: context.service.keys,
+        place: cursorScope(context, operation),
       });
     } catch (error) {
       if (error instanceof InvalidRequest) return null;
       throw error;
     }
   };
-  const asked: Record<string, string> = fixed ? { sort: fixed.sort } : {};
+  const rawQuery: Record<string, string> = fixed ? { sort: fixed.sort } : {};
   for (const name of Object.keys(rules.filters)) {
-    const value = fixed ? (fixed.filter[name] ?? '') : field(look.query, name);
-    if (value !== '' && read({ [`filter[${name}]`]: value })) asked[`filter[${name}]`] = value;
+    const value = fixed ? (fixed.filter[name] ?? '') : field(context.query, name);
+    if (value !== '' && read({ [`filter[${name}]`]: value })) rawQuery[`filter[${name}]`] = value;
   }
-  const cursor = field(look.query, 'cursor');
-  const page = (cursor !== '' && read({ ...asked, cursor })) || read(asked);
+  const cursor = field(context.query, 'cursor');
+  const page = (cursor !== '' && read({ ...rawQuery, cursor })) || read(rawQuery);
   if (!page) throw new Error('a list could not be asked for its first page');
   return page;
 }

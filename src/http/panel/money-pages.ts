@@ -1,6 +1,6 @@
 /** The pages about money, each in a file of its own. */
 import { BILLING_PAGES } from './billing.ts';
-import type { PanelPage } from './page.ts';
+import type { PanelPage } from './page-types.ts';
 import { PAYMENT_PAGES } from './payment.ts';
 import { TOPUP_PAGES } from './topup.ts';
 

@@ -1,21 +1,21 @@
 /** Every page of the panel. */
 import type { FastifyInstance } from 'fastify';
-import { answerError, failureOf } from '../errors.ts';
+import { prepareErrorResponse, toFailure } from '../errors.ts';
 import type { Edge } from '../settings.ts';
 import { ACCOUNT_PAGES } from './account-pages.ts';
 import { registerAssets } from './assets.ts';
 import { DOCS_PAGES } from './docs.ts';
-import { readBodies } from './file-form.ts';
+import { registerBodyParsers } from './form-bodies.ts';
 import { MONEY_PAGES } from './money-pages.ts';
-import type { PanelPage } from './page.ts';
-import { registerPaymentPictures } from './payment.ts';
+import type { PanelPage } from './page-types.ts';
+import { registerPaymentQrCodes } from './payment.ts';
 import { registerPage, sendFailure } from './pipeline.ts';
 import { RESOURCE_PAGES } from './resource-pages.ts';
 import { registerServerCharts } from './server-metrics.ts';
 import { SERVER_PAGES } from './server-pages.ts';
 import { registerSiteFiles } from './site-files.ts';
 import { STOREFRONT_PAGES } from './storefront.ts';
-import { registerTotpPicture } from './totp.ts';
+import { registerTotpQrCode } from './totp.ts';
 
 export const PANEL_PAGES: readonly PanelPage[] = [
   ...STOREFRONT_PAGES,
@@ -27,16 +27,16 @@ export const PANEL_PAGES: readonly PanelPage[] = [
 ];
 
 export function registerPanel(scope: FastifyInstance, edge: Edge): void {
-  readBodies(scope);
+  registerBodyParsers(scope);
   scope.setErrorHandler(async (error, request, reply) => {
-    const answer = answerError(edge, error, request, reply);
+    const answer = prepareErrorResponse(edge, error, request, reply);
     // A program is told in its own words, also what is wrong with its request as a whole.
     if (!request.headers.accept?.includes('text/html')) return reply.send(answer);
-    return await sendFailure(edge, request, reply, failureOf(edge, error));
+    return await sendFailure(edge, request, reply, toFailure(edge, error));
   });
   registerAssets(scope);
-  registerPaymentPictures(scope, edge);
-  registerTotpPicture(scope, edge);
+  registerPaymentQrCodes(scope, edge);
+  registerTotpQrCode(scope, edge);
   registerSiteFiles(scope);
   registerServerCharts(scope, edge);
   for (const page of PANEL_PAGES) registerPage(scope, edge, page);

@@ -8,173 +8,175 @@ import { identify } from '../../domain/sessions/identify.ts';
 import { Failure, fail } from '../../kernel/fail.ts';
 import type { FormContext } from '../../panel/form.ts';
 import type { View } from '../../panel/layout.ts';
-import { faultView, notFoundView } from '../../panel/not-found.ts';
+import { errorView, notFoundView } from '../../panel/not-found.ts';
 import type { Notice } from '../../panel/notices.ts';
 import { PANEL_FIELDS, PANEL_PATHS, PANEL_QUERY } from '../../spec/paths.ts';
-import { setCookie } from '../cookie.ts';
-import { type PostEndpoint, serve, visitOf } from '../endpoint.ts';
-import { answerError, failureOf } from '../errors.ts';
-import { type Form, type FormBody, field, queryOf } from '../form.ts';
+import { setSessionCookie } from '../cookie.ts';
+import { buildVisit, handleForm, type PostEndpoint } from '../endpoint.ts';
+import { prepareErrorResponse, toFailure } from '../errors.ts';
+import { type Form, type FormBody, field, parseQuery } from '../form.ts';
 import type { Edge } from '../settings.ts';
-import { TAKES_A_FILE } from './file-form.ts';
-import type { Done, Look, PanelPage, Shown } from './page.ts';
-import { refusedForms, statusOf } from './refused.ts';
-import { operationOf } from './run-form.ts';
-import { sendPage } from './send.ts';
-import { bareFrame, frameOf, meet, newForms, type Visitor } from './visitor.ts';
+import { FILE_UPLOAD_CONFIG } from './form-bodies.ts';
+import { httpStatus, withFormErrors } from './form-errors.ts';
+import type { FormResult, PageContext, PanelPage, ShownOnce } from './page-types.ts';
+import { toOperation } from './run-form.ts';
+import { sendPage } from './send-page.ts';
+import { buildFrame, buildStaticFrame, identifyRequest, newFormContext, type Visitor } from './visitor.ts';
 
-const NOTHING: Form = new Map();
+const EMPTY_FORM: Form = new Map();
 
 export function registerPage(scope: FastifyInstance, edge: Edge, row: PanelPage): void {
   const url = row.path.replace(/\{(\w+)\}/g, ':$1');
-  registerAt(scope, edge, row, url);
-  if (row.alias) registerAt(scope, edge, row, row.alias.path, row.alias.params);
+  registerPageAt(scope, edge, row, url);
+  if (row.alias) registerPageAt(scope, edge, row, row.alias.path, row.alias.params);
 }
 
-function registerAt(
+function registerPageAt(
   scope: FastifyInstance,
   edge: Edge,
   row: PanelPage,
   url: string,
   paramsOf?: NonNullable<PanelPage['alias']>['params'],
 ): void {
-  const meetAt = async (request: FastifyRequest, reply: FastifyReply) => {
-    const visitor = await visitorOf(edge, request, reply);
+  const loadVisitorAt = async (request: FastifyRequest, reply: FastifyReply) => {
+    const visitor = await loadVisitor(edge, request, reply);
     const { session } = visitor.identity;
     if (paramsOf && session) request.params = await paramsOf(edge.service, session, request.params);
     return visitor;
   };
   scope.get(url, async (request, reply) => {
-    const visitor = await meetAt(request, reply);
+    const visitor = await loadVisitorAt(request, reply);
     if (row.access === 'customer' && visitor.identity.session === null)
-      return askToSignIn(reply, request.url);
-    const forms = newForms(visitor, row.forms !== undefined);
-    const to = row.elsewhere?.(lookOf(visitor, forms, null)) ?? null;
-    return to === null ? await answer(row, visitor, forms, null) : leadTo(reply, to);
+      return redirectToSignIn(reply, request.url);
+    const forms = newFormContext(visitor, row.forms !== undefined);
+    const redirectPath = row.redirect?.(buildPageContext(visitor, forms, null)) ?? null;
+    return redirectPath === null
+      ? await sendRendered(row, visitor, forms, null)
+      : redirectTo(reply, redirectPath);
   });
-  if (row.forms) registerForms(scope, edge, row, { url, meetAt });
+  if (row.forms) registerForms(scope, edge, row, { url, meetAt: loadVisitorAt });
 }
 
-type Meet = (request: FastifyRequest, reply: FastifyReply) => Promise<Visitor>;
+type LoadVisitor = (request: FastifyRequest, reply: FastifyReply) => Promise<Visitor>;
 
 function registerForms(
   scope: FastifyInstance,
   edge: Edge,
   row: PanelPage,
-  { url, meetAt }: { readonly url: string; readonly meetAt: Meet },
+  { url, meetAt: loadVisitorAt }: { readonly url: string; readonly meetAt: LoadVisitor },
 ): void {
-  const config = row.upload ? TAKES_A_FILE : {};
+  const config = row.acceptsUpload ? FILE_UPLOAD_CONFIG : {};
   scope.post(url, { config }, async (request, reply) => {
-    const visitor = await meetAt(request, reply);
+    const visitor = await loadVisitorAt(request, reply);
     try {
-      const done = await serve(edge, endpointOf(row, request), {
+      const done = await handleForm(edge, formEndpoint(row, request), {
         request,
         reply,
         identity: visitor.identity,
       });
-      return await finish(row, visitor, done);
+      return await respondToForm(row, visitor, done);
     } catch (error) {
-      return await refuse(row, visitor, error);
+      return await renderFormError(row, visitor, error);
     }
   });
 }
 
-function endpointOf(row: PanelPage, request: FastifyRequest) {
+function formEndpoint(row: PanelPage, request: FastifyRequest) {
   const params = request.params as Record<string, string>;
   const operations = new Map(
-    Object.entries(row.forms ?? {}).map(([name, form]) => [name, operationOf(form, params)]),
+    Object.entries(row.forms ?? {}).map(([name, form]) => [name, toOperation(form, params)]),
   );
   return {
     path: row.path,
     protected: row.access === 'customer',
     operations,
-    chosenBy: PANEL_FIELDS.form,
+    operationField: PANEL_FIELDS.form,
   } as const satisfies PostEndpoint;
 }
 
-async function visitorOf(edge: Edge, request: FastifyRequest, reply: FastifyReply): Promise<Visitor> {
-  const identity = await meet(edge, request);
-  return { edge, request, reply, identity, query: queryOrNone(request.url) };
+async function loadVisitor(edge: Edge, request: FastifyRequest, reply: FastifyReply): Promise<Visitor> {
+  const identity = await identifyRequest(edge, request);
+  return { edge, request, reply, identity, query: parseQueryOrEmpty(request.url) };
 }
 
 /** An address that cannot be read says nothing. */
-function queryOrNone(url: string): Form {
+function parseQueryOrEmpty(url: string): Form {
   try {
-    return queryOf(url);
+    return parseQuery(url);
   } catch {
-    return NOTHING;
+    return EMPTY_FORM;
   }
 }
 
 /** 303: the browser fetches the other page and forgets the form. */
-async function finish(row: PanelPage, before: Visitor, done: Done): Promise<FastifyReply> {
+async function respondToForm(row: PanelPage, before: Visitor, done: FormResult): Promise<FastifyReply> {
   const visitor = await withCookie(before, done.cookie);
   const { reply, request } = visitor;
-  if ('to' in done) return leadTo(reply, addressOf(done));
-  const name = field((request.body as FormBody & Form) ?? NOTHING, PANEL_FIELDS.form);
-  return await answer(row, visitor, newForms(visitor, true), { form: name, texts: done.shown });
+  if ('to' in done) return redirectTo(reply, withNotice(done));
+  const name = field((request.body as FormBody & Form) ?? EMPTY_FORM, PANEL_FIELDS.form);
+  return await sendRendered(row, visitor, newFormContext(visitor, true), { form: name, texts: done.shown });
 }
 
 /** The same visitor once he has another cookie. */
 async function withCookie(visitor: Visitor, cookie: string | undefined): Promise<Visitor> {
   const { edge, reply } = visitor;
   if (cookie === undefined) return visitor;
-  setCookie(edge.settings, reply, cookie);
+  setSessionCookie(edge.settings, reply, cookie);
   return { ...visitor, identity: await identify(edge.service, cookie) };
 }
 
-function leadTo(reply: FastifyReply, path: string): FastifyReply {
+function redirectTo(reply: FastifyReply, path: string): FastifyReply {
   return reply.code(303).header('location', path).header('cache-control', 'no-store').send();
 }
 
-function addressOf({ to, notice }: Extract<Done, { to: string }>): string {
-  if (notice === undefined) return to;
-  const [before, anchor] = to.split('#');
-  return `${before}${to.includes('?') ? '&' : '?'}${PANEL_QUERY.notice}=${notice}${anchor === undefined ? '' : `#${anchor}`}`;
+function withNotice({ to: redirectPath, notice }: Extract<FormResult, { to: string }>): string {
+  if (notice === undefined) return redirectPath;
+  const [before, anchor] = redirectPath.split('#');
+  return `${before}${redirectPath.includes('?') ? '&' : '?'}${PANEL_QUERY.notice}=${notice}${anchor === undefined ? '' : `#${anchor}`}`;
 }
 
 /** The page again, with what was typed and what is wrong with it. */
-async function refuse(row: PanelPage, visitor: Visitor, error: unknown): Promise<FastifyReply> {
+async function renderFormError(row: PanelPage, visitor: Visitor, error: unknown): Promise<FastifyReply> {
   const { edge, request, reply } = visitor;
-  const failure = failureOf(edge, error);
-  if (failure.code === 'auth_required') return askToSignIn(reply, request.url, 'session_over');
+  const failure = toFailure(edge, error);
+  if (failure.code === 'auth_required') return redirectToSignIn(reply, request.url, 'session_over');
   // Logged, and its headers set, by the one who does so for the session surface.
-  answerError(edge, error, request, reply);
+  prepareErrorResponse(edge, error, request, reply);
   const body = request.body as FormBody | undefined;
-  const typed = body instanceof Map ? body : NOTHING;
-  const form = row.forms?.[field(typed, PANEL_FIELDS.form)];
-  const forms = refusedForms(newForms(visitor, true), failure, typed, form);
-  return await answer(row, visitor, forms, null, statusOf(failure));
+  const input = body instanceof Map ? body : EMPTY_FORM;
+  const form = row.forms?.[field(input, PANEL_FIELDS.form)];
+  const forms = withFormErrors(newFormContext(visitor, true), failure, input, form);
+  return await sendRendered(row, visitor, forms, null, httpStatus(failure));
 }
 
-async function answer(
+async function sendRendered(
   row: PanelPage,
   visitor: Visitor,
   forms: FormContext,
-  shown: Shown | null,
+  shown: ShownOnce | null,
   status?: number,
 ): Promise<FastifyReply> {
-  const look = lookOf(visitor, forms, shown);
-  const [view, frame] = await Promise.all([viewOf(row, look), frameOf(visitor, forms)]);
-  const whole = status === undefined ? view : { ...view, status };
-  return sendPage(visitor.reply, whole, frame(whole));
+  const context = buildPageContext(visitor, forms, shown);
+  const [view, frame] = await Promise.all([renderView(row, context), buildFrame(visitor, forms)]);
+  const viewWithStatus = status === undefined ? view : { ...view, status };
+  return sendPage(visitor.reply, viewWithStatus, frame(viewWithStatus));
 }
 
 /** What is not there has a page of its own; so has what went wrong. */
-async function viewOf(row: PanelPage, look: Look): Promise<View> {
+async function renderView(row: PanelPage, context: PageContext): Promise<View> {
   try {
-    return await row.show(look);
+    return await row.render(context);
   } catch (error) {
-    const failure = failureOf(look.edge, error);
+    const failure = toFailure(context.edge, error);
     if (failure.code === 'not_found') return notFoundView();
-    answerError(look.edge, error, look.request, look.reply);
-    return { ...faultView(failure.message, look.request.id), status: statusOf(failure) };
+    prepareErrorResponse(context.edge, error, context.request, context.reply);
+    return { ...errorView(failure.message, context.request.id), status: httpStatus(failure) };
   }
 }
 
-function lookOf(visitor: Visitor, forms: FormContext, shown: Shown | null): Look {
+function buildPageContext(visitor: Visitor, forms: FormContext, shown: ShownOnce | null): PageContext {
   const { edge, request, reply, identity, query } = visitor;
-  const { actor } = visitOf(edge, identity, request);
+  const { actor } = buildVisit(edge, identity, request);
   const signedIn =
     actor.customerId === null ? null : ({ ...actor, customerId: actor.customerId } as CustomerActor);
   return {
@@ -192,10 +194,10 @@ function lookOf(visitor: Visitor, forms: FormContext, shown: Shown | null): Look
 }
 
 /** Whoever is not signed in, and comes back here once he is. */
-function askToSignIn(reply: FastifyReply, url: string, notice?: Notice): FastifyReply {
+function redirectToSignIn(reply: FastifyReply, url: string, notice?: Notice): FastifyReply {
   const done = notice === undefined ? {} : { [PANEL_QUERY.notice]: notice };
   const next = new URLSearchParams({ next: url, ...done }).toString();
-  return leadTo(reply, `${PANEL_PATHS.signIn}?${next}`);
+  return redirectTo(reply, `${PANEL_PATHS.signIn}?${next}`);
 }
 
 /** The page of what is not there, anywhere. */
@@ -214,11 +216,11 @@ export async function sendFailure(
   reply: FastifyReply,
   failure: Failure,
 ): Promise<FastifyReply> {
-  const identity = await meet(edge, request).catch(() => ({ visitor: null, session: null }));
-  const visitor = { edge, request, reply, identity, query: NOTHING };
-  const view = failure.code === 'not_found' ? notFoundView() : faultView(failure.message, request.id);
-  const whole = { ...view, status: statusOf(failure) };
-  const forms = newForms(visitor, false);
-  const frame = await frameOf(visitor, forms).catch(() => () => bareFrame(visitor, forms));
-  return sendPage(reply, whole, frame(whole));
+  const identity = await identifyRequest(edge, request).catch(() => ({ visitor: null, session: null }));
+  const visitor = { edge, request, reply, identity, query: EMPTY_FORM };
+  const view = failure.code === 'not_found' ? notFoundView() : errorView(failure.message, request.id);
+  const viewWithStatus = { ...view, status: httpStatus(failure) };
+  const forms = newFormContext(visitor, false);
+  const frame = await buildFrame(visitor, forms).catch(() => () => buildStaticFrame(visitor, forms));
+  return sendPage(reply, viewWithStatus, frame(viewWithStatus));
 }

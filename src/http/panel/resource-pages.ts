@@ -1,7 +1,7 @@
 /** The pages of what stands beside a customer's servers. */
 import { FIREWALL_PAGES } from './firewall.ts';
 import { IMAGE_PAGES } from './images.ts';
-import type { PanelPage } from './page.ts';
+import type { PanelPage } from './page-types.ts';
 import { SNAPSHOT_PAGES } from './snapshots.ts';
 import { SSH_KEY_PAGES } from './ssh-keys.ts';
 import { VOLUME_PAGES } from './volumes.ts';

@@ -1,42 +1,42 @@
 /** Carries out one form: by the check and the verb of the REST operation that it names, or by a verb of its own; once. */
 import { createHmac } from 'node:crypto';
-import { once, type Within } from '../../domain/idempotency.ts';
-import { invalid } from '../../kernel/fail.ts';
+import { runIdempotent, type SaveResponse } from '../../domain/idempotency.ts';
+import { invalidRequest } from '../../kernel/fail.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import { PANEL_FIELDS } from '../../spec/paths.ts';
-import { cookieOf } from '../cookie.ts';
+import { resourceFromParams } from '../audit-failure.ts';
+import { readSessionCookie } from '../cookie.ts';
 import type { Call, Operation } from '../endpoint.ts';
 import { type Form, field } from '../form.ts';
-import { resourceIn } from '../refusals.ts';
-import { type Check, checker } from '../v1/problems.ts';
 import type { Route } from '../v1/route.ts';
 import { ROUTES } from '../v1/routes.ts';
-import { baseUrlOf } from './base-url.ts';
-import type { Done, OwnForm, PanelForm, RestForm } from './page.ts';
+import { type Check, createChecker } from '../v1/validation.ts';
+import { resolveBaseUrl } from './base-url.ts';
+import type { CustomForm, FormResult, PanelForm, RestForm } from './page-types.ts';
 
-const NO_PAGE: PageRequest = { filter: {}, sort: '', descending: false, after: null, size: 0 };
+const UNPAGED: PageRequest = { filter: {}, sort: '', descending: false, after: null, size: 0 };
 
 /** A form as an operation of the one way that forms take (endpoint.ts). */
-export function operationOf(row: PanelForm, params: Readonly<Record<string, string>>): Operation<Done> {
-  return 'does' in row ? restOperation(row, params) : ownOperation(row);
+export function toOperation(row: PanelForm, params: Readonly<Record<string, string>>): Operation<FormResult> {
+  return 'operation' in row ? restOperation(row, params) : customOperation(row);
 }
 
-function ownOperation(row: OwnForm): Operation<Done> {
+function customOperation(row: CustomForm): Operation<FormResult> {
   const { run, ...rest } = row;
-  if (row.unkeyed) return { ...rest, run: (call) => run(call, async () => undefined) };
-  return { ...rest, run: (call) => keyed(call, (keep) => run(call, keep as never)) };
+  if (row.skipIdempotency) return { ...rest, run: (call) => run(call, async () => undefined) };
+  return { ...rest, run: (call) => runOnce(call, (keep) => run(call, keep as never)) };
 }
 
-function restOperation(row: RestForm, params: Readonly<Record<string, string>>): Operation<Done> {
-  const { route, check } = routeOf(row);
+function restOperation(row: RestForm, params: Readonly<Record<string, string>>): Operation<FormResult> {
+  const { route, check } = findRoute(row);
   return {
     audit: route.audit ?? null,
-    rest: row.does,
-    resource: (form) => resourceIn(row.params ? row.params(form, params) : params),
+    rest: row.operation,
+    resource: (form) => resourceFromParams(row.params ? row.params(form, params) : params),
     regionOf: (form) => regionIn(row.body?.(form)),
     run: async (call) =>
       row.redraw?.(call.form) ??
-      (await keyed(call, (keep) => callRoute(row, { route, check, params, call, keep }))),
+      (await runOnce(call, (keep) => callRoute(row, { route, check, params, call, keep }))),
   };
 }
 
@@ -46,16 +46,16 @@ export function regionIn(body: object | undefined): string | null {
   return typeof region === 'string' ? region : null;
 }
 
-const known = new Map<string, { readonly route: Route; readonly check: Check }>();
+const routeCache = new Map<string, { readonly route: Route; readonly check: Check }>();
 
-function routeOf({ does }: RestForm): { readonly route: Route; readonly check: Check } {
-  const found = known.get(does);
-  if (found) return found;
-  const route = ROUTES.find(({ id }) => id === does);
-  if (!route) throw new Error(`there is no operation ${does}`);
-  const made = { route, check: route.body ? checker(route.body) : () => [] };
-  known.set(does, made);
-  return made;
+function findRoute({ operation }: RestForm): { readonly route: Route; readonly check: Check } {
+  const cached = routeCache.get(operation);
+  if (cached) return cached;
+  const route = ROUTES.find(({ id }) => id === operation);
+  if (!route) throw new Error(`there is no operation ${operation}`);
+  const entry = { route, check: route.body ? createChecker(route.body) : () => [] };
+  routeCache.set(operation, entry);
+  return entry;
 }
 
 async function callRoute(
@@ -65,15 +65,15 @@ async function callRoute(
     readonly check: Check;
     readonly params: Readonly<Record<string, string>>;
     readonly call: Call;
-    readonly keep: Within;
+    readonly keep: SaveResponse;
   },
-): Promise<Done> {
+): Promise<FormResult> {
   const { route, check, call, keep } = about;
   const { edge, form, request } = call;
   const params = row.params ? row.params(form, about.params) : about.params;
   const body = row.body?.(form) ?? {};
-  const items = [...((await row.first?.(call, params)) ?? []), ...check(body)];
-  if (items.length > 0) invalid(items);
+  const items = [...((await row.validate?.(call, params)) ?? []), ...check(body)];
+  if (items.length > 0) invalidRequest(items);
   const done = (answer: object) => row.done(answer as never, { params, form });
   const answer = await route.run({
     service: edge.service,
@@ -81,22 +81,22 @@ async function callRoute(
     params,
     query: row.query?.(form) ?? {},
     body,
-    page: NO_PAGE,
-    within: (tx, made) => keep(tx, done(made)),
-    baseUrl: baseUrlOf({ edge, request }),
+    page: UNPAGED,
+    saveResponse: (tx, entry) => keep(tx, done(entry)),
+    baseUrl: resolveBaseUrl({ edge, request }),
   });
   return done((answer ?? {}) as object);
 }
 
 /** A second click on the same form gets the first one's answer, also when the first is still under way. */
-async function keyed(call: Call, act: (keep: Within) => Promise<Done>): Promise<Done> {
+async function runOnce(call: Call, act: (keep: SaveResponse) => Promise<FormResult>): Promise<FormResult> {
   const { edge, request, form } = call;
-  const credential = cookieOf(request) ?? '';
-  const { answer } = await once(
+  const credential = readSessionCookie(request) ?? '';
+  const { response } = await runIdempotent(
     edge.service,
     {
       actor: call.customer(),
-      key: keyOf(form),
+      key: idempotencyKey(form),
       credential,
       request: {
         method: request.method,
@@ -108,15 +108,15 @@ async function keyed(call: Call, act: (keep: Within) => Promise<Done>): Promise<
     },
     (keep) => act(keep ?? (async () => undefined)),
   );
-  return answer.body as Done;
+  return response.body as FormResult;
 }
 
 /** The forms of one rendering have one word in common, and are told apart by their names and rows. */
-function keyOf(form: Form): string | undefined {
-  const rendering = field(form, PANEL_FIELDS.once);
+function idempotencyKey(form: Form): string | undefined {
+  const rendering = field(form, PANEL_FIELDS.idempotencyKey);
   if (rendering === '') return undefined;
-  const which = [field(form, PANEL_FIELDS.form), field(form, PANEL_FIELDS.key)];
-  return createHmac('sha256', rendering).update(JSON.stringify(which)).digest('base64url');
+  const formIdentity = [field(form, PANEL_FIELDS.form), field(form, PANEL_FIELDS.key)];
+  return createHmac('sha256', rendering).update(JSON.stringify(formIdentity)).digest('base64url');
 }
 
 /** Passwords are among the fields: mixed with the cookie, which is stored nowhere, nobody can guess them from what is kept. */

@@ -1,20 +1,20 @@
 /** Metrics of a server, and their charts as pictures. */
 import type { FastifyInstance } from 'fastify';
-import { describeServer } from '../../domain/servers/describe.ts';
+import { describeServer } from '../../domain/servers/describe-server.ts';
 import { getMetrics } from '../../domain/servers/metrics.ts';
 import { fail } from '../../kernel/fail.ts';
 import { isChart, isPeriod, metricsView, type Period, serverChart } from '../../panel/server-metrics.ts';
-import { visitOf } from '../endpoint.ts';
-import { failureOf } from '../errors.ts';
-import { type Form, field, queryOf } from '../form.ts';
+import { buildVisit } from '../endpoint.ts';
+import { toFailure } from '../errors.ts';
+import { type Form, field, parseQuery } from '../form.ts';
 import type { Edge } from '../settings.ts';
-import type { PanelPage } from './page.ts';
-import { chartPng, sendPng } from './pictures.ts';
+import type { PanelPage } from './page-types.ts';
 import { sendNotFound } from './pipeline.ts';
-import { lookedAt, SERVER_PATH } from './server.ts';
-import { meet } from './visitor.ts';
+import { chartPng, sendPng } from './send-png.ts';
+import { loadServer, SERVER_PATH } from './server.ts';
+import { identifyRequest } from './visitor.ts';
 
-function periodOf(query: Form): Period {
+function readPeriod(query: Form): Period {
   const word = field(query, 'period');
   return isPeriod(word) ? word : '24h';
 }
@@ -22,13 +22,13 @@ function periodOf(query: Form): Period {
 export const SERVER_METRICS_PAGE: PanelPage = {
   path: `${SERVER_PATH}/metrics`,
   access: 'customer',
-  shows: ['servers.metrics'],
-  show: async (look) => {
+  readOperations: ['servers.metrics'],
+  render: async (context) => {
     const [page, metrics] = await Promise.all([
-      lookedAt(look),
-      getMetrics(look.service, look.customer(), look.params.id ?? ''),
+      loadServer(context),
+      getMetrics(context.service, context.customer(), context.params.id ?? ''),
     ]);
-    return metricsView({ ...page, metrics, period: periodOf(look.query) });
+    return metricsView({ ...page, metrics, period: readPeriod(context.query) });
   },
 };
 
@@ -37,8 +37,8 @@ export function registerServerCharts(scope: FastifyInstance, edge: Edge): void {
   const path = `${SERVER_PATH.replace('{id}', ':id')}/charts/:file`;
   scope.get<{ Params: { id: string; file: string } }>(path, async (request, reply) => {
     try {
-      const identity = await meet(edge, request);
-      const { actor } = visitOf(edge, identity, request);
+      const identity = await identifyRequest(edge, request);
+      const { actor } = buildVisit(edge, identity, request);
       const name = request.params.file.replace(/\.png$/, '');
       if (actor.customerId === null || !isChart(name)) fail('not_found');
       const owner = { ...actor, customerId: actor.customerId };
@@ -47,13 +47,13 @@ export function registerServerCharts(scope: FastifyInstance, edge: Edge): void {
         describeServer(edge.service, owner, id),
         getMetrics(edge.service, owner, id),
       ]);
-      const query = queryOf(request.url);
+      const query = parseQuery(request.url);
       const theme = field(query, 'theme') === 'dark' ? 'dark' : 'light';
-      const chart = serverChart({ metrics, ramMb, period: periodOf(query) }, name, theme);
+      const chart = serverChart({ metrics, ramMb, period: readPeriod(query) }, name, theme);
       const scale = field(query, 'scale') === '2' ? 2 : 1;
-      return sendPng(reply, await chartPng(chart, { scale, of: owner.customerId }));
+      return sendPng(reply, await chartPng(chart, { scale, customerId: owner.customerId }));
     } catch (error) {
-      if (failureOf(edge, error).code !== 'not_found') throw error;
+      if (toFailure(edge, error).code !== 'not_found') throw error;
       return await sendNotFound(edge, request, reply);
     }
   });

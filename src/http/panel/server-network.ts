@@ -1,37 +1,44 @@
 /** Reverse DNS of a server, and its firewall. */
 import { listGroups } from '../../domain/firewall/find.ts';
 import { networkView } from '../../panel/server-network.ts';
-import { serverPartPath } from '../../spec/paths.ts';
+import { serverPagePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
-import { every } from './every.ts';
-import { body, text, textOrNull } from './fields.ts';
-import { type Done, type PanelPage, restForm } from './page.ts';
-import { lookedAt, SERVER_PATH } from './server.ts';
+import { bodyReader, text, textOrNull } from './field-readers.ts';
+import { type FormResult, type PanelPage, restForm } from './page-types.ts';
+import { readAllPages } from './read-all-pages.ts';
+import { loadServer, SERVER_PATH } from './server.ts';
 
-const back = (server: Server): Done => ({ to: serverPartPath(server.id, 'network'), notice: 'saved' });
+const redirectToNetwork = (server: Server): FormResult => ({
+  to: serverPagePath(server.id, 'network'),
+  notice: 'saved',
+});
 
 export const SERVER_NETWORK_PAGE: PanelPage = {
   path: `${SERVER_PATH}/network`,
   access: 'customer',
-  show: async (look) => {
+  render: async (context) => {
     const [page, groups] = await Promise.all([
-      lookedAt(look),
-      every({ sort: 'created_at' }, (each) => listGroups(look.service, look.customer(), each)),
+      loadServer(context),
+      readAllPages({ sort: 'created_at' }, (each) => listGroups(context.service, context.customer(), each)),
     ]);
     const applied = groups.filter(({ applied_to }) => applied_to.includes(page.server.id));
-    return networkView({ ...page, groups: applied, forms: look.forms });
+    return networkView({ ...page, groups: applied, forms: context.forms });
   },
   forms: {
     names: restForm({
-      does: 'servers.set_rdns',
-      body: body({ ipv4: textOrNull, ipv6: textOrNull }),
-      done: back,
+      operation: 'servers.set_rdns',
+      body: bodyReader({ ipv4: textOrNull, ipv6: textOrNull }),
+      done: redirectToNetwork,
     }),
-    add_name: restForm({ does: 'servers.set_rdns', body: body({ address: text, ipv6: text }), done: back }),
+    add_name: restForm({
+      operation: 'servers.set_rdns',
+      body: bodyReader({ address: text, ipv6: text }),
+      done: redirectToNetwork,
+    }),
     remove_name: restForm({
-      does: 'servers.set_rdns',
-      body: body({ address: text, ipv6: () => null }),
-      done: back,
+      operation: 'servers.set_rdns',
+      body: bodyReader({ address: text, ipv6: () => null }),
+      done: redirectToNetwork,
     }),
   },
 };

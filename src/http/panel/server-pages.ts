@@ -1,6 +1,6 @@
 /** The pages of servers, each in a file of its own. */
 import { DEPLOY_PAGES } from './deploy.ts';
-import type { PanelPage } from './page.ts';
+import type { PanelPage } from './page-types.ts';
 import { SERVER_PAGE } from './server.ts';
 import { SERVER_METRICS_PAGE } from './server-metrics.ts';
 import { SERVER_NETWORK_PAGE } from './server-network.ts';

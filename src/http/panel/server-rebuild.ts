@@ -2,42 +2,46 @@
 import { rebuildView } from '../../panel/server-rebuild.ts';
 import type { RescuedServer } from '../../spec/schemas/server-actions.ts';
 import type { Form } from '../form.ts';
-import { ownKeys, usableImages, userDataB64 } from './choices.ts';
-import { body, text, tickedIds } from './fields.ts';
-import { type Look, type PanelPage, restForm } from './page.ts';
-import { lookedAt, SERVER_PATH, toServer } from './server.ts';
+import { bodyReader, checkedIds, text } from './field-readers.ts';
+import { encodeUserData, listOwnSshKeys, listUsableImages } from './form-choices.ts';
+import { type PageContext, type PanelPage, restForm } from './page-types.ts';
+import { loadServer, redirectToServer, SERVER_PATH } from './server.ts';
 
 /** None ticked: those that it has. */
-function someKeys(form: Form, name: string): unknown {
-  const ids = tickedIds(form, name) as readonly string[];
+function selectedKeys(form: Form, name: string): unknown {
+  const ids = checkedIds(form, name) as readonly string[];
   return ids.length > 0 ? ids : undefined;
 }
 
-async function show(look: Look) {
-  const [page, images, keys] = await Promise.all([lookedAt(look), usableImages(look), ownKeys(look)]);
-  const { username, password } = look.shown?.texts ?? {};
+async function render(context: PageContext) {
+  const [page, images, keys] = await Promise.all([
+    loadServer(context),
+    listUsableImages(context),
+    listOwnSshKeys(context),
+  ]);
+  const { username, password } = context.shown?.texts ?? {};
   return rebuildView({
     ...page,
-    images: page.able.ownImages ? images : images.filter(({ type }) => type === 'official'),
+    images: page.capabilities.customImages ? images : images.filter(({ type }) => type === 'official'),
     keys,
     rescue: username === undefined || password === undefined ? null : { username, password },
-    forms: look.forms,
+    forms: context.forms,
   });
 }
 
 export const SERVER_REBUILD_PAGE: PanelPage = {
   path: `${SERVER_PATH}/rebuild`,
   access: 'customer',
-  show,
+  render,
   forms: {
     rebuild: restForm({
-      does: 'servers.rebuild',
-      body: body({ image: text, ssh_keys: someKeys, user_data_b64: userDataB64 }),
-      names: { user_data_b64: 'user_data' },
-      done: toServer('server_rebuilding'),
+      operation: 'servers.rebuild',
+      body: bodyReader({ image: text, ssh_keys: selectedKeys, user_data_b64: encodeUserData }),
+      fieldNames: { user_data_b64: 'user_data' },
+      done: redirectToServer('server_rebuilding'),
     }),
     rescue: restForm<RescuedServer>({
-      does: 'servers.rescue',
+      operation: 'servers.rescue',
       done: ({ rescue }) => ({ shown: { username: rescue.username, password: rescue.password } }),
     }),
   },

@@ -1,37 +1,37 @@
 /** The list of servers. */
-import { catalogueNames } from '../../domain/catalogue/names.ts';
-import { closedFor } from '../../domain/rules/rules.ts';
+import { listCatalogueNames } from '../../domain/catalogue/names.ts';
+import { findClosure } from '../../domain/rules/rules.ts';
 import { listServers } from '../../domain/servers/list.ts';
 import { serversView } from '../../panel/servers.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { field } from '../form.ts';
 import { readList } from './list.ts';
-import type { Look, PanelPage } from './page.ts';
+import type { PageContext, PanelPage } from './page-types.ts';
 
 export const SERVER_LIST_PAGE: PanelPage = {
   path: PANEL_PATHS.servers,
   access: 'customer',
-  shows: ['servers.list'],
-  show: async (look) => {
-    const { service } = look;
-    const size = sizeOf(look);
+  readOperations: ['servers.list'],
+  render: async (context) => {
+    const { service } = context;
+    const size = sizeOf(context);
     const [list, names, rules] = await Promise.all([
-      readList(look, 'servers.list', (page) => listServers(service, look.customer(), page), { size }),
-      catalogueNames(service),
-      look.edge.rules.read(),
+      readList(context, 'servers.list', (page) => listServers(service, context.customer(), page), { size }),
+      listCatalogueNames(service),
+      context.edge.rules.read(),
     ]);
     const sized = (link: string | null) => link && withSize(link, size);
     return serversView({
       ...{ servers: list.items, filter: list.filter, next: sized(list.next), first: sized(list.first) },
       ...names,
-      closed: closedFor(rules, 'servers.create', service.clock.now())?.message ?? null,
+      closed: findClosure(rules, 'servers.create', service.clock.now())?.message ?? null,
     });
   },
 };
 
 /** `?size=100`, for whoever has many. */
-function sizeOf({ query }: Look): number {
+function sizeOf({ query }: PageContext): number {
   const size = Number(field(query, 'size'));
   return Number.isInteger(size) && size >= 1 && size <= LIMITS.pageSizeMax ? size : LIMITS.pageSizeDefault;
 }

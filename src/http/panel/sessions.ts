@@ -4,31 +4,31 @@ import { listSessions } from '../../domain/sessions/list.ts';
 import { sessionsView } from '../../panel/sessions.ts';
 import { ACCOUNT_PATHS, PANEL_FIELDS, PANEL_PATHS } from '../../spec/paths.ts';
 import { field } from '../form.ts';
-import type { OwnForm, PanelPage } from './page.ts';
+import type { CustomForm, PanelPage } from './page-types.ts';
 
-const HERE = ACCOUNT_PATHS.sessions;
+const SESSIONS_PATH = ACCOUNT_PATHS.sessions;
 
-const end: OwnForm = {
+const endSessionForm: CustomForm = {
   audit: 'customer.end_session',
   run: async ({ edge, form, customer, visit }) => {
     const own = await endSession(edge.service, customer(), field(form, PANEL_FIELDS.key));
     if (own) return { to: PANEL_PATHS.home, notice: 'signed_out', cookie: visit.visitor };
-    return { to: HERE, notice: 'session_ended' };
+    return { to: SESSIONS_PATH, notice: 'session_ended' };
   },
 };
 
-const endOthers: OwnForm = {
+const endOtherSessionsForm: CustomForm = {
   audit: 'customer.end_session',
   run: async ({ edge, customer }) => {
     await endOtherSessions(edge.service, customer());
-    return { to: HERE, notice: 'sessions_ended' };
+    return { to: SESSIONS_PATH, notice: 'sessions_ended' };
   },
 };
 
 export const SESSIONS_PAGE: PanelPage = {
-  path: HERE,
+  path: SESSIONS_PATH,
   access: 'customer',
-  show: async (look) =>
-    sessionsView({ sessions: await listSessions(look.service, look.customer()), forms: look.forms }),
-  forms: { end, end_others: endOthers },
+  render: async (context) =>
+    sessionsView({ sessions: await listSessions(context.service, context.customer()), forms: context.forms }),
+  forms: { end: endSessionForm, end_others: endOtherSessionsForm },
 };

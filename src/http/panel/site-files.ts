@@ -4,15 +4,21 @@ import type { FastifyInstance } from 'fastify';
 
 const FAVICON = readFileSync(new URL('../../panel/favicon.png', import.meta.url));
 /** Their addresses never change: kept for a day, not for good. */
-const KEPT = { 'cache-control': 'public, max-age=86400' };
+const CACHE_HEADERS = { 'cache-control': 'public, max-age=86400' };
 
 export function registerSiteFiles(scope: FastifyInstance): void {
   scope.get('/favicon.ico', (_request, reply) => {
     reply
-      .headers({ 'content-type': 'image/png', 'cross-origin-resource-policy': 'same-origin', ...KEPT })
+      .headers({
+        'content-type': 'image/png',
+        'cross-origin-resource-policy': 'same-origin',
+        ...CACHE_HEADERS,
+      })
       .send(FAVICON);
   });
   scope.get('/robots.txt', (_request, reply) => {
-    reply.headers({ 'content-type': 'text/plain; charset=utf-8', ...KEPT }).send('User-agent: *\nAllow: /\n');
+    reply
+      .headers({ 'content-type': 'text/plain; charset=utf-8', ...CACHE_HEADERS })
+      .send('User-agent: *\nAllow: /\n');
   });
 }

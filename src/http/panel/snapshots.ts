@@ -1,69 +1,69 @@
 /** Snapshots in the panel. */
-import { getSnapshot, listSnapshots, serversItFits } from '../../domain/snapshots/find.ts';
+import { compatibleServerIds, getSnapshot, listSnapshots } from '../../domain/snapshots/find.ts';
 import { snapshotsView, snapshotView } from '../../panel/snapshots.ts';
-import { PANEL_PATHS, thingPath } from '../../spec/paths.ts';
+import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import { field } from '../form.ts';
-import { asTyped, body, moment, text } from './fields.ts';
+import { checkTypedName } from './confirm-name.ts';
+import { bodyReader, dateTime, text, untrimmedText } from './field-readers.ts';
 import { readList } from './list.ts';
-import { nameTyped } from './name-typed.ts';
-import { ownServers } from './own-servers.ts';
-import { type Look, type PanelPage, restForm } from './page.ts';
+import { listOwnServers } from './own-servers.ts';
+import { type PageContext, type PanelPage, restForm } from './page-types.ts';
 
 export const SNAPSHOT_PAGES: readonly PanelPage[] = [
   {
     path: PANEL_PATHS.snapshots,
     access: 'customer',
-    shows: ['snapshots.list'],
-    show: showSnapshots,
+    readOperations: ['snapshots.list'],
+    render: showSnapshots,
     forms: {
       create: restForm<Snapshot>({
-        does: 'snapshots.create',
+        operation: 'snapshots.create',
         params: (form) => ({ id: field(form, 'server') }),
-        body: body({ name: asTyped, expires_at: moment }),
-        done: ({ id }) => ({ to: thingPath(PANEL_PATHS.snapshots, id), notice: 'snapshot_begun' }),
+        body: bodyReader({ name: untrimmedText, expires_at: dateTime }),
+        done: ({ id }) => ({ to: resourcePath(PANEL_PATHS.snapshots, id), notice: 'snapshot_begun' }),
       }),
     },
   },
   {
     path: `${PANEL_PATHS.snapshots}/{id}`,
     access: 'customer',
-    shows: ['snapshots.get'],
-    show: showSnapshot,
+    readOperations: ['snapshots.get'],
+    render: showSnapshot,
     forms: {
       restore: restForm<Server>({
-        does: 'servers.restore',
+        operation: 'servers.restore',
         params: (form) => ({ id: field(form, 'server') }),
-        first: (call, { id = '' }) =>
-          id === '' ? [{ field: 'server', issue: 'required' }] : nameTyped(call, id),
-        body: body({ snapshot: text }),
-        done: ({ id }) => ({ to: thingPath(PANEL_PATHS.servers, id), notice: 'restore_begun' }),
+        validate: (call, { id = '' }) =>
+          id === '' ? [{ field: 'server', issue: 'required' }] : checkTypedName(call, id),
+        body: bodyReader({ snapshot: text }),
+        done: ({ id }) => ({ to: resourcePath(PANEL_PATHS.servers, id), notice: 'restore_begun' }),
       }),
       delete: restForm({
-        does: 'snapshots.delete',
+        operation: 'snapshots.delete',
         done: () => ({ to: PANEL_PATHS.snapshots, notice: 'snapshot_deleted' }),
       }),
     },
   },
 ];
 
-async function showSnapshots(look: Look) {
+async function showSnapshots(context: PageContext) {
   const [list, servers] = await Promise.all([
-    readList(look, 'snapshots.list', (page) => listSnapshots(look.service, look.customer(), page)),
-    ownServers(look),
+    readList(context, 'snapshots.list', (page) => listSnapshots(context.service, context.customer(), page)),
+    listOwnServers(context),
   ]);
   const { items: snapshots, ...rest } = list;
-  return snapshotsView({ snapshots, ...rest, servers, forms: look.forms });
+  return snapshotsView({ snapshots, ...rest, servers, forms: context.forms });
 }
 
-async function showSnapshot(look: Look) {
-  const { id = '' } = look.params;
-  const [snapshot, servers, fit] = await Promise.all([
-    getSnapshot(look.service, look.customer(), id),
-    ownServers(look),
-    serversItFits(look.service, look.customer(), id),
+async function showSnapshot(context: PageContext) {
+  const { id = '' } = context.params;
+  const [snapshot, servers, compatibleIds] = await Promise.all([
+    getSnapshot(context.service, context.customer(), id),
+    listOwnServers(context),
+    compatibleServerIds(context.service, context.customer(), id),
   ]);
-  const onto = servers.filter((server) => fit.has(server.id));
-  return snapshotView({ snapshot, servers, onto, forms: look.forms });
+  const targets = servers.filter((server) => compatibleIds.has(server.id));
+  return snapshotView({ snapshot, servers, targets, forms: context.forms });
 }

@@ -4,25 +4,25 @@ import { pageTokens } from '../../domain/tokens/list-tokens.ts';
 import { tokensView } from '../../panel/tokens.ts';
 import { ACCOUNT_PATHS, PANEL_FIELDS } from '../../spec/paths.ts';
 import { field } from '../form.ts';
-import { moment } from './fields.ts';
+import { dateTime } from './field-readers.ts';
 import { readList } from './list.ts';
-import { type Done, type OwnForm, type PanelPage, restForm } from './page.ts';
-import { PASSWORD_FIELD, passwordAgain } from './password-again.ts';
+import { type CustomForm, type FormResult, type PanelPage, restForm } from './page-types.ts';
+import { PASSWORD_FIELD, withPasswordError } from './password-error.ts';
 
-const create: OwnForm = {
+const createTokenForm: CustomForm = {
   audit: 'token.create',
   rest: 'tokens.create',
-  counted: 'failures',
+  limitedBy: 'failures',
   run: async ({ edge, form, customer }, keep) => {
-    const done = ({ plaintext }: CreatedToken): Done => ({ shown: { token: plaintext } });
-    const wanted = {
+    const done = ({ plaintext }: CreatedToken): FormResult => ({ shown: { token: plaintext } });
+    const request = {
       name: field(form, 'name'),
       scope: field(form, 'scope'),
-      expiresAt: String(moment(form, 'expires_at') ?? ''),
+      expiresAt: String(dateTime(form, 'expires_at') ?? ''),
       currentPassword: field(form, PASSWORD_FIELD),
     };
-    const created = await passwordAgain(() =>
-      createToken(edge.service, customer(), wanted, (tx, made) =>
+    const created = await withPasswordError(() =>
+      createToken(edge.service, customer(), request, (tx, made) =>
         keep(tx as never, done(made as CreatedToken)),
       ),
     );
@@ -33,23 +33,23 @@ const create: OwnForm = {
 export const TOKENS_PAGE: PanelPage = {
   path: ACCOUNT_PATHS.tokens,
   access: 'customer',
-  shows: ['tokens.list'],
-  show: async (look) => {
-    const { items, first, next } = await readList(look, 'tokens.list', (page) =>
-      pageTokens(look.service, look.customer(), page),
+  readOperations: ['tokens.list'],
+  render: async (context) => {
+    const { items, first, next } = await readList(context, 'tokens.list', (page) =>
+      pageTokens(context.service, context.customer(), page),
     );
     return tokensView({
       tokens: items,
       first,
       next,
-      forms: look.forms,
-      made: look.shown?.texts.token ?? null,
+      forms: context.forms,
+      createdToken: context.shown?.texts.token ?? null,
     });
   },
   forms: {
-    create,
+    create: createTokenForm,
     revoke: restForm({
-      does: 'tokens.delete',
+      operation: 'tokens.delete',
       params: (form) => ({ id: field(form, PANEL_FIELDS.key) }),
       done: () => ({ to: ACCOUNT_PATHS.tokens, notice: 'token_revoked' }),
     }),

@@ -2,85 +2,85 @@
 import type { FastifyInstance } from 'fastify';
 import { getOwnAccount } from '../../domain/customers/own-account.ts';
 import {
-  type BegunTotp,
-  beginTotp,
   confirmTotp,
   disableTotp,
   pendingTotpUri,
+  startTotp,
+  type TotpEnrollment,
 } from '../../domain/customers/totp.ts';
 import { qrCode } from '../../panel/qr.ts';
 import { totpView } from '../../panel/totp.ts';
-import { ACCOUNT_PATHS, TOTP_PICTURE_PATH } from '../../spec/paths.ts';
-import { visitOf } from '../endpoint.ts';
+import { ACCOUNT_PATHS, TOTP_QR_PATH } from '../../spec/paths.ts';
+import { buildVisit } from '../endpoint.ts';
 import { field } from '../form.ts';
 import type { Edge } from '../settings.ts';
-import type { Done, Look, OwnForm, PanelPage } from './page.ts';
-import { PASSWORD_FIELD, passwordAgain } from './password-again.ts';
-import { qrPng, sendPng } from './pictures.ts';
+import type { CustomForm, FormResult, PageContext, PanelPage } from './page-types.ts';
+import { PASSWORD_FIELD, withPasswordError } from './password-error.ts';
 import { sendNotFound } from './pipeline.ts';
-import { meet } from './visitor.ts';
+import { qrPng, sendPng } from './send-png.ts';
+import { identifyRequest } from './visitor.ts';
 
-const HERE = ACCOUNT_PATHS.totp;
+const TOTP_PATH = ACCOUNT_PATHS.totp;
 
-const begin: OwnForm = {
+const startTotpForm: CustomForm = {
   audit: 'customer.begin_totp',
-  counted: 'failures',
+  limitedBy: 'failures',
   run: async ({ edge, form, customer }, keep) => {
     const currentPassword = field(form, PASSWORD_FIELD);
-    const done = ({ secret, uri }: BegunTotp): Done => ({ shown: { secret, uri } });
-    const begun = await passwordAgain(() =>
-      beginTotp(edge.service, customer(), { currentPassword }, (tx, made) =>
-        keep(tx as never, done(made as BegunTotp)),
+    const done = ({ secret, uri }: TotpEnrollment): FormResult => ({ shown: { secret, uri } });
+    const setup = await withPasswordError(() =>
+      startTotp(edge.service, customer(), { currentPassword }, (tx, made) =>
+        keep(tx as never, done(made as TotpEnrollment)),
       ),
     );
-    return done(begun);
+    return done(setup);
   },
 };
 
-const confirm: OwnForm = {
+const confirmTotpForm: CustomForm = {
   audit: 'customer.enable_totp',
-  counted: 'failures',
+  limitedBy: 'failures',
   run: async ({ edge, form, customer }) => {
     await confirmTotp(edge.service, customer(), { code: field(form, 'code') });
-    return { to: HERE, notice: 'totp_on' };
+    return { to: TOTP_PATH, notice: 'totp_on' };
   },
 };
 
-const disable: OwnForm = {
+const disableTotpForm: CustomForm = {
   audit: 'customer.disable_totp',
-  counted: 'failures',
+  limitedBy: 'failures',
   run: async ({ edge, form, customer }) => {
-    await passwordAgain(() =>
+    await withPasswordError(() =>
       disableTotp(edge.service, customer(), {
         currentPassword: field(form, PASSWORD_FIELD),
         code: field(form, 'code'),
       }),
     );
-    return { to: HERE, notice: 'totp_off' };
+    return { to: TOTP_PATH, notice: 'totp_off' };
   },
 };
 
 export const TOTP_PAGE: PanelPage = {
-  path: HERE,
+  path: TOTP_PATH,
   access: 'customer',
-  show: async (look: Look) => {
-    const { service, forms, shown } = look;
-    const { totp: isOn } = await getOwnAccount(service, look.customer());
-    const pending = isOn ? null : await pendingTotpUri(service, look.customer());
+  render: async (context: PageContext) => {
+    const { service, forms, shown } = context;
+    const { totp: isOn } = await getOwnAccount(service, context.customer());
+    const pending = isOn ? null : await pendingTotpUri(service, context.customer());
     const { secret, uri } = shown?.texts ?? {};
     return totpView({
       ...{ forms, isOn },
-      picturePx: pending === null ? null : qrCode(pending).sidePx,
+      qrCodePx: pending === null ? null : qrCode(pending).sidePx,
       secret: secret !== undefined && uri !== undefined ? { text: secret, uri } : null,
     });
   },
-  forms: { begin, confirm, disable },
+  forms: { begin: startTotpForm, confirm: confirmTotpForm, disable: disableTotpForm },
 };
 
 /** The picture of a secret that is begun, for whoever has begun it. Its address says nothing of it. */
-export function registerTotpPicture(scope: FastifyInstance, edge: Edge): void {
-  scope.get(TOTP_PICTURE_PATH, async (request, reply) => {
-    const { actor } = visitOf(edge, await meet(edge, request), request);
+export function registerTotpQrCode(scope: FastifyInstance, edge: Edge): void {
+  scope.get(TOTP_QR_PATH, async (request, reply) => {
+    const { actor } = buildVisit(edge, await identifyRequest(edge, request), request);
     const { customerId } = actor;
     const uri = customerId === null ? null : await pendingTotpUri(edge.service, { ...actor, customerId });
     if (uri === null) return await sendNotFound(edge, request, reply);

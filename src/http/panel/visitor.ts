@@ -1,15 +1,15 @@
 /** Who looks at a page, and what its frame says of him. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { closedFor } from '../../domain/rules/rules.ts';
-import { csrfValue, newVisitor } from '../../domain/sessions/cookie.ts';
+import { findClosure } from '../../domain/rules/rules.ts';
+import { computeCsrfToken, newVisitorCookie } from '../../domain/sessions/cookie.ts';
 import { type Identity, identify } from '../../domain/sessions/identify.ts';
-import { newSecretText } from '../../kernel/ids.ts';
-import { centsText } from '../../kernel/money.ts';
+import { newSecretToken } from '../../kernel/ids.ts';
+import { formatCents } from '../../kernel/money.ts';
 import type { FormContext } from '../../panel/form.ts';
 import type { Frame, View } from '../../panel/layout.ts';
 import { noticeText } from '../../panel/notices.ts';
 import { PANEL_QUERY } from '../../spec/paths.ts';
-import { cookieOf, setCookie } from '../cookie.ts';
+import { readSessionCookie, setSessionCookie } from '../cookie.ts';
 import { type Form, field } from '../form.ts';
 import type { Edge } from '../settings.ts';
 import { ASSETS } from './assets.ts';
@@ -26,36 +26,36 @@ export interface Visitor {
 }
 
 /** Reads who it is. A visitor without a cookie of ours gets one where the page holds a form. */
-export async function meet(edge: Edge, request: FastifyRequest): Promise<Identity> {
-  return await identify(edge.service, cookieOf(request));
+export async function identifyRequest(edge: Edge, request: FastifyRequest): Promise<Identity> {
+  return await identify(edge.service, readSessionCookie(request));
 }
 
 /** A fresh context for the forms of one rendering. */
-export function newForms({ edge, reply, identity }: Visitor, hasForms: boolean): FormContext {
+export function newFormContext({ edge, reply, identity }: Visitor, hasForms: boolean): FormContext {
   const { keys } = edge.service;
   const signedIn = identity.session !== null;
   let csrf = '';
   if (hasForms || signedIn) {
-    const visitor = identity.visitor ?? newVisitor(keys);
-    if (identity.visitor === null) setCookie(edge.settings, reply, visitor);
-    csrf = csrfValue(keys, visitor);
+    const visitor = identity.visitor ?? newVisitorCookie(keys);
+    if (identity.visitor === null) setSessionCookie(edge.settings, reply, visitor);
+    csrf = computeCsrfToken(keys, visitor);
   }
-  const once = newSecretText(ONCE_BYTES);
-  return { csrf, once, refused: null, values: new Map(), problems: [], failure: null };
+  const submissionKey = newSecretToken(ONCE_BYTES);
+  return { csrf, submissionKey, refused: null, values: new Map(), problems: [], failure: null };
 }
 
 /** What the frame says around a view; `view.refreshS` counts unless the address says to be still. */
-export async function frameOf(visitor: Visitor, forms: FormContext): Promise<(view: View) => Frame> {
+export async function buildFrame(visitor: Visitor, forms: FormContext): Promise<(view: View) => Frame> {
   const { edge, identity } = visitor;
   const rules = await edge.rules.read(identity.session?.rulesVersion);
-  const message = closedFor(rules, null, edge.service.clock.now())?.message;
+  const message = findClosure(rules, null, edge.service.clock.now())?.message;
   // Times as the other pages write them.
   const closed = message?.replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\dZ/, '$1 $2 UTC') ?? null;
-  return (view) => bareFrame(visitor, forms, { closed, refreshS: view.refreshS });
+  return (view) => buildStaticFrame(visitor, forms, { closed, refreshS: view.refreshS });
 }
 
 /** The frame as it can be had without the database. */
-export function bareFrame(
+export function buildStaticFrame(
   { edge, identity, query, request }: Visitor,
   forms: FormContext,
   {
@@ -66,32 +66,32 @@ export function bareFrame(
   const { session } = identity;
   const path = request.url.split('?')[0] ?? '';
   // What came of a form would be gone with the next load.
-  const asked = request.method === 'GET' && field(query, PANEL_QUERY.still) === '';
-  const refreshes = refreshS !== undefined && asked;
+  const isRefreshable = request.method === 'GET' && field(query, PANEL_QUERY.noRefresh) === '';
+  const refreshes = refreshS !== undefined && isRefreshable;
   return {
     site: edge.service.settings.siteName,
     sandbox: edge.service.settings.mode === 'sandbox',
     account: session && {
       email: session.email,
-      balance: `$${centsText(session.balanceCents)}`,
+      balance: `$${formatCents(session.balanceCents)}`,
       frozen: session.frozen,
     },
     closed,
     notice: noticeText(field(query, PANEL_QUERY.notice)),
     forms,
     assets: ASSETS,
-    still: refreshes
+    autoRefresh: refreshes
       ? {
-          path: withQuery(path, [...lasting(query), [PANEL_QUERY.still, '1']]),
-          everyS: refreshS,
-          again: withQuery(path, lasting(query)),
+          path: withQuery(path, [...withoutNotice(query), [PANEL_QUERY.noRefresh, '1']]),
+          intervalS: refreshS,
+          reloadPath: withQuery(path, withoutNotice(query)),
         }
       : null,
   };
 }
 
 /** The query without what was just done: that is said once. */
-function lasting(query: Form): [string, string][] {
+function withoutNotice(query: Form): [string, string][] {
   return [...query].filter(([name]) => name !== PANEL_QUERY.notice);
 }
 

@@ -1,30 +1,31 @@
 /** Webhooks in the panel. */
+
+import { listDeliveries } from '../../domain/webhooks/delivery-log.ts';
 import { findWebhook, listWebhooks } from '../../domain/webhooks/find.ts';
-import { listDeliveries } from '../../domain/webhooks/log.ts';
 import { webhooksView, webhookView } from '../../panel/webhooks.ts';
-import { PANEL_PATHS, PANEL_QUERY, thingPath } from '../../spec/paths.ts';
+import { PANEL_PATHS, PANEL_QUERY, resourcePath } from '../../spec/paths.ts';
 import type { CreatedWebhook, Webhook } from '../../spec/schemas/webhook.ts';
 import { field } from '../form.ts';
-import { body, text, ticked, tickedIds } from './fields.ts';
+import { bodyReader, checkedIds, isChecked, text } from './field-readers.ts';
 import { readList } from './list.ts';
-import { type Look, type PanelPage, restForm } from './page.ts';
+import { type PageContext, type PanelPage, restForm } from './page-types.ts';
 
 /** How often the page looks what became of what was just sent. */
 const REFRESH_S = 5;
-const SENT: readonly string[] = ['ping_queued', 'replay_queued'];
+const SENT_NOTICES: readonly string[] = ['ping_queued', 'replay_queued'];
 
-const pageOf = (id: string): string => thingPath(PANEL_PATHS.webhooks, id);
+const webhookPath = (id: string): string => resourcePath(PANEL_PATHS.webhooks, id);
 
 export const WEBHOOK_PAGES: readonly PanelPage[] = [
   {
     path: PANEL_PATHS.webhooks,
     access: 'customer',
-    shows: ['webhooks.list'],
-    show: showWebhooks,
+    readOperations: ['webhooks.list'],
+    render: showWebhooks,
     forms: {
       create: restForm<CreatedWebhook>({
-        does: 'webhooks.create',
-        body: body({ url: text, events: tickedIds }),
+        operation: 'webhooks.create',
+        body: bodyReader({ url: text, events: checkedIds }),
         done: ({ id, secret }) => ({ shown: { id, secret } }),
       }),
     },
@@ -32,49 +33,60 @@ export const WEBHOOK_PAGES: readonly PanelPage[] = [
   {
     path: `${PANEL_PATHS.webhooks}/{id}`,
     access: 'customer',
-    shows: ['webhooks.get', 'deliveries.list'],
-    show: showWebhook,
+    readOperations: ['webhooks.get', 'deliveries.list'],
+    render: showWebhook,
     forms: {
       ping: restForm({
-        does: 'webhooks.test',
-        done: (_delivery, { params }) => ({ to: pageOf(params.id ?? ''), notice: 'ping_queued' }),
+        operation: 'webhooks.test',
+        done: (_delivery, { params }) => ({ to: webhookPath(params.id ?? ''), notice: 'ping_queued' }),
       }),
       replay: restForm({
-        does: 'deliveries.replay',
+        operation: 'deliveries.replay',
         params: (form, { id = '' }) => ({ id, delivery_id: field(form, 'delivery') }),
-        done: (_delivery, { params }) => ({ to: pageOf(params.id ?? ''), notice: 'replay_queued' }),
+        done: (_delivery, { params }) => ({ to: webhookPath(params.id ?? ''), notice: 'replay_queued' }),
       }),
       change: restForm<Webhook>({
-        does: 'webhooks.update',
-        body: body({ url: text, events: tickedIds, active: ticked }),
-        done: ({ id }) => ({ to: pageOf(id), notice: 'saved' }),
+        operation: 'webhooks.update',
+        body: bodyReader({ url: text, events: checkedIds, active: isChecked }),
+        done: ({ id }) => ({ to: webhookPath(id), notice: 'saved' }),
       }),
       delete: restForm({
-        does: 'webhooks.delete',
+        operation: 'webhooks.delete',
         done: () => ({ to: PANEL_PATHS.webhooks, notice: 'webhook_deleted' }),
       }),
     },
   },
 ];
 
-async function showWebhooks(look: Look) {
-  const list = await readList(look, 'webhooks.list', (page) =>
-    listWebhooks(look.service, look.customer(), page),
+async function showWebhooks(context: PageContext) {
+  const list = await readList(context, 'webhooks.list', (page) =>
+    listWebhooks(context.service, context.customer(), page),
   );
-  const { id = '', secret = '' } = look.shown?.texts ?? {};
+  const { id = '', secret = '' } = context.shown?.texts ?? {};
   const { items: webhooks, next, first } = list;
-  return webhooksView({ webhooks, next, first, made: look.shown && { id, secret }, forms: look.forms });
+  return webhooksView({
+    webhooks,
+    next,
+    first,
+    created: context.shown && { id, secret },
+    forms: context.forms,
+  });
 }
 
-async function showWebhook(look: Look) {
-  const { service, params, forms } = look;
-  const customer = look.customer();
+async function showWebhook(context: PageContext) {
+  const { service, params, forms } = context;
+  const customer = context.customer();
   const id = params.id ?? '';
   const [webhook, deliveries] = await Promise.all([
     findWebhook(service, customer, id),
-    readList(look, 'deliveries.list', (page) => listDeliveries(service, customer, id, page)),
+    readList(context, 'deliveries.list', (page) => listDeliveries(service, customer, id, page)),
   ]);
-  const waits = deliveries.items.some(({ status, attempt }) => status === 'pending' && attempt === 1);
-  const sent = SENT.includes(field(look.query, PANEL_QUERY.notice));
-  return webhookView({ webhook, deliveries, forms, refreshS: sent && waits ? REFRESH_S : undefined });
+  const hasPending = deliveries.items.some(({ status, attempt }) => status === 'pending' && attempt === 1);
+  const wasJustSent = SENT_NOTICES.includes(field(context.query, PANEL_QUERY.notice));
+  return webhookView({
+    webhook,
+    deliveries,
+    forms,
+    refreshS: wasJustSent && hasPending ? REFRESH_S : undefined,
+  });
 }

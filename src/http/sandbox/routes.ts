@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Failure, fail } from '../../kernel/fail.ts';
 import { isPrintable } from '../../kernel/printable.ts';
-import { rfc3339 } from '../../kernel/time.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
 import { FAILURES } from '../../spec/errors.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { isCrossSite } from '../csrf.ts';
@@ -13,55 +13,60 @@ const ADVANCE_MAX_S = 10 * 366 * 86_400;
 
 type Body = Readonly<Record<string, unknown>>;
 
-interface Route {
+interface SandboxRoute {
   /** All that its body may hold. */
   readonly fields: readonly string[];
   readonly act: (control: SandboxControl, body: Body) => Promise<object>;
 }
 
-const ROUTES: Readonly<Record<string, Route>> = {
+const SANDBOX_ROUTES: Readonly<Record<string, SandboxRoute>> = {
   payments: {
     fields: ['coin', 'address', 'amount'],
     act: (control, body) =>
       control.pay({
-        coin: text(body, 'coin'),
-        address: text(body, 'address'),
-        amount: decimal(body, 'amount'),
+        coin: readText(body, 'coin'),
+        address: readText(body, 'address'),
+        amount: readDecimal(body, 'amount'),
       }),
   },
   blocks: {
     fields: ['coin', 'count'],
-    act: (control, body) => control.mine({ coin: text(body, 'coin'), count: whole(body, 'count', 1, 1_000) }),
+    act: (control, body) =>
+      control.mine({ coin: readText(body, 'coin'), count: readInteger(body, 'count', 1, 1_000) }),
   },
   reorgs: {
     fields: ['coin', 'depth', 'drop'],
     act: (control, body) =>
       control.reorg({
-        coin: text(body, 'coin'),
-        depth: whole(body, 'depth', 1, 1_000),
-        drop: flag(body, 'drop'),
+        coin: readText(body, 'coin'),
+        depth: readInteger(body, 'depth', 1, 1_000),
+        drop: readBoolean(body, 'drop'),
       }),
   },
   rates: {
     fields: ['coin', 'usd'],
     act: async (control, body) => {
-      await control.setRate({ coin: text(body, 'coin'), usd: decimal(body, 'usd') });
+      await control.setRate({ coin: readText(body, 'coin'), usd: readDecimal(body, 'usd') });
       return {};
     },
   },
   faults: {
     fields: ['driver', 'operation', 'times'],
     act: async (control, body) => {
-      const times = whole(body, 'times', 0, 1_000_000);
-      await control.setFault({ driver: text(body, 'driver'), operation: text(body, 'operation'), times });
+      const times = readInteger(body, 'times', 0, 1_000_000);
+      await control.setFault({
+        driver: readText(body, 'driver'),
+        operation: readText(body, 'operation'),
+        times,
+      });
       return {};
     },
   },
   clock: {
     fields: ['advance_s'],
     act: async (control, body) => {
-      const now = await control.advanceClock(number(body, 'advance_s', 0, ADVANCE_MAX_S) * 1_000);
-      return { now: rfc3339(now) };
+      const now = await control.advanceClock(readNumber(body, 'advance_s', 0, ADVANCE_MAX_S) * 1_000);
+      return { now: formatRfc3339(now) };
     },
   },
   settle: {
@@ -73,7 +78,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   },
 };
 
-export function sandboxRoutes(scope: FastifyInstance, control: SandboxControl): void {
+export function registerSandboxRoutes(scope: FastifyInstance, control: SandboxControl): void {
   // A page of some other site, open in the same browser, has no business here.
   scope.addHook('onRequest', async (request) => {
     if (isCrossSite(request.headers, null)) fail('invalid_csrf');
@@ -91,28 +96,31 @@ export function sandboxRoutes(scope: FastifyInstance, control: SandboxControl): 
       return reply.code(400).send({ ok: false, error: 'bad_request', msg: 'The body is too large.' });
     throw error;
   });
-  for (const [name, { fields, act }] of Object.entries(ROUTES)) {
+  for (const [name, { fields, act }] of Object.entries(SANDBOX_ROUTES)) {
     scope.post(`/sandbox/${name}`, async (request) => {
-      return { ok: true, ...(await act(control, parse(request.body, fields))) };
+      return { ok: true, ...(await act(control, parseBody(request.body, fields))) };
     });
   }
   scope.get('/sandbox/mails', async (request) => {
-    const query = known(request.query as Body, ['to'], 'query');
-    return { ok: true, ...(await control.readMails(query.to === undefined ? null : address(query, 'to'))) };
+    const query = requireKnownFields(request.query as Body, ['to'], 'query');
+    return {
+      ok: true,
+      ...(await control.readMails(query.to === undefined ? null : readAddress(query, 'to'))),
+    };
   });
 }
 
-function parse(payload: unknown, fields: readonly string[]): Body {
-  return known(jsonObject(payload), fields, 'body');
+function parseBody(payload: unknown, fields: readonly string[]): Body {
+  return requireKnownFields(jsonObject(payload), fields, 'body');
 }
 
 /** A typo must not silently do nothing. */
-function known(given: Body, fields: readonly string[], where: 'body' | 'query'): Body {
-  const unknown = Object.keys(given).find((name) => !fields.includes(name));
+function requireKnownFields(input: Body, fields: readonly string[], where: 'body' | 'query'): Body {
+  const unknown = Object.keys(input).find((name) => !fields.includes(name));
   if (unknown !== undefined) {
     fail('bad_request', { field: unknown.slice(0, 64) }, `The ${where} has a field that is not known here.`);
   }
-  return given;
+  return input;
 }
 
 function jsonObject(payload: unknown): Body {
@@ -126,48 +134,48 @@ function jsonObject(payload: unknown): Body {
   return fail('bad_request', {}, 'The body is not a JSON object.');
 }
 
-function bad(field: string, wants: string): never {
+function failInvalid(field: string, wants: string): never {
   return fail('bad_request', { field }, `${field} is ${wants}.`);
 }
 
-function text(body: Body, field: string): string {
+function readText(body: Body, field: string): string {
   const value = body[field];
-  const fits = typeof value === 'string' && value.length > 0 && value.length <= 200 && isPrintable(value);
-  return fits ? value : bad(field, 'a text of 1 to 200 printable characters');
+  const isValid = typeof value === 'string' && value.length > 0 && value.length <= 200 && isPrintable(value);
+  return isValid ? value : failInvalid(field, 'a text of 1 to 200 printable characters');
 }
 
-function address(query: Body, field: string): string {
+function readAddress(query: Body, field: string): string {
   const value = query[field];
-  const fits = typeof value === 'string' && isPrintable(value) && value.length <= LIMITS.emailMaxChars;
-  return fits && value.includes('@') ? value : bad(field, 'an e-mail address');
+  const isValid = typeof value === 'string' && isPrintable(value) && value.length <= LIMITS.emailMaxChars;
+  return isValid && value.includes('@') ? value : failInvalid(field, 'an e-mail address');
 }
 
-function number(body: Body, field: string, min: number, max: number): number {
+function readNumber(body: Body, field: string, min: number, max: number): number {
   const value = body[field];
-  const fits = typeof value === 'number' && Number.isFinite(value) && value >= min && value <= max;
-  return fits ? value : bad(field, `a number from ${min} to ${max}`);
+  const isValid = typeof value === 'number' && Number.isFinite(value) && value >= min && value <= max;
+  return isValid ? value : failInvalid(field, `a number from ${min} to ${max}`);
 }
 
-function whole(body: Body, field: string, min: number, max: number): number {
-  const value = number(body, field, min, max);
-  return Number.isInteger(value) ? value : bad(field, `a whole number from ${min} to ${max}`);
+function readInteger(body: Body, field: string, min: number, max: number): number {
+  const value = readNumber(body, field, min, max);
+  return Number.isInteger(value) ? value : failInvalid(field, `a whole number from ${min} to ${max}`);
 }
 
-function flag(body: Body, field: string): boolean {
+function readBoolean(body: Body, field: string): boolean {
   const value = body[field] === undefined ? false : body[field];
-  return typeof value === 'boolean' ? value : bad(field, 'true or false');
+  return typeof value === 'boolean' ? value : failInvalid(field, 'true or false');
 }
 
 /** A decimal as text or number; a number such as 1e-7 is written out. */
-function decimal(body: Body, field: string): string {
+function readDecimal(body: Body, field: string): string {
   const value = body[field];
-  const written = typeof value === 'number' ? plain(value) : value;
-  return typeof written === 'string' && /^\d{1,30}(\.\d{1,30})?$/.test(written)
-    ? written
-    : bad(field, 'a decimal number, such as "0.05"');
+  const decimalText = typeof value === 'number' ? toPlainDecimal(value) : value;
+  return typeof decimalText === 'string' && /^\d{1,30}(\.\d{1,30})?$/.test(decimalText)
+    ? decimalText
+    : failInvalid(field, 'a decimal number, such as "0.05"');
 }
 
-function plain(value: number): string {
+function toPlainDecimal(value: number): string {
   const match = /^(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(String(value));
   if (!match) return String(value);
   const digits = `${match[1]}${match[2] ?? ''}`;

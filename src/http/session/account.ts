@@ -5,11 +5,11 @@ import { listTokens } from '../../domain/tokens/list-tokens.ts';
 import { revokeToken } from '../../domain/tokens/revoke-token.ts';
 import type { Operation, PostEndpoint } from '../endpoint.ts';
 import { field } from '../form.ts';
-import { OWN_ACCOUNT } from './own-account.ts';
+import { ACCOUNT_ACTIONS } from './account-actions.ts';
 
-const password: Operation = {
+const changePasswordOperation: Operation = {
   audit: 'customer.change_password',
-  counted: 'failures',
+  limitedBy: 'failures',
   run: async ({ edge, form, customer }) => {
     await changePassword(edge.service, customer(), {
       currentPassword: field(form, 'current_password'),
@@ -19,10 +19,10 @@ const password: Operation = {
   },
 };
 
-const create: Operation = {
+const createTokenOperation: Operation = {
   audit: 'token.create',
   rest: 'tokens.create',
-  counted: 'failures',
+  limitedBy: 'failures',
   run: async ({ edge, form, customer }) => {
     const { token, plaintext } = await createToken(edge.service, customer(), {
       name: field(form, 'name'),
@@ -34,13 +34,13 @@ const create: Operation = {
   },
 };
 
-const list: Operation = {
+const listTokensOperation: Operation = {
   audit: null,
   rest: 'tokens.list',
   run: async ({ edge, customer }) => ({ ok: true, tokens: await listTokens(edge.service, customer()) }),
 };
 
-const revoke: Operation = {
+const revokeTokenOperation: Operation = {
   audit: 'token.revoke',
   rest: 'tokens.delete',
   run: async ({ edge, form, customer }) => {
@@ -49,15 +49,15 @@ const revoke: Operation = {
   },
 };
 
-export const account: PostEndpoint = {
+export const accountEndpoint: PostEndpoint = {
   path: '/account-api.php',
   protected: true,
   operations: new Map([
-    ['change_password', password],
-    ['create_token', create],
-    ['list_tokens', list],
-    ['revoke_token', revoke],
-    ...OWN_ACCOUNT,
+    ['change_password', changePasswordOperation],
+    ['create_token', createTokenOperation],
+    ['list_tokens', listTokensOperation],
+    ['revoke_token', revokeTokenOperation],
+    ...ACCOUNT_ACTIONS,
   ]),
-  plainRefusals: ['bad_credentials', 'bad_code', 'weak_password', 'bad_email', 'email_taken'],
+  errorsWithStatus200: ['bad_credentials', 'bad_code', 'weak_password', 'bad_email', 'email_taken'],
 };

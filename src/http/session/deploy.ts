@@ -1,14 +1,14 @@
 /** POST /deploy-api.php: orders a server and pays its cycle. */
 import { deploySession, type SessionDeployment } from '../../domain/servers/deploy-session.ts';
 import { Failure } from '../../kernel/fail.ts';
-import { centsNumber } from '../../kernel/money.ts';
+import { centsToUsd } from '../../kernel/money.ts';
+import { TOPUP_HINTS } from '../../spec/error-messages.ts';
 import { serverPath, topupPath } from '../../spec/paths.ts';
-import { TOPUP_REMEDY } from '../../spec/refusal-words.ts';
 import type { PostEndpoint } from '../endpoint.ts';
 import { field } from '../form.ts';
-import { answerOnce } from './once.ts';
+import { respondOnce } from './idempotent.ts';
 
-export const deploy: PostEndpoint = {
+export const deployEndpoint: PostEndpoint = {
   path: '/deploy-api.php',
   protected: true,
   operations: {
@@ -24,21 +24,22 @@ export const deploy: PostEndpoint = {
         billing: field(form, 'billing'),
         rootPassword: field(form, 'root_password'),
       };
-      return await answerOnce(call, async (keep) => {
-        const within = (tx: Parameters<typeof keep>[0], made: SessionDeployment) => keep(tx, answer(made));
-        const deployed = deploySession(edge.service, call.customer(), order, { within });
-        return answer(await deployed.catch(withTopupPath));
+      return await respondOnce(call, async (keep) => {
+        const saveResponse = (tx: Parameters<typeof keep>[0], deployment: SessionDeployment) =>
+          keep(tx, toResponse(deployment));
+        const deployed = deploySession(edge.service, call.customer(), order, { beforeCommit: saveResponse });
+        return toResponse(await deployed.catch(withTopupPath));
       });
     },
   },
 };
 
-function answer(deployment: SessionDeployment): object {
+function toResponse(deployment: SessionDeployment): object {
   return {
     ok: true,
     server_id: Number(deployment.serverNo),
-    monthly_eur: centsNumber(deployment.monthlyEurCents),
-    total_eur: centsNumber(deployment.totalEurCents),
+    monthly_eur: centsToUsd(deployment.monthlyEurCents),
+    total_eur: centsToUsd(deployment.totalEurCents),
     redirect: serverPath(deployment.serverNo),
   };
 }
@@ -49,5 +50,5 @@ function withTopupPath(error: unknown): never {
   const { deficit } = error.extras;
   if (typeof deficit !== 'number') throw error;
   const extras = { ...error.extras, topup: topupPath(deficit.toFixed(2)) };
-  throw new Failure(error.code, extras, `${error.message} ${TOPUP_REMEDY.session}`);
+  throw new Failure(error.code, extras, `${error.message} ${TOPUP_HINTS.session}`);
 }

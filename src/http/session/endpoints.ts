@@ -4,16 +4,16 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type GetEndpoint, type PostEndpoint, registerGet, registerPost } from '../endpoint.ts';
 import { readForm } from '../form.ts';
 import type { Edge } from '../settings.ts';
-import { account } from './account.ts';
-import { auth } from './auth.ts';
-import { csrf } from './csrf.ts';
-import { deploy } from './deploy.ts';
-import { me } from './me.ts';
+import { accountEndpoint } from './account.ts';
+import { authEndpoint } from './auth.ts';
+import { csrfEndpoint } from './csrf.ts';
+import { deployEndpoint } from './deploy.ts';
+import { meEndpoint } from './me.ts';
 import { topup } from './topup.ts';
-import { topupStatus } from './topup-status.ts';
+import { topupStatusEndpoint } from './topup-status.ts';
 
-export const GET_ENDPOINTS: readonly GetEndpoint[] = [csrf, me, topupStatus];
-export const POST_ENDPOINTS: readonly PostEndpoint[] = [auth, topup, deploy, account];
+export const GET_ENDPOINTS: readonly GetEndpoint[] = [csrfEndpoint, meEndpoint, topupStatusEndpoint];
+export const POST_ENDPOINTS: readonly PostEndpoint[] = [authEndpoint, topup, deployEndpoint, accountEndpoint];
 
 export function registerSessionSurface(scope: FastifyInstance, edge: Edge): void {
   scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>

@@ -1,13 +1,13 @@
 /** GET /me.php: who is signed in, and the balance. */
 import { Type } from 'typebox';
 import { findAccount } from '../../domain/customers/account.ts';
-import { centsNumber } from '../../kernel/money.ts';
+import { centsToUsd } from '../../kernel/money.ts';
 import { nullable } from '../../spec/schemas/parts.ts';
 import type { GetEndpoint } from '../endpoint.ts';
 
-export const me: GetEndpoint = {
+export const meEndpoint: GetEndpoint = {
   path: '/me.php',
-  answer: Type.Object({
+  responseSchema: Type.Object({
     ok: Type.Boolean(),
     logged_in: Type.Boolean(),
     email: nullable(Type.String()),
@@ -22,7 +22,7 @@ export const me: GetEndpoint = {
       ok: true,
       logged_in: true,
       email: account.email,
-      balance: centsNumber(account.balanceCents),
+      balance: centsToUsd(account.balanceCents),
       id: Number(account.publicNo),
     };
   },

@@ -4,11 +4,11 @@ import { findTopup } from '../../domain/topups/find.ts';
 import { topupView } from '../../domain/topups/object.ts';
 import { fail } from '../../kernel/fail.ts';
 import type { GetEndpoint } from '../endpoint.ts';
-import { field, queryOf } from '../form.ts';
+import { field, parseQuery } from '../form.ts';
 
-export const topupStatus: GetEndpoint = {
+export const topupStatusEndpoint: GetEndpoint = {
   path: '/topup-status.php',
-  answer: Type.Object({
+  responseSchema: Type.Object({
     ok: Type.Boolean(),
     status: Type.String(),
     deposit_address: Type.String(),
@@ -19,7 +19,7 @@ export const topupStatus: GetEndpoint = {
   run: async ({ edge, request, identity }) => {
     const { customerId } = identity.session ?? fail('auth_required');
     const ref =
-      field(queryOf(request.url), 'ref') || fail('bad_request', { field: 'ref' }, 'ref is missing.');
+      field(parseQuery(request.url), 'ref') || fail('bad_request', { field: 'ref' }, 'ref is missing.');
     const topup = await findTopup(edge.service, customerId, ref);
     return { ok: true, ...topupView(topup) };
   },

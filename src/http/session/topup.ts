@@ -6,14 +6,14 @@ import { fail } from '../../kernel/fail.ts';
 import { isCoinCode } from '../../spec/coins.ts';
 import type { Operation, PostEndpoint } from '../endpoint.ts';
 import { field } from '../form.ts';
-import { answerOnce } from './once.ts';
+import { respondOnce } from './idempotent.ts';
 
-const create: Operation = {
+const createTopupOperation: Operation = {
   audit: 'topup.create',
   rest: 'topups.create',
   run: async (call) => {
     const { edge, form } = call;
-    return await answerOnce(call, async (keep) => {
+    return await respondOnce(call, async (keep) => {
       const amountCents = parseTopupAmount(field(form, 'amount'));
       const coin = field(form, 'coin');
       if (!isCoinCode(coin)) fail('bad_coin');
@@ -21,26 +21,28 @@ const create: Operation = {
         edge.service,
         call.customer(),
         { coin, amountCents },
-        { within: (tx, made) => keep(tx, answer(made)) },
+        { beforeCommit: (tx, made) => keep(tx, toResponse(made)) },
       );
-      return answer(topup);
+      return toResponse(topup);
     });
   },
 };
 
-function answer(topup: { readonly order_ref: string; readonly public_no: bigint }): object {
-  return { ok: true, order_ref: topup.order_ref, payment_id: Number(topup.public_no) };
+function toResponse(created: { readonly order_ref: string; readonly public_no: bigint }): object {
+  return { ok: true, order_ref: created.order_ref, payment_id: Number(created.public_no) };
 }
 
-const cancel: Operation = {
+const cancelTopupOperation: Operation = {
   audit: 'topup.cancel',
   run: async (call) => {
     const { edge, form } = call;
-    const cancelled = { ok: true };
-    return await answerOnce(call, async (keep) => {
-      const within = (tx: Parameters<typeof keep>[0]) => keep(tx, cancelled);
-      await cancelTopup(edge.service, call.customer(), field(form, 'order_ref'), { within });
-      return cancelled;
+    const response = { ok: true };
+    return await respondOnce(call, async (keep) => {
+      const saveResponse = (tx: Parameters<typeof keep>[0]) => keep(tx, response);
+      await cancelTopup(edge.service, call.customer(), field(form, 'order_ref'), {
+        beforeCommit: saveResponse,
+      });
+      return response;
     });
   },
 };
@@ -49,7 +51,7 @@ export const topup: PostEndpoint = {
   path: '/topup-api.php',
   protected: true,
   operations: new Map([
-    ['create', create],
-    ['cancel', cancel],
+    ['create', createTopupOperation],
+    ['cancel', cancelTopupOperation],
   ]),
 };

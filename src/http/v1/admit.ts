@@ -5,11 +5,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EventStreams } from '../../domain/events/streams.ts';
 import { type Rules, requireAllowed, requireOpen } from '../../domain/rules/rules.ts';
-import { type Buckets, type Identified, identifyBearer } from '../../domain/tokens/identify-bearer.ts';
+import { type BearerIdentity, type Buckets, identifyBearer } from '../../domain/tokens/identify-bearer.ts';
 import { fail, InvalidRequest } from '../../kernel/fail.ts';
 import { scopeCovers } from '../../spec/scopes.ts';
-import type { AttemptLimiter } from '../attempts.ts';
-import { addressOf, countryOf } from '../caller.ts';
+import type { AttemptLimiter } from '../attempt-limiter.ts';
+import { clientAddress, resolveCountry } from '../client-address.ts';
 import type { Edge } from '../settings.ts';
 import { rateHeaders } from './rate-headers.ts';
 import type { Route, TokenActor } from './route.ts';
@@ -31,7 +31,7 @@ declare module 'fastify' {
   }
 }
 
-const BEARER = /^bearer +([\x21-\x7e]{1,200})$/i;
+const BEARER_PATTERN = /^bearer +([\x21-\x7e]{1,200})$/i;
 
 /** `route` is undefined for a path or method that does not exist. Sets `request.bearer` and the rate headers. */
 export async function admit(
@@ -40,17 +40,17 @@ export async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+  const token = BEARER_PATTERN.exec(request.headers.authorization ?? '')?.[1];
   const bucket = route?.bucket ?? 'general';
   const identified = await identifyBearer(edge.service, token ?? '', { buckets: edge.buckets, bucket });
-  const { draw } = identified;
-  if (draw) reply.headers(rateHeaders(edge.buckets.rules[bucket], draw));
-  request.bearer = actorOf(edge, identified, request);
+  const { draw: bucketDraw } = identified;
+  if (bucketDraw) reply.headers(rateHeaders(edge.buckets.rules[bucket], bucketDraw));
+  request.bearer = toTokenActor(edge, identified, request);
   const rules = await edge.rules.read(identified.rulesVersion);
   request.rules = rules;
   requireOpen(rules, route?.id ?? null, edge.service.clock.now());
-  if (!request.bearer) return refuseToken(edge, request, reply, token);
-  if (draw?.allowed === false) fail('rate_limited');
+  if (!request.bearer) return rejectToken(edge, request, reply, token);
+  if (bucketDraw?.allowed === false) fail('rate_limited');
   if (!route) return;
   if (!scopeCovers(request.bearer.scope, route.scope)) {
     fail(
@@ -60,7 +60,7 @@ export async function admit(
     );
   }
   if (route.method !== 'GET' && identified.bearer?.frozen) fail('account_frozen');
-  requireLawful(route, request, null);
+  requirePolicyAllows(route, request, null);
   if (route.beta && request.headers['x-service-beta'] !== 'true') {
     throw new InvalidRequest(
       [{ field: 'X-Service-Beta', issue: 'required' }],
@@ -70,16 +70,20 @@ export async function admit(
 }
 
 /** Refuses by a policy; `region` is the one that the body names, when it is read. */
-export function requireLawful(route: Route, { rules, bearer }: FastifyRequest, region: string | null): void {
+export function requirePolicyAllows(
+  route: Route,
+  { rules, bearer }: FastifyRequest,
+  region: string | null,
+): void {
   // Without any, nobody need know where the caller is.
   if (!rules || !bearer || rules.policies.length === 0) return;
   requireAllowed(rules, { operation: route.id, country: bearer.ipCountry, region });
 }
 
-function actorOf(edge: V1Edge, { bearer }: Identified, request: FastifyRequest): TokenActor | null {
+function toTokenActor(edge: V1Edge, { bearer }: BearerIdentity, request: FastifyRequest): TokenActor | null {
   if (!bearer) return null;
   // Now: a connection that has ended has none. Where it belongs is looked up when somebody asks, which few reads do.
-  const address = addressOf(request);
+  const address = clientAddress(request);
   return {
     customerId: bearer.customerId,
     sessionId: null,
@@ -87,19 +91,19 @@ function actorOf(edge: V1Edge, { bearer }: Identified, request: FastifyRequest):
     scope: bearer.scope,
     requestId: request.id,
     get ipCountry() {
-      return countryOf(edge.geo, address);
+      return resolveCountry(edge.geo, address);
     },
   };
 }
 
 /** Those who fail are counted by address; whoever has a token that is good is never kept waiting by them. */
-function refuseToken(
+function rejectToken(
   edge: V1Edge,
   request: FastifyRequest,
   reply: FastifyReply,
   token: string | undefined,
 ): never {
-  const retryAfterS = edge.tokenFailures.take(addressOf(request));
+  const retryAfterS = edge.tokenFailures.consume(clientAddress(request));
   if (retryAfterS > 0)
     fail('rate_limited', { retry_after_s: retryAfterS }, 'Too many failed tokens; wait and try again.');
   reply.header('www-authenticate', 'Bearer');

@@ -32,7 +32,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     scope: 'read',
     summary: 'Retrieve an audit event',
     status: 200,
-    refusals: [404],
+    errorStatuses: [404],
     reply: AuditEvent,
     run: ({ service, actor, params }) => getAuditEvent(service, actor, params.id ?? ''),
   }),

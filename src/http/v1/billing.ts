@@ -40,12 +40,12 @@ export const BILLING_ROUTES: readonly Route[] = [
     description:
       'The rate is locked until `expires_at`. Pay `deposit_amount` to `deposit_address` on `network`.',
     status: 201,
-    refusals: [422],
+    errorStatuses: [422],
     audit: 'topup.create',
     body: CreateTopup,
     example: { coin: 'XMR', amount_usd: 100 },
     reply: Topup,
-    run: ({ service, actor, body, within }) => orderTopup(service, actor, body, within),
+    run: ({ service, actor, body, saveResponse }) => orderTopup(service, actor, body, saveResponse),
   }),
   route({
     id: 'topups.get',
@@ -54,7 +54,7 @@ export const BILLING_ROUTES: readonly Route[] = [
     scope: 'billing',
     summary: 'Read a top-up',
     status: 200,
-    refusals: [404],
+    errorStatuses: [404],
     reply: Topup,
     run: ({ service, actor, params }) => getTopup(service, actor, params.id ?? ''),
   }),

@@ -15,7 +15,7 @@ export const CONSOLE_ROUTES: readonly Route[] = [
       'A page that shows the screen of a running server, once, within five minutes. A token of scope `read` looks; one ' +
       'of `write` and above types as well.',
     status: 200,
-    refusals: [404, 409, 422],
+    errorStatuses: [404, 409, 422],
     reply: Console,
     run: ({ service, actor, params, baseUrl }) => {
       const readOnly = !scopeCovers(actor.scope, 'write');

@@ -3,11 +3,11 @@
  * that one made up or used elsewhere is refused. Nothing in it is secret.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { invalid } from '../../kernel/fail.ts';
+import { invalidRequest } from '../../kernel/fail.ts';
 import type { KeyRing } from '../../kernel/secrets.ts';
 import type { PagePosition } from '../../spec/lists.ts';
 
-export interface CursorPlace {
+export interface CursorScope {
   /** The route's id. */
   readonly list: string;
   readonly customerId: string;
@@ -19,45 +19,45 @@ export interface CursorPlace {
 
 const MAC_BYTES = 16;
 
-export function makeCursor(keys: KeyRing, position: PagePosition, place: CursorPlace): string {
+export function makeCursor(keys: KeyRing, position: PagePosition, place: CursorScope): string {
   const payload = JSON.stringify([keys.newestId, position.value, position.id]);
   return `${Buffer.from(payload).toString('base64url')}.${mac(keys, keys.newestId, payload, place).toString('base64url')}`;
 }
 
 /** Refuses with 400 on `cursor` what was not made by `makeCursor` for this very place. */
-export function readCursor(keys: KeyRing, cursor: string, place: CursorPlace): PagePosition {
+export function readCursor(keys: KeyRing, cursor: string, place: CursorScope): PagePosition {
   const [encoded = '', signature = '', ...rest] = cursor.split('.');
   const payload = Buffer.from(encoded, 'base64url').toString('utf8');
-  const parts = rest.length === 0 ? parse(payload) : null;
-  if (parts === null || !keys.has(parts[0])) return refuse();
-  const given = Buffer.from(signature, 'base64url');
-  const right = mac(keys, parts[0], payload, place);
-  if (given.length !== MAC_BYTES || !timingSafeEqual(given, right)) return refuse();
+  const parts = rest.length === 0 ? parsePayload(payload) : null;
+  if (parts === null || !keys.has(parts[0])) return rejectCursor();
+  const actualMac = Buffer.from(signature, 'base64url');
+  const expectedMac = mac(keys, parts[0], payload, place);
+  if (actualMac.length !== MAC_BYTES || !timingSafeEqual(actualMac, expectedMac)) return rejectCursor();
   // One cursor has one spelling.
-  if (cursor !== `${Buffer.from(payload).toString('base64url')}.${given.toString('base64url')}`)
-    return refuse();
+  if (cursor !== `${Buffer.from(payload).toString('base64url')}.${actualMac.toString('base64url')}`)
+    return rejectCursor();
   return { value: parts[1], id: parts[2] };
 }
 
-function parse(payload: string): [keyId: string, value: string, id: string] | null {
+function parsePayload(payload: string): [keyId: string, value: string, id: string] | null {
   try {
     const parts = JSON.parse(payload) as unknown;
-    const fits =
+    const isValid =
       Array.isArray(parts) && parts.length === 3 && parts.every((part) => typeof part === 'string');
-    return fits ? (parts as [string, string, string]) : null;
+    return isValid ? (parts as [string, string, string]) : null;
   } catch {
     return null;
   }
 }
 
-function mac(keys: KeyRing, keyId: string, payload: string, place: CursorPlace): Buffer {
+function mac(keys: KeyRing, keyId: string, payload: string, place: CursorScope): Buffer {
   const filter = Object.entries(place.filter).sort(([a], [b]) => (a < b ? -1 : 1));
   const text = JSON.stringify([payload, place.list, place.customerId, place.path, filter, place.sort]);
   return keys.hmac('cursor', text, keyId).subarray(0, MAC_BYTES);
 }
 
-function refuse(): never {
-  invalid(
+function rejectCursor(): never {
+  invalidRequest(
     [{ field: 'cursor', issue: 'invalid_value' }],
     'This cursor is not of this list with this filter and sort; take next_cursor as it came, or begin without one.',
   );

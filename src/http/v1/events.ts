@@ -1,7 +1,7 @@
 /** The event stream: what happens to a customer's things, as it happens and as it happened. */
 import { type Static, Type } from 'typebox';
-import type { EventStream, StreamEnd } from '../../domain/events/stream.ts';
-import type { StreamPlace } from '../../domain/events/streams.ts';
+import type { EventStream, StreamEndReason } from '../../domain/events/stream.ts';
+import type { StreamCursor } from '../../domain/events/streams.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { Event } from '../../spec/schemas/event.ts';
@@ -10,14 +10,14 @@ import { type Feed, type Route, streamRoute } from './route.ts';
 /** How long a client waits before it comes again. */
 const RETRY_MS = 3_000;
 
-const Seq = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }));
-const Query = Type.Object(
-  { after: Seq('Begin after the event of this number; 0: with the first one.') },
+const SeqParam = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }));
+const StreamQuery = Type.Object(
+  { after: SeqParam('Begin after the event of this number; 0: with the first one.') },
   { additionalProperties: false },
 );
-const Headers = Type.Object(
+const StreamHeaders = Type.Object(
   {
-    'Last-Event-ID': Seq(
+    'Last-Event-ID': SeqParam(
       'As `after`, and goes before it: browsers and libraries send it when they come again.',
     ),
   },
@@ -29,7 +29,7 @@ itself, with that number as \`seq\`, in one line of \`data\`. Numbers are your a
 the scope \`billing\` is not shown events about money (\`billing.*\`, \`topup.*\`) and sees gaps where they are.
 
 Without \`after\` and \`Last-Event-ID\` it begins now. With one of them it first gives every event after that number. Events
-are kept for ${LIMITS.eventDays} days: a number that is older is 400 with the oldest that can be given, \`min\`, and one that does not
+are kept for ${LIMITS.eventRetentionDays} days: a number that is older is 400 with the oldest that can be given, \`min\`, and one that does not
 exist yet is 400 with the last one, \`max\`.
 
 A message without \`data\` only says up to where you have seen everything. There is a sign of life every ${LIMITS.eventHeartbeatS} seconds. At most
@@ -54,55 +54,58 @@ export const EVENT_ROUTES: readonly Route[] = [
     summary: 'Stream events',
     description: DESCRIPTION,
     beta: true,
-    refusals: [409],
-    query: Query,
-    stream: { headers: Headers, example: EXAMPLE },
+    errorStatuses: [409],
+    query: StreamQuery,
+    stream: { headers: StreamHeaders, example: EXAMPLE },
     reply: Event,
     run: async ({ streams, actor, query, headers }) =>
-      feedOf(await streams.open(actor, placeOf(query, headers))),
+      toFeed(await streams.open(actor, startPosition(query, headers))),
   }),
 ];
 
 /** Who comes again comes to the same URL, and says in the header how far he got. */
-function placeOf(query: Static<typeof Query>, headers: Static<typeof Headers>): StreamPlace | null {
+function startPosition(
+  query: Static<typeof StreamQuery>,
+  headers: Static<typeof StreamHeaders>,
+): StreamCursor | null {
   const lastEventId = headers['Last-Event-ID'];
   if (lastEventId !== undefined) return { field: 'Last-Event-ID', seq: lastEventId };
   return query.after === undefined ? null : { field: 'after', seq: query.after };
 }
 
-function feedOf(stream: EventStream): Feed {
-  return { texts: textsOf(stream), end: () => stream.end('left') };
+function toFeed(stream: EventStream): Feed {
+  return { chunks: formatStream(stream), end: () => stream.end('left') };
 }
 
-const GOODBYES: Readonly<Record<StreamEnd, string>> = {
+const CLOSING_COMMENTS: Readonly<Record<StreamEndReason, string>> = {
   left: 'goodbye',
   revoked: 'the token was revoked or has expired',
   behind: 'what comes next is no longer kept',
   stopping: 'the service stops; come again',
 };
 
-async function* textsOf(stream: EventStream): AsyncGenerator<string> {
+async function* formatStream(stream: EventStream): AsyncGenerator<string> {
   try {
     // Whoever is cut off before the first event knows by this where to go on.
-    let told = stream.position;
-    yield `retry: ${RETRY_MS}\nid: ${told}\n\n`;
+    let lastSentSeq = stream.position;
+    yield `retry: ${RETRY_MS}\nid: ${lastSentSeq}\n\n`;
     for (;;) {
       const events = await stream.next(LIMITS.eventHeartbeatS * SECOND_MS);
       if (events === null) break;
-      const messages = events.map(message).join('');
-      const shown = events.at(-1)?.seq;
-      if (shown !== undefined) told = BigInt(shown);
+      const messages = events.map(formatMessage).join('');
+      const lastShownSeq = events.at(-1)?.seq;
+      if (lastShownSeq !== undefined) lastSentSeq = BigInt(lastShownSeq);
       // Past events that this reader is not shown, so that he does not ask for them when they are no longer kept.
-      const passed = told === stream.position ? '' : `id: ${stream.position}\n\n`;
-      told = stream.position;
-      yield `${messages}${passed}` || ':\n\n';
+      const skipped = lastSentSeq === stream.position ? '' : `id: ${stream.position}\n\n`;
+      lastSentSeq = stream.position;
+      yield `${messages}${skipped}` || ':\n\n';
     }
-    yield `: ${GOODBYES[stream.over ?? 'left']}\n\n`;
+    yield `: ${CLOSING_COMMENTS[stream.endReason ?? 'left']}\n\n`;
   } finally {
     stream.end('left');
   }
 }
 
-function message(event: Event): string {
+function formatMessage(event: Event): string {
   return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }

@@ -16,11 +16,11 @@ import {
 import { listRoute, type Route, route } from './route.ts';
 
 /** What a form of the panel saw before it was sent. REST has no such member: its queries are refused where they say more. */
-const seenBy = (query: object): string | undefined => (query as { readonly seen?: string }).seen;
+const seenVersion = (query: object): string | undefined => (query as { readonly seen?: string }).seen;
 
 const RULE = { direction: 'in', proto: 'tcp', port: '80,443', source: '0.0.0.0/0', action: 'accept' };
 
-const groups: readonly Route[] = [
+const groupRoutes: readonly Route[] = [
   listRoute({
     id: 'firewall_groups.list',
     path: '/firewall/groups',
@@ -38,12 +38,12 @@ const groups: readonly Route[] = [
     summary: 'Create a firewall group',
     description: 'With its rules, and applied to servers, if they are given.',
     status: 201,
-    refusals: [409, 422],
+    errorStatuses: [409, 422],
     audit: 'firewall_group.create',
     body: FirewallGroupBody,
     example: { name: 'web', default_action: 'drop', rules: [RULE] },
     reply: FirewallGroup,
-    run: ({ service, actor, body, within }) => createGroup(service, actor, body, within),
+    run: ({ service, actor, body, saveResponse }) => createGroup(service, actor, body, saveResponse),
   }),
   route({
     id: 'firewall_groups.get',
@@ -52,7 +52,7 @@ const groups: readonly Route[] = [
     scope: 'read',
     summary: 'Retrieve a firewall group',
     status: 200,
-    refusals: [404],
+    errorStatuses: [404],
     reply: FirewallGroup,
     run: ({ service, actor, params }) => getGroup(service, actor, params.id ?? ''),
   }),
@@ -65,13 +65,13 @@ const groups: readonly Route[] = [
     description:
       '`applied_to` replaces the list as a whole; `firewall.applied` is sent for each server that is new.',
     status: 200,
-    refusals: [404, 409, 422],
+    errorStatuses: [404, 409, 422],
     audit: 'firewall_group.update',
     body: FirewallGroupPatch,
     example: { default_action: 'drop', applied_to: ['srv_aaaqk3m7qzb5x2l6v4t7n8wyja'] },
     reply: FirewallGroup,
-    run: ({ service, actor, params, body, query, within }) =>
-      updateGroup(service, actor, params.id ?? '', body, within, seenBy(query)),
+    run: ({ service, actor, params, body, query, saveResponse: within }) =>
+      updateGroup(service, actor, params.id ?? '', body, within, seenVersion(query)),
   }),
   route({
     id: 'firewall_groups.delete',
@@ -81,14 +81,14 @@ const groups: readonly Route[] = [
     summary: 'Delete a firewall group',
     description: 'It must not be applied to any server.',
     status: 204,
-    refusals: [404, 409],
+    errorStatuses: [404, 409],
     audit: 'firewall_group.delete',
     reply: null,
     run: ({ service, actor, params }) => deleteGroup(service, actor, params.id ?? ''),
   }),
 ];
 
-const rules: readonly Route[] = [
+const ruleRoutes: readonly Route[] = [
   route({
     id: 'firewall_rules.create',
     method: 'POST',
@@ -96,12 +96,13 @@ const rules: readonly Route[] = [
     scope: 'write',
     summary: 'Append a rule',
     status: 201,
-    refusals: [404, 422],
+    errorStatuses: [404, 422],
     audit: 'firewall_rule.create',
     body: FirewallRuleBody,
     example: RULE,
     reply: FirewallRule,
-    run: ({ service, actor, params, body, within }) => addRule(service, actor, params.id ?? '', body, within),
+    run: ({ service, actor, params, body, saveResponse }) =>
+      addRule(service, actor, params.id ?? '', body, saveResponse),
   }),
   route({
     id: 'firewall_rules.replace',
@@ -111,13 +112,13 @@ const rules: readonly Route[] = [
     summary: 'Replace the rule list',
     description: 'At once: no moment has some of the old rules and some of the new. All rules get new ids.',
     status: 200,
-    refusals: [404, 422],
+    errorStatuses: [404, 422],
     audit: 'firewall_group.replace_rules',
     body: FirewallRulesBody,
     example: { rules: [RULE] },
     reply: FirewallGroup,
-    run: ({ service, actor, params, body, query, within }) =>
-      replaceRules(service, actor, params.id ?? '', body, within, seenBy(query)),
+    run: ({ service, actor, params, body, query, saveResponse: within }) =>
+      replaceRules(service, actor, params.id ?? '', body, within, seenVersion(query)),
   }),
   route({
     id: 'firewall_rules.delete',
@@ -126,11 +127,11 @@ const rules: readonly Route[] = [
     scope: 'write',
     summary: 'Remove a rule',
     status: 204,
-    refusals: [404],
+    errorStatuses: [404],
     audit: 'firewall_rule.delete',
     reply: null,
     run: ({ service, actor, params }) => removeRule(service, actor, params.id ?? '', params.rule_id ?? ''),
   }),
 ];
 
-export const FIREWALL_ROUTES: readonly Route[] = [...groups, ...rules];
+export const FIREWALL_ROUTES: readonly Route[] = [...groupRoutes, ...ruleRoutes];

@@ -30,7 +30,7 @@ export const IMAGE_ROUTES: readonly Route[] = [
     scope: 'read',
     summary: 'Retrieve an image',
     status: 200,
-    refusals: [404],
+    errorStatuses: [404],
     reply: Image,
     run: ({ service, actor, params }) => getImage(service, actor, params.id ?? ''),
   }),

@@ -8,7 +8,7 @@ import { LIMITS } from '../../spec/limits.ts';
 
 const DEPTH_MAX = 16;
 
-export function readJsonBodies(scope: FastifyInstance): void {
+export function registerJsonParser(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   const options = { parseAs: 'string', bodyLimit: LIMITS.jsonBodyMaxBytes } as const;
   scope.addContentTypeParser('application/json', options, async (_request: unknown, text: string) =>
@@ -27,9 +27,12 @@ export function parseJson(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const place = / at position (\d+)/.exec(String(error))?.[1];
+    const position = / at position (\d+)/.exec(String(error))?.[1];
     // The parser's own words repeat parts of the body.
-    throw new InvalidRequest([], `The body is not valid JSON${place ? `: see position ${place}` : ''}.`);
+    throw new InvalidRequest(
+      [],
+      `The body is not valid JSON${position ? `: see position ${position}` : ''}.`,
+    );
   }
   requireStorable(value, [], 0);
   return value;
@@ -38,10 +41,10 @@ export function parseJson(text: string): unknown {
 /** Text that no database takes, or nesting that no rule of ours needs, is refused with the place where it is. */
 function requireStorable(value: unknown, path: readonly string[], depth: number): void {
   if (depth > DEPTH_MAX) throw new InvalidRequest([], 'The body is nested too deeply.');
-  if (typeof value === 'string' && !isStorable(value)) refuseText(path);
+  if (typeof value === 'string' && !isStorable(value)) rejectText(path);
   if (typeof value !== 'object' || value === null) return;
   for (const [name, inner] of Object.entries(value)) {
-    if (!isStorable(name)) refuseText(path);
+    if (!isStorable(name)) rejectText(path);
     requireStorable(inner, [...path, name], depth + 1);
   }
 }
@@ -51,6 +54,6 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-function refuseText(path: readonly string[]): never {
+function rejectText(path: readonly string[]): never {
   throw new InvalidRequest([{ field: path.join('.'), issue: 'invalid_format' }]);
 }

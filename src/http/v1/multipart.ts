@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance as Parser } from '@fastify/busboy';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CustomerActor, Service } from '../../domain/context.ts';
-import { requireKey } from '../../domain/idempotency.ts';
+import { requireIdempotencyKey } from '../../domain/idempotency.ts';
 import { isImagePart } from '../../domain/images/fields.ts';
 import {
   beginUpload,
@@ -21,28 +21,28 @@ import { InvalidRequest } from '../../kernel/fail.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 
-const BOUNDS = { parts: 16, fields: 15, files: 1, fieldSize: 1024, headerPairs: 16, headerSize: 4096 };
+const PARSER_LIMITS = { parts: 16, fields: 15, files: 1, fieldSize: 1024, headerPairs: 16, headerSize: 4096 };
 /** Boundaries, headers and texts of all parts. */
-const AROUND_FILE_MAX_BYTES = 256 * 1024;
+const OVERHEAD_MAX_BYTES = 256 * 1024;
 /** What is held in memory between the socket and the disk, at each of two places. */
-const HELD_BYTES = 64 * 1024;
+const BUFFER_BYTES = 64 * 1024;
 /** How long a piece that nobody takes may wait, while no file is on its way to the disk. */
-const STALLED_MS = 1_000;
+const STALL_TIMEOUT_MS = 1_000;
 const NAME_MAX_CHARS = 255;
 /** What the parser tells of the head of each part, beside its own events: the part's name. */
-const PART = 'part';
+const PART_EVENT = 'part';
 
 /** Has the framework leave the body of a multipart route unread; elsewhere this media type is refused. */
-export function leaveMultipart(scope: FastifyInstance): void {
+export function skipMultipartParsing(scope: FastifyInstance): void {
   scope.addContentTypeParser('multipart/form-data', async (request: FastifyRequest) => {
     if (!request.routeOptions.config.v1?.multipart) {
-      throw unreadable('The Content-Type of a body must be application/json.');
+      throw unreadableBody('The Content-Type of a body must be application/json.');
     }
   });
 }
 
 /** What tells one upload from another, for its Idempotency-Key. */
-export function uploadBody({ fields, files, file }: ReceivedUpload): object {
+export function uploadFingerprint({ fields, files, file }: ReceivedUpload): object {
   return { fields: fields.map(({ name, value }) => [name, value]), files, sha256: file?.sha256 ?? null };
 }
 
@@ -61,14 +61,14 @@ export async function receiveUpload(
   request: FastifyRequest,
   service: Service,
   actor: CustomerActor,
-  { key = headerKey(request), idleMs = LIMITS.imageUploadIdleS * SECOND_MS }: ReceiveOptions = {},
+  { key = idempotencyKeyHeader(request), idleMs = LIMITS.imageUploadIdleS * SECOND_MS }: ReceiveOptions = {},
 ): Promise<ReceivedUpload> {
   const { headers, raw } = request;
-  const parser = parserFor(request);
+  const parser = createParser(request);
   const length = Number(headers['content-length'] ?? 0);
-  if (key !== undefined) requireKey(key);
+  if (key !== undefined) requireIdempotencyKey(key);
   const upload = await beginUpload(service, actor, {
-    atLeastBytes: Math.max(length - AROUND_FILE_MAX_BYTES, 0),
+    atLeastBytes: Math.max(length - OVERHEAD_MAX_BYTES, 0),
     key,
   });
   try {
@@ -80,28 +80,28 @@ export async function receiveUpload(
   }
 }
 
-function headerKey({ headers }: FastifyRequest): string | undefined {
+function idempotencyKeyHeader({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key'];
   return typeof key === 'string' ? key : undefined;
 }
 
-function parserFor({ headers }: FastifyRequest): Parser {
+function createParser({ headers }: FastifyRequest): Parser {
   try {
     if (!/^multipart\/form-data *;/i.test(headers['content-type'] ?? ''))
       throw new Error('another media type');
     const parser: Parser = new Busboy({
       headers: headers as BusboyHeaders,
-      highWaterMark: HELD_BYTES,
-      fileHwm: HELD_BYTES,
+      highWaterMark: BUFFER_BYTES,
+      fileHwm: BUFFER_BYTES,
       isPartAFile: (name) => {
-        parser.emit(PART, name);
+        parser.emit(PART_EVENT, name);
         return name === 'file';
       },
-      limits: BOUNDS,
+      limits: PARSER_LIMITS,
     });
     return parser;
   } catch {
-    throw unreadable('The Content-Type must be multipart/form-data with a boundary.');
+    throw unreadableBody('The Content-Type must be multipart/form-data with a boundary.');
   }
 }
 
@@ -117,29 +117,30 @@ function readParts(
   let stream: Readable | null = null;
   let file: Promise<ReceivedFile> | null = null;
   let bytes = 0;
-  let received = false;
+  let isFileReceived = false;
   let stopped = false;
   return new Promise((resolve, reject) => {
-    const idle = setTimeout(() => stop(unreadable('Nothing came for too long.')), idleMs);
+    const idle = setTimeout(() => stop(unreadableBody('Nothing came for too long.')), idleMs);
     // The parser passes over a part that says no name, and may stop in the middle of it.
-    let movedMs = performance.now();
-    const stalled = setInterval(() => {
-      const still = parser.writableLength > 0 && performance.now() - movedMs > STALLED_MS;
-      if (still && (file === null || received)) stop(unreadable('A part says no name that can be read.'));
-    }, STALLED_MS / 2);
-    const count = (chunk: Buffer) => {
+    let lastProgressMs = performance.now();
+    const stallCheck = setInterval(() => {
+      const isStalled = parser.writableLength > 0 && performance.now() - lastProgressMs > STALL_TIMEOUT_MS;
+      if (isStalled && (file === null || isFileReceived))
+        stop(unreadableBody('A part says no name that can be read.'));
+    }, STALL_TIMEOUT_MS / 2);
+    const onData = (chunk: Buffer) => {
       idle.refresh();
-      movedMs = performance.now();
+      lastProgressMs = performance.now();
       bytes += chunk.length;
-      if (bytes > LIMITS.imageUploadMaxBytes + AROUND_FILE_MAX_BYTES) stop(tooLarge());
+      if (bytes > LIMITS.imageUploadMaxBytes + OVERHEAD_MAX_BYTES) stop(fileTooLarge());
     };
-    const cut = () => {
-      if (!raw.complete) stop(unreadable('The connection ended before the body did.'));
+    const onAbort = () => {
+      if (!raw.complete) stop(unreadableBody('The connection ended before the body did.'));
     };
     function release(): void {
       clearTimeout(idle);
-      clearInterval(stalled);
-      raw.off('data', count).off('close', cut).unpipe(parser);
+      clearInterval(stallCheck);
+      raw.off('data', onData).off('close', onAbort).unpipe(parser);
     }
     function stop(error: Error): void {
       stopped = true;
@@ -148,9 +149,9 @@ function readParts(
       reject(error);
     }
     parser
-      .on(PART, (name: string | undefined) => {
-        if (name === undefined) stop(unreadable('A part has no name.'));
-        else if (!isImagePart(name)) stop(unknown(name));
+      .on(PART_EVENT, (name: string | undefined) => {
+        if (name === undefined) stop(unreadableBody('A part has no name.'));
+        else if (!isImagePart(name)) stop(unknownPart(name));
       })
       .on('file', (_name, part) => {
         // Whoever reads it hears of an error; one that is told when nobody reads would end the process.
@@ -161,7 +162,7 @@ function readParts(
         stream = part;
         file = upload.receive(part);
         file.then(() => {
-          received = true;
+          isFileReceived = true;
         }, stop);
       })
       .on('filesLimit', () => {
@@ -170,28 +171,30 @@ function readParts(
       .on('field', (name, value) => {
         fields.push({ name, value });
       })
-      .on('fieldsLimit', () => stop(unreadable(`There are more than ${BOUNDS.fields} text parts.`)))
-      .on('partsLimit', () => stop(unreadable(`There are more than ${BOUNDS.parts} parts.`)))
-      .on('error', () => stop(unreadable('The body is not what its boundary says.')))
+      .on('fieldsLimit', () =>
+        stop(unreadableBody(`There are more than ${PARSER_LIMITS.fields} text parts.`)),
+      )
+      .on('partsLimit', () => stop(unreadableBody(`There are more than ${PARSER_LIMITS.parts} parts.`)))
+      .on('error', () => stop(unreadableBody('The body is not what its boundary says.')))
       .on('finish', () => {
         release();
         Promise.resolve(file).then((received) => resolve({ fields, files, file: received }), stop);
       });
-    raw.on('error', cut).on('close', cut);
-    if (raw.destroyed) cut();
-    else raw.on('data', count).pipe(parser);
+    raw.on('error', onAbort).on('close', onAbort);
+    if (raw.destroyed) onAbort();
+    else raw.on('data', onData).pipe(parser);
   });
 }
 
 /** 400 that names no field: the body cannot be read. */
-function unreadable(message: string): InvalidRequest {
+function unreadableBody(message: string): InvalidRequest {
   return new InvalidRequest([], message);
 }
 
-function unknown(name: string): InvalidRequest {
+function unknownPart(name: string): InvalidRequest {
   return new InvalidRequest([{ field: name.slice(0, NAME_MAX_CHARS), issue: 'unknown_key' }]);
 }
 
-function tooLarge(): InvalidRequest {
+function fileTooLarge(): InvalidRequest {
   return new InvalidRequest([{ field: 'file', issue: 'max', max: LIMITS.imageUploadMaxBytes }]);
 }

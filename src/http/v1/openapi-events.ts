@@ -1,11 +1,11 @@
 /** What the document says of events: their envelope, the stream of them, and what a webhook's receiver is sent. */
 import { LIMITS } from '../../spec/limits.ts';
-import { refTo } from './openapi-objects.ts';
+import { schemaRef } from './openapi-objects.ts';
 import type { StreamRules } from './route.ts';
 
 type Json = Record<string, unknown>;
 
-const EVENT = refTo('Event');
+const EVENT = schemaRef('Event');
 
 /** The document's version of OpenAPI has no word for the shape of one message. */
 export function streamContent({ example }: StreamRules): Json {

@@ -54,16 +54,16 @@ const OBJECTS: Readonly<Record<string, TSchema>> = {
 };
 
 /** Two schemas are the same when they say the same: one that was made optional is another object in memory. */
-const NAMES = new Map(Object.entries(OBJECTS).map(([name, schema]) => [JSON.stringify(schema), name]));
+const SCHEMA_NAMES = new Map(Object.entries(OBJECTS).map(([name, schema]) => [JSON.stringify(schema), name]));
 
-export function refTo(name: string): Json {
+export function schemaRef(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
 /** Each object once, referring to those within it. */
 export function objectSchemas(): Json {
   return Object.fromEntries(
-    Object.entries(OBJECTS).map(([name, schema]) => [name, withRefsInside({ ...schema })]),
+    Object.entries(OBJECTS).map(([name, schema]) => [name, withNestedRefs({ ...schema })]),
   );
 }
 
@@ -71,10 +71,10 @@ export function objectSchemas(): Json {
 export function withRefs(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(withRefs);
   if (typeof part !== 'object' || part === null) return part;
-  const name = 'properties' in part ? NAMES.get(JSON.stringify(part)) : undefined;
-  return name === undefined ? withRefsInside(part) : refTo(name);
+  const name = 'properties' in part ? SCHEMA_NAMES.get(JSON.stringify(part)) : undefined;
+  return name === undefined ? withNestedRefs(part) : schemaRef(name);
 }
 
-function withRefsInside(part: object): Json {
+function withNestedRefs(part: object): Json {
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, withRefs(value)]));
 }

@@ -8,7 +8,7 @@ import { LIMITS } from '../../spec/limits.ts';
 import type { ListRules } from '../../spec/lists.ts';
 import { streamContent, WEBHOOKS } from './openapi-events.ts';
 import { objectSchemas, withRefs } from './openapi-objects.ts';
-import { replySchema } from './pipeline.ts';
+import { responseSchema } from './pipeline.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 
@@ -23,19 +23,19 @@ export function openApiText(): string {
 export function openApi(routes: readonly Route[]): Json {
   const paths: Record<string, Json> = {};
   for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationObject(route) };
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Skerry',
       version: VERSION,
-      description: ABOUT,
+      description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/v1' }],
     security: [{ token: [] }],
-    tags: tagsOf(routes),
+    tags: tagObjects(routes),
     paths: withRefs(paths),
     webhooks: WEBHOOKS,
     components: {
@@ -56,14 +56,14 @@ export function openApi(routes: readonly Route[]): Json {
   };
 }
 
-const ABOUT = `Servers, and what hangs on them, over HTTP and JSON.
+const DESCRIPTION = `Servers, and what hangs on them, over HTTP and JSON.
 
 Send an API token with each request. A scope includes those before it: read, write, billing. Times are RFC 3339 in UTC, money
 is US dollars with two decimals, ids are opaque. Unknown keys in a body or a query are refused. Every POST takes an
-\`Idempotency-Key\`: the first answer is kept for ${LIMITS.idempotencyKeptHours} hours and given again to the same request.`;
+\`Idempotency-Key\`: the first answer is kept for ${LIMITS.idempotencyRetentionHours} hours and given again to the same request.`;
 
 /** What an item may say beside its issue: the bound, or what would have been right. */
-const BESIDE_ISSUE: Json = {
+const ISSUE_DETAILS: Json = {
   min: { type: 'number' },
   max: { type: 'number' },
   allowed: { type: 'array', items: { type: ['string', 'number'] }, description: 'With `invalid_value`.' },
@@ -97,7 +97,7 @@ const ERROR: Json = {
             properties: {
               field: { type: 'string', description: 'A dotted path; empty for the request as a whole.' },
               issue: { type: 'string', enum: [...V1_ISSUES] },
-              ...BESIDE_ISSUE,
+              ...ISSUE_DETAILS,
             },
           },
         },
@@ -107,7 +107,7 @@ const ERROR: Json = {
   },
 };
 
-const ALWAYS = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+const COMMON_HEADERS = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
 const HEADERS: Json = {
   'X-Request-Id': { description: 'Also in the audit log.', schema: { type: 'string' } },
@@ -153,7 +153,7 @@ function parametersOf(routes: readonly Route[]): Json {
 
 function errorResponse({ status, message }: { readonly status: number; readonly message: string }): Json {
   // An answer to nobody we know says nothing of his rate.
-  const known = status === 401 || status === 503 ? ['X-Request-Id'] : ALWAYS;
+  const known = status === 401 || status === 503 ? ['X-Request-Id'] : COMMON_HEADERS;
   const names = status === 429 ? [...known, 'Retry-After'] : known;
   return {
     description: message,
@@ -162,7 +162,7 @@ function errorResponse({ status, message }: { readonly status: number; readonly 
   };
 }
 
-function tagsOf(routes: readonly Route[]): Json[] {
+function tagObjects(routes: readonly Route[]): Json[] {
   return [...new Set(routes.map(tagOf))].map((name) => ({
     name,
     description: `Operations on ${name.replaceAll('_', ' ')}.`,
@@ -173,22 +173,22 @@ function tagOf(route: Route): string {
   return route.id.split('.')[0] ?? route.id;
 }
 
-function operation(route: Route): Json {
+function operationObject(route: Route): Json {
   const parameters = [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)];
   return {
     operationId: route.id,
     tags: [tagOf(route)],
     summary: route.summary,
-    ...describe(route),
+    ...descriptionObject(route),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...bodyOf(route),
-    responses: { [route.status]: success(route), ...refusals(route) },
+    ...requestBody(route),
+    responses: { [route.status]: successResponse(route), ...errorResponses(route) },
     'x-scope': route.scope,
     ...(route.beta ? { 'x-beta': true } : {}),
   };
 }
 
-function describe(route: Route): Json {
+function descriptionObject(route: Route): Json {
   const scope = `Scope: \`${route.scope}\`.`;
   const bucket = route.bucket ? ' Draws on the provisioning rate.' : '';
   return { description: [route.description, `${scope}${bucket}`].filter(Boolean).join('\n\n') };
@@ -204,12 +204,12 @@ function pathParameters(route: Route): Json[] {
 }
 
 function queryParameters(route: Route): Json[] {
-  const own = Object.entries(route.query?.properties ?? {}).map(([name, schema]) => ({
+  const ownErrors = Object.entries(route.query?.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
     schema: schema as Json,
   }));
-  return route.list ? [...own, ...listParameters(route.list)] : own;
+  return route.list ? [...ownErrors, ...listParameters(route.list)] : ownErrors;
 }
 
 function listParameters(rules: ListRules): Json[] {
@@ -223,24 +223,24 @@ function listParameters(rules: ListRules): Json[] {
       const schema: Json = { type: 'string' };
       if (rule.allowed) schema.enum = [...rule.allowed];
       if (rule.type === 'time') schema.format = 'date-time';
-      const about = rule.about ? { description: rule.about } : {};
-      const bracketed = { name: `filter[${name}]`, in: 'query', ...about, schema };
-      return rules.plainFilters ? [bracketed, { name, in: 'query', ...about, schema }] : [bracketed];
+      const description = rule.about ? { description: rule.about } : {};
+      const bracketed = { name: `filter[${name}]`, in: 'query', ...description, schema };
+      return rules.plainFilters ? [bracketed, { name, in: 'query', ...description, schema }] : [bracketed];
     }),
   ];
 }
 
 function headerParameters(route: Route): Json[] {
-  const own = Object.entries(route.stream?.headers.properties ?? {}).map(([name, schema]) => ({
+  const ownErrors = Object.entries(route.stream?.headers.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'header',
     schema: schema as Json,
   }));
   const names = [...(route.method === 'POST' ? ['IdempotencyKey'] : []), ...(route.beta ? ['Beta'] : [])];
-  return [...own, ...names.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
+  return [...ownErrors, ...names.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
 
-function bodyOf(route: Route): Json {
+function requestBody(route: Route): Json {
   if (!route.body) return {};
   const required =
     (route.body.required ?? []).length > 0 || route.method === 'PATCH' || route.method === 'PUT';
@@ -249,16 +249,16 @@ function bodyOf(route: Route): Json {
   return { requestBody: { required, content: { [type]: { schema: route.body as TSchema, ...example } } } };
 }
 
-function success(route: Route): Json {
-  const names = route.method === 'POST' ? [...ALWAYS, 'Idempotent-Replayed'] : ALWAYS;
+function successResponse(route: Route): Json {
+  const names = route.method === 'POST' ? [...COMMON_HEADERS, 'Idempotent-Replayed'] : COMMON_HEADERS;
   const headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
   if (route.stream) return { description: 'It stays open.', headers, content: streamContent(route.stream) };
-  const schema = replySchema(route);
+  const schema = responseSchema(route);
   const content = schema === null ? {} : { content: { 'application/json': { schema } } };
   return { description: route.status === 204 ? 'Done.' : 'The answer.', headers, ...content };
 }
 
-const COMMON: readonly V1Error[] = [
+const COMMON_ERRORS: readonly V1Error[] = [
   'invalid_request',
   'unauthenticated',
   'forbidden_scope',
@@ -268,12 +268,12 @@ const COMMON: readonly V1Error[] = [
   'maintenance',
 ];
 
-function refusals(route: Route): Json {
+function errorResponses(route: Route): Json {
   const byStatus = new Map(Object.entries(V1_ERRORS).map(([code, row]) => [row.status as number, code]));
-  const own = (route.refusals ?? []).map((status) => byStatus.get(status) as V1Error);
+  const ownErrors = (route.errorStatuses ?? []).map((status) => byStatus.get(status) as V1Error);
   // A POST may always be told that its key was used otherwise.
-  const once: V1Error[] = route.method === 'POST' ? ['conflict_state'] : [];
-  const codes = [...new Set<V1Error>([...COMMON, ...own, ...once])];
+  const idempotencyErrors: V1Error[] = route.method === 'POST' ? ['conflict_state'] : [];
+  const codes = [...new Set<V1Error>([...COMMON_ERRORS, ...ownErrors, ...idempotencyErrors])];
   const rows = codes.map(
     (code) => [V1_ERRORS[code].status, { $ref: `#/components/responses/${code}` }] as const,
   );

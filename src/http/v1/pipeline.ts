@@ -4,22 +4,32 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
-import { type Answer, type OnceAnswer, once, type Within } from '../../domain/idempotency.ts';
+import {
+  type ApiResponse,
+  type IdempotentResult,
+  runIdempotent,
+  type SaveResponse,
+} from '../../domain/idempotency.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
-import { type Failure, InvalidRequest, invalid } from '../../kernel/fail.ts';
+import { type Failure, InvalidRequest, invalidRequest } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
-import { isSecure } from '../caller.ts';
-import { failureOf } from '../errors.ts';
-import { type Refusal, recordRefusal, resourceIn, writeRefusal } from '../refusals.ts';
-import { admit, requireLawful, type V1Edge } from './admit.ts';
-import { v1Answer } from './answer-error.ts';
+import {
+  type FailureAudit,
+  recordFailureAudit,
+  resourceFromParams,
+  writeFailureAudit,
+} from '../audit-failure.ts';
+import { isSecure } from '../client-address.ts';
+import { toFailure } from '../errors.ts';
+import { admit, requirePolicyAllows, type V1Edge } from './admit.ts';
 import { makeCursor } from './cursor.ts';
-import { sendFeed } from './feed.ts';
-import { receiveUpload, uploadBody } from './multipart.ts';
-import { type Check, checker } from './problems.ts';
+import { v1ErrorResponse } from './error-response.ts';
+import { receiveUpload, uploadFingerprint } from './multipart.ts';
 import { headerReader, queryReader, type RawQuery, readPageRequest } from './query.ts';
 import type { Call, Feed, ListPage, Route, StreamCall, StreamRules, TokenActor } from './route.ts';
+import { sendFeed } from './send-feed.ts';
+import { type Check, createChecker } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -28,16 +38,16 @@ declare module 'fastify' {
   }
 }
 
-const NOTHING = Type.Object({}, { additionalProperties: false });
-const NO_PAGE: PageRequest = { filter: {}, sort: '', descending: false, after: null, size: 0 };
+const EMPTY_BODY = Type.Object({}, { additionalProperties: false });
+const UNPAGED: PageRequest = { filter: {}, sort: '', descending: false, after: null, size: 0 };
 
 export function registerRoute(scope: FastifyInstance, edge: V1Edge, route: Route): void {
-  const serve = route.stream ? streamer(edge, route, route.stream) : server(edge, route);
+  const serve = route.stream ? streamHandler(edge, route, route.stream) : routeHandler(edge, route);
   scope.route({
     method: route.method,
     url: route.path.replace(/\{(\w+)\}/g, ':$1'),
     config: { v1: route, ...(route.multipart ? { slowBody: true } : {}) },
-    schema: { response: { [route.status]: (route.stream ? null : replySchema(route)) ?? {} } },
+    schema: { response: { [route.status]: (route.stream ? null : responseSchema(route)) ?? {} } },
     handler: async (request, reply) => {
       await serve(request, reply);
       return reply;
@@ -46,7 +56,7 @@ export function registerRoute(scope: FastifyInstance, edge: V1Edge, route: Route
 }
 
 /** The whole answer's shape; null: an empty one. */
-export function replySchema(route: Route): TSchema | null {
+export function responseSchema(route: Route): TSchema | null {
   if (!route.list || route.reply === null) return route.reply;
   return Type.Object({
     object: Type.Literal('list'),
@@ -56,71 +66,75 @@ export function replySchema(route: Route): TSchema | null {
   });
 }
 
-type Serve = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-function server(edge: V1Edge, route: Route): Serve {
+function routeHandler(edge: V1Edge, route: Route): RouteHandler {
   const readQuery = queryReader(route.query);
-  const checkBody = checker(route.body ?? NOTHING);
+  const checkBody = createChecker(route.body ?? EMPTY_BODY);
   async function serve(
     request: FastifyRequest,
     actor: TokenActor,
     upload: ReceivedUpload | undefined,
-  ): Promise<OnceAnswer> {
-    const body = upload ? uploadBody(upload) : bodyOf(route, request);
-    requireLawful(route, request, regionIn(body));
-    async function act(within: Within | undefined): Promise<object> {
-      const call = readCall(edge, route, request, { actor, within, readQuery });
+  ): Promise<IdempotentResult> {
+    const body = upload ? uploadFingerprint(upload) : bodyOf(route, request);
+    requirePolicyAllows(route, request, regionIn(body));
+    async function act(saveResponse: SaveResponse | undefined): Promise<object> {
+      const call = buildCall(edge, route, request, { actor, saveResponse, readQuery });
       if (route.method !== 'GET' && !upload) requireBody(checkBody, body);
       const result = await route.run({ ...call, body, ...(upload ? { upload } : {}) });
       return route.list
-        ? envelope(edge, route, call, result as ListPage<unknown>)
+        ? listEnvelope(edge, route, call, result as ListPage<unknown>)
         : ((result ?? {}) as object);
     }
     if (route.method !== 'POST') {
-      const answer = { status: route.status, body: await act(undefined) };
-      return { answer, replayed: false, requestId: request.id };
+      const response = { status: route.status, body: await act(undefined) };
+      return { response, replayed: false, requestId: request.id };
     }
-    const refusal = (error: unknown) => keptRefusal(edge, error, request.id);
+    const storedError = (error: unknown) => storableError(edge, error, request.id);
     const recordRefusal = async (tx: Sql, error: unknown) => {
-      await writeRefusal(tx, edge.service, refusalOf(route, actor, request.params, failureOf(edge, error)));
-      recorded.add(error as object);
+      await writeFailureAudit(
+        tx,
+        edge.service,
+        failureAudit(route, actor, request.params, toFailure(edge, error)),
+      );
+      auditedErrors.add(error as object);
     };
-    return await once(
+    return await runIdempotent(
       edge.service,
-      { ...onceRequest(route, request, actor, body), refusal, recordRefusal },
+      { ...idempotentRequest(route, request, actor, body), refusal: storedError, recordRefusal },
       act,
     );
   }
   return async (request, reply) => {
-    const actor = actorOf(request);
+    const actor = requireBearer(request);
     // Before hours are spent on receiving it.
     if (route.multipart) readQuery(request.query as RawQuery);
     const upload = route.multipart ? await receiveUpload(request, edge.service, actor) : undefined;
-    const served = await serve(request, actor, upload).finally(() => upload?.discard());
-    const { status, body } = served.answer;
-    if (served.replayed) reply.headers({ 'idempotent-replayed': 'true', 'x-request-id': served.requestId });
+    const outcome = await serve(request, actor, upload).finally(() => upload?.discard());
+    const { status, body } = outcome.response;
+    if (outcome.replayed) reply.headers({ 'idempotent-replayed': 'true', 'x-request-id': outcome.requestId });
     reply.code(status).send(status === route.status && route.reply === null ? undefined : body);
   };
 }
 
-function streamer(edge: V1Edge, route: Route, { headers }: StreamRules): Serve {
+function streamHandler(edge: V1Edge, route: Route, { headers }: StreamRules): RouteHandler {
   const readQuery = queryReader(route.query);
   const readHeaders = headerReader(headers);
   return async (request, reply) => {
-    const actor = actorOf(request);
-    const call = readCall(edge, route, request, { actor, within: undefined, readQuery });
+    const actor = requireBearer(request);
+    const call = buildCall(edge, route, request, { actor, saveResponse: undefined, readQuery });
     const headers = readHeaders(request.headers);
     const streamCall: StreamCall = { ...call, actor, headers, streams: edge.streams };
     sendFeed((await route.run(streamCall)) as Feed, request, reply);
   };
 }
 
-function actorOf({ bearer }: FastifyRequest): TokenActor {
+function requireBearer({ bearer }: FastifyRequest): TokenActor {
   if (!bearer) throw new Error('a request was let in without a bearer');
   return bearer;
 }
 
-function onceRequest(route: Route, request: FastifyRequest, actor: TokenActor, body: unknown) {
+function idempotentRequest(route: Route, request: FastifyRequest, actor: TokenActor, body: unknown) {
   const key = request.headers['idempotency-key'];
   return {
     actor,
@@ -137,11 +151,11 @@ function onceRequest(route: Route, request: FastifyRequest, actor: TokenActor, b
 }
 
 /** DECISIONS "Idempotency": what is kept of a refusal. One that says nothing of the request itself is not. */
-function keptRefusal(edge: V1Edge, error: unknown, requestId: string): Answer | undefined {
-  const failure = failureOf(edge, error);
-  const answer = v1Answer(failure, requestId);
-  const passing = [401, 403, 429, 451].includes(answer.status) || answer.status >= 500;
-  return passing || failure.code === 'idempotency_conflict' ? undefined : answer;
+function storableError(edge: V1Edge, error: unknown, requestId: string): ApiResponse | undefined {
+  const failure = toFailure(edge, error);
+  const answer = v1ErrorResponse(failure, requestId);
+  const isTransient = [401, 403, 429, 451].includes(answer.status) || answer.status >= 500;
+  return isTransient || failure.code === 'idempotency_conflict' ? undefined : answer;
 }
 
 /** An empty body is `{}` where DECISIONS say so. */
@@ -159,16 +173,16 @@ function requireBody(check: Check, body: unknown): void {
   if (body === undefined)
     throw new InvalidRequest([{ field: '', issue: 'required' }], 'The body is missing.');
   const items = check(body);
-  if (items.length > 0) invalid(items);
+  if (items.length > 0) invalidRequest(items);
 }
 
-function readCall(
+function buildCall(
   edge: V1Edge,
   route: Route,
   request: FastifyRequest,
-  parts: Pick<Call, 'within'> & { actor: TokenActor; readQuery: (raw: RawQuery) => unknown },
+  parts: Pick<Call, 'saveResponse'> & { actor: TokenActor; readQuery: (raw: RawQuery) => unknown },
 ): Call {
-  const { actor, within, readQuery } = parts;
+  const { actor, saveResponse, readQuery } = parts;
   const raw = request.query as RawQuery;
   const { keys } = edge.service;
   const place = { list: route.id, customerId: actor.customerId, path: JSON.stringify(request.params) };
@@ -178,14 +192,14 @@ function readCall(
     params: request.params as Record<string, string>,
     query: route.list ? {} : readQuery(raw),
     body: undefined,
-    page: route.list ? readPageRequest(raw, route.list, { keys, place }) : NO_PAGE,
-    within,
+    page: route.list ? readPageRequest(raw, route.list, { keys, place }) : UNPAGED,
+    saveResponse,
     baseUrl:
       edge.settings.baseUrl ?? `http${isSecure(request) ? 's' : ''}://${request.headers.host ?? 'localhost'}`,
   };
 }
 
-function envelope(edge: V1Edge, route: Route, call: Call, page: ListPage<unknown>): object {
+function listEnvelope(edge: V1Edge, route: Route, call: Call, page: ListPage<unknown>): object {
   const { filter, sort, descending } = call.page;
   const next =
     page.next &&
@@ -205,7 +219,7 @@ function envelope(edge: V1Edge, route: Route, call: Call, page: ListPage<unknown
 }
 
 /** Lets each request in before its body is read, and answers whatever is thrown in the envelope. */
-export function guard(scope: FastifyInstance, edge: V1Edge): void {
+export function registerAdmission(scope: FastifyInstance, edge: V1Edge): void {
   scope.decorateRequest('bearer', null);
   scope.decorateRequest('rules', null);
   scope.addHook('onRequest', async (request, reply) => {
@@ -213,13 +227,13 @@ export function guard(scope: FastifyInstance, edge: V1Edge): void {
     if (route) await admit(edge, route, request, reply);
   });
   scope.setErrorHandler(async (error, request, reply) => {
-    const failure = failureOf(edge, error);
-    logFault(edge, error, failure, request.id);
+    const failure = toFailure(edge, error);
+    logFailure(edge, error, failure, request.id);
     const route = request.routeOptions.config.v1;
-    if (request.bearer && route?.audit && !recorded.has(error as object)) {
-      await recordRefusal(edge.service, refusalOf(route, request.bearer, request.params, failure));
+    if (request.bearer && route?.audit && !auditedErrors.has(error as object)) {
+      await recordFailureAudit(edge.service, failureAudit(route, request.bearer, request.params, failure));
     }
-    const { status, body } = v1Answer(failure, request.id);
+    const { status, body } = v1ErrorResponse(failure, request.id);
     if (failure.code === 'rate_limited' && typeof failure.extras.retry_after_s === 'number') {
       reply.header('retry-after', failure.extras.retry_after_s);
     }
@@ -227,7 +241,7 @@ export function guard(scope: FastifyInstance, edge: V1Edge): void {
   });
 }
 
-function logFault(edge: V1Edge, error: unknown, failure: Failure, requestId: string): void {
+function logFailure(edge: V1Edge, error: unknown, failure: Failure, requestId: string): void {
   const line = { err: error, requestId };
   if (failure.code === 'internal') edge.service.log.error(line, 'fault');
   if (failure.code === 'maintenance' && failure !== error)
@@ -235,8 +249,8 @@ function logFault(edge: V1Edge, error: unknown, failure: Failure, requestId: str
 }
 
 /** Refusals whose audit row was written with the kept answer. */
-const recorded = new WeakSet<object>();
+const auditedErrors = new WeakSet<object>();
 
-function refusalOf(route: Route, actor: TokenActor, params: unknown, error: unknown): Refusal {
-  return { actor, action: route.audit ?? null, error, resource: resourceIn(params) };
+function failureAudit(route: Route, actor: TokenActor, params: unknown, error: unknown): FailureAudit {
+  return { actor, action: route.audit ?? null, error, resource: resourceFromParams(params) };
 }

@@ -21,7 +21,7 @@ export const PLAN_ROUTES: readonly Route[] = [
     scope: 'read',
     summary: 'Retrieve a plan',
     status: 200,
-    refusals: [404],
+    errorStatuses: [404],
     reply: Plan,
     run: ({ service, params }) => getPlan(service, params.id ?? ''),
   }),

@@ -1,14 +1,14 @@
 /** Queries are as strict as bodies: an unknown key, a key given twice or a wrong word is refused by its name. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type TObject, Type } from 'typebox';
-import { type ErrorItem, invalid } from '../../kernel/fail.ts';
+import { type ErrorItem, invalidRequest } from '../../kernel/fail.ts';
 import type { KeyRing } from '../../kernel/secrets.ts';
 import { parseRfc3339 } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { ListRules, PageRequest } from '../../spec/lists.ts';
-import { type CursorPlace, readCursor } from './cursor.ts';
+import { type CursorScope, readCursor } from './cursor.ts';
 import { isStorable } from './json-body.ts';
-import { type Check, checker } from './problems.ts';
+import { type Check, createChecker } from './validation.ts';
 
 export type RawQuery = Readonly<Record<string, string | readonly string[]>>;
 
@@ -19,7 +19,7 @@ export type QueryReader = (raw: RawQuery) => Record<string, unknown>;
 
 /** Reads the query of a route that is no list: words become numbers and booleans where the schema says so. */
 export function queryReader(schema: TObject = NO_QUERY): QueryReader {
-  const check: Check = checker(schema);
+  const check: Check = createChecker(schema);
   const properties = schema.properties as Readonly<Record<string, { readonly type?: string }>>;
   return (raw) => {
     const query: Record<string, unknown> = {};
@@ -29,7 +29,7 @@ export function queryReader(schema: TObject = NO_QUERY): QueryReader {
       Object.defineProperty(query, name, { value, enumerable: true });
     }
     const items = check(query);
-    if (items.length > 0) invalid(items);
+    if (items.length > 0) invalidRequest(items);
     return query;
   };
 }
@@ -39,11 +39,11 @@ export function headerReader(schema: TObject): (headers: IncomingHttpHeaders) =>
   const read = queryReader(schema);
   const names = Object.keys(schema.properties);
   return (headers) => {
-    const sent = names.flatMap((name) => {
+    const present = names.flatMap((name) => {
       const text = headers[name.toLowerCase()];
       return text === undefined || text === '' ? [] : [[name, text] as const];
     });
-    return read(Object.fromEntries(sent));
+    return read(Object.fromEntries(present));
   };
 }
 
@@ -60,7 +60,7 @@ function coerce(text: string, type: string | undefined): unknown {
 export function readPageRequest(
   raw: RawQuery,
   rules: ListRules,
-  { keys, place }: { readonly keys: KeyRing; readonly place: Omit<CursorPlace, 'filter' | 'sort'> },
+  { keys, place }: { readonly keys: KeyRing; readonly place: Omit<CursorScope, 'filter' | 'sort'> },
 ): PageRequest {
   const items: ErrorItem[] = [];
   const filter: Record<string, string> = {};
@@ -68,7 +68,7 @@ export function readPageRequest(
   let sort = rules.defaultSort;
   let cursor: string | undefined;
   for (const [name, text] of Object.entries(raw)) {
-    const filterName = filterOf(name, rules);
+    const filterName = matchFilter(name, rules);
     if (filterName !== undefined) {
       const item = filterProblem(name, text, rules.filters[filterName]);
       if (item === null && Object.hasOwn(filter, filterName))
@@ -91,7 +91,7 @@ export function readPageRequest(
       items.push({ field: name, issue: 'unknown_key' });
     }
   }
-  if (items.length > 0) invalid(items);
+  if (items.length > 0) invalidRequest(items);
   const after = cursor === undefined ? null : readCursor(keys, cursor, { ...place, filter, sort });
   return { filter, sort: sort.replace(/^-/, ''), descending: sort.startsWith('-'), after, size };
 }
@@ -100,10 +100,10 @@ function isPageKey(name: string): boolean {
   return ['page_size', 'sort', 'cursor'].includes(name);
 }
 
-function filterOf(name: string, rules: ListRules): string | undefined {
+function matchFilter(name: string, rules: ListRules): string | undefined {
   const bracketed = /^filter\[([a-z_]+)\]$/.exec(name)?.[1];
-  const wanted = bracketed ?? (rules.plainFilters ? name : undefined);
-  return wanted !== undefined && Object.hasOwn(rules.filters, wanted) ? wanted : undefined;
+  const filterName = bracketed ?? (rules.plainFilters ? name : undefined);
+  return filterName !== undefined && Object.hasOwn(rules.filters, filterName) ? filterName : undefined;
 }
 
 function filterProblem(

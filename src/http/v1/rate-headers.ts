@@ -2,12 +2,12 @@
 import { type BucketRule, costMs, type Draw } from '../../domain/tokens/buckets.ts';
 
 /** How exact a time of today is in milliseconds. */
-const HAIR_MS = 0.001;
+const CLOCK_ERROR_MS = 0.001;
 
 /** `X-RateLimit-Limit`, `-Remaining`, `-Reset` (Unix seconds when full), and `Retry-After` where nothing was left. */
 export function rateHeaders(rule: BucketRule, draw: Draw): Record<string, string> {
   const cost = costMs(rule);
-  const missing = (draw.fullAtMs - draw.nowMs - HAIR_MS) / cost;
+  const missing = (draw.fullAtMs - draw.nowMs - CLOCK_ERROR_MS) / cost;
   const left = draw.allowed ? Math.max(Math.floor(rule.capacity - missing), 0) : 0;
   const headers: Record<string, string> = {
     'x-ratelimit-limit': String(Math.round(rule.refillPerS * 60)),
@@ -15,7 +15,7 @@ export function rateHeaders(rule: BucketRule, draw: Draw): Record<string, string
     'x-ratelimit-reset': String(Math.ceil(draw.fullAtMs / 1_000)),
   };
   if (!draw.allowed) {
-    const waitMs = draw.fullAtMs + cost - rule.capacity * cost - draw.nowMs - HAIR_MS;
+    const waitMs = draw.fullAtMs + cost - rule.capacity * cost - draw.nowMs - CLOCK_ERROR_MS;
     headers['retry-after'] = String(Math.max(Math.ceil(waitMs / 1_000), 1));
   }
   return headers;

@@ -21,7 +21,7 @@ export const REGION_ROUTES: readonly Route[] = [
     scope: 'read',
     summary: 'Retrieve a region',
     status: 200,
-    refusals: [404],
+    errorStatuses: [404],
     reply: Region,
     run: ({ service, params }) => getRegion(service, params.id ?? ''),
   }),

@@ -5,7 +5,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { CustomerActor, Service } from '../../domain/context.ts';
 import type { EventStreams } from '../../domain/events/streams.ts';
-import type { Within } from '../../domain/idempotency.ts';
+import type { SaveResponse } from '../../domain/idempotency.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
 import type { Action } from '../../spec/actions.ts';
 import type { ListRules, PageRequest } from '../../spec/lists.ts';
@@ -34,7 +34,7 @@ export interface Call<Body = unknown, Query = unknown> {
   /** Which page of a list; meaningless elsewhere. */
   readonly page: PageRequest;
   /** Keeps the answer for its Idempotency-Key in the transaction of the change. Undefined without a key. */
-  readonly within: Within | undefined;
+  readonly saveResponse: SaveResponse | undefined;
   /** What a route with `multipart` received; undefined elsewhere. */
   readonly upload?: ReceivedUpload;
   /** `https://host` as customers reach the service, without a slash at its end. */
@@ -50,12 +50,12 @@ export interface StreamCall<Query = unknown, Headers = unknown> extends Call<unk
 
 /** Server-sent events, as texts that are written as they come. */
 export interface Feed {
-  readonly texts: AsyncIterable<string>;
+  readonly chunks: AsyncIterable<string>;
   /** The caller has left, or takes nothing any more. */
   end(): void;
 }
 
-interface RouteRow {
+interface RouteDefinition {
   /** `<resources>.<verb>`: the operation's name in the document, in maintenance windows and in policies. */
   readonly id: Operation;
   readonly method: Method;
@@ -66,7 +66,7 @@ interface RouteRow {
   readonly description?: string;
   readonly status: 200 | 201 | 202 | 204;
   /** Which refusals it has beside those that any route may answer. */
-  readonly refusals?: readonly (404 | 409 | 422)[];
+  readonly errorStatuses?: readonly (404 | 409 | 422)[];
   /** What the audit log calls it: every route that changes something. */
   readonly audit?: Action;
   /** Which bucket it draws on; the general one when left out. */
@@ -80,7 +80,7 @@ interface RouteRow {
 }
 
 /** A route as it is registered, its types forgotten. */
-export interface Route extends RouteRow {
+export interface Route extends RouteDefinition {
   readonly body?: TObject;
   readonly query?: TObject;
   readonly list?: ListRules;
@@ -100,7 +100,7 @@ export interface StreamRules {
 
 /** Types a route's handler by its schemas. Bodies and queries are objects with `additionalProperties: false`. */
 export function route<Body extends TObject, Query extends TObject, Reply extends TSchema | null>(
-  row: RouteRow & {
+  row: RouteDefinition & {
     readonly body?: Body;
     readonly query?: Query;
     readonly reply: Reply;
@@ -114,7 +114,7 @@ export function route<Body extends TObject, Query extends TObject, Reply extends
 
 /** The route of a list: the pipeline reads page, filter and sort, and makes the envelope and its cursor. */
 export function listRoute<Item extends TSchema>(
-  row: Omit<RouteRow, 'method' | 'status'> & {
+  row: Omit<RouteDefinition, 'method' | 'status'> & {
     readonly list: ListRules;
     readonly reply: Item;
     readonly run: (call: Call) => Promise<ListPage<Static<Item>>>;
@@ -128,7 +128,7 @@ export function listRoute<Item extends TSchema>(
  * it stays open until one side ends it.
  */
 export function streamRoute<Query extends TObject, Headers extends TObject>(
-  row: Omit<RouteRow, 'method' | 'status'> & {
+  row: Omit<RouteDefinition, 'method' | 'status'> & {
     readonly query: Query;
     readonly stream: Omit<StreamRules, 'headers'> & { readonly headers: Headers };
     readonly reply: TSchema;

@@ -19,7 +19,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'For ever, whatever it does now. It is `destroying` until its disk is wiped, then `server.destroyed` is sent and ' +
       'it is gone. Its volumes are detached, its snapshots stay. One that never ran is refunded in full.',
     status: 202,
-    refusals: [404],
+    errorStatuses: [404],
     audit: 'server.destroy',
     reply: Server,
     run: ({ service, actor, params }) => destroyServer(service, actor, params.id ?? ''),
@@ -34,12 +34,12 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'The guest is asked to shut down, and switched off when it does not; `hard=true` resets it at once. The status stays ' +
       '`running`; `server.rebooted` says when it is done. A rescue system is left.',
     status: 202,
-    refusals: [404, 409, 422],
+    errorStatuses: [404, 409, 422],
     audit: 'server.reboot',
     query: RebootQuery,
     reply: Server,
-    run: ({ service, actor, params, query, within }) =>
-      rebootServer(service, actor, params.id ?? '', { hard: query.hard ?? false }, within),
+    run: ({ service, actor, params, query, saveResponse }) =>
+      rebootServer(service, actor, params.id ?? '', { hard: query.hard ?? false }, saveResponse),
   }),
   route({
     id: 'servers.rebuild',
@@ -50,12 +50,12 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     description:
       'What is on its disk is destroyed; addresses stay. The server is `installing` until `server.rebuilt` is sent.',
     status: 202,
-    refusals: [404, 409, 422],
+    errorStatuses: [404, 409, 422],
     audit: 'server.rebuild',
     body: RebuildBody,
     example: { image: 'img_aaaqk3m7qzb5x2l6v4t7n8wyja', ssh_keys: ['k_aaaqk3m7qzb5x2l6v4t7n8wyja'] },
     reply: Server,
-    run: ({ service, actor, params, body, within }) =>
+    run: ({ service, actor, params, body, saveResponse: within }) =>
       rebuildServer(service, actor, params.id ?? '', body, within),
   }),
   route({
@@ -67,10 +67,11 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     description:
       'The answer holds the password, once. `server.rebooted` says when the rescue system runs; the next reboot leaves it.',
     status: 202,
-    refusals: [404, 409, 422],
+    errorStatuses: [404, 409, 422],
     audit: 'server.rescue',
     reply: RescuedServer,
-    run: ({ service, actor, params, within }) => rescueServer(service, actor, params.id ?? '', within),
+    run: ({ service, actor, params, saveResponse: within }) =>
+      rescueServer(service, actor, params.id ?? '', within),
   }),
   route({
     id: 'servers.stop',
@@ -82,10 +83,11 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'The guest is asked to shut down, and switched off when it does not. It is `running` until it is off; then ' +
       '`server.stopped` is sent. Its cycle goes on, and renews.',
     status: 202,
-    refusals: [404, 409, 422],
+    errorStatuses: [404, 409, 422],
     audit: 'server.stop',
     reply: Server,
-    run: ({ service, actor, params, within }) => stopServer(service, actor, params.id ?? '', within),
+    run: ({ service, actor, params, saveResponse: within }) =>
+      stopServer(service, actor, params.id ?? '', within),
   }),
   route({
     id: 'servers.start',
@@ -97,10 +99,11 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'One that is suspended because it was not renewed is charged a cycle from now on, and resumes. One that is suspended ' +
       'for want of balance resumes by itself once it is topped up.',
     status: 202,
-    refusals: [404, 409, 422],
+    errorStatuses: [404, 409, 422],
     audit: 'server.start',
     reply: Server,
-    run: ({ service, actor, params, within }) => startServer(service, actor, params.id ?? '', within),
+    run: ({ service, actor, params, saveResponse: within }) =>
+      startServer(service, actor, params.id ?? '', within),
   }),
   route({
     id: 'servers.restore',
@@ -112,12 +115,12 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'Any ready snapshot of yours in the same region that fits the disk. What is on the disk is destroyed; addresses ' +
       'stay. The server is `installing` until `server.rebuilt` is sent.',
     status: 202,
-    refusals: [404, 409, 422],
+    errorStatuses: [404, 409, 422],
     audit: 'server.restore',
     body: RestoreBody,
     example: { snapshot: 'snap_aaaqk3m7qzb5x2l6v4t7n8wyja' },
     reply: Server,
-    run: ({ service, actor, params, body, within }) =>
+    run: ({ service, actor, params, body, saveResponse: within }) =>
       restoreServer(service, actor, params.id ?? '', body.snapshot, within),
   }),
 ];

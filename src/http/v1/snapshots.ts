@@ -30,13 +30,13 @@ export const SNAPSHOT_ROUTES: readonly Route[] = [
       'Crash-consistent, of a running or stopped server. `snapshot.ready` says when it is done, `snapshot.failed` that ' +
       'it could not be.',
     status: 201,
-    refusals: [404, 409, 422],
+    errorStatuses: [404, 409, 422],
     audit: 'snapshot.create',
     body: SnapshotBody,
     example: { name: 'before-upgrade' },
     reply: Snapshot,
-    run: ({ service, actor, params, body, within }) =>
-      createSnapshot(service, actor, params.id ?? '', body, within),
+    run: ({ service, actor, params, body, saveResponse }) =>
+      createSnapshot(service, actor, params.id ?? '', body, saveResponse),
   }),
   route({
     id: 'snapshots.get',
@@ -45,7 +45,7 @@ export const SNAPSHOT_ROUTES: readonly Route[] = [
     scope: 'read',
     summary: 'Retrieve a snapshot',
     status: 200,
-    refusals: [404],
+    errorStatuses: [404],
     reply: Snapshot,
     run: ({ service, actor, params }) => getSnapshot(service, actor, params.id ?? ''),
   }),
@@ -57,7 +57,7 @@ export const SNAPSHOT_ROUTES: readonly Route[] = [
     summary: 'Delete a snapshot',
     description: 'Not while it is being made, nor while a server is being restored from it.',
     status: 204,
-    refusals: [404, 409],
+    errorStatuses: [404, 409],
     audit: 'snapshot.delete',
     reply: null,
     run: ({ service, actor, params }) => deleteSnapshot(service, actor, params.id ?? ''),

@@ -26,12 +26,12 @@ export const TOKEN_ROUTES: readonly Route[] = [
     description:
       'The plaintext is in this answer and is not shown again. A token cannot make one of a broader scope than its own.',
     status: 201,
-    refusals: [422],
+    errorStatuses: [422],
     audit: 'token.create',
     body: ApiTokenBody,
     example: { name: 'deploys', scope: 'write', expires_at: '2030-01-31T12:00:00Z' },
     reply: NewApiToken,
-    run: ({ service, actor, body, within }) => createTokenByToken(service, actor, body, within),
+    run: ({ service, actor, body, saveResponse }) => createTokenByToken(service, actor, body, saveResponse),
   }),
   route({
     id: 'tokens.delete',
@@ -41,7 +41,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
     summary: 'Revoke an API token',
     description: 'At once, whatever its scope; a token may revoke itself.',
     status: 204,
-    refusals: [404],
+    errorStatuses: [404],
     audit: 'token.revoke',
     reply: null,
     run: ({ service, actor, params }) => revokeToken(service, actor, params.id ?? ''),

@@ -1,17 +1,17 @@
 /** Webhook subscriptions, and the log of what was delivered to them. */
 import { createWebhook } from '../../domain/webhooks/create.ts';
 import { deleteWebhook } from '../../domain/webhooks/delete.ts';
+import { listDeliveries } from '../../domain/webhooks/delivery-log.ts';
 import { findWebhook, listWebhooks } from '../../domain/webhooks/find.ts';
-import { listDeliveries } from '../../domain/webhooks/log.ts';
 import { replayDelivery, testWebhook } from '../../domain/webhooks/queue.ts';
 import { updateWebhook } from '../../domain/webhooks/update.ts';
 import { BY_AGE } from '../../spec/lists.ts';
-import { DELIVERED_TYPES, Delivery } from '../../spec/schemas/delivery.ts';
+import { DELIVERED_EVENT_TYPES, Delivery } from '../../spec/schemas/delivery.ts';
 import { CreatedWebhook, CreateWebhook, UpdateWebhook, Webhook } from '../../spec/schemas/webhook.ts';
 import { DELIVERY_STATUSES } from '../../spec/states.ts';
 import { listRoute, type Route, route } from './route.ts';
 
-const subscriptions: readonly Route[] = [
+const webhookRoutes: readonly Route[] = [
   listRoute({
     id: 'webhooks.list',
     path: '/webhooks',
@@ -29,12 +29,12 @@ const subscriptions: readonly Route[] = [
     summary: 'Subscribe a URL to events',
     description: 'The answer holds the signing secret, this once.',
     status: 201,
-    refusals: [422],
+    errorStatuses: [422],
     audit: 'webhook.create',
     body: CreateWebhook,
     example: { url: 'https://example.com/hooks', events: ['server.running', 'server.destroyed'] },
     reply: CreatedWebhook,
-    run: ({ service, actor, body, within }) => createWebhook(service, actor, body, within),
+    run: ({ service, actor, body, saveResponse }) => createWebhook(service, actor, body, saveResponse),
   }),
   route({
     id: 'webhooks.get',
@@ -43,7 +43,7 @@ const subscriptions: readonly Route[] = [
     scope: 'read',
     summary: 'Read a webhook',
     status: 200,
-    refusals: [404],
+    errorStatuses: [404],
     reply: Webhook,
     run: ({ service, actor, params }) => findWebhook(service, actor, params.id ?? ''),
   }),
@@ -55,7 +55,7 @@ const subscriptions: readonly Route[] = [
     summary: 'Change the URL, the events or whether it is active',
     description: 'What waits to be sent to a webhook is cancelled when it is made inactive.',
     status: 200,
-    refusals: [404],
+    errorStatuses: [404],
     audit: 'webhook.update',
     body: UpdateWebhook,
     example: { events: ['*'] },
@@ -69,14 +69,14 @@ const subscriptions: readonly Route[] = [
     scope: 'write',
     summary: 'Unsubscribe',
     status: 204,
-    refusals: [404],
+    errorStatuses: [404],
     audit: 'webhook.delete',
     reply: null,
     run: ({ service, actor, params }) => deleteWebhook(service, actor, params.id ?? ''),
   }),
 ];
 
-const deliveries: readonly Route[] = [
+const deliveryRoutes: readonly Route[] = [
   route({
     id: 'webhooks.test',
     method: 'POST',
@@ -86,19 +86,20 @@ const deliveries: readonly Route[] = [
     description:
       'An event of type `ping` with the webhook in `data`, whatever the webhook subscribes to. One attempt.',
     status: 202,
-    refusals: [404, 409],
+    errorStatuses: [404, 409],
     audit: 'webhook.test',
     reply: Delivery,
-    run: ({ service, actor, params, within }) => testWebhook(service, actor, params.id ?? '', within),
+    run: ({ service, actor, params, saveResponse }) =>
+      testWebhook(service, actor, params.id ?? '', saveResponse),
   }),
   listRoute({
     id: 'deliveries.list',
     path: '/webhooks/{id}/deliveries',
     scope: 'read',
     summary: 'List delivery attempts of the last 7 days',
-    refusals: [404],
+    errorStatuses: [404],
     list: {
-      filters: { status: { allowed: DELIVERY_STATUSES }, event_type: { allowed: DELIVERED_TYPES } },
+      filters: { status: { allowed: DELIVERY_STATUSES }, event_type: { allowed: DELIVERED_EVENT_TYPES } },
       ...BY_AGE,
     },
     reply: Delivery,
@@ -112,14 +113,14 @@ const deliveries: readonly Route[] = [
     summary: 'Deliver an event again',
     description: 'A new delivery of the same event.',
     status: 202,
-    refusals: [404, 409],
+    errorStatuses: [404, 409],
     audit: 'webhook.replay',
     reply: Delivery,
-    run: ({ service, actor, params, within }) => {
-      const shown = { webhook: params.id ?? '', delivery: params.delivery_id ?? '' };
-      return replayDelivery(service, actor, shown, within);
+    run: ({ service, actor, params, saveResponse: within }) => {
+      const ids = { webhook: params.id ?? '', delivery: params.delivery_id ?? '' };
+      return replayDelivery(service, actor, ids, within);
     },
   }),
 ];
 
-export const WEBHOOK_ROUTES: readonly Route[] = [...subscriptions, ...deliveries];
+export const WEBHOOK_ROUTES: readonly Route[] = [...webhookRoutes, ...deliveryRoutes];

@@ -74,21 +74,21 @@ export interface ApiOperation {
   readonly body: { readonly type: string; readonly schema: Schema; readonly example: unknown } | null;
   readonly status: string;
   /** Null: an empty answer. Of a stream it is the shape of one message. */
-  readonly answer: { readonly schema: Schema; readonly stream: string | null } | null;
-  readonly refusals: readonly { readonly status: string; readonly code: string }[];
+  readonly response: { readonly schema: Schema; readonly stream: string | null } | null;
+  readonly errors: readonly { readonly status: string; readonly code: string }[];
 }
 
-export function operationsOf(document: Document): ApiOperation[] {
+export function listOperations(document: Document): ApiOperation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, raw]) => operationOf(document, path, method.toUpperCase(), raw)),
+    Object.entries(methods).map(([method, raw]) => toOperation(document, path, method.toUpperCase(), raw)),
   );
 }
 
-function operationOf(document: Document, path: string, method: string, raw: RawOperation): ApiOperation {
+function toOperation(document: Document, path: string, method: string, raw: RawOperation): ApiOperation {
   const { components } = document;
   const responses = Object.entries(raw.responses);
-  const [status = '', done] = responses.find(([code]) => code.startsWith('2')) ?? [];
-  const [content] = Object.values(done?.content ?? {});
+  const [status = '', success] = responses.find(([code]) => code.startsWith('2')) ?? [];
+  const [content] = Object.values(success?.content ?? {});
   const message = content?.['x-item-schema'];
   const schema = message ?? content?.schema;
   const [[type = '', body] = []] = Object.entries(raw.requestBody?.content ?? {});
@@ -103,33 +103,33 @@ function operationOf(document: Document, path: string, method: string, raw: RawO
     scope: raw['x-scope'],
     beta: raw['x-beta'] ?? false,
     parameters: (raw.parameters ?? []).flatMap((parameter) =>
-      '$ref' in parameter ? (components.parameters[nameOf(parameter)] ?? []) : parameter,
+      '$ref' in parameter ? (components.parameters[refName(parameter)] ?? []) : parameter,
     ),
-    body: body ? { type, schema: whole(document, body.schema), example: body.example } : null,
+    body: body ? { type, schema: resolveRefs(document, body.schema), example: body.example } : null,
     status,
-    answer: schema
-      ? { schema: whole(document, schema), stream: message ? String(content?.example ?? '') : null }
+    response: schema
+      ? { schema: resolveRefs(document, schema), stream: message ? String(content?.example ?? '') : null }
       : null,
-    refusals: responses.flatMap(([code, { $ref }]) =>
-      $ref === undefined ? [] : { status: code, code: nameOf({ $ref }) },
+    errors: responses.flatMap(([code, { $ref }]) =>
+      $ref === undefined ? [] : { status: code, code: refName({ $ref }) },
     ),
   };
 }
 
 /** A schema with everything that it refers to, however deep. None of the document's refers to itself. */
-function whole(document: Document, schema: object): Schema {
-  const inside = (part: unknown): unknown => {
-    if (Array.isArray(part)) return part.map(inside);
-    return typeof part === 'object' && part !== null ? whole(document, part) : part;
+function resolveRefs(document: Document, schema: object): Schema {
+  const resolvePart = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(resolvePart);
+    return typeof part === 'object' && part !== null ? resolveRefs(document, part) : part;
   };
-  if (isRef(schema)) return whole(document, document.components.schemas[nameOf(schema)] ?? {});
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, inside(value)]));
+  if (isRef(schema)) return resolveRefs(document, document.components.schemas[refName(schema)] ?? {});
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, resolvePart(value)]));
 }
 
 function isRef(schema: object): schema is Ref {
   return '$ref' in schema && typeof schema.$ref === 'string';
 }
 
-function nameOf({ $ref }: Ref): string {
+function refName({ $ref }: Ref): string {
   return $ref.split('/').at(-1) ?? '';
 }

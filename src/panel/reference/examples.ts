@@ -4,7 +4,7 @@ import type { Schema } from './document.ts';
 const ID_LETTERS = 'aaaqk3m7qzb5x2l6v4t7n8wyja';
 
 /** Of fields that have no example of their own. */
-const BY_NAME: Readonly<Record<string, unknown>> = {
+const EXAMPLES_BY_FIELD: Readonly<Record<string, unknown>> = {
   name: 'web-1',
   plan: 's1',
   region: 'par',
@@ -50,14 +50,14 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
 
 const TIME = '2026-01-31T12:00:00Z';
 
-export function exampleOf(schema: Schema, name = ''): unknown {
+export function exampleValue(schema: Schema, name = ''): unknown {
   if (schema.const !== undefined) return schema.const;
   if (schema.examples?.length) return schema.examples[0];
   const types = [schema.type ?? 'object'].flat();
   if (schema.enum) return types.includes('null') ? null : schema.enum[0];
   if (types.includes('object')) return objectExample(schema, name);
   if (types.includes('null')) return null;
-  if (Object.hasOwn(BY_NAME, name)) return BY_NAME[name];
+  if (Object.hasOwn(EXAMPLES_BY_FIELD, name)) return EXAMPLES_BY_FIELD[name];
   if (schema.default !== undefined) return schema.default;
   if (types.includes('array')) return arrayExample(schema, name);
   if (types.includes('boolean')) return false;
@@ -66,18 +66,18 @@ export function exampleOf(schema: Schema, name = ''): unknown {
 }
 
 function objectExample({ properties, patternProperties, required }: Schema, name: string): unknown {
-  if (!properties && Object.hasOwn(BY_NAME, name)) return BY_NAME[name];
+  if (!properties && Object.hasOwn(EXAMPLES_BY_FIELD, name)) return EXAMPLES_BY_FIELD[name];
   if (!properties && patternProperties) return {};
   const fields = Object.entries(properties ?? {});
   // Of an object whose fields may all be missing one is there: the thing that an event is about.
   const shown = required === undefined ? fields.slice(0, 1) : fields;
-  return Object.fromEntries(shown.map(([field, schema]) => [field, exampleOf(schema, field)]));
+  return Object.fromEntries(shown.map(([field, schema]) => [field, exampleValue(schema, field)]));
 }
 
 function arrayExample({ items = {}, minItems = 1 }: Schema, name: string): unknown[] {
   // Of a pair of numbers: a moment and a value.
   if (minItems === 2) return [1_769_860_800, 12.5];
-  return [exampleOf(items, name)];
+  return [exampleValue(items, name)];
 }
 
 function textExample({ format }: Schema, name: string): string {

@@ -12,16 +12,16 @@ export interface ApiObject {
 export type Objects = ReadonlyMap<string, ApiObject>;
 
 /** One that is answered alone by a GET is described there; else where it stands in a list; else where it is made. */
-export function objectsOf(operations: readonly ApiOperation[]): Objects {
+export function collectObjects(operations: readonly ApiOperation[]): Objects {
   const reads = operations.filter(({ method }) => method === 'GET');
-  const found = [
-    ...reads.map((operation) => ({ operation, schema: operation.answer?.schema })),
-    ...reads.map((operation) => ({ operation, schema: listedIn(operation.answer?.schema) })),
-    ...operations.map((operation) => ({ operation, schema: operation.answer?.schema })),
+  const candidates = [
+    ...reads.map((operation) => ({ operation, schema: operation.response?.schema })),
+    ...reads.map((operation) => ({ operation, schema: listItemSchema(operation.response?.schema) })),
+    ...operations.map((operation) => ({ operation, schema: operation.response?.schema })),
   ];
   const objects = new Map<string, ApiObject>();
-  for (const { operation, schema } of found) {
-    const name = nameOf(schema);
+  for (const { operation, schema } of candidates) {
+    const name = objectName(schema);
     if (schema && name !== null && !objects.has(name))
       objects.set(name, { name, schema, tag: operation.tag });
   }
@@ -29,16 +29,16 @@ export function objectsOf(operations: readonly ApiOperation[]): Objects {
 }
 
 /** The items of a list's envelope; undefined when it is none. */
-export function listedIn(schema: Schema | undefined): Schema | undefined {
+export function listItemSchema(schema: Schema | undefined): Schema | undefined {
   return schema?.properties?.object?.const === 'list' ? schema.properties.data?.items : undefined;
 }
 
 /** The object that a schema is, and what it has beyond that; null when it is none that is described anywhere. */
-export function objectIn(
+export function matchObject(
   objects: Objects,
   schema: Schema,
-): { readonly object: ApiObject; readonly more: Schema | null } | null {
-  const object = objects.get(nameOf(schema) ?? '');
+): { readonly object: ApiObject; readonly extra: Schema | null } | null {
+  const object = objects.get(objectName(schema) ?? '');
   if (!object) return null;
   const known = object.schema.properties ?? {};
   const given = schema.properties ?? {};
@@ -50,11 +50,11 @@ export function objectIn(
   const required = (schema.required ?? []).filter((name) => !Object.hasOwn(known, name));
   return {
     object,
-    more: more.length === 0 ? null : { type: 'object', properties: Object.fromEntries(more), required },
+    extra: more.length === 0 ? null : { type: 'object', properties: Object.fromEntries(more), required },
   };
 }
 
-function nameOf(schema: Schema | undefined): string | null {
+function objectName(schema: Schema | undefined): string | null {
   const name = schema?.properties?.object?.const;
   return typeof name === 'string' && name !== 'list' ? name : null;
 }

@@ -2,8 +2,8 @@
 import { DOCS_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
 import { Html, html } from '../html.ts';
 import type { View } from '../layout.ts';
-import { type ApiOperation, type Document, operationsOf } from './document.ts';
-import { type Objects, objectsOf } from './objects.ts';
+import { type ApiOperation, type Document, listOperations } from './document.ts';
+import { collectObjects, type Objects } from './objects.ts';
 import type { Commands } from './samples.ts';
 
 export interface Reference {
@@ -16,10 +16,10 @@ export interface Reference {
 
 /** The OpenAPI document, and openapi/samples.json. */
 export function readReference(document: unknown, commands: unknown): Reference {
-  const operations = operationsOf(document as Document);
+  const operations = listOperations(document as Document);
   return {
     operations,
-    objects: objectsOf(operations),
+    objects: collectObjects(operations),
     tags: [...new Set(operations.map(({ tag }) => tag))],
     commands: commands as Commands,
   };
@@ -61,7 +61,7 @@ export function objectLink(objects: Objects, name: string, from: string): Html {
   return html`<a href="${page}#${objectAnchor(name)}">${name.replaceAll('_', ' ')}</a>`;
 }
 
-export const ABOVE_API = [
+export const API_BREADCRUMBS = [
   ['Documents', PANEL_PATHS.docs],
   ['REST API', DOCS_PATHS.api],
 ] as const;
@@ -78,7 +78,7 @@ export function referenceView(reference: Reference, baseUrl: string): View {
   return {
     title: 'REST API',
     section: 'docs',
-    above: [['Documents', PANEL_PATHS.docs]],
+    breadcrumbs: [['Documents', PANEL_PATHS.docs]],
     body: html`<p>Everything that these pages do, over HTTP and JSON. Make a token under <a href="${PANEL_PATHS.account}">Account</a>, and keep it where your shell finds it:</p>
 <pre tabindex="0"><code data-copy>export SKERRY_TOKEN='…'
 curl ${baseUrl}/v1/servers -H "Authorization: Bearer $SKERRY_TOKEN"</code></pre>

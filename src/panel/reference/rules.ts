@@ -1,15 +1,15 @@
 /** What holds for every operation, from the tables that the service itself goes by. */
 import { V1_ERRORS, V1_ISSUES, type V1Issue } from '../../spec/errors.ts';
-import { EVENT_TYPES, EVENTS, scopeOfEvent } from '../../spec/events.ts';
+import { EVENT_TYPES, EVENTS, eventScope } from '../../spec/events.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { DOCS_PATHS } from '../../spec/paths.ts';
 import { SCOPES } from '../../spec/scopes.ts';
+import { section, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import type { View } from '../layout.ts';
-import { section, table } from '../parts.ts';
-import { answered, typed } from './fields.ts';
+import { inputBlock, outputBlock } from './fields.ts';
 import type { Objects } from './objects.ts';
-import { ABOVE_API, objectLink } from './reference.ts';
+import { API_BREADCRUMBS, objectLink } from './reference.ts';
 
 export interface RulesData {
   readonly baseUrl: string;
@@ -20,7 +20,7 @@ export interface RulesData {
 }
 
 /** What an item of `errors` says beside its issue. */
-const BESIDE: Record<V1Issue, string> = {
+const ISSUE_DETAILS: Record<V1Issue, string> = {
   required: 'The field is missing.',
   unknown_key: 'There is no such field.',
   invalid_type: 'The type is another; `expected` names it.',
@@ -51,12 +51,12 @@ export function rulesView(data: RulesData): View {
   return {
     title: 'Common rules',
     section: 'docs',
-    above: ABOVE_API,
+    breadcrumbs: API_BREADCRUMBS,
     body: html`<div class="reference">${section('Requests', requests(data))}
 ${section('Errors', errors())}
 ${section('Lists', lists(data))}
-${section('Once only', once(data))}
-${section('Rates', rates(data))}
+${section('Once only', idempotency(data))}
+${section('Rates', rateLimits(data))}
 ${section('Events', events(data))}
 ${section('Changes and beta', changes())}</div>`,
   };
@@ -64,7 +64,7 @@ ${section('Changes and beta', changes())}</div>`,
 
 function requests({ baseUrl }: RulesData): Html {
   return html`<p>Everything is below <code>${baseUrl}/v1</code>. Each request carries a token:</p>
-${typed('Authorization: Bearer $SKERRY_TOKEN')}
+${inputBlock('Authorization: Bearer $SKERRY_TOKEN')}
 <p>A token has a scope, and each includes those before it: ${SCOPES.map((scope, index) => html`${index > 0 && ', '}<code>${scope}</code>`)}. <code>read</code> looks at
 everything but money, <code>write</code> creates, changes and destroys, <code>billing</code> also sees the balance and makes top-ups. A token may be
 limited in time, and ends at once when it is revoked.</p>
@@ -77,7 +77,7 @@ Ids are opaque: do not parse them. Fields may be added to answers; ignore what y
 function errors(): Html {
   return html`<p>Every refusal looks like this. <code>code</code> is for programs, <code>message</code> for people, and
 <code>errors</code> names the fields at fault by dotted paths; it is empty where none is.</p>
-${answered(JSON.stringify(ERROR, null, 2))}
+${outputBlock(JSON.stringify(ERROR, null, 2))}
 ${table({
   caption: 'Codes',
   columns: ['Status', 'code', 'Meaning'],
@@ -90,7 +90,7 @@ ${table({
 ${table({
   caption: 'Issues of a field',
   columns: ['issue', 'Meaning, and what stands beside it'],
-  rows: V1_ISSUES.map((issue) => [html`<code>${issue}</code>`, ticks(BESIDE[issue])]),
+  rows: V1_ISSUES.map((issue) => [html`<code>${issue}</code>`, inlineCode(ISSUE_DETAILS[issue])]),
 })}
 <p>After a <code>500</code> look before you try again: what failed can be the answer alone. A <code>503</code> is passing; what another customer
 owns is <code>404</code>, like what does not exist.</p>`;
@@ -99,23 +99,23 @@ owns is <code>404</code>, like what does not exist.</p>`;
 function lists({ baseUrl }: RulesData): Html {
   return html`<p>A list comes in pages: <code>page_size</code> items, ${LIMITS.pageSizeDefault} when left out and ${LIMITS.pageSizeMax} at most. While <code>has_more</code> is
 true, ask again with <code>cursor</code> set to <code>next_cursor</code>, and the same filter and sort. There is no offset.</p>
-${typed(`curl "${baseUrl}/v1/servers?filter[status]=running&sort=-created_at&page_size=100" -g \\
+${inputBlock(`curl "${baseUrl}/v1/servers?filter[status]=running&sort=-created_at&page_size=100" -g \\
   -H "Authorization: Bearer $SKERRY_TOKEN"`)}
 <p><code>filter[field]=value</code> is equality, for the fields that an operation names; <code>sort</code> takes a field, with <code>-</code> before it for the other way round.</p>`;
 }
 
-function once({ baseUrl }: RulesData): Html {
+function idempotency({ baseUrl }: RulesData): Html {
   return html`<p>A connection that breaks leaves you without knowing whether a server was made. Send an <code>Idempotency-Key</code> with any POST, 1 to ${LIMITS.idempotencyKeyMaxChars} visible
-characters, a UUID say. The first answer is kept for ${LIMITS.idempotencyKeptHours} hours and given again to the same request, marked with <code>Idempotent-Replayed: true</code>;
+characters, a UUID say. The first answer is kept for ${LIMITS.idempotencyRetentionHours} hours and given again to the same request, marked with <code>Idempotent-Replayed: true</code>;
 nothing is done twice. The same key with another request is <code>409</code>.</p>
-${typed(`curl ${baseUrl}/v1/volumes \\
+${inputBlock(`curl ${baseUrl}/v1/volumes \\
   -H "Authorization: Bearer $SKERRY_TOKEN" \\
   -H 'Content-Type: application/json' \\
   -H 'Idempotency-Key: 7f6f2f0e-3f5e-4c0e-9d0a-3f1c9a1b2c3d' \\
   -d '{"name":"data","size_gb":100,"region":"par"}'`)}`;
 }
 
-function rates({ general, provision }: RulesData): Html {
+function rateLimits({ general, provision }: RulesData): Html {
   return html`<p>Each token may make ${general.burst} requests at once, and ${general.perMinute} a minute over time. Deploys and uploads of images draw on a rate of their own:
 ${provision.burst} at once, ${provision.perMinute} a minute. Every answer says where you stand:</p>
 ${table({
@@ -140,7 +140,7 @@ ${table({
     html`<code>${type}</code>`,
     EVENTS[type].when,
     objectLink(objects, EVENTS[type].key, ''),
-    html`<code>${scopeOfEvent(type)}</code>`,
+    html`<code>${eventScope(type)}</code>`,
   ]),
 })}`;
 }
@@ -151,6 +151,6 @@ twelve months before. An operation that is marked beta needs <code>X-Service-Bet
 }
 
 /** Words between backticks as code. */
-function ticks(text: string): Html {
+function inlineCode(text: string): Html {
   return html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }

@@ -1,7 +1,7 @@
 /** How a call is written. One row for each way; every operation shows them all. */
 import type { ApiOperation } from './document.ts';
-import { exampleOf } from './examples.ts';
-import { listedIn } from './objects.ts';
+import { exampleValue } from './examples.ts';
+import { listItemSchema } from './objects.ts';
 import { sdkPreamble, sdkSample } from './samples-sdk.ts';
 
 export interface SampleCall {
@@ -23,23 +23,23 @@ export interface Sample {
   readonly key: 'curl' | 'sdk' | 'cli';
   readonly name: string;
   /** What is typed once, before the first call. */
-  readonly before: (baseUrl: string) => string;
-  readonly write: (call: SampleCall) => string | null;
+  readonly setup: (baseUrl: string) => string;
+  readonly render: (call: SampleCall) => string | null;
 }
 
 export const SAMPLES: readonly Sample[] = [
-  { key: 'curl', name: 'curl', before: () => `export SKERRY_TOKEN='…'`, write: curl },
+  { key: 'curl', name: 'curl', setup: () => `export SKERRY_TOKEN='…'`, render: curl },
   {
     key: 'sdk',
     name: 'SDK',
-    before: sdkPreamble,
-    write: ({ operation, ids }) => sdkSample(operation, ids),
+    setup: sdkPreamble,
+    render: ({ operation, ids }) => sdkSample(operation, ids),
   },
   {
     key: 'cli',
     name: 'Command line',
-    before: (baseUrl) => `export SKERRY_API_URL='${baseUrl}'\nexport SKERRY_TOKEN='…'`,
-    write: ({ command }) => command,
+    setup: (baseUrl) => `export SKERRY_API_URL='${baseUrl}'\nexport SKERRY_TOKEN='…'`,
+    render: ({ command }) => command,
   },
 ];
 
@@ -68,28 +68,31 @@ export function sampleCall(
 
 /** A parameter of the path as an id that it takes. */
 export function pathId(operation: ApiOperation, operations: readonly ApiOperation[], name: string): string {
-  const at = operation.path.indexOf(`/{${name}}`);
-  return IDS[operation.id] ?? idAt(operations, operation.path.slice(0, at), `{${name}}`);
+  const responseSchema = operation.path.indexOf(`/{${name}}`);
+  return IDS[operation.id] ?? exampleId(operations, operation.path.slice(0, responseSchema), `{${name}}`);
 }
 
 /** The id of one thing of the collection at `path`: of its GET, of its list, or of what makes one. */
-function idAt(operations: readonly ApiOperation[], path: string, parameter: string): string {
-  const at = (method: string, where: string) =>
-    operations.find((operation) => operation.method === method && operation.path === where)?.answer?.schema;
-  const schema = at('GET', `${path}/${parameter}`) ?? listedIn(at('GET', path)) ?? at('POST', path);
-  return String(schema?.properties?.id ? exampleOf(schema.properties.id, 'id') : '');
+function exampleId(operations: readonly ApiOperation[], path: string, parameter: string): string {
+  const responseSchema = (method: string, where: string) =>
+    operations.find((operation) => operation.method === method && operation.path === where)?.response?.schema;
+  const schema =
+    responseSchema('GET', `${path}/${parameter}`) ??
+    listItemSchema(responseSchema('GET', path)) ??
+    responseSchema('POST', path);
+  return String(schema?.properties?.id ? exampleValue(schema.properties.id, 'id') : '');
 }
 
 function curl({ operation, baseUrl, path }: SampleCall): string {
-  const { method, parameters, body, answer } = operation;
+  const { method, parameters, body, response } = operation;
   const headers = parameters.filter(({ in: place, required }) => place === 'header' && required);
   const options = [
     `-H "Authorization: Bearer $SKERRY_TOKEN"`,
-    ...headers.map(({ name, schema }) => `-H '${name}: ${String(exampleOf(schema, name))}'`),
+    ...headers.map(({ name, schema }) => `-H '${name}: ${String(exampleValue(schema, name))}'`),
     ...(body ? bodyOptions(body) : []),
   ];
   const verb = method === 'GET' || (method === 'POST' && body) ? '' : ` -X ${method}`;
-  const unbuffered = answer?.stream ? ' -N' : '';
+  const unbuffered = response?.stream ? ' -N' : '';
   const first = `curl${verb}${unbuffered} ${baseUrl}${path}`;
   return [first, ...options].join(' \\\n  ');
 }

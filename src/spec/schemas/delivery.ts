@@ -5,7 +5,7 @@ import { DELIVERY_STATUSES } from '../states.ts';
 import { Id, nullable, oneOf, Time } from './parts.ts';
 
 /** The synthetic event of a test is delivered like the others, and never subscribed to. */
-export const DELIVERED_TYPES = [...EVENT_TYPES, 'ping'] as const;
+export const DELIVERED_EVENT_TYPES = [...EVENT_TYPES, 'ping'] as const;
 
 export const Delivery = Type.Object({
   id: Type.String({
@@ -14,7 +14,7 @@ export const Delivery = Type.Object({
   }),
   object: Type.Literal('webhook_delivery'),
   event: Id('evt_'),
-  event_type: oneOf(DELIVERED_TYPES),
+  event_type: oneOf(DELIVERED_EVENT_TYPES),
   attempt: Type.Integer({ description: 'From 1.' }),
   status: oneOf(DELIVERY_STATUSES),
   http_status: nullable(Type.Integer({ description: 'What the receiver answered.' })),

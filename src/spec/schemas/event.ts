@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { ApiToken } from './api-token.ts';
 import { Balance } from './balance.ts';
-import { DELIVERED_TYPES } from './delivery.ts';
+import { DELIVERED_EVENT_TYPES } from './delivery.ts';
 import { FirewallGroup } from './firewall.ts';
 import { LedgerEntry } from './ledger-entry.ts';
 import { Id, oneOf, Time } from './parts.ts';
@@ -15,7 +15,7 @@ import { Webhook } from './webhook.ts';
 export const Event = Type.Object({
   id: Id('evt_'),
   object: Type.Literal('event'),
-  type: oneOf(DELIVERED_TYPES),
+  type: oneOf(DELIVERED_EVENT_TYPES),
   created_at: Time,
   data: Type.Object(
     {

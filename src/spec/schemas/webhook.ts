@@ -5,13 +5,13 @@ import { LIMITS } from '../limits.ts';
 import { Id, oneOf, Time } from './parts.ts';
 
 /** What a subscription may name; `*` means all, whatever stands beside it. */
-export const SUBSCRIBABLE = [...EVENT_TYPES, '*'] as const;
+export const SUBSCRIBABLE_EVENTS = [...EVENT_TYPES, '*'] as const;
 
 export const Webhook = Type.Object({
   id: Id('whk_'),
   object: Type.Literal('webhook'),
   url: Type.String({ examples: ['https://example.com/hooks'] }),
-  events: Type.Array(oneOf(SUBSCRIBABLE)),
+  events: Type.Array(oneOf(SUBSCRIBABLE_EVENTS)),
   active: Type.Boolean({ description: 'False pauses deliveries.' }),
   secret_hint: Type.String({ description: 'The last four characters of the signing secret.' }),
   created_at: Time,
@@ -27,13 +27,13 @@ export const CreatedWebhook = Type.Object({
 });
 export type CreatedWebhook = Static<typeof CreatedWebhook>;
 
-const settable = {
+const webhookFields = {
   url: Type.String({
     minLength: 1,
     maxLength: LIMITS.webhookUrlMaxChars,
     description: 'https only, with a valid certificate, on the public internet; no user name, no fragment.',
   }),
-  events: Type.Array(oneOf(SUBSCRIBABLE), {
+  events: Type.Array(oneOf(SUBSCRIBABLE_EVENTS), {
     minItems: 1,
     maxItems: LIMITS.webhookEventsMax,
     description: 'Names of events, or ["*"] for all. One that is named twice counts once. Replaced whole.',
@@ -43,8 +43,8 @@ const settable = {
 
 export const CreateWebhook = Type.Object(
   {
-    url: settable.url,
-    events: settable.events,
+    url: webhookFields.url,
+    events: webhookFields.events,
     active: Type.Optional(Type.Boolean({ default: true })),
   },
   { additionalProperties: false },
@@ -53,9 +53,9 @@ export type CreateWebhook = Static<typeof CreateWebhook>;
 
 export const UpdateWebhook = Type.Object(
   {
-    url: Type.Optional(settable.url),
-    events: Type.Optional(settable.events),
-    active: Type.Optional(settable.active),
+    url: Type.Optional(webhookFields.url),
+    events: Type.Optional(webhookFields.events),
+    active: Type.Optional(webhookFields.active),
   },
   { additionalProperties: false },
 );

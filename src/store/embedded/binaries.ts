@@ -7,8 +7,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { complaint, type Outcome, run } from './child.ts';
-import { exists, makeSystemFolder } from './files.ts';
+import { findErrorLine, type ProcessResult, run } from './child.ts';
+import { createSystemFolder, exists } from './files.ts';
 import type { Home } from './home.ts';
 
 export interface Binaries {
@@ -26,15 +26,15 @@ const SHARED_COPIES = '/var/cache/skerry';
 /** Binaries that run as the home's user. Throws one line that says what to do when there are none. */
 export async function findBinaries(home: Home): Promise<Binaries> {
   let place = packageRoot();
-  const isLinked = await makeLinks(place);
-  let trial = await tryOut(place, home);
-  if (trial.code !== 0 && (!isLinked || home.user !== null)) {
-    place = await copyOf(place, home);
-    trial = await tryOut(place, home);
+  const isLinked = await createLibraryLinks(place);
+  let result = await tryRun(place, home);
+  if (result.code !== 0 && (!isLinked || home.user !== null)) {
+    place = await createCopy(place, home);
+    result = await tryRun(place, home);
   }
-  if (trial.code === 0) return binariesIn(place);
+  if (result.code === 0) return binariesIn(place);
   throw new Error(
-    `the PostgreSQL in ${place} does not run here (${complaint(trial.output)}); set DATABASE_URL to a PostgreSQL server`,
+    `the PostgreSQL in ${place} does not run here (${findErrorLine(result.output)}); set DATABASE_URL to a PostgreSQL server`,
   );
 }
 
@@ -55,12 +55,12 @@ function packageRoot(): string {
 }
 
 /** Running it proves more than looking at modes: the way to it, its libraries, and that the system fits it. */
-async function tryOut(root: string, home: Home): Promise<Outcome> {
+async function tryRun(root: string, home: Home): Promise<ProcessResult> {
   return await run(binariesIn(root).postgres, ['--version'], { user: home.user });
 }
 
 /** Makes the missing library links; false where the folder cannot be written. Others may do so at the same time. */
-async function makeLinks(root: string): Promise<boolean> {
+async function createLibraryLinks(root: string): Promise<boolean> {
   const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
     const [link, name] = [join(root, target), basename(source)];
@@ -80,10 +80,10 @@ async function makeLinks(root: string): Promise<boolean> {
 }
 
 /** A copy of the package that the home's user can run; made once per version, complete or not at all. */
-async function copyOf(root: string, home: Home): Promise<string> {
+async function createCopy(root: string, home: Home): Promise<string> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
   const folder = home.user === null ? home.folder : SHARED_COPIES;
-  if (home.user !== null) await makeSystemFolder(folder);
+  if (home.user !== null) await createSystemFolder(folder);
   const copy = join(folder, `postgresql-${version}-${process.arch}`);
   if (await exists(copy)) return copy;
   const draft = `${copy}.${randomBytes(4).toString('hex')}`;
@@ -112,9 +112,10 @@ async function copyPackage(root: string, draft: string): Promise<void> {
   const isOurs = (await stat(root)).uid === process.geteuid?.();
   const step = async (program: string, ...args: string[]): Promise<void> => {
     const { code, output } = await run(program, args);
-    if (code !== 0) throw new Error(`cannot copy the embedded PostgreSQL to ${draft}: ${complaint(output)}`);
+    if (code !== 0)
+      throw new Error(`cannot copy the embedded PostgreSQL to ${draft}: ${findErrorLine(output)}`);
   };
   await step('sh', '-c', COPY, 'sh', root, draft, isOurs ? 'link' : 'copy');
-  await makeLinks(draft);
+  await createLibraryLinks(draft);
   await step('sync', '-f', draft);
 }

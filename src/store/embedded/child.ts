@@ -1,7 +1,7 @@
 /** Starting other programs: as whom, with which environment, and what came of it. */
 import { type SpawnOptions, spawn } from 'node:child_process';
 
-export interface User {
+export interface SystemUser {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
@@ -12,7 +12,7 @@ export interface User {
  * small because ours holds secrets; its working folder is `/` because ours may be closed to that user.
  * Given a uid and gid, Node also drops root's supplementary groups.
  */
-export function childOptions(user: User | null): SpawnOptions {
+export function childOptions(user: SystemUser | null): SpawnOptions {
   return {
     cwd: '/',
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
@@ -21,12 +21,12 @@ export function childOptions(user: User | null): SpawnOptions {
 }
 
 /** How a program ended: `code` is null when it could not be started or a signal ended it. */
-export interface Outcome {
+export interface ProcessResult {
   readonly code: number | null;
   readonly output: string;
 }
 
-const KEPT_OUTPUT_CHARS = 10_000;
+const MAX_OUTPUT_CHARS = 10_000;
 
 /**
  * Runs a program to its end and collects what it printed. `input` is its standard input; `descriptor`
@@ -35,8 +35,8 @@ const KEPT_OUTPUT_CHARS = 10_000;
 export function run(
   program: string,
   args: readonly string[],
-  options: { user?: User | null; input?: string; descriptor?: number } = {},
-): Promise<Outcome> {
+  options: { user?: SystemUser | null; input?: string; descriptor?: number } = {},
+): Promise<ProcessResult> {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       ...childOptions(options.user ?? null),
@@ -44,7 +44,7 @@ export function run(
     });
     let output = '';
     const collect = (chunk: Buffer): void => {
-      output = (output + chunk.toString()).slice(-KEPT_OUTPUT_CHARS);
+      output = (output + chunk.toString()).slice(-MAX_OUTPUT_CHARS);
     };
     child.stdout?.on('data', collect);
     child.stderr?.on('data', collect);
@@ -57,7 +57,7 @@ export function run(
 }
 
 /** The line of a program's output that says what went wrong. */
-export function complaint(output: string): string {
+export function findErrorLine(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   return (lines.find((line) => /error|fatal|panic/i.test(line)) ?? lines.at(-1) ?? 'no message').trim();
 }

@@ -2,9 +2,9 @@
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Binaries, MAJOR_VERSION } from './binaries.ts';
-import { complaint, run } from './child.ts';
+import { findErrorLine, run } from './child.ts';
 import { exists, syncPath } from './files.ts';
-import { giveToDatabase, type Home } from './home.ts';
+import { chownToDatabaseUser, type Home } from './home.ts';
 import type { Lock } from './lock.ts';
 
 /** The superuser and the database that every cluster of ours has. */
@@ -12,8 +12,8 @@ export const DATABASE = { user: 'skerry', database: 'skerry' } as const;
 
 /** Leaves a cluster that this PostgreSQL can start. Only for the holder of the lock. */
 export async function prepareCluster(home: Home, binaries: Binaries, lock: Lock): Promise<void> {
-  if (!(await exists(home.cluster))) await makeCluster(home, binaries, lock);
-  await giveToDatabase(home, home.cluster);
+  if (!(await exists(home.cluster))) await createCluster(home, binaries, lock);
+  await chownToDatabaseUser(home, home.cluster);
   const version = (
     await readFile(join(home.cluster, 'PG_VERSION'), 'utf8').catch(() => 'an unknown version')
   ).trim();
@@ -30,17 +30,17 @@ export async function prepareCluster(home: Home, binaries: Binaries, lock: Lock)
  * the draft, which the next start throws away. Its programs hold the lock too, so that start waits for them.
  * Until the one sync at the end nothing is synced, which is what makes it quick.
  */
-async function makeCluster(home: Home, binaries: Binaries, lock: Lock): Promise<void> {
+async function createCluster(home: Home, binaries: Binaries, lock: Lock): Promise<void> {
   const draft = `${home.cluster}.draft`;
   await rm(draft, { recursive: true, force: true });
-  await giveToDatabase(home, draft);
+  await chownToDatabaseUser(home, draft);
   const step = async (program: string, args: string[], input = ''): Promise<void> => {
     const { code, output } = await run(program, args, {
       user: home.user,
       input,
       descriptor: lock.descriptor,
     });
-    if (code !== 0) throw new Error(`cannot make a database in ${home.folder}: ${complaint(output)}`);
+    if (code !== 0) throw new Error(`cannot make a database in ${home.folder}: ${findErrorLine(output)}`);
   };
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8'];
   const access = ['--auth=trust', '-U', DATABASE.user];

@@ -19,7 +19,7 @@ export async function exists(path: string): Promise<boolean> {
  * Makes a folder of the system that everyone may pass and only root may change, for root. Throws when one
  * is there that others can change: programs are run from such folders, and what is in them is trusted.
  */
-export async function makeSystemFolder(folder: string): Promise<void> {
+export async function createSystemFolder(folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true });
   if (made !== undefined) await chmod(folder, 0o755);
   const found = await lstat(folder);
@@ -31,6 +31,6 @@ export async function makeSystemFolder(folder: string): Promise<void> {
 }
 
 /** For `.catch` after making a folder: that it exists already is well. */
-export function unlessExists(error: NodeJS.ErrnoException): void {
+export function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }

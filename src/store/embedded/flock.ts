@@ -13,7 +13,7 @@ export async function tryLock(file: FileHandle): Promise<boolean> {
 }
 
 /** Whether nobody holds the lock on the file at `path`. One that is missing is free. */
-export async function isFree(path: string): Promise<boolean> {
+export async function isUnlocked(path: string): Promise<boolean> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
   if (file === null) return true;
   try {

@@ -9,9 +9,9 @@
  */
 import { chmod, chown, lstat, mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { run, type User } from './child.ts';
-import { exists, syncPath, unlessExists } from './files.ts';
-import { claimHome, makeHomeAway, rememberedHome } from './location.ts';
+import { run, type SystemUser } from './child.ts';
+import { exists, ignoreExisting, syncPath } from './files.ts';
+import { claimHome, createExternalHome, readRememberedHome } from './location.ts';
 import { canEnter, databaseUser } from './user.ts';
 
 export interface Home {
@@ -19,7 +19,7 @@ export interface Home {
   readonly dataDir: string;
   readonly folder: string;
   /** As whom PostgreSQL runs here; null: as ourselves. */
-  readonly user: User | null;
+  readonly user: SystemUser | null;
   readonly lock: string;
   readonly log: string;
   readonly cluster: string;
@@ -30,8 +30,8 @@ export interface Home {
 export async function findHome(dataDir: string): Promise<Home | null> {
   const found = await realpath(dataDir).catch(() => null);
   if (found === null) return null;
-  const folder = (await rememberedHome(found)) ?? join(found, 'pg');
-  return (await exists(folder)) ? describe(found, await realpath(folder), null) : null;
+  const folder = (await readRememberedHome(found)) ?? join(found, 'pg');
+  return (await exists(folder)) ? homePaths(found, await realpath(folder), null) : null;
 }
 
 /** The home of a data folder, made when it is missing, with owners and modes put right. */
@@ -39,20 +39,20 @@ export async function openHome(dataDir: string): Promise<Home> {
   const user = await databaseUser();
   const wanted = resolve(dataDir);
   await mkdir(dirname(wanted), { recursive: true });
-  await mkdir(wanted, { mode: 0o700 }).catch(unlessExists);
+  await mkdir(wanted, { mode: 0o700 }).catch(ignoreExisting);
   const found = await realpath(wanted);
   const folder = await chooseFolder(found, user);
-  await mkdir(folder).catch(unlessExists);
+  await mkdir(folder).catch(ignoreExisting);
   await syncPath(found);
   const { uid } = await stat(folder);
   if (user !== null && uid !== 0) await chown(folder, 0, 0);
   if (user !== null || uid === process.geteuid?.()) await chmod(folder, user === null ? 0o700 : 0o711);
-  return describe(found, await realpath(folder), user);
+  return homePaths(found, await realpath(folder), user);
 }
 
 /** Makes `folder` private to the database's user, with all it holds (it may come from another machine). */
-export async function giveToDatabase(home: Home, folder: string): Promise<void> {
-  await mkdir(folder, { mode: 0o700 }).catch(unlessExists);
+export async function chownToDatabaseUser(home: Home, folder: string): Promise<void> {
+  await mkdir(folder, { mode: 0o700 }).catch(ignoreExisting);
   if (home.user === null) return;
   const { uid, gid } = await lstat(folder);
   if (uid === home.user.uid && gid === home.user.gid) return;
@@ -61,7 +61,7 @@ export async function giveToDatabase(home: Home, folder: string): Promise<void> 
   if (code !== 0) throw new Error(`cannot give ${folder} to the user ${home.user.name}: ${output}`);
 }
 
-function describe(dataDir: string, folder: string, user: User | null): Home {
+function homePaths(dataDir: string, folder: string, user: SystemUser | null): Home {
   return {
     dataDir,
     folder,
@@ -73,30 +73,30 @@ function describe(dataDir: string, folder: string, user: User | null): Home {
   };
 }
 
-async function chooseFolder(dataDir: string, user: User | null): Promise<string> {
+async function chooseFolder(dataDir: string, user: SystemUser | null): Promise<string> {
   const inside = join(dataDir, 'pg');
-  const remembered = await rememberedHome(dataDir);
+  const remembered = await readRememberedHome(dataDir);
   if (remembered !== null) {
     await claimHome(dataDir, remembered);
     return remembered;
   }
-  if (user === null || (await letIn(user, dataDir))) return inside;
+  if (user === null || (await grantAccess(user, dataDir))) return inside;
   if (await exists(join(inside, 'cluster'))) {
     throw new Error(
       `the user ${user.name}, as whom root runs the embedded database, cannot reach the one in ${inside}: ` +
         'start Skerry as the user who made it, or move the data folder to a place that others may pass',
     );
   }
-  const away = await makeHomeAway(dataDir);
-  await claimHome(dataDir, away);
-  return away;
+  const externalHome = await createExternalHome(dataDir);
+  await claimHome(dataDir, externalHome);
+  return externalHome;
 }
 
 /**
  * Whether the database's user can pass through the data folder. A private one is opened to that user's
  * group, for passing only; the folders above it are not ours to change.
  */
-async function letIn(user: User, dataDir: string): Promise<boolean> {
+async function grantAccess(user: SystemUser, dataDir: string): Promise<boolean> {
   if (await canEnter(user, dataDir)) return true;
   const { uid, mode } = await stat(dataDir);
   const isPrivate = [0o700, 0o710].includes(mode & 0o777);

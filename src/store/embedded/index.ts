@@ -19,15 +19,15 @@ import { findBinaries } from './binaries.ts';
 import { DATABASE, prepareCluster } from './cluster.ts';
 import { exists } from './files.ts';
 import { findHome, openHome } from './home.ts';
-import { keep } from './keeper.ts';
-import { ownerOf, takeLock } from './lock.ts';
+import { acquireLock, findLockOwner } from './lock.ts';
 import { readPidFile } from './pidfile.ts';
 import { servesCluster } from './process.ts';
 import { launch } from './server.ts';
-import { makeSocketFolder, PORT, removeSocketFolder, removeTraces } from './socket.ts';
-import { startWatch } from './watch.ts';
+import { createSocketFolder, PORT, removeSocketFolder, removeStaleFiles } from './socket.ts';
+import { supervise } from './supervisor.ts';
+import { startWatchdog } from './watchdog.ts';
 
-export { FolderInUse } from './lock.ts';
+export { FolderInUseError as FolderInUse } from './lock.ts';
 
 export interface EmbeddedDatabase {
   /** Connection settings for `pg`: `host` is the folder of the socket. */
@@ -52,27 +52,27 @@ export async function startEmbedded(options: {
   onRestart?: () => void;
 }): Promise<EmbeddedDatabase> {
   const { log = () => {}, onRestart = () => {} } = options;
-  const undo: (() => Promise<void>)[] = [];
+  const cleanups: (() => Promise<void>)[] = [];
   const stopAll = async (): Promise<void> => {
-    for (const step of undo.splice(0).reverse()) await step().catch((error: Error) => log(error.message));
+    for (const step of cleanups.splice(0).reverse()) await step().catch((error: Error) => log(error.message));
   };
   try {
     const home = await openHome(options.dataDir);
-    const lock = await takeLock(home);
-    undo.push(lock.release);
+    const lock = await acquireLock(home);
+    cleanups.push(lock.release);
     const binaries = await findBinaries(home);
     await prepareCluster(home, binaries, lock);
-    await removeTraces(home, null);
-    const socket = await makeSocketFolder(home);
-    undo.push(() => removeSocketFolder(socket));
-    const watch = await startWatch(home, binaries, lock, socket);
-    undo.push(watch.end);
+    await removeStaleFiles(home, null);
+    const socket = await createSocketFolder(home);
+    cleanups.push(() => removeSocketFolder(socket));
+    const watchdog = await startWatchdog(home, binaries, lock, socket);
+    cleanups.push(watchdog.dismiss);
     const launchClean = async () => {
-      await removeTraces(home, socket);
+      await removeStaleFiles(home, socket);
       return await launch(home, binaries, lock, socket);
     };
-    const keeper = await keep(launchClean, { log, onRestart });
-    undo.push(keeper.stop);
+    const supervisor = await supervise(launchClean, { log, onRestart });
+    cleanups.push(supervisor.stop);
     let stopping: Promise<void> | null = null;
     const stop = (): Promise<void> => {
       stopping ??= stopAll();
@@ -81,7 +81,7 @@ export async function startEmbedded(options: {
     return { connection: { host: socket.folder, port: PORT, ...DATABASE }, stop };
   } catch (error) {
     await stopAll();
-    throw inOneLine(error, options.dataDir);
+    throw explainSystemError(error, options.dataDir);
   }
 }
 
@@ -94,12 +94,12 @@ export async function findEmbedded(options: {
 }): Promise<EmbeddedDatabase['connection'] | null> {
   try {
     const home = await findHome(options.dataDir);
-    if (home === null || (await ownerOf(home)) === null) return null;
+    if (home === null || (await findLockOwner(home)) === null) return null;
     const server = await readPidFile(home.cluster);
     if (!server?.ready || !(await servesCluster(server.pid, home.cluster))) return null;
     return { host: server.socketFolder, port: server.port, ...DATABASE };
   } catch (error) {
-    throw inOneLine(error, options.dataDir);
+    throw explainSystemError(error, options.dataDir);
   }
 }
 
@@ -122,7 +122,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Turns what a system call said into one line with a cure; other errors are in plain words already. */
-function inOneLine(error: unknown, dataDir: string): unknown {
+function explainSystemError(error: unknown, dataDir: string): unknown {
   const { code = '', path } = error as NodeJS.ErrnoException;
   const reason = REASONS[code];
   if (reason === undefined) return error;

@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeSystemFolder, syncPath } from './files.ts';
-import { sweepHomes } from './sweep.ts';
+import { createSystemFolder, syncPath } from './files.ts';
+import { removeOrphanedHomes } from './sweep.ts';
 
 const SYSTEM_FOLDER = '/var/lib/skerry';
 
 /** The home that the data folder's `location` names, or null without that file. Throws when it is not usable. */
-export async function rememberedHome(dataDir: string): Promise<string | null> {
+export async function readRememberedHome(dataDir: string): Promise<string | null> {
   const file = join(dataDir, 'location');
   const folder = await readNote(file);
   if (folder === null) return null;
@@ -43,9 +43,9 @@ export async function claimHome(dataDir: string, folder: string): Promise<void> 
 }
 
 /** Makes a home under /var/lib/skerry and lets the data folder name it. When two do so at once, one wins. */
-export async function makeHomeAway(dataDir: string): Promise<string> {
-  await makeSystemFolder(SYSTEM_FOLDER);
-  await sweepHomes(SYSTEM_FOLDER);
+export async function createExternalHome(dataDir: string): Promise<string> {
+  await createSystemFolder(SYSTEM_FOLDER);
+  await removeOrphanedHomes(SYSTEM_FOLDER);
   const folder = join(SYSTEM_FOLDER, randomBytes(8).toString('hex'));
   await mkdir(folder);
   const draft = join(dataDir, `location.${process.pid}`);
@@ -56,7 +56,7 @@ export async function makeHomeAway(dataDir: string): Promise<string> {
     return folder;
   } catch (error) {
     await rmdir(folder);
-    const winner = await rememberedHome(dataDir);
+    const winner = await readRememberedHome(dataDir);
     if (winner === null) throw error;
     return winner;
   } finally {

@@ -12,10 +12,10 @@ import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { tryLock } from './flock.ts';
 import type { Home } from './home.ts';
-import { startTicksOf } from './process.ts';
+import { readStartTicks } from './process.ts';
 
 /** Another process of ours runs a database on this folder. One line: the folder, the holder and the cure. */
-export class FolderInUse extends Error {
+export class FolderInUseError extends Error {
   override name = 'FolderInUse';
 }
 
@@ -27,17 +27,17 @@ export interface Lock {
 
 const WAIT_FOR_DEAD_OWNER_MS = 15_000;
 /** A process that was killed just now still looks alive for some milliseconds. */
-const DYING_MS = 200;
+const KILL_GRACE_MS = 200;
 const POLL_MS = 40;
 
 /** Takes the lock. Throws FolderInUse at once when its owner lives, after 15 s when only its database does. */
-export async function takeLock(home: Home): Promise<Lock> {
+export async function acquireLock(home: Home): Promise<Lock> {
   const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
   const file = await open(home.lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
   try {
     await waitForLock(home, file);
     await file.truncate();
-    await file.write(`${process.pid} ${await startTicksOf(process.pid)}\n`, 0);
+    await file.write(`${process.pid} ${await readStartTicks(process.pid)}\n`, 0);
   } catch (error) {
     await file.close();
     throw error;
@@ -46,25 +46,25 @@ export async function takeLock(home: Home): Promise<Lock> {
 }
 
 /** The pid of the living process that holds the home, or null. */
-export async function ownerOf(home: Home): Promise<number | null> {
+export async function findLockOwner(home: Home): Promise<number | null> {
   const [pid, startTicks] = await readOwner(home);
-  return pid !== undefined && (await startTicksOf(Number(pid))) === startTicks ? Number(pid) : null;
+  return pid !== undefined && (await readStartTicks(Number(pid))) === startTicks ? Number(pid) : null;
 }
 
 async function waitForLock(home: Home, file: FileHandle): Promise<void> {
   const startMs = performance.now();
   while (!(await tryLock(file))) {
     const waitedMs = performance.now() - startMs;
-    const owner = await ownerOf(home);
-    if (owner !== null && (owner === process.pid || waitedMs > DYING_MS)) {
-      throw new FolderInUse(
+    const owner = await findLockOwner(home);
+    if (owner !== null && (owner === process.pid || waitedMs > KILL_GRACE_MS)) {
+      throw new FolderInUseError(
         `the data folder ${home.dataDir} is in use by process ${owner}; ` +
           'stop that one first, or set SKERRY_DATA_DIR to another folder',
       );
     }
     if (waitedMs > WAIT_FOR_DEAD_OWNER_MS) {
       const [pid] = await readOwner(home);
-      throw new FolderInUse(
+      throw new FolderInUseError(
         `the data folder ${home.dataDir} is still in use by the database of process ${pid}, which has ended; ` +
           'wait until it has shut down and start again',
       );

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-export interface Log {
+export interface ServerLog {
   /** The descriptor to hand to postgres as its standard error. */
   readonly descriptor: number;
   /** The beginning of what was written since it was opened. */
@@ -10,23 +10,23 @@ export interface Log {
   close(): Promise<void>;
 }
 
-const LARGEST_BYTES = 10 * 1024 * 1024;
-const CHECK_MS = 60_000;
-const READ_BYTES = 20_000;
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+const CHECK_INTERVAL_MS = 60_000;
+const READ_MAX_BYTES = 20_000;
 
-export async function openLog(path: string): Promise<Log> {
+export async function openLog(path: string): Promise<ServerLog> {
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
   const file = await open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
   const trim = async (): Promise<void> => {
-    if ((await file.stat()).size > LARGEST_BYTES) await file.truncate();
+    if ((await file.stat()).size > MAX_LOG_BYTES) await file.truncate();
   };
   await trim();
   const start = (await file.stat()).size;
-  const timer = setInterval(() => void trim().catch(() => {}), CHECK_MS).unref();
+  const timer = setInterval(() => void trim().catch(() => {}), CHECK_INTERVAL_MS).unref();
   return {
     descriptor: file.fd,
     read: async () => {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, start);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_MAX_BYTES), 0, READ_MAX_BYTES, start);
       return buffer.toString('utf8', 0, bytesRead);
     },
     close: async () => {

@@ -6,7 +6,7 @@ import { basename } from 'node:path';
  * When process `pid` started, in clock ticks since boot, or null when it has ended. A zombie has ended.
  * Pids are reused: pid and start time together name one process.
  */
-export async function startTicksOf(pid: number): Promise<string | null> {
+export async function readStartTicks(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (stat === null) return null;
   // The command's name may hold spaces and parentheses, so the fields are counted from its last ')'.
@@ -27,7 +27,7 @@ export async function servesCluster(pid: number, cluster: string): Promise<boole
 }
 
 /** The pids of all living PostgreSQL processes of `cluster`. */
-export async function serversOf(cluster: string): Promise<number[]> {
+export async function listServerPids(cluster: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const serving = await Promise.all(pids.map((pid) => servesCluster(pid, cluster)));
   return pids.filter((_, index) => serving[index]);

@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Binaries } from './binaries.ts';
-import { childOptions, complaint } from './child.ts';
+import { childOptions, findErrorLine } from './child.ts';
 import type { Home } from './home.ts';
 import type { Lock } from './lock.ts';
 import { openLog } from './log.ts';
 import { readPidFile } from './pidfile.ts';
-import { serversOf } from './process.ts';
+import { listServerPids } from './process.ts';
 import { settingsFor } from './settings.ts';
 import type { Socket } from './socket.ts';
 
@@ -15,7 +15,7 @@ export interface Server {
   /** Resolves when it accepts connections; throws one line when it ends or hangs before that. */
   ready(): Promise<void>;
   /** Resolves with how it ended, once nothing of it lives any more. */
-  readonly gone: Promise<string>;
+  readonly exited: Promise<string>;
   /** Ends it: fast (sessions are cut, all is written), after 8 s at once, then by force. */
   stop(): Promise<void>;
 }
@@ -26,7 +26,7 @@ const READY_TIMEOUT_MS = 300_000;
 const FAST_STOP_MS = 8_000;
 const IMMEDIATE_STOP_MS = 1_000;
 /** Sessions end by themselves when the postmaster is killed, but one deep in a calculation notices late. */
-const LEFTOVER_MS = 2_000;
+const LEFTOVER_KILL_INTERVAL_MS = 2_000;
 
 /** Starts postgres on a prepared cluster without traces of an earlier run. */
 export async function launch(home: Home, binaries: Binaries, lock: Lock, socket: Socket): Promise<Server> {
@@ -39,24 +39,24 @@ export async function launch(home: Home, binaries: Binaries, lock: Lock, socket:
     stdio: ['ignore', 'pipe', log.descriptor, lock.descriptor],
   });
   child.stdout?.resume();
-  let said = '';
-  const gone = whenGone(child, home).finally(async () => {
-    said = complaint(await log.read());
+  let errorLine = '';
+  const exited = waitUntilExited(child, home).finally(async () => {
+    errorLine = findErrorLine(await log.read());
     await log.close();
   });
   return {
-    gone,
+    exited,
     ready: async () => {
-      if (await becomesReady(child, home)) return;
-      await gone;
-      throw new Error(`the database did not start: ${said} (see ${home.log})`);
+      if (await waitUntilReady(child, home)) return;
+      await exited;
+      throw new Error(`the database did not start: ${errorLine} (see ${home.log})`);
     },
-    stop: () => stop(child, gone, home),
+    stop: () => stop(child, exited, home),
   };
 }
 
 /** Whether it accepted connections before it ended. Throws when it does neither. */
-async function becomesReady(child: ChildProcess, home: Home): Promise<boolean> {
+async function waitUntilReady(child: ChildProcess, home: Home): Promise<boolean> {
   const deadlineMs = performance.now() + READY_TIMEOUT_MS;
   while (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
     const file = await readPidFile(home.cluster);
@@ -67,24 +67,24 @@ async function becomesReady(child: ChildProcess, home: Home): Promise<boolean> {
   return false;
 }
 
-async function whenGone(child: ChildProcess, home: Home): Promise<string> {
-  let how = 'it could not be started';
+async function waitUntilExited(child: ChildProcess, home: Home): Promise<string> {
+  let reason = 'it could not be started';
   let reaper: NodeJS.Timeout | undefined;
   child.once('error', (error) => {
-    how = error.message;
+    reason = error.message;
   });
   child.once('exit', (code, signal) => {
-    how = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
-    reaper = setInterval(() => void killLeftovers(home), LEFTOVER_MS);
+    reason = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
+    reaper = setInterval(() => void killLeftovers(home), LEFTOVER_KILL_INTERVAL_MS);
   });
   // Not `exit`: `close` comes when the pipe has ended too.
   await new Promise((resolve) => child.once('close', resolve));
   clearInterval(reaper);
-  return how;
+  return reason;
 }
 
 async function stop(child: ChildProcess, gone: Promise<string>, home: Home): Promise<void> {
-  const goneWithin = async (ms: number): Promise<boolean> => {
+  const exitsWithin = async (ms: number): Promise<boolean> => {
     const timer = new AbortController();
     const late = pause(ms, false, { signal: timer.signal }).catch(() => false);
     const isGone = await Promise.race([gone.then(() => true), late]);
@@ -92,16 +92,16 @@ async function stop(child: ChildProcess, gone: Promise<string>, home: Home): Pro
     return isGone;
   };
   child.kill('SIGINT');
-  if (await goneWithin(FAST_STOP_MS)) return;
+  if (await exitsWithin(FAST_STOP_MS)) return;
   child.kill('SIGQUIT');
-  if (await goneWithin(IMMEDIATE_STOP_MS)) return;
+  if (await exitsWithin(IMMEDIATE_STOP_MS)) return;
   child.kill('SIGKILL');
   await killLeftovers(home);
   await gone;
 }
 
 async function killLeftovers(home: Home): Promise<void> {
-  for (const pid of await serversOf(home.cluster)) {
+  for (const pid of await listServerPids(home.cluster)) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {

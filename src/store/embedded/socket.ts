@@ -2,8 +2,8 @@
 import { chmod, chown, lstat, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { giveToDatabase, type Home } from './home.ts';
-import { FolderInUse } from './lock.ts';
+import { chownToDatabaseUser, type Home } from './home.ts';
+import { FolderInUseError } from './lock.ts';
 import { pidFilePath, readPidFile } from './pidfile.ts';
 import { servesCluster } from './process.ts';
 import { canEnter } from './user.ts';
@@ -22,13 +22,13 @@ export interface Socket {
 }
 
 /** The socket folder of this run: in the home, or where that is too long a fresh one in the temporary folder. */
-export async function makeSocketFolder(home: Home): Promise<Socket> {
-  if (fits(home.run)) {
-    await giveToDatabase(home, home.run);
+export async function createSocketFolder(home: Home): Promise<Socket> {
+  if (fitsSocketPath(home.run)) {
+    await chownToDatabaseUser(home, home.run);
     return { folder: home.run, temporary: false };
   }
   for (const parent of new Set([tmpdir(), '/tmp'])) {
-    if (!fits(join(parent, `${TEMPORARY_PREFIX}XXXXXX`))) continue;
+    if (!fitsSocketPath(join(parent, `${TEMPORARY_PREFIX}XXXXXX`))) continue;
     if (home.user !== null && !(await canEnter(home.user, parent))) continue;
     const folder = await mkdtemp(join(parent, TEMPORARY_PREFIX));
     if (home.user !== null) await chown(folder, home.user.uid, home.user.gid);
@@ -51,23 +51,23 @@ export async function removeSocketFolder(socket: Socket): Promise<void> {
  * cluster does not hold our lock: it is recognised by its program and working folder and refused. `current` is the
  * socket of this run, if it has one already: its folder stays.
  */
-export async function removeTraces(home: Home, current: Socket | null): Promise<void> {
-  const traces = await readPidFile(home.cluster);
-  if (traces !== null && (await servesCluster(traces.pid, home.cluster))) {
-    throw new FolderInUse(
-      `the data folder ${home.dataDir} is in use by a PostgreSQL that Skerry did not start, process ${traces.pid}; stop it first`,
+export async function removeStaleFiles(home: Home, current: Socket | null): Promise<void> {
+  const stalePidFile = await readPidFile(home.cluster);
+  if (stalePidFile !== null && (await servesCluster(stalePidFile.pid, home.cluster))) {
+    throw new FolderInUseError(
+      `the data folder ${home.dataDir} is in use by a PostgreSQL that Skerry did not start, process ${stalePidFile.pid}; stop it first`,
     );
   }
   for (const file of socketFiles(current?.folder ?? home.run)) await rm(file, { force: true });
-  if (traces !== null && traces.socketFolder !== current?.folder)
-    await removeLeftFolder(home, traces.socketFolder);
+  if (stalePidFile !== null && stalePidFile.socketFolder !== current?.folder)
+    await removeStaleFolder(home, stalePidFile.socketFolder);
   await rm(pidFilePath(home.cluster), { force: true });
 }
 
-async function removeLeftFolder(home: Home, folder: string): Promise<void> {
+async function removeStaleFolder(home: Home, folder: string): Promise<void> {
   if (!basename(folder).startsWith(TEMPORARY_PREFIX)) return;
-  const left = await lstat(folder).catch(() => null);
-  if (left?.isDirectory() && left.uid === (home.user?.uid ?? process.geteuid?.())) {
+  const stats = await lstat(folder).catch(() => null);
+  if (stats?.isDirectory() && stats.uid === (home.user?.uid ?? process.geteuid?.())) {
     await removeSocketFolder({ folder, temporary: true });
   }
 }
@@ -76,6 +76,6 @@ function socketFiles(folder: string): string[] {
   return [join(folder, SOCKET_FILE), join(folder, `${SOCKET_FILE}.lock`)];
 }
 
-function fits(folder: string): boolean {
+function fitsSocketPath(folder: string): boolean {
   return Buffer.byteLength(join(folder, SOCKET_FILE)) <= LONGEST_PATH_BYTES;
 }

@@ -7,15 +7,15 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exists } from './files.ts';
-import { isFree } from './flock.ts';
+import { isUnlocked } from './flock.ts';
 
 /** Removes the homes in `systemFolder` whose data folder was temporary and is gone, unless they are in use. */
-export async function sweepHomes(systemFolder: string): Promise<void> {
+export async function removeOrphanedHomes(systemFolder: string): Promise<void> {
   for (const name of await readdir(systemFolder)) {
     const folder = join(systemFolder, name);
     const dataDir = (await readFile(join(folder, 'data-folder'), 'utf8').catch(() => '')).trim();
     if (!dataDir.startsWith('/tmp/') && !dataDir.startsWith(`${tmpdir()}/`)) continue;
-    if ((await exists(dataDir)) || !(await isFree(join(folder, 'lock')))) continue;
+    if ((await exists(dataDir)) || !(await isUnlocked(join(folder, 'lock')))) continue;
     await rm(folder, { recursive: true, force: true });
   }
 }

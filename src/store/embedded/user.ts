@@ -1,9 +1,9 @@
 /** As whom PostgreSQL runs. It refuses root, so a service started by root hands it to an unprivileged user. */
 import { readFile } from 'node:fs/promises';
-import { run, type User } from './child.ts';
+import { run, type SystemUser } from './child.ts';
 
 /** The user PostgreSQL must run as, or null when it can run as ourselves. Throws when root finds none. */
-export async function databaseUser(): Promise<User | null> {
+export async function databaseUser(): Promise<SystemUser | null> {
   if (process.geteuid?.() !== 0) return null;
   const rows = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
   for (const name of ['postgres', 'nobody']) {
@@ -18,6 +18,6 @@ export async function databaseUser(): Promise<User | null> {
 }
 
 /** Whether `user` can reach and pass through `folder`. The kernel is asked, for it also knows of ACLs. */
-export async function canEnter(user: User, folder: string): Promise<boolean> {
+export async function canEnter(user: SystemUser, folder: string): Promise<boolean> {
   return (await run('/bin/sh', ['-c', 'test -x "$1"', 'sh', folder], { user })).code === 0;
 }

@@ -1,17 +1,17 @@
 /** A small account that acts can be carried out on: what the service does to it, without the service. */
 import type { Actual, ActualServer } from '../../../packages/cli/src/apply/actual.ts';
 import type { WantedServer } from '../../../packages/cli/src/apply/desired.ts';
-import { type Act, type Item, PHASES, type Plan } from '../../../packages/cli/src/apply/plan/plan.ts';
+import { type Action, type PlanItem, PHASES, type Plan } from '../../../packages/cli/src/apply/plan/plan.ts';
 
 export interface Step {
-  readonly item: Item;
-  readonly act: Act;
+  readonly item: PlanItem;
+  readonly act: Action;
 }
 
 /** All acts of a plan in the order in which they are carried out. */
 export function stepsOf({ items }: Plan): Step[] {
   return PHASES.flatMap((phase) =>
-    items.flatMap((item) => item.acts.filter((act) => phase.includes(act.do)).map((act) => ({ item, act }))),
+    items.flatMap((item) => item.actions.filter((act) => phase.includes(act.do)).map((act) => ({ item, act }))),
   );
 }
 
@@ -21,7 +21,7 @@ function isIdle(server: ActualServer | undefined): boolean {
 
 export class Model {
   #actual: Actual;
-  #made = 0;
+  #createdCount = 0;
 
   constructor(actual: Actual) {
     this.#actual = actual;
@@ -48,12 +48,12 @@ export class Model {
     const leaving = new Set(steps.flatMap(({ act }) => (act.do === 'destroy_server' ? [act.id] : [])));
     for (const { act } of steps.slice(0, count)) {
       if (act.do === 'detach_volume') this.#requireWritten(id('volume', act.volume), leaving);
-      this.#carryOut(act, ids, id);
+      this.#execute(act, ids, id);
     }
   }
 
-  #carryOut(
-    act: Act,
+  #execute(
+    act: Action,
     ids: Readonly<Record<'ssh_key' | 'firewall_group' | 'volume' | 'server', Map<string, string>>>,
     id: (kind: keyof typeof ids, name: string) => string,
   ): this {
@@ -79,7 +79,7 @@ export class Model {
         });
       case 'apply_group':
         return this.#group(id('firewall_group', act.group), {
-          applied_to: [...new Set([...act.others, ...act.servers.map((name) => id('server', name))])],
+          applied_to: [...new Set([...act.keptIds, ...act.servers.map((name) => id('server', name))])],
         });
       case 'delete_group':
         return this.#set({ groups: groups.filter((one) => one.id !== act.id) });
@@ -92,7 +92,7 @@ export class Model {
       case 'grow_volume':
         return this.#volume(id('volume', act.volume), { size_gb: act.sizeGb });
       case 'detach_volume':
-        this.#require(this.#heldBy(id('volume', act.volume)) !== null, 'a detached volume is detached');
+        this.#require(this.#attachedTo(id('volume', act.volume)) !== null, 'a detached volume is detached');
         return this.#volume(id('volume', act.volume), { attached_to: null });
       case 'attach_volume': {
         const server = servers.find((one) => one.id === id('server', act.server));
@@ -103,7 +103,7 @@ export class Model {
         return this.#volume(id('volume', act.volume), { attached_to: server?.id ?? null });
       }
       case 'delete_volume':
-        this.#require((this.#heldBy(act.id) !== null) === act.attached, 'it is not attached as was said');
+        this.#require((this.#attachedTo(act.id) !== null) === act.attached, 'it is not attached as was said');
         return this.#set({ volumes: volumes.filter((one) => one.id !== act.id) });
       case 'create_server': {
         const made = this.#server(act, keysOf(act.server));
@@ -167,7 +167,7 @@ export class Model {
     }
   }
 
-  #server(act: Extract<Act, { do: 'create_server' }>, keys: string[]): ActualServer {
+  #server(act: Extract<Action, { do: 'create_server' }>, keys: string[]): ActualServer {
     const { name, plan, region, tags = [], autoRenew = true } = act.server;
     return {
       id: this.#newId('srv'),
@@ -198,13 +198,13 @@ export class Model {
     return { ...rule, id: this.#newId('fwr') };
   }
 
-  #heldBy(volume: string): string | null {
+  #attachedTo(volume: string): string | null {
     return this.#actual.volumes.find((one) => one.id === volume)?.attached_to ?? null;
   }
 
   /** What a server that is destroyed has written is on its volumes. */
   #requireWritten(volume: string, leaving: ReadonlySet<string>): void {
-    const holder = this.#actual.servers.find(({ id }) => id === this.#heldBy(volume));
+    const holder = this.#actual.servers.find(({ id }) => id === this.#attachedTo(volume));
     const loses = holder?.status === 'running' && leaving.has(holder.id);
     this.#require(!loses, 'a volume is taken from a running server that is destroyed');
   }
@@ -237,7 +237,7 @@ export class Model {
   }
 
   #newId(prefix: string): string {
-    this.#made += 1;
-    return `${prefix}_new${this.#made}`;
+    this.#createdCount += 1;
+    return `${prefix}_new${this.#createdCount}`;
   }
 }

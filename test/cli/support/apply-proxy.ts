@@ -2,14 +2,14 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Asked {
+export interface ProxiedRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
 }
 
 /** Undefined: it goes on to the service. */
-type Between = (asked: Asked) => Promise<{ readonly status: number; readonly code: string } | undefined>;
+type Interceptor = (asked: ProxiedRequest) => Promise<{ readonly status: number; readonly code: string } | undefined>;
 
 export interface Proxy {
   readonly url: string;
@@ -17,11 +17,11 @@ export interface Proxy {
   readonly close: () => Promise<void>;
 }
 
-export async function openProxy(target: string, between: Between): Promise<Proxy> {
+export async function startProxy(target: string, intercept: Interceptor): Promise<Proxy> {
   let failed: { readonly error: unknown } | undefined;
   const server = createServer(async (asked, answer) => {
     const { method = 'GET', headers, url = '/' } = asked;
-    const refused = await between({ method, path: url.split('?')[0] ?? url }).catch((error: unknown) => {
+    const refused = await intercept({ method, path: url.split('?')[0] ?? url }).catch((error: unknown) => {
       failed ??= { error };
       return { status: 500, code: 'internal' };
     });

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NO_RATES, PUBLIC_KEY, RULE } from '../../http/v1/contract/estate.ts';
 import { isoFile } from '../../support/iso.ts';
-import { Receiver } from '../../support/receiver.ts';
-import { apiToken, type Body, type V1Answer, V1Client } from '../../support/v1-client.ts';
+import { WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { createApiToken, type JsonBody, type V1Response, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 const BIN = fileURLToPath(new URL('../../../packages/cli/bin/skerry.js', import.meta.url));
@@ -23,13 +23,13 @@ servers:
 `;
 
 export interface ExampleWorld extends World {
-  readonly receiver: Receiver;
+  readonly receiver: WebhookReceiver;
   /** For files; gone when the world is closed. */
   readonly folder: string;
 }
 
 export async function startExampleWorld(): Promise<ExampleWorld> {
-  const receiver = await Receiver.start();
+  const receiver = await WebhookReceiver.start();
   const folder = mkdtempSync(join(tmpdir(), 'skerry-examples-'));
   const caFile = join(folder, 'ca.pem');
   writeFileSync(caFile, receiver.authority.cert);
@@ -53,49 +53,49 @@ export interface ExampleAccount {
   /** By the names that examples use: `web-1`, say. */
   readonly named: Readonly<Record<string, string>>;
   /** Of what has no name, by its type's prefix: `whk`, say. */
-  readonly nameless: Readonly<Record<string, string>>;
+  readonly unnamed: Readonly<Record<string, string>>;
   /** Where examples are typed: with their files, with HOME in it. */
   readonly folder: string;
-  readonly make: (path: string, body?: object) => Promise<Body>;
+  readonly create: (path: string, body?: object) => Promise<JsonBody>;
 }
 
-export async function makeExampleAccount(world: ExampleWorld): Promise<ExampleAccount> {
+export async function createExampleAccount(world: ExampleWorld): Promise<ExampleAccount> {
   const customer = await world.customer();
-  await world.give(customer, BALANCE_CENTS);
-  const token = await apiToken(customer);
-  const api = V1Client.into(world.http, token);
-  const make = (path: string, body?: object) => made(api.post(path, body));
-  const laptop = await make('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY });
-  const oldLaptop = await make('/ssh-keys', { name: 'old-laptop', public_key: PUBLIC_KEY });
-  const { data: images } = await made(api.get('/images?family=debian'));
-  const image = images.find((one: Body) => one.version === '13');
+  await world.addBalance(customer, BALANCE_CENTS);
+  const token = await createApiToken(customer);
+  const api = V1Client.forApp(world.http, token);
+  const create = (path: string, body?: object) => expectOk(api.post(path, body));
+  const laptop = await create('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY });
+  const oldLaptop = await create('/ssh-keys', { name: 'old-laptop', public_key: PUBLIC_KEY });
+  const { data: images } = await expectOk(api.get('/images?family=debian'));
+  const image = images.find((one: JsonBody) => one.version === '13');
   const order = { name: 'web-1', plan: 's1', region: 'par', image: image.id, ssh_keys: [laptop.id] };
-  const server = await make('/servers', order);
-  const data = await make('/volumes', { name: 'data', size_gb: 50, region: 'par' });
-  const web = await make('/firewall/groups', { name: 'web', default_action: 'drop', rules: [RULE] });
-  const oldWeb = await make('/firewall/groups', { name: 'old-web', default_action: 'drop' });
-  const ci = await make('/account/tokens', { name: 'ci', scope: 'write' });
-  const webhook = await make('/webhooks', { url: world.receiver.url('/hooks'), events: ['*'] });
-  const topup = await make('/billing/topup', { coin: 'LTC', amount_usd: 30 });
+  const server = await create('/servers', order);
+  const data = await create('/volumes', { name: 'data', size_gb: 50, region: 'par' });
+  const web = await create('/firewall/groups', { name: 'web', default_action: 'drop', rules: [RULE] });
+  const oldWeb = await create('/firewall/groups', { name: 'old-web', default_action: 'drop' });
+  const ci = await create('/account/tokens', { name: 'ci', scope: 'write' });
+  const webhook = await create('/webhooks', { url: world.receiver.url('/hooks'), events: ['*'] });
+  const topup = await create('/billing/topup', { coin: 'LTC', amount_usd: 30 });
   await world.settle();
-  const snapshot = await make(`/servers/${server.id}/snapshots`, { name: 'before-upgrade' });
-  const delivery = await make(`/webhooks/${webhook.id}/test`);
+  const snapshot = await create(`/servers/${server.id}/snapshots`, { name: 'before-upgrade' });
+  const delivery = await create(`/webhooks/${webhook.id}/test`);
   await world.settle();
-  const { data: audit } = await made(api.get('/audit/events?page_size=1'));
+  const { data: audit } = await expectOk(api.get('/audit/events?page_size=1'));
   return {
-    ...{ world, api, token, make },
-    folder: makeFolder(world.folder, token),
+    ...{ world, api, token, create },
+    folder: createHome(world.folder, token),
     named: {
       ...{ 'web-1': server.id, data: data.id, 'before-upgrade': snapshot.id, laptop: laptop.id },
       ...{ 'old-laptop': oldLaptop.id, web: web.id, 'old-web': oldWeb.id, ci: ci.id },
       'debian-13': image.id,
     },
-    nameless: { whk: webhook.id, del: delivery.id, audit: audit[0].id, top: topup.id },
+    unnamed: { whk: webhook.id, del: delivery.id, audit: audit[0].id, top: topup.id },
   };
 }
 
 /** What lies around where examples are typed; `bin` is first in PATH. */
-function makeFolder(parent: string, token: string): string {
+function createHome(parent: string, token: string): string {
   const folder = mkdtempSync(join(parent, 'home-'));
   mkdirSync(join(folder, '.ssh'));
   mkdirSync(join(folder, 'bin'));
@@ -103,27 +103,27 @@ function makeFolder(parent: string, token: string): string {
   writeFileSync(join(folder, 'rescue.iso'), isoFile());
   writeFileSync(join(folder, 'token.txt'), `${token}\n`);
   writeFileSync(join(folder, 'skerry.yaml'), DESIRED);
-  script(folder, 'skerry', `exec '${process.execPath}' '${BIN}' "$@"`);
+  writeScript(folder, 'skerry', `exec '${process.execPath}' '${BIN}' "$@"`);
   // There is no server to sign in to.
-  script(folder, 'ssh', 'exit 0');
+  writeScript(folder, 'ssh', 'exit 0');
   return folder;
 }
 
 /** Contexts as `skerry login` keeps them, the first in use; what was kept before is gone. */
-export function keepContexts({ world, token, folder }: ExampleAccount, names: readonly string[]): void {
+export function saveContexts({ world, token, folder }: ExampleAccount, names: readonly string[]): void {
   const path = join(folder, '.config/skerry/config.json');
   const contexts = Object.fromEntries(names.map((name) => [name, { url: world.url, token }]));
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(path, JSON.stringify({ current: names[0], contexts }), { mode: 0o600 });
 }
 
-function script(folder: string, name: string, line: string): void {
+function writeScript(folder: string, name: string, line: string): void {
   const path = join(folder, 'bin', name);
   writeFileSync(path, `#!/bin/sh\n${line}\n`);
   chmodSync(path, 0o755);
 }
 
-export async function made(answer: Promise<V1Answer>): Promise<Body> {
+export async function expectOk(answer: Promise<V1Response>): Promise<JsonBody> {
   const { status, body, text } = await answer;
   assert.ok(status < 300, text);
   return body;

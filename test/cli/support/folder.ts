@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
-import { scratchFolder } from '../../support/folder.ts';
+import { scratchFolder } from '../../support/scratch-folder.ts';
 
 /** A folder that is there; it is gone after the test's file. */
-export function madeFolder(): string {
+export function createFolder(): string {
   const folder = scratchFolder();
   mkdirSync(folder, { recursive: true });
   return folder;

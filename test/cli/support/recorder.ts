@@ -30,26 +30,26 @@ function operationsOf({ paths }: Document): Operation[] {
 export interface Recorder {
   readonly url: string;
   /** What came since the last time it was asked; `METHOD path` where the document has no such operation. */
-  readonly taken: () => string[];
+  readonly takeRecorded: () => string[];
   readonly stop: () => Promise<void>;
 }
 
 /** `refuses`: calls of this operation are answered 502 by the proxy itself. */
 export async function startRecorder(
   target: string,
-  refuses: (operation: string) => boolean = () => false,
+  isRefused: (operation: string) => boolean = () => false,
 ): Promise<Recorder> {
   let recorded: string[] = [];
   const server = createServer((asked, answer) => {
     const operation = operationOf(asked);
     recorded.push(operation);
-    if (refuses(operation)) answer.writeHead(502).end();
-    else pass(target, asked, answer);
+    if (isRefused(operation)) answer.writeHead(502).end();
+    else forward(target, asked, answer);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    taken: () => {
+    takeRecorded: () => {
       const all = recorded;
       recorded = [];
       return all;
@@ -67,7 +67,7 @@ function operationOf({ method = '', url = '' }: IncomingMessage): string {
   return found?.id ?? `${method} ${pathname}`;
 }
 
-function pass(target: string, asked: IncomingMessage, answer: ServerResponse): void {
+function forward(target: string, asked: IncomingMessage, answer: ServerResponse): void {
   const { method, headers } = asked;
   const onward = request(new URL(asked.url ?? '/', target), { method, headers }, (response) => {
     answer.writeHead(response.statusCode ?? 502, response.headers);

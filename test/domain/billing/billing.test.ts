@@ -4,39 +4,39 @@ import { getBalance } from '../../../src/domain/billing/balance.ts';
 import { listLedger } from '../../../src/domain/billing/ledger.ts';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { charge, credit, reverse } from '../../../src/domain/ledger/transfer.ts';
-import { newId, newPublicNo } from '../../../src/kernel/ids.ts';
-import { DAY_MS, rfc3339 } from '../../../src/kernel/time.ts';
+import { newId, newPublicNumber } from '../../../src/kernel/ids.ts';
+import { DAY_MS, formatRfc3339 } from '../../../src/kernel/time.ts';
 import type { PageRequest } from '../../../src/spec/lists.ts';
-import { type TestService, testService } from '../../support/service.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
 
 const PAGE: PageRequest = { filter: {}, sort: 'created_at', descending: true, after: null, size: 25 };
 
-let ground: TestService;
+let fixture: TestService;
 before(async () => {
-  ground = await testService();
-  await ground.stock.offer();
+  fixture = await startTestService();
+  await fixture.fixtures.addPlans();
 });
-after(() => ground.close());
+after(() => fixture.close());
 
 /** A server in this status whose cycle ends in so many days. */
 async function server(actor: CustomerActor, status: string, centsMonth: bigint, days: number): Promise<Date> {
-  const now = ground.clock.now();
+  const now = fixture.clock.now();
   const paidUntil = new Date(now.getTime() + days * DAY_MS);
-  await ground.db.run(
+  await fixture.db.run(
     `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
                           billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, created_at, updated_at)
      select $1, $2, $3, 'web', $4, 's1', 'par', id, 1, 1, 1, $5, $5, 1, $6, $7, $7 from images limit 1`,
-    [newId(now), newPublicNo(), actor.customerId, status, centsMonth, paidUntil, now],
+    [newId(now), newPublicNumber(), actor.customerId, status, centsMonth, paidUntil, now],
   );
   return paidUntil;
 }
 
 test('the balance of a customer without servers says only what is there', async () => {
-  const actor = await ground.stock.customer(1_999n);
-  assert.deepEqual(await getBalance(ground.service, actor), {
+  const actor = await fixture.fixtures.addCustomer(1_999n);
+  assert.deepEqual(await getBalance(fixture.service, actor), {
     object: 'balance',
     usd: 19.99,
-    as_of: rfc3339(ground.clock.now()),
+    as_of: formatRfc3339(fixture.clock.now()),
     runway_until: null,
     active_servers: 0,
     daily_cost_usd: 0,
@@ -45,41 +45,41 @@ test('the balance of a customer without servers says only what is there', async 
 });
 
 test('running servers alone count, and the first end of a cycle is the runway', async () => {
-  const actor = await ground.stock.customer(10_000n);
-  const stranger = await ground.stock.customer();
+  const actor = await fixture.fixtures.addCustomer(10_000n);
+  const stranger = await fixture.fixtures.addCustomer();
   await server(actor, 'running', 735n, 90);
   const first = await server(actor, 'running', 1_250n, 30);
   for (const status of ['provisioning', 'installing', 'stopped', 'destroying']) {
     await server(actor, status, 9_900n, 3);
   }
   await server(stranger, 'running', 9_900n, 1);
-  const balance = await getBalance(ground.service, actor);
+  const balance = await getBalance(fixture.service, actor);
   assert.deepEqual(balance, {
     object: 'balance',
     usd: 100,
-    as_of: rfc3339(ground.clock.now()),
+    as_of: formatRfc3339(fixture.clock.now()),
     runway_until: first.toISOString().slice(0, 10),
     active_servers: 2,
     // 19.85 × 12 / 365 = 0.6526…
     daily_cost_usd: 0.65,
-    low_balance_at: rfc3339(new Date(first.getTime() - 7 * DAY_MS)),
+    low_balance_at: formatRfc3339(new Date(first.getTime() - 7 * DAY_MS)),
   });
 });
 
 test('a balance below zero is shown as it is', async () => {
-  const actor = await ground.stock.customer();
-  const { db, clock } = ground;
+  const actor = await fixture.fixtures.addCustomer();
+  const { db, clock } = fixture;
   const facts = { customerId: actor.customerId, amountCents: 3_000n, description: 'test' } as const;
   const now = clock.now();
   const topup = await credit(db, { ...facts, account: 'deposits', type: 'topup', fact: newId(now) }, now);
   await charge(db, { ...facts, account: 'revenue', type: 'charge', fact: newId(now) }, now);
   await reverse(db, { transferId: topup.id, description: 'gone' }, now);
-  assert.equal((await getBalance(ground.service, actor)).usd, -30);
+  assert.equal((await getBalance(fixture.service, actor)).usd, -30);
 });
 
 test('the ledger reads signed, newest first or oldest first, page by page', async () => {
-  const actor = await ground.stock.customer();
-  const { db, clock, service } = ground;
+  const actor = await fixture.fixtures.addCustomer();
+  const { db, clock, service } = fixture;
   const resource = { kind: 'server', id: newId(clock.now()) } as const;
   for (const [n, amountCents] of [5_000n, 735n, 735n, 100n].entries()) {
     clock.moveTo(new Date(clock.now().getTime() + 1_000));
@@ -110,5 +110,5 @@ test('the ledger reads signed, newest first or oldest first, page by page', asyn
   assert.ok(oldestFirst.next);
   const rest = await read({ descending: false, size: 3, after: oldestFirst.next });
   assert.deepEqual(rest, { items: items.slice(0, 1), next: null });
-  assert.deepEqual((await listLedger(service, await ground.stock.customer(), PAGE)).items, []);
+  assert.deepEqual((await listLedger(service, await fixture.fixtures.addCustomer(), PAGE)).items, []);
 });

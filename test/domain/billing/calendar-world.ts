@@ -3,20 +3,20 @@ import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
 import { credit } from '../../../src/domain/ledger/transfer.ts';
 import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
-import { newId, showId } from '../../../src/kernel/ids.ts';
+import { newId, formatId } from '../../../src/kernel/ids.ts';
 import { DAY_MS } from '../../../src/kernel/time.ts';
 import type { CoinCode } from '../../../src/spec/coins.ts';
 import { readBalance } from '../../../src/store/ledger.ts';
 import { findServer, type ServerRow } from '../../../src/store/servers.ts';
-import { operateDuty } from '../../../src/workers/operate.ts';
-import { renewDuty } from '../../../src/workers/renew.ts';
-import { Runner } from '../../../src/workers/runner.ts';
-import { watchDuty } from '../../../src/workers/watch.ts';
+import { operateJob } from '../../../src/workers/operate.ts';
+import { renewJob } from '../../../src/workers/renew.ts';
+import { JobRunner } from '../../../src/workers/job-runner.ts';
+import { watchJob } from '../../../src/workers/watch.ts';
 import { ScriptedChain } from '../../support/scripted-chain.ts';
-import { type TestService, testService } from '../../support/service.ts';
-import { S1 } from '../../support/stock.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
+import { S1 } from '../../support/fixtures.ts';
 
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 export class CalendarWorld {
   readonly world: TestService;
@@ -24,8 +24,8 @@ export class CalendarWorld {
   readonly chain: ScriptedChain;
   /** Whether somebody reads the chain. */
   watching = false;
-  readonly #blind: Runner;
-  readonly #sighted: Runner;
+  readonly #unwatchedRunner: JobRunner;
+  readonly #watchedRunner: JobRunner;
 
   private constructor(world: TestService) {
     this.world = world;
@@ -35,24 +35,24 @@ export class CalendarWorld {
       chains: new Map<CoinCode, ScriptedChain>([['BTC', this.chain]]),
       settings: { ...world.service.settings, shutdownDeadlineS: 10 },
     };
-    const watch = watchDuty(this.service, { retryFirstMs: 1, retryMostMs: 2 });
-    const duties = [renewDuty(this.service), operateDuty(this.service)];
+    const watch = watchJob(this.service, { retryInitialMs: 1, retryMaxMs: 2 });
+    const jobs = [renewJob(this.service), operateJob(this.service)];
     const { log } = world.service;
-    this.#blind = new Runner({ duties, pollMs: 500, log });
-    this.#sighted = new Runner({ duties: [watch, ...duties], pollMs: 500, log });
+    this.#unwatchedRunner = new JobRunner({ jobs, pollMs: 500, log });
+    this.#watchedRunner = new JobRunner({ jobs: [watch, ...jobs], pollMs: 500, log });
   }
 
   static async open(): Promise<CalendarWorld> {
-    const world = await testService();
-    const { stock } = world;
-    await stock.offer(['par'], [S1, { ...S1, id: 's2', price_cents_month: 2_000n }]);
-    await stock.hosts([200]);
-    await stock.addresses(200, 200);
+    const world = await startTestService();
+    const { fixtures } = world;
+    await fixtures.addPlans(['par'], [S1, { ...S1, id: 's2', price_cents_month: 2_000n }]);
+    await fixtures.addHosts([200]);
+    await fixtures.addAddresses(200, 200);
     return new CalendarWorld(world);
   }
 
   async customer(cents = 0n): Promise<CustomerActor> {
-    return await this.world.stock.customer(cents);
+    return await this.world.fixtures.addCustomer(cents);
   }
 
   async pay(actor: CustomerActor, amountCents: bigint): Promise<void> {
@@ -66,12 +66,12 @@ export class CalendarWorld {
   /** A server that runs: its id. The install takes its seconds. */
   async running(actor: CustomerActor, wanted: Partial<DeployOrder> = {}): Promise<string> {
     const id = await this.ordered(actor, wanted);
-    await this.pass(10_000);
+    await this.advance(10_000);
     return id;
   }
 
   async ordered(actor: CustomerActor, wanted: Partial<DeployOrder> = {}): Promise<string> {
-    return (await deploy(this.service, actor, this.world.stock.order(wanted))).server.id;
+    return (await deploy(this.service, actor, this.world.fixtures.buildOrder(wanted))).server.id;
   }
 
   get now(): Date {
@@ -79,35 +79,35 @@ export class CalendarWorld {
   }
 
   /** Passes to this moment, due date by due date. */
-  async passTo(target: Date): Promise<void> {
+  async advanceTo(target: Date): Promise<void> {
     const { clock } = this.world;
     for (;;) {
-      await this.work();
-      const next = await this.#blind.nextDue();
+      await this.runDueWork();
+      const next = await this.#unwatchedRunner.nextDue();
       if (next === null || next >= target) break;
       if (next > clock.now()) clock.moveTo(next);
     }
     if (target > clock.now()) clock.moveTo(target);
-    await this.work();
+    await this.runDueWork();
   }
 
-  async pass(ms: number): Promise<void> {
-    await this.passTo(new Date(this.now.getTime() + ms));
+  async advance(ms: number): Promise<void> {
+    await this.advanceTo(new Date(this.now.getTime() + ms));
   }
 
-  async passDays(days: number): Promise<void> {
-    await this.pass(days * DAY_MS);
+  async advanceDays(days: number): Promise<void> {
+    await this.advance(days * DAY_MS);
   }
 
   /** As if nobody had been there in between. */
-  leapTo(target: Date): void {
+  jumpTo(target: Date): void {
     this.world.clock.moveTo(target);
   }
 
   /** What is due now, until nothing is. */
-  async work(): Promise<void> {
-    const runner = this.watching ? this.#sighted : this.#blind;
-    assert.ok(await runner.runDue(Date.now() + PATIENCE_MS), 'the work does not come to rest');
+  async runDueWork(): Promise<void> {
+    const runner = this.watching ? this.#watchedRunner : this.#unwatchedRunner;
+    assert.ok(await runner.runDue(Date.now() + TIMEOUT_MS), 'the work does not come to rest');
   }
 
   async server(id: string): Promise<ServerRow> {
@@ -143,7 +143,7 @@ export class CalendarWorld {
 
   /** Types of events about the server, in order; of billing ones too. */
   async events(id: string, like = '%'): Promise<string[]> {
-    const shown = showId('server', id);
+    const shown = formatId('server', id);
     const rows = await this.world.db.rows<{ type: string }>(
       `select type from events
         where type like $2

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { announcePrice } from '../../../src/domain/billing/prices.ts';
 import { listRenewals } from '../../../src/domain/billing/renewals.ts';
-import { showId } from '../../../src/kernel/ids.ts';
-import { S1 } from '../../support/stock.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
+import { S1 } from '../../support/fixtures.ts';
 import { CalendarWorld } from './calendar-world.ts';
 
 let world: CalendarWorld;
@@ -25,7 +25,7 @@ test('what is foretold of 90 days is what the calendar then does, announced pric
   await announcePrice(world.service, { plan: 's1', usdMonth: '6.50' });
   const ahead = await listRenewals(world.service, actor, { days: 90 });
   const told = ids.map((id) => {
-    const own = ahead.items.filter(({ server }) => server === showId('server', id));
+    const own = ahead.items.filter(({ server }) => server === formatId('server', id));
     return own.map(({ outcome, price_usd: price }) => `${outcome} ${price}`);
   });
   assert.deepEqual(told, [
@@ -39,14 +39,14 @@ test('what is foretold of 90 days is what the calendar then does, announced pric
   const none = await listRenewals(world.service, await world.customer(), { days: 90 });
   assert.deepEqual(none, { items: [], total_usd: 0, missing_usd: 0 });
 
-  await world.passDays(40);
+  await world.advanceDays(40);
   assert.deepEqual(await statuses(ids), ['suspended balance', 'running', 'suspended not_renewed', 'running']);
   const waiting = await listRenewals(world.service, actor, { days: 0 });
   assert.deepEqual(
     waiting.items.map(({ server, outcome }) => [server, outcome]),
-    [[showId('server', ids[0] ?? ''), 'waits']],
+    [[formatId('server', ids[0] ?? ''), 'waits']],
   );
-  await world.passDays(50);
+  await world.advanceDays(50);
   const charges = await Promise.all(ids.map((id) => world.charges(id)));
   assert.deepEqual(charges.slice(1), [[500, 500, 650], [500], [500, 500]]);
 });

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { addMonths, DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
-import { FULL } from '../../support/runs.ts';
+import { IS_FULL_RUN } from '../../support/runs.ts';
 import { CalendarWorld } from './calendar-world.ts';
 
-const RUNS = FULL ? 60 : 1;
+const RUNS = IS_FULL_RUN ? 60 : 1;
 const MONTH_CENTS = 500n;
 const MONEY = 10_000_000n;
 
@@ -36,7 +36,7 @@ test('each cycle that has ended is charged once, and none before its end, howeve
       months,
       fc.array(jump, { minLength: 6, maxLength: 12 }),
       async (day, length, jumps) => {
-        calendar.leapTo(new Date(`${day}T23:30:00Z`));
+        calendar.jumpTo(new Date(`${day}T23:30:00Z`));
         const actor = await calendar.customer(MONEY);
         const begun = calendar.now;
         const id = await calendar.running(actor, { billingMonths: length });
@@ -52,8 +52,8 @@ test('each cycle that has ended is charged once, and none before its end, howeve
           const { paid_until: paidUntil } = await calendar.server(id);
           const from =
             'byMs' in one ? calendar.now.getTime() + one.byMs : paidUntil.getTime() + one.fromEndMs;
-          calendar.leapTo(new Date(Math.max(from, begun.getTime())));
-          await calendar.work();
+          calendar.jumpTo(new Date(Math.max(from, begun.getTime())));
+          await calendar.runDueWork();
           if (calendar.now > latest) latest = calendar.now;
           let cycles = 1;
           while (end(cycles - 1) <= latest) cycles += 1;

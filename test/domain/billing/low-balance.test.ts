@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { patchServer } from '../../../src/domain/servers/update.ts';
-import { showId } from '../../../src/kernel/ids.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
 import { CalendarWorld } from './calendar-world.ts';
 
@@ -17,13 +17,13 @@ const low = (id: string) => world.events(id, 'billing.low_balance');
 async function toWindow(id: string): Promise<Date> {
   const { paid_until: end } = await world.server(id);
   const from = new Date(end.getTime() - 7 * DAY_MS);
-  await world.passTo(new Date(from.getTime() - HOUR_MS));
+  await world.advanceTo(new Date(from.getTime() - HOUR_MS));
   assert.deepEqual(await low(id), []);
-  await world.passTo(new Date(from.getTime() + HOUR_MS));
+  await world.advanceTo(new Date(from.getTime() + HOUR_MS));
   return end;
 }
 
-async function two(cents: bigint): Promise<{ actor: CustomerActor; first: string; second: string }> {
+async function twoServers(cents: bigint): Promise<{ actor: CustomerActor; first: string; second: string }> {
   const actor = await world.customer(1_000n + cents);
   const first = await world.running(actor);
   const second = await world.running(actor);
@@ -41,12 +41,12 @@ test('it is told at the start of the window, once a cycle, with the balance and 
   );
   assert.deepEqual(Object.keys(event?.data ?? {}).sort(), ['balance', 'server']);
   assert.equal(event?.data.balance?.usd, 4.99);
-  assert.equal(event?.data.server?.id, showId('server', id));
+  assert.equal(event?.data.server?.id, formatId('server', id));
   await world.pay(actor, 100n);
   await world.ordered(await world.customer(500n));
-  await world.passDays(6);
+  await world.advanceDays(6);
   assert.equal((await low(id)).length, 1);
-  await world.passDays(2);
+  await world.advanceDays(2);
   assert.equal((await low(id)).length, 1);
   // The next cycle.
   await toNextWindow(id);
@@ -56,26 +56,26 @@ test('it is told at the start of the window, once a cycle, with the balance and 
 
 async function toNextWindow(id: string): Promise<void> {
   const { paid_until: end } = await world.server(id);
-  await world.passTo(new Date(end.getTime() - 6 * DAY_MS));
+  await world.advanceTo(new Date(end.getTime() - 6 * DAY_MS));
 }
 
 test('what renews until the end of its cycle is what the balance has to pay; the other one is told after a debit', async () => {
-  const { actor, first, second } = await two(999n);
+  const { actor, first, second } = await twoServers(999n);
   await toWindow(second);
   assert.deepEqual([(await low(first)).length, (await low(second)).length], [0, 1]);
-  await world.passDays(2);
+  await world.advanceDays(2);
   await world.pay(actor, 600n);
-  await world.pass(1_000);
+  await world.advance(1_000);
   assert.deepEqual([(await low(first)).length, (await low(second)).length], [0, 1]);
   const gone = await world.ordered(actor);
-  await world.pass(1_000);
+  await world.advance(1_000);
   assert.deepEqual([(await low(first)).length, (await low(second)).length], [0, 1]);
   await world.ordered(actor);
-  await world.pass(1_000);
+  await world.advance(1_000);
   // The balance still pays the first, whose cycle ends before the other's.
   assert.deepEqual([(await low(first)).length, (await low(second)).length], [0, 1]);
   await world.ordered(actor);
-  await world.pass(1_000);
+  await world.advance(1_000);
   assert.deepEqual(
     [(await low(first)).length, (await low(second)).length, (await low(gone)).length],
     [1, 1, 0],
@@ -83,18 +83,18 @@ test('what renews until the end of its cycle is what the balance has to pay; the
 });
 
 test('what is not to be renewed is not counted; of its end its customer is told, once a cycle', async () => {
-  const { actor, first, second } = await two(500n);
-  await patchServer(world.service, actor, showId('server', first), { auto_renew: false });
+  const { actor, first, second } = await twoServers(500n);
+  await patchServer(world.service, actor, formatId('server', first), { auto_renew: false });
   const end = await toWindow(second);
   assert.deepEqual(await world.mails(actor), ['server_ends']);
-  await world.passDays(6);
+  await world.advanceDays(6);
   assert.deepEqual([(await low(first)).length, (await low(second)).length], [0, 0]);
   // Who changes his mind is renewed, and told again before the end of the next cycle if he changes it again.
-  await patchServer(world.service, actor, showId('server', first), { auto_renew: true });
+  await patchServer(world.service, actor, formatId('server', first), { auto_renew: true });
   await world.pay(actor, 500n);
-  await world.passTo(new Date(end.getTime() + HOUR_MS));
+  await world.advanceTo(new Date(end.getTime() + HOUR_MS));
   assert.equal(await world.status(first), 'running');
-  await patchServer(world.service, actor, showId('server', first), { auto_renew: false });
+  await patchServer(world.service, actor, formatId('server', first), { auto_renew: false });
   await toNextWindow(first);
   const told = (await world.mails(actor)).filter((kind) => kind === 'server_ends');
   assert.equal(told.length, 2);

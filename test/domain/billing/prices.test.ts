@@ -3,13 +3,13 @@ import { after, before, test } from 'node:test';
 import { announcePrice, cancelPrice, listPrices } from '../../../src/domain/billing/prices.ts';
 import { listRenewals } from '../../../src/domain/billing/renewals.ts';
 import { sweepCalendar } from '../../../src/domain/billing/sweep.ts';
-import { describeServer } from '../../../src/domain/servers/describe.ts';
+import { describeServer } from '../../../src/domain/servers/describe-server.ts';
 import { startServer } from '../../../src/domain/servers/power.ts';
 import { patchServer } from '../../../src/domain/servers/update.ts';
-import { showId } from '../../../src/kernel/ids.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
-import { S1 } from '../../support/stock.ts';
-import { refusal } from '../ground.ts';
+import { S1 } from '../../support/fixtures.ts';
+import { refusalMessage } from '../fixture.ts';
 import { CalendarWorld } from './calendar-world.ts';
 
 let world: CalendarWorld;
@@ -26,51 +26,51 @@ test('a new price holds for cycles that begin 30 days after it was announced, an
   const other = await world.customer(10_000n);
   const soon = await world.running(actor);
   const early = await world.ordered(other, { autoRenew: false });
-  await world.passDays(2);
+  await world.advanceDays(2);
   const { paid_until: end } = await world.server(soon);
   // 26 days before the next renewal: that one is at the old price.
   const { effectiveAt, id } = await announce('12.50');
   assert.equal(effectiveAt.getTime(), world.now.getTime() + 30 * DAY_MS);
   const later = await world.running(actor);
   await Promise.all([1, 2].map(() => sweepCalendar(world.service)));
-  await world.work();
+  await world.runDueWork();
   assert.deepEqual(await world.mails(actor), ['price_change']);
   assert.deepEqual(await world.mails(other), []);
-  await world.passTo(new Date(end.getTime() + HOUR_MS));
+  await world.advanceTo(new Date(end.getTime() + HOUR_MS));
   assert.deepEqual(await world.charges(soon), [500, 500]);
-  assert.equal(await refusal(cancelPrice(world.service, 'prc_none')), NONE);
-  await world.passDays(62);
+  assert.equal(await refusalMessage(cancelPrice(world.service, 'prc_none')), NOT_FOUND);
+  await world.advanceDays(62);
   assert.deepEqual(await world.charges(soon), [500, 500, 1250, 1250]);
   assert.equal((await world.server(soon)).price_cents_cycle, 1_250n);
   // Whoever ordered later pays what the catalogue said then.
   assert.deepEqual(await world.charges(later), [500, 500, 500]);
   assert.equal(await world.status(early), 'gone');
   assert.deepEqual(await world.mails(actor), ['price_change']);
-  assert.match(await refusal(cancelPrice(world.service, id)), /counts since/);
-  await world.world.sound();
+  assert.match(await refusalMessage(cancelPrice(world.service, id)), /counts since/);
+  await world.world.assertInvariants();
 });
 
-const NONE = 'there is no such announcement: skerryd prices list shows their ids';
+const NOT_FOUND = 'there is no such announcement: skerryd prices list shows their ids';
 
 test('a cancelled price never counts; what is wrong with an announcement is said', async () => {
   const actor = await world.customer(10_000n);
   const id = await world.running(actor, { billingMonths: 3 });
   const at = new Date(world.now.getTime() + 40 * DAY_MS);
   const cancelled = await announce('99', at);
-  assert.match(await refusal(announce('98', at)), /is announced for/);
+  assert.match(await refusalMessage(announce('98', at)), /is announced for/);
   await cancelPrice(world.service, cancelled.id);
-  await world.pass(1_000);
-  assert.match(await refusal(cancelPrice(world.service, cancelled.id)), /cancelled before/);
+  await world.advance(1_000);
+  assert.match(await refusalMessage(cancelPrice(world.service, cancelled.id)), /cancelled before/);
   await announce('4', at);
-  assert.match(await refusal(announce('0')), /above 0/);
-  assert.match(await refusal(announce('1.005')), /two decimals/);
-  assert.match(await refusal(announce('5', new Date(world.now.getTime() + 29 * DAY_MS))), /at least 30 days/);
-  assert.match(await refusal(announcePrice(world.service, { plan: 'x9', usdMonth: '5' })), /no plan x9/);
+  assert.match(await refusalMessage(announce('0')), /above 0/);
+  assert.match(await refusalMessage(announce('1.005')), /two decimals/);
+  assert.match(await refusalMessage(announce('5', new Date(world.now.getTime() + 29 * DAY_MS))), /at least 30 days/);
+  assert.match(await refusalMessage(announcePrice(world.service, { plan: 'x9', usdMonth: '5' })), /no plan x9/);
   assert.deepEqual(
     (await listPrices(world.service)).map((row) => row.state),
     ['announced', 'cancelled', 'in force'],
   );
-  await world.passTo(new Date((await world.server(id)).paid_until.getTime() + HOUR_MS));
+  await world.advanceTo(new Date((await world.server(id)).paid_until.getTime() + HOUR_MS));
   assert.deepEqual(await world.charges(id), [1125, 900]);
 });
 
@@ -78,14 +78,14 @@ test('a server that resumes pays the price of that moment, and the warning count
   const actor = await world.customer(500n + 400n);
   const id = await world.running(actor);
   await announce('4.50');
-  await world.passDays(24);
+  await world.advanceDays(24);
   assert.equal((await world.events(id, 'billing.low_balance')).length, 1);
-  await world.passDays(8);
+  await world.advanceDays(8);
   assert.equal(await world.status(id), 'suspended balance');
   await world.pay(actor, 50n);
-  await world.pass(10_000);
+  await world.advance(10_000);
   assert.deepEqual([await world.status(id), await world.charges(id)], ['running', [500, 450]]);
-  await patchServer(world.service, actor, showId('server', id), { auto_renew: false });
+  await patchServer(world.service, actor, formatId('server', id), { auto_renew: false });
 });
 
 test('what a suspended server is said to cost is what is charged then; a paid one waits for nothing', async () => {
@@ -93,11 +93,11 @@ test('what a suspended server is said to cost is what is charged then; a paid on
   const plan = { ...S1, id: 's2', price_cents_month: 2_000n };
   const ended = await world.running(actor, { plan, autoRenew: false });
   const waits = await world.running(actor, { plan });
-  await world.passDays(5);
+  await world.advanceDays(5);
   await announcePrice(world.service, { plan: 's2', usdMonth: '35.00' });
-  await world.passDays(31);
+  await world.advanceDays(31);
   const told = async (id: string) =>
-    (await describeServer(world.service, actor, showId('server', id))).nextCycleUsd;
+    (await describeServer(world.service, actor, formatId('server', id))).nextCycleUsd;
   assert.deepEqual([await told(ended), await told(waits)], [35, 35]);
   await world.pay(actor, 3_500n);
   await sweepCalendar(world.service);
@@ -105,8 +105,8 @@ test('what a suspended server is said to cost is what is charged then; a paid on
   assert.equal(await world.status(waits), 'suspended balance');
   assert.deepEqual((await listRenewals(world.service, actor, { days: 0 })).items, []);
   await world.pay(actor, 3_500n);
-  await startServer(world.service, actor, showId('server', ended));
-  await world.work();
+  await startServer(world.service, actor, formatId('server', ended));
+  await world.runDueWork();
   assert.deepEqual(await world.charges(waits), [2000, 3500]);
   assert.deepEqual(await world.charges(ended), [2000, 3500]);
 });

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { sweepCalendar } from '../../../src/domain/billing/sweep.ts';
 import { rebootServer } from '../../../src/domain/servers/power.ts';
 import { patchServer } from '../../../src/domain/servers/update.ts';
-import { showId } from '../../../src/kernel/ids.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
 import { at, CalendarWorld, day } from './calendar-world.ts';
 
 let world: CalendarWorld;
@@ -13,13 +13,13 @@ before(async () => {
 after(() => world.close());
 
 /** The ends of a server's cycles, as they come. */
-async function ends(id: string, count: number): Promise<string[]> {
+async function cycleEnds(id: string, count: number): Promise<string[]> {
   const days = [];
   for (let i = 0; i < count; i++) {
     const { paid_until: paidUntil } = await world.server(id);
     days.push(day(paidUntil));
-    world.leapTo(paidUntil);
-    await world.work();
+    world.jumpTo(paidUntil);
+    await world.runDueWork();
   }
   return days;
 }
@@ -30,7 +30,7 @@ test('a server of January 31 keeps its day over short months, and one of Februar
   const id = await world.running(actor);
   const quarterly = await world.running(actor, { billingMonths: 3 });
   const half = await world.running(actor, { billingMonths: 6 });
-  assert.deepEqual(await ends(id, 5), ['2030-02-28', '2030-03-31', '2030-04-30', '2030-05-31', '2030-06-30']);
+  assert.deepEqual(await cycleEnds(id, 5), ['2030-02-28', '2030-03-31', '2030-04-30', '2030-05-31', '2030-06-30']);
   assert.equal(day((await world.server(quarterly)).paid_until), '2030-07-31');
   assert.equal(day((await world.server(half)).paid_until), '2030-07-31');
   assert.deepEqual(await world.charges(id), [500, 500, 500, 500, 500, 500]);
@@ -40,19 +40,19 @@ test('a server of January 31 keeps its day over short months, and one of Februar
     'billing.charged',
     'billing.charged',
   ]);
-  world.leapTo(at('2032-02-29 12:00'));
+  world.jumpTo(at('2032-02-29 12:00'));
   const leap = await world.running(actor, { billingMonths: 12 });
-  assert.deepEqual(await ends(leap, 4), ['2033-02-28', '2034-02-28', '2035-02-28', '2036-02-29']);
-  await world.world.sound();
+  assert.deepEqual(await cycleEnds(leap, 4), ['2033-02-28', '2034-02-28', '2035-02-28', '2036-02-29']);
+  await world.world.assertInvariants();
 });
 
 test('what a service that was down missed is renewed cycle by cycle, also by two at once and again', async () => {
   const actor = await world.customer(3_000n);
   const [first, second] = [await world.running(actor), await world.running(actor)];
   const { paid_until: end } = await world.server(first);
-  world.leapTo(new Date(end.getTime() + 65 * 86_400_000));
+  world.jumpTo(new Date(end.getTime() + 65 * 86_400_000));
   await Promise.all([1, 2, 3, 4].map(() => sweepCalendar(world.service)));
-  await world.work();
+  await world.runDueWork();
   assert.deepEqual(await world.charges(first), [500, 500, 500]);
   assert.deepEqual(await world.charges(second), [500, 500, 500]);
   assert.equal(await world.balance(actor), 0n);
@@ -60,7 +60,7 @@ test('what a service that was down missed is renewed cycle by cycle, also by two
     [await world.status(first), await world.status(second)],
     ['suspended balance', 'suspended balance'],
   );
-  await world.world.sound();
+  await world.world.assertInvariants();
 });
 
 test('several due at once: by the end of the cycle, then by age, each that the balance pays', async () => {
@@ -78,8 +78,8 @@ test('several due at once: by the end of the cycle, then by age, each that the b
   ]);
   const earlier = new Date(end.getTime() - 3_600_000);
   await db.run(`update servers set paid_until = $2, bill_at = $2 where id = $1`, [youngest, earlier]);
-  world.leapTo(end);
-  await world.work();
+  world.jumpTo(end);
+  await world.runDueWork();
   assert.deepEqual(await Promise.all([youngest, old, dear, young].map((id) => world.status(id))), [
     'running',
     'running',
@@ -95,16 +95,16 @@ test('auto_renew counts as it stands when the cycle ends', async () => {
   const actor = await world.customer(5_000n);
   const [off, back] = [await world.running(actor), await world.running(actor)];
   const patch = (id: string, auto_renew: boolean) =>
-    patchServer(world.service, actor, showId('server', id), { auto_renew });
+    patchServer(world.service, actor, formatId('server', id), { auto_renew });
   await patch(off, false);
   await patch(back, false);
-  await world.passDays(20);
+  await world.advanceDays(20);
   await patch(back, true);
-  await world.passDays(15);
+  await world.advanceDays(15);
   assert.equal(await world.status(off), 'suspended not_renewed');
   assert.equal(await world.status(back), 'running');
   await patch(off, true);
-  await world.passDays(1);
+  await world.advanceDays(1);
   assert.equal(await world.status(off), 'suspended not_renewed');
   assert.deepEqual(await world.charges(off), [500]);
 });
@@ -113,16 +113,16 @@ test('a server that is being rebooted is renewed; it is suspended only when that
   const actor = await world.customer(1_500n);
   const [paid, poor] = [await world.running(actor), await world.running(actor)];
   const { paid_until: end } = await world.server(poor);
-  await world.passTo(new Date(end.getTime() - 1_000));
+  await world.advanceTo(new Date(end.getTime() - 1_000));
   for (const id of [paid, poor]) {
     // A guest that ignores it: a minute passes.
-    await world.world.simulator.setDeaf(id, true);
-    await rebootServer(world.service, actor, showId('server', id), { hard: false });
+    await world.world.simulator.setIgnoresShutdown(id, true);
+    await rebootServer(world.service, actor, formatId('server', id), { hard: false });
   }
-  await world.passTo(end);
+  await world.advanceTo(end);
   assert.deepEqual(await world.charges(paid), [500, 500]);
   assert.equal(await world.status(poor), 'running');
-  await world.pass(60_000);
+  await world.advance(60_000);
   assert.deepEqual([await world.status(paid), await world.status(poor)], ['running', 'suspended balance']);
   assert.deepEqual((await world.events(poor)).slice(-2), ['server.rebooted', 'server.suspended']);
 });
@@ -131,7 +131,7 @@ test('a first cycle that ended before the server ran begins with its first run',
   const actor = await world.customer(500n);
   const id = await world.ordered(actor);
   await world.world.db.run(`update servers set paid_until = $2 where id = $1`, [id, world.now]);
-  await world.pass(10_000);
+  await world.advance(10_000);
   const server = await world.server(id);
   assert.equal(server.status, 'running');
   assert.ok(server.paid_until.getTime() > world.now.getTime() + 27 * 86_400_000);
@@ -146,7 +146,7 @@ test('a server whose data is at fault is put off, and the others of its customer
                      balance_after_cents, created_at)
      select gen_random_uuid(), gen_random_uuid(), $2, 1, $2, 'adjustment', 'a fault', $1, 0, now()`;
   await world.world.db.run(booked, [`cycle:${faulty}:2`, actor.customerId]);
-  await world.passTo(new Date(end.getTime() + 60_000));
+  await world.advanceTo(new Date(end.getTime() + 60_000));
   assert.deepEqual(await world.charges(faulty), [500]);
   assert.deepEqual(await world.charges(well), [500, 500]);
   assert.equal(await world.status(faulty), 'running');

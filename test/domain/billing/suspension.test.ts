@@ -4,9 +4,9 @@ import { sweepCalendar } from '../../../src/domain/billing/sweep.ts';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { freezeServer } from '../../../src/domain/servers/freeze.ts';
 import { startServer, stopServer } from '../../../src/domain/servers/power.ts';
-import { releaseServer } from '../../../src/domain/servers/release.ts';
+import { releaseServer } from '../../../src/domain/servers/release-server.ts';
 import { createTopup } from '../../../src/domain/topups/create.ts';
-import { showId } from '../../../src/kernel/ids.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
 import { findTopupByRef } from '../../../src/store/topups.ts';
 import { CalendarWorld } from './calendar-world.ts';
@@ -17,35 +17,35 @@ before(async () => {
 });
 after(() => world.close());
 
-const shown = (id: string) => showId('server', id);
+const shown = (id: string) => formatId('server', id);
 
 /** A customer whose only money went into one server, which is suspended by now; the end of its cycle. */
 async function suspended(): Promise<{ actor: CustomerActor; id: string; end: Date }> {
   const actor = await world.customer(500n);
   const id = await world.running(actor);
   const { paid_until: end } = await world.server(id);
-  await world.passTo(end);
+  await world.advanceTo(end);
   assert.equal(await world.status(id), 'suspended balance');
   return { actor, id, end };
 }
 
 test('a balance that is short suspends: at once for its customer, and the machine is switched off', async () => {
   const { actor, id, end } = await suspended();
-  await world.pass(30_000);
+  await world.advance(30_000);
   assert.equal(await world.machine(id), 'stopped');
   assert.deepEqual((await world.events(id)).slice(-2), ['billing.low_balance', 'server.suspended']);
   assert.deepEqual(await world.mails(actor), ['low_balance', 'server_suspended']);
   await world.pay(actor, 499n);
-  await world.pass(1_000);
+  await world.advance(1_000);
   assert.equal(await world.status(id), 'suspended balance');
   await world.pay(actor, 1n);
-  await world.pass(5_000);
+  await world.advance(5_000);
   assert.equal(await world.status(id), 'running');
   assert.equal(await world.machine(id), 'running');
   assert.deepEqual((await world.events(id)).slice(-2), ['billing.charged', 'server.running']);
   const { paid_until: next } = await world.server(id);
   assert.ok(next.getTime() - end.getTime() > 28 * DAY_MS && next > end);
-  await world.world.sound();
+  await world.world.assertInvariants();
 });
 
 test('who paid resumes, oldest first, each as soon as the balance suffices; a stopped one stays stopped', async () => {
@@ -56,10 +56,10 @@ test('who paid resumes, oldest first, each as soon as the balance suffices; a st
     await world.running(actor),
   ];
   await stopServer(world.service, actor, shown(halted));
-  await world.pass(60_000);
+  await world.advance(60_000);
   await drain(actor);
   const { paid_until: end } = await world.server(young);
-  await world.passTo(new Date(end.getTime() + 120_000));
+  await world.advanceTo(new Date(end.getTime() + 120_000));
   assert.deepEqual(await Promise.all([old, halted, young].map((id) => world.status(id))), [
     'suspended balance',
     'suspended balance',
@@ -68,14 +68,14 @@ test('who paid resumes, oldest first, each as soon as the balance suffices; a st
   const before = (await world.events(halted)).length;
   await world.pay(actor, 1_000n);
   await severalAtOnce();
-  await world.pass(10_000);
+  await world.advance(10_000);
   assert.deepEqual(await Promise.all([old, halted, young].map((id) => world.status(id))), [
     'running',
     'stopped',
     'suspended balance',
   ]);
   assert.deepEqual((await world.events(halted)).slice(before), ['billing.charged']);
-  await world.world.sound();
+  await world.world.assertInvariants();
 });
 
 /** As several processes would; what is done is done once. */
@@ -86,17 +86,17 @@ async function severalAtOnce(): Promise<void> {
 /** Spends what is left. */
 async function drain(actor: CustomerActor): Promise<void> {
   while ((await world.balance(actor)) >= 500n) await world.ordered(actor, { autoRenew: false });
-  await world.pass(10_000);
+  await world.advance(10_000);
 }
 
 test('one that was not to be renewed resumes only when it is started, which pays a cycle', async () => {
   const actor = await world.customer(1_000n);
   const id = await world.running(actor, { autoRenew: false });
-  await world.passTo(new Date((await world.server(id)).paid_until.getTime() + DAY_MS));
+  await world.advanceTo(new Date((await world.server(id)).paid_until.getTime() + DAY_MS));
   assert.equal(await world.status(id), 'suspended not_renewed');
   assert.deepEqual(await world.mails(actor), ['server_ends', 'server_suspended']);
   await startServer(world.service, actor, shown(id));
-  await world.pass(10_000);
+  await world.advance(10_000);
   assert.equal(await world.status(id), 'running');
   assert.deepEqual((await world.events(id)).slice(-2), ['billing.charged', 'server.running']);
 });
@@ -105,25 +105,25 @@ const WARNED = ['destruction_warning 7', 'destruction_warning 3', 'destruction_w
 
 test('the grace period warns 7, 3 and 1 days before its end, and ends with the server', async () => {
   const { actor, id, end } = await suspended();
-  await world.passTo(new Date(end.getTime() + 14 * DAY_MS - HOUR_MS));
+  await world.advanceTo(new Date(end.getTime() + 14 * DAY_MS - HOUR_MS));
   assert.deepEqual(await world.mails(actor), ['low_balance', 'server_suspended', ...WARNED]);
   assert.equal(await world.status(id), 'suspended balance');
-  world.leapTo(new Date(end.getTime() + 14 * DAY_MS + 60_000));
+  world.jumpTo(new Date(end.getTime() + 14 * DAY_MS + 60_000));
   await severalAtOnce();
-  await world.pass(10_000);
+  await world.advance(10_000);
   assert.equal(await world.status(id), 'gone');
   assert.deepEqual((await world.mails(actor)).slice(-1), ['server_destroyed']);
   assert.deepEqual((await world.events(id)).slice(-1), ['server.destroyed']);
-  await world.world.sound();
+  await world.world.assertInvariants();
 });
 
 test('a service that was down for all of it still warns, a day before', async () => {
   const { actor, id, end } = await suspended();
-  world.leapTo(new Date(end.getTime() + 40 * DAY_MS));
-  await world.pass(DAY_MS - 60_000);
+  world.jumpTo(new Date(end.getTime() + 40 * DAY_MS));
+  await world.advance(DAY_MS - 60_000);
   assert.equal(await world.status(id), 'suspended balance');
   assert.deepEqual((await world.mails(actor)).slice(2), ['destruction_warning 1']);
-  await world.pass(120_000);
+  await world.advance(120_000);
   assert.equal(await world.status(id), 'gone');
 });
 
@@ -133,13 +133,13 @@ test('a server under a legal hold outlives every grace period, and has one when 
     id,
     world.now,
   ]);
-  await world.passDays(30);
+  await world.advanceDays(30);
   assert.equal(await world.status(id), 'suspended balance');
   assert.deepEqual((await world.mails(actor)).slice(2), []);
   await releaseServer(world.service, shown(id), { freeze: false, hold: true });
-  await world.passDays(13);
+  await world.advanceDays(13);
   assert.equal(await world.status(id), 'suspended balance');
-  await world.passDays(2);
+  await world.advanceDays(2);
   assert.equal(await world.status(id), 'gone');
   assert.deepEqual((await world.mails(actor)).slice(-4), [...WARNED, 'server_destroyed']);
 });
@@ -148,31 +148,31 @@ test('what the operator froze is not charged; released, it is what it was while 
   const actor = await world.customer(5_000n);
   const [soon, late] = [await world.running(actor), await world.running(actor)];
   for (const id of [soon, late]) await freezeServer(world.service, shown(id), 'spam');
-  await world.passDays(5);
+  await world.advanceDays(5);
   assert.equal(await world.status(soon), 'suspended operator');
   await releaseServer(world.service, shown(soon), { freeze: true, hold: false });
-  await world.passDays(35);
+  await world.advanceDays(35);
   assert.equal(await world.status(soon), 'running');
   assert.deepEqual(await world.charges(soon), [500, 500]);
   assert.equal(await world.status(late), 'suspended operator');
   assert.deepEqual(await world.charges(late), [500]);
   await releaseServer(world.service, shown(late), { freeze: true, hold: false });
-  await world.pass(10_000);
+  await world.advance(10_000);
   assert.equal(await world.status(late), 'running');
   assert.deepEqual(await world.charges(late), [500, 500]);
-  await world.world.sound();
+  await world.world.assertInvariants();
 });
 
 test('a payment that was on its chain while the service was down renews the server', async () => {
   const { id, pay, end } = await invoiced();
-  await world.passTo(new Date(end.getTime() - HOUR_MS));
-  world.leapTo(new Date(end.getTime() - 1_000));
+  await world.advanceTo(new Date(end.getTime() - HOUR_MS));
+  world.jumpTo(new Date(end.getTime() - 1_000));
   pay();
-  world.leapTo(new Date(end.getTime() + 3 * DAY_MS));
+  world.jumpTo(new Date(end.getTime() + 3 * DAY_MS));
   world.chain.mine(50);
   world.chain.failures.poll = 3;
   world.watching = true;
-  await world.pass(60_000);
+  await world.advance(60_000);
   world.watching = false;
   assert.equal(await world.status(id), 'running');
   assert.deepEqual(await world.charges(id), [500, 500]);
@@ -180,11 +180,11 @@ test('a payment that was on its chain while the service was down renews the serv
 
 test('a chain that stays silent delays a suspension for a day', async () => {
   const { id, end } = await invoiced();
-  await world.passTo(new Date(end.getTime() - HOUR_MS));
-  world.leapTo(new Date(end.getTime() + 5 * DAY_MS));
-  await world.pass(23 * HOUR_MS);
+  await world.advanceTo(new Date(end.getTime() - HOUR_MS));
+  world.jumpTo(new Date(end.getTime() + 5 * DAY_MS));
+  await world.advance(23 * HOUR_MS);
   assert.equal(await world.status(id), 'running');
-  await world.pass(2 * HOUR_MS);
+  await world.advance(2 * HOUR_MS);
   assert.equal(await world.status(id), 'suspended balance');
 });
 
@@ -192,12 +192,12 @@ test('so does a node that lost its network, whatever it answers', async () => {
   const { id, end } = await invoiced();
   world.watching = true;
   try {
-    await world.passTo(new Date(end.getTime() - HOUR_MS));
+    await world.advanceTo(new Date(end.getTime() - HOUR_MS));
     world.chain.ok = false;
-    await world.passTo(new Date(end.getTime() + 23 * HOUR_MS));
+    await world.advanceTo(new Date(end.getTime() + 23 * HOUR_MS));
     assert.equal(await world.status(id), 'running');
     world.chain.ok = true;
-    await world.pass(HOUR_MS);
+    await world.advance(HOUR_MS);
     assert.equal(await world.status(id), 'suspended balance');
   } finally {
     world.watching = false;
@@ -209,7 +209,7 @@ async function invoiced(): Promise<{ id: string; pay: () => void; end: Date }> {
   const actor = await world.customer(500n);
   const id = await world.running(actor);
   const { paid_until: end } = await world.server(id);
-  await world.passTo(new Date(end.getTime() - 2 * HOUR_MS));
+  await world.advanceTo(new Date(end.getTime() - 2 * HOUR_MS));
   const { order_ref: ref } = await createTopup(world.service, actor, { coin: 'BTC', amountCents: 3_000n });
   const topup = await findTopupByRef(world.world.db, actor.customerId, ref);
   assert.ok(topup);

@@ -3,14 +3,14 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { takeDownAccount } from '../../../src/domain/customers/deletion/take-down.ts';
+import { tearDownAccount } from '../../../src/domain/customers/deletion/tear-down.ts';
 import { verify } from '../../../src/domain/verify/verify.ts';
 import { runOperator } from '../../../src/operator/run.ts';
-import { own } from '../../http/link-world.ts';
+import { postAccountAction } from '../../http/account-links.ts';
 import { makeEstate, NO_RATES } from '../../http/v1/contract/estate.ts';
-import { IN_FULL } from '../../support/runs.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 import { PASSWORD, type SessionClient } from '../../support/session-client.ts';
-import { codeAt } from '../../support/totp.ts';
+import { totpAt } from '../../support/totp.ts';
 import { startWorld, topUp, type World } from '../../support/world.ts';
 
 /**
@@ -79,13 +79,13 @@ describe('deleting an account', () => {
     return ((await response.json()) as { mails: { subject: string; text: string }[] }).mails;
   };
 
-  it('takes down one of everything, and leaves the books without a name', IN_FULL, async () => {
+  it('takes down one of everything, and leaves the books without a name', FULL_ONLY, async () => {
     const client = world.visitor();
     await client.signUp();
     const estate = await makeEstate({ ...world, customer: async () => client });
     const customerId = await idOf(client);
-    const { secret } = (await own(client, { action: 'enable_totp' })).body;
-    await own(client, { action: 'enable_totp', code: codeAt(String(secret)) });
+    const { secret } = (await postAccountAction(client, { action: 'enable_totp' })).body;
+    await postAccountAction(client, { action: 'enable_totp', code: totpAt(String(secret)) });
     const before = await tablesOf(customerId);
     for (const table of ['deliveries', 'events', 'mails', 'mail_links', 'images', 'totp_secrets'])
       assert.ok(before.includes(table), table);
@@ -115,7 +115,7 @@ describe('deleting an account', () => {
     assert.equal((await estate.api.get('/servers')).status, 401);
 
     // Steps may run twice, and beside the worker.
-    await Promise.allSettled([1, 2].map(() => takeDownAccount(world.opened.service, customerId)));
+    await Promise.allSettled([1, 2].map(() => tearDownAccount(world.opened.service, customerId)));
     await world.settle();
     await world.advance(300);
     assert.deepEqual(await tablesOf(customerId), KEPT);

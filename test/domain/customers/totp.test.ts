@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { signIn } from '../../../src/domain/customers/sign-in.ts';
 import { signUp } from '../../../src/domain/customers/sign-up.ts';
-import { beginTotp, confirmTotp, disableTotp, switchTotpOff } from '../../../src/domain/customers/totp.ts';
-import { codeOf, secretUri, stepAt, stepOfCode } from '../../../src/domain/customers/totp-code.ts';
-import { newVisitor } from '../../../src/domain/sessions/cookie.ts';
+import { startTotp, confirmTotp, disableTotp, disableTotpByOperator } from '../../../src/domain/customers/totp.ts';
+import { codeForStep, secretUri, stepAt, findStep } from '../../../src/domain/customers/totp-code.ts';
+import { newVisitorCookie } from '../../../src/domain/sessions/cookie.ts';
 import type { Visit } from '../../../src/domain/sessions/open.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/kernel/time.ts';
 import { qrCode } from '../../../src/panel/qr.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
-import { dump } from '../../support/canaries.ts';
-import { mailed } from '../../support/mailed.ts';
-import { IN_FULL } from '../../support/runs.ts';
-import { type TestService, testService } from '../../support/service.ts';
+import { dumpDatabase } from '../../support/canaries.ts';
+import { queuedMails } from '../../support/queued-mails.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
 import { PASSWORD } from '../../support/session-client.ts';
-import { codeAt, STEP_MS, wrongCode } from '../../support/totp.ts';
+import { totpAt, STEP_MS, wrongTotp } from '../../support/totp.ts';
 
 /** Of RFC 6238, appendix B: seconds, and the code of eight digits, of which ours are the last six. */
 const VECTORS: readonly (readonly [seconds: number, digits: string])[] = [
@@ -33,14 +33,14 @@ const NOON_MS = Date.parse('2026-03-01T12:00:00Z');
 describe('a one-time code', () => {
   it('is that of RFC 6238', () => {
     for (const [seconds, digits] of VECTORS) {
-      assert.equal(codeOf(RFC_SECRET, stepAt(seconds * 1_000)), digits.slice(2));
+      assert.equal(codeForStep(RFC_SECRET, stepAt(seconds * 1_000)), digits.slice(2));
     }
   });
 
   it('may be 30 seconds early or late, no more, and is looked for after the last one only', () => {
     const step = stepAt(NOON_MS);
     const found = (late: number, after = 0) =>
-      stepOfCode(RFC_SECRET, codeOf(RFC_SECRET, step), { atMs: NOON_MS + late * STEP_MS, after });
+      findStep(RFC_SECRET, codeForStep(RFC_SECRET, step), { atMs: NOON_MS + late * STEP_MS, after });
     assert.deepEqual(
       [-2, -1, 0, 1, 2].map((late) => found(late)),
       [undefined, step, step, step, undefined],
@@ -49,12 +49,12 @@ describe('a one-time code', () => {
   });
 
   it('may be typed in groups', () => {
-    const code = codeOf(RFC_SECRET, stepAt(NOON_MS));
+    const code = codeForStep(RFC_SECRET, stepAt(NOON_MS));
     for (const typed of [` ${code.slice(0, 3)} ${code.slice(3)}\n`, [...code].join('-'), `${code}\u00a0`]) {
-      assert.equal(stepOfCode(RFC_SECRET, typed, { atMs: NOON_MS, after: 0 }), stepAt(NOON_MS), typed);
+      assert.equal(findStep(RFC_SECRET, typed, { atMs: NOON_MS, after: 0 }), stepAt(NOON_MS), typed);
     }
     for (const typed of ['', code.slice(1), `${code}0`, `${code.slice(1)}x`]) {
-      assert.equal(stepOfCode(RFC_SECRET, typed, { atMs: NOON_MS, after: 0 }), undefined, typed);
+      assert.equal(findStep(RFC_SECRET, typed, { atMs: NOON_MS, after: 0 }), undefined, typed);
     }
   });
 
@@ -84,12 +84,12 @@ describe('a one-time code', () => {
 describe('a second factor', () => {
   let world: TestService;
   before(async () => {
-    world = await testService();
+    world = await startTestService();
   });
   after(() => world.close());
 
   const visit = (): Visit => ({
-    visitor: newVisitor(world.service.keys),
+    visitor: newVisitorCookie(world.service.keys),
     actor: { customerId: null, sessionId: null, tokenId: null, requestId: 'req_test', ipCountry: 'IS' },
   });
   const refused = (code: string) => ({ name: 'Failure', code });
@@ -106,8 +106,8 @@ describe('a second factor', () => {
   /** With it on since noon, by the code of noon. */
   async function withTotp() {
     const { email, actor } = await customer();
-    const { secret } = await beginTotp(world.service, actor, { currentPassword: PASSWORD });
-    await confirmTotp(world.service, actor, { code: codeAt(secret, NOON_MS) }, NOON_MS);
+    const { secret } = await startTotp(world.service, actor, { currentPassword: PASSWORD });
+    await confirmTotp(world.service, actor, { code: totpAt(secret, NOON_MS) }, NOON_MS);
     const enter = (code: string, atMs: number, password = PASSWORD) =>
       signIn(world.service, visit(), { email, password, code }, atMs);
     const off = (code: string, atMs: number, currentPassword = PASSWORD) =>
@@ -125,7 +125,7 @@ describe('a second factor', () => {
 
   it('is asked of nobody before a code of it was seen, and may be begun anew', async () => {
     const { email, actor } = await customer();
-    const begin = (currentPassword = PASSWORD) => beginTotp(world.service, actor, { currentPassword });
+    const begin = (currentPassword = PASSWORD) => startTotp(world.service, actor, { currentPassword });
     const confirm = (code: string) => confirmTotp(world.service, actor, { code }, NOON_MS);
     await assert.rejects(confirm('123456'), refused('conflict_state'));
     await assert.rejects(begin('not the password'), refused('bad_credentials'));
@@ -136,8 +136,8 @@ describe('a second factor', () => {
     await signIn(world.service, visit(), { email, password: PASSWORD, code: '' });
     const second = await begin();
     assert.notEqual(second.secret, first.secret);
-    await assert.rejects(confirm(codeAt(first.secret, NOON_MS)), refused('bad_code'));
-    await confirm(codeAt(second.secret, NOON_MS));
+    await assert.rejects(confirm(totpAt(first.secret, NOON_MS)), refused('bad_code'));
+    await confirm(totpAt(second.secret, NOON_MS));
     await assert.rejects(
       signIn(world.service, visit(), { email, password: PASSWORD, code: '' }),
       refused('code_required'),
@@ -147,36 +147,36 @@ describe('a second factor', () => {
 
   it('that was begun is forgotten after an hour', async () => {
     const { actor } = await customer();
-    const { secret } = await beginTotp(world.service, actor, { currentPassword: PASSWORD });
+    const { secret } = await startTotp(world.service, actor, { currentPassword: PASSWORD });
     const begunAt = world.clock.now();
-    world.clock.moveTo(new Date(begunAt.getTime() + LIMITS.totpBeginMinutes * MINUTE_MS));
-    const late = confirmTotp(world.service, actor, { code: codeAt(secret, NOON_MS) }, NOON_MS);
+    world.clock.moveTo(new Date(begunAt.getTime() + LIMITS.totpEnrollmentMinutes * MINUTE_MS));
+    const late = confirmTotp(world.service, actor, { code: totpAt(secret, NOON_MS) }, NOON_MS);
     await assert.rejects(late, refused('conflict_state'));
   });
 
   it('that is on is not begun anew, and the form that switched it on may come twice', async () => {
     const { actor, secret, email } = await withTotp();
     await assert.rejects(
-      beginTotp(world.service, actor, { currentPassword: PASSWORD }),
+      startTotp(world.service, actor, { currentPassword: PASSWORD }),
       refused('conflict_state'),
     );
-    await confirmTotp(world.service, actor, { code: codeAt(secret, NOON_MS) }, NOON_MS + 5 * STEP_MS);
-    const other = confirmTotp(world.service, actor, { code: codeAt(secret, NOON_MS + STEP_MS) }, NOON_MS);
+    await confirmTotp(world.service, actor, { code: totpAt(secret, NOON_MS) }, NOON_MS + 5 * STEP_MS);
+    const other = confirmTotp(world.service, actor, { code: totpAt(secret, NOON_MS + STEP_MS) }, NOON_MS);
     await assert.rejects(other, refused('conflict_state'));
     assert.deepEqual(await audits(actor.customerId), ['begin_totp', 'enable_totp']);
-    assert.equal((await mailed(world.service, 'totp_changed', email)).length, 1);
+    assert.equal((await queuedMails(world.service, 'totp_changed', email)).length, 1);
   });
 
   it('takes each code once, also where many come at once, and none that is older', async () => {
     const { secret, enter } = await withTotp();
     const later = NOON_MS + 3 * STEP_MS;
     await assert.rejects(
-      enter(codeAt(secret, NOON_MS), NOON_MS),
+      enter(totpAt(secret, NOON_MS), NOON_MS),
       refused('bad_code'),
       'it was switched on by it',
     );
     const tries = await Promise.allSettled(
-      Array.from({ length: 4 }, () => enter(codeAt(secret, later), later)),
+      Array.from({ length: 4 }, () => enter(totpAt(secret, later), later)),
     );
     assert.deepEqual(tries.map(({ status }) => status).sort(), [
       'fulfilled',
@@ -185,48 +185,48 @@ describe('a second factor', () => {
       'rejected',
     ]);
     for (const one of tries) if (one.status === 'rejected') assert.equal(one.reason.code, 'bad_code');
-    await assert.rejects(enter(codeAt(secret, later - STEP_MS), later), refused('bad_code'));
-    await enter(codeAt(secret, later + STEP_MS), later);
+    await assert.rejects(enter(totpAt(secret, later - STEP_MS), later), refused('bad_code'));
+    await enter(totpAt(secret, later + STEP_MS), later);
   });
 
   it('is not told of before the password is right', async () => {
     const { secret, enter } = await withTotp();
     const later = NOON_MS + 2 * STEP_MS;
-    for (const code of ['', wrongCode(secret, later), codeAt(secret, later)]) {
+    for (const code of ['', wrongTotp(secret, later), totpAt(secret, later)]) {
       await assert.rejects(enter(code, later, 'not the password'), refused('bad_credentials'));
     }
     await assert.rejects(enter(' ', later), refused('code_required'));
-    await enter(codeAt(secret, later), later);
+    await enter(totpAt(secret, later), later);
   });
 
-  it('hears ten wrong codes in an hour, then not even a right one', IN_FULL, async () => {
+  it('hears ten wrong codes in an hour, then not even a right one', FULL_ONLY, async () => {
     const { secret, enter, off } = await withTotp();
     const at = (minutes: number) => NOON_MS + minutes * MINUTE_MS;
-    for (let wrong = 0; wrong < LIMITS.totpWrongPerHour; wrong++) {
-      await assert.rejects(enter(wrongCode(secret, at(wrong)), at(wrong)), refused('bad_code'));
+    for (let wrong = 0; wrong < LIMITS.totpFailuresPerHour; wrong++) {
+      await assert.rejects(enter(wrongTotp(secret, at(wrong)), at(wrong)), refused('bad_code'));
     }
     await assert.rejects(enter('', at(20)), refused('code_required'));
-    await assert.rejects(off(codeAt(secret, at(20)), at(20)), refused('rate_limited'));
-    await assert.rejects(enter(codeAt(secret, at(20)), at(20)), {
+    await assert.rejects(off(totpAt(secret, at(20)), at(20)), refused('rate_limited'));
+    await assert.rejects(enter(totpAt(secret, at(20)), at(20)), {
       ...refused('rate_limited'),
       extras: { retry_after_s: 40 * 60 },
     });
     const hourLater = NOON_MS + HOUR_MS;
-    await assert.rejects(enter(wrongCode(secret, hourLater), hourLater), refused('bad_code'));
-    await enter(codeAt(secret, hourLater), hourLater);
+    await assert.rejects(enter(wrongTotp(secret, hourLater), hourLater), refused('bad_code'));
+    await enter(totpAt(secret, hourLater), hourLater);
   });
 
   it('goes by password and code together, and stays off where it is off', async () => {
     const { email, actor, secret, off } = await withTotp();
     const later = NOON_MS + 2 * STEP_MS;
-    await assert.rejects(off(codeAt(secret, later), later, 'not the password'), refused('bad_credentials'));
+    await assert.rejects(off(totpAt(secret, later), later, 'not the password'), refused('bad_credentials'));
     await assert.rejects(off('', later), refused('code_required'));
-    await assert.rejects(off(wrongCode(secret, later), later), refused('bad_code'));
-    await off(codeAt(secret, later), later);
+    await assert.rejects(off(wrongTotp(secret, later), later), refused('bad_code'));
+    await off(totpAt(secret, later), later);
     await off('', later);
     await signIn(world.service, visit(), { email, password: PASSWORD, code: '' });
     assert.deepEqual((await audits(actor.customerId)).slice(-2), ['disable_totp', 'disable_totp']);
-    const mails = await mailed(world.service, 'totp_changed', email);
+    const mails = await queuedMails(world.service, 'totp_changed', email);
     assert.deepEqual(
       mails.map(({ to, data }) => [to, data.on, data.by, data.country]),
       [
@@ -239,19 +239,19 @@ describe('a second factor', () => {
   it('is switched off by the operator, once', async () => {
     const { email, actor } = await withTotp();
     assert.deepEqual(
-      [await switchTotpOff(world.service, email), await switchTotpOff(world.service, email)],
+      [await disableTotpByOperator(world.service, email), await disableTotpByOperator(world.service, email)],
       [true, false],
     );
     assert.deepEqual((await audits(actor.customerId)).slice(-1), ['disable_totp']);
-    const told = (await mailed(world.service, 'totp_changed', email)).at(-1)?.data;
+    const told = (await queuedMails(world.service, 'totp_changed', email)).at(-1)?.data;
     assert.deepEqual([told?.on, told?.by], [false, 'operator']);
   });
 
   it('is kept where nobody can read it, in use or begun', async () => {
     const { secret: inUse } = await withTotp();
     const { actor } = await customer();
-    const { secret: begun } = await beginTotp(world.service, actor, { currentPassword: PASSWORD });
-    const text = (await dump(world.db)).toLowerCase();
+    const { secret: begun } = await startTotp(world.service, actor, { currentPassword: PASSWORD });
+    const text = (await dumpDatabase(world.db)).toLowerCase();
     for (const secret of [inUse, begun]) assert.ok(!text.includes(secret.toLowerCase()));
   });
 });

@@ -1,16 +1,16 @@
 /** A service with a server of names in memory, and for each test a running server in a region with one address and one /64. */
 import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
-import { nameFaults } from '../../../src/domain/dns/faults.ts';
+import { nameFindings } from '../../../src/domain/dns/name-findings.ts';
 import { deploy } from '../../../src/domain/servers/deploy.ts';
 import { destroyServer } from '../../../src/domain/servers/destroy.ts';
 import { setRdns } from '../../../src/domain/servers/rdns.ts';
-import { showId } from '../../../src/kernel/ids.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
 import type { RdnsBody, Server } from '../../../src/spec/schemas/server.ts';
 import { findServer, type ServerRow } from '../../../src/store/servers.ts';
-import { operateDuty } from '../../../src/workers/operate.ts';
+import { operateJob } from '../../../src/workers/operate.ts';
 import { ScriptedDns } from '../../support/scripted-dns.ts';
-import { type TestService, testService } from '../../support/service.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
 
 export const V4_ZONE = '10.in-addr.arpa.';
 const V6_ZONE = '8.b.d.0.1.0.0.2.ip6.arpa.';
@@ -29,21 +29,21 @@ export class DnsWorld {
 
   static async open(): Promise<DnsWorld> {
     const dns = new ScriptedDns([]);
-    return new DnsWorld(dns, await testService({ dns }));
+    return new DnsWorld(dns, await startTestService({ dns }));
   }
 
-  async renew(): Promise<void> {
+  async reset(): Promise<void> {
     const { dns, world } = this;
     await this.work();
     dns.fault = null;
-    dns.before = async () => undefined;
+    dns.beforeSet = async () => undefined;
     dns.names.clear();
     dns.zoneNames.splice(0, Number.POSITIVE_INFINITY, V4_ZONE, V6_ZONE);
     this.#regions += 1;
-    await world.stock.offer([this.regionId]);
-    await world.stock.hosts([5], this.regionId);
-    await world.stock.addresses(1, 1, this.regionId);
-    this.#actor = await world.stock.customer(100_000n);
+    await world.fixtures.addPlans([this.regionId]);
+    await world.fixtures.addHosts([5], this.regionId);
+    await world.fixtures.addAddresses(1, 1, this.regionId);
+    this.#actor = await world.fixtures.addCustomer(100_000n);
     await this.running();
   }
 
@@ -70,7 +70,7 @@ export class DnsWorld {
 
   /** Another server takes the place of the one before. */
   async running(): Promise<void> {
-    const order = this.world.stock.order({ regionId: this.regionId });
+    const order = this.world.fixtures.buildOrder({ regionId: this.regionId });
     const { server } = await deploy(this.world.service, this.#customer(), order);
     await this.work(5_000);
     this.#server = await findServer(this.world.db, server.id);
@@ -86,17 +86,17 @@ export class DnsWorld {
     }
   }
 
-  async name(body: RdnsBody, service: Service = this.world.service): Promise<Server> {
-    return await setRdns(service, this.#customer(), showId('server', this.id), body);
+  async setNames(body: RdnsBody, service: Service = this.world.service): Promise<Server> {
+    return await setRdns(service, this.#customer(), formatId('server', this.id), body);
   }
 
   async destroy(): Promise<void> {
-    await destroyServer(this.world.service, this.#customer(), showId('server', this.id));
+    await destroyServer(this.world.service, this.#customer(), formatId('server', this.id));
   }
 
   /** Until its row is gone, without any task. */
-  async removed(): Promise<void> {
-    const duty = operateDuty(this.world.service);
+  async waitUntilRemoved(): Promise<void> {
+    const duty = operateJob(this.world.service);
     for (let round = 0; await findServer(this.world.db, this.id); round++) {
       assert.ok(round < 50, 'it is not removed');
       await duty.run();
@@ -105,7 +105,7 @@ export class DnsWorld {
   }
 
   /** The names of this server's addresses. */
-  served(): Record<string, string> {
+  servedNames(): Record<string, string> {
     const isOurs = (address: string) => address === this.ipv4 || address.startsWith(this.inPrefix(''));
     return Object.fromEntries([...this.dns.names].filter(([address]) => isOurs(address)));
   }
@@ -118,8 +118,8 @@ export class DnsWorld {
     return (await this.world.db.rows(`select from tasks where kind = 'rdns'`)).length;
   }
 
-  async looks(): Promise<string[]> {
-    return (await nameFaults(this.world.service)).map(({ says }) => says);
+  async findingMessages(): Promise<string[]> {
+    return (await nameFindings(this.world.service)).map(({ message }) => message);
   }
 
   /** When the address and the /64 of the region are free. */

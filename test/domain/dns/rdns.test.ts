@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { checkReverseDns } from '../../../src/domain/dns/check.ts';
 import { ensureRdns } from '../../../src/domain/dns/ensure.ts';
-import { createMissingZones, listBlockZones, publishAll } from '../../../src/domain/dns/zones.ts';
+import { createMissingZones, listBlockZones, publishAllNames } from '../../../src/domain/dns/zones.ts';
 import { DAY_MS, MINUTE_MS } from '../../../src/kernel/time.ts';
 import type { ScriptedDns } from '../../support/scripted-dns.ts';
-import type { TestService } from '../../support/service.ts';
+import type { TestService } from '../../support/test-service.ts';
 import { DnsWorld, V4_ZONE } from './dns-world.ts';
 
 let at: DnsWorld;
@@ -18,56 +18,56 @@ before(async () => {
   ({ dns, world } = at);
 });
 after(() => world.close());
-beforeEach(() => at.renew());
+beforeEach(() => at.reset());
 
 describe('names of a server', () => {
   it('are published, changed and withdrawn as its customer says', async () => {
-    await at.name({ ipv4: 'web.example.org', ipv6: 'six.example.org' });
-    await at.name({ ipv6: 'Mail.example.org', address: at.inPrefix('25') });
+    await at.setNames({ ipv4: 'web.example.org', ipv6: 'six.example.org' });
+    await at.setNames({ ipv6: 'Mail.example.org', address: at.inPrefix('25') });
     await at.work();
-    assert.deepEqual(at.served(), {
+    assert.deepEqual(at.servedNames(), {
       [at.ipv4]: 'web.example.org',
       [at.inPrefix('1')]: 'six.example.org',
       [at.inPrefix('25')]: 'Mail.example.org',
     });
-    await at.name({ ipv4: 'other.example.org', ipv6: null });
+    await at.setNames({ ipv4: 'other.example.org', ipv6: null });
     await at.work();
-    assert.deepEqual(at.served(), {
+    assert.deepEqual(at.servedNames(), {
       [at.ipv4]: 'other.example.org',
       [at.inPrefix('25')]: 'Mail.example.org',
     });
     assert.equal((await at.rows()).length, 2);
     assert.equal(await at.tasks(), 0);
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('wait for a server of names that is away, and are there as they were said last', async () => {
     dns.fault = 'unreachable';
-    await at.name({ ipv4: 'web.example.org' });
+    await at.setNames({ ipv4: 'web.example.org' });
     await at.work();
-    await at.name({ ipv4: 'last.example.org', ipv6: 'six.example.org' });
+    await at.setNames({ ipv4: 'last.example.org', ipv6: 'six.example.org' });
     await at.work(3_000);
-    assert.deepEqual(at.served(), {});
+    assert.deepEqual(at.servedNames(), {});
     assert.equal(await at.tasks(), 1);
     dns.fault = null;
     await at.work(10_000);
-    assert.deepEqual(at.served(), { [at.ipv4]: 'last.example.org', [at.inPrefix('1')]: 'six.example.org' });
+    assert.deepEqual(at.servedNames(), { [at.ipv4]: 'last.example.org', [at.inPrefix('1')]: 'six.example.org' });
     assert.equal(await at.tasks(), 0);
   });
 
   it('that change while they are published are published again', async () => {
-    dns.before = async () => {
-      dns.before = async () => undefined;
-      await at.name({ ipv4: 'second.example.org' });
+    dns.beforeSet = async () => {
+      dns.beforeSet = async () => undefined;
+      await at.setNames({ ipv4: 'second.example.org' });
     };
-    await at.name({ ipv4: 'first.example.org' });
+    await at.setNames({ ipv4: 'first.example.org' });
     await at.work(1_000);
-    assert.deepEqual(at.served(), { [at.ipv4]: 'second.example.org' });
+    assert.deepEqual(at.servedNames(), { [at.ipv4]: 'second.example.org' });
   });
 
   it('are only kept where nobody serves the zones, and published when somebody does', async () => {
     const without = { ...world.service, dns: null };
-    await at.name({ ipv4: 'web.example.org' }, without);
+    await at.setNames({ ipv4: 'web.example.org' }, without);
     assert.equal(await at.tasks(), 0);
     assert.deepEqual(await checkReverseDns(without), [
       {
@@ -76,32 +76,32 @@ describe('names of a server', () => {
         says: 'names are kept, and served by nobody: SKERRY_DNS_URL is not set',
       },
     ]);
-    await assert.rejects(publishAll(without), /SKERRY_DNS_URL is not set/);
-    const says = (await checkReverseDns(world.service)).map((each) => each.says).join('\n');
+    await assert.rejects(publishAllNames(without), /SKERRY_DNS_URL is not set/);
+    const says = (await checkReverseDns(world.service)).map((each) => each.message).join('\n');
     assert.match(says, /names of 1 servers are not published/);
-    await publishAll(world.service);
+    await publishAllNames(world.service);
     await at.work();
-    assert.deepEqual(at.served(), { [at.ipv4]: 'web.example.org' });
+    assert.deepEqual(at.servedNames(), { [at.ipv4]: 'web.example.org' });
   });
 });
 
 describe('the names of a server that is destroyed', () => {
   beforeEach(async () => {
-    await at.name({ ipv4: 'web.example.org', ipv6: 'six.example.org' });
-    await at.name({ ipv6: 'mail.example.org', address: at.inPrefix('25') });
+    await at.setNames({ ipv4: 'web.example.org', ipv6: 'six.example.org' });
+    await at.setNames({ ipv6: 'mail.example.org', address: at.inPrefix('25') });
     await at.work();
   });
 
   it('are withdrawn, and its addresses rest as long as ever', async () => {
     await at.destroy();
     await at.work(2_000);
-    assert.deepEqual(at.served(), {});
+    assert.deepEqual(at.servedNames(), {});
     assert.deepEqual(await at.rows(), []);
     const { four, six } = await at.freeFrom();
     const days = (text: string) => (Date.parse(text) - world.clock.now().getTime()) / DAY_MS;
     assert.ok(days(four) > 6.9 && days(four) <= 7, four);
     assert.equal(six, four);
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('keep its addresses from everybody until they are withdrawn, for however long', async () => {
@@ -114,44 +114,44 @@ describe('the names of a server that is destroyed', () => {
     await assert.rejects(at.running());
     dns.fault = null;
     await at.work(31_000);
-    assert.deepEqual(at.served(), {});
+    assert.deepEqual(at.servedNames(), {});
     await at.running();
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('are withdrawn whatever is killed: before they are, and after', async () => {
     const killed = new Error('killed');
     let left = 2;
-    dns.before = async () => {
+    dns.beforeSet = async () => {
       if (left-- === 0) throw killed;
     };
     await at.destroy();
     await at.work();
     assert.equal(dns.names.size, 1);
     assert.equal((await at.rows()).length, 3);
-    dns.before = async () => undefined;
+    dns.beforeSet = async () => undefined;
     await at.work(5_000);
-    assert.deepEqual(at.served(), {});
+    assert.deepEqual(at.servedNames(), {});
     assert.deepEqual(await ensureRdns(world.service, at.id), 'done');
     assert.deepEqual(await at.rows(), []);
   });
 
   it('are withdrawn though one of them is published too late', async () => {
-    await at.name({ ipv4: 'late.example.org' });
-    dns.before = async () => {
-      dns.before = async () => undefined;
+    await at.setNames({ ipv4: 'late.example.org' });
+    dns.beforeSet = async () => {
+      dns.beforeSet = async () => undefined;
       // This holder's lease has ended: the server is gone, its names are withdrawn, and only then it gets on.
       await at.destroy();
       await world.db.run(`update tasks set leased_until = now() - interval '1 hour'`);
-      await at.removed();
+      await at.waitUntilRemoved();
       assert.equal(await ensureRdns(world.service, at.id), 'done');
       assert.deepEqual(await at.rows(), []);
     };
     await ensureRdns(world.service, at.id);
-    assert.deepEqual(at.served(), { [at.ipv4]: 'late.example.org', ...sixes() });
+    assert.deepEqual(at.servedNames(), { [at.ipv4]: 'late.example.org', ...sixes() });
     assert.equal((await at.rows()).length, 3);
     await ensureRdns(world.service, at.id);
-    assert.deepEqual(at.served(), {});
+    assert.deepEqual(at.servedNames(), {});
     assert.deepEqual(await at.rows(), []);
     await world.db.run(`delete from tasks where kind = 'rdns'`);
   });
@@ -180,46 +180,46 @@ describe('the names of a server that is destroyed', () => {
     await at.running();
     assert.equal(at.ipv4, address);
     dns.fault = null;
-    dns.before = async () => {
-      dns.before = async () => undefined;
-      await at.name({ ipv4: 'mine.example.org' });
+    dns.beforeSet = async () => {
+      dns.beforeSet = async () => undefined;
+      await at.setNames({ ipv4: 'mine.example.org' });
       await ensureRdns(world.service, at.id);
     };
     await ensureRdns(world.service, gone);
     await at.work(31_000);
-    assert.deepEqual(at.served(), { [at.ipv4]: 'mine.example.org' });
+    assert.deepEqual(at.servedNames(), { [at.ipv4]: 'mine.example.org' });
   });
 });
 
 describe('an address that no zone holds', () => {
   it('is told to the operator, and its name published when the zone is made', async () => {
     dns.zoneNames.splice(0, 1);
-    await at.name({ ipv4: 'web.example.org', ipv6: 'six.example.org' });
+    await at.setNames({ ipv4: 'web.example.org', ipv6: 'six.example.org' });
     await at.work();
-    assert.deepEqual(at.served(), { [at.inPrefix('1')]: 'six.example.org' });
-    assert.deepEqual(await at.looks(), ['1 names have no zone: skerryd dns zones says which is missing']);
-    const missing = (await listBlockZones(world.service)).filter(({ heldBy }) => heldBy === null);
+    assert.deepEqual(at.servedNames(), { [at.inPrefix('1')]: 'six.example.org' });
+    assert.deepEqual(await at.findingMessages(), ['1 names have no zone: skerryd dns zones says which is missing']);
+    const missing = (await listBlockZones(world.service)).filter(({ coveredBy }) => coveredBy === null);
     assert.ok(missing.some(({ region }) => region === at.regionId));
     const shown = await checkReverseDns(world.service);
-    assert.ok(shown.some(({ level, says }) => level === 'look' && says.includes('has no zone')));
+    assert.ok(shown.some(({ level, message }) => level === 'look' && message.includes('has no zone')));
     const made = await createMissingZones(world.service, ['NS1.example.org', 'ns2.example.org.']);
     assert.equal(made.length, new Set(missing.map(({ zone }) => zone)).size);
     await at.work();
     assert.equal(dns.names.get(at.ipv4), 'web.example.org');
-    assert.deepEqual(await at.looks(), []);
+    assert.deepEqual(await at.findingMessages(), []);
     assert.deepEqual(await createMissingZones(world.service, ['ns1.example.org']), []);
   });
 
   it('is looked at again, and what was never published is withdrawn without a zone', async () => {
     dns.zoneNames.splice(0);
-    await at.name({ ipv4: 'web.example.org' });
+    await at.setNames({ ipv4: 'web.example.org' });
     await at.work();
     dns.zoneNames.push(V4_ZONE);
     world.clock.advanceS((10 * MINUTE_MS) / 1000);
     await at.work();
     assert.equal(dns.names.get(at.ipv4), 'web.example.org');
     dns.zoneNames.splice(0);
-    await at.name({ ipv4: null });
+    await at.setNames({ ipv4: null });
     await at.work();
     assert.deepEqual(await at.rows(), []);
   });

@@ -6,8 +6,8 @@ import { createGroup } from '../../../src/domain/firewall/create-group.ts';
 import { addRule } from '../../../src/domain/firewall/rules.ts';
 import { updateGroup } from '../../../src/domain/firewall/update-group.ts';
 import { deploy } from '../../../src/domain/servers/deploy.ts';
-import { admits } from '../../../src/drivers/compute/simulator/admits.ts';
-import { showId } from '../../../src/kernel/ids.ts';
+import { evaluateFilter } from '../../../src/drivers/compute/simulator/evaluate-filter.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import type { Filter } from '../../../src/ports/network.ts';
 import type { FirewallRuleBody } from '../../../src/spec/schemas/firewall.ts';
@@ -41,7 +41,7 @@ describe('the filter in front of a server', () => {
 
   it('is that of its groups in the order in which they were attached', async () => {
     const id = await ground.serverRow(actor);
-    const applied_to = [showId('server', id)];
+    const applied_to = [formatId('server', id)];
     const older = await group([{ ...ALLOW_WEB, port: '22' }], 'drop');
     const newer = await group([{ ...ALLOW_WEB, direction: 'out', port: '53', proto: 'udp' }]);
     await updateGroup(service, actor, newer.id, { applied_to });
@@ -85,20 +85,20 @@ describe('the filter in front of a server', () => {
   });
 
   it('stands before a machine from its first moment on, and follows every change', async () => {
-    const { stock, simulator, rest } = ground.world;
-    await ground.waiting();
-    await stock.hosts([1]);
-    await stock.addresses(1);
-    const buyer = await stock.customer(10_000n);
+    const { fixtures, simulator, runUntilIdle } = ground.world;
+    await ground.takeFilterTasks();
+    await fixtures.addHosts([1]);
+    await fixtures.addAddresses(1);
+    const buyer = await fixtures.addCustomer(10_000n);
     const { service: real } = ground.world;
-    const { server } = await deploy(real, buyer, stock.order());
+    const { server } = await deploy(real, buyer, fixtures.buildOrder());
     const made = await createGroup(real, buyer, {
       ...{ name: 'web', default_action: 'drop', rules: [ALLOW_WEB] },
-      applied_to: [showId('server', server.id)],
+      applied_to: [formatId('server', server.id)],
     });
-    await rest();
+    await runUntilIdle();
     const meets = async (port: number) =>
-      admits(await simulator.filterOf(server.id), {
+      evaluateFilter(await simulator.readFilter(server.id), {
         direction: 'in',
         proto: 'tcp',
         port,
@@ -106,11 +106,11 @@ describe('the filter in front of a server', () => {
       });
     assert.deepEqual([await meets(443), await meets(22)], ['accept', 'drop']);
     await addRule(real, buyer, made.id, { ...ALLOW_WEB, port: '22', action: 'reject' });
-    await rest();
+    await runUntilIdle();
     assert.equal(await meets(22), 'reject');
     await updateGroup(real, buyer, made.id, { applied_to: [] });
-    await rest();
-    assert.equal(await simulator.filterOf(server.id), null);
+    await runUntilIdle();
+    assert.equal(await simulator.readFilter(server.id), null);
   });
 
   it('is tried again when the driver fails, and left alone when the server is going or gone', async () => {

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { checkRule } from '../../../src/domain/firewall/check.ts';
 import { compileFilter } from '../../../src/domain/firewall/compile.ts';
-import { admits, type Packet } from '../../../src/drivers/compute/simulator/admits.ts';
+import { evaluateFilter, type Packet } from '../../../src/drivers/compute/simulator/evaluate-filter.ts';
 import type { InvalidRequest } from '../../../src/kernel/fail.ts';
 import type { FirewallRuleBody } from '../../../src/spec/schemas/firewall.ts';
-import { RUNS } from '../../support/runs.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
 import { ALLOW_WEB } from './firewall-world.ts';
 
 interface Group {
@@ -18,20 +18,20 @@ const compiled = (groups: readonly Group[]) =>
   compileFilter(groups.map((group) => ({ ...group, rules: group.rules.map(checkRule) })));
 
 /** What SPEC and DECISIONS say, read off the text of the rules. */
-function plainReading(groups: readonly Group[], packet: Packet): string {
+function referenceVerdict(groups: readonly Group[], packet: Packet): string {
   if (groups.length === 0) return 'accept';
   const all = groups.flatMap((group) => group.rules);
   for (const rule of all) {
     if (rule.direction !== packet.direction) continue;
     if (rule.proto !== 'any' && rule.proto !== packet.proto) continue;
-    if (!readsPort(rule.port ?? null, packet.port)) continue;
+    if (!portMatches(rule.port ?? null, packet.port)) continue;
     if (isIn(rule.source, packet.remote)) return rule.action;
   }
   const governed = packet.direction === 'in' || all.some((rule) => rule.direction === 'out');
   return governed && groups.some((group) => group.default_action === 'drop') ? 'drop' : 'accept';
 }
 
-function readsPort(text: string | null, port: number | null): boolean {
+function portMatches(text: string | null, port: number | null): boolean {
   if (text === null) return true;
   const [low, high] = text.split('-').map(Number);
   if (high !== undefined) return port !== null && port >= (low ?? 0) && port <= high;
@@ -94,9 +94,9 @@ test('the compiled filter does with each packet what a plain reading of the rule
   fc.assert(
     fc.property(groups, fc.array(packet, { minLength: 1, maxLength: 40 }), (written, packets) => {
       const filter = compiled(written);
-      for (const each of packets) assert.equal(admits(filter, each), plainReading(written, each));
+      for (const each of packets) assert.equal(evaluateFilter(filter, each), referenceVerdict(written, each));
     }),
-    { numRuns: RUNS * 10 },
+    { numRuns: PROPERTY_RUNS * 10 },
   );
 });
 

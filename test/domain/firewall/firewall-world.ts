@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { newId, newPublicNo, showId } from '../../../src/kernel/ids.ts';
+import { newId, newPublicNumber, formatId } from '../../../src/kernel/ids.ts';
 import type { ServerStatus } from '../../../src/spec/states.ts';
-import { type TestService, testService } from '../../support/service.ts';
-import { R1, S1 } from '../../support/stock.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
+import { R1, S1 } from '../../support/fixtures.ts';
 
 export const ALLOW_WEB = {
   direction: 'in',
@@ -33,13 +33,13 @@ export class FirewallWorld {
   }
 
   static async open(): Promise<FirewallWorld> {
-    const world = await testService();
-    await world.stock.offer(['par'], [S1, R1]);
+    const world = await startTestService();
+    await world.fixtures.addPlans(['par'], [S1, R1]);
     return new FirewallWorld(world);
   }
 
   async customer(): Promise<CustomerActor> {
-    return await this.world.stock.customer();
+    return await this.world.fixtures.addCustomer();
   }
 
   /** A server as the database has it, suspended by the operator if suspended; its stored id. */
@@ -55,7 +55,7 @@ export class FirewallWorld {
          from plans p where p.id = $5`,
       [
         id,
-        newPublicNo(),
+        newPublicNumber(),
         actor.customerId,
         status,
         plan,
@@ -69,19 +69,19 @@ export class FirewallWorld {
 
   /** The same; the id that is shown. */
   async server(actor: CustomerActor, status?: ServerStatus, plan?: string): Promise<string> {
-    return showId('server', await this.serverRow(actor, status, plan));
+    return formatId('server', await this.serverRow(actor, status, plan));
   }
 
   /** Servers whose filter is to be put in place, as they are shown; the list is then empty. */
-  async waiting(): Promise<string[]> {
+  async takeFilterTasks(): Promise<string[]> {
     const rows = await this.world.db.rows<{ subject: string }>(
       `delete from tasks where kind = 'filter' returning subject`,
     );
-    return rows.map(({ subject }) => showId('server', subject)).sort();
+    return rows.map(({ subject }) => formatId('server', subject)).sort();
   }
 
   /** Actions of the customer's audit log with what they were about, oldest first. */
-  async audited(actor: CustomerActor): Promise<string[]> {
+  async auditLines(actor: CustomerActor): Promise<string[]> {
     const rows = await this.world.db.rows<{ line: string }>(
       `select action || ' ' || resource as line from audit_events where customer_id = $1 order by created_at, ctid`,
       [actor.customerId],

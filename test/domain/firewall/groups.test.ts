@@ -6,26 +6,26 @@ import { deleteGroup } from '../../../src/domain/firewall/delete-group.ts';
 import { getGroup, listGroups } from '../../../src/domain/firewall/find.ts';
 import { addRule, removeRule, replaceRules } from '../../../src/domain/firewall/rules.ts';
 import { updateGroup } from '../../../src/domain/firewall/update-group.ts';
-import { newId, readId, showId } from '../../../src/kernel/ids.ts';
+import { newId, parseId, formatId } from '../../../src/kernel/ids.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import type { FirewallGroupBody } from '../../../src/spec/schemas/firewall.ts';
-import { contentsOf } from '../../support/contents.ts';
-import { R1 } from '../../support/stock.ts';
+import { dumpTables } from '../../support/dump-tables.ts';
+import { R1 } from '../../support/fixtures.ts';
 import { ALLOW_WEB, FirewallWorld, refused } from './firewall-world.ts';
 
 const PAGE = { filter: {}, sort: 'created_at', descending: true, after: null, size: 25 };
 
-let ground: FirewallWorld;
+let fixture: FirewallWorld;
 let service: Service;
 let actor: CustomerActor;
 before(async () => {
-  ground = await FirewallWorld.open();
-  service = ground.world.service;
+  fixture = await FirewallWorld.open();
+  service = fixture.world.service;
 });
-after(() => ground.world.close());
+after(() => fixture.world.close());
 beforeEach(async () => {
-  actor = await ground.customer();
-  await ground.waiting();
+  actor = await fixture.customer();
+  await fixture.takeFilterTasks();
 });
 
 const create = (body: Partial<FirewallGroupBody> = {}, by = actor) =>
@@ -33,7 +33,7 @@ const create = (body: Partial<FirewallGroupBody> = {}, by = actor) =>
 
 describe('a firewall group', () => {
   it('is made with its rules and applied in one commit', async () => {
-    const servers = [await ground.server(actor), await ground.server(actor, 'stopped')];
+    const servers = [await fixture.server(actor), await fixture.server(actor, 'stopped')];
     const group = await create({ rules: [ALLOW_WEB, { ...ALLOW_WEB, note: 'again' }], applied_to: servers });
     const { id, rules, created_at } = group;
     assert.match(id, /^fwg_[a-z2-7]{26}$/);
@@ -53,9 +53,9 @@ describe('a firewall group', () => {
       ],
     });
     assert.deepEqual(await getGroup(service, actor, id), group);
-    assert.deepEqual(await ground.audited(actor), [`firewall_group.create ${id}`]);
-    assert.deepEqual(await ground.waiting(), [...servers].sort());
-    const events = await ground.world.db.rows('select type, data from events where customer_id = $1', [
+    assert.deepEqual(await fixture.auditLines(actor), [`firewall_group.create ${id}`]);
+    assert.deepEqual(await fixture.takeFilterTasks(), [...servers].sort());
+    const events = await fixture.world.db.rows('select type, data from events where customer_id = $1', [
       actor.customerId,
     ]);
     const event = { type: 'firewall.applied', data: { firewall_group: group } };
@@ -75,36 +75,36 @@ describe('a firewall group', () => {
   });
 
   it('is applied to other servers as a whole; those that stay keep their place and are told nothing', async () => {
-    const [a, b, c] = [await ground.server(actor), await ground.server(actor), await ground.server(actor)];
+    const [a, b, c] = [await fixture.server(actor), await fixture.server(actor), await fixture.server(actor)];
     const { id } = await create({ applied_to: [a, b] });
-    await ground.waiting();
+    await fixture.takeFilterTasks();
     const updated = await updateGroup(service, actor, id, { applied_to: [c, b] });
     assert.deepEqual(updated.applied_to, [b, c]);
-    assert.deepEqual(await ground.waiting(), [a, c].sort());
-    assert.equal((await ground.world.events(actor.customerId)).length, 3);
+    assert.deepEqual(await fixture.takeFilterTasks(), [a, c].sort());
+    assert.equal((await fixture.world.eventTypes(actor.customerId)).length, 3);
     await updateGroup(service, actor, id, { name: 'other' });
-    assert.deepEqual(await ground.waiting(), []);
+    assert.deepEqual(await fixture.takeFilterTasks(), []);
     await updateGroup(service, actor, id, { default_action: 'accept' });
-    assert.deepEqual(await ground.waiting(), [b, c].sort());
+    assert.deepEqual(await fixture.takeFilterTasks(), [b, c].sort());
     const emptied = await updateGroup(service, actor, id, { applied_to: [] });
     assert.deepEqual([emptied.name, emptied.default_action, emptied.applied_to], ['other', 'accept', []]);
-    assert.deepEqual(await ground.waiting(), [b, c].sort());
-    assert.equal((await ground.world.events(actor.customerId)).length, 3);
+    assert.deepEqual(await fixture.takeFilterTasks(), [b, c].sort());
+    assert.equal((await fixture.world.eventTypes(actor.customerId)).length, 3);
   });
 
   it('is not applied to a server that is unknown, foreign, going or without a filter', async () => {
-    const good = await ground.server(actor);
-    const foreign = await ground.server(await ground.customer());
-    const unknown = showId('server', newId(new Date()));
-    const going = await ground.server(actor, 'destroying');
-    const held = await ground.server(actor, 'suspended');
+    const good = await fixture.server(actor);
+    const foreign = await fixture.server(await fixture.customer());
+    const unknown = formatId('server', newId(new Date()));
+    const going = await fixture.server(actor, 'destroying');
+    const held = await fixture.server(actor, 'suspended');
     const { id } = await create({ applied_to: [good] });
-    const dedicated = await ground.server(actor, 'running', R1.id);
+    const dedicated = await fixture.server(actor, 'running', R1.id);
     const { compute } = service;
     const { vps } = compute.capabilities;
     const bare = { vps, dedicated: { ...vps, filter: false } };
     const withoutFilter = { ...service, compute: { capabilities: bare } as unknown as typeof compute };
-    const before = await contentsOf(ground.world.db);
+    const before = await dumpTables(fixture.world.db);
     const field = { field: 'applied_to.1' };
     for (const attempt of [
       (applied_to: string[]) =>
@@ -122,46 +122,46 @@ describe('a firewall group', () => {
       }
       assert.deepEqual(await refused(attempt([good, dedicated])), { code: 'unavailable', extras: field });
     }
-    assert.deepEqual(await contentsOf(ground.world.db), before);
+    assert.deepEqual(await dumpTables(fixture.world.db), before);
     assert.deepEqual((await updateGroup(service, actor, id, { applied_to: [dedicated] })).applied_to, [
       dedicated,
     ]);
   });
 
   it('keeps a server that the operator holds; its rules, which cover others, may change', async () => {
-    const [held, free] = [await ground.server(actor), await ground.server(actor)];
+    const [held, free] = [await fixture.server(actor), await fixture.server(actor)];
     const { id } = await create({ applied_to: [held, free] });
-    const { db } = ground.world;
+    const { db } = fixture.world;
     await db.run(`update servers set status = 'suspended', suspended_reason = 'operator' where id = $1`, [
-      readId('server', held),
+      parseId('server', held),
     ]);
-    await ground.waiting();
-    const before = await contentsOf(db);
+    await fixture.takeFilterTasks();
+    const before = await dumpTables(db);
     for (const applied_to of [[free], []]) {
       assert.equal((await refused(updateGroup(service, actor, id, { applied_to }))).code, 'conflict_state');
     }
-    assert.deepEqual(await contentsOf(db), before);
+    assert.deepEqual(await dumpTables(db), before);
     await updateGroup(service, actor, id, { applied_to: [held], default_action: 'accept' });
-    assert.deepEqual(await ground.waiting(), [held, free].sort());
+    assert.deepEqual(await fixture.takeFilterTasks(), [held, free].sort());
     await addRule(service, actor, id, ALLOW_WEB);
-    assert.deepEqual(await ground.waiting(), [held]);
+    assert.deepEqual(await fixture.takeFilterTasks(), [held]);
   });
 
   it('goes when it is applied to nothing', async () => {
-    const { id } = await create({ rules: [ALLOW_WEB], applied_to: [await ground.server(actor)] });
+    const { id } = await create({ rules: [ALLOW_WEB], applied_to: [await fixture.server(actor)] });
     assert.equal((await refused(deleteGroup(service, actor, id))).code, 'conflict_state');
     await updateGroup(service, actor, id, { applied_to: [] });
     await deleteGroup(service, actor, id);
     assert.equal((await refused(deleteGroup(service, actor, id))).code, 'not_found');
-    assert.equal((await ground.audited(actor)).at(-1), `firewall_group.delete ${id}`);
+    assert.equal((await fixture.auditLines(actor)).at(-1), `firewall_group.delete ${id}`);
   });
 
   it('of another customer is not there, whatever is asked of it', async () => {
     const group = await create({ rules: [ALLOW_WEB] });
-    const stranger = await ground.customer();
-    const server = await ground.server(stranger);
-    const before = await contentsOf(ground.world.db);
-    for (const id of [group.id, showId('firewallGroup', newId(new Date())), 'fwg_', server, '']) {
+    const stranger = await fixture.customer();
+    const server = await fixture.server(stranger);
+    const before = await dumpTables(fixture.world.db);
+    for (const id of [group.id, formatId('firewallGroup', newId(new Date())), 'fwg_', server, '']) {
       for (const attempt of [
         () => getGroup(service, stranger, id),
         () => updateGroup(service, stranger, id, { applied_to: [server] }),
@@ -174,12 +174,12 @@ describe('a firewall group', () => {
         assert.equal((await refused(attempt())).code, 'not_found');
       }
     }
-    assert.deepEqual(await contentsOf(ground.world.db), before);
+    assert.deepEqual(await dumpTables(fixture.world.db), before);
     assert.deepEqual((await listGroups(service, stranger, PAGE)).items, []);
   });
 
   it('is one of at most 50, also when many are asked for at once', async () => {
-    await ground.world.db.run(
+    await fixture.world.db.run(
       `insert into firewall_groups select gen_random_uuid(), $1, 'x', 'drop', now() from generate_series(1, $2::int)`,
       [actor.customerId, QUOTAS.firewallGroups - 3],
     );
@@ -189,15 +189,15 @@ describe('a firewall group', () => {
   });
 
   it('is listed with its rules and servers by one statement, however many there are', async () => {
-    const servers = [await ground.server(actor), await ground.server(actor)];
+    const servers = [await fixture.server(actor), await fixture.server(actor)];
     const groups = [];
     for (const name of ['b', 'a', 'b']) {
-      ground.world.clock.advanceS(1);
+      fixture.world.clock.advanceS(1);
       groups.push(await create({ name, rules: [ALLOW_WEB, ALLOW_WEB], applied_to: servers }));
     }
     const [b1, a, b2] = groups;
     let statements = 0;
-    const { db } = ground.world;
+    const { db } = fixture.world;
     const rows: typeof db.rows = async (text, values) => {
       statements += 1;
       return await db.rows(text, values);

@@ -5,24 +5,24 @@ import { createGroup } from '../../../src/domain/firewall/create-group.ts';
 import { getGroup } from '../../../src/domain/firewall/find.ts';
 import { addRule, removeRule, replaceRules } from '../../../src/domain/firewall/rules.ts';
 import { updateGroup } from '../../../src/domain/firewall/update-group.ts';
-import { readId, showId } from '../../../src/kernel/ids.ts';
+import { parseId, formatId } from '../../../src/kernel/ids.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import type { FirewallGroupBody } from '../../../src/spec/schemas/firewall.ts';
-import { leaveGroups } from '../../../src/store/firewall.ts';
+import { detachFromAllGroups } from '../../../src/store/firewall.ts';
 import { lockServer, setServerStatus } from '../../../src/store/servers.ts';
 import { ALLOW_WEB, FirewallWorld, refused } from './firewall-world.ts';
 
-let ground: FirewallWorld;
+let fixture: FirewallWorld;
 let service: Service;
 let actor: CustomerActor;
 before(async () => {
-  ground = await FirewallWorld.open();
-  service = ground.world.service;
+  fixture = await FirewallWorld.open();
+  service = fixture.world.service;
 });
-after(() => ground.world.close());
+after(() => fixture.world.close());
 beforeEach(async () => {
-  actor = await ground.customer();
-  await ground.waiting();
+  actor = await fixture.customer();
+  await fixture.takeFilterTasks();
 });
 
 const create = (body: Partial<FirewallGroupBody> = {}, by = actor) =>
@@ -30,9 +30,9 @@ const create = (body: Partial<FirewallGroupBody> = {}, by = actor) =>
 
 describe('the rules of a group', () => {
   it('are appended, replaced at once with new ids, and removed; each change reaches the servers', async () => {
-    const server = await ground.server(actor);
+    const server = await fixture.server(actor);
     const { id, rules } = await create({ rules: [ALLOW_WEB], applied_to: [server] });
-    await ground.waiting();
+    await fixture.takeFilterTasks();
     const added = await addRule(service, actor, id, {
       ...ALLOW_WEB,
       proto: 'icmp',
@@ -40,19 +40,19 @@ describe('the rules of a group', () => {
       note: 'ping',
     });
     assert.deepEqual((await getGroup(service, actor, id)).rules, [...rules, added]);
-    assert.deepEqual(await ground.waiting(), [server]);
+    assert.deepEqual(await fixture.takeFilterTasks(), [server]);
     const replaced = await replaceRules(service, actor, id, { rules: [{ ...added }, ALLOW_WEB].map(bodyOf) });
     assert.deepEqual(await getGroup(service, actor, id), replaced);
     assert.deepEqual(replaced.rules.map(bodyOf), [bodyOf(added), { ...ALLOW_WEB, note: null }]);
     assert.equal(new Set([...rules, added, ...replaced.rules].map((rule) => rule.id)).size, 4);
-    assert.deepEqual(await ground.waiting(), [server]);
+    assert.deepEqual(await fixture.takeFilterTasks(), [server]);
     const [first, second] = replaced.rules;
     await removeRule(service, actor, id, first?.id ?? '');
     assert.equal((await refused(removeRule(service, actor, id, first?.id ?? ''))).code, 'not_found');
     const last = await addRule(service, actor, id, ALLOW_WEB);
     assert.deepEqual((await getGroup(service, actor, id)).rules, [second, last]);
-    assert.deepEqual(await ground.waiting(), [server]);
-    assert.deepEqual(await ground.audited(actor), [
+    assert.deepEqual(await fixture.takeFilterTasks(), [server]);
+    assert.deepEqual(await fixture.auditLines(actor), [
       `firewall_group.create ${id}`,
       `firewall_rule.create ${added.id}`,
       `firewall_group.replace_rules ${id}`,
@@ -87,13 +87,13 @@ describe('the rules of a group', () => {
 describe('a server that is destroyed', () => {
   it('leaves its groups, and none takes it back, whoever comes first', async () => {
     const rounds = Array.from({ length: 8 }, async () => {
-      const server = await ground.serverRow(actor);
-      const shown = showId('server', server);
+      const server = await fixture.serverRow(actor);
+      const shown = formatId('server', server);
       const groups = [await create({ applied_to: [shown] }), await create()];
-      const destroyed = ground.world.db.transaction(async (tx) => {
+      const destroyed = fixture.world.db.transaction(async (tx) => {
         await lockServer(tx, server);
-        await setServerStatus(tx, { id: server, status: 'destroying', now: ground.world.clock.now() });
-        await leaveGroups(tx, server);
+        await setServerStatus(tx, { id: server, status: 'destroying', now: fixture.world.clock.now() });
+        await detachFromAllGroups(tx, server);
       });
       const applied = groups.map(({ id }) => updateGroup(service, actor, id, { applied_to: [shown] }));
       await Promise.allSettled([destroyed, ...applied]);
@@ -103,9 +103,9 @@ describe('a server that is destroyed', () => {
   });
 
   it('is in no list once its row is gone', async () => {
-    const server = await ground.server(actor);
+    const server = await fixture.server(actor);
     const { id } = await create({ applied_to: [server] });
-    await ground.world.db.run('delete from servers where id = $1', [readId('server', server)]);
+    await fixture.world.db.run('delete from servers where id = $1', [parseId('server', server)]);
     assert.deepEqual((await getGroup(service, actor, id)).applied_to, []);
   });
 });

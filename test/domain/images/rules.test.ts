@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { imageGone, imageRemovalDay } from '../../../src/domain/images/deprecation.ts';
+import { isImageRemoved, imageRemovalDay } from '../../../src/domain/images/deprecation.ts';
 import { IsoProbe } from '../../../src/domain/images/iso9660.ts';
 import { isoFile } from '../../support/iso.ts';
-import { RUNS } from '../../support/runs.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
 
 describe('a deprecated image', () => {
   it('is there for 90 days after its day, and gone from then on', () => {
-    assert.equal(imageGone(null, new Date('2999-01-01')), false);
-    assert.equal(imageGone('2026-01-01', new Date('2026-03-31T23:59:59.999Z')), false);
-    assert.equal(imageGone('2026-01-01', new Date('2026-04-01T00:00:00Z')), true);
-    assert.equal(imageGone('2030-01-01', new Date('2026-01-01')), false);
+    assert.equal(isImageRemoved(null, new Date('2999-01-01')), false);
+    assert.equal(isImageRemoved('2026-01-01', new Date('2026-03-31T23:59:59.999Z')), false);
+    assert.equal(isImageRemoved('2026-01-01', new Date('2026-04-01T00:00:00Z')), true);
+    assert.equal(isImageRemoved('2030-01-01', new Date('2026-01-01')), false);
     assert.equal(imageRemovalDay('2026-01-01'), '2026-04-01');
   });
 });
@@ -34,7 +34,7 @@ describe('an ISO 9660 file', () => {
         other[16 * 2048 + 1 + broken] = 0;
         assert.ok(!isIso(other));
       }),
-      { numRuns: RUNS, verbose: true },
+      { numRuns: PROPERTY_RUNS, verbose: true },
     );
   });
 });

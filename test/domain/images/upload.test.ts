@@ -5,18 +5,18 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
 import { createImage } from '../../../src/domain/images/create.ts';
 import { deleteImage } from '../../../src/domain/images/delete.ts';
-import { releaseImage } from '../../../src/domain/images/release.ts';
+import { releaseImage } from '../../../src/domain/images/release-image.ts';
 import { beginUpload, type ReceivedUpload, type Upload } from '../../../src/domain/images/upload.ts';
-import { findUsableImage, isoOf } from '../../../src/domain/images/usable.ts';
+import { findUsableImage, isoForImage } from '../../../src/domain/images/usable.ts';
 import { DiskBlobs } from '../../../src/drivers/blobs/disk.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { newId, newPublicNo, readId } from '../../../src/kernel/ids.ts';
-import type { Blobs } from '../../../src/ports/blobs.ts';
+import { newId, newPublicNumber, parseId } from '../../../src/kernel/ids.ts';
+import type { BlobStore } from '../../../src/ports/blobs.ts';
 import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
-import { scratchFolder } from '../../support/folder.ts';
+import { scratchFolder } from '../../support/scratch-folder.ts';
 import { isoFile } from '../../support/iso.ts';
-import { type TestService, testService } from '../../support/service.ts';
-import { S1 } from '../../support/stock.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
+import { S1 } from '../../support/fixtures.ts';
 
 const GIB = 1024 ** 3;
 const FRESH = { atLeastBytes: 0, key: undefined };
@@ -26,15 +26,15 @@ let service: Service;
 let actor: CustomerActor;
 let folder: string;
 before(async () => {
-  world = await testService();
+  world = await startTestService();
   service = world.service;
-  await world.stock.offer(['par'], [S1]);
+  await world.fixtures.addPlans(['par'], [S1]);
   folder = dirname(service.blobs.path(newId(new Date())));
   await mkdir(folder, { recursive: true });
 });
 after(() => world.close());
 beforeEach(async () => {
-  actor = await world.stock.customer();
+  actor = await world.fixtures.addCustomer();
 });
 
 async function* inPieces(...pieces: Uint8Array[]): AsyncIterable<Uint8Array> {
@@ -65,7 +65,7 @@ async function refusal(attempt: Promise<unknown>): Promise<string> {
   return error.code;
 }
 
-const storedId = (shownId: string) => readId('customImage', shownId) ?? assert.fail('not an id');
+const storedId = (shownId: string) => parseId('customImage', shownId) ?? assert.fail('not an id');
 
 /** A server that has this image. */
 async function installed(imageId: string): Promise<string> {
@@ -74,7 +74,7 @@ async function installed(imageId: string): Promise<string> {
     `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
                           billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, created_at, updated_at)
      values ($1, $2, $3, 'a', 'running', 's1', 'par', $4, 1, 1, 1, 1, 1, 1, now(), now(), now())`,
-    [id, newPublicNo(), actor.customerId, imageId],
+    [id, newPublicNumber(), actor.customerId, imageId],
   );
   return id;
 }
@@ -82,9 +82,9 @@ async function installed(imageId: string): Promise<string> {
 describe('an upload', () => {
   it('of more than 4 GiB is refused as soon as it is, and of 4 GiB is not', async () => {
     let written = 0;
-    const nowhere: Blobs = {
+    const nowhere: BlobStore = {
       ...{ path: () => '', remove: async () => undefined },
-      begin: async () => ({
+      createWriter: async () => ({
         write: async (chunk) => {
           written += chunk.length;
         },
@@ -125,7 +125,7 @@ describe('an upload', () => {
     await world.runner.runDue(Date.now() + 5_000);
     assert.ok((await readdir(folder)).includes(upload.id), 'one that is alive is left alone');
     await world.db.run(`update image_uploads set alive_until = now() - interval '1 second'`);
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual(await readdir(folder), []);
     assert.equal(await refusal(createImage(service, actor, receivedOf(upload, file))), 'maintenance');
     await upload.discard();
@@ -137,7 +137,7 @@ describe('an upload', () => {
        insert into tasks (kind, subject, due_at) values ('image_remove', $1, $3)`,
       [half, actor.customerId, world.clock.now()],
     );
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual(await readdir(folder), []);
     assert.equal(await world.db.row('select id from image_uploads'), undefined);
   });
@@ -156,7 +156,7 @@ describe('an upload', () => {
     assert.deepEqual(outcomes.sort(), ['limit_reached', 'made']);
     assert.equal(await refusal(beginUpload(strict, actor, FRESH)), 'limit_reached');
 
-    const other = await world.stock.customer();
+    const other = await world.fixtures.addCustomer();
     const small = { ...service, settings: { ...service.settings, quotas: { ...QUOTAS, customImagesGb: 1 } } };
     assert.equal(
       await refusal(beginUpload(small, other, { ...FRESH, atLeastBytes: GIB + 1 })),
@@ -179,14 +179,14 @@ describe('a deleted image', () => {
     const id = storedId(shownId);
     const server = await installed(id);
     await deleteImage(service, actor, shownId);
-    await world.rest();
+    await world.runUntilIdle();
     assert.ok((await readdir(folder)).includes(id));
     const { customerId } = actor;
     await world.db.transaction(async (tx) => {
       assert.equal(await findUsableImage(tx, customerId, shownId), undefined, 'for a new server');
       const again = await findUsableImage(tx, customerId, shownId, { installed: id });
       assert.equal(
-        again && isoOf(service, again)?.path,
+        again && isoForImage(service, again)?.path,
         service.blobs.path(id),
         'for the server that has it',
       );
@@ -195,7 +195,7 @@ describe('a deleted image', () => {
       await tx.run('delete from servers where id = $1', [server]);
       await releaseImage(tx, id, world.clock.now());
     });
-    await world.rest();
+    await world.runUntilIdle();
     assert.ok(!(await readdir(folder)).includes(id));
     await world.db.transaction(async (tx) => {
       assert.equal(await findUsableImage(tx, customerId, shownId, { installed: id }), undefined);
@@ -213,7 +213,7 @@ describe('a deleted image', () => {
 
   it('of another customer cannot be used or deleted', async () => {
     const shownId = await uploaded();
-    const other = await world.stock.customer();
+    const other = await world.fixtures.addCustomer();
     await world.db.transaction(async (tx) => {
       assert.equal(await findUsableImage(tx, other.customerId, shownId), undefined);
     });

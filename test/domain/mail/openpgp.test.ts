@@ -7,12 +7,12 @@ import { checkOpenPgpKey, encryptMail } from '../../../src/domain/mail/openpgp.t
 import { messageBytes } from '../../../src/drivers/mail/message.ts';
 import { MailOutbox } from '../../../src/drivers/mail/outbox.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { newId, newPublicNo } from '../../../src/kernel/ids.ts';
+import { newId, newPublicNumber } from '../../../src/kernel/ids.ts';
 import { parseSender } from '../../../src/kernel/smtp-url.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
 import { insertCustomer, updateOpenPgpKey } from '../../../src/store/customers.ts';
-import { mailDuty } from '../../../src/workers/mail.ts';
-import { testService } from '../../support/service.ts';
+import { mailJob } from '../../../src/workers/mail.ts';
+import { startTestService } from '../../support/test-service.ts';
 
 const MAIL = { subject: 'Größe', text: 'Two lines,\none of them with Ünïcode.\n' };
 const YEAR_S = 365 * 86_400;
@@ -133,12 +133,12 @@ describe('OpenPGP', () => {
   });
 
   it('a customer with a key is mailed ciphertext, and a notice once it has expired; a change of address is told in any case', async () => {
-    const world = await testService();
+    const world = await startTestService();
     const { service, db, clock } = world;
     const id = newId(clock.now());
     const email = 'Ann@Example.org';
     const digest = Buffer.alloc(32);
-    const account = { id, publicNo: newPublicNo(), email, emailKey: email.toLowerCase() };
+    const account = { id, publicNo: newPublicNumber(), email, emailKey: email.toLowerCase() };
     await insertCustomer(db, {
       ...account,
       passwordHash: '',
@@ -149,7 +149,7 @@ describe('OpenPGP', () => {
       updateOpenPgpKey(db, id, { armored, fingerprint }, clock.now());
     const send = async (mail: NewMail) => {
       await enqueueMail(db, mail, clock.now(), service.keys);
-      await mailDuty(service).run();
+      await mailJob(service).run();
     };
     const signIn = (cause: string) => {
       const data = { signedInAt: clock.now(), country: 'IS' };

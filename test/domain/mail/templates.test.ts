@@ -1,8 +1,8 @@
 /** Every mail as it is read: what it says, and that nobody's words can break it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readMailData, writeMailData } from '../../../src/domain/mail/data.ts';
-import { renderMail, renderNotice } from '../../../src/domain/mail/render.ts';
+import { parseMailData, serializeMailData } from '../../../src/domain/mail/data.ts';
+import { renderMail, renderKeyUnusable } from '../../../src/domain/mail/render.ts';
 import { MAIL_KINDS, MAILS, type MailData, type MailKind } from '../../../src/spec/mails.ts';
 
 const PANEL = { baseUrl: 'https://panel.example' };
@@ -45,11 +45,11 @@ function sample(name: string): MailData {
 }
 
 function render<Kind extends MailKind>(kind: Kind, data: MailData[Kind]) {
-  return renderMail(kind, readMailData(kind, writeMailData(data)), PANEL);
+  return renderMail(kind, parseMailData(kind, serializeMailData(data)), PANEL);
 }
 
 /** What each must say, wherever its lines break. */
-const SAYS: Record<MailKind, readonly string[]> = {
+const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
   low_balance: [
     'Balance too low to renew web-1',
     ...[
@@ -138,7 +138,7 @@ describe('mails', () => {
     it(`${kind} says what happened, when, and what to do`, () => {
       const { subject, text } = render(kind, sample('web-1')[kind]);
       const said = `${subject} ${text}`.replaceAll('\n', ' ');
-      for (const words of SAYS[kind]) assert.ok(said.includes(words), `${words}\n${subject}\n${text}`);
+      for (const words of EXPECTED_PHRASES[kind]) assert.ok(said.includes(words), `${words}\n${subject}\n${text}`);
       assert.doesNotMatch(said, /undefined|NaN|null|\[object|\d{4}-\d\d-\d\dT/);
       assert.match(text, /\n\n-- \nhttps:\/\/panel\.example\/\n/);
       assert.ok(text.endsWith('\n'));
@@ -218,7 +218,7 @@ describe('mails', () => {
   });
 
   it('the notice to one whose key cannot be used says nothing else', () => {
-    const { subject, text } = renderNotice(PANEL);
+    const { subject, text } = renderKeyUnusable(PANEL);
     assert.match(text, /https:\/\/panel\.example\/account/);
     assert.doesNotMatch(`${subject}${text}`, /USD|UTC|server/);
   });

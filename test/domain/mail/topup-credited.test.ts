@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { readMailData } from '../../../src/domain/mail/data.ts';
-import { MAIL_SEAL } from '../../../src/domain/mail/enqueue.ts';
+import { parseMailData } from '../../../src/domain/mail/data.ts';
+import { MAIL_SEAL_PURPOSE } from '../../../src/domain/mail/enqueue.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 
 let world: TopupWorld;
@@ -15,28 +15,28 @@ async function mails() {
     `select data_sealed from mails where kind = 'topup_credited' order by ctid`,
   );
   return rows.map(({ data_sealed }) => {
-    const data = readMailData('topup_credited', world.service.keys.open(MAIL_SEAL, data_sealed).toString());
+    const data = parseMailData('topup_credited', world.service.keys.open(MAIL_SEAL_PURPOSE, data_sealed).toString());
     return [data.coin, data.creditedCents, data.bonusCents, data.balanceCents];
   });
 }
 
 test('each payment is mailed when it is credited, once, though it vanish and return', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
-  await world.settle();
+  await world.runUntilIdle();
   assert.deepEqual(await mails(), []);
   world.btc.mine(3);
-  await world.settle();
+  await world.runUntilIdle();
   assert.deepEqual(await mails(), [['BTC', 10_000n, 3_000n, 13_000n]]);
   world.btc.reorg(3);
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 0n);
   world.btc.mine(3);
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(await world.balance(topup), 13_000n);
   assert.equal((await mails()).length, 1);
   world.btc.pay(topup.deposit_address, 20_000n);
   world.btc.mine(3);
-  await world.settle();
+  await world.runUntilIdle();
   assert.deepEqual((await mails()).at(-1), ['BTC', 1_000n, 0n, 14_000n]);
 });

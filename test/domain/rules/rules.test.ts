@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blockFor, maintenanceFor, requireAllowed, requireOpen } from '../../../src/domain/rules/rules.ts';
+import { findBlock, findMaintenance, requireAllowed, requireOpen } from '../../../src/domain/rules/rules.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import type { PolicyRow, WindowRow } from '../../../src/store/rules.ts';
 
@@ -29,19 +29,19 @@ function refusal(work: () => void): Pick<Failure, 'code' | 'extras' | 'message'>
 }
 
 test('a window is open from its start until its end', () => {
-  const open = (minutes: number) => maintenanceFor(windows({}), 'plans.list', at(minutes)) !== null;
+  const open = (minutes: number) => findMaintenance(windows({}), 'plans.list', at(minutes)) !== null;
   assert.deepEqual([-1, 0, 9, 10].map(open), [false, true, true, false]);
 });
 
 test('a window over one operation leaves the others open', () => {
   const rules = windows({ operation: 'servers.create', reason: 'storage' });
-  assert.deepEqual(maintenanceFor(rules, 'servers.create', NOON), { reason: 'storage', endsAt: at(10) });
-  assert.equal(maintenanceFor(rules, 'servers.list', NOON), null);
+  assert.deepEqual(findMaintenance(rules, 'servers.create', NOON), { reason: 'storage', endsAt: at(10) });
+  assert.equal(findMaintenance(rules, 'servers.list', NOON), null);
 });
 
 test('of several open windows the one that ends last says until when', () => {
   const rules = windows({ ends_at: at(5) }, { ends_at: at(30), reason: 'long' }, { ends_at: at(7) });
-  assert.deepEqual(maintenanceFor(rules, 'servers.get', NOON), { reason: 'long', endsAt: at(30) });
+  assert.deepEqual(findMaintenance(rules, 'servers.get', NOON), { reason: 'long', endsAt: at(30) });
   assert.deepEqual(
     refusal(() => requireOpen(rules, 'servers.get', at(1))),
     {
@@ -75,16 +75,16 @@ test('a switch that is off closes what it is about, with its reason and without 
 
 test('a policy without country and region blocks its operation for everybody, and no other', () => {
   const rules = policies({});
-  assert.deepEqual(blockFor(rules, { operation: 'servers.create', country: 'XX', region: null }), {
+  assert.deepEqual(findBlock(rules, { operation: 'servers.create', country: 'XX', region: null }), {
     order: 'Order 1',
   });
-  assert.equal(blockFor(rules, { operation: 'servers.list', country: 'XX', region: null }), null);
+  assert.equal(findBlock(rules, { operation: 'servers.list', country: 'XX', region: null }), null);
 });
 
 test('a policy with country and region blocks only what fits both', () => {
   const rules = policies({ country: 'DE', region_id: 'par' });
   const blocked = (country: string, region: string | null) =>
-    blockFor(rules, { operation: 'servers.create', country, region }) !== null;
+    findBlock(rules, { operation: 'servers.create', country, region }) !== null;
   assert.ok(blocked('DE', 'par'));
   assert.deepEqual([blocked('FR', 'par'), blocked('DE', 'zrh'), blocked('DE', null)], [false, false, false]);
 });

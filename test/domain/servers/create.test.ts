@@ -6,13 +6,13 @@ import { getServer } from '../../../src/domain/servers/find.ts';
 import { createSshKey } from '../../../src/domain/ssh-keys/create.ts';
 import { removeSshKey } from '../../../src/domain/ssh-keys/remove.ts';
 import { Failure, InvalidRequest } from '../../../src/kernel/fail.ts';
-import { newId, showId } from '../../../src/kernel/ids.ts';
+import { newId, formatId } from '../../../src/kernel/ids.ts';
 import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
 import type { ServerBody } from '../../../src/spec/schemas/server.ts';
 import type { SshKey } from '../../../src/spec/schemas/ssh-key.ts';
-import { contentsOf } from '../../support/contents.ts';
-import { type TestService, testService } from '../../support/service.ts';
-import { R1, S1, type TestPlan } from '../../support/stock.ts';
+import { dumpTables } from '../../support/dump-tables.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
+import { R1, S1, type TestPlan } from '../../support/fixtures.ts';
 
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY me';
 const S2: TestPlan = { ...S1, id: 's2', price_cents_month: 502n };
@@ -23,17 +23,17 @@ let key: SshKey;
 let official: string;
 
 before(async () => {
-  world = await testService();
-  await world.stock.offer(['par'], [S1, R1]);
-  await world.stock.offer(['rkv'], [S1, S2]);
-  await world.stock.hosts([30]);
-  await world.stock.machines(2);
-  await world.stock.addresses(40);
+  world = await startTestService();
+  await world.fixtures.addPlans(['par'], [S1, R1]);
+  await world.fixtures.addPlans(['rkv'], [S1, S2]);
+  await world.fixtures.addHosts([30]);
+  await world.fixtures.addMachines(2);
+  await world.fixtures.addAddresses(40);
   official = await image({});
 });
 after(() => world.close());
 beforeEach(async () => {
-  actor = await world.stock.customer(50_000n);
+  actor = await world.fixtures.addCustomer(50_000n);
   key = await addKey(actor);
 });
 
@@ -62,7 +62,7 @@ async function image({ cloudInit = true, deprecatedAt, active = true, owner }: T
       ...(owner ? [id, 'a'.repeat(64), 1] : [null, null, null]),
     ],
   );
-  return showId(owner ? 'customImage' : 'image', id);
+  return formatId(owner ? 'customImage' : 'image', id);
 }
 
 const body = (wanted: Partial<ServerBody> = {}): ServerBody => ({
@@ -77,13 +77,13 @@ const create = (wanted: Partial<ServerBody> = {}) => createServer(world.service,
 
 /** How the order was refused, after a look whether that changed anything. */
 async function refused(wanted: Partial<ServerBody>): Promise<string> {
-  const before = await contentsOf(world.db);
+  const before = await dumpTables(world.db);
   const error: unknown = await create(wanted).then(
     () => assert.fail('it was not refused'),
     (reason: unknown) => reason,
   );
   assert.ok(error instanceof Failure, String(error));
-  assert.deepEqual(await contentsOf(world.db), before);
+  assert.deepEqual(await dumpTables(world.db), before);
   if (error instanceof InvalidRequest)
     return error.items.map((item) => `400 ${item.field} ${item.issue}`).join();
   return `${error.code} ${error.extras.field ?? ''}`.trim();
@@ -95,7 +95,7 @@ async function stored(shownId: string) {
     ssh_public_keys: string[];
     user_data_sealed: string | null;
   }>(`select id::text as shown, ssh_public_keys, user_data_sealed from servers`);
-  return rows.find((row) => showId('server', row.shown) === shownId) ?? assert.fail('no such row');
+  return rows.find((row) => formatId('server', row.shown) === shownId) ?? assert.fail('no such row');
 }
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 'a').toString('base64');
@@ -130,12 +130,12 @@ describe('an order', () => {
       price_usd_cycle: 11.25,
       suspended_reason: null,
     });
-    assert.deepEqual(await world.events(actor.customerId), ['server.created', 'billing.charged']);
-    await world.rest();
+    assert.deepEqual(await world.eventTypes(actor.customerId), ['server.created', 'billing.charged']);
+    await world.runUntilIdle();
     const running = await getServer(world.service, actor, id);
     assert.equal(running.status, 'running');
     assert.ok(running.ipv4 && running.ipv6?.prefix.endsWith('::/64'));
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('takes the texts of its keys with it, each once and in order, so that deleting one changes nothing', async () => {
@@ -148,7 +148,7 @@ describe('an order', () => {
     await removeSshKey(world.service, actor, key.id);
     assert.deepEqual((await stored(server.id)).ssh_public_keys, [second.public_key, key.public_key]);
     assert.deepEqual((await getServer(world.service, actor, server.id)).ssh_keys, [second.id, key.id]);
-    await world.rest();
+    await world.runUntilIdle();
   });
 
   it('keeps user data sealed', async () => {
@@ -156,7 +156,7 @@ describe('an order', () => {
     const { user_data_sealed: sealed } = await stored(server.id);
     assert.equal(world.service.keys.open('user data', sealed ?? '').length, LIMITS.userDataMaxBytes);
     assert.equal((await stored((await create({ user_data_b64: null })).id)).user_data_sealed, null);
-    await world.rest();
+    await world.runUntilIdle();
   });
 
   it('with an own image is carried out on a virtual server and refused on hardware', async () => {
@@ -167,19 +167,19 @@ describe('an order', () => {
   });
 
   it('that names something unknown is refused, and what is another customer’s is unknown', async () => {
-    const other = await world.stock.customer();
+    const other = await world.fixtures.addCustomer();
     const foreignKey = await addKey(other);
     const foreignImage = await image({ owner: other.customerId });
     const own = await image({ owner: actor.customerId });
     const longGone = await image({ deprecatedAt: '2029-11-02' });
-    const nobodys = showId('sshKey', newId(world.clock.now()));
+    const nobodys = formatId('sshKey', newId(world.clock.now()));
     const cases: [wanted: Partial<ServerBody>, field: string][] = [
       [{ plan: 's9' }, 'plan'],
       [{ plan: "s1'" }, 'plan'],
       [{ region: 'rek' }, 'region'],
       [{ region: '' }, 'region'],
       [{ image: 'debian-13' }, 'image'],
-      [{ image: showId('image', newId(world.clock.now())) }, 'image'],
+      [{ image: formatId('image', newId(world.clock.now())) }, 'image'],
       [{ image: own.replace('custom_', 'img_') }, 'image'],
       [{ image: official.replace('img_', 'custom_') }, 'image'],
       [{ image: foreignImage }, 'image'],
@@ -200,7 +200,7 @@ describe('an order', () => {
     assert.equal(await refused({ image: await image({ deprecatedAt: '2030-01-01' }) }), 'unavailable image');
     assert.equal(await refused({ image: noCloudInit, user_data_b64: 'aGk=' }), 'invalid_value user_data_b64');
     assert.equal(await refused({ tags: tooMany }), 'limit_reached tags');
-    actor = await world.stock.customer(499n);
+    actor = await world.fixtures.addCustomer(499n);
     key = await addKey(actor);
     assert.equal(await refused({}), 'insufficient_balance');
   });

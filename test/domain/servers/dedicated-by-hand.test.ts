@@ -2,30 +2,30 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { verify } from '../../../src/domain/verify/verify.ts';
-import { type HandWorld, startByHand } from '../../support/by-hand.ts';
+import { type ManualWorld, startManualWorld } from '../../support/manual-world.ts';
 import type { SessionClient } from '../../support/session-client.ts';
-import { apiToken, assertRefused, type V1Answer, V1Client } from '../../support/v1-client.ts';
+import { createApiToken, assertApiError, type V1Response, V1Client } from '../../support/v1-client.ts';
 
 const DAY_S = 86_400;
 const BLOCK = '192.0.2.0/29';
 /** Two cycles of three months, and not a third. */
 const BALANCE_CENTS = 50_000n;
 
-let world: HandWorld;
+let world: ManualWorld;
 let ann: SessionClient;
 let bob: SessionClient;
 let api: V1Client;
 let bobs: V1Client;
 let keyId: string;
 /** Calls of the driver about one machine: there must be none. */
-const asked: string[] = [];
+const driverCalls: string[] = [];
 
 before(async () => {
-  world = await startByHand();
+  world = await startManualWorld();
   ann = await world.customer();
   bob = await world.customer();
-  api = V1Client.over(world.url, await apiToken(ann));
-  bobs = V1Client.over(world.url, await apiToken(bob));
+  api = V1Client.forUrl(world.url, await createApiToken(ann));
+  bobs = V1Client.forUrl(world.url, await createApiToken(bob));
   watchDriver();
   keyId = (await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY })).body.id;
 });
@@ -42,17 +42,17 @@ function watchDriver(): void {
     const real = compute[verb].bind(compute) as (...args: unknown[]) => unknown;
     Object.defineProperty(compute, verb, {
       value: (...args: unknown[]) => {
-        asked.push(verb);
+        driverCalls.push(verb);
         return real(...args);
       },
     });
   }
 }
 
-type Body = V1Answer['body'];
+type Body = V1Response['body'];
 
-async function of(machine: string): Promise<string> {
-  const said = await world.ok(['dedicated', 'list']);
+async function serverOn(machine: string): Promise<string> {
+  const said = await world.runOk(['dedicated', 'list']);
   return said.split('\n').find((line) => line.startsWith(`${machine} `)) ?? '';
 }
 
@@ -67,8 +67,8 @@ async function onlyServer(client: V1Client): Promise<Body> {
   return body.data[0];
 }
 
-function assertUnavailable(answer: V1Answer, field: string): void {
-  const items = assertRefused(answer, 422, 'unprocessable');
+function assertUnavailable(answer: V1Response, field: string): void {
+  const items = assertApiError(answer, 422, 'unprocessable');
   assert.deepEqual(
     items.map((item) => [item.field, item.issue]),
     [[field, 'unavailable']],
@@ -76,10 +76,10 @@ function assertUnavailable(answer: V1Answer, field: string): void {
 }
 
 test('a machine in stock is listed as sold nowhere, and nobody can order it by himself', async () => {
-  await world.ok(['machines', 'add', 'm1', 'm2', '--region', 'par', '--plan', 'r1']);
-  await world.ok(['ips', 'add', '--region', 'par', '--block', BLOCK]);
-  await world.ok(['ips', 'add', '--region', 'par', '--block', '2001:db8:7::/62']);
-  await world.give(ann, BALANCE_CENTS);
+  await world.runOk(['machines', 'add', 'm1', 'm2', '--region', 'par', '--plan', 'r1']);
+  await world.runOk(['ips', 'add', '--region', 'par', '--block', BLOCK]);
+  await world.runOk(['ips', 'add', '--region', 'par', '--block', '2001:db8:7::/62']);
+  await world.addBalance(ann, BALANCE_CENTS);
   assert.deepEqual((await api.get('/plans/r1')).body.available_in, []);
   const plans = (await api.get('/plans?filter[category]=dedicated')).body.data as Body[];
   assert.ok(plans.length > 0 && plans.every(({ available_in }) => available_in.length === 0));
@@ -111,7 +111,7 @@ test('the panel says that it is sold by hand', async () => {
 });
 
 test('who is sold a machine pays the price of a deploy, and has a server that runs', async () => {
-  const said = await world.ok([...sell('m1', ann), '--name', 'metal', '--months', '3', '--ssh-key', keyId]);
+  const said = await world.runOk([...sell('m1', ann), '--name', 'metal', '--months', '3', '--ssh-key', keyId]);
   const server = await onlyServer(api);
   const { price_usd_cycle: price } = server;
   const quarter = (await api.get('/plans/r1')).body.cycles[1].price_usd;
@@ -138,7 +138,7 @@ test('who is sold a machine pays the price of a deploy, and has a server that ru
   );
   const audit = (await api.get(`/audit/events?filter[resource]=${server.id}`)).body.data as Body[];
   assert.deepEqual(audit.map(({ action }) => action).sort(), ['server.create', 'server.run']);
-  assert.match(await of('m1'), new RegExp(`  sold  .*${server.id}  ${ann.email}$`));
+  assert.match(await serverOn('m1'), new RegExp(`  sold  .*${server.id}  ${ann.email}$`));
 });
 
 test('what only a driver can do is unavailable on it, and no operation is begun', async () => {
@@ -155,7 +155,7 @@ test('what only a driver can do is unavailable on it, and no operation is begun'
   assertUnavailable(attached, 'server');
   const group = await api.post('/firewall/groups', { name: 'one', default_action: 'drop', applied_to: [id] });
   assertUnavailable(group, 'applied_to.0');
-  assertRefused(await api.post(`/servers/${id}/start`, {}), 409, 'conflict_state');
+  assertApiError(await api.post(`/servers/${id}/start`, {}), 409, 'conflict_state');
   assert.equal((await api.get(`/servers/${id}/metrics`)).body.series.cpu_pct.length, 0);
   assert.equal((await api.post(`/servers/${id}/rdns`, { ipv4: 'metal.example.org' })).status, 200);
   assert.equal((await api.patch(`/servers/${id}`, { tags: ['metal'] })).status, 200);
@@ -185,19 +185,19 @@ test('without a balance it is suspended, the operator is told to switch it off, 
   const days = (Date.parse(paidUntil) - world.opened.clock.now().getTime()) / 1_000;
   await world.advance(days + 60);
   assert.deepEqual((await onlyServer(api)).suspended_reason, 'balance');
-  assert.match(await of('m1'), /switch it off$/);
-  assert.match(await world.refused(['status']), /LOOK +dedicated +m1: switch it off/);
-  await world.ok(['dedicated', 'off', 'm1']);
-  assert.doesNotMatch(await of('m1'), /switch/);
-  await world.give(ann, 50_000n);
+  assert.match(await serverOn('m1'), /switch it off$/);
+  assert.match(await world.runFailing(['status']), /LOOK +dedicated +m1: switch it off/);
+  await world.runOk(['dedicated', 'off', 'm1']);
+  assert.doesNotMatch(await serverOn('m1'), /switch/);
+  await world.addBalance(ann, 50_000n);
   await world.settle();
   assert.equal((await onlyServer(api)).status, 'running');
-  assert.match(await world.refused(['status']), /LOOK +dedicated +m1: switch it on/);
-  await world.ok(['dedicated', 'on', 'm1']);
-  assert.match(await world.ok(['dedicated', 'on', 'm1']), /\(as before\)$/);
-  await world.ok(['servers', 'freeze', id, '--reason', 'Report 7']);
-  assert.match(await of('m1'), /switch it off$/);
-  await world.ok(['servers', 'release', id]);
+  assert.match(await world.runFailing(['status']), /LOOK +dedicated +m1: switch it on/);
+  await world.runOk(['dedicated', 'on', 'm1']);
+  assert.match(await world.runOk(['dedicated', 'on', 'm1']), /\(as before\)$/);
+  await world.runOk(['servers', 'freeze', id, '--reason', 'Report 7']);
+  assert.match(await serverOn('m1'), /switch it off$/);
+  await world.runOk(['servers', 'release', id]);
   assert.equal((await onlyServer(api)).status, 'running');
 });
 
@@ -214,24 +214,24 @@ test('one that was not to be renewed starts again when its customer pays for it'
 
 test('destroyed, its machine is to be wiped, and goes to nobody before it was tested and put back on sale', async () => {
   const { id, ipv4 } = await onlyServer(api);
-  await world.give(bob, 100_000n);
+  await world.addBalance(bob, 100_000n);
   assert.equal((await api.delete(`/servers/${id}`)).status, 202);
   await world.settle();
   assert.equal((await api.get(`/servers/${id}`)).status, 404);
-  assert.match(await of('m1'), / {2}wiping {2}.* wipe and test it$/);
-  assert.match(await world.refused(sell('m1', bob)), /m1 is to be wiped first/);
-  await world.ok(['dedicated', 'wipe', 'm1', '--method', 'nvme format, ses=1', '--yes']);
-  assert.match(await world.refused(sell('m1', bob)), /m1 is not back on sale yet/);
-  await world.ok(['dedicated', 'wipe', 'm1', '--free'], true);
-  await world.ok(sell('m1', bob));
+  assert.match(await serverOn('m1'), / {2}wiping {2}.* wipe and test it$/);
+  assert.match(await world.runFailing(sell('m1', bob)), /m1 is to be wiped first/);
+  await world.runOk(['dedicated', 'wipe', 'm1', '--method', 'nvme format, ses=1', '--yes']);
+  assert.match(await world.runFailing(sell('m1', bob)), /m1 is not back on sale yet/);
+  await world.runOk(['dedicated', 'wipe', 'm1', '--free'], true);
+  await world.runOk(sell('m1', bob));
   const server = await onlyServer(bobs);
   assert.equal(server.status, 'running');
   assert.notEqual(server.ipv4.address, ipv4.address);
 });
 
 test('of two who are sold one machine at the same moment, one gets it and pays', async () => {
-  await world.give(ann, 100_000n);
-  const sold = await Promise.allSettled([world.ok(sell('m2', ann)), world.ok(sell('m2', bob))]);
+  await world.addBalance(ann, 100_000n);
+  const sold = await Promise.allSettled([world.runOk(sell('m2', ann)), world.runOk(sell('m2', bob))]);
   const refused = sold.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
   assert.equal(refused.length, 1);
   assert.match(String(refused[0]), /m2 is sold/);
@@ -242,7 +242,7 @@ test('of two who are sold one machine at the same moment, one gets it and pays',
 });
 
 test('through all of it the driver was asked about no machine, and the books are sound', async () => {
-  assert.deepEqual(asked, []);
+  assert.deepEqual(driverCalls, []);
   const { service } = world.opened;
   const broken = (await verify(service)).filter((finding) => finding.broken > 0n);
   assert.deepEqual(

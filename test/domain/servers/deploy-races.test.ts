@@ -6,21 +6,21 @@ import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts'
 import { Failure } from '../../../src/kernel/fail.ts';
 import type { Sql } from '../../../src/kernel/sql.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
-import { RUNS } from '../../support/runs.ts';
-import { type TestService, testService } from '../../support/service.ts';
-import { R1, S1 } from '../../support/stock.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
+import { R1, S1 } from '../../support/fixtures.ts';
 
 const CALLERS = 60;
 const PRICE = S1.price_cents_month;
 /** A property here is sixty deploys and a look at all invariants: a few runs tell much. */
-const runs = { numRuns: Math.ceil(RUNS / 5) };
+const runs = { numRuns: Math.ceil(PROPERTY_RUNS / 5) };
 
 describe('many deploys at once', () => {
   let world: TestService;
   let regions = 0;
   before(async () => {
-    world = await testService({ poolSize: 24 });
-    await world.stock.offer(['par'], [S1, R1]);
+    world = await startTestService({ poolSize: 24 });
+    await world.fixtures.addPlans(['par'], [S1, R1]);
   });
   after(() => world.close());
 
@@ -48,9 +48,9 @@ describe('many deploys at once', () => {
   /** A region of its own with hosts of so much room, and so many addresses and /64s. */
   async function region(rooms: readonly number[], four: number, six = four): Promise<string> {
     const id = `x${regions++}`;
-    await world.stock.offer([id], [S1, R1]);
-    await world.stock.hosts(rooms, id);
-    await world.stock.addresses(four, six, id);
+    await world.fixtures.addPlans([id], [S1, R1]);
+    await world.fixtures.addHosts(rooms, id);
+    await world.fixtures.addAddresses(four, six, id);
     return id;
   }
 
@@ -66,11 +66,11 @@ describe('many deploys at once', () => {
       fc.asyncProperty(leftover, rooms, fc.boolean(), async (cents, hosts, kept) => {
         // Room for one more than there is money for: what is lacking is the money alone.
         const regionId = await region([8, ...hosts], 10);
-        const actor = await world.stock.customer(7n * PRICE + cents);
-        const order = { actor, order: world.stock.order({ regionId }) };
+        const actor = await world.fixtures.addCustomer(7n * PRICE + cents);
+        const order = { actor, order: world.fixtures.buildOrder({ regionId }) };
         const ends = await race(Array(CALLERS).fill(order), kept ? keepAnswer : undefined);
         assert.deepEqual(ends, { deployed: 7, insufficient_balance: CALLERS - 7 });
-        await world.sound();
+        await world.assertInvariants();
       }),
       runs,
     );
@@ -84,11 +84,11 @@ describe('many deploys at once', () => {
     await fc.assert(
       fc.asyncProperty(customers, rooms, some, some, fc.boolean(), async (means, hosts, four, six, kept) => {
         const regionId = await region(hosts, four, six);
-        const actors = await Promise.all(means.map((n) => world.stock.customer(BigInt(n) * PRICE)));
+        const actors = await Promise.all(means.map((n) => world.fixtures.addCustomer(BigInt(n) * PRICE)));
         const orders = Array.from({ length: CALLERS }, (_, n) => {
           const actor = actors[n % actors.length];
           assert.ok(actor);
-          return { actor, order: world.stock.order({ regionId }) };
+          return { actor, order: world.fixtures.buildOrder({ regionId }) };
         });
         const ends = await race(orders, kept ? keepAnswer : undefined);
         const room = hosts.reduce((sum, n) => sum + n, 0);
@@ -100,7 +100,7 @@ describe('many deploys at once', () => {
           ),
           [],
         );
-        await world.sound();
+        await world.assertInvariants();
       }),
       runs,
     );
@@ -108,20 +108,20 @@ describe('many deploys at once', () => {
 
   it('dedicated machines are sold once each', async () => {
     const regionId = await region([], 20);
-    await world.stock.machines(5, R1, regionId);
-    const actor = await world.stock.customer(20n * R1.price_cents_month);
-    const order = { actor, order: world.stock.order({ regionId, plan: R1 }) };
+    await world.fixtures.addMachines(5, R1, regionId);
+    const actor = await world.fixtures.addCustomer(20n * R1.price_cents_month);
+    const order = { actor, order: world.fixtures.buildOrder({ regionId, plan: R1 }) };
     assert.deepEqual(await race(Array(20).fill(order)), { deployed: 5, out_of_stock: 15 });
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('a customer gets exactly as many servers as the quota allows', async () => {
     const regionId = await region([100], 100);
-    const actor = await world.stock.customer(100n * PRICE);
-    const order = { actor, order: world.stock.order({ regionId }) };
+    const actor = await world.fixtures.addCustomer(100n * PRICE);
+    const order = { actor, order: world.fixtures.buildOrder({ regionId }) };
     const ends = await race(Array(QUOTAS.servers + 10).fill(order));
     assert.deepEqual(ends, { deployed: QUOTAS.servers, limit_reached: 10 });
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('no two servers get one address, one /64 or one public number', async () => {
@@ -138,7 +138,7 @@ describe('many deploys at once', () => {
   it('a deploy that the database ends to break a circle of waiting is run again', async () => {
     for (const code of ['40P01', '40001']) {
       const regionId = await region([10], 2);
-      const actor = await world.stock.customer(PRICE);
+      const actor = await world.fixtures.addCustomer(PRICE);
       let ended = 0;
       const db = new Proxy(world.service.db, {
         get: (target, name) => {
@@ -149,10 +149,10 @@ describe('many deploys at once', () => {
           };
         },
       });
-      await deploy({ ...world.service, db }, actor, world.stock.order({ regionId }));
+      await deploy({ ...world.service, db }, actor, world.fixtures.buildOrder({ regionId }));
       assert.equal(ended, 1);
     }
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('a deploy waits while the last address is held by one that may give it back', async () => {
@@ -160,16 +160,16 @@ describe('many deploys at once', () => {
     const looks = mock.method(world.service.db, 'row');
     try {
       const regionId = await region([10], 1);
-      const actor = await world.stock.customer(PRICE);
+      const actor = await world.fixtures.addCustomer(PRICE);
       let waiting: Promise<unknown> = Promise.resolve();
       await world.db.transaction(async (tx) => {
         await tx.run('select 1 from ipv4_addresses where region_id = $1 for update', [regionId]);
         const before = looks.mock.callCount();
-        waiting = deploy(world.service, actor, world.stock.order({ regionId }));
+        waiting = deploy(world.service, actor, world.fixtures.buildOrder({ regionId }));
         while (looks.mock.callCount() < before + 100) await new Promise((resolve) => setImmediate(resolve));
       });
       await waiting;
-      await world.sound();
+      await world.assertInvariants();
     } finally {
       mock.restoreAll();
     }

@@ -3,11 +3,11 @@ import { after, before, beforeEach, describe, it, mock } from 'node:test';
 import { verify } from 'unixcrypt';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { type DeployForm, deploySession } from '../../../src/domain/servers/deploy-session.ts';
-import { rootPasswords } from '../../../src/kernel/crypt.ts';
+import { rootPasswordHasher } from '../../../src/kernel/crypt.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { contentsOf } from '../../support/contents.ts';
-import { type TestService, testService } from '../../support/service.ts';
-import { R1, S1, type TestPlan } from '../../support/stock.ts';
+import { dumpTables } from '../../support/dump-tables.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
+import { R1, S1, type TestPlan } from '../../support/fixtures.ts';
 
 /** Three months of it cost 11.295 dollars. */
 const S2: TestPlan = { ...S1, id: 's2', price_cents_month: 502n };
@@ -17,15 +17,15 @@ let world: TestService;
 let actor: CustomerActor;
 
 before(async () => {
-  world = await testService();
-  await world.stock.offer(['par'], [S1, S2, R1]);
-  await world.stock.hosts([50]);
-  await world.stock.machines(1);
-  await world.stock.addresses(50);
+  world = await startTestService();
+  await world.fixtures.addPlans(['par'], [S1, S2, R1]);
+  await world.fixtures.addHosts([50]);
+  await world.fixtures.addMachines(1);
+  await world.fixtures.addAddresses(50);
 });
 after(() => world.close());
 beforeEach(async () => {
-  actor = await world.stock.customer(10_000n);
+  actor = await world.fixtures.addCustomer(10_000n);
 });
 
 const form = (wanted: Partial<DeployForm> = {}): DeployForm => ({
@@ -50,8 +50,8 @@ async function refusal(wanted: Partial<DeployForm>): Promise<Failure> {
 
 describe('many deploys from the form at once', () => {
   it('hash no password for what cannot be paid, and fill nobody’s queue', async () => {
-    actor = await world.stock.customer(3n * S1.price_cents_month);
-    const hashes = mock.method(rootPasswords, 'hash');
+    actor = await world.fixtures.addCustomer(3n * S1.price_cents_month);
+    const hashes = mock.method(rootPasswordHasher, 'hash');
     try {
       // More than the queue of the thread that hashes would take.
       const ends = await Promise.allSettled(Array.from({ length: 400 }, () => submit()));
@@ -103,7 +103,7 @@ describe('a deploy from the form', () => {
   it('lets others write in its commit, who know what it will answer', async () => {
     const seen: unknown[] = [];
     const deployment = await deploySession(world.service, actor, form(), {
-      within: async (tx, inside) => {
+      beforeCommit: async (tx, inside) => {
         assert.ok(await tx.row('select 1 from servers where public_no = $1', [inside.serverNo]));
         seen.push(inside);
       },
@@ -123,12 +123,12 @@ describe('the fields of the form', () => {
   ];
 
   it('are refused in their order: of several that are wrong the first is named', async () => {
-    const before = await contentsOf(world.db);
+    const before = await dumpTables(world.db);
     for (let first = 0; first < WRONG.length; first++) {
       const wrong = Object.assign({}, ...WRONG.slice(first).map(([fields]) => fields)) as Partial<DeployForm>;
       assert.equal((await refusal(wrong)).code, WRONG[first]?.[1]);
     }
-    assert.deepEqual(await contentsOf(world.db), before);
+    assert.deepEqual(await dumpTables(world.db), before);
   });
 
   it('are wrong when they are empty, or words that every object knows', async () => {
@@ -151,7 +151,7 @@ describe('the fields of the form', () => {
   });
 
   it('are checked before the balance', async () => {
-    actor = await world.stock.customer(0n);
+    actor = await world.fixtures.addCustomer(0n);
     assert.equal((await refusal({ rootPassword: 'short' })).code, 'bad_password');
     assert.equal((await refusal({})).code, 'insufficient_balance');
   });
@@ -201,7 +201,7 @@ describe('the root password', () => {
     assert.match(hash, /^\$6\$[a-z2-7]{16}\$[./A-Za-z0-9]{86}$/);
     assert.ok(verify(PASSWORD, hash));
     assert.ok(!verify(`${PASSWORD}.`, hash));
-    const everything = JSON.stringify(await contentsOf(world.db));
+    const everything = JSON.stringify(await dumpTables(world.db));
     assert.ok(!everything.includes('canary') && !everything.includes(hash));
   });
 });

@@ -4,12 +4,12 @@ import { getPlan } from '../../../src/domain/catalogue/plans.ts';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { type Deployed, type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { showId } from '../../../src/kernel/ids.ts';
-import { centsNumber } from '../../../src/kernel/money.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
+import { centsToUsd } from '../../../src/kernel/money.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
-import { contentsOf } from '../../support/contents.ts';
-import { type TestService, testService } from '../../support/service.ts';
-import { R1, S1, type TestPlan } from '../../support/stock.ts';
+import { dumpTables } from '../../support/dump-tables.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
+import { R1, S1, type TestPlan } from '../../support/fixtures.ts';
 
 /** Three months of it cost 11.295 dollars. */
 const S2: TestPlan = { ...S1, id: 's2', price_cents_month: 502n };
@@ -22,35 +22,35 @@ let regions = 0;
 let regionId: string;
 
 before(async () => {
-  world = await testService();
+  world = await startTestService();
 });
 after(() => world.close());
 beforeEach(async () => {
   regionId = `x${regions++}`;
-  await world.stock.offer([regionId], [S1, S2, R1]);
-  actor = await world.stock.customer(10_000n);
+  await world.fixtures.addPlans([regionId], [S1, S2, R1]);
+  actor = await world.fixtures.addCustomer(10_000n);
 });
 
-const order = (wanted: Partial<DeployOrder> = {}) => world.stock.order({ regionId, ...wanted });
+const order = (wanted: Partial<DeployOrder> = {}) => world.fixtures.buildOrder({ regionId, ...wanted });
 const buy = (wanted: Partial<DeployOrder> = {}): Promise<Deployed> =>
   deploy(world.service, actor, order(wanted));
 
 /** The refusal, after a look whether it changed anything at all. */
 async function refusal(attempt: () => Promise<unknown>): Promise<Failure> {
-  const before = await contentsOf(world.db);
+  const before = await dumpTables(world.db);
   const error: unknown = await attempt().then(
     () => assert.fail('it was not refused'),
     (reason: unknown) => reason,
   );
   assert.ok(error instanceof Failure, String(error));
-  assert.deepEqual(await contentsOf(world.db), before);
+  assert.deepEqual(await dumpTables(world.db), before);
   return error;
 }
 
 describe('a deploy', () => {
   beforeEach(async () => {
-    await world.stock.hosts([5], regionId);
-    await world.stock.addresses(5, 5, regionId);
+    await world.fixtures.addHosts([5], regionId);
+    await world.fixtures.addAddresses(5, 5, regionId);
   });
 
   it('is one commit: server, charge, address, place, audit row, events and the work it starts', async () => {
@@ -97,7 +97,7 @@ describe('a deploy', () => {
       four: 1,
       six: 1,
     });
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('tells of the server and then of the charge, each with the full object', async () => {
@@ -117,13 +117,13 @@ describe('a deploy', () => {
     ]);
     const now = '2030-01-31T12:00:00Z';
     assert.deepEqual(created, {
-      id: showId('server', server.id),
+      id: formatId('server', server.id),
       object: 'server',
       name: 'web-1',
       status: 'provisioning',
       plan: 's2',
       region: regionId,
-      image: showId('image', server.image_id),
+      image: formatId('image', server.image_id),
       ipv4: null,
       ipv6: null,
       ssh_keys: [],
@@ -138,12 +138,12 @@ describe('a deploy', () => {
       updated_at: now,
     });
     assert.deepEqual(charged, {
-      id: showId('ledgerEntry', transfer?.id ?? ''),
+      id: formatId('ledgerEntry', transfer?.id ?? ''),
       object: 'ledger_entry',
       type: 'charge',
       amount_usd: -11.3,
       balance_after_usd: 88.7,
-      resource: showId('server', server.id),
+      resource: formatId('server', server.id),
       description: `s2 in ${regionId}, 3 months`,
       created_at: now,
     });
@@ -151,7 +151,7 @@ describe('a deploy', () => {
 
   it('that goes with other writes commits with them or not at all', async () => {
     const mine = new Error('the answer could not be kept');
-    const before = await contentsOf(world.db);
+    const before = await dumpTables(world.db);
     await assert.rejects(
       deploy(world.service, actor, order(), async (tx, deployed) => {
         assert.ok(await tx.row('select 1 from servers where id = $1', [deployed.server.id]));
@@ -159,7 +159,7 @@ describe('a deploy', () => {
       }),
       mine,
     );
-    assert.deepEqual(await contentsOf(world.db), before);
+    assert.deepEqual(await dumpTables(world.db), before);
 
     await deploy(world.service, actor, order(), async (tx, { server, balanceAfterCents }) => {
       assert.equal(balanceAfterCents, 10_000n - PRICE);
@@ -201,9 +201,9 @@ describe('a deploy', () => {
   });
 
   it('takes the last cent of a balance, and not one more', async () => {
-    const exact = await world.stock.customer(PRICE);
+    const exact = await world.fixtures.addCustomer(PRICE);
     assert.equal((await deploy(world.service, exact, order())).balanceAfterCents, 0n);
-    const short = await world.stock.customer(PRICE - 1n);
+    const short = await world.fixtures.addCustomer(PRICE - 1n);
     const failure = await refusal(() => deploy(world.service, short, order()));
     assert.equal(failure.code, 'insufficient_balance');
     assert.deepEqual(failure.extras, { have: 4.99, need: 5, deficit: 0.01 });
@@ -241,7 +241,7 @@ describe('a deploy', () => {
   });
 
   it('is refused for want of room before it is refused for want of money', async () => {
-    const poor = await world.stock.customer(0n);
+    const poor = await world.fixtures.addCustomer(0n);
     assert.equal(
       (await refusal(() => deploy(world.service, poor, order({ regionId: 'none' })))).code,
       'out_of_stock',
@@ -251,9 +251,9 @@ describe('a deploy', () => {
 
 describe('a cycle', () => {
   it('is charged what its plan says that it costs', async () => {
-    await world.stock.hosts([20], regionId);
-    await world.stock.addresses(12, 12, regionId);
-    actor = await world.stock.customer(100_000n);
+    await world.fixtures.addHosts([20], regionId);
+    await world.fixtures.addAddresses(12, 12, regionId);
+    actor = await world.fixtures.addCustomer(100_000n);
     // Under a discount the first leaves less than half a cent, the others half a cent.
     for (const monthCents of [501n, 505n, 502n]) {
       const plan = { ...S2, price_cents_month: monthCents };
@@ -261,14 +261,14 @@ describe('a cycle', () => {
       for (const { billing_months: billingMonths, price_usd } of (await getPlan(world.service, plan.id))
         .cycles) {
         const { server } = await buy({ plan, billingMonths });
-        assert.equal(centsNumber(server.price_cents_cycle), price_usd);
+        assert.equal(centsToUsd(server.price_cents_cycle), price_usd);
       }
     }
   });
 
   it('ends on its anchor day, or on the last day of a shorter month', async () => {
-    await world.stock.hosts([5], regionId);
-    await world.stock.addresses(5, 5, regionId);
+    await world.fixtures.addHosts([5], regionId);
+    await world.fixtures.addAddresses(5, 5, regionId);
     world.clock.moveTo(new Date('2032-01-31T10:00:00Z'));
     for (const [billingMonths, end] of [
       [1, '2032-02-29'],

@@ -5,10 +5,10 @@ import { rebootServer, stopServer } from '../../../src/domain/servers/power.ts';
 import { ensureMachine } from '../../../src/domain/servers/provision.ts';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { newId, showId } from '../../../src/kernel/ids.ts';
+import { newId, formatId } from '../../../src/kernel/ids.ts';
 import { claimOperations } from '../../../src/store/operations.ts';
-import { operateDuty } from '../../../src/workers/operate.ts';
-import type { TestService } from '../../support/service.ts';
+import { operateJob } from '../../../src/workers/operate.ts';
+import type { TestService } from '../../support/test-service.ts';
 import { BALANCE, RegionWorld } from './region-world.ts';
 
 let region: RegionWorld;
@@ -19,13 +19,13 @@ before(async () => {
   world = region.world;
 });
 after(() => world.close());
-beforeEach(() => region.renew());
+beforeEach(() => region.reset());
 afterEach(async () => {
   mock.restoreAll();
-  await world.sound();
+  await world.assertInvariants();
 });
 
-const destroy = (id: string) => destroyServer(world.service, region.actor, showId('server', id));
+const destroy = (id: string) => destroyServer(world.service, region.actor, formatId('server', id));
 
 async function isNotFound(work: Promise<unknown>): Promise<void> {
   await assert.rejects(work, (error) => error instanceof Failure && error.code === 'not_found');
@@ -37,25 +37,25 @@ describe('a server that is destroyed', () => {
     assert.equal((await destroy(id)).status, 'destroying');
     assert.equal((await destroy(id)).status, 'destroying');
     assert.notEqual(await region.machine(id), undefined);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await region.machine(id), undefined);
     await isNotFound(destroy(id));
     assert.deepEqual((await region.events()).slice(2), ['server.running', 'server.destroyed']);
-    assert.deepEqual(await region.used(), {});
-    assert.deepEqual(await region.free(), { four: 4, six: 4 });
+    assert.deepEqual(await region.usedHosts(), {});
+    assert.deepEqual(await region.freeAddresses(), { four: 4, six: 4 });
     assert.equal(await region.balance(), BALANCE - 500n);
   });
 
   it('before it ran is refunded in full, and its addresses are free at once', async () => {
-    for (const lead of [async () => undefined, () => region.work()]) {
+    for (const lead of [async () => undefined, () => region.runDueWork()]) {
       const id = await region.order();
       await lead();
       assert.equal((await destroy(id)).status, 'destroying');
       assert.equal(await region.balance(), BALANCE);
-      await world.rest();
+      await world.runUntilIdle();
       assert.ok(await region.isGone(id));
       assert.equal(await region.machine(id), undefined);
-      assert.deepEqual(await region.free(), { four: 5, six: 5 });
+      assert.deepEqual(await region.freeAddresses(), { four: 5, six: 5 });
     }
     assert.ok(!(await region.events()).includes('server.running'));
   });
@@ -65,7 +65,7 @@ describe('a server that is destroyed', () => {
       const { id, shown } = await region.running();
       await act(shown);
       for (let n = 0; n < rounds; n++) {
-        await region.work();
+        await region.runDueWork();
         world.clock.advanceS(1);
       }
       return id;
@@ -92,7 +92,7 @@ describe('a server that is destroyed', () => {
       const id = await lead();
       const shown = await destroy(id);
       assert.deepEqual([shown.status, shown.suspended_reason], ['destroying', null]);
-      await world.rest();
+      await world.runUntilIdle();
       assert.ok(await region.isGone(id));
       assert.equal(await region.machine(id), undefined);
     }
@@ -101,7 +101,7 @@ describe('a server that is destroyed', () => {
 
   it('is nothing to anybody else, nor under a wrong id', async () => {
     const { id, shown } = await region.running();
-    await isNotFound(destroyServer(world.service, await world.stock.customer(), shown));
+    await isNotFound(destroyServer(world.service, await world.fixtures.addCustomer(), shown));
     await isNotFound(destroyServer(world.service, region.actor, 'srv_nonsense'));
     await isNotFound(destroy(newId(new Date())));
     assert.equal((await region.server(id)).status, 'running');
@@ -120,7 +120,7 @@ describe('a server that is destroyed', () => {
     ]);
     await destroy(id);
     assert.deepEqual(await world.db.rows('select * from firewall_attachments'), []);
-    await world.rest();
+    await world.runUntilIdle();
   });
 });
 
@@ -143,14 +143,14 @@ describe('a removal that takes a server over from a call that is still under way
       order.push(verb);
       await call(spec);
     });
-    const first = region.work();
+    const first = region.runDueWork();
     await entered.promise;
     await destroy(id);
-    assert.equal(await operateDuty(world.service).run(), 0, 'another worker finds nothing to do');
+    assert.equal(await operateJob(world.service).run(), 0, 'another worker finds nothing to do');
     assert.deepEqual(order, []);
     leave.resolve();
     await first;
-    await world.rest();
+    await world.runUntilIdle();
     return order;
   }
 
@@ -203,10 +203,10 @@ describe('a removal that takes a server over from a call that is still under way
     );
     await asleep.promise;
     await destroy(id);
-    await region.work();
+    await region.runDueWork();
     assert.equal((await region.server(id)).status, 'destroying');
     await world.db.run(`update operations set leased_until = clock_timestamp() - interval '1 second'`);
-    await world.rest();
+    await world.runUntilIdle();
     assert.ok(await region.isGone(id));
     holdsLease.resolve();
     assert.equal(await late, 'LostLease');

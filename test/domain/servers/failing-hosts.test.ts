@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import { createGroup } from '../../../src/domain/firewall/create-group.ts';
 import { getGroup } from '../../../src/domain/firewall/find.ts';
-import { showId } from '../../../src/kernel/ids.ts';
-import type { TestService } from '../../support/service.ts';
-import { R1 } from '../../support/stock.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
+import type { TestService } from '../../support/test-service.ts';
+import { R1 } from '../../support/fixtures.ts';
 import { RegionWorld } from './region-world.ts';
 
 let region: RegionWorld;
@@ -15,26 +15,26 @@ before(async () => {
   world = region.world;
 });
 after(() => world.close());
-beforeEach(() => region.renew());
+beforeEach(() => region.reset());
 afterEach(() => mock.restoreAll());
 
 describe('a host that fails', () => {
   it('is left for another one, and its room is given back', async () => {
     const id = await region.order();
-    const [failed] = Object.keys(await region.used());
+    const [failed] = Object.keys(await region.usedHosts());
     await world.faults.set({ driver: 'compute', operation: 'ensure', times: 1 });
-    await world.rest();
+    await world.runUntilIdle();
     const made = await region.machine(id);
     assert.equal((await region.server(id)).status, 'running');
     assert.notEqual(made?.host, failed);
-    assert.deepEqual(await region.used(), { [made?.host ?? '']: 1 });
+    assert.deepEqual(await region.usedHosts(), { [made?.host ?? '']: 1 });
     assert.deepEqual(await region.events(), ['server.created', 'billing.charged', 'server.running']);
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('for reasons that might pass is tried five times, a little later each time', async () => {
     const id = await region.order();
-    const [first] = Object.keys(await region.used());
+    const [first] = Object.keys(await region.usedHosts());
     const begun = world.clock.now().getTime();
     const tries: { host: string; afterS: number }[] = [];
     const { compute } = world.service;
@@ -44,7 +44,7 @@ describe('a host that fails', () => {
       if (spec.host === first) throw new Error('connection reset');
       await ensure(spec);
     });
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual(
       tries.map(({ host, afterS }) => (host === first ? afterS : 'elsewhere')),
       [0, 1, 3, 7, 15, 'elsewhere'],
@@ -54,13 +54,13 @@ describe('a host that fails', () => {
 
   it('is not left before it has confirmed that it has no such machine', async () => {
     const id = await region.order();
-    const [failed = ''] = Object.keys(await region.used());
-    await region.work();
+    const [failed = ''] = Object.keys(await region.usedHosts());
+    await region.runDueWork();
     await world.simulator.setHostDown(failed, true);
     // Some minutes of silence, and it is to be left; but a machine may still be there.
     for (let n = 0; n < 40; n++) {
       world.clock.advanceS(30);
-      await region.work();
+      await region.runDueWork();
     }
     assert.deepEqual(await world.db.rows('select step from operations where server_id = $1', [id]), [
       { step: 'leave_host' },
@@ -70,31 +70,31 @@ describe('a host that fails', () => {
       [failed],
     );
     await world.simulator.setHostDown(failed, false);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.server(id)).status, 'running');
     assert.notEqual((await region.machine(id))?.host, failed);
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('that is silent for a while only is not left', async () => {
     const id = await region.order();
-    const [host = ''] = Object.keys(await region.used());
-    await region.work();
+    const [host = ''] = Object.keys(await region.usedHosts());
+    await region.runDueWork();
     await world.simulator.setHostDown(host, true);
     world.clock.advanceS(60);
-    await region.work();
+    await region.runDueWork();
     await world.simulator.setHostDown(host, false);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.machine(id))?.host, host);
     assert.equal((await region.server(id)).status, 'running');
   });
 
   it('is left for another machine when the server is a dedicated one', async () => {
-    await world.stock.machines(2, R1, region.regionId);
+    await world.fixtures.addMachines(2, R1, region.regionId);
     const id = await region.order({ plan: R1 });
     const failed = (await region.server(id)).machine_id;
     await world.faults.set({ driver: 'compute', operation: 'ensure', times: 1 });
-    await world.rest();
+    await world.runUntilIdle();
     const server = await region.server(id);
     assert.equal(server.status, 'running');
     assert.notEqual(server.machine_id, failed);
@@ -103,7 +103,7 @@ describe('a host that fails', () => {
       [region.regionId],
     );
     assert.deepEqual(taken, [{ id: server.machine_id }]);
-    await world.sound();
+    await world.assertInvariants();
   });
 });
 
@@ -113,7 +113,7 @@ describe('a server that no host can have', () => {
     const { service } = world;
     const group = await createGroup(service, region.actor, {
       ...{ name: 'web', default_action: 'drop' },
-      applied_to: [showId('server', id)],
+      applied_to: [formatId('server', id)],
     });
     const remove = service.compute.remove.bind(service.compute);
     mock.method(service.compute, 'ensure', async () => assert.fail('no such image'));
@@ -122,14 +122,14 @@ describe('a server that no host can have', () => {
       await remove(machine);
     });
     for (let n = 0; n < 200 && (await region.server(id)).status !== 'destroying'; n++) {
-      await region.work();
+      await region.runDueWork();
       world.clock.advanceS(30);
     }
     assert.equal((await region.server(id)).status, 'destroying');
     assert.deepEqual((await getGroup(service, region.actor, group.id)).applied_to, []);
-    await world.sound();
+    await world.assertInvariants();
     mock.restoreAll();
-    await world.rest();
+    await world.runUntilIdle();
     assert.ok(await region.isGone(id));
   });
 });

@@ -7,38 +7,38 @@ import { listServers } from '../../../src/domain/servers/list.ts';
 import { getMetrics } from '../../../src/domain/servers/metrics.ts';
 import { setRdns } from '../../../src/domain/servers/rdns.ts';
 import { patchServer } from '../../../src/domain/servers/update.ts';
-import { newId, showId } from '../../../src/kernel/ids.ts';
+import { newId, formatId } from '../../../src/kernel/ids.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import type { PageRequest } from '../../../src/spec/lists.ts';
 import type { RdnsBody, Server } from '../../../src/spec/schemas/server.ts';
-import { type TestService, testService } from '../../support/service.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
 
 let world: TestService;
 let actor: CustomerActor;
-let stranger: CustomerActor;
+let otherCustomer: CustomerActor;
 let server: Server;
 
 before(async () => {
-  world = await testService();
-  await world.stock.offer(['par', 'rkv']);
-  await world.stock.hosts([20]);
-  await world.stock.hosts([5], 'rkv');
-  await world.stock.addresses(20);
-  await world.stock.addresses(5, 5, 'rkv');
-  actor = await world.stock.customer(10_000n);
-  stranger = await world.stock.customer();
+  world = await startTestService();
+  await world.fixtures.addPlans(['par', 'rkv']);
+  await world.fixtures.addHosts([20]);
+  await world.fixtures.addHosts([5], 'rkv');
+  await world.fixtures.addAddresses(20);
+  await world.fixtures.addAddresses(5, 5, 'rkv');
+  actor = await world.fixtures.addCustomer(10_000n);
+  otherCustomer = await world.fixtures.addCustomer();
   server = await running('web-1');
 });
 after(() => world.close());
 
 async function order(name: string, regionId = 'par', tags: string[] = []): Promise<string> {
   world.clock.advanceS(1);
-  const made = await deploy(world.service, actor, world.stock.order({ name, regionId, tags }));
-  return showId('server', made.server.id);
+  const made = await deploy(world.service, actor, world.fixtures.buildOrder({ name, regionId, tags }));
+  return formatId('server', made.server.id);
 }
 async function running(name: string): Promise<Server> {
   const id = await order(name);
-  await world.rest();
+  await world.runUntilIdle();
   return await get(id);
 }
 const get = (id: string) => getServer(world.service, actor, id);
@@ -88,7 +88,7 @@ describe('what its customer may change of a server', () => {
   it('may change while an operation is under way', async () => {
     const id = await order('busy');
     assert.equal((await patch({ name: 'busy-2' }, id)).status, 'provisioning');
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await get(id)).name, 'busy-2');
     assert.equal((await get(id)).status, 'running');
   });
@@ -112,7 +112,7 @@ describe('what its customer may change of a server', () => {
     assert.equal((await patch({ tags: tags.slice(1) })).tags.length, QUOTAS.tagsPerServer);
     server = await patch({ tags: [] });
     for (const [id, by] of [
-      [server.id, stranger],
+      [server.id, otherCustomer],
       ['srv_x', actor],
     ] as const) {
       await assert.rejects(patch({ name: 'theirs' }, id, by), refusal('not_found'));
@@ -162,7 +162,7 @@ describe('reverse DNS', () => {
     await assert.rejects(rdns({ ipv4: 'a.b', address: '::1' }), invalidAt('ipv6'));
     const early = await order('early');
     await assert.rejects(rdns({ ipv4: 'a.b' }, early), refusal('conflict_state'));
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await rdns({ ipv4: 'a.b' }, early)).ipv4?.rdns, 'a.b');
   });
 
@@ -189,12 +189,12 @@ describe('the list of servers', () => {
   it('goes by age or name, page by page, and shows nothing of others', async () => {
     await order('aaa', 'rkv', ['blue', 'x']);
     await order('aab', 'rkv', ['blue']);
-    await world.rest();
+    await world.runUntilIdle();
     const all = await names();
     assert.deepEqual(all.slice(0, 2), ['aab', 'aaa']);
     assert.deepEqual(await names({ descending: false }), all.toReversed());
     assert.deepEqual(await names({ sort: 'name', descending: false }), all.toSorted());
-    assert.deepEqual(await names({}, stranger), []);
+    assert.deepEqual(await names({}, otherCustomer), []);
     for (const sort of ['created_at', 'name']) {
       const walked: string[] = [];
       let after: PageRequest['after'] = null;
@@ -223,7 +223,7 @@ describe('the list of servers', () => {
     ]) {
       assert.deepEqual(await names({ filter: filter as Record<string, string> }), []);
     }
-    const other = showId('image', newId(new Date()));
+    const other = formatId('image', newId(new Date()));
     assert.deepEqual(await names({ filter: { image: other } }), []);
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
-import { INSTALL_MAX_MS } from '../../../src/domain/servers/observe.ts';
+import { INSTALL_TIMEOUT_MS } from '../../../src/domain/servers/observe-installs.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import { SETTINGS } from '../../../src/spec/settings.ts';
-import type { TestService } from '../../support/service.ts';
+import type { TestService } from '../../support/test-service.ts';
 import { BALANCE, RegionWorld } from './region-world.ts';
 
 let region: RegionWorld;
@@ -14,43 +14,43 @@ before(async () => {
   world = region.world;
 });
 after(() => world.close());
-beforeEach(() => region.renew());
+beforeEach(() => region.reset());
 afterEach(() => mock.restoreAll());
 
 describe('an install', () => {
   it('whose machine was lost is made again on the same host', async () => {
     const id = await region.order();
-    await region.work();
+    await region.runDueWork();
     const host = (await region.machine(id))?.host;
-    await world.simulator.lose(id);
-    await world.rest();
+    await world.simulator.loseMachine(id);
+    await world.runUntilIdle();
     assert.equal((await region.server(id)).status, 'running');
     assert.equal((await region.machine(id))?.host, host);
     assert.deepEqual(await region.events(), ['server.created', 'billing.charged', 'server.running']);
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('whose machine was switched off is switched on again', async () => {
     const id = await region.order();
-    await region.work();
+    await region.runDueWork();
     await world.service.compute.power(id, 'off');
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.machine(id))?.state, 'running');
     assert.equal((await region.server(id)).status, 'running');
   });
 
   it('whose machine cannot be switched on is looked at again soon, not at once', async () => {
     const id = await region.order();
-    await region.work();
+    await region.runDueWork();
     await world.service.compute.power(id, 'off');
     const power = mock.method(world.service.compute, 'power', async () => {
       throw new ComputeError('transient', 'no answer');
     });
     world.clock.advanceS(1);
-    await region.work();
+    await region.runDueWork();
     assert.equal(power.mock.callCount(), 1);
     mock.restoreAll();
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.server(id)).status, 'running');
   });
 
@@ -65,7 +65,7 @@ describe('an install', () => {
     });
     for (let minutes = 0; minutes < 100 && !(await region.isGone(id)); minutes++) {
       world.clock.advanceS(60);
-      await region.work();
+      await region.runDueWork();
     }
     assert.ok(await region.isGone(id));
     assert.equal(await region.balance(), BALANCE);
@@ -73,21 +73,21 @@ describe('an install', () => {
       const minutes = looks.filter((each) => each === host).length;
       assert.ok(minutes >= 15 && minutes <= 25, `${minutes} minutes on a host`);
     }
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('has its whole time on the next host, however long the first one was silent', async () => {
     const id = await region.order();
-    await region.work();
+    await region.runDueWork();
     const silent = (await region.machine(id))?.host ?? '';
     await world.simulator.setHostDown(silent, true);
     for (let minutes = 0; minutes < 90; minutes++) {
       world.clock.advanceS(60);
-      await region.work();
+      await region.runDueWork();
     }
     await world.simulator.setHostDown(silent, false);
     world.clock.advanceS(60);
-    await region.work();
+    await region.runDueWork();
     const next = (await region.machine(id))?.host;
     assert.notEqual(next, silent);
     const { compute } = world.service;
@@ -97,21 +97,21 @@ describe('an install', () => {
     );
     for (let minutes = 0; minutes < 15; minutes++) {
       world.clock.advanceS(60);
-      await region.work();
+      await region.runDueWork();
     }
     mock.restoreAll();
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.machine(id))?.host, next);
     assert.equal((await region.server(id)).status, 'running');
   });
 
   it('that is simulated is done before it counts as failed, whatever it is set to take', () => {
-    assert.ok(SETTINGS.SKERRY_SIM_INSTALL_S.max * 1_000 < INSTALL_MAX_MS);
+    assert.ok(SETTINGS.SKERRY_SIM_INSTALL_S.max * 1_000 < INSTALL_TIMEOUT_MS);
   });
 
   it('of one server that cannot be recorded does not hold up another', async () => {
     const [broken, other] = [await region.order(), await region.order()];
-    await region.work();
+    await region.runDueWork();
     await world.db.run(
       `create or replace function fail_one() returns trigger language plpgsql as $$
        begin if new.id = '${broken}' and new.status = 'running' then raise exception 'disk full'; end if; return new; end $$`,
@@ -120,11 +120,11 @@ describe('an install', () => {
       'create trigger fail_one before update on servers for each row execute function fail_one()',
     );
     world.clock.advanceS(5);
-    await region.work();
+    await region.runDueWork();
     assert.equal((await region.server(other)).status, 'running');
     assert.equal((await region.server(broken)).status, 'installing');
     await world.db.run('drop trigger fail_one on servers');
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.server(broken)).status, 'running');
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
 import { reconcileMachines } from '../../../src/domain/servers/reconcile.ts';
-import type { TestService } from '../../support/service.ts';
+import type { TestService } from '../../support/test-service.ts';
 import { RegionWorld } from './region-world.ts';
 
 const ALICE = 'ssh-ed25519 AAAAalice';
@@ -20,11 +20,11 @@ before(async () => {
 });
 after(() => world.close());
 beforeEach(async () => {
-  await region.renew();
+  await region.reset();
   const alice = await region.sshKey(ALICE);
   ({ id, shown } = await region.running({ sshKeys: [{ id: alice.id, publicKey: ALICE }] }));
   await rebuildServer(world.service, region.actor, shown, {});
-  await world.rest();
+  await world.runUntilIdle();
 });
 
 const setDisk = (n: number) => world.db.run('update servers set generation = $2 where id = $1', [id, n]);
@@ -39,11 +39,11 @@ describe('a machine on a later disk than its server', () => {
     assert.equal(await knownDisk(), 2);
     const bob = await region.sshKey(BOB);
     await rebuildServer(world.service, region.actor, shown, { ssh_keys: [bob.shown] });
-    await world.rest();
+    await world.runUntilIdle();
     const machine = await region.machine(id);
     assert.deepEqual([machine?.disks, machine?.installed.sshKeys], [[3], [BOB]]);
     assert.equal(await knownDisk(), 3);
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('is left to what is being done to the server', async () => {
@@ -52,8 +52,8 @@ describe('a machine on a later disk than its server', () => {
     await reconcileMachines(world.service);
     assert.equal(await knownDisk(), 1);
     await setDisk(2);
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual((await region.machine(id))?.disks, [3]);
-    await world.sound();
+    await world.assertInvariants();
   });
 });

@@ -2,7 +2,7 @@
 import type { Service } from '../../../src/domain/context.ts';
 import { giveUp } from '../../../src/domain/servers/give-up.ts';
 import { leaveHost } from '../../../src/domain/servers/leave-host.ts';
-import { observeInstalls } from '../../../src/domain/servers/observe.ts';
+import { observeInstalls } from '../../../src/domain/servers/observe-installs.ts';
 import {
   enterRescue,
   resetMachine,
@@ -11,7 +11,7 @@ import {
   waitOn,
 } from '../../../src/domain/servers/power-steps.ts';
 import { ensureMachine } from '../../../src/domain/servers/provision.ts';
-import { goBack, reinstall, waitInstalled } from '../../../src/domain/servers/reinstall-steps.ts';
+import { rollBack, reinstall, waitInstalled } from '../../../src/domain/servers/reinstall-steps.ts';
 import { removeMachine } from '../../../src/domain/servers/remove.ts';
 import type { ComputeDriver } from '../../../src/ports/compute.ts';
 import type { OperationRow, OperationStep } from '../../../src/store/operations.ts';
@@ -29,20 +29,20 @@ const STEPS: Record<OperationStep, (service: Service, operation: OperationRow) =
   wait_on: (service, operation) => waitOn(service, [operation]),
   reinstall,
   wait_installed: (service, operation) => waitInstalled(service, [operation]),
-  go_back: (service, operation) => goBack(service, [operation]),
+  go_back: (service, operation) => rollBack(service, [operation]),
 };
 
-export async function takeStep(service: Service, operation: OperationRow): Promise<void> {
+export async function runStep(service: Service, operation: OperationRow): Promise<void> {
   await STEPS[operation.step](service, operation);
 }
 
 export type Verb = 'ensure' | 'observe' | 'remove' | 'power' | 'rescue' | 'rebuild';
 
 /** The service, with something that happens as soon as the driver has done this. */
-export function serviceWith(
+export function serviceWithHook(
   service: Service,
   verb: Verb,
-  then: () => Promise<unknown> | undefined,
+  afterCall: () => Promise<unknown> | undefined,
   db = service.db,
 ): Service {
   const compute = new Proxy(service.compute, {
@@ -53,7 +53,7 @@ export function serviceWith(
       if (name !== verb) return call;
       return async (...given: unknown[]) => {
         const result = await call(...given);
-        await then();
+        await afterCall();
         return result;
       };
     },
@@ -62,14 +62,14 @@ export function serviceWith(
 }
 
 /** The service of a process that is killed as soon as the driver has done this: nothing of it arrives any more. */
-export function dyingService(service: Service, verb: Verb): Service {
-  let dead = false;
+export function crashingService(service: Service, verb: Verb): Service {
+  let isDead = false;
   const db = new Proxy(service.db, {
-    get: (target, name) => (dead ? () => Promise.reject(new Error('killed')) : Reflect.get(target, name)),
+    get: (target, name) => (isDead ? () => Promise.reject(new Error('killed')) : Reflect.get(target, name)),
   });
   const die = () => {
-    dead = true;
+    isDead = true;
     return undefined;
   };
-  return serviceWith(service, verb, die, db);
+  return serviceWithHook(service, verb, die, db);
 }

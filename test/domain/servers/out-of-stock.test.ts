@@ -3,9 +3,9 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { type Deployed, type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { contentsOf } from '../../support/contents.ts';
-import { type TestService, testService } from '../../support/service.ts';
-import { R1, S1 } from '../../support/stock.ts';
+import { dumpTables } from '../../support/dump-tables.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
+import { R1, S1 } from '../../support/fixtures.ts';
 
 let world: TestService;
 let actor: CustomerActor;
@@ -14,32 +14,32 @@ let regions = 0;
 let regionId: string;
 
 before(async () => {
-  world = await testService();
+  world = await startTestService();
 });
 after(() => world.close());
 beforeEach(async () => {
   regionId = `x${regions++}`;
-  await world.stock.offer([regionId], [S1, R1]);
-  actor = await world.stock.customer(10_000n);
+  await world.fixtures.addPlans([regionId], [S1, R1]);
+  actor = await world.fixtures.addCustomer(10_000n);
 });
 
 const buy = (wanted: Partial<DeployOrder> = {}): Promise<Deployed> =>
-  deploy(world.service, actor, world.stock.order({ regionId, ...wanted }));
+  deploy(world.service, actor, world.fixtures.buildOrder({ regionId, ...wanted }));
 
 /** A deploy is refused as sold out, and changes nothing at all. */
 async function soldOut(wanted: Partial<DeployOrder> = {}): Promise<void> {
-  const before = await contentsOf(world.db);
+  const before = await dumpTables(world.db);
   await assert.rejects(
     buy(wanted),
     (error: unknown) => error instanceof Failure && error.code === 'out_of_stock',
   );
-  assert.deepEqual(await contentsOf(world.db), before);
+  assert.deepEqual(await dumpTables(world.db), before);
 }
 
 describe('a deploy is out of stock', () => {
   const reserve = async (rooms: readonly number[], four: number, six: number) => {
-    await world.stock.hosts(rooms, regionId);
-    await world.stock.addresses(four, six, regionId);
+    await world.fixtures.addHosts(rooms, regionId);
+    await world.fixtures.addAddresses(four, six, regionId);
   };
 
   it('without an IPv4 address', async () => {
@@ -90,10 +90,10 @@ describe('a deploy is out of stock', () => {
   it('without a free machine of its own plan and region, for a dedicated server', async () => {
     await reserve([5], 5, 5);
     const other = `${regionId}y`;
-    await world.stock.offer([other], [R1]);
-    await world.stock.machines(1, R1, other);
+    await world.fixtures.addPlans([other], [R1]);
+    await world.fixtures.addMachines(1, R1, other);
     await soldOut({ plan: R1 });
-    const [machine] = await world.stock.machines(1, R1, regionId);
+    const [machine] = await world.fixtures.addMachines(1, R1, regionId);
     const { server } = await buy({ plan: R1 });
     const row = await world.db.row('select name, server_id from machines where server_id = $1', [server.id]);
     assert.deepEqual(row, { name: machine, server_id: server.id });

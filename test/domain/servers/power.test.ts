@@ -6,8 +6,8 @@ import { sha256 } from '../../../src/drivers/compute/simulator/machine.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { addMonths } from '../../../src/kernel/time.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
-import type { TestService } from '../../support/service.ts';
-import { S1 } from '../../support/stock.ts';
+import type { TestService } from '../../support/test-service.ts';
+import { S1 } from '../../support/fixtures.ts';
 import { BALANCE, RegionWorld } from './region-world.ts';
 
 let region: RegionWorld;
@@ -21,12 +21,12 @@ before(async () => {
 });
 after(() => world.close());
 beforeEach(async () => {
-  await region.renew();
+  await region.reset();
   ({ id, shown } = await region.running());
 });
 afterEach(async () => {
   mock.restoreAll();
-  await world.sound();
+  await world.assertInvariants();
 });
 
 const stop = () => stopServer(world.service, region.actor, shown);
@@ -35,7 +35,7 @@ const reboot = (hard = false) => rebootServer(world.service, region.actor, shown
 const rescue = () => rescueServer(world.service, region.actor, shown);
 const status = async () => (await region.server(id)).status;
 /** What happened since it ran. */
-const told = async () => (await region.events()).slice(3);
+const newEvents = async () => (await region.events()).slice(3);
 
 async function refusal(work: Promise<unknown>): Promise<Failure> {
   return await work.then(
@@ -49,7 +49,7 @@ async function refusal(work: Promise<unknown>): Promise<Failure> {
 
 async function stopped(): Promise<void> {
   await stop();
-  await world.rest();
+  await world.runUntilIdle();
 }
 
 async function suspend(reason: string): Promise<void> {
@@ -64,26 +64,26 @@ async function suspend(reason: string): Promise<void> {
 describe('stop', () => {
   it('leaves the server running until its guest is off', async () => {
     assert.equal((await stop()).status, 'running');
-    await region.work();
+    await region.runDueWork();
     assert.equal(await status(), 'running');
-    assert.deepEqual(await told(), []);
-    await world.rest();
+    assert.deepEqual(await newEvents(), []);
+    await world.runUntilIdle();
     assert.deepEqual([await status(), (await region.machine(id))?.state], ['stopped', 'stopped']);
-    assert.deepEqual(await told(), ['server.stopped']);
-    assert.deepEqual((await region.audited()).slice(-1), ['server.stop ok']);
+    assert.deepEqual(await newEvents(), ['server.stopped']);
+    assert.deepEqual((await region.auditedActions()).slice(-1), ['server.stop ok']);
   });
 
   it('switches a guest off that ignores it, at the deadline and not before', async () => {
-    await world.simulator.setDeaf(id, true);
+    await world.simulator.setIgnoresShutdown(id, true);
     await stop();
-    await region.work();
+    await region.runDueWork();
     world.clock.advanceS(59);
-    await region.work();
+    await region.runDueWork();
     assert.equal((await region.machine(id))?.state, 'running');
     world.clock.advanceS(1);
-    await region.work();
+    await region.runDueWork();
     assert.equal((await region.machine(id))?.state, 'stopped');
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await status(), 'stopped');
   });
 
@@ -91,15 +91,15 @@ describe('stop', () => {
     const power = mock.method(world.service.compute, 'power');
     const after = async (seconds: number) => {
       world.clock.advanceS(seconds);
-      await region.work();
+      await region.runDueWork();
       return power.mock.calls.map(({ arguments: [, action] }) => action);
     };
-    await world.simulator.setDeaf(id, true);
+    await world.simulator.setIgnoresShutdown(id, true);
     await stop();
     assert.deepEqual(await after(0), ['acpi']);
     for (const seconds of [0.5, 4]) assert.deepEqual(await after(seconds), ['acpi']);
     assert.deepEqual(await after(0.5), ['acpi', 'acpi']);
-    await world.simulator.setDeaf(id, false);
+    await world.simulator.setIgnoresShutdown(id, false);
     assert.deepEqual(await after(4.5), ['acpi', 'acpi']);
     assert.deepEqual(await after(0.5), ['acpi', 'acpi', 'acpi']);
     await after(2);
@@ -108,10 +108,10 @@ describe('stop', () => {
 
   it('is work under way until the guest is off', async () => {
     await stop();
-    await region.work();
-    assert.equal(await world.runner.settle(100), false);
-    await world.rest();
-    assert.equal(await world.runner.settle(1_000), true);
+    await region.runDueWork();
+    assert.equal(await world.runner.runUntilIdle(100), false);
+    await world.runUntilIdle();
+    assert.equal(await world.runner.runUntilIdle(1_000), true);
   });
 
   it('waits for a host that is silent', async () => {
@@ -120,11 +120,11 @@ describe('stop', () => {
     await stop();
     for (let n = 0; n < 5; n++) {
       world.clock.advanceS(30);
-      await region.work();
+      await region.runDueWork();
     }
     assert.equal(await status(), 'running');
     await world.simulator.setHostDown(host, false);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await status(), 'stopped');
   });
 
@@ -133,9 +133,9 @@ describe('stop', () => {
       throw new ComputeError('refused', 'no such machine');
     });
     await stop();
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await status(), 'running');
-    assert.deepEqual((await region.audited()).slice(-2), ['server.stop error', 'server.stop ok']);
+    assert.deepEqual((await region.auditedActions()).slice(-2), ['server.stop error', 'server.stop ok']);
   });
 });
 
@@ -145,17 +145,17 @@ describe('one operation at a time', () => {
     for (const other of [stop, start, reboot, rescue]) {
       assert.equal((await refusal(other())).code, 'conflict_state');
     }
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await refusal(stop())).code, 'conflict_state');
     assert.equal((await refusal(reboot())).code, 'conflict_state');
-    assert.deepEqual(await told(), ['server.stopped']);
+    assert.deepEqual(await newEvents(), ['server.stopped']);
   });
 
   it('is all that comes of ten at once', async () => {
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => reboot()));
     assert.equal(results.filter((result) => result.status === 'fulfilled').length, 1);
-    await world.rest();
-    assert.deepEqual(await told(), ['server.rebooted']);
+    await world.runUntilIdle();
+    assert.deepEqual(await newEvents(), ['server.rebooted']);
   });
 });
 
@@ -163,9 +163,9 @@ describe('start', () => {
   it('switches a stopped server on, without an event', async () => {
     await stopped();
     assert.equal((await start()).status, 'stopped');
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual([await status(), (await region.machine(id))?.state], ['running', 'running']);
-    assert.deepEqual(await told(), ['server.stopped']);
+    assert.deepEqual(await newEvents(), ['server.stopped']);
   });
 
   it('charges a server that was not renewed a cycle from now, and resumes it', async () => {
@@ -175,11 +175,11 @@ describe('start', () => {
     const shownServer = await start();
     assert.equal(shownServer.status, 'suspended');
     assert.equal(await region.balance(), BALANCE - 2n * S1.price_cents_month);
-    await world.rest();
+    await world.runUntilIdle();
     const server = await region.server(id);
     assert.deepEqual([server.status, server.suspended_reason], ['running', null]);
     assert.deepEqual(server.paid_until, addMonths(now, 1, now.getUTCDate()));
-    assert.deepEqual(await told(), ['billing.charged', 'server.running']);
+    assert.deepEqual(await newEvents(), ['billing.charged', 'server.running']);
   });
 
   it('is refused where the balance cannot pay the cycle, and charges nothing', async () => {
@@ -206,11 +206,11 @@ describe('start', () => {
       throw new ComputeError('refused', 'broken');
     });
     await start();
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await status(), 'stopped');
     mock.restoreAll();
     await start();
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await status(), 'running');
     assert.equal(await region.balance(), BALANCE - 2n * S1.price_cents_month);
   });
@@ -220,31 +220,31 @@ describe('reboot', () => {
   it('goes through off and on, and says so when it is done', async () => {
     const before = (await region.machine(id))?.bootedAt;
     await reboot();
-    await region.work();
+    await region.runDueWork();
     world.clock.advanceS(2);
     assert.equal((await region.machine(id))?.state, 'stopped');
     assert.equal(await status(), 'running');
-    await world.rest();
+    await world.runUntilIdle();
     assert.ok(((await region.machine(id))?.bootedAt ?? 0) > (before ?? 0));
     assert.equal((await region.machine(id))?.state, 'running');
-    assert.deepEqual(await told(), ['server.rebooted']);
+    assert.deepEqual(await newEvents(), ['server.rebooted']);
   });
 
   it('hard resets at once, even a guest that ignores ACPI', async () => {
-    await world.simulator.setDeaf(id, true);
+    await world.simulator.setIgnoresShutdown(id, true);
     const now = world.clock.now();
     await reboot(true);
-    await region.work();
+    await region.runDueWork();
     assert.deepEqual((await region.machine(id))?.bootedAt, now);
-    assert.deepEqual(await told(), ['server.rebooted']);
+    assert.deepEqual(await newEvents(), ['server.rebooted']);
   });
 
   it('switches on a machine whose guest had switched itself off', async () => {
     await world.service.compute.power(id, 'off');
     await reboot(true);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.machine(id))?.state, 'running');
-    assert.deepEqual(await told(), ['server.rebooted']);
+    assert.deepEqual(await newEvents(), ['server.rebooted']);
   });
 });
 
@@ -262,18 +262,18 @@ describe('rescue', () => {
     assert.match(answer.rescue.password, /^[a-z2-7]{26}$/);
     const kept = JSON.stringify(await world.db.rows('select * from operations'));
     assert.ok(!kept.includes(answer.rescue.password));
-    await world.rest();
+    await world.runUntilIdle();
     assert.match(hashes[0] ?? '', /^\$6\$/);
     assert.ok(!kept.includes(hashes[0] ?? 'none'));
     const machine = await region.machine(id);
     assert.deepEqual([machine?.rescue, machine?.rescuePasswordHashSha256], [true, sha256(hashes[0] ?? '')]);
-    assert.deepEqual([await status(), await told()], ['running', ['server.rebooted']]);
+    assert.deepEqual([await status(), await newEvents()], ['running', ['server.rebooted']]);
     const events = JSON.stringify(await world.db.rows('select data from events'));
     assert.ok(!events.includes(answer.rescue.password));
     await reboot();
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.machine(id))?.rescue, false);
-    assert.deepEqual(await told(), ['server.rebooted', 'server.rebooted']);
+    assert.deepEqual(await newEvents(), ['server.rebooted', 'server.rebooted']);
   });
 
   it('is refused where there is no system to boot', async () => {
@@ -283,7 +283,7 @@ describe('rescue', () => {
       rescueServer({ ...world.service, compute: without }, region.actor, shown),
       (error) => error instanceof Failure && error.code === 'unavailable',
     );
-    assert.deepEqual([await status(), await told()], ['running', []]);
+    assert.deepEqual([await status(), await newEvents()], ['running', []]);
     assert.deepEqual(await world.db.rows('select from operations'), []);
   });
 });

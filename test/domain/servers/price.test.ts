@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { cyclePriceCents } from '../../../src/domain/servers/price.ts';
 import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS } from '../../../src/spec/limits.ts';
-import { RUNS } from '../../support/runs.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
 
 test('a month costs the monthly price, longer cycles less', () => {
   assert.deepEqual(
@@ -33,6 +33,6 @@ test('a cycle is within half a cent of its exact price, and never above the undi
       assert.ok(-50n < offHundredths && offHundredths <= 50n);
       assert.ok(cycle <= monthCents * BigInt(months));
     }),
-    { numRuns: RUNS * 10 },
+    { numRuns: PROPERTY_RUNS * 10 },
   );
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { serverObject } from '../../../src/domain/servers/object.ts';
-import type { TestService } from '../../support/service.ts';
-import { R1, S1 } from '../../support/stock.ts';
+import type { TestService } from '../../support/test-service.ts';
+import { R1, S1 } from '../../support/fixtures.ts';
 import { RegionWorld } from './region-world.ts';
 
 let region: RegionWorld;
@@ -14,31 +14,31 @@ before(async () => {
   world = region.world;
 });
 after(() => world.close());
-beforeEach(() => region.renew());
+beforeEach(() => region.reset());
 
 describe('a server that was ordered', () => {
   it('is provisioning, then installing, then running with its addresses', async () => {
     const id = await region.order();
     assert.equal((await region.server(id)).status, 'provisioning');
-    await region.work();
+    await region.runDueWork();
     assert.equal((await region.server(id)).status, 'installing');
     assert.equal(serverObject(await region.server(id)).ipv4, null);
-    await world.rest();
+    await world.runUntilIdle();
     const server = serverObject(await region.server(id));
     assert.equal(server.status, 'running');
     assert.match(server.ipv4?.address ?? '', /^10\.\d+\.0\.\d+$/);
     assert.match(server.ipv4?.gateway ?? '', /^10\.\d+\.0\.1$/);
     assert.match(server.ipv6?.prefix ?? '', /^2001:db8:[0-9a-f:]+::\/64$/);
     assert.equal(server.ipv6?.address, server.ipv6?.prefix.replace('/64', '1'));
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('is a machine on the host that was charged for it, with what it was promised', async () => {
     const id = await region.order({ name: 'mail-2' });
-    await world.rest();
+    await world.runUntilIdle();
     const [server, made] = [await region.server(id), await region.machine(id)];
     assert.ok(made);
-    assert.deepEqual(await region.used(), { [made.host]: 1 });
+    assert.deepEqual(await region.usedHosts(), { [made.host]: 1 });
     assert.equal(made.state, 'running');
     assert.deepEqual([made.ramMb, made.diskGb], [S1.ram_mb, S1.disk_gb]);
     assert.deepEqual(made.installed, {
@@ -54,9 +54,9 @@ describe('a server that was ordered', () => {
 
   it('is told of and audited: created and charged at once, running when it runs', async () => {
     const id = await region.order();
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual(await region.events(), ['server.created', 'billing.charged', 'server.running']);
-    assert.deepEqual(await region.audited(), ['server.create ok', 'server.run ok']);
+    assert.deepEqual(await region.auditedActions(), ['server.create ok', 'server.run ok']);
     const event = await world.db.row<{ data: object }>(
       `select data from events where customer_id = $1 and type = 'server.running'`,
       [region.customerId],
@@ -75,9 +75,9 @@ describe('a server that was ordered', () => {
         'select root_password_sealed as root, user_data_sealed as data from servers where id = $1',
         [id],
       );
-    await region.work();
+    await region.runDueWork();
     assert.ok(Object.values((await secrets()) ?? {}).every((sealed) => sealed !== null));
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual(await secrets(), { root: null, data: null });
     const installed = (await region.machine(id))?.installed;
     const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -86,12 +86,12 @@ describe('a server that was ordered', () => {
   });
 
   it('runs on a machine of its own when it is a dedicated one', async () => {
-    const [name] = await world.stock.machines(1, R1, region.regionId);
+    const [name] = await world.fixtures.addMachines(1, R1, region.regionId);
     const id = await region.order({ plan: R1 });
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.server(id)).status, 'running');
     assert.equal((await region.machine(id))?.host, name);
-    assert.deepEqual(await region.used(), {});
-    await world.sound();
+    assert.deepEqual(await region.usedHosts(), {});
+    await world.assertInvariants();
   });
 });

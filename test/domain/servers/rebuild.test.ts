@@ -6,11 +6,11 @@ import { destroyServer } from '../../../src/domain/servers/destroy.ts';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
 import { QemuCompute } from '../../../src/drivers/compute/qemu/driver.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { newId, showId } from '../../../src/kernel/ids.ts';
+import { newId, formatId } from '../../../src/kernel/ids.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import type { RebuildBody } from '../../../src/spec/schemas/server-actions.ts';
-import type { TestService } from '../../support/service.ts';
+import type { TestService } from '../../support/test-service.ts';
 import { RegionWorld } from './region-world.ts';
 
 const ALICE = 'ssh-ed25519 AAAAalice';
@@ -28,18 +28,18 @@ before(async () => {
 });
 after(() => world.close());
 beforeEach(async () => {
-  await region.renew();
+  await region.reset();
   alice = await region.sshKey(ALICE);
   ({ id, shown } = await region.running({ sshKeys: [{ id: alice.id, publicKey: ALICE }] }));
 });
 afterEach(async () => {
   mock.restoreAll();
-  await world.sound();
+  await world.assertInvariants();
 });
 
 const rebuild = (body: RebuildBody = {}) => rebuildServer(world.service, region.actor, shown, body);
 const status = async () => (await region.server(id)).status;
-const told = async () => (await region.events()).slice(3);
+const newEvents = async () => (await region.events()).slice(3);
 
 async function image(row: { deprecated?: Date | null; cloudInit?: boolean; active?: boolean } = {}): Promise<{
   id: string;
@@ -51,7 +51,7 @@ async function image(row: { deprecated?: Date | null; cloudInit?: boolean; activ
      values ($1::uuid, 'official', 'other', $1::uuid::text, '{amd64}', 1, $2, '2025-01-01', $3, $4)`,
     [imageId, row.cloudInit ?? true, row.deprecated ?? null, row.active ?? true],
   );
-  return { id: imageId, shown: showId('image', imageId) };
+  return { id: imageId, shown: formatId('image', imageId) };
 }
 
 async function ownImage(customerId: string): Promise<{ id: string; shown: string }> {
@@ -62,7 +62,7 @@ async function ownImage(customerId: string): Promise<{ id: string; shown: string
      values ($1, 'custom', 'custom', '1', '{amd64}', 1, false, '2025-01-01', $2, 'mine', 'abc', $1, 1)`,
     [imageId, customerId],
   );
-  return { id: imageId, shown: showId('customImage', imageId) };
+  return { id: imageId, shown: formatId('customImage', imageId) };
 }
 
 /** The key of the image's file; null once it is gone. */
@@ -96,14 +96,14 @@ describe('rebuild', () => {
     assert.equal(answer.status, 'installing');
     assert.deepEqual(answer.ssh_keys, [alice.shown]);
     assert.equal(answer.ipv4?.address, before.ipv4);
-    await world.rest();
+    await world.runUntilIdle();
     const machine = await region.machine(id);
     assert.deepEqual([machine?.disks, machine?.state], [[2], 'running']);
     assert.deepEqual(machine?.installed.sshKeys, [ALICE]);
-    assert.deepEqual([await status(), await told()], ['running', ['server.rebuilt']]);
-    assert.deepEqual((await region.audited()).slice(-2), ['server.rebuild ok', 'server.run ok']);
+    assert.deepEqual([await status(), await newEvents()], ['running', ['server.rebuilt']]);
+    assert.deepEqual((await region.auditedActions()).slice(-2), ['server.rebuild ok', 'server.run ok']);
     await rebuild();
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual((await region.machine(id))?.disks, [3]);
     assert.equal((await region.server(id)).ipv4, before.ipv4);
   });
@@ -114,12 +114,12 @@ describe('rebuild', () => {
     const user_data_b64 = Buffer.from('#cloud-config').toString('base64');
     const answer = await rebuild({ image: other.shown, ssh_keys: [bob.shown, bob.shown], user_data_b64 });
     assert.deepEqual([answer.image, answer.ssh_keys], [other.shown, [bob.shown]]);
-    await world.rest();
+    await world.runUntilIdle();
     const { installed } = (await region.machine(id)) ?? assert.fail();
     assert.deepEqual([installed.image.id, installed.sshKeys], [other.id, [BOB]]);
     assert.notEqual(installed.userDataSha256, null);
     await rebuild();
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.machine(id))?.installed.userDataSha256, null);
   });
 
@@ -138,13 +138,13 @@ describe('rebuild', () => {
     assert.equal(await refused(real({ image: other.shown })), 'unavailable image');
     await imported(diskGb);
     assert.equal((await real({ image: other.shown })).image, other.shown);
-    await world.rest();
+    await world.runUntilIdle();
   });
 
   it('has the keys of the order, whether or not their customer kept them', async () => {
     await world.db.run('delete from ssh_keys where id = $1', [alice.id]);
     await rebuild();
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual((await region.machine(id))?.installed.sshKeys, [ALICE]);
   });
 
@@ -152,26 +152,26 @@ describe('rebuild', () => {
     await world.db.run(`update servers set status = 'stopped' where id = $1`, [id]);
     await world.service.compute.power(id, 'off');
     await rebuild();
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual([await status(), (await region.machine(id))?.state], ['running', 'running']);
   });
 
   it('goes on when the driver fails for a while', async () => {
     await world.faults.set({ driver: 'compute', operation: 'rebuild', times: 3 });
     await rebuild();
-    await world.rest();
-    assert.deepEqual([await status(), await told()], ['running', ['server.rebuilt']]);
+    await world.runUntilIdle();
+    assert.deepEqual([await status(), await newEvents()], ['running', ['server.rebuilt']]);
   });
 
   it('refuses what it cannot be done with, by its field', async () => {
-    const foreign = await region.sshKey(BOB, (await world.stock.customer()).customerId);
+    const foreign = await region.sshKey(BOB, (await world.fixtures.addCustomer()).customerId);
     const soon = new Date(world.clock.now().getTime() - 86_400_000);
     const gone = new Date(world.clock.now().getTime() - 91 * 86_400_000);
     const user_data_b64 = 'eA==';
     const plain = await image({ cloudInit: false });
     const cases: [RebuildBody, string][] = [
       [{ image: 'img_nonsense' }, 'unknown_reference image'],
-      [{ image: showId('image', newId(new Date())) }, 'unknown_reference image'],
+      [{ image: formatId('image', newId(new Date())) }, 'unknown_reference image'],
       [{ image: (await image({ active: false })).shown }, 'unknown_reference image'],
       [{ image: (await image({ deprecated: gone })).shown }, 'unknown_reference image'],
       [{ image: (await image({ deprecated: soon })).shown }, 'unavailable image'],
@@ -185,66 +185,66 @@ describe('rebuild', () => {
     assert.equal(await refused(rebuild()), 'required ssh_keys');
     assert.equal(await status(), 'running');
     await rebuild({ ssh_keys: [alice.shown] });
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual((await region.machine(id))?.installed.sshKeys, [ALICE]);
   });
 
   it('installs a deprecated image where it is installed, until it is gone', async () => {
     const old = await image();
     await rebuild({ image: old.shown });
-    await world.rest();
+    await world.runUntilIdle();
     const since = (days: number) => new Date(world.clock.now().getTime() - days * 86_400_000);
     await world.db.run('update images set deprecated_at = $2 where id = $1', [old.id, since(80)]);
     await rebuild();
-    await world.rest();
+    await world.runUntilIdle();
     await world.db.run('update images set deprecated_at = $2 where id = $1', [old.id, since(91)]);
     assert.equal(await refused(rebuild()), 'unavailable image');
   });
 
   it('installs an image of the customer’s own, whose file goes when it was deleted and nothing needs it', async () => {
-    const foreign = await ownImage((await world.stock.customer()).customerId);
+    const foreign = await ownImage((await world.fixtures.addCustomer()).customerId);
     assert.equal(await refused(rebuild({ image: foreign.shown })), 'unknown_reference image');
     const mine = await ownImage(region.customerId);
     assert.equal((await rebuild({ image: mine.shown })).image, mine.shown);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.machine(id))?.installed.image.iso?.sha256, 'abc');
     await world.db.run('update images set deleted_at = now() where id = $1', [mine.id]);
     await rebuild();
-    await world.rest();
-    assert.deepEqual(await told(), ['server.rebuilt', 'server.rebuilt']);
+    await world.runUntilIdle();
+    assert.deepEqual(await newEvents(), ['server.rebuilt', 'server.rebuilt']);
     assert.equal(await fileOf(mine.id), mine.id);
     await rebuild({ image: (await image()).shown });
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await fileOf(mine.id), null);
   });
 
   it('that goes back to an image that was deleted meanwhile finds its file', async () => {
     const mine = await ownImage(region.customerId);
     await rebuild({ image: mine.shown });
-    await world.rest();
+    await world.runUntilIdle();
     const refusal = refusing('refused');
     await rebuild({ image: (await image()).shown });
     await deleteImage(world.service, region.actor, mine.shown);
     assert.deepEqual(await removeImageBlob(world.service, mine.id), { againMs: 60_000 });
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.server(id)).image_id, mine.id);
     assert.equal(await fileOf(mine.id), mine.id);
     refusal.mock.restore();
     await rebuild();
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.machine(id))?.installed.image.iso?.sha256, 'abc');
   });
 
   it('whose server is destroyed keeps no file of the image before', async () => {
     const mine = await ownImage(region.customerId);
     await rebuild({ image: mine.shown });
-    await world.rest();
+    await world.runUntilIdle();
     await rebuild({ image: (await image()).shown });
     await deleteImage(world.service, region.actor, mine.shown);
-    await region.work();
+    await region.runDueWork();
     assert.equal(await fileOf(mine.id), mine.id);
     await destroyServer(world.service, region.actor, shown);
-    await world.rest();
+    await world.runUntilIdle();
     assert.ok(await region.isGone(id));
     assert.equal(await fileOf(mine.id), null);
   });
@@ -262,17 +262,17 @@ describe('rebuild', () => {
       });
       // As if the driver had switched it over already: its power comes back too.
       await world.service.compute.power(id, from === 'stopped' ? 'on' : 'off');
-      await world.rest();
+      await world.runUntilIdle();
       const { updated_at: _, ...now } = await region.server(id);
       const { updated_at: __, ...then } = before;
       assert.deepEqual(now, then);
       const machine = await region.machine(id);
       assert.deepEqual([machine?.disks, machine?.state], [[1], from]);
-      assert.deepEqual(await told(), []);
-      assert.ok((await region.audited()).includes('server.rebuild error'));
+      assert.deepEqual(await newEvents(), []);
+      assert.ok((await region.auditedActions()).includes('server.rebuild error'));
       mock.restoreAll();
       await rebuild();
-      await world.rest();
+      await world.runUntilIdle();
       assert.deepEqual((await region.machine(id))?.installed.sshKeys, [ALICE]);
     });
   }
@@ -280,7 +280,7 @@ describe('rebuild', () => {
   it('that its host cannot do is given up after some tries: the disk is nowhere else', async () => {
     const calls = refusing('host');
     await rebuild();
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(calls.mock.callCount(), 5);
     assert.deepEqual([await status(), (await region.machine(id))?.disks], ['running', [1]]);
   });
@@ -293,8 +293,8 @@ describe('rebuild', () => {
       throw new ComputeError('refused', 'confused');
     });
     await rebuild();
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual([await status(), (await region.machine(id))?.disks], ['running', [2]]);
-    assert.deepEqual(await told(), ['server.rebuilt']);
+    assert.deepEqual(await newEvents(), ['server.rebuilt']);
   });
 });

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { machineFaults } from '../../../src/domain/servers/found.ts';
+import { listMachineFindings } from '../../../src/domain/servers/findings.ts';
 import { freezeServer } from '../../../src/domain/servers/freeze.ts';
 import { rebootServer, startServer, stopServer } from '../../../src/domain/servers/power.ts';
 import { reconcileMachines } from '../../../src/domain/servers/reconcile.ts';
-import { tendMachines } from '../../../src/domain/servers/tend.ts';
+import { superviseMachines } from '../../../src/domain/servers/supervise-machines.ts';
 import { attachVolume } from '../../../src/domain/volumes/attach.ts';
 import { createVolume } from '../../../src/domain/volumes/create.ts';
 import { newId } from '../../../src/kernel/ids.ts';
-import type { ComputeDriver, Tended } from '../../../src/ports/compute.ts';
-import { tendDuty } from '../../../src/workers/tend.ts';
+import type { ComputeDriver, SupervisionResult } from '../../../src/ports/compute.ts';
+import { superviseMachinesJob } from '../../../src/workers/supervise-machines.ts';
 import { machineSpec } from '../../drivers/compute-world.ts';
-import type { TestService } from '../../support/service.ts';
+import type { TestService } from '../../support/test-service.ts';
 import { RegionWorld } from './region-world.ts';
 
 let region: RegionWorld;
@@ -25,25 +25,25 @@ before(async () => {
 });
 after(() => world.close());
 beforeEach(async () => {
-  await region.renew();
+  await region.reset();
   ({ id, shown } = await region.running());
-  await look(2);
+  await reconcileTimes(2);
 });
 
-async function look(times = 1): Promise<void> {
+async function reconcileTimes(times = 1): Promise<void> {
   for (let n = 0; n < times; n++) await reconcileMachines(world.service);
 }
 const power = (action: 'on' | 'off') => world.service.compute.power(id, action);
 const status = async () => (await region.server(id)).status;
 const machine = async () => (await region.machine(id))?.state;
-const told = async () => (await region.events()).slice(3);
+const newEvents = async () => (await region.events()).slice(3);
 /** The simulated machines as if they were real ones, and looked after so. */
-function real(tend: () => Promise<Tended[]>, observe?: ComputeDriver['observe']): ComputeDriver {
+function realCompute(superviseMachines: () => Promise<SupervisionResult[]>, observe?: ComputeDriver['observe']): ComputeDriver {
   const { compute } = world.service;
   return new Proxy(compute, {
     get: (_, name: keyof ComputeDriver) => {
       if (name === 'hosts') return ['this'];
-      if (name === 'tend') return tend;
+      if (name === 'superviseMachines') return superviseMachines;
       if (name === 'observe' && observe) return observe;
       const part = compute[name];
       return typeof part === 'function' ? part.bind(compute) : part;
@@ -51,8 +51,8 @@ function real(tend: () => Promise<Tended[]>, observe?: ComputeDriver['observe'])
   });
 }
 /** What `skerryd status` says of this server and of strangers, without the time. */
-async function said(): Promise<string[]> {
-  const lines = (await machineFaults(world.service, 100)).map(({ says }) => says.replace(/; since .*/, ''));
+async function statusMessages(): Promise<string[]> {
+  const lines = (await listMachineFindings(world.service, 100)).map(({ message }) => message.replace(/; since .*/, ''));
   return lines.filter((line) => line.startsWith(shown) || line.startsWith('machine'));
 }
 
@@ -61,97 +61,97 @@ describe('a machine that nobody knows', () => {
     const host = (await region.machine(id))?.host ?? '';
     const stranger = newId(new Date());
     await world.service.compute.ensure(machineSpec({ id: stranger, host }));
-    await look();
-    assert.deepEqual(await said(), []);
-    await look(2);
-    assert.deepEqual(await said(), [`machine ${stranger} (${host}) belongs to no server; it is left alone`]);
+    await reconcileTimes();
+    assert.deepEqual(await statusMessages(), []);
+    await reconcileTimes(2);
+    assert.deepEqual(await statusMessages(), [`machine ${stranger} (${host}) belongs to no server; it is left alone`]);
     assert.equal((await world.service.compute.list()).includes(stranger), true);
     await world.service.compute.remove(stranger);
-    await look();
-    assert.deepEqual(await said(), []);
+    await reconcileTimes();
+    assert.deepEqual(await statusMessages(), []);
   });
 
   it('may have any name', async () => {
     const host = (await region.machine(id))?.host ?? '';
     await world.service.compute.ensure(machineSpec({ id: 'made-by-hand', host }));
-    await look(2);
-    assert.deepEqual(await said(), [`machine made-by-hand (${host}) belongs to no server; it is left alone`]);
+    await reconcileTimes(2);
+    assert.deepEqual(await statusMessages(), [`machine made-by-hand (${host}) belongs to no server; it is left alone`]);
     await world.service.compute.remove('made-by-hand');
-    await look();
+    await reconcileTimes();
   });
 });
 
 describe('a server whose machine is gone', () => {
   it('is told of and never made again, as long as that is so', async () => {
     const host = (await region.machine(id))?.host ?? '';
-    await world.simulator.lose(id);
-    await look(3);
-    assert.deepEqual(await said(), [`${shown} (${host}) has run and has no machine; it is not made again`]);
-    assert.deepEqual([await status(), await machine(), await told()], ['running', undefined, []]);
-    await world.rest();
+    await world.simulator.loseMachine(id);
+    await reconcileTimes(3);
+    assert.deepEqual(await statusMessages(), [`${shown} (${host}) has run and has no machine; it is not made again`]);
+    assert.deepEqual([await status(), await machine(), await newEvents()], ['running', undefined, []]);
+    await world.runUntilIdle();
     assert.equal(await machine(), undefined);
   });
 
   it('is not thought of one whose host is silent, nor is what was found before forgotten', async () => {
     const host = (await region.machine(id))?.host ?? '';
     await world.simulator.setHostDown(host, true);
-    await look(3);
-    assert.deepEqual(await said(), []);
+    await reconcileTimes(3);
+    assert.deepEqual(await statusMessages(), []);
     await world.simulator.setHostDown(host, false);
-    await world.simulator.lose(id);
-    await look(2);
-    const found = await said();
+    await world.simulator.loseMachine(id);
+    await reconcileTimes(2);
+    const found = await statusMessages();
     assert.equal(found.length, 1);
     await world.faults.set({ driver: 'compute', operation: 'observe', times: 1 });
-    await look();
-    assert.deepEqual(await said(), found);
+    await reconcileTimes();
+    assert.deepEqual(await statusMessages(), found);
   });
 });
 
 describe('a guest that shuts itself down', () => {
   it('makes its server stopped when two looks in a row have seen it', async () => {
     await power('off');
-    await look();
+    await reconcileTimes();
     assert.equal(await status(), 'running');
     await power('on');
-    await look();
+    await reconcileTimes();
     await power('off');
-    await look();
-    assert.deepEqual([await status(), await told()], ['running', []]);
-    await look();
-    assert.deepEqual([await status(), await told()], ['stopped', ['server.stopped']]);
+    await reconcileTimes();
+    assert.deepEqual([await status(), await newEvents()], ['running', []]);
+    await reconcileTimes();
+    assert.deepEqual([await status(), await newEvents()], ['stopped', ['server.stopped']]);
     const row = await world.db.row<{ action: string; actor_token: string | null }>(
       'select action, actor_token from audit_events where customer_id = $1 order by id desc limit 1',
       [region.actor.customerId],
     );
     assert.deepEqual(row, { action: 'server.stop', actor_token: null });
-    await look(2);
-    assert.deepEqual([await said(), await told()], [[], ['server.stopped']]);
+    await reconcileTimes(2);
+    assert.deepEqual([await statusMessages(), await newEvents()], [[], ['server.stopped']]);
     await startServer(world.service, region.actor, shown);
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual([await status(), await machine()], ['running', 'running']);
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('makes its server stopped at once where the driver saw it, unless something is done to it or it is on again', async () => {
-    const seen: Tended[] = [{ id, what: 'off', says: 'its guest switched itself off' }];
-    const service = { ...world.service, compute: real(async () => seen) };
-    await tendMachines(service);
-    assert.deepEqual([await status(), await told()], ['running', []]);
+    const seen: SupervisionResult[] = [{ id, outcome: 'off', message: 'its guest switched itself off' }];
+    const service = { ...world.service, compute: realCompute(async () => seen) };
+    await superviseMachines(service);
+    assert.deepEqual([await status(), await newEvents()], ['running', []]);
     await rebootServer(world.service, region.actor, shown, { hard: true });
     await power('off');
-    await tendMachines(service);
+    await superviseMachines(service);
     assert.equal(await status(), 'running');
-    await world.rest();
+    await world.runUntilIdle();
     await power('off');
-    for (const _ of ['once', 'again']) await tendMachines(service);
-    assert.deepEqual([await status(), await told()], ['stopped', ['server.rebooted', 'server.stopped']]);
-    await tendMachines({ ...service, compute: real(async () => [{ ...seen[0], id: 'by-hand' } as Tended]) });
+    for (const _ of ['once', 'again']) await superviseMachines(service);
+    assert.deepEqual([await status(), await newEvents()], ['stopped', ['server.rebooted', 'server.stopped']]);
+    await superviseMachines({ ...service, compute: realCompute(async () => [{ ...seen[0], id: 'by-hand' } as SupervisionResult]) });
   });
 
   it('is looked at once more before anything is done: what is on again is left alone', async () => {
     await power('off');
-    await look();
+    await reconcileTimes();
     const { compute } = world.service;
     let looks = 0;
     const observe: ComputeDriver['observe'] = async (ids) => {
@@ -160,123 +160,123 @@ describe('a guest that shuts itself down', () => {
       if (ids.includes(id) && ++looks === 1) await power('on');
       return states;
     };
-    await reconcileMachines({ ...world.service, compute: real(() => compute.tend(), observe) });
-    assert.deepEqual([looks, await status(), await told(), await machine()], [2, 'running', [], 'running']);
+    await reconcileMachines({ ...world.service, compute: realCompute(() => compute.superviseMachines(), observe) });
+    assert.deepEqual([looks, await status(), await newEvents(), await machine()], [2, 'running', [], 'running']);
   });
 
   it('is not what a machine is whose process died, however often it is seen so', async () => {
     const { compute } = world.service;
     const observe: ComputeDriver['observe'] = async (ids) =>
-      (await compute.observe(ids)).map((seen) => (seen.id === id ? { ...seen, fell: true } : seen));
-    const service = { ...world.service, compute: real(() => compute.tend(), observe) };
+      (await compute.observe(ids)).map((seen) => (seen.id === id ? { ...seen, crashed: true } : seen));
+    const service = { ...world.service, compute: realCompute(() => compute.superviseMachines(), observe) };
     await power('off');
     for (let n = 0; n < 3; n++) await reconcileMachines(service);
-    assert.deepEqual([await status(), await told(), await said()], ['running', [], []]);
+    assert.deepEqual([await status(), await newEvents(), await statusMessages()], ['running', [], []]);
     await power('on');
   });
 
   it('is not what a machine is that could not be switched on again', async () => {
-    let found: Tended[] = [{ id, what: 'failed', says: 'no room' }];
-    const service = { ...world.service, compute: real(async () => found) };
+    let found: SupervisionResult[] = [{ id, outcome: 'failed', message: 'no room' }];
+    const service = { ...world.service, compute: realCompute(async () => found) };
     await power('off');
     for (let n = 0; n < 3; n++) {
-      await tendMachines(service);
-      await look();
+      await superviseMachines(service);
+      await reconcileTimes();
     }
     assert.equal(await status(), 'running');
-    assert.equal((await said()).length, 1);
-    assert.match((await said())[0] ?? '', /should be on and is not as it should be; .*: no room$/);
+    assert.equal((await statusMessages()).length, 1);
+    assert.match((await statusMessages())[0] ?? '', /should be on and is not as it should be; .*: no room$/);
     found = [];
     await power('on');
-    await tendMachines(service);
-    await look(2);
-    assert.deepEqual([await said(), await status()], [[], 'running']);
+    await superviseMachines(service);
+    await reconcileTimes(2);
+    assert.deepEqual([await statusMessages(), await status()], [[], 'running']);
   });
 });
 
 describe('a machine that runs though it should not', () => {
   it('is switched off again when its server is suspended', async () => {
     await freezeServer(world.service, shown, 'report 7');
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual([await status(), await machine()], ['suspended', 'stopped']);
     await power('on');
-    await look();
-    await world.rest();
+    await reconcileTimes();
+    await world.runUntilIdle();
     assert.equal(await machine(), 'running');
-    await look();
-    assert.match((await said())[0] ?? '', /is suspended and its machine runs; it is being switched off/);
-    await world.rest();
+    await reconcileTimes();
+    assert.match((await statusMessages())[0] ?? '', /is suspended and its machine runs; it is being switched off/);
+    await world.runUntilIdle();
     assert.deepEqual([await status(), await machine()], ['suspended', 'stopped']);
-    await look();
-    assert.deepEqual(await said(), []);
-    await world.sound();
+    await reconcileTimes();
+    assert.deepEqual(await statusMessages(), []);
+    await world.assertInvariants();
   });
 
   it('is told of and left on when its server is stopped', async () => {
     await stopServer(world.service, region.actor, shown);
-    await world.rest();
+    await world.runUntilIdle();
     await power('on');
-    await look(2);
-    await world.rest();
+    await reconcileTimes(2);
+    await world.runUntilIdle();
     assert.deepEqual([await status(), await machine()], ['stopped', 'running']);
-    assert.match((await said())[0] ?? '', /is stopped and its machine runs; it is left on/);
+    assert.match((await statusMessages())[0] ?? '', /is stopped and its machine runs; it is left on/);
   });
 });
 
 describe('looking after machines', () => {
   it('has the volumes of a machine that was switched on looked at, by whoever it was', async () => {
     // The smallest host of the others has no room for a volume beside a server.
-    await region.renew([2]);
+    await region.reset([2]);
     ({ id, shown } = await region.running());
     const volume = await createVolume(world.service, region.actor, {
       ...{ name: 'data', size_gb: 10, region: region.regionId },
     });
     await attachVolume(world.service, region.actor, volume.id, { server: shown });
-    await world.rest();
+    await world.runUntilIdle();
     const attachedTo = async () => (await world.simulator.volumes()).map(({ machineId }) => machineId);
     const [plain] = await world.simulator.volumes();
     await world.service.compute.detach(plain?.id ?? '');
     assert.deepEqual(await attachedTo(), [null]);
-    const compute = real(async () => [{ id, what: 'restarted', says: 'its process had ended by itself' }]);
-    await tendMachines({ ...world.service, compute });
-    await world.rest();
+    const compute = realCompute(async () => [{ id, outcome: 'restarted', message: 'its process had ended by itself' }]);
+    await superviseMachines({ ...world.service, compute });
+    await world.runUntilIdle();
     assert.deepEqual(await attachedTo(), [id]);
     await world.service.compute.detach(plain?.id ?? '');
     await rebootServer(world.service, region.actor, shown, { hard: true });
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual(await attachedTo(), [id]);
-    assert.deepEqual(await told(), ['volume.attached', 'server.rebooted']);
+    assert.deepEqual(await newEvents(), ['volume.attached', 'server.rebooted']);
   });
 
   it('leaves out a server that something is being done to', async () => {
     await stopServer(world.service, region.actor, shown);
     await power('off');
-    await look(3);
-    assert.deepEqual([await status(), await told()], ['running', []]);
-    await world.rest();
-    assert.deepEqual(await told(), ['server.stopped']);
+    await reconcileTimes(3);
+    assert.deepEqual([await status(), await newEvents()], ['running', []]);
+    await world.runUntilIdle();
+    assert.deepEqual(await newEvents(), ['server.stopped']);
   });
 
   it('is done by one process at a time, at once where machines are real', async () => {
     let tended = 0;
-    const compute = real(async () => {
+    const compute = realCompute(async () => {
       tended += 1;
       return [];
     });
     await world.db.run('delete from beats');
-    const duties = [1, 2, 3].map(() => tendDuty({ ...world.service, compute }));
+    const duties = [1, 2, 3].map(() => superviseMachinesJob({ ...world.service, compute }));
     await Promise.all(duties.map((duty) => duty.run()));
     for (const duty of duties) assert.equal(await duty.run(), 0);
     assert.equal(tended, 1);
-    await tendDuty(world.service).run();
+    await superviseMachinesJob(world.service).run();
     assert.equal(tended, 1, 'simulated ones are in no hurry');
   });
 
   it('compares nothing when the driver has not answered', async () => {
     await world.db.run('delete from beats');
-    await world.faults.set({ driver: 'compute', operation: 'tend', times: 1 });
-    const compute = real(() => world.service.compute.tend());
-    await assert.rejects(tendDuty({ ...world.service, compute }).run());
+    await world.faults.set({ driver: 'compute', operation: 'superviseMachines', times: 1 });
+    const compute = realCompute(() => world.service.compute.superviseMachines());
+    await assert.rejects(superviseMachinesJob({ ...world.service, compute }).run());
     const beats = await world.db.rows<{ name: string }>('select name from beats');
     assert.deepEqual(
       beats.map(({ name }) => name),

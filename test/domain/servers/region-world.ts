@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
 import type { SimulatedMachine } from '../../../src/drivers/compute/simulator/control.ts';
-import { newId, showId } from '../../../src/kernel/ids.ts';
+import { newId, formatId } from '../../../src/kernel/ids.ts';
 import { readBalance } from '../../../src/store/ledger.ts';
 import { findServer, type ServerRow } from '../../../src/store/servers.ts';
-import { type TestService, testService } from '../../support/service.ts';
-import { R1, S1 } from '../../support/stock.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
+import { R1, S1 } from '../../support/fixtures.ts';
 
 export const BALANCE = 10_000n;
 const ADDRESSES = 5;
@@ -24,18 +24,18 @@ export class RegionWorld {
   }
 
   static async open(): Promise<RegionWorld> {
-    const world = await testService();
-    return new RegionWorld(world, await world.stock.customer());
+    const world = await startTestService();
+    return new RegionWorld(world, await world.fixtures.addCustomer());
   }
 
   /** Another region and another customer, so that tests do not meet. Which host a server gets is left to chance. */
-  async renew(rooms: readonly number[] = [3, 2, 1]): Promise<void> {
-    const { stock } = this.world;
+  async reset(rooms: readonly number[] = [3, 2, 1]): Promise<void> {
+    const { fixtures } = this.world;
     this.#regions += 1;
-    await stock.offer([this.regionId], [S1, R1]);
-    this.hosts = await stock.hosts(rooms, this.regionId);
-    await stock.addresses(ADDRESSES, ADDRESSES, this.regionId);
-    this.#actor = await stock.customer(BALANCE);
+    await fixtures.addPlans([this.regionId], [S1, R1]);
+    this.hosts = await fixtures.addHosts(rooms, this.regionId);
+    await fixtures.addAddresses(ADDRESSES, ADDRESSES, this.regionId);
+    this.#actor = await fixtures.addCustomer(BALANCE);
   }
 
   get regionId(): string {
@@ -52,7 +52,7 @@ export class RegionWorld {
 
   /** Orders a server, a second before now, so that the order in which things happened can be read off. */
   async order(wanted: Partial<DeployOrder> = {}): Promise<string> {
-    const order = this.world.stock.order({ regionId: this.regionId, ...wanted });
+    const order = this.world.fixtures.buildOrder({ regionId: this.regionId, ...wanted });
     const { server } = await deploy(this.world.service, this.#actor, order);
     this.world.clock.advanceS(1);
     return server.id;
@@ -61,9 +61,9 @@ export class RegionWorld {
   /** The same, of a server that runs by now; its shown id beside the stored one. */
   async running(wanted: Partial<DeployOrder> = {}): Promise<{ id: string; shown: string }> {
     const id = await this.order(wanted);
-    await this.world.rest();
+    await this.world.runUntilIdle();
     this.world.clock.advanceS(1);
-    return { id, shown: showId('server', id) };
+    return { id, shown: formatId('server', id) };
   }
 
   /** A key of the customer's, or of somebody else's. */
@@ -74,11 +74,11 @@ export class RegionWorld {
        values ($1, $2, 'key', 'ssh-ed25519', 'SHA256:x', $3, $4)`,
       [id, customerId, publicKey, this.world.clock.now()],
     );
-    return { id, shown: showId('sshKey', id) };
+    return { id, shown: formatId('sshKey', id) };
   }
 
   /** One round of due work, without moving the clock. */
-  async work(): Promise<void> {
+  async runDueWork(): Promise<void> {
     assert.ok(await this.world.runner.runDue(Date.now() + 10_000), 'the work does not come to rest');
   }
 
@@ -102,7 +102,7 @@ export class RegionWorld {
   }
 
   /** How many servers are counted on each of the region's hosts that has any. */
-  async used(): Promise<Record<string, number>> {
+  async usedHosts(): Promise<Record<string, number>> {
     const rows = await this.world.db.rows<{ name: string; n: number }>(
       'select name, used_ram_mb / $2::int as n from hosts where region_id = $1 and used_ram_mb > 0',
       [this.regionId, S1.ram_mb],
@@ -111,7 +111,7 @@ export class RegionWorld {
   }
 
   /** Addresses and /64s that a deploy could take now. */
-  async free(): Promise<{ four: number; six: number }> {
+  async freeAddresses(): Promise<{ four: number; six: number }> {
     const count = (table: string) =>
       `(select count(*)::int from ${table} where region_id = $1 and server_id is null and free_from <= $2)`;
     const row = await this.world.db.row<{ four: number; six: number }>(
@@ -123,11 +123,11 @@ export class RegionWorld {
   }
 
   async events(): Promise<string[]> {
-    return await this.world.events(this.customerId);
+    return await this.world.eventTypes(this.customerId);
   }
 
   /** Actions of the customer's audit log with their results, oldest first. */
-  async audited(): Promise<string[]> {
+  async auditedActions(): Promise<string[]> {
     const rows = await this.world.db.rows<{ action: string }>(
       `select action || ' ' || result as action from audit_events where customer_id = $1 order by created_at, action`,
       [this.customerId],

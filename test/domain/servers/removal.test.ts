@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
-import { showId } from '../../../src/kernel/ids.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
-import type { TestService } from '../../support/service.ts';
+import type { TestService } from '../../support/test-service.ts';
 import { BALANCE, RegionWorld } from './region-world.ts';
 
 let region: RegionWorld;
@@ -13,7 +13,7 @@ before(async () => {
   world = region.world;
 });
 after(() => world.close());
-beforeEach(() => region.renew());
+beforeEach(() => region.reset());
 afterEach(() => mock.restoreAll());
 
 describe('a server that no host can make', () => {
@@ -21,25 +21,25 @@ describe('a server that no host can make', () => {
 
   it('is refunded in full and removed, and its addresses are free at once', async () => {
     const id = await region.order();
-    assert.deepEqual(await region.free(), { four: 4, six: 4 });
-    await world.rest();
+    assert.deepEqual(await region.freeAddresses(), { four: 4, six: 4 });
+    await world.runUntilIdle();
     assert.ok(await region.isGone(id));
     assert.equal(await region.machine(id), undefined);
     assert.equal(await region.balance(), BALANCE);
-    assert.deepEqual(await region.used(), {});
-    assert.deepEqual(await region.free(), { four: 5, six: 5 });
+    assert.deepEqual(await region.usedHosts(), {});
+    assert.deepEqual(await region.freeAddresses(), { four: 5, six: 5 });
     const count = await world.db.row('select servers from balances where customer_id = $1', [
       region.customerId,
     ]);
     assert.deepEqual(count, { servers: 0 });
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('says so: the events, the audit log and the ledger tell it as it was', async () => {
     const id = await region.order();
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual(await region.events(), ['server.created', 'billing.charged', 'server.destroyed']);
-    assert.deepEqual(await region.audited(), ['server.create ok', 'server.fail error', 'server.remove ok']);
+    assert.deepEqual(await region.auditedActions(), ['server.create ok', 'server.fail error', 'server.remove ok']);
     const last = await world.db.row<{ data: { server: Record<string, unknown> } }>(
       `select data from events where customer_id = $1 and type = 'server.destroyed'`,
       [region.customerId],
@@ -47,7 +47,7 @@ describe('a server that no host can make', () => {
     const { id: shown, status, ipv4 } = last?.data.server ?? {};
     assert.deepEqual(
       { shown, status, ipv4 },
-      { shown: showId('server', id), status: 'destroying', ipv4: null },
+      { shown: formatId('server', id), status: 'destroying', ipv4: null },
     );
     const entries = await world.db.rows(
       `select type, amount_cents, credit_account = customer_id as given, balance_after_cents as left
@@ -71,23 +71,23 @@ describe('a server that no host can make', () => {
     });
     for (let n = 0; n < 12; n++) {
       world.clock.advanceS(30);
-      await region.work();
+      await region.runDueWork();
     }
     assert.equal((await region.server(id)).status, 'destroying');
     assert.equal(await region.balance(), BALANCE);
-    assert.deepEqual(await region.free(), { four: 4, six: 4 });
+    assert.deepEqual(await region.freeAddresses(), { four: 4, six: 4 });
     silent = false;
-    await world.rest();
+    await world.runUntilIdle();
     assert.ok(await region.isGone(id));
-    assert.deepEqual(await region.free(), { four: 5, six: 5 });
-    await world.sound();
+    assert.deepEqual(await region.freeAddresses(), { four: 5, six: 5 });
+    await world.assertInvariants();
   });
 
   it('may be ordered again with the same money', async () => {
     await region.order();
-    await world.rest();
+    await world.runUntilIdle();
     const again = await region.order();
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await region.server(again)).status, 'running');
     assert.equal(await region.balance(), 9_500n);
   });
@@ -99,12 +99,12 @@ describe('a server that the driver refuses', () => {
     const ensure = mock.method(world.service.compute, 'ensure', async () => {
       throw new ComputeError('refused', 'no such image');
     });
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(ensure.mock.callCount(), 1);
     assert.ok(await region.isGone(id));
     assert.equal(await region.balance(), BALANCE);
-    assert.deepEqual(await region.used(), {});
-    await world.sound();
+    assert.deepEqual(await region.usedHosts(), {});
+    await world.assertInvariants();
   });
 
   it('is given up only when its host has confirmed that it has no such machine', async () => {
@@ -116,38 +116,38 @@ describe('a server that the driver refuses', () => {
       throw new ComputeError('transient', 'no answer');
     });
     for (let n = 0; n < 3; n++) {
-      await region.work();
+      await region.runDueWork();
       world.clock.advanceS(30);
     }
     const row = await world.db.row('select step, attempts from operations where server_id = $1', [id]);
     assert.deepEqual(row, { step: 'give_up', attempts: 3 });
     assert.equal(await region.balance(), 9_500n);
     mock.restoreAll();
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await region.balance(), BALANCE);
-    await world.sound();
+    await world.assertInvariants();
   });
 });
 
 describe('a server that is removed after it ran', () => {
   it('leaves its place at once, and its addresses rest for seven days', async () => {
     const id = await region.order();
-    await world.rest();
+    await world.runUntilIdle();
     await world.db.run(`update servers set status = 'destroying' where id = $1`, [id]);
     await world.db.run(
       `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
        values ($1, $1, 'destroy', 'remove', $2, $2, $2)`,
       [id, world.clock.now()],
     );
-    await world.rest();
+    await world.runUntilIdle();
     assert.ok(await region.isGone(id));
     assert.equal(await region.machine(id), undefined);
-    assert.deepEqual(await region.used(), {});
+    assert.deepEqual(await region.usedHosts(), {});
     world.clock.advanceS(7 * 86_400 - 1);
-    assert.deepEqual(await region.free(), { four: 4, six: 4 });
+    assert.deepEqual(await region.freeAddresses(), { four: 4, six: 4 });
     world.clock.advanceS(1);
-    assert.deepEqual(await region.free(), { four: 5, six: 5 });
+    assert.deepEqual(await region.freeAddresses(), { four: 5, six: 5 });
     assert.equal(await region.balance(), 9_500n);
-    await world.sound();
+    await world.assertInvariants();
   });
 });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import { restoreServer } from '../../../src/domain/servers/restore.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { newId, showId } from '../../../src/kernel/ids.ts';
+import { newId, formatId } from '../../../src/kernel/ids.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
-import type { TestService } from '../../support/service.ts';
-import { R1 } from '../../support/stock.ts';
+import type { TestService } from '../../support/test-service.ts';
+import { R1 } from '../../support/fixtures.ts';
 import { RegionWorld } from './region-world.ts';
 
 let region: RegionWorld;
@@ -19,17 +19,17 @@ before(async () => {
 });
 after(() => world.close());
 beforeEach(async () => {
-  await region.renew();
+  await region.reset();
   ({ id, shown } = await region.running());
 });
 afterEach(async () => {
   mock.restoreAll();
   await world.db.run('delete from snapshots');
-  await world.sound();
+  await world.assertInvariants();
 });
 
 const status = async () => (await region.server(id)).status;
-const told = async () => (await region.events()).slice(3);
+const newEvents = async () => (await region.events()).slice(3);
 
 async function refused(work: Promise<unknown>): Promise<string> {
   return await work.then(
@@ -62,7 +62,7 @@ describe('restore', () => {
         world.clock.now(),
       ],
     );
-    return { id: snapshotId, shown: showId('snapshot', snapshotId) };
+    return { id: snapshotId, shown: formatId('snapshot', snapshotId) };
   }
   const restore = (snapshotShown: string, server = shown) =>
     restoreServer(world.service, region.actor, server, snapshotShown);
@@ -73,13 +73,13 @@ describe('restore', () => {
     world.clock.advanceS(60);
     const answer = await restore(taken.shown);
     assert.equal(answer.status, 'installing');
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual((await region.machine(id))?.disks, [2]);
-    assert.deepEqual([await status(), await told()], ['running', ['server.rebuilt']]);
+    assert.deepEqual([await status(), await newEvents()], ['running', ['server.rebuilt']]);
   });
 
   it('refuses what is not there, is not ready, is elsewhere or does not fit', async () => {
-    const foreign = await snapshot({ customerId: (await world.stock.customer()).customerId });
+    const foreign = await snapshot({ customerId: (await world.fixtures.addCustomer()).customerId });
     const cases = [
       ['snap_nonsense', 'unknown_reference snapshot'],
       [foreign.shown, 'unknown_reference snapshot'],
@@ -88,7 +88,7 @@ describe('restore', () => {
       [(await snapshot({ diskGb: 11 })).shown, 'invalid_value snapshot'],
     ] as const;
     for (const [asked, why] of cases) assert.equal(await refused(restore(asked)), why);
-    await world.stock.offer(['elsewhere']);
+    await world.fixtures.addPlans(['elsewhere']);
     assert.equal(
       await refused(restore((await snapshot({ region: 'elsewhere' })).shown)),
       'invalid_value snapshot',
@@ -98,9 +98,9 @@ describe('restore', () => {
   it('that the driver refuses leaves the server as it was', async () => {
     const missing = await snapshot();
     await restore(missing.shown);
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual([await status(), (await region.machine(id))?.disks], ['running', [1]]);
-    assert.ok((await region.audited()).includes('server.restore error'));
+    assert.ok((await region.auditedActions()).includes('server.restore error'));
   });
 
   it('that takes long is not given up for one moment in which its host cannot', async () => {
@@ -117,9 +117,9 @@ describe('restore', () => {
       await call(...words);
     });
     await restore(taken.shown);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(asked, says.length + 1);
-    assert.deepEqual([await told(), (await region.machine(id))?.disks], [['server.rebuilt'], [2]]);
+    assert.deepEqual([await newEvents(), (await region.machine(id))?.disks], [['server.rebuilt'], [2]]);
   });
 
   it('that its host cannot do again and again is given up, and the driver is told so', async () => {
@@ -131,7 +131,7 @@ describe('restore', () => {
     });
     const power = mock.method(compute, 'power');
     await restore((await snapshot()).shown);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(asked, 10);
     assert.deepEqual(
       power.mock.calls.map(({ arguments: words }) => words),
@@ -141,7 +141,7 @@ describe('restore', () => {
   });
 
   it('is nothing for hardware without snapshots', async () => {
-    await world.stock.machines(1, R1, region.regionId);
+    await world.fixtures.addMachines(1, R1, region.regionId);
     const dedicated = await region.running({ plan: { ...R1, price_cents_month: 100n } });
     assert.equal(await refused(restore((await snapshot()).shown, dedicated.shown)), 'unavailable snapshot');
   });

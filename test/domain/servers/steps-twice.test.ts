@@ -9,18 +9,18 @@ import { deploy } from '../../../src/domain/servers/deploy.ts';
 import { rebootServer, stopServer } from '../../../src/domain/servers/power.ts';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
 import { rescueServer } from '../../../src/domain/servers/rescue.ts';
-import { LostLease } from '../../../src/domain/servers/step.ts';
-import { newId, showId } from '../../../src/kernel/ids.ts';
+import { OperationLeaseLost } from '../../../src/domain/servers/step.ts';
+import { newId, formatId } from '../../../src/kernel/ids.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import { claimOperations, type OperationRow, type OperationStep } from '../../../src/store/operations.ts';
-import { contentsOf } from '../../support/contents.ts';
-import { type TestService, testService } from '../../support/service.ts';
-import { S1 } from '../../support/stock.ts';
-import { dyingService, serviceWith, takeStep, type Verb } from './lost-process.ts';
+import { dumpTables } from '../../support/dump-tables.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
+import { S1 } from '../../support/fixtures.ts';
+import { crashingService, serviceWithHook, runStep, type Verb } from './lost-process.ts';
 
 const LEASE_S = 60;
-const RAN = ['server.created', 'billing.charged', 'server.running'];
-const GIVEN_BACK = ['server.created', 'billing.charged', 'server.destroyed'];
+const RUN_EVENTS = ['server.created', 'billing.charged', 'server.running'];
+const REFUNDED = ['server.created', 'billing.charged', 'server.destroyed'];
 
 let world: TestService;
 let actor: CustomerActor;
@@ -29,31 +29,31 @@ let serverId: string;
 let regions = 0;
 
 before(async () => {
-  world = await testService();
+  world = await startTestService();
 });
 after(() => world.close());
 /** A server just ordered, in a region of its own with one other host. */
 beforeEach(async () => {
   const regionId = `x${regions++}`;
-  await world.stock.offer([regionId], [S1]);
-  await world.stock.hosts([1, 1], regionId);
-  await world.stock.addresses(1, 1, regionId);
-  actor = await world.stock.customer(S1.price_cents_month);
-  serverId = (await deploy(world.service, actor, world.stock.order({ regionId }))).server.id;
+  await world.fixtures.addPlans([regionId], [S1]);
+  await world.fixtures.addHosts([1, 1], regionId);
+  await world.fixtures.addAddresses(1, 1, regionId);
+  actor = await world.fixtures.addCustomer(S1.price_cents_month);
+  serverId = (await deploy(world.service, actor, world.fixtures.buildOrder({ regionId }))).server.id;
   world.clock.advanceS(1);
 });
 afterEach(async () => {
   await failing(0);
   await world.db.run('update operations set lease_id = null, leased_until = null');
-  await world.rest();
+  await world.runUntilIdle();
 });
 
-const run = (operation: OperationRow, service = world.service) => takeStep(service, operation);
+const run = (operation: OperationRow, service = world.service) => runStep(service, operation);
 
 /** Runs a step whose lease was lost; that it says so is one way to write nothing. */
 async function runStale(operation: OperationRow, service?: Service): Promise<void> {
   await run(operation, service).catch((error: unknown) => {
-    if (!(error instanceof LostLease)) throw error;
+    if (!(error instanceof OperationLeaseLost)) throw error;
   });
 }
 
@@ -91,9 +91,9 @@ async function claimOf(
   act: (service: Service, actor: CustomerActor, shown: string) => Promise<unknown>,
   step: OperationStep,
 ): Promise<OperationRow> {
-  await world.rest();
+  await world.runUntilIdle();
   world.clock.advanceS(1);
-  await act(world.service, actor, showId('server', serverId));
+  await act(world.service, actor, formatId('server', serverId));
   return await claimStep(step);
 }
 
@@ -107,18 +107,18 @@ async function rebuild(service: Service, by: CustomerActor, shown: string): Prom
      values ($1, $2, 'key', 'ssh-ed25519', 'SHA256:x', 'ssh-ed25519 AAAA', now())`,
     [keyId, by.customerId],
   );
-  return await rebuildServer(service, by, shown, { ssh_keys: [showId('sshKey', keyId)] });
+  return await rebuildServer(service, by, shown, { ssh_keys: [formatId('sshKey', keyId)] });
 }
 
-const REBOOTED = [...RAN, 'server.rebooted'];
-const REBUILT = [...RAN, 'server.rebuilt'];
+const REBOOTED = [...RUN_EVENTS, 'server.rebooted'];
+const REBUILT = [...RUN_EVENTS, 'server.rebuilt'];
 
 const CASES: readonly Case[] = [
   {
     what: 'shut_down',
     lead: () => claimOf(stopServer, 'shut_down'),
     verb: 'power',
-    events: [...RAN, 'server.stopped'],
+    events: [...RUN_EVENTS, 'server.stopped'],
   },
   {
     what: 'wait_off, off',
@@ -128,7 +128,7 @@ const CASES: readonly Case[] = [
       return await claim();
     },
     verb: 'observe',
-    events: [...RAN, 'server.stopped'],
+    events: [...RUN_EVENTS, 'server.stopped'],
   },
   { what: 'wait_on, off', lead: () => claimOf(reboot(false), 'wait_on'), verb: 'power', events: REBOOTED },
   { what: 'reset', lead: () => claimOf(reboot(true), 'reset'), verb: 'power', events: REBOOTED },
@@ -161,9 +161,9 @@ const CASES: readonly Case[] = [
       return operation;
     },
     verb: 'observe',
-    events: RAN,
+    events: RUN_EVENTS,
   },
-  { what: 'ensure, on its host', lead: () => claimStep('ensure'), verb: 'ensure', events: RAN },
+  { what: 'ensure, on its host', lead: () => claimStep('ensure'), verb: 'ensure', events: RUN_EVENTS },
   {
     what: 'ensure, on another host',
     lead: async () => {
@@ -172,9 +172,9 @@ const CASES: readonly Case[] = [
       return await claim();
     },
     verb: 'ensure',
-    events: RAN,
+    events: RUN_EVENTS,
   },
-  { what: 'observe, still installing', lead: () => claimStep('observe'), verb: 'observe', events: RAN },
+  { what: 'observe, still installing', lead: () => claimStep('observe'), verb: 'observe', events: RUN_EVENTS },
   {
     what: 'observe, running',
     lead: async () => {
@@ -183,18 +183,18 @@ const CASES: readonly Case[] = [
       return await claim();
     },
     verb: 'observe',
-    events: RAN,
+    events: RUN_EVENTS,
   },
   {
     what: 'observe, lost',
     lead: async () => {
       await run(await claimStep('ensure'));
-      await world.simulator.lose(serverId);
+      await world.simulator.loseMachine(serverId);
       world.clock.advanceS(1);
       return await claim();
     },
     verb: 'observe',
-    events: RAN,
+    events: RUN_EVENTS,
   },
   {
     what: 'leave_host, for another host',
@@ -203,7 +203,7 @@ const CASES: readonly Case[] = [
       return await claimStep('leave_host');
     },
     verb: 'remove',
-    events: RAN,
+    events: RUN_EVENTS,
   },
   {
     what: 'leave_host, with no host left',
@@ -213,7 +213,7 @@ const CASES: readonly Case[] = [
       return await claimStep('leave_host');
     },
     verb: 'remove',
-    events: GIVEN_BACK,
+    events: REFUNDED,
   },
   {
     what: 'give_up',
@@ -226,7 +226,7 @@ const CASES: readonly Case[] = [
       return operation;
     },
     verb: 'remove',
-    events: GIVEN_BACK,
+    events: REFUNDED,
   },
   {
     what: 'remove',
@@ -235,7 +235,7 @@ const CASES: readonly Case[] = [
       return await claimStep('remove');
     },
     verb: 'remove',
-    events: GIVEN_BACK,
+    events: REFUNDED,
   },
 ];
 
@@ -249,31 +249,31 @@ for (const { what, lead, verb, events } of CASES) {
     it('that runs again after it was recorded changes nothing', async () => {
       const operation = await lead();
       await run(operation);
-      const [recorded, machines] = [await contentsOf(world.db), await world.simulator.machines()];
+      const [recorded, machines] = [await dumpTables(world.db), await world.simulator.machines()];
       await runStale(operation);
-      assert.deepEqual(await contentsOf(world.db), recorded);
+      assert.deepEqual(await dumpTables(world.db), recorded);
       assert.deepEqual(await world.simulator.machines(), machines);
     });
 
     it('that lost its lease to another while the driver worked writes nothing', async () => {
       const operation = await lead();
-      const before = await contentsOf(world.db, LEASE);
-      await runStale(operation, serviceWith(world.service, verb, steal));
-      assert.deepEqual(await contentsOf(world.db, LEASE), before);
+      const before = await dumpTables(world.db, LEASE);
+      await runStale(operation, serviceWithHook(world.service, verb, steal));
+      assert.deepEqual(await dumpTables(world.db, LEASE), before);
     });
 
     it('that is killed before it is recorded is done by another, once', async () => {
       const operation = await lead();
-      const before = await contentsOf(world.db);
-      await run(operation, dyingService(world.service, verb)).catch(() => undefined);
-      assert.deepEqual(await contentsOf(world.db), before);
+      const before = await dumpTables(world.db);
+      await run(operation, crashingService(world.service, verb)).catch(() => undefined);
+      assert.deepEqual(await dumpTables(world.db), before);
       await endLeases();
       world.clock.advanceS(1);
-      await world.rest();
-      assert.deepEqual(await world.events(actor.customerId), events);
-      await world.sound();
+      await world.runUntilIdle();
+      assert.deepEqual(await world.eventTypes(actor.customerId), events);
+      await world.assertInvariants();
       const machines = await world.simulator.machines();
-      assert.equal(machines.filter(({ id }) => id === serverId).length, events === GIVEN_BACK ? 0 : 1);
+      assert.equal(machines.filter(({ id }) => id === serverId).length, events === REFUNDED ? 0 : 1);
     });
   });
 }
@@ -283,7 +283,7 @@ describe('a worker that overslept its lease', () => {
     await failing(1);
     const stale = await claimStep('leave_host');
     await endLeases();
-    await world.rest();
+    await world.runUntilIdle();
     const machines = await world.simulator.machines();
     await runStale(stale);
     assert.deepEqual(await world.simulator.machines(), machines);

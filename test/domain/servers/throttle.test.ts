@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { describeServer } from '../../../src/domain/servers/describe.ts';
-import { findServerForOperator } from '../../../src/domain/servers/desk.ts';
+import { describeServer } from '../../../src/domain/servers/describe-server.ts';
+import { findServerForOperator } from '../../../src/domain/servers/operator-servers.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
-import { serverColumns, serverFacts } from '../../../src/operator/server-text.ts';
-import { countSent } from '../../../src/store/transfers-out.ts';
-import { throttleDuty } from '../../../src/workers/throttle.ts';
-import { RUNS } from '../../support/runs.ts';
-import type { TestService } from '../../support/service.ts';
+import { serverColumns, serverFacts } from '../../../src/operator/server-format.ts';
+import { sumSentTraffic } from '../../../src/store/transfers-out.ts';
+import { throttleJob } from '../../../src/workers/throttle.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
+import type { TestService } from '../../support/test-service.ts';
 import { RegionWorld } from './region-world.ts';
 
 const TIB = 1024 ** 4;
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => world.close());
 beforeEach(async () => {
-  await region.renew();
+  await region.reset();
   ({ id, shown } = await region.running());
   // Of other tests.
   await world.db.run('delete from metrics');
@@ -52,7 +52,7 @@ async function sends(bytes: number, hour: Date): Promise<void> {
 async function roundAt(at: Date): Promise<void> {
   world.clock.moveTo(at);
   await world.db.run('delete from beats');
-  const duty = throttleDuty(world.service);
+  const duty = throttleJob(world.service);
   while ((await duty.run()) > 0);
 }
 
@@ -86,13 +86,13 @@ describe('a server that sends more than its plan includes', () => {
       sent?.[1],
       `1.00 of 1 TiB since ${begin.toISOString().slice(0, 10)}; slow until the month ends`,
     );
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual(await tasks(), []);
     await roundAt(new Date(end.getTime() - 1));
     assert.equal(await throttled(), true);
     await roundAt(end);
     assert.deepEqual([await throttled(), await notes(), await tasks()], [false, [], ['traffic']]);
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('is free again when its plan includes more', async () => {
@@ -141,7 +141,7 @@ describe('counting what servers send', () => {
     await roundAt(begin);
     await sends(2 * TIB, begin);
     world.clock.moveTo(later(begin, 1));
-    const duties = [1, 2].map(() => throttleDuty(world.service));
+    const duties = [1, 2].map(() => throttleJob(world.service));
     const [one, other] = await Promise.all(duties.map((duty) => duty.run()));
     assert.deepEqual([one, other].toSorted(), [0, 1]);
     assert.equal(await throttled(), true);
@@ -162,11 +162,11 @@ describe('counting what servers send', () => {
         await includes(allowed / 4);
         for (const [n, some] of quarters.entries()) await sends((some * TIB) / 4, later(begin, n));
         last = later(begin, quarters.length);
-        const rows = await countSent(world.db, { after: null, month: begin, now: last, limit: 1000 });
+        const rows = await sumSentTraffic(world.db, { after: null, month: begin, now: last, limit: 1000 });
         const sent = quarters.reduce((sum, some) => sum + some, 0);
         assert.equal(rows.find((row) => row.server_id === id)?.over, sent > allowed);
       }),
-      { numRuns: RUNS },
+      { numRuns: PROPERTY_RUNS },
     );
   });
 
@@ -177,7 +177,7 @@ describe('counting what servers send', () => {
     await sends(2 * TIB, begin);
     const seen: string[] = [];
     for (let after: string | null = null; ; ) {
-      const [row] = await countSent(world.db, { ...page, after });
+      const [row] = await sumSentTraffic(world.db, { ...page, after });
       if (!row) break;
       seen.push(row.server_id);
       after = row.server_id;
@@ -186,11 +186,11 @@ describe('counting what servers send', () => {
     await world.db.run('delete from transfers_out');
     await world.db.transaction(async (tx) => {
       await tx.run('select from servers where id = $1 for update', [id]);
-      const rows = await countSent(world.db, { ...page, after: null, limit: 1000 });
+      const rows = await sumSentTraffic(world.db, { ...page, after: null, limit: 1000 });
       assert.equal(rows.find((row) => row.server_id === id)?.over, false);
     });
     assert.equal(
-      (await countSent(world.db, { ...page, after: null, limit: 1000 })).find((row) => row.server_id === id)
+      (await sumSentTraffic(world.db, { ...page, after: null, limit: 1000 })).find((row) => row.server_id === id)
         ?.over,
       true,
     );

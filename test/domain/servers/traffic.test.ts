@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Service } from '../../../src/domain/context.ts';
-import { findServerForOperator } from '../../../src/domain/servers/desk.ts';
-import { allowMail } from '../../../src/domain/servers/mail.ts';
+import { findServerForOperator } from '../../../src/domain/servers/operator-servers.ts';
+import { setOutboundMail } from '../../../src/domain/servers/outbound-mail.ts';
 import { applyTraffic } from '../../../src/domain/servers/traffic.ts';
-import { newId, showId } from '../../../src/kernel/ids.ts';
-import { Refusal } from '../../../src/kernel/refusal.ts';
+import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { OperatorError } from '../../../src/kernel/operator-error.ts';
 import { ComputeError, type Traffic } from '../../../src/ports/compute.ts';
 import { RegionWorld } from './region-world.ts';
 
@@ -19,7 +19,7 @@ describe('what is let through in front of a server', () => {
   let fault: ComputeError | null;
   before(async () => {
     region = await RegionWorld.open();
-    await region.renew();
+    await region.reset();
     const { service: real } = region.world;
     const traffic = async (of: string, wanted: Traffic) => {
       if (fault) throw fault;
@@ -51,9 +51,9 @@ describe('what is let through in front of a server', () => {
     for (const allowed of [true, false]) {
       await region.world.db.run('delete from tasks');
       region.world.clock.advanceS(1);
-      assert.equal(await allowMail(service, shown, allowed), true);
+      assert.equal(await setOutboundMail(service, shown, allowed), true);
       assert.equal(await waiting(), 1);
-      assert.equal(await allowMail(service, shown, allowed), false);
+      assert.equal(await setOutboundMail(service, shown, allowed), false);
       assert.equal(await applyTraffic(service, id), 'done');
       assert.deepEqual(told.pop(), [id, { bitsPerS: null, mail: allowed }]);
     }
@@ -81,9 +81,9 @@ describe('what is let through in front of a server', () => {
 
   it('is left alone, and the lever refused, where a server is going or gone', async () => {
     const gone = newId(service.clock.now());
-    await assert.rejects(allowMail(service, showId('server', gone), true), Refusal);
+    await assert.rejects(setOutboundMail(service, formatId('server', gone), true), OperatorError);
     await set(`status = 'destroying'`);
-    await assert.rejects(allowMail(service, shown, true), Refusal);
+    await assert.rejects(setOutboundMail(service, shown, true), OperatorError);
     for (const each of [id, gone]) assert.equal(await applyTraffic(service, each), 'done');
     assert.deepEqual(told, []);
   });

@@ -8,11 +8,11 @@ import { deleteSnapshot } from '../../../src/domain/snapshots/delete.ts';
 import { ensureSnapshot } from '../../../src/domain/snapshots/ensure.ts';
 import { getSnapshot, listSnapshots } from '../../../src/domain/snapshots/find.ts';
 import { InvalidRequest } from '../../../src/kernel/fail.ts';
-import { readId } from '../../../src/kernel/ids.ts';
-import { DAY_MS, HOUR_MS, rfc3339 } from '../../../src/kernel/time.ts';
+import { parseId } from '../../../src/kernel/ids.ts';
+import { DAY_MS, HOUR_MS, formatRfc3339 } from '../../../src/kernel/time.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import type { PageRequest } from '../../../src/spec/lists.ts';
-import { dyingService, refusal, type VolumeWorld, volumeWorld } from '../volumes/volume-world.ts';
+import { crashingService, refusal, type VolumeWorld, volumeWorld } from '../volumes/volume-world.ts';
 
 let world: VolumeWorld;
 let actor: CustomerActor;
@@ -21,7 +21,7 @@ let server: string;
 
 before(async () => {
   world = await volumeWorld();
-  actor = await world.stock.customer(100_000n);
+  actor = await world.fixtures.addCustomer(100_000n);
   region = await world.region();
   server = await world.server(actor, region);
 });
@@ -35,18 +35,18 @@ const create = (body = {}, service = world.service) => createSnapshot(service, a
 const get = (id: string) => getSnapshot(world.service, actor, id);
 const remove = (id: string) => deleteSnapshot(world.service, actor, id);
 const ensure = (id: string, service: Service = world.service) =>
-  ensureSnapshot(service, readId('snapshot', id) ?? '');
+  ensureSnapshot(service, parseId('snapshot', id) ?? '');
 const atDriver = (id: string) =>
   world.db
-    .rows('select from sim.snapshots where id = $1', [readId('snapshot', id)])
+    .rows('select from sim.snapshots where id = $1', [parseId('snapshot', id)])
     .then((rows) => rows.length);
 const serverIs = (change: string) =>
-  world.db.run(`update servers set ${change} where id = $1`, [readId('server', server)]);
+  world.db.run(`update servers set ${change} where id = $1`, [parseId('server', server)]);
 function withQuotas(quotas: Partial<Service['settings']['quotas']>): Service {
   const { settings } = world.service;
   return { ...world.service, settings: { ...settings, quotas: { ...settings.quotas, ...quotas } } };
 }
-const inMs = (ms: number) => rfc3339(new Date(world.clock.now().getTime() + ms));
+const inMs = (ms: number) => formatRfc3339(new Date(world.clock.now().getTime() + ms));
 
 describe('a snapshot', () => {
   afterEach(async () => {
@@ -68,39 +68,39 @@ describe('a snapshot', () => {
       expires_at: null,
     });
     assert.deepEqual(await refusal(remove(id)), { code: 'conflict_state' });
-    await world.settle();
+    await world.runDueTasks();
     assert.deepEqual(await get(id), made);
-    await world.sound();
-    await world.rest();
+    await world.assertInvariants();
+    await world.runUntilIdle();
     const ready = await get(id);
     assert.equal(ready.status, 'ready');
     assert.ok(ready.size_gb > 0 && ready.size_gb <= 10);
-    assert.deepEqual(await world.told(id), ['snapshot.ready ready']);
-    await world.sound();
+    assert.deepEqual(await world.recordedEvents(id), ['snapshot.ready ready']);
+    await world.assertInvariants();
   });
 
   it('that the driver could not make is in error, and what there is of it is removed', async () => {
     await world.faults.set({ driver: 'compute', operation: 'snapshot', times: 1 });
     const { id } = await create();
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual([(await get(id)).status, (await get(id)).size_gb], ['error', 0]);
-    assert.deepEqual(await world.told(id), ['snapshot.failed error']);
+    assert.deepEqual(await world.recordedEvents(id), ['snapshot.failed error']);
     assert.equal(await atDriver(id), 0);
     await remove(id);
     assert.deepEqual(await refusal(get(id)), { code: 'not_found' });
-    await world.rest();
-    await world.sound();
+    await world.runUntilIdle();
+    await world.assertInvariants();
   });
 
   it('has a name from the time when it is given none, and may be one of several', async () => {
     const [first, second] = await Promise.all([create(), create()]);
     assert.match(first.name, /^snapshot-2030\d{4}-\d{6}$/);
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual([(await get(first.id)).status, (await get(second.id)).status], ['ready', 'ready']);
   });
 
   it('is of the customer’s own server that runs or is stopped and has nothing under way', async () => {
-    const stranger = await world.stock.customer();
+    const stranger = await world.fixtures.addCustomer();
     const foreign = createSnapshot(world.service, stranger, server, {});
     assert.deepEqual(await refusal(foreign), { code: 'not_found' });
     assert.deepEqual(await refusal(createSnapshot(world.service, actor, 'srv_x', {})), { code: 'not_found' });
@@ -111,10 +111,10 @@ describe('a snapshot', () => {
     for (const work of [getSnapshot, deleteSnapshot] as const) {
       assert.deepEqual(await refusal(work(world.service, stranger, id)), { code: 'not_found' });
     }
-    await world.rest();
+    await world.runUntilIdle();
     await remove(id);
     assert.equal(await atDriver(id), 1);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await atDriver(id), 0);
   });
 
@@ -123,23 +123,23 @@ describe('a snapshot', () => {
     const many = await Promise.allSettled([1, 2, 3, 4, 5].map(() => create({}, tight)));
     assert.equal(many.filter(({ status }) => status === 'fulfilled').length, 3);
     assert.deepEqual(await refusal(create({}, tight)), { code: 'limit_reached', limit: 3 });
-    await world.rest();
+    await world.runUntilIdle();
   });
 
   it('is one of at most so many of a customer, those of servers that are gone included', async () => {
     const tight = withQuotas({ snapshots: 4 });
-    const owner = await world.stock.customer(10_000n);
+    const owner = await world.fixtures.addCustomer(10_000n);
     const [one, other, gone] = await Promise.all([1, 2, 3].map(() => world.server(owner, region)));
     const make = (of = '') => createSnapshot(tight, owner, of, {});
     await make(gone);
-    await world.rest();
+    await world.runUntilIdle();
     await destroyServer(world.service, owner, gone ?? '');
-    await world.rest();
+    await world.runUntilIdle();
     const many = await Promise.allSettled([one, other, one, other, one].map(make));
     assert.equal(many.filter(({ status }) => status === 'fulfilled').length, 3);
     assert.deepEqual(await refusal(make(other)), { code: 'limit_reached', limit: 4 });
-    await world.rest();
-    await world.sound();
+    await world.runUntilIdle();
+    await world.assertInvariants();
   });
 
   it('is not there for hardware that cannot make one', async () => {
@@ -163,9 +163,9 @@ describe('a snapshot', () => {
     await assert.rejects(create({ name: 'a\nb' }), InvalidRequest);
     assert.equal((await create({ expires_at: null })).expires_at, null);
     const { id } = await create({ expires_at: inMs(-29_000) });
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual(await refusal(get(id)), { code: 'not_found' });
-    assert.deepEqual(await world.told(id), ['snapshot.ready ready']);
+    assert.deepEqual(await world.recordedEvents(id), ['snapshot.ready ready']);
   });
 
   it('deletes itself at its date, at the driver too, unless a server is being restored from it', async () => {
@@ -175,22 +175,22 @@ describe('a snapshot', () => {
     await world.db.run(
       `insert into operations (id, server_id, kind, step, snapshot_id, placed_at, due_at, created_at)
        values (gen_random_uuid(), $1, 'restore', 'none', $2, now(), '2040-01-01', now())`,
-      [readId('server', other), readId('snapshot', id)],
+      [parseId('server', other), parseId('snapshot', id)],
     );
-    await world.settle();
+    await world.runDueTasks();
     world.clock.advanceS(5);
-    await world.settle();
+    await world.runDueTasks();
     assert.deepEqual([(await get(id)).status, (await get(id)).expires_at], ['ready', expires_at]);
     assert.deepEqual(await refusal(remove(id)), { code: 'conflict_state' });
     world.clock.advanceS(DAY_MS / 1000);
-    await world.settle();
+    await world.runDueTasks();
     assert.equal((await get(id)).status, 'ready');
     await world.db.run(`delete from operations where kind = 'restore'`);
     world.clock.advanceS(60);
-    await world.settle();
+    await world.runDueTasks();
     assert.deepEqual(await refusal(get(id)), { code: 'not_found' });
     assert.equal(await atDriver(id), 0);
-    await world.sound();
+    await world.assertInvariants();
   });
 });
 
@@ -201,21 +201,21 @@ describe('a snapshot that is being made', () => {
     id = (await create()).id;
   });
   afterEach(async () => {
-    await world.rest();
+    await world.runUntilIdle();
     await remove(id);
-    await world.rest();
+    await world.runUntilIdle();
   });
 
   it('is in error when the disk that was meant is gone before the driver began', async () => {
     await serverIs('generation = 2');
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual([(await get(id)).status, await atDriver(id)], ['error', 0]);
   });
 
   it('is made of the disk that was meant when the rebuild came after the driver began', async () => {
-    await world.settle();
+    await world.runDueTasks();
     await serverIs('generation = 2');
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await get(id)).status, 'ready');
   });
 
@@ -223,44 +223,44 @@ describe('a snapshot that is being made', () => {
     mock.method(world.service.compute, 'snapshot', async () => {
       throw new ComputeError('transient', 'no answer');
     });
-    await world.settle();
+    await world.runDueTasks();
     world.clock.advanceS(3_600);
-    await world.settle();
+    await world.runDueTasks();
     assert.equal((await get(id)).status, 'creating');
     world.clock.advanceS(30);
-    await world.rest();
-    assert.deepEqual(await world.told(id), ['snapshot.failed error']);
+    await world.runUntilIdle();
+    assert.deepEqual(await world.recordedEvents(id), ['snapshot.failed error']);
   });
 
   it('is begun, ended and told of once, whoever runs its task twice or dies in it', async () => {
-    await assert.rejects(ensure(id, dyingService(world.service, 'snapshot')), /killed/);
+    await assert.rejects(ensure(id, crashingService(world.service, 'snapshot')), /killed/);
     await Promise.all([ensure(id), ensure(id)]);
     world.clock.advanceS(5);
-    await assert.rejects(ensure(id, dyingService(world.service, 'snapshot')), /killed/);
+    await assert.rejects(ensure(id, crashingService(world.service, 'snapshot')), /killed/);
     assert.equal((await get(id)).status, 'creating');
     await Promise.all([ensure(id), ensure(id), ensure(id)]);
-    await world.rest();
-    assert.deepEqual(await world.told(id), ['snapshot.ready ready']);
-    await world.sound();
+    await world.runUntilIdle();
+    assert.deepEqual(await world.recordedEvents(id), ['snapshot.ready ready']);
+    await world.assertInvariants();
   });
 });
 
 describe('the removal of a snapshot', () => {
   it('comes to the driver although a process died in it and the driver failed', async () => {
     const { id } = await create();
-    await world.rest();
+    await world.runUntilIdle();
     await remove(id);
-    await ensure(id, dyingService(world.service, 'removeSnapshot'));
+    await ensure(id, crashingService(world.service, 'removeSnapshot'));
     await world.faults.set({ driver: 'compute', operation: 'removeSnapshot', times: 3 });
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await atDriver(id), 0);
-    await world.sound();
+    await world.assertInvariants();
   });
 });
 
 describe('the list of snapshots', () => {
   it('shows the customer’s own, by age or name, filtered by server, status and name', async () => {
-    const owner = await world.stock.customer(10_000n);
+    const owner = await world.fixtures.addCustomer(10_000n);
     const own = await world.server(owner, region);
     const ids: string[] = [];
     for (const name of ['b', 'c', 'a']) {
@@ -282,6 +282,6 @@ describe('the list of snapshots', () => {
     assert.deepEqual((await page({ filter: { status: 'ready' } })).ids, []);
     assert.equal((await page({ size: 9, filter: { server: own, status: 'creating' } })).ids.length, 3);
     assert.deepEqual((await page({ filter: { server } })).ids, []);
-    await world.rest();
+    await world.runUntilIdle();
   });
 });

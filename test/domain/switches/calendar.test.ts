@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { freezeServer } from '../../../src/domain/servers/freeze.ts';
-import { holdServer } from '../../../src/domain/servers/hold.ts';
-import { releaseServer } from '../../../src/domain/servers/release.ts';
-import { turn } from '../../../src/domain/switches/switch.ts';
-import { showId } from '../../../src/kernel/ids.ts';
-import { renewDuty } from '../../../src/workers/renew.ts';
+import { placeLegalHold } from '../../../src/domain/servers/place-legal-hold.ts';
+import { releaseServer } from '../../../src/domain/servers/release-server.ts';
+import { setSwitch } from '../../../src/domain/switches/switch.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
+import { renewJob } from '../../../src/workers/renew.ts';
 import { CalendarWorld } from '../billing/calendar-world.ts';
 
 let world: CalendarWorld;
@@ -17,7 +17,7 @@ before(async () => {
   world = await CalendarWorld.open();
 });
 after(() => world.close());
-afterEach(() => world.world.sound());
+afterEach(() => world.world.assertInvariants());
 
 /** A running server of 5.00 a month whose customer has so much left. */
 async function serverWith(cents: bigint): Promise<void> {
@@ -25,93 +25,93 @@ async function serverWith(cents: bigint): Promise<void> {
   id = await world.running(actor);
 }
 
-const renewals = (on: boolean) => turn(world.service, 'renewals', on);
-const release = () => releaseServer(world.service, showId('server', id), { freeze: false, hold: false });
+const renewals = (on: boolean) => setSwitch(world.service, 'renewals', on);
+const release = () => releaseServer(world.service, formatId('server', id), { freeze: false, hold: false });
 
 test('while renewals are off the calendar stands still, and nothing is planned', async () => {
   await serverWith(500n);
   await renewals(false);
-  await world.passDays(75);
+  await world.advanceDays(75);
   assert.equal(await world.status(id), 'running');
   assert.deepEqual(await world.charges(id), [500]);
   assert.deepEqual(await world.mails(actor), []);
-  const duty = renewDuty(world.service);
+  const duty = renewJob(world.service);
   assert.deepEqual([await duty.run(), await duty.nextDue(), await duty.busy()], [0, null, false]);
   await renewals(true);
-  await world.work();
+  await world.runDueWork();
   // What it had meanwhile is charged cycle by cycle; what cannot be is suspended, not destroyed.
   assert.deepEqual(await world.charges(id), [500, 500]);
   assert.equal(await world.status(id), 'suspended balance');
-  await world.passDays(13);
+  await world.advanceDays(13);
   assert.equal(await world.status(id), 'suspended balance');
-  await world.passDays(2);
+  await world.advanceDays(2);
   assert.equal(await world.status(id), 'gone');
 });
 
 test('a grace period that ran out while renewals were off ends with a warning and its notice', async () => {
   await serverWith(0n);
-  await world.passDays(32);
+  await world.advanceDays(32);
   assert.equal(await world.status(id), 'suspended balance');
   await renewals(false);
-  await world.passDays(60);
+  await world.advanceDays(60);
   await world.pay(actor, 100n);
   await renewals(true);
-  await world.work();
+  await world.runDueWork();
   assert.equal(await world.status(id), 'suspended balance');
   assert.equal((await world.mails(actor)).at(-1), 'destruction_warning 1');
   await world.pay(actor, 400n);
-  await world.pass(10_000);
+  await world.advance(10_000);
   assert.equal(await world.status(id), 'running');
 });
 
 test('a server under a legal hold outlives its grace period, and has a whole one when the hold is lifted', async () => {
   await serverWith(0n);
-  await world.passDays(32);
-  await holdServer(world.service, showId('server', id), 'Order 17');
-  await world.passDays(60);
+  await world.advanceDays(32);
+  await placeLegalHold(world.service, formatId('server', id), 'Order 17');
+  await world.advanceDays(60);
   assert.equal(await world.status(id), 'suspended balance');
   assert.ok(!(await world.mails(actor)).some((mail) => mail.startsWith('destruction')));
   await release();
-  await world.passDays(13.9);
+  await world.advanceDays(13.9);
   assert.equal(await world.status(id), 'suspended balance');
   const warnings = ['destruction_warning 7', 'destruction_warning 3', 'destruction_warning 1'];
   assert.deepEqual((await world.mails(actor)).slice(-3), warnings);
-  await world.passDays(1);
+  await world.advanceDays(1);
   assert.equal(await world.status(id), 'gone');
 });
 
 test('a frozen server is not charged; released after its cycle it is charged from then on, or waits', async () => {
   await serverWith(500n);
-  const freeze = () => freezeServer(world.service, showId('server', id), 'Report 7');
+  const freeze = () => freezeServer(world.service, formatId('server', id), 'Report 7');
   await freeze();
-  await world.passDays(40);
+  await world.advanceDays(40);
   assert.deepEqual(await world.charges(id), [500]);
   assert.equal(await world.status(id), 'suspended operator');
   await release();
-  await world.pass(60_000);
+  await world.advance(60_000);
   assert.equal(await world.status(id), 'running');
   assert.deepEqual(await world.charges(id), [500, 500]);
   assert.deepEqual((await world.mails(actor)).filter((mail) => mail === 'server_suspended').length, 1);
   await freeze();
-  await world.passDays(40);
+  await world.advanceDays(40);
   await release();
-  await world.pass(60_000);
+  await world.advance(60_000);
   assert.equal(await world.status(id), 'suspended balance');
   assert.equal((await world.mails(actor)).at(-1), 'server_suspended');
   await world.pay(actor, 500n);
-  await world.pass(60_000);
+  await world.advance(60_000);
   assert.equal(await world.status(id), 'running');
 });
 
 test('a freeze keeps one that waits for the balance from resuming, until it is lifted', async () => {
   await serverWith(0n);
-  await world.passDays(32);
-  await freezeServer(world.service, showId('server', id), 'Report 7');
+  await world.advanceDays(32);
+  await freezeServer(world.service, formatId('server', id), 'Report 7');
   assert.equal(await world.status(id), 'suspended operator');
   await world.pay(actor, 500n);
-  await world.passDays(1);
+  await world.advanceDays(1);
   assert.equal(await world.status(id), 'suspended operator');
   await release();
-  await world.pass(60_000);
+  await world.advance(60_000);
   assert.equal(await world.status(id), 'running');
 });

@@ -8,16 +8,16 @@ import fc from 'fast-check';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
 import { attachVolume, detachVolume } from '../../../src/domain/volumes/attach.ts';
 import { deleteVolume } from '../../../src/domain/volumes/delete.ts';
-import { detachVolumesOf } from '../../../src/domain/volumes/detach-all.ts';
+import { detachServerVolumes } from '../../../src/domain/volumes/detach-server-volumes.ts';
 import { ensureVolume } from '../../../src/domain/volumes/ensure.ts';
 import { getVolume } from '../../../src/domain/volumes/find.ts';
 import { updateVolume } from '../../../src/domain/volumes/update.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { readId } from '../../../src/kernel/ids.ts';
+import { parseId } from '../../../src/kernel/ids.ts';
 import { type ComputeDriver, ComputeError } from '../../../src/ports/compute.ts';
 import { lockServer } from '../../../src/store/servers.ts';
-import { RUNS } from '../../support/runs.ts';
-import { afterCall, dyingService, type VolumeWorld, volumeWorld } from './volume-world.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
+import { afterCall, crashingService, type VolumeWorld, volumeWorld } from './volume-world.ts';
 
 let world: VolumeWorld;
 let actor: CustomerActor;
@@ -28,7 +28,7 @@ let id: string;
 
 before(async () => {
   world = await volumeWorld();
-  actor = await world.stock.customer(100_000n);
+  actor = await world.fixtures.addCustomer(100_000n);
   region = await world.region([5, 5]);
   [server, other] = [await world.server(actor, region), await world.server(actor, region)];
 });
@@ -39,13 +39,13 @@ beforeEach(async () => {
 afterEach(async () => {
   mock.restoreAll();
   for (const operation of ['attach', 'detach', 'grow', 'removeVolume']) await fail(operation, 0);
-  await world.tidy(actor);
+  await world.deleteVolumes(actor);
 });
 
 const fail = (operation: string, times: number) => world.faults.set({ driver: 'compute', operation, times });
 const attach = (to = server) => attachVolume(world.service, actor, id, { server: to });
 const detach = () => detachVolume(world.service, actor, id);
-const ensure = (service: Service = world.service) => ensureVolume(service, readId('volume', id) ?? '');
+const ensure = (service: Service = world.service) => ensureVolume(service, parseId('volume', id) ?? '');
 const ATTACHED = (to = server, device = '/dev/vdb') => `volume.attached ${to} ${device}`;
 
 describe('a customer who is faster than the driver', () => {
@@ -55,32 +55,32 @@ describe('a customer who is faster than the driver', () => {
     await attach(other);
     await detach();
     assert.equal((await attach()).device, '/dev/vdb');
-    assert.deepEqual(await world.told(id), []);
-    await world.rest();
+    assert.deepEqual(await world.recordedEvents(id), []);
+    await world.runUntilIdle();
     assert.equal(await world.attachment(id), ATTACHED().slice('volume.attached '.length));
     const told = [ATTACHED(), 'volume.detached', ATTACHED(other), 'volume.detached', ATTACHED()];
-    assert.deepEqual(await world.told(id), told);
-    await world.sound();
+    assert.deepEqual(await world.recordedEvents(id), told);
+    await world.assertInvariants();
   });
 
   it('who changes it while the driver works is not told of what is not so', async () => {
     await attach();
     const service = { ...world.service, compute: afterCall(world.service.compute, 'attach', detach) };
     await ensure(service);
-    assert.deepEqual(await world.told(id), [ATTACHED()], 'so it was, and so it was said');
-    await world.rest();
+    assert.deepEqual(await world.recordedEvents(id), [ATTACHED()], 'so it was, and so it was said');
+    await world.runUntilIdle();
     assert.equal(await world.attachment(id), null);
-    assert.deepEqual(await world.told(id), [ATTACHED(), 'volume.detached']);
+    assert.deepEqual(await world.recordedEvents(id), [ATTACHED(), 'volume.detached']);
   });
 
   it('who deletes it right after it was detached reads of that too', async () => {
     await attach();
     await detach();
     await deleteVolume(world.service, actor, id);
-    await world.rest();
-    assert.deepEqual(await world.told(id), [ATTACHED(), 'volume.detached']);
+    await world.runUntilIdle();
+    assert.deepEqual(await world.recordedEvents(id), [ATTACHED(), 'volume.detached']);
     assert.deepEqual(await world.db.rows('select from volume_changes'), []);
-    await world.sound();
+    await world.assertInvariants();
   });
 });
 
@@ -98,7 +98,7 @@ const CASES: readonly Case[] = [
     what: 'detach',
     lead: async () => {
       await attach();
-      await world.rest();
+      await world.runUntilIdle();
       await detach();
     },
     verb: 'detach',
@@ -108,7 +108,7 @@ const CASES: readonly Case[] = [
     what: 'move',
     lead: async () => {
       await attach();
-      await world.rest();
+      await world.runUntilIdle();
       await detach();
       await attach(other);
     },
@@ -128,7 +128,7 @@ const CASES: readonly Case[] = [
     what: 'remove',
     lead: async () => {
       await attach();
-      await world.rest();
+      await world.runUntilIdle();
       await detach();
       await deleteVolume(world.service, actor, id);
     },
@@ -144,21 +144,21 @@ for (const { what, lead, verb, ends } of CASES) {
       await Promise.all([ensure(), ensure()]);
       await ensure();
       const [where, told] = ends();
-      assert.deepEqual([await world.attachment(id), await world.told(id)], [where, told]);
-      await world.rest();
-      assert.deepEqual([await world.attachment(id), await world.told(id)], [where, told]);
-      await world.sound();
+      assert.deepEqual([await world.attachment(id), await world.recordedEvents(id)], [where, told]);
+      await world.runUntilIdle();
+      assert.deepEqual([await world.attachment(id), await world.recordedEvents(id)], [where, told]);
+      await world.assertInvariants();
     });
 
     it('that is killed after the driver did it, or fails in it, is done once by the next', async () => {
       await lead();
-      await assert.rejects(ensure(dyingService(world.service, verb)), /killed/);
+      await assert.rejects(ensure(crashingService(world.service, verb)), /killed/);
       await fail(verb, 3);
-      await world.sound();
-      await world.rest();
+      await world.assertInvariants();
+      await world.runUntilIdle();
       const [where, told] = ends();
-      assert.deepEqual([await world.attachment(id), await world.told(id)], [where, told]);
-      await world.sound();
+      assert.deepEqual([await world.attachment(id), await world.recordedEvents(id)], [where, told]);
+      await world.assertInvariants();
     });
   });
 }
@@ -172,21 +172,21 @@ describe('a driver that refuses to attach for good', () => {
   it('leaves the volume detached, and its customer is told that', async () => {
     refusing();
     await attach();
-    await world.rest();
+    await world.runUntilIdle();
     const volume = await getVolume(world.service, actor, id);
     assert.deepEqual([volume.attached_to, volume.device], [null, null]);
-    assert.deepEqual(await world.told(id), ['volume.detached']);
-    await world.sound();
+    assert.deepEqual(await world.recordedEvents(id), ['volume.detached']);
+    await world.assertInvariants();
   });
 
   it('does not take away what was attached before', async () => {
     await attach();
-    await world.rest();
+    await world.runUntilIdle();
     refusing();
     await updateVolume(world.service, actor, id, { size_gb: 15 });
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await getVolume(world.service, actor, id)).attached_to, server);
-    assert.deepEqual(await world.told(id), [ATTACHED()]);
+    assert.deepEqual(await world.recordedEvents(id), [ATTACHED()]);
   });
 });
 
@@ -199,7 +199,7 @@ describe('a server that is destroyed', () => {
   const destroy = () =>
     world.db.transaction(async (tx) => {
       const now = world.clock.now();
-      const serverId = readId('server', server) ?? '';
+      const serverId = parseId('server', server) ?? '';
       const row = await lockServer(tx, serverId);
       assert.equal(row?.status, 'running');
       await tx.run(`update servers set status = 'destroying' where id = $1`, [serverId]);
@@ -208,33 +208,33 @@ describe('a server that is destroyed', () => {
          values (gen_random_uuid(), $1, 'destroy', 'remove', $2, $2, $2)`,
         [serverId, now],
       );
-      await detachVolumesOf(tx, serverId, now);
+      await detachServerVolumes(tx, serverId, now);
     });
 
   it('leaves its volumes, detached, with the disk that they have', async () => {
     await attach();
-    await world.rest();
+    await world.runUntilIdle();
     const used = await world.usedDisk(region);
     await destroy();
     assert.equal((await getVolume(world.service, actor, id)).attached_to, null);
-    await world.rest();
-    assert.deepEqual(await world.told(id), [ATTACHED(server), 'volume.detached']);
+    await world.runUntilIdle();
+    assert.deepEqual(await world.recordedEvents(id), [ATTACHED(server), 'volume.detached']);
     assert.equal(await world.usedDisk(region), used - 10, 'the server’s own went');
     await attachVolume(world.service, actor, id, { server: other });
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await world.attachment(id), `${other} /dev/vdb`);
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('never keeps a volume that is attached at the same time', async () => {
     const [attached] = await Promise.allSettled([attach(), destroy()]);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await getVolume(world.service, actor, id)).attached_to, null);
     assert.deepEqual(
-      await world.told(id),
+      await world.recordedEvents(id),
       attached.status === 'fulfilled' ? [ATTACHED(server), 'volume.detached'] : [],
     );
-    await world.sound();
+    await world.assertInvariants();
   });
 });
 
@@ -246,9 +246,9 @@ describe('two who attach one volume at once', () => {
     for (const { reason } of refused as PromiseRejectedResult[]) {
       assert.ok(reason instanceof Failure && reason.code === 'conflict_state', String(reason));
     }
-    await world.rest();
-    assert.equal((await world.told(id)).length, 1);
-    await world.sound();
+    await world.runUntilIdle();
+    assert.equal((await world.recordedEvents(id)).length, 1);
+    await world.assertInvariants();
   });
 });
 
@@ -257,7 +257,7 @@ describe('any order of wishes, work, failures and kills', () => {
     const step = fc.constantFrom('attach', 'attach other', 'detach', 'work', 'kill', 'die', 'fail', 'again');
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        const begun = (await world.told(id)).length;
+        const begun = (await world.recordedEvents(id)).length;
         const answered: string[] = [];
         const wish = async (work: Promise<{ attached_to: string | null; device: string | null }>) => {
           const { attached_to: to, device } = await work;
@@ -266,19 +266,19 @@ describe('any order of wishes, work, failures and kills', () => {
         for (const name of steps) {
           const taken = { attach, detach, 'attach other': () => attach(other) } as const;
           if (name in taken) await wish(taken[name as keyof typeof taken]()).catch(refusedOnly);
-          if (name === 'work') await world.settle();
+          if (name === 'work') await world.runDueTasks();
           if (name === 'fail') await fail('attach', 1);
-          if (name === 'kill') await ensure(dyingService(world.service, 'detach')).catch(() => undefined);
-          if (name === 'die') await ensure(dyingService(world.service, 'attach')).catch(() => undefined);
+          if (name === 'kill') await ensure(crashingService(world.service, 'detach')).catch(() => undefined);
+          if (name === 'die') await ensure(crashingService(world.service, 'attach')).catch(() => undefined);
           if (name === 'again') await ensure().catch(() => undefined);
         }
-        await world.rest();
-        assert.deepEqual((await world.told(id)).slice(begun), answered);
+        await world.runUntilIdle();
+        assert.deepEqual((await world.recordedEvents(id)).slice(begun), answered);
         const { attached_to: to, device } = await getVolume(world.service, actor, id);
         assert.equal(await world.attachment(id), to && `${to} ${device}`);
-        await world.sound();
+        await world.assertInvariants();
       }),
-      { numRuns: RUNS },
+      { numRuns: PROPERTY_RUNS },
     );
   });
 });

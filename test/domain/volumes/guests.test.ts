@@ -4,7 +4,7 @@ import { after, afterEach, before, beforeEach, it, mock } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { startServer, stopServer } from '../../../src/domain/servers/power.ts';
 import { attachVolume, detachVolume } from '../../../src/domain/volumes/attach.ts';
-import { readId } from '../../../src/kernel/ids.ts';
+import { parseId } from '../../../src/kernel/ids.ts';
 import type { PowerAction } from '../../../src/ports/compute.ts';
 import { refusal, type VolumeWorld, volumeWorld } from './volume-world.ts';
 
@@ -18,66 +18,66 @@ before(async () => {
 });
 after(() => world.close());
 beforeEach(async () => {
-  actor = await world.stock.customer(100_000n);
+  actor = await world.fixtures.addCustomer(100_000n);
   region = await world.region();
   server = await world.server(actor, region);
 });
 afterEach(async () => {
   mock.restoreAll();
-  await world.sound();
+  await world.assertInvariants();
 });
 
 const detach = (id: string) => detachVolume(world.service, actor, id);
 async function attached(): Promise<string> {
   const id = await world.volume(actor, region);
   await attachVolume(world.service, actor, id, { server });
-  await world.rest();
+  await world.runUntilIdle();
   return id;
 }
 
 it('a volume that is detached while its server shuts down leaves the guest when that is off', async () => {
   const id = await attached();
-  await world.simulator.setDeaf(readId('server', server) ?? '', true);
+  await world.simulator.setIgnoresShutdown(parseId('server', server) ?? '', true);
   await stopServer(world.service, actor, server);
   assert.equal((await detach(id)).attached_to, null);
   for (const seconds of [0, 30, 29]) {
     world.clock.advanceS(seconds);
-    await world.settle();
+    await world.runDueTasks();
     assert.equal(await world.attachment(id), `${server} /dev/vdb`);
   }
-  assert.deepEqual((await world.told(id)).length, 1);
-  await world.rest();
+  assert.deepEqual((await world.recordedEvents(id)).length, 1);
+  await world.runUntilIdle();
   assert.equal(await world.attachment(id), null);
-  assert.deepEqual((await world.told(id)).slice(1), ['volume.detached']);
+  assert.deepEqual((await world.recordedEvents(id)).slice(1), ['volume.detached']);
 });
 
 it('so does one that is attached to another server at once', async () => {
   const id = await attached();
   const other = await world.server(actor, region);
-  await world.simulator.setDeaf(readId('server', server) ?? '', true);
+  await world.simulator.setIgnoresShutdown(parseId('server', server) ?? '', true);
   await stopServer(world.service, actor, server);
   await detach(id);
   await attachVolume(world.service, actor, id, { server: other });
   world.clock.advanceS(59);
-  await world.settle();
+  await world.runDueTasks();
   assert.equal(await world.attachment(id), `${server} /dev/vdb`);
-  await world.rest();
+  await world.runUntilIdle();
   assert.equal(await world.attachment(id), `${other} /dev/vdb`);
 });
 
 it('and before that is switched on again', async () => {
   const id = await attached();
-  await world.simulator.setDeaf(readId('server', server) ?? '', true);
+  await world.simulator.setIgnoresShutdown(parseId('server', server) ?? '', true);
   await stopServer(world.service, actor, server);
   await detach(id);
   for (const seconds of [0, 60]) {
     world.clock.advanceS(seconds);
-    await world.settle();
+    await world.runDueTasks();
   }
   // Its task looks a little later than the server is seen to be off.
   await world.db.run(`update tasks set due_at = due_at + interval '2 s' where kind = 'volume'`);
   world.clock.advanceS(1);
-  await world.settle();
+  await world.runDueTasks();
   const { compute } = world.service;
   const seen: (string | null)[] = [];
   const power = compute.power.bind(compute);
@@ -86,7 +86,7 @@ it('and before that is switched on again', async () => {
     await power(machine, action);
   });
   await startServer(world.service, actor, server);
-  await world.rest();
+  await world.runUntilIdle();
   assert.deepEqual(seen, [null]);
 });
 
@@ -96,19 +96,19 @@ it('a host that does not switch the guest off keeps it no longer than the deadli
   await stopServer(world.service, actor, server);
   await detach(id);
   world.clock.advanceS(69);
-  await world.settle();
+  await world.runDueTasks();
   assert.equal(await world.attachment(id), `${server} /dev/vdb`);
   world.clock.advanceS(1);
-  await world.settle();
+  await world.runDueTasks();
   assert.equal(await world.attachment(id), null);
   await world.faults.set({ driver: 'compute', operation: 'power', times: 0 });
-  await world.rest();
+  await world.runUntilIdle();
 });
 
 it('one of a server that runs leaves it at once', async () => {
   const id = await attached();
   await detach(id);
-  await world.settle();
+  await world.runDueTasks();
   assert.equal(await world.attachment(id), null);
 });
 
@@ -125,7 +125,7 @@ it('a server takes as many volumes as its hardware does, and no more', async () 
   assert.deepEqual(await refusal(attach(ids[2])), { code: 'unavailable', field: 'server' });
   await detach(ids[0] ?? '');
   assert.deepEqual(await refusal(attach(ids[2])), { code: 'conflict_state' });
-  await world.rest();
+  await world.runUntilIdle();
   assert.equal((await attach(ids[2])).device, '/dev/vdb');
-  await world.rest();
+  await world.runUntilIdle();
 });

@@ -7,11 +7,11 @@ import { createVolume } from '../../../src/domain/volumes/create.ts';
 import { deleteVolume } from '../../../src/domain/volumes/delete.ts';
 import { listVolumes } from '../../../src/domain/volumes/find.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { readId, showId } from '../../../src/kernel/ids.ts';
+import { parseId, formatId } from '../../../src/kernel/ids.ts';
 import type { ComputeDriver } from '../../../src/ports/compute.ts';
 import type { VolumeBody } from '../../../src/spec/schemas/volume.ts';
-import { type TestService, testService } from '../../support/service.ts';
-import { S1 } from '../../support/stock.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
+import { S1 } from '../../support/fixtures.ts';
 
 export interface VolumeWorld extends TestService {
   /** A region of its own with hosts that have room for so many servers each (10 GiB of disk a server, and 5 more). */
@@ -23,33 +23,33 @@ export interface VolumeWorld extends TestService {
   /** Where the driver has the volume: `server device`, or null. */
   attachment(shownVolumeId: string): Promise<string | null>;
   /** The events about this volume or snapshot in the order they were written, each with what it says. */
-  told(shownId: string): Promise<string[]>;
+  recordedEvents(shownId: string): Promise<string[]>;
   /** Detaches and deletes what the customer has of volumes. */
-  tidy(actor: CustomerActor): Promise<void>;
+  deleteVolumes(actor: CustomerActor): Promise<void>;
   /** GiB of disk given away in the region. */
   usedDisk(regionId: string): Promise<number>;
   /** GiB of disk given away on the server's host. */
-  usedBeside(shownServerId: string): Promise<number>;
+  usedDiskOnHostOf(shownServerId: string): Promise<number>;
   /** Waits for tasks under way and soon due only: business time stands still. */
-  settle(): Promise<void>;
+  runDueTasks(): Promise<void>;
 }
 
 export async function volumeWorld(): Promise<VolumeWorld> {
-  const world = await testService({ poolSize: 16 });
+  const world = await startTestService({ poolSize: 16 });
   let regions = 0;
   return {
     ...world,
     region: async (rooms = [100]) => {
       const id = `v${regions++}`;
-      await world.stock.offer([id], [S1]);
-      await world.stock.hosts(rooms, id);
-      await world.stock.addresses(10, 10, id);
+      await world.fixtures.addPlans([id], [S1]);
+      await world.fixtures.addHosts(rooms, id);
+      await world.fixtures.addAddresses(10, 10, id);
       return id;
     },
     server: async (actor, regionId) => {
-      const { server } = await deploy(world.service, actor, world.stock.order({ regionId }));
-      await world.rest();
-      return showId('server', server.id);
+      const { server } = await deploy(world.service, actor, world.fixtures.buildOrder({ regionId }));
+      await world.runUntilIdle();
+      return formatId('server', server.id);
     },
     volume: async (actor, region, wanted = {}) => {
       const body = { name: 'data', size_gb: 10, region, ...wanted };
@@ -58,11 +58,11 @@ export async function volumeWorld(): Promise<VolumeWorld> {
     attachment: async (shown) => {
       const row = await world.db.row<{ machine_id: string; device: string }>(
         'select machine_id, device from sim.attachments where volume_id = $1',
-        [readId('volume', shown)],
+        [parseId('volume', shown)],
       );
-      return row ? `${showId('server', row.machine_id)} ${row.device}` : null;
+      return row ? `${formatId('server', row.machine_id)} ${row.device}` : null;
     },
-    told: async (id) => {
+    recordedEvents: async (id) => {
       // The clock may stand still: of one transaction by time, of several by transaction.
       const rows = await world.db.rows<{ told: string }>(
         `select concat_ws(' ', type, data -> 'volume' ->> 'attached_to', data -> 'volume' ->> 'device',
@@ -73,7 +73,7 @@ export async function volumeWorld(): Promise<VolumeWorld> {
       );
       return rows.map(({ told }) => told);
     },
-    tidy: async (actor) => {
+    deleteVolumes: async (actor) => {
       const { items } = await listVolumes(world.service, actor, {
         ...{ filter: {}, sort: 'name', descending: false, after: null, size: 100 },
       });
@@ -81,7 +81,7 @@ export async function volumeWorld(): Promise<VolumeWorld> {
         if (attached_to) await detachVolume(world.service, actor, id);
         await deleteVolume(world.service, actor, id);
       }
-      await world.rest();
+      await world.runUntilIdle();
     },
     usedDisk: async (regionId) => {
       const row = await world.db.row<{ gb: bigint }>(
@@ -90,14 +90,14 @@ export async function volumeWorld(): Promise<VolumeWorld> {
       );
       return Number(row?.gb);
     },
-    usedBeside: async (shown) => {
+    usedDiskOnHostOf: async (shown) => {
       const row = await world.db.row<{ gb: number }>(
         'select h.used_disk_gb as gb from hosts h join servers s on s.host_id = h.id where s.id = $1',
-        [readId('server', shown)],
+        [parseId('server', shown)],
       );
       return Number(row?.gb);
     },
-    settle: async () => {
+    runDueTasks: async () => {
       await world.runner.runDue(Date.now() + 20_000);
     },
   };
@@ -114,13 +114,13 @@ export async function refusal(work: Promise<unknown>): Promise<Record<string, un
 }
 
 /** The service of a process that is killed as soon as the driver has done this: nothing of it arrives any more. */
-export function dyingService(service: Service, verb: keyof ComputeDriver): Service {
-  let dead = false;
+export function crashingService(service: Service, verb: keyof ComputeDriver): Service {
+  let isDead = false;
   const db = new Proxy(service.db, {
-    get: (target, name) => (dead ? () => Promise.reject(new Error('killed')) : Reflect.get(target, name)),
+    get: (target, name) => (isDead ? () => Promise.reject(new Error('killed')) : Reflect.get(target, name)),
   });
   const die = async () => {
-    dead = true;
+    isDead = true;
   };
   return { ...service, db, compute: afterCall(service.compute, verb, die) };
 }
@@ -129,7 +129,7 @@ export function dyingService(service: Service, verb: keyof ComputeDriver): Servi
 export function afterCall(
   compute: ComputeDriver,
   verb: keyof ComputeDriver,
-  then: () => Promise<unknown>,
+  hook: () => Promise<unknown>,
 ): ComputeDriver {
   return new Proxy(compute, {
     get: (driver, name: keyof ComputeDriver) => {
@@ -139,7 +139,7 @@ export function afterCall(
       if (name !== verb) return call;
       return async (...given: unknown[]) => {
         const result = await call(...given);
-        await then();
+        await hook();
         return result;
       };
     },

@@ -9,28 +9,28 @@ import { deleteVolume } from '../../../src/domain/volumes/delete.ts';
 import { firstFreeDevice } from '../../../src/domain/volumes/device.ts';
 import { getVolume, listVolumes } from '../../../src/domain/volumes/find.ts';
 import { updateVolume } from '../../../src/domain/volumes/update.ts';
-import { readId, showId } from '../../../src/kernel/ids.ts';
+import { parseId, formatId } from '../../../src/kernel/ids.ts';
 import type { PageRequest } from '../../../src/spec/lists.ts';
-import { R1 } from '../../support/stock.ts';
+import { R1 } from '../../support/fixtures.ts';
 import { refusal, type VolumeWorld, volumeWorld } from './volume-world.ts';
 
 let world: VolumeWorld;
 let actor: CustomerActor;
-let stranger: CustomerActor;
+let otherCustomer: CustomerActor;
 let region: string;
 let server: string;
 
 before(async () => {
   world = await volumeWorld();
-  actor = await world.stock.customer(100_000n);
-  stranger = await world.stock.customer(10_000n);
+  actor = await world.fixtures.addCustomer(100_000n);
+  otherCustomer = await world.fixtures.addCustomer(10_000n);
   region = await world.region();
   server = await world.server(actor, region);
 });
 after(() => world.close());
 afterEach(async () => {
   await setStatus('running');
-  await world.tidy(actor);
+  await world.deleteVolumes(actor);
 });
 
 const attach = (id: string, to = server) => attachVolume(world.service, actor, id, { server: to });
@@ -39,7 +39,7 @@ const update = (id: string, patch: object) => updateVolume(world.service, actor,
 const get = (id: string) => getVolume(world.service, actor, id);
 const remove = (id: string) => deleteVolume(world.service, actor, id);
 const setStatus = (status: string, reason: string | null = null) => {
-  const values = [readId('server', server), status, reason];
+  const values = [parseId('server', server), status, reason];
   return world.db.run('update servers set status = $2, suspended_reason = $3 where id = $1', values);
 };
 
@@ -85,16 +85,16 @@ describe('a volume', () => {
     const id = await world.volume(actor, region);
     const answer = await attach(id);
     assert.deepEqual([answer.attached_to, answer.device], [server, '/dev/vdb']);
-    assert.deepEqual(await world.told(id), []);
-    await world.rest();
+    assert.deepEqual(await world.recordedEvents(id), []);
+    await world.runUntilIdle();
     assert.equal(await world.attachment(id), `${server} /dev/vdb`);
-    assert.deepEqual(await world.told(id), [`volume.attached ${server} /dev/vdb`]);
+    assert.deepEqual(await world.recordedEvents(id), [`volume.attached ${server} /dev/vdb`]);
     const left = await detach(id);
     assert.deepEqual([left.attached_to, left.device], [null, null]);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await world.attachment(id), null);
-    assert.deepEqual(await world.told(id), [`volume.attached ${server} /dev/vdb`, 'volume.detached']);
-    await world.sound();
+    assert.deepEqual(await world.recordedEvents(id), [`volume.attached ${server} /dev/vdb`, 'volume.detached']);
+    await world.assertInvariants();
   });
 
   it('gets the first device that is free, one after another', async () => {
@@ -107,10 +107,10 @@ describe('a volume', () => {
     await detach(ids[0] ?? '');
     const next = await world.volume(actor, region);
     assert.equal((await attach(next)).device, '/dev/vdd', 'the driver was not heard of vdb yet');
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal((await attach(ids[0] ?? '')).device, '/dev/vdb');
-    await world.rest();
-    await world.sound();
+    await world.runUntilIdle();
+    await world.assertInvariants();
     const taken = new Set(Array.from({ length: 25 }, (_, n) => `/dev/vd${String.fromCharCode(98 + n)}`));
     assert.equal(firstFreeDevice(taken), '/dev/vdaa');
     assert.equal(firstFreeDevice(taken.add('/dev/vdaa')), '/dev/vdab');
@@ -119,11 +119,11 @@ describe('a volume', () => {
   it('is attached only when it is detached, to a server of its region that runs or is stopped', async () => {
     const id = await world.volume(actor, region);
     assert.deepEqual(await refusal(attach('vol_x')), { code: 'not_found' });
-    assert.deepEqual(await refusal(attachVolume(world.service, stranger, id, { server })), {
+    assert.deepEqual(await refusal(attachVolume(world.service, otherCustomer, id, { server })), {
       code: 'not_found',
     });
     const unknown = { code: 'unknown_reference', field: 'server' };
-    const theirs = await world.server(stranger, region);
+    const theirs = await world.server(otherCustomer, region);
     for (const text of ['', 'srv_x', id, theirs]) assert.deepEqual(await refusal(attach(id, text)), unknown);
     const elsewhere = await world.server(actor, await world.region());
     assert.deepEqual(await refusal(attach(id, elsewhere)), { code: 'invalid_value', field: 'server' });
@@ -136,15 +136,15 @@ describe('a volume', () => {
     assert.deepEqual(await refusal(remove(id)), { code: 'conflict_state' });
     await detach(id);
     assert.deepEqual(await refusal(detach(id)), { code: 'conflict_state' });
-    await world.rest();
+    await world.runUntilIdle();
     await setStatus('running');
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('stays with a server that the operator holds, until it is released or destroyed', async () => {
     const id = await world.volume(actor, region);
     await attach(id);
-    await world.rest();
+    await world.runUntilIdle();
     await setStatus('suspended', 'operator');
     assert.deepEqual(await refusal(detach(id)), { code: 'conflict_state' });
     assert.equal((await get(id)).attached_to, server);
@@ -153,13 +153,13 @@ describe('a volume', () => {
   });
 
   it('is not for a dedicated server, which the driver cannot give one', async () => {
-    await world.stock.offer([region], [R1]);
-    await world.stock.machines(1, R1, region);
+    await world.fixtures.addPlans([region], [R1]);
+    await world.fixtures.addMachines(1, R1, region);
     const order = { regionId: region, plan: R1 };
-    const { server: row } = await deploy(world.service, actor, world.stock.order(order));
-    await world.rest();
+    const { server: row } = await deploy(world.service, actor, world.fixtures.buildOrder(order));
+    await world.runUntilIdle();
     const id = await world.volume(actor, region);
-    assert.deepEqual(await refusal(attach(id, showId('server', row.id))), {
+    assert.deepEqual(await refusal(attach(id, formatId('server', row.id))), {
       code: 'unavailable',
       field: 'server',
     });
@@ -169,29 +169,29 @@ describe('a volume', () => {
     const id = await world.volume(actor, region);
     assert.equal((await update(id, { size_gb: 12, name: 'more' })).size_gb, 12);
     await attach(id);
-    await world.rest();
+    await world.runUntilIdle();
     const used = await world.usedDisk(region);
     const answer = await update(id, { size_gb: 20 });
     assert.deepEqual([answer.size_gb, answer.name, answer.device], [20, 'more', '/dev/vdb']);
     assert.equal(await world.usedDisk(region), used + 8);
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual(
-      await world.db.row('select size_gb from sim.volumes where id = $1', [readId('volume', id)]),
+      await world.db.row('select size_gb from sim.volumes where id = $1', [parseId('volume', id)]),
       {
         size_gb: 20,
       },
     );
     assert.deepEqual(await refusal(update(id, { size_gb: 19 })), { code: 'invalid_value', field: 'size_gb' });
     assert.deepEqual(await update(id, {}), answer);
-    assert.deepEqual(await refusal(updateVolume(world.service, stranger, id, {})), { code: 'not_found' });
-    await world.sound();
+    assert.deepEqual(await refusal(updateVolume(world.service, otherCustomer, id, {})), { code: 'not_found' });
+    await world.assertInvariants();
   });
 
   it('goes at once with its deletion, and its disk when the driver has removed it', async () => {
     const id = await world.volume(actor, region);
     const before = await world.usedDisk(region);
     await attach(id);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await world.usedDisk(region), before + 10);
     await detach(id);
     await world.faults.set({ driver: 'compute', operation: 'removeVolume', times: 1 });
@@ -199,17 +199,17 @@ describe('a volume', () => {
     assert.deepEqual(await refusal(get(id)), { code: 'not_found' });
     assert.deepEqual(await refusal(remove(id)), { code: 'not_found' });
     assert.deepEqual(await refusal(attach(id)), { code: 'not_found' });
-    await world.settle();
+    await world.runDueTasks();
     assert.equal(await world.usedDisk(region), before + 10, 'the driver has not removed it yet');
-    await world.sound();
-    await world.rest();
+    await world.assertInvariants();
+    await world.runUntilIdle();
     assert.equal(await world.usedDisk(region), before);
-    assert.deepEqual(await world.told(id), [`volume.attached ${server} /dev/vdb`, 'volume.detached']);
+    assert.deepEqual(await world.recordedEvents(id), [`volume.attached ${server} /dev/vdb`, 'volume.detached']);
     assert.deepEqual(
-      await world.db.rows('select id from sim.volumes where id = $1', [readId('volume', id)]),
+      await world.db.rows('select id from sim.volumes where id = $1', [parseId('volume', id)]),
       [],
     );
-    await world.sound();
+    await world.assertInvariants();
   });
 });
 
@@ -225,12 +225,12 @@ describe('the disk of volumes', () => {
     const wide = await world.region([2]);
     const one = await world.server(actor, wide);
     await world.db.run('update hosts set draining = true where region_id = $1', [wide]);
-    await world.stock.hosts([2], wide);
+    await world.fixtures.addHosts([2], wide);
     const other = await world.server(actor, wide);
     const moving = await world.volume(actor, wide);
-    const used = async () => [await world.usedBeside(one), await world.usedBeside(other)];
+    const used = async () => [await world.usedDiskOnHostOf(one), await world.usedDiskOnHostOf(other)];
     await attach(moving, one);
-    await world.rest();
+    await world.runUntilIdle();
     assert.deepEqual(await used(), [20, 10]);
     assert.deepEqual(await refusal(update(moving, { size_gb: 16 })), {
       code: 'unavailable',
@@ -241,9 +241,9 @@ describe('the disk of volumes', () => {
     await detach(moving);
     await attach(moving, other);
     assert.deepEqual(await used(), [10, 25]);
-    await world.rest();
+    await world.runUntilIdle();
     assert.equal(await world.attachment(moving), `${other} /dev/vdb`);
-    await world.sound();
+    await world.assertInvariants();
   });
 
   it('is bounded by the quota, at the first attachment and when it grows, also in a race', async () => {
@@ -266,8 +266,8 @@ describe('the disk of volumes', () => {
     // One that was attached before has its disk: no more is taken.
     await detach(first);
     await attachVolume(tight, actor, first, { server });
-    await world.rest();
-    await world.sound();
+    await world.runUntilIdle();
+    await world.assertInvariants();
   });
 });
 
@@ -279,7 +279,7 @@ describe('the list of volumes', () => {
       ids.push(await world.volume(actor, region, { name }));
     }
     const [b = '', c = '', a = ''] = ids;
-    await world.volume(stranger, region);
+    await world.volume(otherCustomer, region);
     await attach(c);
     const request: PageRequest = { filter: {}, sort: 'created_at', descending: true, after: null, size: 2 };
     const page = async (wanted: Partial<PageRequest> = {}) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requireWebhookUrl } from '../../../src/domain/webhooks/url.ts';
 import { InvalidRequest } from '../../../src/kernel/fail.ts';
-import { LOOPBACK, PRIVATE } from '../../support/hostile-urls.ts';
+import { LOOPBACK_URLS, PRIVATE_URLS } from '../../support/hostile-urls.ts';
 
 /** The issue by which a URL is refused, null when it is taken. */
 function issueOf(url: string, allowLoopback = false): string | null {
@@ -107,7 +107,7 @@ const FINE = [
 
 test('special addresses are refused in every spelling', () => {
   assert.deepEqual(
-    [...LOOPBACK, ...PRIVATE].filter((url) => issueOf(url) !== 'invalid_value'),
+    [...LOOPBACK_URLS, ...PRIVATE_URLS].filter((url) => issueOf(url) !== 'invalid_value'),
     [],
   );
 });
@@ -141,11 +141,11 @@ test('URLs of the public internet are taken, names without asking what they reso
 
 test('where loopback is allowed, loopback passes and nothing else', () => {
   assert.deepEqual(
-    LOOPBACK.filter((url) => issueOf(url, true) !== null),
+    LOOPBACK_URLS.filter((url) => issueOf(url, true) !== null),
     [],
   );
   assert.deepEqual(
-    [...PRIVATE, ...USER_INFO, ...MALFORMED].filter((url) => issueOf(url, true) === null),
+    [...PRIVATE_URLS, ...USER_INFO, ...MALFORMED].filter((url) => issueOf(url, true) === null),
     [],
   );
 });

@@ -1,42 +1,42 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
-import { createWebhook, WEBHOOK_SECRET } from '../../../src/domain/webhooks/create.ts';
+import { createWebhook, WEBHOOK_SEAL_PURPOSE } from '../../../src/domain/webhooks/create.ts';
 import { deleteWebhook } from '../../../src/domain/webhooks/delete.ts';
 import { findWebhook, listWebhooks } from '../../../src/domain/webhooks/find.ts';
-import { listDeliveries } from '../../../src/domain/webhooks/log.ts';
+import { listDeliveries } from '../../../src/domain/webhooks/delivery-log.ts';
 import { replayDelivery, testWebhook } from '../../../src/domain/webhooks/queue.ts';
 import { updateWebhook } from '../../../src/domain/webhooks/update.ts';
-import { newId, readId, showId } from '../../../src/kernel/ids.ts';
+import { newId, parseId, formatId } from '../../../src/kernel/ids.ts';
 import { DAY_MS } from '../../../src/kernel/time.ts';
 import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
 import type { CreatedWebhook, CreateWebhook } from '../../../src/spec/schemas/webhook.ts';
-import { contentsOf } from '../../support/contents.ts';
-import { type TestService, testService } from '../../support/service.ts';
+import { dumpTables } from '../../support/dump-tables.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
 
 const PAGE = { filter: {}, sort: 'created_at', descending: true, after: null, size: 25 };
 
-let ground: TestService;
+let fixture: TestService;
 let service: Service;
 let actor: CustomerActor;
 before(async () => {
-  ground = await testService();
-  service = ground.service;
+  fixture = await startTestService();
+  service = fixture.service;
 });
-after(() => ground.close());
+after(() => fixture.close());
 beforeEach(async () => {
-  actor = await ground.stock.customer();
+  actor = await fixture.fixtures.addCustomer();
 });
 
 const create = (body: Partial<CreateWebhook> = {}, by = actor): Promise<CreatedWebhook> =>
   createWebhook(service, by, { url: 'https://example.com/hooks', events: ['*'], ...body });
 
-const stored = (shown: { id: string }) => readId('webhook', shown.id) ?? assert.fail('no id');
+const stored = (shown: { id: string }) => parseId('webhook', shown.id) ?? assert.fail('no id');
 const log = async (shown: { id: string }, filter = {}) =>
   (await listDeliveries(service, actor, shown.id, { ...PAGE, filter })).items;
 
 async function audited(by = actor): Promise<string[]> {
-  const rows = await ground.db.rows<{ line: string }>(
+  const rows = await fixture.db.rows<{ line: string }>(
     `select action || ' ' || resource as line from audit_events where customer_id = $1 order by created_at, ctid`,
     [by.customerId],
   );
@@ -48,16 +48,16 @@ async function attempted(
   webhook: { id: string },
   row: { delivery?: string; attempt: number; next: Date | null; daysAgo?: number },
 ): Promise<string> {
-  const at = new Date(ground.clock.now().getTime() - (row.daysAgo ?? 0) * DAY_MS);
+  const at = new Date(fixture.clock.now().getTime() - (row.daysAgo ?? 0) * DAY_MS);
   const id = newId(at);
-  const delivery = row.delivery === undefined ? id : (readId('delivery', row.delivery) ?? '');
-  await ground.db.run(
+  const delivery = row.delivery === undefined ? id : (parseId('delivery', row.delivery) ?? '');
+  await fixture.db.run(
     `insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, attempt, status,
                              http_status, duration_ms, attempted_at, next_attempt_at, due_at, created_at)
      values ($1, $2, $3, $4, $5, 'server.running', $6, 'failed', 500, 12, $7, $8, $8, $7)`,
     [id, delivery, stored(webhook), actor.customerId, newId(at), row.attempt, at, row.next],
   );
-  return showId('delivery', delivery);
+  return formatId('delivery', delivery);
 }
 
 describe('a webhook', () => {
@@ -77,12 +77,12 @@ describe('a webhook', () => {
     assert.deepEqual(await findWebhook(service, actor, made.id), webhook);
     assert.deepEqual(await listWebhooks(service, actor, PAGE), { items: [webhook], next: null });
     assert.deepEqual(await audited(), [`webhook.create ${made.id}`]);
-    const row = await ground.db.row<{ secret_sealed: string }>(
+    const row = await fixture.db.row<{ secret_sealed: string }>(
       'select secret_sealed from webhooks where id = $1',
       [stored(made)],
     );
-    assert.equal(service.keys.open(WEBHOOK_SECRET, row?.secret_sealed ?? '').toString(), secret);
-    assert.ok(!JSON.stringify(await contentsOf(ground.db)).includes(secret));
+    assert.equal(service.keys.open(WEBHOOK_SEAL_PURPOSE, row?.secret_sealed ?? '').toString(), secret);
+    assert.ok(!JSON.stringify(await dumpTables(fixture.db)).includes(secret));
   });
 
   it('keeps its URL as it was written', async () => {
@@ -129,8 +129,8 @@ describe('a webhook', () => {
   it('of another customer is like none', async () => {
     const made = await create();
     const delivery = (await testWebhook(service, actor, made.id)).id;
-    const stranger = await ground.stock.customer();
-    const none = showId('webhook', newId(new Date()));
+    const stranger = await fixture.fixtures.addCustomer();
+    const none = formatId('webhook', newId(new Date()));
     for (const [by, id] of [
       [stranger, made.id],
       [actor, none],
@@ -167,7 +167,7 @@ describe('deliveries', () => {
     });
     assert.deepEqual(await log(webhook), [ping]);
     assert.deepEqual(await audited(), [`webhook.create ${webhook.id}`, `webhook.test ${webhook.id}`]);
-    const row = await ground.db.row<{ event_data: object; due: boolean }>(
+    const row = await fixture.db.row<{ event_data: object; due: boolean }>(
       'select event_data, due_at = created_at as due from deliveries where webhook_id = $1',
       [stored(webhook)],
     );
@@ -176,7 +176,7 @@ describe('deliveries', () => {
 
   it('are listed attempt by attempt, with filters, for seven days', async () => {
     const webhook = await create();
-    const next = new Date(ground.clock.now().getTime() + 60_000);
+    const next = new Date(fixture.clock.now().getTime() + 60_000);
     const old = await attempted(webhook, { attempt: 1, next: null, daysAgo: 8 });
     const first = await attempted(webhook, { attempt: 1, next: null, daysAgo: 6 });
     await attempted(webhook, { delivery: first, attempt: 2, next, daysAgo: 5 });
@@ -210,14 +210,14 @@ describe('deliveries', () => {
         next_attempt_at: '',
       },
     );
-    const bodies = await ground.db.rows<{ count: bigint }>(
+    const bodies = await fixture.db.rows<{ count: bigint }>(
       'select count(*) from deliveries where webhook_id = $1 group by event_id, event_data',
       [stored(webhook)],
     );
     assert.deepEqual(bodies, [{ count: 2n }]);
     const other = { webhook: (await create()).id, delivery: first.id };
     await assert.rejects(replayDelivery(service, actor, other), { code: 'not_found' });
-    for (const delivery of ['', 'del_x', showId('delivery', newId(new Date()))]) {
+    for (const delivery of ['', 'del_x', formatId('delivery', newId(new Date()))]) {
       await assert.rejects(replayDelivery(service, actor, { webhook: webhook.id, delivery }), {
         code: 'not_found',
       });
@@ -227,7 +227,7 @@ describe('deliveries', () => {
   it('that wait are taken back when the webhook is paused, and none is queued until it is active again', async () => {
     const webhook = await create();
     const ping = await testWebhook(service, actor, webhook.id);
-    const next = new Date(ground.clock.now().getTime() + 60_000);
+    const next = new Date(fixture.clock.now().getTime() + 60_000);
     await attempted(webhook, { attempt: 3, next });
     await updateWebhook(service, actor, webhook.id, { active: false });
     const shown = await log(webhook);
@@ -256,9 +256,9 @@ describe('deliveries', () => {
     assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, most - 1);
     await assert.rejects(ask(0), { code: 'conflict_state', message: /^20 pings and replays wait/ });
     await testWebhook(service, actor, (await create()).id);
-    await ground.db.run(
+    await fixture.db.run(
       `update deliveries set status = 'delivered', due_at = null where webhook_id = $1 and delivery_id = $2`,
-      [stored(webhook), readId('delivery', first.id)],
+      [stored(webhook), parseId('delivery', first.id)],
     );
     await ask(1);
     await assert.rejects(ask(1), { code: 'conflict_state' });
@@ -268,7 +268,7 @@ describe('deliveries', () => {
     const webhook = await create();
     await testWebhook(service, actor, webhook.id);
     await deleteWebhook(service, actor, webhook.id);
-    const due = await ground.db.row<{ count: bigint }>(
+    const due = await fixture.db.row<{ count: bigint }>(
       'select count(*) from deliveries where webhook_id = $1 and due_at is not null',
       [stored(webhook)],
     );

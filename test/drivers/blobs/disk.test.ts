@@ -4,8 +4,8 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { DiskBlobs } from '../../../src/drivers/blobs/disk.ts';
-import { BlobsFull } from '../../../src/ports/blobs.ts';
-import { scratchFolder } from '../../support/folder.ts';
+import { BlobStoreFullError } from '../../../src/ports/blobs.ts';
+import { scratchFolder } from '../../support/scratch-folder.ts';
 
 const folder = join(scratchFolder(), 'images');
 const blobs = new DiskBlobs({ folder, reserveBytes: 0 });
@@ -17,7 +17,7 @@ describe('a blob on the disk', () => {
   it('has its name once all of it is there, and only its owner may read it', async () => {
     const key = randomUUID();
     const pieces = [Buffer.alloc(300_000, 1), Buffer.from('the end')];
-    const writer = await blobs.begin(key, 0);
+    const writer = await blobs.createWriter(key, 0);
     for (const piece of pieces) await writer.write(piece);
     assert.deepEqual(await names(), [`part-${key}`]);
     const whole = Buffer.concat(pieces);
@@ -33,11 +33,11 @@ describe('a blob on the disk', () => {
   });
 
   it('that is given up leaves nothing, finished or not', async () => {
-    const begun = await blobs.begin(randomUUID(), 0);
+    const begun = await blobs.createWriter(randomUUID(), 0);
     await begun.write(Buffer.alloc(10));
     await begun.abort();
     await begun.abort();
-    const finished = await blobs.begin(randomUUID(), 0);
+    const finished = await blobs.createWriter(randomUUID(), 0);
     await finished.finish();
     await finished.abort();
     assert.deepEqual(await names(), []);
@@ -53,15 +53,15 @@ describe('a blob on the disk', () => {
 
   it('is not begun, or not gone on with, where the disk has no room for it', async () => {
     const full = new DiskBlobs({ folder, reserveBytes: Number.MAX_SAFE_INTEGER });
-    await assert.rejects(full.begin(randomUUID(), 0), BlobsFull);
-    await assert.rejects(blobs.begin(randomUUID(), 1024 ** 6), BlobsFull);
+    await assert.rejects(full.createWriter(randomUUID(), 0), BlobStoreFullError);
+    await assert.rejects(blobs.createWriter(randomUUID(), 1024 ** 6), BlobStoreFullError);
     assert.deepEqual(await names(), []);
   });
 
   it('is never found by what is no key', async () => {
     for (const name of ['../secret', 'a', '', `${randomUUID()}/..`, `../${randomUUID()}`]) {
       assert.throws(() => blobs.path(name), /not the key of a blob/);
-      await assert.rejects(blobs.begin(name, 0));
+      await assert.rejects(blobs.createWriter(name, 0));
       await assert.rejects(blobs.remove(name));
     }
   });

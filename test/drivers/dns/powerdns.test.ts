@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { PowerDns } from '../../../src/drivers/dns/powerdns.ts';
 import { DnsError } from '../../../src/ports/dns.ts';
-import { KEY, NO_PDNS, type Pdns, startPdns } from '../../support/pdns.ts';
-import { IN_FULL } from '../../support/runs.ts';
+import { API_KEY, NO_PDNS, type Pdns, startPdns } from '../../support/pdns.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 
 const V4 = '203.0.113.10';
 const V6 = '2001:db8:0:a0f::25';
@@ -28,7 +28,7 @@ async function fault(attempt: Promise<unknown>): Promise<string> {
   return `${error.fault}: ${error.message}`;
 }
 
-describe('PowerDNS', { skip: IN_FULL.skip || NO_PDNS }, () => {
+describe('PowerDNS', { skip: FULL_ONLY.skip || NO_PDNS }, () => {
   let pdns: Pdns;
   let dns: PowerDns;
   before(async () => {
@@ -117,7 +117,7 @@ describe('PowerDNS', { skip: IN_FULL.skip || NO_PDNS }, () => {
   });
 });
 
-describe('what is no PowerDNS', IN_FULL, () => {
+describe('what is no PowerDNS', FULL_ONLY, () => {
   let server: Server;
   let answer: RequestListener = (_request, response) => response.end();
   const seen: string[] = [];
@@ -138,7 +138,7 @@ describe('what is no PowerDNS', IN_FULL, () => {
   async function met(how: RequestListener, timeoutMs = 10_000): Promise<string> {
     answer = how;
     const { port } = server.address() as AddressInfo;
-    return await fault(new PowerDns({ url: `http://127.0.0.1:${port}`, key: KEY, timeoutMs }).zones());
+    return await fault(new PowerDns({ url: `http://127.0.0.1:${port}`, key: API_KEY, timeoutMs }).zones());
   }
 
   it('is told in words', async () => {

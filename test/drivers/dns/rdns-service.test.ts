@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { runOperator } from '../../../src/operator/run.ts';
 import { NO_PDNS, type Pdns, startPdns } from '../../support/pdns.ts';
-import { IN_FULL } from '../../support/runs.ts';
-import { apiToken, V1Client } from '../../support/v1-client.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
+import { createApiToken, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 const ORDER = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
 
-describe('reverse DNS of the service', { skip: IN_FULL.skip || NO_PDNS }, () => {
+describe('reverse DNS of the service', { skip: FULL_ONLY.skip || NO_PDNS }, () => {
   let pdns: Pdns;
   let world: World;
   let api: V1Client;
@@ -20,8 +20,8 @@ describe('reverse DNS of the service', { skip: IN_FULL.skip || NO_PDNS }, () => 
     pdns = await startPdns();
     world = await startWorld({ SKERRY_DNS_URL: pdns.url, SKERRY_DNS_KEY: pdns.key });
     const customer = await world.customer();
-    await world.give(customer, 5_000n);
-    api = V1Client.over(world.url, await apiToken(customer));
+    await world.addBalance(customer, 5_000n);
+    api = V1Client.forUrl(world.url, await createApiToken(customer));
     await customer.post('/deploy-api.php', { ...ORDER, root_password: 'correct horse battery' });
     await world.settle();
     const [server] = (await api.get('/servers')).body.data;

@@ -9,18 +9,18 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../support/free-port.ts';
-import { skippedFor } from '../../support/installed.ts';
+import { skipUnlessInstalled } from '../../support/installed-programs.ts';
 
 const READY_MAX_MS = 20_000;
-const LOOK_EVERY_MS = 10;
+const POLL_INTERVAL_MS = 10;
 
 const program = findAnvil();
 
 /** Why tests that need it are skipped, or false. */
-export const NO_ANVIL = skippedFor(program, 'anvil is not installed for this kind of machine');
+export const NO_ANVIL = skipUnlessInstalled(program, 'anvil is not installed for this kind of machine');
 
 /** What a transaction is made of. The same fields are the same transaction: signatures are the same each time. */
-export interface Order {
+export interface TransactionTemplate {
   readonly from: string;
   /** Without it, a contract is made. */
   readonly to?: string;
@@ -70,7 +70,7 @@ export class Anvil {
     const kill = () => child.kill('SIGKILL');
     process.once('exit', kill);
     child.once('exit', () => process.off('exit', kill));
-    await this.#answering(child);
+    await this.#waitUntilReady(child);
   }
 
   /** In order, or as a machine that loses its power. */
@@ -88,7 +88,7 @@ export class Anvil {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  async ask<T = unknown>(method: string, ...params: readonly unknown[]): Promise<T> {
+  async request<T = unknown>(method: string, ...params: readonly unknown[]): Promise<T> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(this.url, { method: 'POST', headers, body });
@@ -103,45 +103,45 @@ export class Anvil {
   }
 
   /** As it may be sent, again and again. */
-  async order(order: Omit<Order, 'nonce' | 'from'> & { readonly from?: string }): Promise<Order> {
+  async prepare(order: Omit<TransactionTemplate, 'nonce' | 'from'> & { readonly from?: string }): Promise<TransactionTemplate> {
     const from = order.from ?? this.account(0);
-    const nonce = await this.ask<string>('eth_getTransactionCount', from, 'pending');
+    const nonce = await this.request<string>('eth_getTransactionCount', from, 'pending');
     return { ...order, from, nonce };
   }
 
   /** Into the pool; returns its id. */
-  async send(order: Order): Promise<string> {
-    return await this.ask<string>('eth_sendTransaction', { ...FEES, ...order });
+  async send(order: TransactionTemplate): Promise<string> {
+    return await this.request<string>('eth_sendTransaction', { ...FEES, ...order });
   }
 
   async pay(to: string, wei: bigint): Promise<string> {
-    return await this.send(await this.order({ to, value: hex(wei) }));
+    return await this.send(await this.prepare({ to, value: hex(wei) }));
   }
 
   async mine(blocks = 1): Promise<void> {
-    await this.ask('anvil_mine', hex(blocks));
+    await this.request('anvil_mine', hex(blocks));
   }
 
   /** The newest blocks are replaced by as many, which have these transactions only, each in the block of its number. */
-  async reorg(depth: number, orders: readonly (readonly [Order, number])[] = []): Promise<void> {
+  async reorg(depth: number, orders: readonly (readonly [TransactionTemplate, number])[] = []): Promise<void> {
     const pairs = orders.map(([order, block]) => [{ ...FEES, ...order }, block]);
-    await this.ask('anvil_reorg', depth, pairs);
+    await this.request('anvil_reorg', depth, pairs);
   }
 
   /** Its newest blocks are gone, as if it had been restored from a copy. */
-  async putBack(depth: number): Promise<void> {
-    await this.ask('anvil_rollback', depth);
+  async rollBack(depth: number): Promise<void> {
+    await this.request('anvil_rollback', depth);
   }
 
   async height(): Promise<number> {
-    return Number(await this.ask<string>('eth_blockNumber'));
+    return Number(await this.request<string>('eth_blockNumber'));
   }
 
   /** Mined at once; returns the address of the contract. */
   async deploy(bytecode: string): Promise<string> {
-    const txid = await this.send(await this.order({ data: `0x${bytecode}` }));
+    const txid = await this.send(await this.prepare({ data: `0x${bytecode}` }));
     await this.mine();
-    const receipt = await this.ask<{ contractAddress: string; status: string }>(
+    const receipt = await this.request<{ contractAddress: string; status: string }>(
       'eth_getTransactionReceipt',
       txid,
     );
@@ -149,9 +149,9 @@ export class Anvil {
     return receipt.contractAddress;
   }
 
-  async #answering(child: ChildProcess): Promise<void> {
-    for (const deadline = Date.now() + READY_MAX_MS; ; await pause(LOOK_EVERY_MS)) {
-      const accounts = await this.ask<string[]>('eth_accounts').catch(() => null);
+  async #waitUntilReady(child: ChildProcess): Promise<void> {
+    for (const deadline = Date.now() + READY_MAX_MS; ; await pause(POLL_INTERVAL_MS)) {
+      const accounts = await this.request<string[]>('eth_accounts').catch(() => null);
       if (accounts) {
         this.#accounts = accounts;
         return;

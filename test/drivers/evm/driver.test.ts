@@ -3,9 +3,9 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { EvmChain } from '../../../src/drivers/chain/evm/driver.ts';
 import { EvmNode } from '../../../src/drivers/chain/evm/node.ts';
 import { EvmSource } from '../../../src/drivers/chain/evm/source.ts';
-import { EvmWitness } from '../../../src/drivers/chain/evm/witness.ts';
-import { NodeError, NodeUnreachable, nodeAddress } from '../../../src/drivers/chain/node-http.ts';
-import { UnsafeChain } from '../../../src/ports/chain.ts';
+import { EvmSecondNode } from '../../../src/drivers/chain/evm/second-node.ts';
+import { NodeError, NodeUnreachable, parseNodeUrl } from '../../../src/drivers/chain/node-http.ts';
+import { UnsafeChainError } from '../../../src/ports/chain.ts';
 import { testAccount } from './evm-world.ts';
 import { StubNode } from './stub-node.ts';
 
@@ -29,15 +29,15 @@ beforeEach(() => {
   });
   Object.assign(node, { tracing: 'traces', tracedFrom: 0, code: '0x6080', decimals: 6n });
   node.genesis = '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3';
-  node.between.calls.length = 0;
-  node.between.batches.length = 0;
+  node.proxy.calls.length = 0;
+  node.proxy.batches.length = 0;
 });
 
 function chain(coin: 'ETH' | 'USDT', { contract = USDT, allowTest = false } = {}): EvmChain {
   const own = async () => new Set<string>();
   return new EvmChain({
     coin,
-    node: nodeAddress(node.url),
+    node: parseNodeUrl(node.url),
     account: testAccount(),
     own,
     contract,
@@ -45,11 +45,11 @@ function chain(coin: 'ETH' | 'USDT', { contract = USDT, allowTest = false } = {}
   });
 }
 
-async function refusal(driver: { prove(): Promise<void> }): Promise<string> {
+async function refusal(driver: { checkSafety(): Promise<void> }): Promise<string> {
   try {
-    await driver.prove();
+    await driver.checkSafety();
   } catch (error) {
-    assert.ok(error instanceof UnsafeChain, String(error));
+    assert.ok(error instanceof UnsafeChainError, String(error));
     return error.message;
   }
   return 'none';
@@ -65,8 +65,8 @@ describe('a node of Ethereum', () => {
     node.chainId = 11_155_111;
     assert.match(await refusal(chain('ETH')), /network 11155111/);
     assert.match(await refusal(chain('USDT')), /network 11155111/);
-    const witness = { coin: 'ETH', node: nodeAddress(node.url), contract: USDT, allowTest: false } as const;
-    assert.match(await refusal(new EvmWitness(witness)), /network 11155111/);
+    const witness = { coin: 'ETH', node: parseNodeUrl(node.url), contract: USDT, allowTest: false } as const;
+    assert.match(await refusal(new EvmSecondNode(witness)), /network 11155111/);
     assert.equal(await refusal(chain('ETH', { allowTest: true })), 'none');
   });
 
@@ -93,7 +93,7 @@ describe('a node of Ethereum', () => {
   it('is not called unable to trace because of some other trouble', async () => {
     node.tracedFrom = 1_000;
     node.tracing = 'traces';
-    await assert.rejects(chain('ETH').prove(), NodeError);
+    await assert.rejects(chain('ETH').checkSafety(), NodeError);
   });
 
   it('must have a contract of USDT, with six decimals, at an address without a typing error', async () => {
@@ -107,7 +107,7 @@ describe('a node of Ethereum', () => {
   });
 
   it('that still reads the chain, or has not begun to, is waited for until it has the contract', async () => {
-    const asked = { coin: 'USDT', node: nodeAddress(node.url), contract: USDT, allowTest: false } as const;
+    const asked = { coin: 'USDT', node: parseNodeUrl(node.url), contract: USDT, allowTest: false } as const;
     node.code = '0x';
     for (const state of [
       { height: 0, syncing: { currentBlock: '0x0', highestBlock: '0x1500000' } },
@@ -116,12 +116,12 @@ describe('a node of Ethereum', () => {
       { height: 3_000_000, syncing: false, tipAgeS: 900 },
     ]) {
       Object.assign(node, { tipAgeS: 5, ...state });
-      for (const driver of [chain('USDT'), new EvmWitness(asked)]) {
-        await assert.rejects(driver.prove(), (error) => error instanceof NodeError);
+      for (const driver of [chain('USDT'), new EvmSecondNode(asked)]) {
+        await assert.rejects(driver.checkSafety(), (error) => error instanceof NodeError);
       }
     }
     Object.assign(node, { height: 100, syncing: false, tipAgeS: 5 });
-    for (const driver of [chain('USDT'), new EvmWitness(asked)]) {
+    for (const driver of [chain('USDT'), new EvmSecondNode(asked)]) {
       assert.match(await refusal(driver), /not on this network/);
     }
   });
@@ -130,7 +130,7 @@ describe('a node of Ethereum', () => {
     const { url } = node;
     const silent = url.replace(/\d+$/, '1');
     const own = async () => new Set<string>();
-    const lost = { coin: 'ETH', node: nodeAddress(silent), account: testAccount(), own } as const;
+    const lost = { coin: 'ETH', node: parseNodeUrl(silent), account: testAccount(), own } as const;
     const driver = new EvmChain({ ...lost, contract: USDT, allowTest: false });
     await assert.rejects(driver.poll({ cursor: null }), NodeUnreachable);
     await assert.rejects(driver.allocate({ id: 'one', index: 0, amountUnits: 1n }), NodeUnreachable);
@@ -140,7 +140,7 @@ describe('a node of Ethereum', () => {
     const driver = chain('ETH');
     const { cursor } = await driver.poll({ cursor: null });
     await driver.poll({ cursor });
-    const proofs = node.between.calls.filter(({ method }) => method === 'eth_chainId');
+    const proofs = node.proxy.calls.filter(({ method }) => method === 'eth_chainId');
     assert.equal(proofs.length, 1);
   });
 });
@@ -174,11 +174,11 @@ describe('reading Ethereum', () => {
     node.height = 500;
     for (const coin of ['ETH', 'USDT'] as const) {
       const driver = chain(coin);
-      const { whole } = await driver.poll({ cursor: null });
-      assert.equal(whole, false);
+      const { isComplete } = await driver.poll({ cursor: null });
+      assert.equal(isComplete, false);
       await driver.recheck(Array.from({ length: 200 }, (_, i) => `0x${String(i).padStart(64, '0')}:x`));
     }
-    assert.ok(Math.max(...node.between.batches) <= 20, `${Math.max(...node.between.batches)} at once`);
+    assert.ok(Math.max(...node.proxy.batches) <= 20, `${Math.max(...node.proxy.batches)} at once`);
   });
 
   it('asks one thing where there is no new block', async () => {
@@ -186,11 +186,11 @@ describe('reading Ethereum', () => {
       node.height = 10;
       const driver = chain(coin);
       let cursor: string | null = null;
-      for (let whole = false; !whole; ) ({ cursor, whole } = await driver.poll({ cursor }));
-      node.between.calls.length = 0;
+      for (let isComplete = false; !isComplete; ) ({ cursor, isComplete } = await driver.poll({ cursor }));
+      node.proxy.calls.length = 0;
       assert.deepEqual(await driver.poll({ cursor }), { cursor, observations: [], whole: true });
       assert.deepEqual(
-        node.between.calls.map(({ method, params }) => `${method} ${params[0]}`),
+        node.proxy.calls.map(({ method, params }) => `${method} ${params[0]}`),
         ['eth_getBlockByNumber latest'],
       );
     }
@@ -204,7 +204,7 @@ describe('reading Ethereum', () => {
       [930, 930],
     ] as const) {
       node.finalized = finalized;
-      const source = new EvmSource(new EvmNode(nodeAddress(node.url)), { coin: 'USDT', contract: USDT });
+      const source = new EvmSource(new EvmNode(parseNodeUrl(node.url)), { coin: 'USDT', contract: USDT });
       assert.equal((await source.tip()).finalHeight, finalHeight);
     }
   });
@@ -238,7 +238,7 @@ describe('the health of a node of Ethereum', () => {
 describe('what is to be known of Ethereum', () => {
   const levels = async (coin: 'ETH' | 'USDT', given = 3) => {
     const notes = await chain(coin).examine(given);
-    return notes.map(({ level, says }) => `${level}: ${says}`).join('\n');
+    return notes.map(({ level, message }) => `${level}: ${message}`).join('\n');
   };
 
   it('is which addresses a wallet must be told of', async () => {

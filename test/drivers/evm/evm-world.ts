@@ -2,14 +2,14 @@
 import { HDKey } from '@scure/bip32';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
 import { EvmChain } from '../../../src/drivers/chain/evm/driver.ts';
-import { EvmWitness } from '../../../src/drivers/chain/evm/witness.ts';
-import { nodeAddress } from '../../../src/drivers/chain/node-http.ts';
-import { WitnessedChain } from '../../../src/drivers/chain/witnessed.ts';
+import { EvmSecondNode } from '../../../src/drivers/chain/evm/second-node.ts';
+import { parseNodeUrl } from '../../../src/drivers/chain/node-http.ts';
+import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
 import type { ChainDriver } from '../../../src/ports/chain.ts';
 import type { CoinCode } from '../../../src/spec/coins.ts';
-import { findOwnAddresses } from '../../../src/store/own-addresses.ts';
+import { findOwnAddresses } from '../../../src/store/issued-addresses.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { type GivenChains, type Ground, TopupWorld } from '../../support/topup-world.ts';
+import { type ChainFactory, type ChainContext, TopupWorld } from '../../support/topup-world.ts';
 import type { Anvil } from './anvil.ts';
 
 /** Accounts of wallets that only tests have. */
@@ -35,9 +35,9 @@ let accounts = 0;
 export class EvmWorld {
   readonly anvil: Anvil;
   readonly world: TopupWorld;
-  readonly #chains: GivenChains;
+  readonly #chains: ChainFactory;
 
-  private constructor(anvil: Anvil, world: TopupWorld, chains: GivenChains) {
+  private constructor(anvil: Anvil, world: TopupWorld, chains: ChainFactory) {
     this.anvil = anvil;
     this.world = world;
     this.#chains = chains;
@@ -46,7 +46,7 @@ export class EvmWorld {
   static async start(anvil: Anvil, options: EvmWorldOptions = {}): Promise<EvmWorld> {
     accounts += 1;
     const given = { account: testAccount(accounts), ...options };
-    const chains = ({ db }: Ground): ReadonlyMap<CoinCode, ChainDriver> =>
+    const chains = ({ db }: ChainContext): ReadonlyMap<CoinCode, ChainDriver> =>
       new Map((['ETH', 'USDT'] as const).map((coin) => [coin, driver(anvil, coin, db, given)]));
     return new EvmWorld(anvil, await TopupWorld.start({ chains }), chains);
   }
@@ -56,7 +56,7 @@ export class EvmWorld {
   }
 
   /** As another process has it, which knows nothing but what is in the database. */
-  async restarted<T>(work: (world: TopupWorld) => Promise<T>): Promise<T> {
+  async withRestartedProcess<T>(work: (world: TopupWorld) => Promise<T>): Promise<T> {
     const world = TopupWorld.attach(this.world.connection, { chains: this.#chains });
     try {
       return await work(world);
@@ -66,11 +66,11 @@ export class EvmWorld {
   }
 
   async invoice(usd: number, coin: 'ETH' | 'USDT' = 'ETH'): Promise<TopupRow> {
-    return await this.world.invoice(usd, coin);
+    return await this.world.createInvoice(usd, coin);
   }
 
   /** State of each of its payments, and what is on the balance, in cents. */
-  async seen(topup: TopupRow): Promise<string> {
+  async summarize(topup: TopupRow): Promise<string> {
     const deposits = await this.world.deposits(topup);
     const states = deposits.map(({ state, confirmations }) => `${state} ${confirmations}`);
     return [...states, await this.world.balance(topup)].join(', ');
@@ -80,14 +80,14 @@ export class EvmWorld {
 function driver(
   anvil: Anvil,
   coin: 'ETH' | 'USDT',
-  db: Ground['db'],
+  db: ChainContext['db'],
   { url = anvil.url, secondUrl, contract = NO_CONTRACT, account = testAccount() }: EvmWorldOptions,
 ): ChainDriver {
   const first = new EvmChain({
-    ...{ coin, node: nodeAddress(url), account, contract, allowTest: true },
+    ...{ coin, node: parseNodeUrl(url), account, contract, allowTest: true },
     own: (addresses) => findOwnAddresses(db, coin, addresses),
   });
   if (secondUrl === undefined) return first;
-  const second = { coin, node: nodeAddress(secondUrl), contract, allowTest: true };
-  return new WitnessedChain(first, new EvmWitness(second));
+  const second = { coin, node: parseNodeUrl(secondUrl), contract, allowTest: true };
+  return new CrossCheckedChain(first, new EvmSecondNode(second));
 }

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { EvmChain } from '../../../src/drivers/chain/evm/driver.ts';
-import { NodeError, nodeAddress } from '../../../src/drivers/chain/node-http.ts';
-import type { Observation, OwnAddresses } from '../../../src/ports/chain.ts';
-import { findOwnAddresses } from '../../../src/store/own-addresses.ts';
+import { NodeError, parseNodeUrl } from '../../../src/drivers/chain/node-http.ts';
+import type { Observation, OwnAddressLookup } from '../../../src/ports/chain.ts';
+import { findOwnAddresses } from '../../../src/store/issued-addresses.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { IN_FULL } from '../../support/runs.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 import { Anvil, hex, NO_ANVIL } from './anvil.ts';
-import { Between, type RpcError, unknownMethod } from './between.ts';
+import { RpcProxy, type RpcError, methodNotFound } from './rpc-proxy.ts';
 import { WORDY } from './contracts.ts';
 import { EvmWorld } from './evm-world.ts';
 import { TEST_ACCOUNT } from './stub-account.ts';
@@ -34,18 +34,18 @@ beforeEach(() => {
 });
 
 function chain(
-  own: OwnAddresses = async (addresses) => new Set(addresses.filter((each) => each === ours)),
+  own: OwnAddressLookup = async (addresses) => new Set(addresses.filter((each) => each === ours)),
 ): EvmChain {
   return new EvmChain({
     ...{
       coin: 'ETH',
-      node: nodeAddress(node.url),
+      node: parseNodeUrl(node.url),
       account: TEST_ACCOUNT,
       contract: CONTRACT,
       allowTest: false,
     },
     own,
-    unread: (line) => void unread.push(line),
+    onUnreadable: (line) => void unread.push(line),
   });
 }
 
@@ -58,9 +58,9 @@ const paying = (n: number, units: bigint, more: Partial<StubTransaction> = {}): 
 async function read(driver = chain()): Promise<Observation[]> {
   const all: Observation[] = [];
   let cursor: string | null = null;
-  for (let whole = false; !whole; ) {
+  for (let isComplete = false; !isComplete; ) {
     const polled = await driver.poll({ cursor });
-    ({ cursor, whole } = polled);
+    ({ cursor, isComplete } = polled);
     all.push(...polled.observations);
   }
   return all;
@@ -79,7 +79,7 @@ describe('a block whose trace is 65 MiB long', () => {
     ['traces', BOMB],
     ['frames', LONG],
   ] as const) {
-    const whenLong = long === BOMB ? IN_FULL : {};
+    const whenLong = long === BOMB ? FULL_ONLY : {};
     it(
       `does not hide its payments, nor any after it, where the node tells by ${tracing}`,
       whenLong,
@@ -107,31 +107,31 @@ describe('a block whose trace is 65 MiB long', () => {
 
   it('is not passed where the node has trouble of another kind', async () => {
     node.transactions.set(98, [paying(1, 7n), paying(2, 0n, LONG)]);
-    const { answer } = node.between;
+    const { answer } = node.proxy;
     const troubled = { error: { code: -32_000, message: 'missing trie node' } };
-    node.between.answer = ({ method, ...call }) =>
+    node.proxy.answer = ({ method, ...call }) =>
       /trace_.*Transaction|trace_transaction/.test(method) && call.params[0] === txid(1)
         ? troubled
         : answer({ method, ...call });
     try {
       await assert.rejects(read(), NodeError);
     } finally {
-      node.between.answer = answer;
+      node.proxy.answer = answer;
     }
     assert.deepEqual(paid(await read()), ['1 7 98']);
   });
 
   it('is read though the node will not tell of it, or of one of its transactions, in words of its own', async () => {
     node.transactions.set(98, [paying(1, 7n), paying(2, 8n)]);
-    const { answer } = node.between;
+    const { answer } = node.proxy;
     const failing = async (errors: Readonly<Record<string, object>>) => {
-      node.between.answer = (call) => {
+      node.proxy.answer = (call) => {
         const error =
           call.params[0] === txid(2) || Number(call.params[0]) === 98 ? errors[call.method] : undefined;
         return error ? ({ error } as RpcError) : answer(call);
       };
       const driver = chain();
-      await driver.prove();
+      await driver.checkSafety();
       for (let times = 1; ; times++) {
         try {
           return [times, ...paid(await read(driver))];
@@ -148,31 +148,31 @@ describe('a block whose trace is 65 MiB long', () => {
         '2 8 98',
       ]);
     } finally {
-      node.between.answer = answer;
+      node.proxy.answer = answer;
     }
   });
 
   it('is read on from where its reading ended', async () => {
     node.transactions.set(98, [paying(1, 7n), paying(2, 8n), paying(3, 9n, LONG)]);
-    const { answer } = node.between;
+    const { answer } = node.proxy;
     const busy = { error: { code: -32_000, message: 'execution timeout' } };
-    node.between.answer = (call) =>
+    node.proxy.answer = (call) =>
       call.method === 'trace_transaction' && call.params[0] === txid(3) ? busy : answer(call);
     const driver = chain();
     try {
       await assert.rejects(read(driver), NodeError);
     } finally {
-      node.between.answer = answer;
+      node.proxy.answer = answer;
     }
-    node.between.calls.length = 0;
+    node.proxy.calls.length = 0;
     assert.deepEqual(paid(await read(driver)), ['1 7 98', '2 8 98', '3 9 98']);
-    const again = node.between.calls.filter(({ method }) => method === 'trace_transaction');
+    const again = node.proxy.calls.filter(({ method }) => method === 'trace_transaction');
     assert.deepEqual(
       again.map(({ params }) => params[0]),
       [txid(3)],
     );
     // Nor is it asked for whole once more: a node that is slow to refuse it would take the whole poll for that.
-    const whole = node.between.calls.filter(
+    const whole = node.proxy.calls.filter(
       ({ method, params }) => method === 'trace_block' && Number(params[0]) === 98,
     );
     assert.equal(whole.length, 0);
@@ -180,7 +180,7 @@ describe('a block whose trace is 65 MiB long', () => {
 
   it('does not keep a node from being proven when it is the newest', async () => {
     node.transactions.set(100, [paying(1, 7n, LONG)]);
-    await chain().prove();
+    await chain().checkSafety();
   });
 });
 
@@ -190,14 +190,14 @@ describe('a top-up paid after such a block', () => {
       chains: ({ db }) => new Map([['ETH', chain((addresses) => findOwnAddresses(db, 'ETH', addresses))]]),
     });
     try {
-      const [within, later] = [await world.invoice(100, 'ETH'), await world.invoice(100, 'ETH')];
+      const [within, later] = [await world.createInvoice(100, 'ETH'), await world.createInvoice(100, 'ETH')];
       const payment = (n: number, topup: TopupRow, more = {}) => {
         const calls = [{ to: topup.deposit_address.toLowerCase(), value: topup.deposit_units }];
         return paying(n, 0n, { calls, ...more });
       };
       node.transactions.set(85, [payment(1, within, LONG)]);
       node.transactions.set(86, [payment(2, later)]);
-      await world.settle();
+      await world.runUntilIdle();
       for (const topup of [within, later]) assert.equal(await world.balance(topup), 13_000n);
     } finally {
       await world.close();
@@ -249,7 +249,7 @@ describe('one look at Ethereum', () => {
     const driver = chain();
     const [told] = await read(driver);
     const asked = () =>
-      node.between.calls.filter(({ method, params }) => /ByNumber/.test(method) && params[0] === 'latest')
+      node.proxy.calls.filter(({ method, params }) => /ByNumber/.test(method) && params[0] === 'latest')
         .length;
     const before = asked();
     await driver.recheck([told?.key ?? '']);
@@ -257,25 +257,25 @@ describe('one look at Ethereum', () => {
   });
 });
 
-describe('a real block whose trace is 70 MiB long', { skip: NO_ANVIL || IN_FULL.skip }, () => {
+describe('a real block whose trace is 70 MiB long', { skip: NO_ANVIL || FULL_ONLY.skip }, () => {
   for (const tracing of ['traces', 'frames'] as const) {
     it(`stops no top-up, neither one paid in it nor one paid later, where the node tells by ${tracing}`, async () => {
       const anvil = await Anvil.start();
-      const between = await Between.start(anvil.url);
+      const between = await RpcProxy.start(anvil.url);
       between.answer = ({ method }) =>
-        tracing === 'frames' && /^trace_/.test(method) ? unknownMethod(method) : undefined;
+        tracing === 'frames' && /^trace_/.test(method) ? methodNotFound(method) : undefined;
       const evm = await EvmWorld.start(anvil, { url: between.url });
       try {
         const wordy = await anvil.deploy(WORDY);
         const [within, later] = [await evm.invoice(100), await evm.invoice(100)];
         const data = `0x${within.deposit_address.slice(2).toLowerCase().padStart(64, '0')}`;
-        await anvil.send(await anvil.order({ to: wordy, value: hex(within.deposit_units), data }));
+        await anvil.send(await anvil.prepare({ to: wordy, value: hex(within.deposit_units), data }));
         await anvil.mine();
         await anvil.pay(later.deposit_address, later.deposit_units);
         await anvil.mine(12);
-        await evm.world.settle();
-        assert.equal(await evm.seen(within), 'included 13, 13000');
-        assert.equal(await evm.seen(later), 'included 12, 13000');
+        await evm.world.runUntilIdle();
+        assert.equal(await evm.summarize(within), 'included 13, 13000');
+        assert.equal(await evm.summarize(later), 'included 12, 13000');
       } finally {
         await evm.close();
         await between.close();

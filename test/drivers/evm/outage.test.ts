@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { IN_FULL } from '../../support/runs.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 import { Anvil, hex, NO_ANVIL } from './anvil.ts';
 import { EvmWorld } from './evm-world.ts';
 
 const CONFIRMATIONS = 12;
 
-describe('ether', { skip: NO_ANVIL || IN_FULL.skip }, () => {
+describe('ether', { skip: NO_ANVIL || FULL_ONLY.skip }, () => {
   let anvil: Anvil;
   let evm: EvmWorld;
   let topup: TopupRow;
@@ -27,51 +27,51 @@ describe('ether', { skip: NO_ANVIL || IN_FULL.skip }, () => {
   });
 
   const look = async () => {
-    for (let times = 0; times < 3; times++) await evm.world.watch.run();
+    for (let times = 0; times < 3; times++) await evm.world.watchJob.run();
   };
 
   it('that came while nobody could ask the node is credited when it is back', async () => {
-    await evm.world.settle();
+    await evm.world.runUntilIdle();
     await anvil.pay(topup.deposit_address, topup.deposit_units);
     await anvil.mine(5);
     await anvil.stop('SIGINT');
     await look();
-    assert.equal(await evm.seen(topup), '0');
+    assert.equal(await evm.summarize(topup), '0');
     await anvil.start();
     await anvil.mine(CONFIRMATIONS);
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), `included ${CONFIRMATIONS + 5}, 13000`);
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS + 5}, 13000`);
   });
 
   it('that was credited stays so while the node is away, and while it does not have all of the chain', async () => {
     await anvil.pay(topup.deposit_address, topup.deposit_units);
     await anvil.mine(CONFIRMATIONS);
-    await evm.world.settle();
+    await evm.world.runUntilIdle();
     await anvil.stop('SIGINT');
     await look();
     await anvil.start();
     await anvil.mine();
-    await evm.world.settle();
+    await evm.world.runUntilIdle();
     // Of the block since then nothing was written down.
     await anvil.stop('SIGKILL');
     await look();
     await anvil.start();
     await look();
-    assert.equal(await evm.seen(topup), `included ${CONFIRMATIONS + 1}, 13000`);
+    assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS + 1}, 13000`);
     await anvil.mine();
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), `included ${CONFIRMATIONS + 1}, 13000`);
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS + 1}, 13000`);
   });
 
   it('is taken back where another transaction has its place in the end', async () => {
-    const paid = await anvil.order({ to: topup.deposit_address, value: hex(topup.deposit_units) });
+    const paid = await anvil.prepare({ to: topup.deposit_address, value: hex(topup.deposit_units) });
     await anvil.send(paid);
     await anvil.mine(CONFIRMATIONS);
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), `included ${CONFIRMATIONS}, 13000`);
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS}, 13000`);
     await anvil.reorg(CONFIRMATIONS, [[{ ...paid, to: anvil.account(9) }, 0]]);
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), 'removed 0, 0');
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), 'removed 0, 0');
     await assert.rejects(anvil.send(paid), /nonce/);
   });
 });

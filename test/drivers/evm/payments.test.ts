@@ -2,23 +2,23 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { EvmChain } from '../../../src/drivers/chain/evm/driver.ts';
-import { nodeAddress } from '../../../src/drivers/chain/node-http.ts';
-import { UnsafeChain } from '../../../src/ports/chain.ts';
+import { parseNodeUrl } from '../../../src/drivers/chain/node-http.ts';
+import { UnsafeChainError } from '../../../src/ports/chain.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { IN_FULL } from '../../support/runs.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 import { Anvil, hex, NO_ANVIL } from './anvil.ts';
-import { Between, unknownMethod } from './between.ts';
+import { RpcProxy, methodNotFound } from './rpc-proxy.ts';
 import { contract } from './contracts.ts';
 import { EvmWorld, testAccount } from './evm-world.ts';
 
 const CONFIRMED = 24;
-const skip = NO_ANVIL || IN_FULL.skip;
+const skip = NO_ANVIL || FULL_ONLY.skip;
 
 let anvil: Anvil;
 let evm: EvmWorld;
 /** The same chain through a node that cannot trace by `trace_block`. */
 let other: EvmWorld;
-let geth: Between;
+let geth: RpcProxy;
 let usdt: string;
 let payer: string;
 
@@ -27,14 +27,14 @@ before(async () => {
   anvil = await Anvil.start();
   usdt = await anvil.deploy(contract('Tether').bytecode);
   payer = await anvil.deploy(contract('Payer').bytecode);
-  geth = await Between.start(anvil.url);
+  geth = await RpcProxy.start(anvil.url);
   geth.answer = async ({ method, params }) => {
-    if (method === 'trace_block') return unknownMethod(method);
+    if (method === 'trace_block') return methodNotFound(method);
     if (method !== 'debug_traceBlockByHash') return undefined;
-    const block = await anvil.ask<{ transactions: string[] }>('eth_getBlockByHash', params[0], false);
+    const block = await anvil.request<{ transactions: string[] }>('eth_getBlockByHash', params[0], false);
     const traced = block.transactions.map(async (txHash) => ({
       txHash,
-      result: await anvil.ask('debug_traceTransaction', txHash, params[1]),
+      result: await anvil.request('debug_traceTransaction', txHash, params[1]),
     }));
     return { result: await Promise.all(traced) };
   };
@@ -51,22 +51,22 @@ after(async () => {
 
 /** Calls a contract with ether. */
 async function call(to: string, data: string, value = 0n): Promise<string> {
-  return await anvil.send(await anvil.order({ to, data, value: hex(value) }));
+  return await anvil.send(await anvil.prepare({ to, data, value: hex(value) }));
 }
 
 async function succeeded(txid: string): Promise<boolean> {
-  const receipt = await anvil.ask<{ status: string }>('eth_getTransactionReceipt', txid);
+  const receipt = await anvil.request<{ status: string }>('eth_getTransactionReceipt', txid);
   return receipt.status === '0x1';
 }
 
 async function weiOf(topup: TopupRow): Promise<bigint> {
-  return BigInt(await anvil.ask<string>('eth_getBalance', topup.deposit_address, 'latest'));
+  return BigInt(await anvil.request<string>('eth_getBalance', topup.deposit_address, 'latest'));
 }
 
 /** Mines what waits, and confirms it. */
 async function confirm(world = evm): Promise<void> {
   await anvil.mine(CONFIRMED);
-  await world.world.settle();
+  await world.world.runUntilIdle();
 }
 
 async function amounts(topup: TopupRow, world = evm): Promise<bigint[]> {
@@ -147,7 +147,7 @@ for (const [by, at] of [
     it('that is another amount in another block is another payment', async () => {
       const topup = await at().invoice(100);
       const data = contract('Payer').call('byHeight', topup.deposit_address);
-      const order = await anvil.order({ to: payer, data, value: hex(topup.deposit_units * 2n) });
+      const order = await anvil.prepare({ to: payer, data, value: hex(topup.deposit_units * 2n) });
       const txid = await anvil.send(order);
       await confirm(at());
       const [before] = await amounts(topup, at());
@@ -177,7 +177,7 @@ describe('ether', { skip }, () => {
       await call(payer, contract('Payer').call('bequeath', address), 5n);
       await anvil.mine();
       const keys = worlds.map(async ({ world }, i) => {
-        await world.settle();
+        await world.runUntilIdle();
         const deposits = await world.deposits(topups[i] ?? assert.fail());
         return deposits.map(({ key }) => key).toSorted();
       });
@@ -205,12 +205,12 @@ describe('USDT', { skip }, () => {
   it('keeps its key in another block, where its log has another place', async () => {
     const topup = await evm.invoice(50, 'USDT');
     const transfer = (to: string, units: bigint) => contract('Tether').call('transfer', to, units);
-    const paid = await anvil.order({ to: usdt, data: transfer(topup.deposit_address, topup.deposit_units) });
+    const paid = await anvil.prepare({ to: usdt, data: transfer(topup.deposit_address, topup.deposit_units) });
     await anvil.send(paid);
     await anvil.mine(3);
-    await evm.world.settle();
+    await evm.world.runUntilIdle();
     const before = await evm.world.deposits(topup);
-    const funded = await anvil.order({ from: anvil.account(1), to: anvil.account(2), value: '0x1' });
+    const funded = await anvil.prepare({ from: anvil.account(1), to: anvil.account(2), value: '0x1' });
     await anvil.reorg(3, [
       [funded, 1],
       [paid, 1],
@@ -231,8 +231,8 @@ describe('USDT', { skip }, () => {
     await confirm();
     assert.equal(await evm.world.balance(topup), 5_000n);
     await anvil.reorg(CONFIRMED);
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), 'removed 0, 0');
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), 'removed 0, 0');
   });
 
   it('is not credited by a transfer that fails, of nothing, or by logs that only look like one', async () => {
@@ -259,11 +259,11 @@ describe('USDT', { skip }, () => {
     const token = await anvil.deploy(contract('Eighteen').bytecode);
     for (const address of [token, anvil.account(5)]) {
       const own = async () => new Set<string>();
-      const node = nodeAddress(anvil.url);
+      const node = parseNodeUrl(anvil.url);
       const options = { coin: 'USDT', node, account: testAccount(), own } as const;
       await assert.rejects(
-        new EvmChain({ ...options, contract: address, allowTest: true }).prove(),
-        UnsafeChain,
+        new EvmChain({ ...options, contract: address, allowTest: true }).checkSafety(),
+        UnsafeChainError,
       );
     }
   });

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import fc from 'fast-check';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { IN_FULL, RUNS } from '../../support/runs.ts';
-import { seeded } from '../../support/seed.ts';
+import { FULL_ONLY, PROPERTY_RUNS } from '../../support/runs.ts';
+import { seededRuns } from '../../support/seed.ts';
 import type { TopupWorld } from '../../support/topup-world.ts';
-import { Anvil, hex, NO_ANVIL, type Order } from './anvil.ts';
+import { Anvil, hex, NO_ANVIL, type TransactionTemplate } from './anvil.ts';
 import { contract } from './contracts.ts';
 import { EvmWorld } from './evm-world.ts';
 
-const skip = NO_ANVIL || IN_FULL.skip;
+const skip = NO_ANVIL || FULL_ONLY.skip;
 const INVOICES = 3;
 /** More than any payment here needs. */
 const CONFIRMED = 30;
@@ -44,8 +44,8 @@ class Script {
   readonly #evm: EvmWorld;
   readonly #topups: readonly TopupRow[];
   /** What is in each of the newest blocks, the newest last. */
-  readonly #blocks: Order[][] = [];
-  #waiting: Order[] = [];
+  readonly #blocks: TransactionTemplate[][] = [];
+  #waiting: TransactionTemplate[] = [];
   #paid = 0;
 
   constructor(evm: EvmWorld, topups: readonly TopupRow[]) {
@@ -59,9 +59,9 @@ class Script {
   ): Promise<void> {
     if (act === 'pay' && this.#paid < 30) await this.#pay(n);
     if (act === 'mine') await this.mine(1 + (n % 6));
-    if (act === 'look') await look((world) => world.settle());
+    if (act === 'look') await look((world) => world.runUntilIdle());
     if (act === 'reorg') await this.#reorg(1 + (n % DEEPEST), n);
-    if (act === 'restart') await this.#evm.restarted((world) => world.settle());
+    if (act === 'restart') await this.#evm.withRestartedProcess((world) => world.runUntilIdle());
     if (act === 'putBack') await this.#putBack(1 + (n % 5), look);
   }
 
@@ -78,7 +78,7 @@ class Script {
     const way = WAYS[n % WAYS.length] ?? 'plain';
     const to = topup.deposit_address;
     const data = way === 'plain' ? undefined : contract('Payer').call(way, way === 'split' ? [to, to] : to);
-    const order = await anvil.order({ from, to: data ? payer : to, value, ...(data ? { data } : {}) });
+    const order = await anvil.prepare({ from, to: data ? payer : to, value, ...(data ? { data } : {}) });
     await anvil.send(order);
     this.#waiting.push(order);
   }
@@ -103,19 +103,19 @@ class Script {
   ): Promise<void> {
     const depth = Math.min(wanted, this.#blocks.length);
     if (depth === 0) return;
-    await look((world) => world.settle());
+    await look((world) => world.runUntilIdle());
     const before = await this.#seen();
-    await anvil.putBack(depth);
+    await anvil.rollBack(depth);
     this.#blocks.splice(this.#blocks.length - depth);
     await look(async (world) => {
-      for (let times = 0; times < 3; times++) await world.watch.run();
+      for (let times = 0; times < 3; times++) await world.watchJob.run();
     });
     assert.deepEqual(await this.#seen(), before);
     await this.mine(depth + 1);
   }
 
   async #seen(): Promise<string[]> {
-    return await Promise.all(this.#topups.map((topup) => this.#evm.seen(topup)));
+    return await Promise.all(this.#topups.map((topup) => this.#evm.summarize(topup)));
   }
 }
 
@@ -126,16 +126,16 @@ it('each invoice has in the end what its address has', { skip }, async (t) => {
   });
   await fc.assert(
     fc.asyncProperty(acts, async (script) => {
-      const snapshot = await anvil.ask('evm_snapshot');
+      const snapshot = await anvil.request('evm_snapshot');
       const evm = await EvmWorld.start(anvil);
       try {
         const topups = await Promise.all(Array.from({ length: INVOICES }, () => evm.invoice(100)));
         const played = new Script(evm, topups);
         for (const act of script) await played.do(act, (work) => work(evm.world));
         await played.mine(CONFIRMED);
-        await evm.world.settle();
+        await evm.world.runUntilIdle();
         for (const topup of topups) {
-          const wei = BigInt(await anvil.ask<string>('eth_getBalance', topup.deposit_address, 'latest'));
+          const wei = BigInt(await anvil.request<string>('eth_getBalance', topup.deposit_address, 'latest'));
           const deposits = await evm.world.deposits(topup);
           const standing = deposits.filter(({ state }) => state === 'included' || state === 'final');
           assert.equal(
@@ -143,7 +143,7 @@ it('each invoice has in the end what its address has', { skip }, async (t) => {
             wei,
           );
           assert.ok(standing.every(({ credited_cents }) => credited_cents !== null));
-          const booked = (await evm.world.entries(topup))
+          const booked = (await evm.world.ledgerEntries(topup))
             .map(({ cents }) => cents)
             .reduce((a, b) => a + b, 0n);
           assert.equal(booked, await evm.world.balance(topup));
@@ -151,9 +151,9 @@ it('each invoice has in the end what its address has', { skip }, async (t) => {
         }
       } finally {
         await evm.close();
-        await anvil.ask('evm_revert', snapshot);
+        await anvil.request('evm_revert', snapshot);
       }
     }),
-    seeded(t, Math.ceil(RUNS / 20)),
+    seededRuns(t, Math.ceil(PROPERTY_RUNS / 20)),
   );
 });

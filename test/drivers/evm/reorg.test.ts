@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { IN_FULL } from '../../support/runs.ts';
-import { Anvil, hex, NO_ANVIL, type Order } from './anvil.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
+import { Anvil, hex, NO_ANVIL, type TransactionTemplate } from './anvil.ts';
 import { EvmWorld } from './evm-world.ts';
 
 /** Enough for an invoice over less than 1000 dollars. */
@@ -28,63 +28,63 @@ describe('ether on a chain that changes', { skip: NO_ANVIL }, () => {
     await evm?.close();
   });
 
-  const order = async (): Promise<Order> =>
-    await anvil.order({ to: topup.deposit_address, value: hex(topup.deposit_units) });
+  const order = async (): Promise<TransactionTemplate> =>
+    await anvil.prepare({ to: topup.deposit_address, value: hex(topup.deposit_units) });
 
   const keys = async () => (await evm.world.deposits(topup)).map(({ key }) => key);
 
-  it('is credited once it is confirmed, by its own block', IN_FULL, async () => {
+  it('is credited once it is confirmed, by its own block', FULL_ONLY, async () => {
     await anvil.send(await order());
     await anvil.mine(CONFIRMATIONS - 1);
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), `included ${CONFIRMATIONS - 1}, 0`);
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS - 1}, 0`);
     await anvil.mine();
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), `included ${CONFIRMATIONS}, 13000`);
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS}, 13000`);
     await anvil.mine(60);
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), 'final 72, 13000');
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), 'final 72, 13000');
   });
 
-  it('keeps its key in another block, and is credited there once', IN_FULL, async () => {
+  it('keeps its key in another block, and is credited there once', FULL_ONLY, async () => {
     const paid = await order();
     await anvil.send(paid);
     await anvil.mine(3);
-    await evm.world.settle();
+    await evm.world.runUntilIdle();
     const before = await keys();
     await anvil.reorg(3, [[paid, 2]]);
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), 'included 1, 0');
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), 'included 1, 0');
     await anvil.mine(CONFIRMATIONS - 1);
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), `included ${CONFIRMATIONS}, 13000`);
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS}, 13000`);
     assert.deepEqual(await keys(), before);
   });
 
-  it('that left the chain before its credit is not credited', IN_FULL, async () => {
+  it('that left the chain before its credit is not credited', FULL_ONLY, async () => {
     await anvil.send(await order());
     await anvil.mine(5);
-    await evm.world.settle();
+    await evm.world.runUntilIdle();
     await anvil.reorg(5);
     await anvil.mine(CONFIRMATIONS);
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), 'removed 0, 0');
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), 'removed 0, 0');
   });
 
   it('that left the chain after its credit is taken back, and credited again should it return', async () => {
     const paid = await order();
     await anvil.send(paid);
     await anvil.mine(CONFIRMATIONS + 2);
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), `included ${CONFIRMATIONS + 2}, 13000`);
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS + 2}, 13000`);
     await anvil.reorg(CONFIRMATIONS + 2);
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), 'removed 0, 0');
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), 'removed 0, 0');
     await anvil.send(paid);
     await anvil.mine(CONFIRMATIONS);
-    await evm.world.settle();
-    assert.equal(await evm.seen(topup), `included ${CONFIRMATIONS}, 13000`);
-    const entries = await evm.world.entries(topup);
+    await evm.world.runUntilIdle();
+    assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS}, 13000`);
+    const entries = await evm.world.ledgerEntries(topup);
     assert.deepEqual(
       entries.map(({ cents }) => cents).reduce((sum, cents) => sum + cents),
       13_000n,
@@ -93,27 +93,27 @@ describe('ether on a chain that changes', { skip: NO_ANVIL }, () => {
 
   it(
     'stands while the node is put back, until the chain as it is now is as high as it was',
-    IN_FULL,
+    FULL_ONLY,
     async () => {
-      const snapshot = await anvil.ask<string>('evm_snapshot');
+      const snapshot = await anvil.request<string>('evm_snapshot');
       await anvil.send(await order());
       await anvil.mine(CONFIRMATIONS);
-      await evm.world.settle();
-      assert.equal(await evm.seen(topup), `included ${CONFIRMATIONS}, 13000`);
-      await anvil.ask('evm_revert', snapshot);
-      for (let look = 0; look < 3; look++) await evm.world.watch.run();
-      assert.equal(await evm.seen(topup), `included ${CONFIRMATIONS}, 13000`);
-      await evm.restarted(async (world) => {
-        for (let look = 0; look < 3; look++) await world.watch.run();
+      await evm.world.runUntilIdle();
+      assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS}, 13000`);
+      await anvil.request('evm_revert', snapshot);
+      for (let look = 0; look < 3; look++) await evm.world.watchJob.run();
+      assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS}, 13000`);
+      await evm.withRestartedProcess(async (world) => {
+        for (let look = 0; look < 3; look++) await world.watchJob.run();
       });
-      assert.equal(await evm.seen(topup), `included ${CONFIRMATIONS}, 13000`);
+      assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS}, 13000`);
       await anvil.mine(CONFIRMATIONS);
-      await evm.world.settle();
-      assert.equal(await evm.seen(topup), 'removed 0, 0');
+      await evm.world.runUntilIdle();
+      assert.equal(await evm.summarize(topup), 'removed 0, 0');
     },
   );
 
-  it('is credited once though each step is taken by another process, and some twice', IN_FULL, async () => {
+  it('is credited once though each step is taken by another process, and some twice', FULL_ONLY, async () => {
     const paid = await order();
     await anvil.send(paid);
     const steps: (() => Promise<void>)[] = [
@@ -126,18 +126,18 @@ describe('ether on a chain that changes', { skip: NO_ANVIL }, () => {
     const cursors: (string | null)[] = [];
     for (const step of steps) {
       await step();
-      await evm.restarted((world) => world.settle());
+      await evm.withRestartedProcess((world) => world.runUntilIdle());
       const row = await evm.world.db.row<{ cursor: string }>(`select cursor from coins where code = 'ETH'`);
       cursors.push(row?.cursor ?? null);
     }
-    const seen = await evm.seen(topup);
+    const seen = await evm.summarize(topup);
     assert.match(seen, /^included \d+, 13000$/);
     // As if it had been killed before it could note how far it was.
     for (const cursor of [null, ...cursors]) {
       await evm.world.db.run(`update coins set cursor = $1 where code = 'ETH'`, [cursor]);
-      await evm.restarted((world) => world.settle());
-      assert.equal(await evm.seen(topup), seen);
+      await evm.withRestartedProcess((world) => world.runUntilIdle());
+      assert.equal(await evm.summarize(topup), seen);
     }
-    assert.equal((await evm.world.entries(topup)).length, 2, 'a credit and a bonus');
+    assert.equal((await evm.world.ledgerEntries(topup)).length, 2, 'a credit and a bonus');
   });
 });

@@ -1,8 +1,8 @@
 /** What a second node agrees to that cannot trace, or not now, or no longer. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { EvmWitness } from '../../../src/drivers/chain/evm/witness.ts';
-import { nodeAddress } from '../../../src/drivers/chain/node-http.ts';
+import { EvmSecondNode } from '../../../src/drivers/chain/evm/second-node.ts';
+import { parseNodeUrl } from '../../../src/drivers/chain/node-http.ts';
 import type { Observation } from '../../../src/ports/chain.ts';
 import { hashAt, StubNode } from './stub-node.ts';
 
@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 
 const witness = () =>
-  new EvmWitness({ coin: 'ETH', node: nodeAddress(node.url), contract: CONTRACT, allowTest: false });
+  new EvmSecondNode({ coin: 'ETH', node: parseNodeUrl(node.url), contract: CONTRACT, allowTest: false });
 
 function paid(n: number, amountUnits: bigint): Observation {
   return {
@@ -43,46 +43,46 @@ const PLAIN = paid(1, 5n);
 const INNER = paid(2, 7n);
 const LIE = paid(3, 10_000n);
 
-const agrees = async (second: EvmWitness, ...all: Observation[]) => [...(await second.confirm(all)).keys()];
+const confirmedKeys = async (second: EvmSecondNode, ...all: Observation[]) => [...(await second.confirm(all)).keys()];
 
 describe('a second node of Ethereum', () => {
   it('that traces agrees to what it finds', async () => {
-    assert.deepEqual(await agrees(witness(), PLAIN, INNER, LIE), [PLAIN.key, INNER.key]);
+    assert.deepEqual(await confirmedKeys(witness(), PLAIN, INNER, LIE), [PLAIN.key, INNER.key]);
   });
 
   it('whose tracer fails agrees to what a transaction says itself, and to nothing else', async () => {
     const second = witness();
-    await second.prove();
+    await second.checkSafety();
     node.tracedFrom = HEIGHT + 1;
-    assert.deepEqual(await agrees(second, PLAIN, INNER, LIE), [PLAIN.key]);
+    assert.deepEqual(await confirmedKeys(second, PLAIN, INNER, LIE), [PLAIN.key]);
     node.tracedFrom = 1_000;
-    assert.deepEqual(await agrees(second, PLAIN, INNER, LIE), [PLAIN.key]);
+    assert.deepEqual(await confirmedKeys(second, PLAIN, INNER, LIE), [PLAIN.key]);
   });
 
   it('that no longer traces an old block agrees to what the address got there, and to nothing that it is only told', async () => {
     Object.assign(node, { height: HEIGHT + 200, tracedFrom: HEIGHT + 100 });
-    assert.deepEqual(await agrees(witness(), PLAIN, INNER, LIE), [PLAIN.key]);
+    assert.deepEqual(await confirmedKeys(witness(), PLAIN, INNER, LIE), [PLAIN.key]);
     node.balances.set(`${HEIGHT - 1} ${OURS}`, 100n);
     node.balances.set(`${HEIGHT} ${OURS}`, 112n);
-    assert.deepEqual(await agrees(witness(), PLAIN, INNER, LIE), [PLAIN.key, INNER.key]);
+    assert.deepEqual(await confirmedKeys(witness(), PLAIN, INNER, LIE), [PLAIN.key, INNER.key]);
   });
 
   it('that cannot trace agrees to as much as the address got in that block, whoever says so first', async () => {
     node.tracing = 'none';
     node.balances.set(`${HEIGHT - 1} ${OURS}`, 100n);
     node.balances.set(`${HEIGHT} ${OURS}`, 112n);
-    assert.deepEqual(await agrees(witness(), LIE, INNER, PLAIN), [PLAIN.key, INNER.key]);
+    assert.deepEqual(await confirmedKeys(witness(), LIE, INNER, PLAIN), [PLAIN.key, INNER.key]);
     // Of the twelve that came, seven are INNER's.
     const second = witness();
-    assert.deepEqual(await agrees(second, INNER), [INNER.key]);
-    assert.deepEqual(await agrees(second, paid(3, 6n)), []);
-    assert.deepEqual(await agrees(second, INNER), [INNER.key]);
-    assert.deepEqual(await agrees(second, paid(3, 5n)), [paid(3, 5n).key]);
+    assert.deepEqual(await confirmedKeys(second, INNER), [INNER.key]);
+    assert.deepEqual(await confirmedKeys(second, paid(3, 6n)), []);
+    assert.deepEqual(await confirmedKeys(second, INNER), [INNER.key]);
+    assert.deepEqual(await confirmedKeys(second, paid(3, 5n)), [paid(3, 5n).key]);
   });
 
   it('that cannot trace is told of', async () => {
     assert.deepEqual(await witness().examine(), []);
     node.tracing = 'none';
-    assert.match((await witness().examine()).map(({ says }) => says).join(), /second node cannot trace/);
+    assert.match((await witness().examine()).map(({ message }) => message).join(), /second node cannot trace/);
   });
 });

@@ -1,5 +1,5 @@
 /** A node of Ethereum that a test makes up: its network, its blocks, what it can and cannot do. */
-import { Between, type RpcCall, unknownMethod } from './between.ts';
+import { RpcProxy, type RpcCall, methodNotFound } from './rpc-proxy.ts';
 
 export const MAINNET_GENESIS = '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3';
 
@@ -25,7 +25,7 @@ export interface StubTransaction {
 }
 
 export class StubNode {
-  readonly between: Between;
+  readonly proxy: RpcProxy;
   /** Blocks keep their times. */
   readonly #startedAtS = Math.floor(Date.now() / 1000);
   chainId = 1;
@@ -48,21 +48,21 @@ export class StubNode {
   code = '0x6080';
   decimals = 6n;
 
-  private constructor(between: Between) {
-    this.between = between;
+  private constructor(between: RpcProxy) {
+    this.proxy = between;
     between.answer = (call) => this.#answer(call);
   }
 
   static async start(): Promise<StubNode> {
-    return new StubNode(await Between.start());
+    return new StubNode(await RpcProxy.start());
   }
 
   get url(): string {
-    return this.between.url;
+    return this.proxy.url;
   }
 
   async close(): Promise<void> {
-    await this.between.close();
+    await this.proxy.close();
   }
 
   block(height: number): StubBlock {
@@ -72,11 +72,11 @@ export class StubNode {
       hash: height === 0 ? this.genesis : hashAt(height),
       parentHash: height === 1 ? this.genesis : hashAt(height - 1),
       timestamp: hex(this.#startedAtS - agoS),
-      transactions: this.#in(height).map(({ hash }) => hash),
+      transactions: this.#transactionsAt(height).map(({ hash }) => hash),
     };
   }
 
-  #in(height: number): readonly StubTransaction[] {
+  #transactionsAt(height: number): readonly StubTransaction[] {
     return this.transactions.get(height) ?? [];
   }
 
@@ -85,12 +85,12 @@ export class StubNode {
   }
 
   #transaction(txid: unknown): StubTransaction | undefined {
-    return this.#in(this.#heightOf(txid) ?? -1).find(({ hash }) => hash === txid);
+    return this.#transactionsAt(this.#heightOf(txid) ?? -1).find(({ hash }) => hash === txid);
   }
 
   #traces(height: number, txid?: unknown): object[] {
     const blockHash = hashAt(height);
-    return this.#in(height)
+    return this.#transactionsAt(height)
       .filter(({ hash }) => txid === undefined || hash === txid)
       .flatMap(({ hash: transactionHash, to, value = 0n, calls = [], inputBytes = 0 }) => {
         const trace = { type: 'call', blockHash, transactionHash };
@@ -142,7 +142,7 @@ export class StubNode {
     return { transactionHash: txid, ...place, status: '0x1', logs };
   }
 
-  #said(txid: unknown): object | null {
+  #declared(txid: unknown): object | null {
     const height = this.#heightOf(txid);
     const { to, value = 0n } = this.#transaction(txid) ?? {};
     return height === undefined ? null : { hash: txid, blockHash: hashAt(height), to, value: hex(value) };
@@ -153,12 +153,12 @@ export class StubNode {
     return hex(this.balances.get(`${height} ${address.toLowerCase()}`) ?? 0n);
   }
 
-  #answer({ method, params }: RpcCall): ReturnType<Between['answer']> {
+  #answer({ method, params }: RpcCall): ReturnType<RpcProxy['answer']> {
     const answers: Readonly<Record<string, () => unknown>> = {
       eth_chainId: () => hex(this.chainId),
       eth_getBlockByNumber: () => this.#blockAt(params[0]),
       eth_getTransactionReceipt: () => this.#receipt(params[0]),
-      eth_getTransactionByHash: () => this.#said(params[0]),
+      eth_getTransactionByHash: () => this.#declared(params[0]),
       eth_getBalance: () => this.#balance(params as [string, { blockHash: string }]),
       eth_getLogs: () => [],
       eth_getCode: () => this.code,
@@ -189,7 +189,7 @@ export class StubNode {
       return { error: { code: -32000, message: 'genesis is not traceable' } };
     }
     const answer = answers[method];
-    return answer ? { result: answer() } : unknownMethod(method);
+    return answer ? { result: answer() } : methodNotFound(method);
   }
 
   /** Of the block that is executed again for this; beyond all where none is. */
@@ -206,12 +206,12 @@ export class StubNode {
     const heights = [...this.transactions.keys()].filter(
       (each) => each === Number(of) || hashAt(each) === of,
     );
-    return heights.some((height) => this.#in(height).some(({ isTooLong }) => isTooLong === true));
+    return heights.some((height) => this.#transactionsAt(height).some(({ isTooLong }) => isTooLong === true));
   }
 
   #framesOf(blockHash: string): object[] {
     const [height = -1] = [...this.transactions.keys()].filter((each) => hashAt(each) === blockHash);
-    return this.#in(height).map(({ hash }) => ({ txHash: hash, result: this.#frame(hash) }));
+    return this.#transactionsAt(height).map(({ hash }) => ({ txHash: hash, result: this.#frame(hash) }));
   }
 
   #debugged([txid, options]: readonly unknown[]): object {

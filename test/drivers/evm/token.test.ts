@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { transfersOf } from '../../../src/drivers/chain/evm/movement.ts';
-import { movementsOfLogs, TRANSFER_TOPIC } from '../../../src/drivers/chain/evm/token.ts';
+import { toTransfers } from '../../../src/drivers/chain/evm/movement.ts';
+import { movementsFromLogs, TRANSFER_TOPIC } from '../../../src/drivers/chain/evm/token.ts';
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`;
 const [CONTRACT, OURS, BLOCK, TX] = [`0x${'d'.repeat(40)}`, 'c'.repeat(40), hash('e'), hash('1')];
@@ -19,7 +19,7 @@ const LOG = {
 };
 
 function keysOf(...logs: readonly object[]): string[] {
-  return transfersOf(movementsOfLogs(logs, OF)).map(({ key }) => key.toLowerCase());
+  return toTransfers(movementsFromLogs(logs, OF)).map(({ key }) => key.toLowerCase());
 }
 
 describe('what a token transferred in a block', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { transfersOf } from '../../../src/drivers/chain/evm/movement.ts';
-import type { Head } from '../../../src/drivers/chain/evm/node.ts';
-import { movementsOfFrames, movementsOfTraces } from '../../../src/drivers/chain/evm/traces.ts';
+import { toTransfers } from '../../../src/drivers/chain/evm/movement.ts';
+import type { EvmBlockHead } from '../../../src/drivers/chain/evm/node.ts';
+import { movementsFromFrames, movementsFromTraces } from '../../../src/drivers/chain/evm/traces.ts';
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`;
 const at = (digit: string) => `0x${digit.repeat(40)}`;
@@ -15,7 +15,7 @@ const [ALICE, SPLIT, OURS, BUILT_IN, BOMB] = [
 ];
 const [PLAIN, SPREAD, FAILED] = [hash('1'), hash('2'), hash('3')];
 const BLOCK = hash('e');
-const HEAD: Head = {
+const HEAD: EvmBlockHead = {
   height: 7,
   hash: BLOCK,
   parentHash: hash('d'),
@@ -108,8 +108,8 @@ function actionOf({ type, from, to, value = '0x0' }: Frame): object {
   return { callType: type.toLowerCase(), from, to, value, input: '0x', gas: '0x0' };
 }
 
-const paidToUs = (movements: ReturnType<typeof movementsOfTraces>) =>
-  transfersOf(movements)
+const paidToUs = (movements: ReturnType<typeof movementsFromTraces>) =>
+  toTransfers(movements)
     .filter(({ address }) => address.toLowerCase() === OURS)
     .map(({ key }) => key.toLowerCase())
     .sort();
@@ -123,21 +123,21 @@ const EXPECTED = [
 
 describe('where ether went in a block', () => {
   it('is by calls and destroyed contracts that did not fail, nor anything that they are inside of', () => {
-    assert.deepEqual(paidToUs(movementsOfFrames(framesAnswer(), HEAD)), EXPECTED);
+    assert.deepEqual(paidToUs(movementsFromFrames(framesAnswer(), HEAD)), EXPECTED);
   });
 
   it('is the same with the same keys from a node that tells it in the other way', () => {
-    assert.deepEqual(paidToUs(movementsOfTraces(tracesAnswer(), HEAD)), EXPECTED);
+    assert.deepEqual(paidToUs(movementsFromTraces(tracesAnswer(), HEAD)), EXPECTED);
   });
 
   it('does not depend on the order in which a node lists its traces', () => {
-    assert.deepEqual(paidToUs(movementsOfTraces(tracesAnswer().reverse(), HEAD)), EXPECTED);
+    assert.deepEqual(paidToUs(movementsFromTraces(tracesAnswer().reverse(), HEAD)), EXPECTED);
   });
 
   it('is known where a node names transactions by their place only, unless that is another', () => {
     const unnamed = framesAnswer().map(({ result }) => ({ result }));
-    assert.deepEqual(paidToUs(movementsOfFrames(unnamed, HEAD)), EXPECTED);
-    assert.throws(() => movementsOfFrames(framesAnswer().reverse(), HEAD), /another order/);
+    assert.deepEqual(paidToUs(movementsFromFrames(unnamed, HEAD)), EXPECTED);
+    assert.throws(() => movementsFromFrames(framesAnswer().reverse(), HEAD), /another order/);
   });
 
   it('leaves rewards out', () => {
@@ -148,28 +148,28 @@ describe('where ether went in a block', () => {
       transactionHash: null,
       type: 'reward',
     };
-    assert.deepEqual(paidToUs(movementsOfTraces([...tracesAnswer(), reward], HEAD)), EXPECTED);
+    assert.deepEqual(paidToUs(movementsFromTraces([...tracesAnswer(), reward], HEAD)), EXPECTED);
   });
 
   it('is not known from an answer that leaves a transaction out', () => {
     const without = tracesAnswer().filter(({ transactionHash }) => transactionHash !== SPREAD);
-    assert.throws(() => movementsOfTraces(without, HEAD), /left out 1 of 3/);
-    assert.throws(() => movementsOfTraces([], HEAD), /left out 3 of 3/);
-    assert.throws(() => movementsOfFrames(framesAnswer().slice(1), HEAD), /traced 2 of 3/);
+    assert.throws(() => movementsFromTraces(without, HEAD), /left out 1 of 3/);
+    assert.throws(() => movementsFromTraces([], HEAD), /left out 3 of 3/);
+    assert.throws(() => movementsFromFrames(framesAnswer().slice(1), HEAD), /traced 2 of 3/);
     assert.throws(() =>
-      movementsOfFrames([...framesAnswer().slice(1), { error: 'execution timeout' }], HEAD),
+      movementsFromFrames([...framesAnswer().slice(1), { error: 'execution timeout' }], HEAD),
     );
   });
 
   it('is not known from traces of another block', () => {
     const other = tracesAnswer().map((trace) => ({ ...trace, blockHash: hash('f') }));
-    assert.throws(() => movementsOfTraces(other, HEAD), /the chain changed/);
+    assert.throws(() => movementsFromTraces(other, HEAD), /the chain changed/);
   });
 
   it('is not known from an answer of another shape', () => {
     for (const answer of [null, {}, 'x', [null], [{}], [[]]]) {
-      assert.throws(() => movementsOfTraces(answer, { ...HEAD, txids: [PLAIN] }), /the node/);
-      assert.throws(() => movementsOfFrames(answer, { ...HEAD, txids: [PLAIN] }), /the node/);
+      assert.throws(() => movementsFromTraces(answer, { ...HEAD, txids: [PLAIN] }), /the node/);
+      assert.throws(() => movementsFromFrames(answer, { ...HEAD, txids: [PLAIN] }), /the node/);
     }
   });
 });

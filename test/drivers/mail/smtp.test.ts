@@ -4,8 +4,8 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { SmtpMailer } from '../../../src/drivers/mail/smtp.ts';
 import { parseSender, parseSmtpUrl, type SmtpServer } from '../../../src/kernel/smtp-url.ts';
 import type { MailOutcome, OutgoingMail } from '../../../src/ports/mail.ts';
-import { makeAuthority } from '../../support/certificates.ts';
-import { type MailServer, startMailServer, type Trouble } from '../../support/mail-server.ts';
+import { createAuthority } from '../../support/certificates.ts';
+import { type MailServer, startMailServer, type Fault } from '../../support/mail-server.ts';
 
 const MAIL: OutgoingMail = {
   id: 'mail_aaaaaaaaaaaaaaaaaaaaaaaaaa',
@@ -20,7 +20,7 @@ const SILENCE_MS = 1_000;
 function mailer(port: number, more: Partial<SmtpServer> = {}, ca?: string): SmtpMailer {
   assert.ok(FROM);
   const server = { host: '127.0.0.1', port, secure: false, loopback: true, login: null, ...more };
-  return new SmtpMailer({ server, from: FROM, silenceMs: SILENCE_MS, ...(ca === undefined ? {} : { ca }) });
+  return new SmtpMailer({ server, from: FROM, idleTimeoutMs: SILENCE_MS, ...(ca === undefined ? {} : { ca }) });
 }
 
 /** What was told, and whether the mail was handed over first. */
@@ -45,8 +45,8 @@ describe('SMTP', () => {
   after(() => server.close());
   beforeEach(() => {
     server.received.splice(0);
-    for (const stage of Object.keys(server.trouble))
-      delete server.trouble[stage as keyof typeof server.trouble];
+    for (const stage of Object.keys(server.faults))
+      delete server.faults[stage as keyof typeof server.faults];
   });
 
   it('a mail arrives as it was written', async () => {
@@ -71,7 +71,7 @@ describe('SMTP', () => {
     assert.deepEqual(await send(mailer(server.port), true, mail), ['sent', true]);
     const [arrived] = server.received;
     // The server shows the name as people write it.
-    assert.deepEqual([arrived?.to, arrived?.extended], [['ann@bücher.example'], false]);
+    assert.deepEqual([arrived?.to, arrived?.smtpUtf8], [['ann@bücher.example'], false]);
     assert.match(arrived?.message ?? '', /^To: ann@xn--bcher-kva\.example\r$/m);
   });
 
@@ -84,7 +84,7 @@ describe('SMTP', () => {
     const gone = await startMailServer();
     await gone.close();
     assert.deepEqual(await send(mailer(gone.port)), ['unreachable', false]);
-    server.trouble.receiver = 'silence';
+    server.faults.receiver = 'silence';
     const cut = mailer(server.port);
     const sending = send(cut);
     const timer = setInterval(() => cut.close(), 20);
@@ -93,7 +93,7 @@ describe('SMTP', () => {
   });
 
   it('the detail of a failure names no address', async () => {
-    server.trouble.receiver = 550;
+    server.faults.receiver = 550;
     const outcome = await mailer(server.port).send(MAIL, async () => true);
     assert.ok('detail' in outcome);
     assert.equal(outcome.detail, 'EENVELOPE RCPT TO 550');
@@ -119,14 +119,14 @@ describe('an SMTP server that answers', { concurrency: true }, () => {
     ['text', 'silence', 'unknown', true],
     ['text', 'hang up', 'unknown', true],
   ] as const satisfies readonly (readonly [
-    keyof MailServer['trouble'],
-    Trouble,
+    keyof MailServer['faults'],
+    Fault,
     MailOutcome['outcome'],
     boolean,
   ])[]) {
     it(`${trouble} at the ${stage} is ${outcome}`, async () => {
       const server = await startMailServer();
-      server.trouble[stage] = trouble;
+      server.faults[stage] = trouble;
       assert.deepEqual(await send(mailer(server.port)), [outcome, handedOver]);
       await server.close();
     });
@@ -134,7 +134,7 @@ describe('an SMTP server that answers', { concurrency: true }, () => {
 });
 
 describe('SMTP with TLS', () => {
-  const authority = makeAuthority();
+  const authority = createAuthority();
   const { cert, key } = authority.issue(['localhost']);
   let server: MailServer;
   before(async () => {
@@ -150,7 +150,7 @@ describe('SMTP with TLS', () => {
   });
 
   it('a wrong password costs no mail', async () => {
-    server.trouble.login = 535;
+    server.faults.login = 535;
     const login = { user: 'skerry', password: 'wrong' };
     assert.deepEqual(await send(mailer(server.port, { ...away, login }, authority.cert)), [
       'unreachable',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58xmr } from '@scure/base';
-import { KeyRefused } from '../../../src/drivers/chain/account-key.ts';
+import { InvalidKeyError } from '../../../src/drivers/chain/account-key.ts';
 import { MoneroAccount } from '../../../src/drivers/chain/monero/account.ts';
 
 /** Three wallets that monero-wallet-rpc 0.18.0.0 made, and the subaddresses that it gave them. */
@@ -62,7 +62,7 @@ it('what is no primary address is refused, and said what it is', () => {
   const refused = (text: string, why: RegExp) =>
     assert.throws(
       () => MoneroAccount.parse(text),
-      (error) => error instanceof KeyRefused && why.test(error.message) && !error.message.includes(text),
+      (error) => error instanceof InvalidKeyError && why.test(error.message) && !error.message.includes(text),
     );
   refused(subaddresses[0][1], /it is a subaddress/);
   refused(

@@ -1,10 +1,10 @@
 /** What real nodes do not do on demand, of a wallet and a node that do as they are told. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it } from 'node:test';
-import { MoneroWitness } from '../../../src/drivers/chain/monero/witness.ts';
+import { MoneroSecondNode } from '../../../src/drivers/chain/monero/second-node.ts';
 import { NodeBehind } from '../../../src/drivers/chain/node-behind.ts';
-import { UnsafeChain } from '../../../src/ports/chain.ts';
-import { MoneroStub, Refusal } from './stub.ts';
+import { UnsafeChainError } from '../../../src/ports/chain.ts';
+import { MoneroStub, StubRpcError } from './monero-stub.ts';
 
 const TXID = 'ab'.repeat(32);
 let stub: MoneroStub;
@@ -16,9 +16,9 @@ afterEach(() => stub.close());
 
 it('an amount beyond what a number holds is told to the last digit', async () => {
   stub.pay(1, 18_446_744_073_709_551_615n, 100);
-  const { observations, cursor, whole } = await stub.driver().poll({ cursor: null });
+  const { observations, cursor, isComplete } = await stub.driver().poll({ cursor: null });
   assert.deepEqual(
-    [observations[0]?.amountUnits, cursor, whole],
+    [observations[0]?.amountUnits, cursor, isComplete],
     [18_446_744_073_709_551_615n, stub.cursor, true],
   );
 });
@@ -62,7 +62,7 @@ it('a block that came while the chain was read has it read again', async () => {
   const driver = stub.driver();
   stub.pay(1, 5n, 100);
   let toCome = 2;
-  stub.meanwhile = (method) => {
+  stub.beforeAnswer = (method) => {
     if (method === 'get_transfers' && toCome-- > 0) stub.mine(1);
   };
   const { observations, cursor } = await driver.poll({ cursor: null });
@@ -74,21 +74,21 @@ it('a block that came while the chain was read has it read again', async () => {
 it('a payment that the node does not have where the wallet has it is not told', async () => {
   const { txid } = stub.pay(1, 5n, 100);
   for (const place of [99, null, 'nowhere'] as const) {
-    stub.places.set(txid, place);
+    stub.locations.set(txid, place);
     await assert.rejects(stub.driver().poll({ cursor: null }), /do both belong together/);
   }
 });
 
 it('a payment that came back into the pool is waiting, though the wallet does not show it', async () => {
   const key = `${TXID}:4`;
-  stub.places.set(TXID, null);
+  stub.locations.set(TXID, null);
   const [seen] = await stub.driver().recheck([key]);
   const address = stub.account.subaddress(stub.viewKey, 4);
   assert.deepEqual([seen?.state, seen?.address], ['mempool', address]);
 });
 
 it('a payment that the chain has and the wallet forgot is neither credited nor taken back', async () => {
-  stub.places.set(TXID, 90);
+  stub.locations.set(TXID, 90);
   const [seen] = await stub.driver().recheck([`${TXID}:4`]);
   assert.deepEqual([seen?.state, seen?.confirmations, seen?.agreed], ['included', 11, false]);
   assert.equal(seen?.blockHash, stub.blocks[90]?.hash);
@@ -120,14 +120,14 @@ it('an idle look asks for no block', async () => {
   await driver.poll({ cursor: null });
   stub.pay(1, 5n, 100);
   stub.pay(2, 5n, null);
-  stub.asked.length = 0;
+  stub.calls.length = 0;
   const { observations } = await driver.poll({ cursor: stub.cursor });
   assert.deepEqual(
     observations.map(({ state }) => state),
     ['mempool'],
   );
   assert.deepEqual(
-    stub.asked.map(({ method }) => method),
+    stub.calls.map(({ method }) => method),
     ['get_last_block_header', 'get_transfers', 'get_last_block_header'],
   );
 });
@@ -139,9 +139,9 @@ it('a long absence is made up for in portions', async () => {
   const told = new Set<bigint>();
   let from = `100:${stub.blocks[100]?.hash}`;
   for (let polls = 1, isWhole = false; !isWhole; polls++) {
-    const { cursor, observations, whole } = await driver.poll({ cursor: from });
+    const { cursor, observations, isComplete } = await driver.poll({ cursor: from });
     for (const { amountUnits } of observations) told.add(amountUnits);
-    [from, isWhole] = [cursor, whole];
+    [from, isWhole] = [cursor, isComplete];
     assert.ok(polls < 10);
   }
   assert.deepEqual([...told], [150n, 900n, 2050n]);
@@ -171,16 +171,16 @@ it('an address is made with all before it, written down from time to time, and t
   assert.equal(stub.addresses, 2);
   await driver.allocate({ ...order, index: 200 });
   assert.equal(stub.addresses, 202);
-  const stored = stub.called('store');
+  const stored = stub.callCount('store');
   assert.ok(stored > 0);
   await driver.allocate({ ...order, index: 240 });
-  assert.equal(stub.called('store'), stored);
+  assert.equal(stub.callCount('store'), stored);
   await driver.allocate({ ...order, index: 250 });
-  assert.equal(stub.called('store'), stored + 1);
+  assert.equal(stub.callCount('store'), stored + 1);
 });
 
 it('a wallet that was put back has all addresses made again when it is proven', async () => {
-  await stub.driver({ given: async () => 700 }).prove();
+  await stub.driver({ allocatedCount: async () => 700 }).checkSafety();
   assert.ok(stub.addresses >= 701);
 });
 
@@ -198,7 +198,7 @@ it('what can spend, or does not say so, or belongs elsewhere, is not used', asyn
   const refuses = async (why: RegExp) => {
     const driver = stub.driver();
     for (const use of [
-      () => driver.prove(),
+      () => driver.checkSafety(),
       () => driver.allocate(order),
       () => driver.poll({ cursor: null }),
     ]) {
@@ -213,11 +213,11 @@ it('what can spend, or does not say so, or belongs elsewhere, is not used', asyn
   key(() => '0b'.padEnd(64, '0'));
   await refuses(/has its spend key/);
   key(() => {
-    throw new Refusal(-7, 'Command unavailable in restricted mode.');
+    throw new StubRpcError(-7, 'Command unavailable in restricted mode.');
   });
   await refuses(/start it without --restricted-rpc/);
   key(() => '0'.repeat(64));
-  await stub.driver().prove();
+  await stub.driver().checkSafety();
   stub.answers.query_key = ({ key_type: type }) => ({
     key: (type === 'view_key' ? '08' : '').padEnd(64, '0'),
   });
@@ -231,13 +231,13 @@ it('what can spend, or does not say so, or belongs elsewhere, is not used', asyn
     incoming_connections_count: 0,
   });
   await refuses(/stagenet/);
-  await assert.rejects(stub.driver({ allowTest: true }).prove(), (error) => error instanceof UnsafeChain);
+  await assert.rejects(stub.driver({ allowTest: true }).checkSafety(), (error) => error instanceof UnsafeChainError);
 });
 
 it('what goes wrong is said without the node’s address, its password or a key', async () => {
   const secret = { url: 'http://127.0.0.1:1/secret-path', authorization: 'Basic c2VjcmV0' };
   const driver = stub.driver({ wallet: secret, daemon: secret });
-  const error = await driver.prove().catch((each: unknown) => each);
+  const error = await driver.checkSafety().catch((each: unknown) => each);
   assert.ok(error instanceof Error);
   assert.doesNotMatch(`${error.stack} ${JSON.stringify(error)}`, /secret|127\.0\.0\.1|c2Vj/);
 });
@@ -280,7 +280,7 @@ it('health says what is wrong with the node or its wallet', async () => {
 it('a second node agrees to the same block alone', async () => {
   const payment = stub.pay(1, 5n, 99);
   const { observations } = await stub.driver().poll({ cursor: null });
-  const witness = new MoneroWitness({ daemon: stub.node, allowTest: false });
+  const witness = new MoneroSecondNode({ daemon: stub.node, allowTest: false });
   const key = `${payment.txid}:1`;
   assert.deepEqual([...(await witness.confirm(observations))], [[key, 2]]);
   stub.blocks[99] = { hash: TXID, time: 1 };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it } from 'node:test';
 import { TopupWorld } from '../../support/topup-world.ts';
-import { MoneroStub } from './stub.ts';
+import { MoneroStub } from './monero-stub.ts';
 
 const NEVER = 4_000_000_000;
 let stub: MoneroStub;
@@ -47,12 +47,12 @@ it('a payment that is locked for ever is asked for no more after a week, and nev
 it('a payment locked for ever is not credited, and after a week the wallet is asked for it no more', async (t) => {
   const world = await TopupWorld.start({ chains: () => new Map([['XMR', stub.driver()]]) });
   t.after(() => world.close());
-  const topup = await world.invoice(50, 'XMR');
+  const topup = await world.createInvoice(50, 'XMR');
   stub.mine(1);
   const { txid } = stub.pay(1, topup.deposit_units, stub.height, NEVER);
-  await world.settle();
+  await world.runUntilIdle();
   const asked = () =>
-    stub.asked.filter(
+    stub.calls.filter(
       ({ method, params }) => method === 'get_transfers' && params.subaddr_indices !== undefined,
     ).length;
   const state = async () =>
@@ -60,19 +60,19 @@ it('a payment locked for ever is not credited, and after a week the wallet is as
   assert.deepEqual(await state(), [[txid, 'included', null]]);
   for (const blocks of [100, 1]) {
     stub.mine(blocks);
-    await world.settle();
+    await world.runUntilIdle();
   }
   const whileYoung = asked();
   assert.ok(whileYoung > 0);
   // The chain did not move: nothing is different.
-  await world.watch.run();
+  await world.watchJob.run();
   assert.equal(asked(), whileYoung);
   stub.mine(5_000);
-  await world.settle();
+  await world.runUntilIdle();
   assert.deepEqual(await state(), [[txid, 'final', null]]);
   const whenOld = asked();
   stub.mine(1);
-  await world.settle();
+  await world.runUntilIdle();
   assert.equal(asked(), whenOld);
-  assert.equal((await world.topup(topup)).credited_cents, 0n);
+  assert.equal((await world.reloadTopup(topup)).credited_cents, 0n);
 });

@@ -41,17 +41,17 @@ export async function startMonero(): Promise<MoneroWorld> {
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const place = async (name: string) => {
+    const createFolder = async (name: string) => {
       await mkdir(join(folder, name));
       return join(folder, name);
     };
-    const daemon = await TestDaemon.start(await place('first'));
+    const daemon = await TestDaemon.start(await createFolder('first'));
     started.push(daemon);
-    const second = await TestDaemon.start(await place('second'));
+    const second = await TestDaemon.start(await createFolder('second'));
     started.push(second);
-    const miner = await TestWallet.start(await place('miner'), daemon);
+    const miner = await TestWallet.start(await createFolder('miner'), daemon);
     started.push(miner);
-    const wallet = await TestWallet.start(await place('wallet'), daemon);
+    const wallet = await TestWallet.start(await createFolder('wallet'), daemon);
     started.push(wallet);
     // Made where the spend key never meets the wallet that the service uses.
     const address = await miner.create('operator');
@@ -60,7 +60,7 @@ export async function startMonero(): Promise<MoneroWorld> {
     });
     const minerAddress = await miner.create('miner');
     await daemon.mine(FIRST_BLOCKS, minerAddress);
-    await daemon.tell(second);
+    await daemon.relayBlocksTo(second);
     await wallet.createViewOnly(VIEW_ONLY, address, viewKey);
     await miner.call('refresh');
     const mine = (count: number) => daemon.mine(count, minerAddress);
@@ -71,7 +71,7 @@ export async function startMonero(): Promise<MoneroWorld> {
         daemon: daemon.node,
         address: options.address ?? address,
         allowTest: true,
-        given: async () => options.given ?? 0,
+        allocatedCount: async () => options.given ?? 0,
       });
     return { folder, daemon, second, miner, minerAddress, wallet, address, mine, include, driver, close };
   } catch (error) {

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { MoneroChain } from '../../../src/drivers/chain/monero/driver.ts';
-import { MoneroWitness } from '../../../src/drivers/chain/monero/witness.ts';
+import { MoneroSecondNode } from '../../../src/drivers/chain/monero/second-node.ts';
 import { NodeBehind } from '../../../src/drivers/chain/node-behind.ts';
-import { WitnessedChain } from '../../../src/drivers/chain/witnessed.ts';
-import { type ChainDriver, type Observation, UnsafeChain } from '../../../src/ports/chain.ts';
+import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
+import { type ChainDriver, type Observation, UnsafeChainError } from '../../../src/ports/chain.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { IN_FULL } from '../../support/runs.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 import { type MoneroWorld, startMonero, VIEW_ONLY } from './monero-world.ts';
 import { NO_MONERO } from './nodes.ts';
@@ -17,7 +17,7 @@ const WITHIN = { withinMs: 60_000 };
 const USD = 30;
 const CENTS = 3000n;
 
-describe('Monero on real nodes', { skip: NO_MONERO || IN_FULL.skip }, () => {
+describe('Monero on real nodes', { skip: NO_MONERO || FULL_ONLY.skip }, () => {
   let monero: MoneroWorld;
   let world: TopupWorld;
 
@@ -30,8 +30,8 @@ describe('Monero on real nodes', { skip: NO_MONERO || IN_FULL.skip }, () => {
     await monero?.close();
   });
 
-  const settle = () => world.settle(WITHIN);
-  const invoice = () => world.invoice(USD, 'XMR');
+  const settle = () => world.runUntilIdle(WITHIN);
+  const invoice = () => world.createInvoice(USD, 'XMR');
   const pay = (topup: TopupRow, amountUnits = topup.deposit_units) =>
     monero.miner.pay([{ address: topup.deposit_address, amountUnits }]);
   const mined = async (count: number) => {
@@ -43,21 +43,21 @@ describe('Monero on real nodes', { skip: NO_MONERO || IN_FULL.skip }, () => {
     await settle();
   };
   const shown = async (topup: TopupRow) => {
-    const { status, confirmations } = await world.topup(topup);
+    const { status, confirmations } = await world.reloadTopup(topup);
     return { status, confirmations, balance: await world.balance(topup) };
   };
   /** The other node's branch becomes the chain: as many blocks as are on top of `height`, and one more, without payments. */
   const overtake = async (height: number) => {
     const lost = (await monero.daemon.height()) - height;
     await monero.second.mine(lost + 1, monero.minerAddress);
-    await monero.second.tell(monero.daemon);
+    await monero.second.relayBlocksTo(monero.daemon);
   };
   const credited = async () => {
     const topup = await invoice();
     const txid = await pay(topup);
     await included(txid);
     await mined(9);
-    assert.equal((await world.topup(topup)).status, 'credited');
+    assert.equal((await world.reloadTopup(topup)).status, 'credited');
     return { topup, txid };
   };
 
@@ -95,7 +95,7 @@ describe('Monero on real nodes', { skip: NO_MONERO || IN_FULL.skip }, () => {
   });
 
   it('a reorganisation before the credit puts a payment back into the pool; it counts from its new block', async () => {
-    await monero.daemon.tell(monero.second);
+    await monero.daemon.relayBlocksTo(monero.second);
     const height = await monero.daemon.height();
     const topup = await invoice();
     const txid = await pay(topup);
@@ -117,7 +117,7 @@ describe('Monero on real nodes', { skip: NO_MONERO || IN_FULL.skip }, () => {
   });
 
   it('a credit is reversed when its block is lost, and given once again when the payment returns', async () => {
-    await monero.daemon.tell(monero.second);
+    await monero.daemon.relayBlocksTo(monero.second);
     const height = await monero.daemon.height();
     const { topup, txid } = await credited();
     const transaction = await monero.daemon.transaction(txid);
@@ -133,7 +133,7 @@ describe('Monero on real nodes', { skip: NO_MONERO || IN_FULL.skip }, () => {
     await included(txid);
     await mined(9);
     assert.deepEqual(await shown(topup), { status: 'credited', confirmations: 10, balance: CENTS });
-    const cents = (await world.entries(topup)).map((entry) => entry.cents);
+    const cents = (await world.ledgerEntries(topup)).map((entry) => entry.cents);
     assert.deepEqual(cents, [CENTS, -CENTS, CENTS]);
   });
 
@@ -141,18 +141,18 @@ describe('Monero on real nodes', { skip: NO_MONERO || IN_FULL.skip }, () => {
     const { topup } = await credited();
     const driver = monero.driver();
     const { cursor } = await driver.poll({ cursor: null });
-    await monero.daemon.ask('/pop_blocks', { nblocks: 4 });
+    await monero.daemon.request('/pop_blocks', { nblocks: 4 });
     for (const from of [cursor, null]) {
       await assert.rejects(monero.driver().poll({ cursor: from }), NodeBehind);
     }
     const [deposit] = await world.deposits(topup);
     await assert.rejects(driver.recheck([deposit?.key ?? '']), NodeBehind);
     assert.equal((await driver.health()).ok, false);
-    await world.watch.run();
+    await world.watchJob.run();
     assert.deepEqual(await shown(topup), { status: 'credited', confirmations: 10, balance: CENTS });
     await mined(5);
     assert.deepEqual(
-      (await world.entries(topup)).map((entry) => entry.cents),
+      (await world.ledgerEntries(topup)).map((entry) => entry.cents),
       [CENTS],
     );
     assert.equal((await driver.health()).ok, true);
@@ -166,7 +166,7 @@ describe('Monero on real nodes', { skip: NO_MONERO || IN_FULL.skip }, () => {
     const lost = await driver.allocate({ id: 'lost', index: 100, amountUnits: 1n });
     await monero.wallet.stop();
     await monero.include(await pay(topup));
-    await world.watch.run();
+    await world.watchJob.run();
     assert.equal((await shown(topup)).status, 'pending');
     await monero.wallet.startWith(VIEW_ONLY);
     await mined(9);
@@ -204,7 +204,7 @@ describe('Monero on real nodes', { skip: NO_MONERO || IN_FULL.skip }, () => {
       await settle();
     }
     assert.deepEqual(
-      (await world.entries(topup)).map((entry) => entry.cents),
+      (await world.ledgerEntries(topup)).map((entry) => entry.cents),
       [CENTS],
     );
     assert.deepEqual((await world.deposits(topup)).length, 1);
@@ -220,19 +220,19 @@ describe('Monero on real nodes', { skip: NO_MONERO || IN_FULL.skip }, () => {
   it('a wallet that can spend, another one than the operator’s, and a network without value are refused', async () => {
     const { miner, minerAddress, wallet, daemon, address } = monero;
     const refused = (driver: ChainDriver, why: RegExp) =>
-      assert.rejects(driver.prove(), (error) => error instanceof UnsafeChain && why.test(error.message));
+      assert.rejects(driver.checkSafety(), (error) => error instanceof UnsafeChainError && why.test(error.message));
     await refused(monero.driver({ wallet: miner, address: minerAddress }), /spend key/);
     await refused(monero.driver({ wallet: miner }), /another wallet/);
     const options = { wallet: wallet.node, daemon: daemon.node, address };
     await refused(new MoneroChain({ ...options, allowTest: false }), /fakechain/);
-    await monero.driver().prove();
+    await monero.driver().checkSafety();
   });
 
   it('a second node agrees to what it has in the same block, as deep as it is there', async () => {
-    await monero.daemon.tell(monero.second);
-    const witness = new MoneroWitness({ daemon: monero.second.node, allowTest: true });
-    const chain = new WitnessedChain(monero.driver(), witness);
-    await chain.prove();
+    await monero.daemon.relayBlocksTo(monero.second);
+    const witness = new MoneroSecondNode({ daemon: monero.second.node, allowTest: true });
+    const chain = new CrossCheckedChain(monero.driver(), witness);
+    await chain.checkSafety();
     const topup = await invoice();
     const txid = await pay(topup);
     await monero.include(txid);
@@ -243,11 +243,11 @@ describe('Monero on real nodes', { skip: NO_MONERO || IN_FULL.skip }, () => {
       return { agreed: found.agreed, confirmations: found.confirmations };
     };
     assert.deepEqual(await seen(), { agreed: false, confirmations: 2 });
-    await monero.daemon.tell(monero.second);
+    await monero.daemon.relayBlocksTo(monero.second);
     await monero.mine(1);
     assert.deepEqual(await seen(), { agreed: true, confirmations: 2 });
     // The same transaction at the same height, in another block.
-    await monero.second.ask('/pop_blocks', { nblocks: 2 });
+    await monero.second.request('/pop_blocks', { nblocks: 2 });
     await monero.second.mine(2, monero.minerAddress);
     assert.deepEqual(await seen(), { agreed: false, confirmations: 3 });
     assert.equal((await chain.health()).ok, true);

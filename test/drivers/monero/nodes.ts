@@ -5,12 +5,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { JsonRpc } from '../../../src/drivers/chain/json-rpc.ts';
-import { askNode, type NodeAddress, NodeUnreachable } from '../../../src/drivers/chain/node-http.ts';
+import { requestNode, type NodeEndpoint, NodeUnreachable } from '../../../src/drivers/chain/node-http.ts';
 import { freePort } from '../../support/free-port.ts';
-import { findProgram, skippedFor } from '../../support/installed.ts';
+import { findProgram, skipUnlessInstalled } from '../../support/installed-programs.ts';
 
 const READY_MAX_MS = 40_000;
-const LOOK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 /** Blocks are made, and read, at once; the slowest of all calls makes many. */
 const CALL_MAX_MS = 60_000;
 
@@ -18,10 +18,10 @@ const monerod = findProgram(['monerod']);
 const walletRpc = findProgram(['monero-wallet-rpc']);
 
 /** Why tests that need them are skipped, or false. */
-export const NO_MONERO = skippedFor(monerod && walletRpc, 'monerod and monero-wallet-rpc are not installed');
+export const NO_MONERO = skipUnlessInstalled(monerod && walletRpc, 'monerod and monero-wallet-rpc are not installed');
 
 abstract class NodeProcess {
-  readonly node: NodeAddress;
+  readonly node: NodeEndpoint;
   #child: ChildProcess | null = null;
   readonly #rpc: JsonRpc;
 
@@ -43,7 +43,7 @@ abstract class NodeProcess {
       for (const deadline = Date.now() + READY_MAX_MS; !(await this.#answers()); ) {
         assert.equal(child.exitCode, null, `${program} has ended`);
         assert.ok(Date.now() < deadline, `${program} does not answer`);
-        await pause(LOOK_EVERY_MS);
+        await pause(POLL_INTERVAL_MS);
       }
     } catch (error) {
       await this.stop();
@@ -93,8 +93,8 @@ export class TestDaemon extends NodeProcess {
   }
 
   /** The paths beside JSON-RPC. */
-  async ask<Result extends object>(path: string, body: object = {}): Promise<Result> {
-    return (await askNode(this.node, path, { path, body, timeoutMs: CALL_MAX_MS })).body as Result;
+  async request<Result extends object>(path: string, body: object = {}): Promise<Result> {
+    return (await requestNode(this.node, path, { path, body, timeoutMs: CALL_MAX_MS })).body as Result;
   }
 
   async mine(count: number, address: string): Promise<void> {
@@ -106,7 +106,7 @@ export class TestDaemon extends NodeProcess {
     type Found = { readonly txs?: readonly { readonly in_pool: boolean }[] };
     for (let blocks = 0; blocks < 10; blocks++) {
       await this.mine(1, address);
-      const { txs = [] } = await this.ask<Found>('/get_transactions', { txs_hashes: [txid] });
+      const { txs = [] } = await this.request<Found>('/get_transactions', { txs_hashes: [txid] });
       if (txs[0]?.in_pool === false) return;
     }
     assert.fail(`no block takes ${txid}`);
@@ -125,12 +125,12 @@ export class TestDaemon extends NodeProcess {
   /** A transaction as text that any node takes. */
   async transaction(txid: string): Promise<string> {
     type Found = { readonly txs?: readonly { readonly as_hex: string }[] };
-    const { txs = [] } = await this.ask<Found>('/get_transactions', { txs_hashes: [txid] });
+    const { txs = [] } = await this.request<Found>('/get_transactions', { txs_hashes: [txid] });
     return txs[0]?.as_hex ?? assert.fail(`the node does not have ${txid}`);
   }
 
   async send(text: string): Promise<void> {
-    const answer = await this.ask<{ readonly status: string }>('/send_raw_transaction', { tx_as_hex: text });
+    const answer = await this.request<{ readonly status: string }>('/send_raw_transaction', { tx_as_hex: text });
     assert.equal(answer.status, 'OK', JSON.stringify(answer));
   }
 
@@ -138,7 +138,7 @@ export class TestDaemon extends NodeProcess {
    * Gives another node the blocks that it does not have, with their transactions. Where they are the longer branch, that node
    * reorganises its chain, and what was in its blocks alone is in its pool again.
    */
-  async tell(other: TestDaemon): Promise<void> {
+  async relayBlocksTo(other: TestDaemon): Promise<void> {
     type Block = { readonly blob: string; readonly tx_hashes?: readonly string[] };
     const height = await this.height();
     let shared = Math.min(height, await other.height());
@@ -146,7 +146,7 @@ export class TestDaemon extends NodeProcess {
     for (let next = shared + 1; next <= height; next++) {
       const { blob, tx_hashes: txids = [] } = await this.call<Block>('get_block', { height: next });
       for (const txid of txids) {
-        await other.ask('/send_raw_transaction', { tx_as_hex: await this.transaction(txid) });
+        await other.request('/send_raw_transaction', { tx_as_hex: await this.transaction(txid) });
       }
       await other.call('submit_block', [blob]);
     }

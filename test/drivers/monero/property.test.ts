@@ -7,12 +7,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import type { MoneroChain } from '../../../src/drivers/chain/monero/driver.ts';
-import { WalletBehind } from '../../../src/drivers/chain/monero/steady.ts';
+import { WalletBehind } from '../../../src/drivers/chain/monero/consistent-reader.ts';
 import { NodeBehind } from '../../../src/drivers/chain/node-behind.ts';
 import type { Observation } from '../../../src/ports/chain.ts';
-import { RUNS } from '../../support/runs.ts';
-import { seeded } from '../../support/seed.ts';
-import { MoneroStub, type StubTransfer } from './stub.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
+import { seededRuns } from '../../support/seed.ts';
+import { MoneroStub, type StubTransfer } from './monero-stub.ts';
 
 type Step =
   | { readonly do: 'pay'; readonly minor: number }
@@ -74,8 +74,8 @@ class Script {
     stub.blocks.splice(FIRST_BLOCKS);
     stub.refreshes = false;
     stub.transfers = [];
-    stub.places.clear();
-    stub.meanwhile = (method) => {
+    stub.locations.clear();
+    stub.beforeAnswer = (method) => {
       if (method === 'refresh') this.#refreshWallet();
       this.#show();
     };
@@ -165,7 +165,7 @@ class Script {
     for (const txid of this.#paid.keys()) {
       const at = this.#chain.get(txid);
       const place = at === undefined ? 'nowhere' : at === null ? null : (heights.get(at) ?? 'nowhere');
-      this.#stub.places.set(txid, place);
+      this.#stub.locations.set(txid, place);
     }
   }
 
@@ -237,5 +237,5 @@ test('what is told is what the chain has, whatever happened before', async (t) =
     for (const each of steps) await script.run(each);
     await script.finish();
   });
-  await fc.assert(property, seeded(t, RUNS));
+  await fc.assert(property, seededRuns(t, PROPERTY_RUNS));
 });

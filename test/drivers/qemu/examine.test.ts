@@ -2,29 +2,29 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, it } from 'node:test';
-import { blackHoles } from '../../../src/drivers/compute/qemu/examine/system.ts';
+import { checkBlackholes } from '../../../src/drivers/compute/qemu/examine/system.ts';
 import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
-import { NetBench } from './net-bench.ts';
+import { NetFixture } from './net-fixture.ts';
 import { NET_SKIP } from './net-world.ts';
 
 const UNIT = readFileSync(new URL('../../../deploy/skerry-blackhole@.service', import.meta.url), 'utf8');
 const UNUSED = ['192.0.2.66', '2001:db8:0:ff00::'];
 
-let net: NetBench;
+let net: NetFixture;
 let host: QemuHost;
 before(async () => {
   if (NET_SKIP) return;
-  net = await NetBench.open();
+  net = await NetFixture.open();
   const options = { dir: '/nowhere', hosts: ['one'], accelerator: 'tcg', netns: net.router } as const;
   host = new QemuHost({ ...options, log: createLogger('silent') });
 });
 after(() => net?.close());
 
-const ip = (...words: readonly string[]) => net.in('ip', words);
+const ip = (...words: readonly string[]) => net.runInRouter('ip', words);
 const found = async () => {
-  const promised = { ramMb: 0, diskGb: 0, unused: UNUSED };
-  return (await blackHoles(host, promised)).map(({ level, what, says }) => `${level} ${what} ${says}`);
+  const promised = { ramMb: 0, diskGb: 0, unusedAddresses: UNUSED };
+  return (await checkBlackholes(host, promised)).map(({ level, subject, message }) => `${level} ${subject} ${message}`);
 };
 /** What the unit does at its start, or its end, with this block. */
 const unit = async (key: 'ExecStart' | 'ExecStop', block: string) => {

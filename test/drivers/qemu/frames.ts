@@ -2,7 +2,7 @@
 import { isIPv4 } from 'node:net';
 import { parseCidr } from '../../../src/kernel/cidr.ts';
 
-export interface Ends {
+export interface Endpoints {
   readonly from: string;
   readonly to: string;
 }
@@ -11,9 +11,9 @@ const PROTO = { icmp: 1, tcp: 6, udp: 17, icmp6: 58, other: 50 } as const;
 
 /** A frame around a packet of either family. */
 export function frame(
-  mac: Ends,
-  ends: Ends,
-  l4: (ends: Ends) => readonly [proto: number, bytes: Buffer],
+  mac: Endpoints,
+  ends: Endpoints,
+  l4: (ends: Endpoints) => readonly [proto: number, bytes: Buffer],
 ): Buffer {
   const [proto, payload] = l4(ends);
   const v4 = isIPv4(ends.from);
@@ -21,11 +21,11 @@ export function frame(
   return ethernet(mac, v4 ? 0x0800 : 0x86dd, packet);
 }
 
-export function ethernet(mac: Ends, type: number, payload: Buffer): Buffer {
+export function ethernet(mac: Endpoints, type: number, payload: Buffer): Buffer {
   return Buffer.concat([macBytes(mac.to), macBytes(mac.from), u16(type), payload]);
 }
 
-function ipv4(ends: Ends, proto: number, payload: Buffer): Buffer {
+function ipv4(ends: Endpoints, proto: number, payload: Buffer): Buffer {
   const header = Buffer.alloc(20);
   header.writeUInt8(0x45, 0);
   header.writeUInt16BE(20 + payload.length, 2);
@@ -37,7 +37,7 @@ function ipv4(ends: Ends, proto: number, payload: Buffer): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-function ipv6(ends: Ends, proto: number, payload: Buffer): Buffer {
+function ipv6(ends: Endpoints, proto: number, payload: Buffer): Buffer {
   const header = Buffer.alloc(8);
   header.writeUInt8(0x60, 0);
   header.writeUInt16BE(payload.length, 4);
@@ -50,7 +50,7 @@ function ipv6(ends: Ends, proto: number, payload: Buffer): Buffer {
 /** The first packet of a connection, or another with its flags. */
 export const tcp =
   (sport: number, dport: number, flags = 2) =>
-  (ends: Ends) => {
+  (ends: Endpoints) => {
     const bytes = Buffer.alloc(20);
     bytes.writeUInt16BE(sport, 0);
     bytes.writeUInt16BE(dport, 2);
@@ -59,42 +59,42 @@ export const tcp =
     bytes.writeUInt8(0x50, 12);
     bytes.writeUInt8(flags, 13);
     bytes.writeUInt16BE(1024, 14);
-    return summed(ends, PROTO.tcp, bytes, 16);
+    return withChecksum(ends, PROTO.tcp, bytes, 16);
   };
 
-export const udp = (sport: number, dport: number) => (ends: Ends) => {
+export const udp = (sport: number, dport: number) => (ends: Endpoints) => {
   const bytes = Buffer.alloc(16);
   bytes.writeUInt16BE(sport, 0);
   bytes.writeUInt16BE(dport, 2);
   bytes.writeUInt16BE(16, 4);
   bytes.writeUInt16BE(sport, 8);
-  return summed(ends, PROTO.udp, bytes, 6);
+  return withChecksum(ends, PROTO.udp, bytes, 6);
 };
 
 /** An echo request of the packet's family; `id` makes it one of its own. */
-export const echo = (id: number) => (ends: Ends) => icmp(isIPv4(ends.from) ? 8 : 128, word(id))(ends);
+export const echo = (id: number) => (ends: Endpoints) => icmp(isIPv4(ends.from) ? 8 : 128, u32(id))(ends);
 
 /** An error about a packet that nobody sent: it goes everywhere, and so tells when all before it has arrived. */
-export const tooBig = (token: Buffer) => (ends: Ends) => icmp(2, Buffer.concat([word(1280), token]))(ends);
+export const tooBig = (token: Buffer) => (ends: Endpoints) => icmp(2, Buffer.concat([u32(1280), token]))(ends);
 
-export const icmp = (type: number, rest: Buffer) => (ends: Ends) => {
+export const icmp = (type: number, rest: Buffer) => (ends: Endpoints) => {
   const v4 = isIPv4(ends.from);
   const bytes = Buffer.concat([Buffer.from([type, 0, 0, 0]), rest]);
-  if (!v4) return summed(ends, PROTO.icmp6, bytes, 2);
+  if (!v4) return withChecksum(ends, PROTO.icmp6, bytes, 2);
   bytes.writeUInt16BE(checksum(bytes), 2);
   return [PROTO.icmp, bytes] as const;
 };
 
 /** ESP: a protocol without ports, and without a sum that the kernel would check before it says no. */
-export const other = (id: number) => (_ends: Ends) =>
-  [PROTO.other, Buffer.concat([word(id), Buffer.from('other protocol')])] as const;
+export const other = (id: number) => (_ends: Endpoints) =>
+  [PROTO.other, Buffer.concat([u32(id), Buffer.from('other protocol')])] as const;
 
 /** Neighbour solicitation (135) or advertisement (136) of `target`, with the link address of `mac`. */
-export const neighbour = (type: 135 | 136, target: string, mac: string) =>
+export const neighbor = (type: 135 | 136, target: string, mac: string) =>
   icmp(
     type,
     Buffer.concat([
-      word(type === 136 ? 0x6000_0000 : 0),
+      u32(type === 136 ? 0x6000_0000 : 0),
       ipBytes(target),
       Buffer.from([type === 136 ? 2 : 1, 1]),
       macBytes(mac),
@@ -102,7 +102,7 @@ export const neighbour = (type: 135 | 136, target: string, mac: string) =>
   );
 
 export function arp(
-  mac: Ends,
+  mac: Endpoints,
   operation: 1 | 2,
   sender: { readonly mac: string; readonly ip: string },
   target: string,
@@ -118,28 +118,28 @@ export function arp(
 }
 
 /** What of a frame is beyond its IP header: the same on both sides of a router. */
-export function beyondIp(bytes: Buffer): Buffer {
+export function ipPayload(bytes: Buffer): Buffer {
   return bytes.subarray(bytes.readUInt16BE(12) === 0x0800 ? 34 : 54);
 }
 
 /** Whether a frame tells the sender of `sent` that it was turned away, in the way of its protocol. */
-export function rejects(answer: Buffer, sent: Buffer): boolean {
+export function isRejection(answer: Buffer, sent: Buffer): boolean {
   const v4 = answer.readUInt16BE(12) === 0x0800;
   const proto = answer.readUInt8(v4 ? 23 : 20);
-  const said = beyondIp(answer);
-  const asked = beyondIp(sent);
+  const response = ipPayload(answer);
+  const original = ipPayload(sent);
   if (proto === PROTO.tcp) {
-    const isReset = (said.readUInt8(13) & 4) !== 0;
+    const isReset = (response.readUInt8(13) & 4) !== 0;
     return (
-      isReset && sent.readUInt8(v4 ? 23 : 20) === PROTO.tcp && said.readUInt16BE(2) === asked.readUInt16BE(0)
+      isReset && sent.readUInt8(v4 ? 23 : 20) === PROTO.tcp && response.readUInt16BE(2) === original.readUInt16BE(0)
     );
   }
-  const unreachable = (proto === PROTO.icmp && said[0] === 3) || (proto === PROTO.icmp6 && said[0] === 1);
-  return unreachable && said.includes(asked.subarray(0, 8));
+  const unreachable = (proto === PROTO.icmp && response[0] === 3) || (proto === PROTO.icmp6 && response[0] === 1);
+  return unreachable && response.includes(original.subarray(0, 8));
 }
 
-function summed(ends: Ends, proto: number, bytes: Buffer, at: number): readonly [number, Buffer] {
-  const pseudo = Buffer.concat([ipBytes(ends.from), ipBytes(ends.to), word(bytes.length), word(proto)]);
+function withChecksum(ends: Endpoints, proto: number, bytes: Buffer, at: number): readonly [number, Buffer] {
+  const pseudo = Buffer.concat([ipBytes(ends.from), ipBytes(ends.to), u32(bytes.length), u32(proto)]);
   bytes.writeUInt16BE(checksum(Buffer.concat([pseudo, bytes])) || 0xffff, at);
   return [proto, bytes];
 }
@@ -163,7 +163,7 @@ function macBytes(mac: string): Buffer {
 function u16(value: number): Buffer {
   return Buffer.from([value >> 8, value & 255]);
 }
-function word(value: number): Buffer {
+function u32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value >>> 0);
   return bytes;

@@ -8,10 +8,10 @@ import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
 import { QemuImages } from '../../../src/drivers/compute/qemu/images/images.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
 import type { BaseImage } from '../../../src/ports/compute.ts';
-import { findProgram, skippedFor } from '../../support/installed.ts';
+import { findProgram, skipUnlessInstalled } from '../../support/installed-programs.ts';
 import { failsAs } from '../compute-world.ts';
 
-const skip = skippedFor(findProgram(['qemu-img']), 'qemu-img is not installed');
+const skip = skipUnlessInstalled(findProgram(['qemu-img']), 'qemu-img is not installed');
 
 describe('imported disks', { skip }, () => {
   let folder = '';

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { Busy, Locks } from '../../../src/drivers/compute/qemu/lock.ts';
-import { findProgram } from '../../support/installed.ts';
+import { LockBusyError, Locks } from '../../../src/drivers/compute/qemu/lock.ts';
+import { findProgram } from '../../support/installed-programs.ts';
 
 const WAIT_MAX_MS = 400;
 
@@ -18,7 +18,7 @@ describe('locks of machines', { skip: findProgram(['flock']) ? false : 'not here
   /** Holds the lock until it is told. */
   async function held(locks: Locks): Promise<() => Promise<void>> {
     const [begun, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const holding = locks.alone(path, async () => {
+    const holding = locks.withLock(path, async () => {
       begun.resolve();
       await free.promise;
     });
@@ -40,11 +40,11 @@ describe('locks of machines', { skip: findProgram(['flock']) ? false : 'not here
       const count = async () => {
         done++;
       };
-      await Promise.all([1, 2].map(() => assert.rejects(locks.alone(path, count), Busy)));
+      await Promise.all([1, 2].map(() => assert.rejects(locks.withLock(path, count), LockBusyError)));
       await release();
       // Its turn comes after theirs.
-      await new Locks().alone(path, count);
-      await locks.alone(path, count);
+      await new Locks().withLock(path, count);
+      await locks.withLock(path, count);
       assert.equal(done, 2);
     });
   }
@@ -53,11 +53,11 @@ describe('locks of machines', { skip: findProgram(['flock']) ? false : 'not here
     const [outer, waitMaxMs] = [new Locks(4 * WAIT_MAX_MS), 4 * WAIT_MAX_MS];
     const release = await held(new Locks());
     try {
-      await outer.alone(`${path}-outer`, async () => {
+      await outer.withLock(`${path}-outer`, async () => {
         const nothing = async () => undefined;
-        await assert.rejects(outer.alone(path, nothing), Busy);
+        await assert.rejects(outer.withLock(path, nothing), LockBusyError);
         const begun = performance.now();
-        await assert.rejects(outer.alone(path, nothing), Busy);
+        await assert.rejects(outer.withLock(path, nothing), LockBusyError);
         assert.ok(performance.now() - begun < waitMaxMs / 2);
       });
     } finally {
@@ -68,7 +68,7 @@ describe('locks of machines', { skip: findProgram(['flock']) ? false : 'not here
   it('calls that come in time are carried out in their order', async () => {
     const locks = new Locks();
     const order: number[] = [];
-    await Promise.all([1, 2, 3].map((each) => locks.alone(path, async () => void order.push(each))));
+    await Promise.all([1, 2, 3].map((each) => locks.withLock(path, async () => void order.push(each))));
     assert.deepEqual(order, [1, 2, 3]);
   });
 });

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { run } from '../../../src/drivers/compute/qemu/command.ts';
 import { readJson, writeJson } from '../../../src/drivers/compute/qemu/json-file.ts';
-import { waitS } from '../../../src/drivers/compute/qemu/machine/crashes.ts';
-import { seeWires } from '../../../src/drivers/compute/qemu/machine/wires.ts';
+import { restartDelayS } from '../../../src/drivers/compute/qemu/machine/crashes.ts';
+import { readCarriers } from '../../../src/drivers/compute/qemu/machine/carriers.ts';
 import { Qmp } from '../../../src/drivers/compute/qemu/qmp.ts';
 import { readRecord, writeRecord } from '../../../src/drivers/compute/qemu/record.ts';
 import type { MachineSpec } from '../../../src/ports/compute.ts';
 import { failsAs, machineSpec } from '../compute-world.ts';
-import { killedAt, only } from './machine-acts.ts';
+import { killWhenExists, formatOutcomes } from './machine-helpers.ts';
 import { type QemuWorld, qemuWorld, REAL_MACHINES } from './qemu-world.ts';
 
 const PASSWORD = 'of root, for once';
@@ -37,13 +37,13 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
   }
   async function stateOf(id: string): Promise<string> {
     const [seen] = await world.driver.observe([id]);
-    return `${seen?.state}${seen?.rescue ? ', rescue' : ''}${seen?.fell ? ', fell' : ''}`;
+    return `${seen?.state}${seen?.rescue ? ', rescue' : ''}${seen?.crashed ? ', fell' : ''}`;
   }
   async function until(id: string, state: string): Promise<void> {
     await world.eventually(async () => (await stateOf(id)) === state);
   }
   async function pidOf(id: string): Promise<number> {
-    return Number(await readFile(world.host.layout.running(id, 'pid'), 'utf8'));
+    return Number(await readFile(world.host.layout.runtimeFile(id, 'pid'), 'utf8'));
   }
   async function crash(id: string): Promise<void> {
     const pid = await pidOf(id);
@@ -51,7 +51,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     await world.eventually(async () => !existsSync(`/proc/${pid}/exe`));
   }
   async function ask<T>(id: string, command: string, args: Record<string, unknown> = {}): Promise<T> {
-    const qmp = await Qmp.open(world.host.layout.running(id, 'qmp'));
+    const qmp = await Qmp.open(world.host.layout.runtimeFile(id, 'qmp'));
     assert.ok(qmp);
     try {
       return await qmp.execute<T>(command, args);
@@ -69,15 +69,15 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     for (const file of [
       layout.disk(spec.id, 1),
       fileOf(spec.id, 'machine.json'),
-      layout.running(spec.id, 'qmp'),
+      layout.runtimeFile(spec.id, 'qmp'),
     ]) {
-      await killedAt(world, file, 'ensure', childSpec());
+      await killWhenExists(world, file, 'ensure', childSpec());
       assert.ok(existsSync(file), file);
     }
     await writeFile(fileOf(spec.id, 'machine.json.new'), '{"spec":{"id":');
     await world.driver.ensure(childSpec());
     await until(spec.id, 'running');
-    assert.equal((await world.sshSoon(spec.id, 'hostname')).trim(), spec.hostname);
+    assert.equal((await world.sshWithRetry(spec.id, 'hostname')).trim(), spec.hostname);
   });
 
   it('an install that is done leaves no secret on the host', async () => {
@@ -116,21 +116,21 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     await world.ssh(spec.id, 'echo kept >/data/mark && sync');
     await crash(spec.id);
     assert.equal(await stateOf(spec.id), 'stopped, fell');
-    assert.deepEqual(only(await world.driver.tend()), [
+    assert.deepEqual(formatOutcomes(await world.driver.superviseMachines()), [
       `${spec.id} restarted: its process had ended by itself`,
     ]);
-    assert.equal((await world.sshSoon(spec.id, 'cat /data/mark')).trim(), 'kept');
+    assert.equal((await world.sshWithRetry(spec.id, 'cat /data/mark')).trim(), 'kept');
     await crash(spec.id);
     const crashes = fileOf(spec.id, 'crashes.json');
     await writeJson(crashes, { times: 3, at: new Date().toISOString() });
     const later = 'it does not stay on, or cannot be started; that is tried again in a while';
-    assert.deepEqual(only(await world.driver.tend()), [`${spec.id} failed: ${later}`]);
+    assert.deepEqual(formatOutcomes(await world.driver.superviseMachines()), [`${spec.id} failed: ${later}`]);
     assert.equal(await stateOf(spec.id), 'stopped, fell');
-    await writeJson(crashes, { times: 3, at: new Date(Date.now() - 1000 * waitS(3)).toISOString() });
-    assert.equal((await world.driver.tend()).length, 1);
+    await writeJson(crashes, { times: 3, at: new Date(Date.now() - 1000 * restartDelayS(3)).toISOString() });
+    assert.equal((await world.driver.superviseMachines()).length, 1);
     assert.equal((await readJson<{ times: number }>(crashes))?.times, 4);
     await rm(crashes);
-    await world.sshSoon(spec.id, 'true');
+    await world.sshWithRetry(spec.id, 'true');
   });
 
   it('a QEMU that is silent is not gone: nothing is done to it until it is switched off, and that is done by force', async () => {
@@ -139,16 +139,16 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     process.kill(pid, 'SIGSTOP');
     try {
       assert.equal(await stateOf(spec.id), 'running');
-      const [mine, joined] = await Promise.all([world.driver.tend(), world.driver.tend()]);
-      assert.deepEqual([only(mine), joined === mine], [[silent], true]);
+      const [mine, joined] = await Promise.all([world.driver.superviseMachines(), world.driver.superviseMachines()]);
+      assert.deepEqual([formatOutcomes(mine), joined === mine], [[silent], true]);
       await world.driver.power(spec.id, 'acpi');
       assert.equal(await stateOf(spec.id), 'running');
       await failsAs('transient', world.driver.snapshot(spec.id, 'snap_silent'));
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    const boot = await world.sshSoon(spec.id, 'cat /data/mark; cat /proc/sys/kernel/random/boot_id');
-    assert.deepEqual([await pidOf(spec.id), await world.driver.tend()], [pid, []]);
+    const boot = await world.sshWithRetry(spec.id, 'cat /data/mark; cat /proc/sys/kernel/random/boot_id');
+    assert.deepEqual([await pidOf(spec.id), await world.driver.superviseMachines()], [pid, []]);
     await world.driver.removeSnapshot('snap_silent');
     process.kill(pid, 'SIGSTOP');
     await world.driver.power(spec.id, 'off');
@@ -160,7 +160,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     await world.driver.power(spec.id, 'reset');
     assert.ok(!existsSync(`/proc/${after}/exe`));
     assert.notEqual(
-      await world.sshSoon(spec.id, 'cat /data/mark; cat /proc/sys/kernel/random/boot_id'),
+      await world.sshWithRetry(spec.id, 'cat /data/mark; cat /proc/sys/kernel/random/boot_id'),
       boot,
     );
   });
@@ -170,42 +170,42 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     await rm(world.host.layout.runDir, { recursive: true });
     assert.equal(await stateOf(spec.id), 'running');
     const lost = 'it runs, and its sockets below /run were deleted; a reset starts it anew';
-    assert.deepEqual(only(await world.driver.tend()), [`${spec.id} failed: ${lost}`]);
+    assert.deepEqual(formatOutcomes(await world.driver.superviseMachines()), [`${spec.id} failed: ${lost}`]);
     assert.equal((await world.ssh(spec.id, 'cat /data/mark')).trim(), 'kept');
     await failsAs('transient', world.driver.snapshot(spec.id, 'snap_lost'));
     await world.driver.power(spec.id, 'reset');
     assert.ok(!existsSync(`/proc/${pid}/exe`));
     await world.driver.removeSnapshot('snap_lost');
-    assert.equal((await world.sshSoon(spec.id, 'cat /data/mark')).trim(), 'kept');
+    assert.equal((await world.sshWithRetry(spec.id, 'cat /data/mark')).trim(), 'kept');
   });
 
   it('rules that were flushed and a tap that was deleted come back while the guest runs on', async () => {
     const boot = await world.ssh(spec.id, 'cat /proc/sys/kernel/random/boot_id');
-    await world.net.in('nft', ['flush', 'ruleset']);
-    await world.driver.tend();
-    assert.ok((await world.net.in('nft', ['list', 'ruleset'])).includes(world.host.tap(spec.id)));
+    await world.net.runInRouter('nft', ['flush', 'ruleset']);
+    await world.driver.superviseMachines();
+    assert.ok((await world.net.runInRouter('nft', ['list', 'ruleset'])).includes(world.host.tap(spec.id)));
     assert.equal(await world.ssh(spec.id, 'cat /proc/sys/kernel/random/boot_id'), boot);
     const pid = await pidOf(spec.id);
-    await world.net.in('ip', ['link', 'delete', 'dev', world.host.tap(spec.id)]);
-    assert.equal((await world.driver.tend()).length, 1);
-    await world.eventually(async () => (await seeWires(world.host))(spec.id));
-    assert.deepEqual([await pidOf(spec.id), await world.driver.tend()], [pid, []]);
+    await world.net.runInRouter('ip', ['link', 'delete', 'dev', world.host.tap(spec.id)]);
+    assert.equal((await world.driver.superviseMachines()).length, 1);
+    await world.eventually(async () => (await readCarriers(world.host))(spec.id));
+    assert.deepEqual([await pidOf(spec.id), await world.driver.superviseMachines()], [pid, []]);
   });
 
   it('a rescue is signed in to by its password and has the disk of the machine beside its own', async () => {
     await world.driver.rescue(spec.id, { passwordHash: hash });
     assert.equal(await stateOf(spec.id), 'running, rescue');
     const read = 'mount -t ext4 -o ro /dev/vdb2 /mnt && cat /mnt/mark && hostname';
-    assert.equal(await world.sshSoon(spec.id, read, { password: PASSWORD }), 'kept\nrescue\n');
+    assert.equal(await world.sshWithRetry(spec.id, read, { password: PASSWORD }), 'kept\nrescue\n');
     const pid = await pidOf(spec.id);
     await world.driver.rescue(spec.id, { passwordHash: hash });
     assert.equal(await pidOf(spec.id), pid);
     await crash(spec.id);
-    await world.eventually(async () => (await world.driver.tend()).length > 0);
+    await world.eventually(async () => (await world.driver.superviseMachines()).length > 0);
     assert.equal(await stateOf(spec.id), 'running, rescue');
     await world.driver.power(spec.id, 'reset');
     assert.equal(await stateOf(spec.id), 'running');
-    assert.equal((await world.sshSoon(spec.id, 'cat /data/mark')).trim(), 'kept');
+    assert.equal((await world.sshWithRetry(spec.id, 'cat /data/mark')).trim(), 'kept');
     assert.ok(
       !existsSync(fileOf(spec.id, 'rescue.qcow2')) && !existsSync(fileOf(spec.id, 'rescue-seed.iso')),
     );
@@ -217,22 +217,22 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     await world.driver.power(off.id, 'off');
     await crash(spec.id);
     await rm(world.host.layout.runDir, { recursive: true });
-    await world.net.in('ip', ['link', 'delete', 'dev', world.host.tap(spec.id)]);
-    await world.net.in('nft', ['flush', 'ruleset']);
+    await world.net.runInRouter('ip', ['link', 'delete', 'dev', world.host.tap(spec.id)]);
+    await world.net.runInRouter('nft', ['flush', 'ruleset']);
     await rm(fileOf(spec.id, 'crashes.json'), { force: true });
     const says = `${spec.id} restarted: it was not on, as after a start of this host`;
-    assert.deepEqual(only(await world.another().tend()), [says]);
+    assert.deepEqual(formatOutcomes(await world.newDriver().superviseMachines()), [says]);
     assert.equal(await stateOf(off.id), 'stopped');
-    assert.equal((await world.sshSoon(spec.id, 'cat /data/mark')).trim(), 'kept');
+    assert.equal((await world.sshWithRetry(spec.id, 'cat /data/mark')).trim(), 'kept');
     await world.driver.remove(off.id);
   });
 
   it('a rebuild that was killed is finished: an empty disk at the same addresses, and the disk before goes', async () => {
     const next = { ...childSpec(), generation: 2 };
-    await killedAt(world, fileOf(spec.id, 'seed-2.iso'), 'rebuild', next);
+    await killWhenExists(world, fileOf(spec.id, 'seed-2.iso'), 'rebuild', next);
     // Whether or not it had got as far as the record, nothing is broken.
     assert.deepEqual(
-      (await world.driver.tend()).filter(({ what }) => what === 'failed'),
+      (await world.driver.superviseMachines()).filter(({ outcome }) => outcome === 'failed'),
       [],
     );
     await world.driver.rebuild(next);
@@ -242,14 +242,14 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
   });
 
   it('a guest that restarts goes on, and one that switches itself off stays off, which is told once', async () => {
-    const boot = () => world.sshSoon(spec.id, 'cat /proc/sys/kernel/random/boot_id');
+    const boot = () => world.sshWithRetry(spec.id, 'cat /proc/sys/kernel/random/boot_id');
     const before = await boot();
     await world.ssh(spec.id, 'reboot');
     await world.eventually(async () => (await boot()) !== before);
     await world.ssh(spec.id, 'poweroff');
     await until(spec.id, 'stopped');
-    assert.deepEqual(only(await world.driver.tend()), [`${spec.id} off: its guest switched itself off`]);
-    assert.deepEqual(await world.driver.tend(), []);
+    assert.deepEqual(formatOutcomes(await world.driver.superviseMachines()), [`${spec.id} off: its guest switched itself off`]);
+    assert.deepEqual(await world.driver.superviseMachines(), []);
     assert.equal((await readRecord(world.host.layout, spec.id))?.power, 'off');
     assert.equal(await stateOf(spec.id), 'stopped');
   });
@@ -282,11 +282,11 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     });
     assert.equal(await stateOf(spec.id), 'running');
     // One that lets nobody near does so after a longer while.
-    await world.net.in('ip', ['link', 'set', 'dev', world.host.tap(spec.id), 'down']);
+    await world.net.runInRouter('ip', ['link', 'set', 'dev', world.host.tap(spec.id), 'down']);
     await writeRecord(world.host.layout, record);
     assert.equal(await stateOf(spec.id), 'installing');
     const begun = new Date(Date.now() - 901_000);
-    await utimes(world.host.layout.running(spec.id, 'pid'), begun, begun);
+    await utimes(world.host.layout.runtimeFile(spec.id, 'pid'), begun, begun);
     assert.equal(await stateOf(spec.id), 'running');
   });
 

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import { limitsState } from '../../../src/drivers/compute/qemu/metrics/cgroup.ts';
-import { readHours } from '../../../src/drivers/compute/qemu/metrics/kept.ts';
+import { readLimitsState } from '../../../src/drivers/compute/qemu/metrics/cgroup.ts';
+import { readHours } from '../../../src/drivers/compute/qemu/metrics/metrics-store.ts';
 import { HOUR_MS } from '../../../src/kernel/time.ts';
 import type { HourSample } from '../../../src/ports/compute.ts';
-import { ContractBench } from '../compute-world.ts';
+import { ContractFixture } from '../compute-world.ts';
 import { type QemuWorld, qemuWorld, REAL_MACHINES } from './qemu-world.ts';
 
 const MIB = 1024 ** 2;
@@ -16,10 +16,10 @@ describe('what real machines use', REAL_MACHINES, () => {
   let id: string;
   before(async () => {
     world = await qemuWorld();
-    const bench = new ContractBench();
+    const bench = new ContractFixture();
     await bench.open(async () => world);
-    ({ id } = await bench.running({ after: () => undefined }, world.machine));
-    await world.sshSoon(id, 'true');
+    ({ id } = await bench.startMachine({ after: () => undefined }, world.machine));
+    await world.sshWithRetry(id, 'true');
   });
   after(() => world?.close());
 
@@ -94,15 +94,15 @@ describe('what real machines use', REAL_MACHINES, () => {
     assert.deepEqual(await sums(), off);
     assert.ok(off.cpu >= before.cpu);
     await world.driver.power(id, 'on');
-    await world.sshSoon(id, 'true');
+    await world.sshWithRetry(id, 'true');
     await shows((now) => now.cpu - off.cpu > 500 && now.read - off.read > 5 * MIB);
     assert.deepEqual(await world.driver.sample(['never-made'], new Date(0)), []);
   });
 
   it('is bounded by its cgroup, where there are controllers of version 2; it has a group of its own wherever there are groups', async () => {
-    const pid = (await readFile(world.host.layout.running(id, 'pid'), 'utf8')).trim();
+    const pid = (await readFile(world.host.layout.runtimeFile(id, 'pid'), 'utf8')).trim();
     const group = /^0::(.*)$/m.exec(await readFile(`/proc/${pid}/cgroup`, 'utf8'))?.[1];
-    const state = await limitsState();
+    const state = await readLimitsState();
     if (state === 'none') return;
     assert.equal(group, `/skerry/${id}`);
     const mounts = await readFile('/proc/mounts', 'utf8');

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setFilter, setTraffic } from '../../../src/drivers/compute/qemu/net/rules.ts';
 import type { Filter, FilterRule } from '../../../src/ports/network.ts';
 import { failsAs } from '../compute-world.ts';
-import { beyondIp, echo, frame, icmp, neighbour, other, rejects, tcp, udp } from './frames.ts';
+import { ipPayload, echo, frame, icmp, neighbor, other, isRejection, tcp, udp } from './frames.ts';
 import { type Guest, type Layer4, NET_SKIP, NetWorld, type Verdict } from './net-world.ts';
 
 const NEAR = '192.0.2.77';
@@ -23,7 +23,7 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
   let other1: Guest;
   let port = 20_000;
   before(async () => {
-    world = await NetWorld.make(2);
+    world = await NetWorld.create(2);
     guest = world.guest(1);
     other1 = world.guest(2);
   });
@@ -158,9 +158,9 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
         l4,
       );
       const seen = await world.exchange([[guest.id, bytes]]);
-      if (seen.some(([at, each]) => at === other1.id && beyondIp(each).equals(beyondIp(bytes))))
+      if (seen.some(([at, each]) => at === other1.id && ipPayload(each).equals(ipPayload(bytes))))
         return 'accept';
-      return seen.some(([at, each]) => at === guest.id && rejects(each, bytes)) ? 'reject' : 'drop';
+      return seen.some(([at, each]) => at === guest.id && isRejection(each, bytes)) ? 'reject' : 'drop';
     };
     const only = (direction: 'in' | 'out', dport: number): Filter => ({
       ...closed,
@@ -250,7 +250,7 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
     await filter(closed);
     assert.equal(await answered('192.0.2.1', t(443)), false);
     // Its gateway it finds even then.
-    assert.ok(await answered('ff02::1:ff00:1', neighbour(135, 'fe80::1', guest.mac)));
+    assert.ok(await answered('ff02::1:ff00:1', neighbor(135, 'fe80::1', guest.mac)));
     await filter(null);
   });
 
@@ -258,6 +258,6 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
     const bytes = world.outward(guest, '2001:db8:1:0:bbbb::1', u(9));
     const seen = await world.exchange([[guest.id, bytes]]);
     // The host tells the wire its own groups now and then.
-    assert.ok(!seen.some(([, each]) => beyondIp(each).equals(beyondIp(bytes))));
+    assert.ok(!seen.some(([, each]) => ipPayload(each).equals(ipPayload(bytes))));
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { arp, echo, icmp, neighbour, tcp, udp } from './frames.ts';
+import { arp, echo, icmp, neighbor, tcp, udp } from './frames.ts';
 import { type Guest, NET_SKIP, NetWorld } from './net-world.ts';
 
 const PEERS = ['192.0.2.77', '2001:db8:77::7'];
@@ -12,7 +12,7 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
   let guest: Guest;
   let other: Guest;
   before(async () => {
-    world = await NetWorld.make(2);
+    world = await NetWorld.create(2);
     guest = world.guest(1);
     other = world.guest(2);
   });
@@ -80,10 +80,10 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
   });
 
   it('a neighbour solicitation for the gateway is answered', async () => {
-    const bytes = world.outward(guest, 'ff02::1:ff00:1', neighbour(135, GATEWAY_V6, guest.mac));
+    const bytes = world.outward(guest, 'ff02::1:ff00:1', neighbor(135, GATEWAY_V6, guest.mac));
     const [answer] = await answers(bytes);
     assert.equal(answer?.subarray(6, 12).toString('hex'), guest.gatewayMac.replaceAll(':', ''));
-    const lie = world.outward(guest, 'ff02::1:ff00:1', neighbour(135, GATEWAY_V6, guest.mac), {
+    const lie = world.outward(guest, 'ff02::1:ff00:1', neighbor(135, GATEWAY_V6, guest.mac), {
       from: other.ipv6,
     });
     assert.deepEqual(await answers(lie), []);
@@ -99,8 +99,8 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
       arp({ from: other.mac, to: gateway }, 2, { mac: other.mac, ip }, '198.51.100.1'),
     ]);
     const adverts = [guest.ipv6, other.ipv6, GATEWAY_V6, '2001:db8:ffff::2'].flatMap((target) => [
-      world.outward(guest, ALL_NODES, neighbour(136, target, other.mac)),
-      world.outward(guest, GATEWAY_V6, neighbour(136, target, other.mac)),
+      world.outward(guest, ALL_NODES, neighbor(136, target, other.mac)),
+      world.outward(guest, GATEWAY_V6, neighbor(136, target, other.mac)),
     ]);
     await world.exchange([...lies, ...adverts].map((bytes) => [guest.id, bytes] as const));
     assert.equal(await table(), before);
@@ -112,7 +112,7 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
       await world.exchange(frames.map((bytes) => [guest.id, bytes] as const));
       return (await heardIcmp6()) === before;
     };
-    const advert = (target: string) => world.outward(guest, ALL_NODES, neighbour(136, target, guest.mac));
+    const advert = (target: string) => world.outward(guest, ALL_NODES, neighbor(136, target, guest.mac));
     assert.equal(await dropped(advert(guest.ipv6)), false);
     assert.equal(await dropped(advert('fe80::5054:ff:fe00:1')), false);
     for (const target of [other.ipv6, GATEWAY_V6, '2001:db8:ffff::2'])
@@ -135,7 +135,7 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
 
   it('senders that it makes up do not fill the host’s table of neighbours, and its gateway answers soon after', async () => {
     const made = Array.from({ length: 600 }, (_, index) => (index + 1).toString(16));
-    const ask = neighbour(135, GATEWAY_V6, guest.mac);
+    const ask = neighbor(135, GATEWAY_V6, guest.mac);
     const floods: readonly (readonly [what: string, frames: (from: string) => Buffer])[] = [
       ['asks', (from) => world.outward(guest, 'ff02::1:ff00:1', ask, { from: `fe80::${from}:1` })],
       [

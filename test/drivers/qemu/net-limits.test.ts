@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { knock } from '../../../src/drivers/compute/qemu/net/reach.ts';
+import { probeSsh } from '../../../src/drivers/compute/qemu/net/probe-ssh.ts';
 import { setFilter, setTraffic } from '../../../src/drivers/compute/qemu/net/rules.ts';
 import { type Guest, NET_SKIP, NetWorld } from './net-world.ts';
 
@@ -19,7 +19,7 @@ describe('the wire of a guest that lives', { skip: NET_SKIP }, () => {
   let guest: Guest;
   let home = '';
   before(async () => {
-    world = await NetWorld.make();
+    world = await NetWorld.create();
     guest = world.guest();
     home = `${world.ends}-1`;
     await world.host.run('ip', ['netns', 'add', home]);
@@ -27,9 +27,9 @@ describe('the wire of a guest that lives', { skip: NET_SKIP }, () => {
       world.host.run('ip', ['-netns', netns, '-batch', '-'], { input: `${lines.join('\n')}\n` });
     await ip(world.ends, [
       `link set end1 netns ${home}`,
-      ...lives('outside', OUTSIDE, '192.0.2.1', '2001:db8:ffff::1'),
+      ...endpointCommands('outside', OUTSIDE, '192.0.2.1', '2001:db8:ffff::1'),
     ]);
-    await ip(home, lives('end1', guest, '198.51.100.1', 'fe80::1'));
+    await ip(home, endpointCommands('end1', guest, '198.51.100.1', 'fe80::1'));
   });
   after(async () => {
     await world.close();
@@ -80,7 +80,7 @@ describe('the wire of a guest that lives', { skip: NET_SKIP }, () => {
     await nft('add', 'rule', 'inet', 'deaf', 'in', 'tcp', 'dport', '22', 'counter', 'drop');
     const said = await greeted('SSH-2.0-any', async () => {
       let isOver = false;
-      const knocking = knock(host, guest.ipv4).finally(() => {
+      const knocking = probeSsh(host, guest.ipv4).finally(() => {
         isOver = true;
       });
       // By itself the kernel asks twice before the knock is over.
@@ -95,12 +95,12 @@ describe('the wire of a guest that lives', { skip: NET_SKIP }, () => {
     const { host } = world;
     await setFilter(host, guest.id, { rules: [], defaultIn: 'drop', defaultOut: 'drop' });
     for (const address of [guest.ipv4, guest.ipv6]) {
-      assert.equal(await knock(host, address), 'refused');
-      assert.equal(await greeted('SSH-2.0-any', () => knock(host, address)), 'ssh');
-      assert.equal(await greeted('220 mail', () => knock(host, address)), 'refused');
+      assert.equal(await probeSsh(host, address), 'refused');
+      assert.equal(await greeted('SSH-2.0-any', () => probeSsh(host, address)), 'ssh');
+      assert.equal(await greeted('220 mail', () => probeSsh(host, address)), 'refused');
     }
     await host.run('ip', ['-netns', home, 'link', 'set', 'end1', 'down']);
-    assert.equal(await knock(host, guest.ipv4), 'silent');
+    assert.equal(await probeSsh(host, guest.ipv4), 'silent');
   });
 
   /** While the guest says this to whoever connects to its port 22. */
@@ -126,7 +126,7 @@ sys.stdin.read()`;
   }
 });
 
-function lives(
+function endpointCommands(
   end: string,
   { ipv4, ipv6 }: { readonly ipv4: string; readonly ipv6: string },
   gateway: string,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { setFilter } from '../../../src/drivers/compute/qemu/net/rules.ts';
-import { admits, type Packet } from '../../../src/drivers/compute/simulator/admits.ts';
+import { evaluateFilter, type Packet } from '../../../src/drivers/compute/simulator/evaluate-filter.ts';
 import type { Filter, FilterRule } from '../../../src/ports/network.ts';
-import { RUNS } from '../../support/runs.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
 import { echo, other, tcp, udp } from './frames.ts';
 import { type Layer4, NET_SKIP, NetWorld } from './net-world.ts';
 
@@ -65,7 +65,7 @@ describe('the packet filter and its meaning', { skip: NET_SKIP }, () => {
   let world: NetWorld;
   let flows = 1024;
   before(async () => {
-    world = await NetWorld.make();
+    world = await NetWorld.create();
   });
   after(() => world.close());
 
@@ -74,11 +74,11 @@ describe('the packet filter and its meaning', { skip: NET_SKIP }, () => {
       const sent = drawn.map((each) => flow(each, ++flows));
       await setFilter(world.host, world.guest().id, filter);
       const verdicts = await world.verdicts(world.guest(), sent);
-      const expected = sent.map((each) => admits(filter, each));
+      const expected = sent.map((each) => evaluateFilter(filter, each));
       assert.deepEqual(verdicts, expected);
     });
     // A failure prints its seed and the smallest filter that has it.
-    await fc.assert(property, { numRuns: RUNS });
+    await fc.assert(property, { numRuns: PROPERTY_RUNS });
   });
 });
 

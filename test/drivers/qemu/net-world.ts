@@ -13,14 +13,14 @@ import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
 import { plugNetwork, unplugNetwork } from '../../../src/drivers/compute/qemu/net/plug.ts';
 import { type MachineRecord, readRecord, writeRecord } from '../../../src/drivers/compute/qemu/record.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
-import { findProgram, skippedFor } from '../../support/installed.ts';
-import { IN_FULL } from '../../support/runs.ts';
-import { beyondIp, type Ends, frame, rejects, tooBig } from './frames.ts';
+import { findProgram, skipUnlessInstalled } from '../../support/installed-programs.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
+import { ipPayload, type Endpoints, frame, isRejection, tooBig } from './frames.ts';
 
 /** Everything here makes namespaces. */
 const allowed =
   process.getuid?.() === 0 && ['nft', 'tc', 'ip', 'python3'].every((name) => findProgram([name]));
-export const NET_SKIP = IN_FULL.skip || skippedFor(allowed ? '' : null, 'needs root, nftables and iproute2');
+export const NET_SKIP = FULL_ONLY.skip || skipUnlessInstalled(allowed ? '' : null, 'needs root, nftables and iproute2');
 
 const UPLINK = { router: '02:00:00:00:00:01', outside: '02:00:00:00:00:02' };
 
@@ -38,7 +38,7 @@ export interface Guest {
 export type Verdict = 'accept' | 'drop' | 'reject';
 /** A frame and the end of a wire where it is, or was seen: `outside` or a guest's id. */
 export type Seen = readonly [at: string, bytes: Buffer];
-export type Layer4 = (ends: Ends) => readonly [proto: number, bytes: Buffer];
+export type Layer4 = (ends: Endpoints) => readonly [proto: number, bytes: Buffer];
 
 export class NetWorld {
   readonly host: QemuHost;
@@ -56,7 +56,7 @@ export class NetWorld {
     this.guests = guests;
   }
 
-  static async make(count = 1): Promise<NetWorld> {
+  static async create(count = 1): Promise<NetWorld> {
     const folder = await mkdtemp(join(tmpdir(), 'skerry-net-'));
     const [, unique = ''] = /skerry-net-(.*)$/.exec(folder) ?? [];
     const netns = `sknet-${unique}`;
@@ -70,7 +70,7 @@ export class NetWorld {
     const guests = Array.from({ length: count }, (_, index) => guestOf(host, index + 1));
     const world = new NetWorld(host, folder, `${netns}-ends`, guests);
     try {
-      await world.#build(netns);
+      await world.#setup(netns);
       return world;
     } catch (error) {
       await world.close().catch(() => undefined);
@@ -116,7 +116,7 @@ export class NetWorld {
       send: [...send, ...markers].map(([at, bytes]) => [at, bytes.toString('hex')]),
       until: markers.map(([, , token]) => token.toString('hex')),
     };
-    const arrived = await this.#ask(order);
+    const arrived = await this.#request(order);
     return arrived.filter(([, bytes]) => !tokens.some((token) => bytes.includes(token)));
   }
 
@@ -131,12 +131,12 @@ export class NetWorld {
     guest: Guest,
     remote: string,
     l4: Layer4,
-    lie: Partial<Ends> & { readonly mac?: string } = {},
+    spoofed: Partial<Endpoints> & { readonly mac?: string } = {},
   ): Buffer {
     const own = remote.includes(':') ? guest.ipv6 : guest.ipv4;
     return frame(
-      { from: lie.mac ?? guest.mac, to: guest.gatewayMac },
-      { from: lie.from ?? own, to: remote },
+      { from: spoofed.mac ?? guest.mac, to: guest.gatewayMac },
+      { from: spoofed.from ?? own, to: remote },
       l4,
     );
   }
@@ -175,10 +175,10 @@ export class NetWorld {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  async #build(netns: string): Promise<void> {
+  async #setup(netns: string): Promise<void> {
     const { host, guests } = this;
     for (const name of [netns, this.#ends]) await host.run('ip', ['netns', 'add', name]);
-    await host.runInNet('sysctl', ['-q', '-e', '-w', ...QUIET]);
+    await host.runInNet('sysctl', ['-q', '-e', '-w', ...NO_ICMP_RATE_LIMITS]);
     const wires = guests.map(
       ({ tap, mac }, index) =>
         `link add ${tap} type veth peer end${index + 1} address ${mac} netns ${this.#ends}`,
@@ -197,7 +197,7 @@ export class NetWorld {
     }
   }
 
-  async #ask(order: unknown): Promise<Seen[]> {
+  async #request(order: unknown): Promise<Seen[]> {
     const wire = this.#wire ?? (await this.#startWire());
     wire.stdin.write(`${JSON.stringify(order)}\n`);
     const line = await this.#lines?.next();
@@ -220,13 +220,13 @@ export class NetWorld {
 }
 
 function verdictOf(from: string, bytes: Buffer, seen: readonly Seen[]): Verdict {
-  const payload = beyondIp(bytes);
-  if (seen.some(([at, each]) => at !== from && beyondIp(each).equals(payload))) return 'accept';
-  return seen.some(([at, each]) => at === from && rejects(each, bytes)) ? 'reject' : 'drop';
+  const payload = ipPayload(bytes);
+  if (seen.some(([at, each]) => at !== from && ipPayload(each).equals(payload))) return 'accept';
+  return seen.some(([at, each]) => at === from && isRejection(each, bytes)) ? 'reject' : 'drop';
 }
 
 /** Errors are not to be few: every packet that is rejected must be told so. */
-const QUIET = [
+const NO_ICMP_RATE_LIMITS = [
   'net.ipv4.icmp_ratelimit=0',
   'net.ipv4.icmp_msgs_per_sec=100000',
   'net.ipv4.icmp_msgs_burst=10000',

@@ -4,9 +4,9 @@
  * not and was answered, dropped what did not and was not.
  */
 import assert from 'node:assert/strict';
-import type { Packet } from '../../../src/drivers/compute/simulator/admits.ts';
+import type { Packet } from '../../../src/drivers/compute/simulator/evaluate-filter.ts';
 import type { FilterRule } from '../../../src/ports/network.ts';
-import type { NetBench } from './net-bench.ts';
+import type { NetFixture } from './net-fixture.ts';
 
 /** A guest without KVM on a busy machine takes its time. */
 const ANSWER_MAX_MS = 3_000;
@@ -36,19 +36,19 @@ interface Target {
 let probes = 0;
 
 /** A packet from outside to a machine. */
-export async function probeIn(
-  bench: NetBench,
+export async function probeInbound(
+  fixture: NetFixture,
   packet: Packet,
   target: Target,
 ): Promise<FilterRule['action']> {
   assert.equal(packet.direction, 'in', 'packets of guests are sent by guests');
-  await bench.peer(packet.remote);
+  await fixture.addPeer(packet.remote);
   const table = `probe_${probes++}`;
-  await bench.in('nft', ['-f', '-'], { input: counterTable(table, packet, target.tap) });
+  await fixture.runInRouter('nft', ['-f', '-'], { input: counterTable(table, packet, target.tap) });
   try {
-    const answer = await send(bench, packet, target.address);
+    const answer = await send(fixture, packet, target.address);
     const [passed, refused] = await Promise.all(
-      ['passed', 'refused'].map((name) => counted(bench, table, name)),
+      ['passed', 'refused'].map((name) => hasCounted(fixture, table, name)),
     );
     if (passed) {
       assert.ok(packet.proto !== 'tcp' || answer !== 'silence', 'it reached the guest, which did not answer');
@@ -56,12 +56,12 @@ export async function probeIn(
     }
     return answer === 'refused' || refused ? 'reject' : 'drop';
   } finally {
-    await bench.in('nft', ['delete', 'table', 'inet', table]);
+    await fixture.runInRouter('nft', ['delete', 'table', 'inet', table]);
   }
 }
 
-async function counted(bench: NetBench, table: string, name: string): Promise<boolean> {
-  return !/packets 0 /.test(await bench.in('nft', ['list', 'counter', 'inet', table, name]));
+async function hasCounted(fixture: NetFixture, table: string, name: string): Promise<boolean> {
+  return !/packets 0 /.test(await fixture.runInRouter('nft', ['list', 'counter', 'inet', table, name]));
 }
 
 function counterTable(table: string, { proto, port, remote }: Packet, tap: string): string {
@@ -78,20 +78,20 @@ function counterTable(table: string, { proto, port, remote }: Packet, tap: strin
   }\n`;
 }
 
-async function send(bench: NetBench, { proto, port, remote }: Packet, to: string): Promise<Answer> {
+async function send(fixture: NetFixture, { proto, port, remote }: Packet, to: string): Promise<Answer> {
   assert.notEqual(proto, 'other', 'there is no way to send such a packet');
-  if (proto === 'icmp') return await ping(bench, remote, to);
+  if (proto === 'icmp') return await ping(fixture, remote, to);
   const words = ['-e', SEND, proto, remote, to, String(port), String(ANSWER_MAX_MS)];
-  const said = (await bench.out(process.execPath, words)).trim();
+  const said = (await fixture.runOutside(process.execPath, words)).trim();
   assert.match(said, /^(answer|refused|silence)$/);
   return said as Answer;
 }
 
 /** It tells nothing of a rejection; the counters do. */
-async function ping(bench: NetBench, from: string, to: string): Promise<Answer> {
+async function ping(fixture: NetFixture, from: string, to: string): Promise<Answer> {
   const applet = from.includes(':') ? 'ping6' : 'ping';
   const words = [applet, '-c', '1', '-W', '2', '-I', from, to];
-  return await bench.out('/bin/busybox', words).then(
+  return await fixture.runOutside('/bin/busybox', words).then(
     () => 'answer',
     () => 'silence',
   );

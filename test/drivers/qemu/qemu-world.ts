@@ -12,24 +12,24 @@ import type { QemuOptions } from '../../../src/drivers/compute/qemu/options.ts';
 import { Qmp } from '../../../src/drivers/compute/qemu/qmp.ts';
 import { readRecord } from '../../../src/drivers/compute/qemu/record.ts';
 import { findVolumeNode } from '../../../src/drivers/compute/qemu/storage/hot-plug.ts';
-import { volumesOf } from '../../../src/drivers/compute/qemu/storage/volume-record.ts';
+import { listVolumesOf } from '../../../src/drivers/compute/qemu/storage/volume-record.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
 import type { BaseImage, MachineSpec } from '../../../src/ports/compute.ts';
-import { findProgram } from '../../support/installed.ts';
-import { FULL, IN_FULL } from '../../support/runs.ts';
+import { findProgram } from '../../support/installed-programs.ts';
+import { IS_FULL_RUN, FULL_ONLY } from '../../support/runs.ts';
 import type { ComputeWorld } from '../compute-world.ts';
-import { isAlive, NetBench } from './net-bench.ts';
-import { probeIn } from './probe.ts';
+import { isAlive, NetFixture } from './net-fixture.ts';
+import { probeInbound } from './probe.ts';
 import { type TinyImage, tinyImage, tinyMissing } from './tiny-image.ts';
 
 const GIB = 1024 ** 3;
 const EVENTUALLY_MAX_MS = 90_000;
-const LOOK_EVERY_MS = 100;
+const POLL_INTERVAL_MS = 100;
 const PREFIX = 'skerry-qemu-';
 
 /** Of tests of real machines: `describe(name, REAL_MACHINES, …)`. They take long, and where CI is true nothing may be missing. */
 export const REAL_MACHINES = {
-  skip: FULL ? process.env.CI !== 'true' && (missing() ?? false) : IN_FULL.skip,
+  skip: IS_FULL_RUN ? process.env.CI !== 'true' && (missingPrograms() ?? false) : FULL_ONLY.skip,
 };
 
 export interface SshOptions {
@@ -44,7 +44,7 @@ export interface QemuWorld extends ComputeWorld {
   readonly driver: QemuCompute;
   /** What the driver has for itself: folders, locks, commands. */
   readonly host: QemuHost;
-  readonly net: NetBench;
+  readonly net: NetFixture;
   readonly tiny: TinyImage;
   /** The tiny guest as it was imported; it is the rescue system as well. */
   readonly base: BaseImage;
@@ -53,19 +53,19 @@ export interface QemuWorld extends ComputeWorld {
   /** Of machines of this world, unless a test wants others. */
   readonly machine: Partial<MachineSpec>;
   /** Another driver on the same host, as another process has it. */
-  another(): QemuCompute;
+  newDriver(): QemuCompute;
   /** What the command printed in the guest, where root runs it, reached from outside. Fails when it does. */
   ssh(machineId: string, command: string, options?: SshOptions): Promise<string>;
   /** The same until it succeeds: a guest that was switched on needs some seconds. */
-  sshSoon(machineId: string, command: string, options?: SshOptions): Promise<string>;
+  sshWithRetry(machineId: string, command: string, options?: SshOptions): Promise<string>;
 }
 
 export async function qemuWorld(wanted: Partial<QemuOptions> = {}): Promise<QemuWorld> {
-  await removeLeft();
-  const net = await NetBench.open();
+  await removeStaleWorlds();
+  const net = await NetFixture.open();
   const dir = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
   const options: QemuOptions = {
-    dir: dataOf(dir),
+    dir: dataDir(dir),
     hosts: ['one', 'two'],
     accelerator: 'tcg',
     netns: net.router,
@@ -100,14 +100,14 @@ export async function qemuWorld(wanted: Partial<QemuOptions> = {}): Promise<Qemu
       guestKey: access.guestKey,
       hosts: [options.hosts[0] ?? assert.fail('no host'), options.hosts[1] ?? 'none'],
       now: () => new Date(),
-      another: () => new QemuCompute(options),
+      newDriver: () => new QemuCompute(options),
       attached: (machineId) => attached(host, machineId),
-      admits: async (machineId, packet) => {
+      packetVerdict: async (machineId, packet) => {
         const { ipv4, ipv6 } = await specOf(host, machineId);
         const { address } = packet.remote.includes(':') ? ipv6 : ipv4;
-        return await probeIn(net, packet, { address, tap: host.tap(machineId) });
+        return await probeInbound(net, packet, { address, tap: host.tap(machineId) });
       },
-      sshSoon: async (...words) => {
+      sshWithRetry: async (...words) => {
         let said = '';
         await eventually(async () => {
           said = await ssh(...words);
@@ -133,7 +133,7 @@ async function eventually(reached: () => Promise<boolean>): Promise<void> {
       if (last) throw error;
     }
     if (last) assert.fail(`it did not come about within ${EVENTUALLY_MAX_MS / 1000} s`);
-    await pause(LOOK_EVERY_MS);
+    await pause(POLL_INTERVAL_MS);
   }
 }
 
@@ -144,8 +144,8 @@ async function specOf(host: QemuHost, machineId: string) {
 
 /** Of a machine that is on, only what its QEMU really has. */
 async function attached(host: QemuHost, machineId: string): ReturnType<ComputeWorld['attached']> {
-  const volumes = await volumesOf(host, machineId);
-  const qmp = await Qmp.open(host.layout.running(machineId, 'qmp'));
+  const volumes = await listVolumesOf(host, machineId);
+  const qmp = await Qmp.open(host.layout.runtimeFile(machineId, 'qmp'));
   try {
     const seen = await Promise.all(
       volumes.map(async ({ id, sizeGb, device }) => {
@@ -160,14 +160,14 @@ async function attached(host: QemuHost, machineId: string): ReturnType<ComputeWo
   }
 }
 
-interface Access {
+interface GuestAccess {
   readonly guestKey: string;
   readonly keyFile: string;
   /** A program that says the password which is in its environment. */
   readonly askFile: string;
 }
 
-async function guestAccess(dir: string): Promise<Access> {
+async function guestAccess(dir: string): Promise<GuestAccess> {
   const keyFile = join(dir, 'guest-key');
   const askFile = join(dir, 'ask');
   await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'guest', '-f', keyFile]);
@@ -175,7 +175,7 @@ async function guestAccess(dir: string): Promise<Access> {
   return { keyFile, askFile, guestKey: (await readFile(`${keyFile}.pub`, 'utf8')).trim() };
 }
 
-const SSH_WORDS = [
+const SSH_ARGS = [
   ...['-F', 'none', '-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null'],
   ...[
     '-o',
@@ -190,7 +190,7 @@ const SSH_WORDS = [
 ];
 
 async function signIn(
-  { host, net, access }: { readonly host: QemuHost; readonly net: NetBench; readonly access: Access },
+  { host, net, access }: { readonly host: QemuHost; readonly net: NetFixture; readonly access: GuestAccess },
   machineId: string,
   { command, family = 4, password, timeoutMs }: SshOptions & { readonly command: string },
 ): Promise<string> {
@@ -200,17 +200,17 @@ async function signIn(
   const options = timeoutMs === undefined ? {} : { timeoutMs };
   if (password === undefined) {
     const byKey = ['-o', 'BatchMode=yes', '-i', access.keyFile];
-    return await net.out('ssh', [...SSH_WORDS, ...byKey, ...from, to, command], options);
+    return await net.runOutside('ssh', [...SSH_ARGS, ...byKey, ...from, to, command], options);
   }
   const asked = [`GUEST_PASSWORD=${password}`, `SSH_ASKPASS=${access.askFile}`, 'SSH_ASKPASS_REQUIRE=force'];
   const byPassword = ['-o', 'PubkeyAuthentication=no', '-o', 'NumberOfPasswordPrompts=1'];
-  return await net.out('env', [...asked, 'ssh', ...SSH_WORDS, ...byPassword, ...from, to, command], options);
+  return await net.runOutside('env', [...asked, 'ssh', ...SSH_ARGS, ...byPassword, ...from, to, command], options);
 }
 
-const dataOf = (dir: string) => join(dir, 'data');
+const dataDir = (dir: string) => join(dir, 'data');
 
 /** Of test runs that were killed: each folder says which process made it. */
-async function removeLeft(): Promise<void> {
+async function removeStaleWorlds(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = new RegExp(`^${PREFIX}([0-9]+)-`).exec(name)?.[1];
     if (pid !== undefined && !isAlive(Number(pid))) await removeFolder(join(tmpdir(), name));
@@ -218,13 +218,13 @@ async function removeLeft(): Promise<void> {
 }
 
 async function removeFolder(dir: string): Promise<void> {
-  const data = dataOf(dir);
-  await killLeft(data);
+  const data = dataDir(dir);
+  await killStaleProcesses(data);
   for (const folder of [dir, new Layout(data).runDir]) await rm(folder, { recursive: true, force: true });
 }
 
 /** Whatever has a path in this test's own folder among its words was started by its driver. */
-async function killLeft(dir: string): Promise<void> {
+async function killStaleProcesses(dir: string): Promise<void> {
   for (const pid of (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name))) {
     const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
     if (!words.startsWith('qemu-') || !words.includes(`${dir}/`)) continue;
@@ -236,7 +236,7 @@ async function killLeft(dir: string): Promise<void> {
   }
 }
 
-function missing(): string | null {
+function missingPrograms(): string | null {
   const programs = ['nft', 'ip', 'nsenter', 'ssh', 'ssh-keygen', 'flock'].filter(
     (name) => !findProgram([name]),
   );

@@ -7,8 +7,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { socketWord } from '../../../src/drivers/compute/qemu/processes.ts';
-import { Qmp, QmpSilent } from '../../../src/drivers/compute/qemu/qmp.ts';
+import { qmpSocketArg } from '../../../src/drivers/compute/qemu/processes.ts';
+import { Qmp, QmpUnresponsiveError } from '../../../src/drivers/compute/qemu/qmp.ts';
 
 const ANSWER_MAX_MS = 50;
 
@@ -42,22 +42,22 @@ describe('QMP', () => {
   it('one that accepts and says nothing is silent, not gone', async () => {
     await withServer(
       () => undefined,
-      (path) => assert.rejects(Qmp.whoListens(path, ANSWER_MAX_MS), QmpSilent),
+      (path) => assert.rejects(Qmp.tryConnect(path, ANSWER_MAX_MS), QmpUnresponsiveError),
     );
   });
 
   it('one that makes no sense is silent, not gone', async () => {
     await withServer(
       (client) => client.write('no JSON\n'),
-      (path) => assert.rejects(Qmp.whoListens(path, ANSWER_MAX_MS), QmpSilent),
+      (path) => assert.rejects(Qmp.tryConnect(path, ANSWER_MAX_MS), QmpUnresponsiveError),
     );
   });
 
   it('one that falls silent later fails that command alone', async () => {
     const serve = (client: Socket) => client.once('data', () => client.write('{"return":{}}\n'));
     await withServer(serve, async (path) => {
-      const qmp = (await Qmp.whoListens(path, ANSWER_MAX_MS)) ?? assert.fail('nobody listens');
-      await assert.rejects(qmp.execute('query-status'), QmpSilent);
+      const qmp = (await Qmp.tryConnect(path, ANSWER_MAX_MS)) ?? assert.fail('nobody listens');
+      await assert.rejects(qmp.execute('query-status'), QmpUnresponsiveError);
     });
   });
 
@@ -70,11 +70,11 @@ describe('QMP', () => {
   it('one whose socket was deleted is not gone while its process lives', async () => {
     const path = join(folder, 'deleted');
     const live = 'console.log(1); setInterval(() => {}, 1000)';
-    const words = ['-e', live, '--', '-name', 'srv/1/disk', socketWord(path)];
+    const words = ['-e', live, '--', '-name', 'srv/1/disk', qmpSocketArg(path)];
     const qemu = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'ignore'] });
     try {
       await once(qemu.stdout, 'data');
-      await assert.rejects(Qmp.open(path), QmpSilent);
+      await assert.rejects(Qmp.open(path), QmpUnresponsiveError);
     } finally {
       qemu.kill('SIGKILL');
       await once(qemu, 'exit');

@@ -10,34 +10,34 @@ import { after, before, describe, it } from 'node:test';
 import { run } from '../../../src/drivers/compute/qemu/command.ts';
 import { QemuCompute } from '../../../src/drivers/compute/qemu/driver.ts';
 import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
-import { DiskFull, writeJson } from '../../../src/drivers/compute/qemu/json-file.ts';
-import { removeFormer } from '../../../src/drivers/compute/qemu/machine/disks.ts';
-import { keptSpec } from '../../../src/drivers/compute/qemu/machine/ensure.ts';
+import { DiskFullError, writeJson } from '../../../src/drivers/compute/qemu/json-file.ts';
+import { removePreviousDisks } from '../../../src/drivers/compute/qemu/machine/disks.ts';
+import { toStoredSpec } from '../../../src/drivers/compute/qemu/machine/ensure.ts';
 import { type MachineRecord, readRecord, writeRecord } from '../../../src/drivers/compute/qemu/record.ts';
-import { keepReserve } from '../../../src/drivers/compute/qemu/reserve.ts';
+import { ensureReserve } from '../../../src/drivers/compute/qemu/reserve.ts';
 import { stopCopies } from '../../../src/drivers/compute/qemu/storage/background-copy.ts';
-import { snapshotsUnderWay } from '../../../src/drivers/compute/qemu/storage/snapshot-record.ts';
+import { listSnapshotsInProgress } from '../../../src/drivers/compute/qemu/storage/snapshot-record.ts';
 import {
   readVolume,
-  volumesOf,
+  listVolumesOf,
   writeVolume,
 } from '../../../src/drivers/compute/qemu/storage/volume-record.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
-import { findProgram } from '../../support/installed.ts';
-import { FULL, IN_FULL } from '../../support/runs.ts';
+import { findProgram } from '../../support/installed-programs.ts';
+import { IS_FULL_RUN, FULL_ONLY } from '../../support/runs.ts';
 import { machineSpec } from '../compute-world.ts';
-import { NetBench } from './net-bench.ts';
+import { NetFixture } from './net-fixture.ts';
 
 const missing = ['ip', 'flock'].find((name) => !findProgram([name])) ?? false;
 
-function hostIn(dir: string, netns: string | null = null): QemuHost {
+function createHost(dir: string, netns: string | null = null): QemuHost {
   return new QemuHost({ dir, hosts: ['one'], accelerator: 'tcg', netns, log: createLogger('silent') });
 }
 
 /** One that is off, with a disk. */
-async function keep(host: QemuHost, id: string, wanted: Partial<MachineRecord> = {}): Promise<MachineRecord> {
+async function writeStoppedMachine(host: QemuHost, id: string, wanted: Partial<MachineRecord> = {}): Promise<MachineRecord> {
   const record: MachineRecord = {
-    spec: keptSpec(machineSpec({ id, host: 'one' })),
+    spec: toStoredSpec(machineSpec({ id, host: 'one' })),
     generation: 2,
     power: 'off',
     installingSince: null,
@@ -58,7 +58,7 @@ describe('records of machines and volumes', () => {
   let host: QemuHost;
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'skerry-records-'));
-    host = hostIn(dir);
+    host = createHost(dir);
   });
   after(() => rm(dir, { recursive: true, force: true }));
   const damage = async (id: string, text: string) => {
@@ -68,7 +68,7 @@ describe('records of machines and volumes', () => {
 
   it('a damaged one, and a name that is no id, concern no other machine', { skip: missing }, async () => {
     const driver = new QemuCompute(host.options);
-    const good = await keep(host, 'good');
+    const good = await writeStoppedMachine(host, 'good');
     for (const name of ['lost+found', '.trash', 'good~']) {
       await mkdir(join(host.layout.machines(), name));
       await writeJson(join(host.layout.machines(), name, 'machine.json'), good);
@@ -87,18 +87,18 @@ describe('records of machines and volumes', () => {
     const seen = await driver.observe([...ids, 'never begun']);
     const states = seen.map(({ state }) => state);
     assert.deepEqual(states, ['unknown', 'unknown', 'unknown', 'unknown', 'stopped', 'absent']);
-    const tended = await driver.tend();
+    const tended = await driver.superviseMachines();
     assert.deepEqual(
-      tended.map(({ id, what }) => [id, what]),
+      tended.map(({ id, outcome }) => [id, outcome]),
       Object.keys(bad).map((id) => [id, 'failed']),
     );
-    for (const { id, says } of tended) assert.match(says, new RegExp(`${id}/machine\\.json is damaged`));
+    for (const { id, message } of tended) assert.match(message, new RegExp(`${id}/machine\\.json is damaged`));
     assert.deepEqual(await driver.sample(ids, new Date()), []);
   });
 
   it('a machine with the address or the /64 of another is not made', { skip: missing }, async () => {
     const driver = new QemuCompute(host.options);
-    const { spec } = await keep(host, 'unknown to its service');
+    const { spec } = await writeStoppedMachine(host, 'unknown to its service');
     await damage('beside', '{');
     // No such file: nothing that passes the look at addresses is made here either.
     const iso = { path: join(dir, 'no.iso'), sha256: '0'.repeat(64) };
@@ -130,18 +130,18 @@ describe('records of machines and volumes', () => {
     }
     await writeJson(layout.snapshot('snap', 'json'), { id: 'snap', machineId: 'good', state: 'creating' });
     assert.deepEqual(
-      (await volumesOf(host, 'good')).map(({ id }) => id),
+      (await listVolumesOf(host, 'good')).map(({ id }) => id),
       ['vol'],
     );
     assert.deepEqual(
-      (await snapshotsUnderWay(host, 'good')).map(({ id }) => id),
+      (await listSnapshotsInProgress(host, 'good')).map(({ id }) => id),
       ['snap'],
     );
     await assert.rejects(readVolume(layout, 'bad'), /volumes\/bad\.json is damaged/);
   });
 
   it('copies that were given up are deleted, but for the one that goes on', async () => {
-    const record = await keep(host, 'copies');
+    const record = await writeStoppedMachine(host, 'copies');
     const { layout } = host;
     const [before, wanted, other] = [
       layout.diskCopy('copies', 2, 'a'),
@@ -153,7 +153,7 @@ describe('records of machines and volumes', () => {
     const kept = [layout.disk('copies', 2), layout.machine('copies', 'machine.json')];
     for (const path of [before, `${wanted}.part`, other, `${other}.part`, `${other}.failed`])
       await writeFile(path, '');
-    await removeFormer(host, record);
+    await removePreviousDisks(host, record);
     assert.ok(!(await files()).includes(before));
     await stopCopies(host, layout.machine('copies'), wanted);
     assert.deepEqual((await files()).sort(), [`${wanted}.part`, ...kept].sort());
@@ -162,17 +162,17 @@ describe('records of machines and volumes', () => {
   });
 });
 
-const CANNOT_MOUNT = FULL ? process.getuid?.() !== 0 && 'to mount needs root' : IN_FULL.skip;
+const CANNOT_MOUNT = IS_FULL_RUN ? process.getuid?.() !== 0 && 'to mount needs root' : FULL_ONLY.skip;
 
 describe('a disk of the host that is full', { skip: CANNOT_MOUNT }, () => {
   let dir: string;
   let host: QemuHost;
-  let net: NetBench;
+  let net: NetFixture;
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'skerry-full-'));
     await run('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'skerry-test', dir]);
-    net = await NetBench.open();
-    host = hostIn(dir, net.router);
+    net = await NetFixture.open();
+    host = createHost(dir, net.router);
   });
   after(async () => {
     await net?.close();
@@ -193,17 +193,17 @@ describe('a disk of the host that is full', { skip: CANNOT_MOUNT }, () => {
   };
   /** What its command line tells is enough to be taken for the machine's QEMU. */
   const pretend = (id: string) => {
-    const words = ['-c', 'read never', 'sh', `unix:${host.layout.running(id, 'qmp')},server=on,wait=off`];
+    const words = ['-c', 'read never', 'sh', `unix:${host.layout.runtimeFile(id, 'qmp')},server=on,wait=off`];
     const child = spawn('sh', words, { stdio: ['pipe', 'ignore', 'ignore'] });
     return { child, ended: once(child, 'exit') };
   };
 
   it('takes what the reserve has room for: machines are switched off, and stay so', async () => {
     const driver = new QemuCompute(host.options);
-    await keepReserve(host.layout);
-    for (const id of ['first', 'second']) await keep(host, id, { power: 'on' });
+    await ensureReserve(host.layout);
+    for (const id of ['first', 'second']) await writeStoppedMachine(host, id, { power: 'on' });
     await fill();
-    await assert.rejects(writeJson(join(dir, 'else'), {}), DiskFull);
+    await assert.rejects(writeJson(join(dir, 'else'), {}), DiskFullError);
     for (const id of ['first', 'second']) await driver.power(id, 'off');
     assert.equal((await readRecord(host.layout, 'second'))?.power, 'off');
     for (const id of ['first', 'second']) await driver.remove(id);
@@ -214,7 +214,7 @@ describe('a disk of the host that is full', { skip: CANNOT_MOUNT }, () => {
     const driver = new QemuCompute(host.options);
     await rm(join(dir, 'guests'));
     await rm(join(dir, 'reserve'));
-    await keep(host, 'full', { power: 'on' });
+    await writeStoppedMachine(host, 'full', { power: 'on' });
     await writeVolume(host.layout, {
       id: 'vol',
       sizeGb: 1,
@@ -224,7 +224,7 @@ describe('a disk of the host that is full', { skip: CANNOT_MOUNT }, () => {
     });
     await fill();
     const { child, ended } = pretend('full');
-    await assert.rejects(driver.power('full', 'off'), DiskFull);
+    await assert.rejects(driver.power('full', 'off'), DiskFullError);
     await ended;
     assert.equal(child.signalCode, 'SIGKILL');
     await driver.remove('full');

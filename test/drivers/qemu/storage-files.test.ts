@@ -9,21 +9,21 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { run } from '../../../src/drivers/compute/qemu/command.ts';
 import { QemuCompute } from '../../../src/drivers/compute/qemu/driver.ts';
-import { promises } from '../../../src/drivers/compute/qemu/examine/system.ts';
+import { checkCapacity } from '../../../src/drivers/compute/qemu/examine/system.ts';
 import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
-import { keptSpec } from '../../../src/drivers/compute/qemu/machine/ensure.ts';
+import { toStoredSpec } from '../../../src/drivers/compute/qemu/machine/ensure.ts';
 import { volumeSerial } from '../../../src/drivers/compute/qemu/names.ts';
 import { writeRecord } from '../../../src/drivers/compute/qemu/record.ts';
 import { copyInBackground, stopCopies } from '../../../src/drivers/compute/qemu/storage/background-copy.ts';
 import { readVolume, writeVolume } from '../../../src/drivers/compute/qemu/storage/volume-record.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
-import { findProgram } from '../../support/installed.ts';
-import { FULL, IN_FULL } from '../../support/runs.ts';
+import { findProgram } from '../../support/installed-programs.ts';
+import { IS_FULL_RUN, FULL_ONLY } from '../../support/runs.ts';
 import { failsAs, machineSpec } from '../compute-world.ts';
 
 /** The sockets of machines are in /run; and a guest is waited for in real time. */
 const CANNOT_PRETEND = {
-  skip: FULL ? process.getuid?.() !== 0 && 'sockets in /run need root' : IN_FULL.skip,
+  skip: IS_FULL_RUN ? process.getuid?.() !== 0 && 'sockets in /run need root' : FULL_ONLY.skip,
 };
 const missing = ['qemu-img', 'flock'].find((name) => !findProgram([name])) ?? false;
 
@@ -46,7 +46,7 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
   const keep = async (id: string) => {
     await mkdir(host.layout.machine(id), { recursive: true });
     await writeRecord(host.layout, {
-      spec: keptSpec(machineSpec({ id, host: 'one' })),
+      spec: toStoredSpec(machineSpec({ id, host: 'one' })),
       generation: 1,
       power: 'off',
       installingSince: null,
@@ -59,7 +59,7 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
 
   /** A QEMU whose guest does not let go: how often it was told to. */
   const pretendToKeep = async (t: TestContext, volumeId: string) => {
-    const path = host.layout.running('off', 'qmp');
+    const path = host.layout.runtimeFile('off', 'qmp');
     await mkdir(dirname(path), { recursive: true });
     let asked = 0;
     const server = createServer((client) => {
@@ -122,7 +122,7 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
     const { blocks, bsize } = await statfs(dir);
     const hasGb = Math.floor((blocks * bsize) / 1024 ** 3);
     const found = async (diskGb: number) =>
-      (await promises(host, { ramMb: 0, diskGb, unused: [] })).map(({ level }) => level);
+      (await checkCapacity(host, { ramMb: 0, diskGb, unusedAddresses: [] })).map(({ level }) => level);
     assert.deepEqual([await found(hasGb), await found(0)], [['look'], []]);
   });
 

@@ -11,25 +11,25 @@ import { Qmp } from '../../../src/drivers/compute/qemu/qmp.ts';
 import { copyInBackground } from '../../../src/drivers/compute/qemu/storage/background-copy.ts';
 import { copySnapshot } from '../../../src/drivers/compute/qemu/storage/snapshots.ts';
 import type { MachineSpec } from '../../../src/ports/compute.ts';
-import { ContractBench, failsAs } from '../compute-world.ts';
+import { ContractFixture, failsAs } from '../compute-world.ts';
 import { type QemuWorld, qemuWorld, REAL_MACHINES } from './qemu-world.ts';
 
 describe('snapshots of real machines', REAL_MACHINES, () => {
   let world: QemuWorld;
-  let bench: ContractBench;
+  let bench: ContractFixture;
   let spec: MachineSpec;
   let generation = 1;
   let made = 0;
   before(async () => {
     world = await qemuWorld();
-    bench = new ContractBench();
+    bench = new ContractFixture();
     await bench.open(async () => world);
-    spec = await bench.running({ after: () => undefined });
+    spec = await bench.startMachine({ after: () => undefined });
   });
   after(() => world?.close());
 
   const fresh = () => `snap-${made++}`;
-  const ssh = (command: string) => world.sshSoon(spec.id, command);
+  const ssh = (command: string) => world.sshWithRetry(spec.id, command);
   const write = (file: string) => ssh(`echo ${file} >/data/${file} && sync`);
   const files = async () => (await ssh('ls /data')).trim().split('\n');
   const ready = (id: string) =>
@@ -45,7 +45,7 @@ describe('snapshots of real machines', REAL_MACHINES, () => {
       await world.driver.restore(wanted, id);
       return true;
     });
-    await bench.until(spec.id, 'running');
+    await bench.waitForState(spec.id, 'running');
   };
   /** Files that belong to nothing any more. */
   const left = async (id: string) =>
@@ -68,7 +68,7 @@ describe('snapshots of real machines', REAL_MACHINES, () => {
   };
   /** QEMU works on it no more until it is given up. */
   const hold = async (id: string) => {
-    const qmp = (await Qmp.open(world.host.layout.running(spec.id, 'qmp'))) ?? assert.fail('it is off');
+    const qmp = (await Qmp.open(world.host.layout.runtimeFile(spec.id, 'qmp'))) ?? assert.fail('it is off');
     await qmp.execute('block-job-set-speed', { device: `snap-${volumeSerial(id)}`, speed: 1 });
     qmp.close();
   };

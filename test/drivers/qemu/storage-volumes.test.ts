@@ -5,7 +5,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { volumeSerial } from '../../../src/drivers/compute/qemu/names.ts';
 import { Qmp } from '../../../src/drivers/compute/qemu/qmp.ts';
-import { ContractBench, failsAs } from '../compute-world.ts';
+import { ContractFixture, failsAs } from '../compute-world.ts';
 import { type QemuWorld, qemuWorld, REAL_MACHINES } from './qemu-world.ts';
 
 const GIB = 1024 ** 3;
@@ -21,11 +21,11 @@ describe('volumes of real machines', REAL_MACHINES, () => {
   let id = '';
   before(async () => {
     world = await qemuWorld();
-    const bench = new ContractBench();
+    const bench = new ContractFixture();
     await bench.open(async () => world);
     // They go with the world: all tests of this file share them.
     const stay = { after: () => undefined };
-    [one, two] = (await Promise.all([bench.running(stay), bench.running(stay)])).map((spec) => spec.id) as [
+    [one, two] = (await Promise.all([bench.startMachine(stay), bench.startMachine(stay)])).map((spec) => spec.id) as [
       string,
       string,
     ];
@@ -47,7 +47,7 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     world.ssh(machine, `printf '%s' '${MARKER}' | dd of=${DEVICE} bs=512 conv=fsync 2>/dev/null`);
   const read = (machine: string) => world.ssh(machine, `dd if=${DEVICE} bs=512 count=1 2>/dev/null`);
   const inQemu = async <T>(machine: string, work: (qmp: Qmp) => Promise<T>): Promise<T> => {
-    const qmp = (await Qmp.open(world.host.layout.running(machine, 'qmp'))) ?? assert.fail('it is off');
+    const qmp = (await Qmp.open(world.host.layout.runtimeFile(machine, 'qmp'))) ?? assert.fail('it is off');
     try {
       return await work(qmp);
     } finally {
@@ -89,7 +89,7 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     await world.driver.attach(two, { id, sizeGb: 2, device: '/dev/vdc' });
     await world.driver.attach(two, { id: first, sizeGb: 1, device: DEVICE });
     await world.driver.power(two, 'on');
-    const serials = await world.sshSoon(two, 'cat /sys/block/vdb/serial; echo; cat /sys/block/vdc/serial');
+    const serials = await world.sshWithRetry(two, 'cat /sys/block/vdb/serial; echo; cat /sys/block/vdc/serial');
     assert.deepEqual(serials.trim().split(/\s+/), [first, id].map(volumeSerial));
   });
 
@@ -125,7 +125,7 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     await rename(file(), `${file()}.aside`);
     await writeFile(file(), 'not a disk');
     await world.driver.power(one, 'on');
-    await world.sshSoon(one, 'true');
+    await world.sshWithRetry(one, 'true');
     assert.equal(await sizeIn(one), 0);
     await rename(`${file()}.aside`, file());
     await world.driver.attach(one, volume());
@@ -140,7 +140,7 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     await world.driver.power(one, 'off');
     await rm(file());
     await world.driver.power(one, 'on');
-    await world.sshSoon(one, 'true');
+    await world.sshWithRetry(one, 'true');
     assert.equal(await sizeIn(one), 0);
     await failsAs('host', world.driver.attach(one, volume()));
     assert.ok(!existsSync(file()));

@@ -9,7 +9,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, truncate, writeFile } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../../src/drivers/compute/qemu/command.ts';
-import { findProgram } from '../../support/installed.ts';
+import { findProgram } from '../../support/installed-programs.ts';
 import { TINY, tinyInitramfs } from './tiny-initramfs.ts';
 
 /** What `.ci/run` unpacked: the package of Debian's cloud kernel, `boot/vmlinuz-…` and its modules. */
@@ -20,11 +20,11 @@ const MIB = 1024 ** 2;
 const BOOT = { startMib: 1, sizeMib: 31 };
 const DATA = { startMib: 32, sizeMib: 32 };
 
-const KERNEL_WORDS =
+const KERNEL_ARGS =
   'quiet loglevel=1 nokaslr mitigations=off tsc=reliable no_timer_check cryptomgr.notests audit=0 apparmor=0 ' +
   'random.trust_cpu=on rcupdate.rcu_expedited=1 8250.nr_uarts=1 vt.global_cursor_default=0 panic=-1';
 
-const NEEDED = {
+const REQUIRED_PROGRAMS = {
   'qemu-system-x86_64': ['qemu-system-x86_64'],
   'qemu-img': ['qemu-img'],
   syslinux: ['syslinux'],
@@ -37,7 +37,7 @@ const NEEDED = {
 
 /** Why there can be no tiny image, or null. */
 export function tinyMissing(): string | null {
-  const programs = Object.entries(NEEDED).filter(
+  const programs = Object.entries(REQUIRED_PROGRAMS).filter(
     ([, names]) => findProgram(names) === null && !names.some((name) => existsSync(name)),
   );
   const files = ['/bin/busybox', TINY.dropbear, TINY.mbr, TINY.isolinux, KERNEL].filter(
@@ -57,7 +57,7 @@ export interface TinyImage {
 /** Built once for each recipe, and kept under the folder of temporary files for all tests after. */
 export async function tinyImage(): Promise<TinyImage> {
   const vmlinuz = await kernelFile();
-  const recipe = createHash('sha256').update(KERNEL_WORDS).update(vmlinuz);
+  const recipe = createHash('sha256').update(KERNEL_ARGS).update(vmlinuz);
   for (const file of ['tiny-image.ts', 'tiny-initramfs.ts', 'tiny/init', 'tiny/inittab']) {
     recipe.update(await readFile(join(import.meta.dirname, file)));
   }
@@ -90,7 +90,7 @@ interface Payload {
 }
 
 async function buildDisk(scratch: string, { vmlinuz, initrd }: Payload): Promise<void> {
-  const [disk, boot, data] = ['disk', 'boot', 'data'].map((name) => join(scratch, `${name}.raw`)) as Three;
+  const [disk, boot, data] = ['disk', 'boot', 'data'].map((name) => join(scratch, `${name}.raw`)) as ThreePaths;
   await emptyFile(boot, BOOT.sizeMib);
   await run(tool('mkfs.fat'), ['-F', '16', '-s', '8', '-h', String((BOOT.startMib * MIB) / 512), boot]);
   const config = join(scratch, 'syslinux.cfg');
@@ -106,7 +106,7 @@ async function buildDisk(scratch: string, { vmlinuz, initrd }: Payload): Promise
   await run('qemu-img', ['convert', '-O', 'qcow2', disk, join(scratch, 'tiny.qcow2')]);
 }
 
-type Three = [string, string, string];
+type ThreePaths = [string, string, string];
 
 async function emptyFile(path: string, sizeMib: number): Promise<void> {
   await writeFile(path, '');
@@ -134,7 +134,7 @@ async function buildIso(scratch: string, { vmlinuz, initrd }: Payload): Promise<
 }
 
 function loaderConfig(words: string): string {
-  return `DEFAULT tiny\nPROMPT 0\nLABEL tiny\nKERNEL vmlinuz\nINITRD initrd\nAPPEND ${KERNEL_WORDS} ${words}\n`;
+  return `DEFAULT tiny\nPROMPT 0\nLABEL tiny\nKERNEL vmlinuz\nINITRD initrd\nAPPEND ${KERNEL_ARGS} ${words}\n`;
 }
 
 /** Boot code, then a table of the two partitions, the first one active. */

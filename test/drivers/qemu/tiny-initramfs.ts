@@ -36,14 +36,14 @@ const FILES = {
   'etc/acpi/PWRF/00000080': '#!/bin/sh\npoweroff\n',
 } as const;
 
-interface Place {
+interface BuildPaths {
   readonly scratch: string;
   /** Where the package of the kernel is unpacked. */
   readonly kernel: string;
 }
 
 /** The path of the initramfs. */
-export async function tinyInitramfs({ scratch, kernel }: Place): Promise<string> {
+export async function tinyInitramfs({ scratch, kernel }: BuildPaths): Promise<string> {
   const root = join(scratch, 'root');
   for (const folder of [
     'bin',
@@ -111,7 +111,7 @@ async function installModules(root: string, kernel: string): Promise<void> {
     if (path === undefined) throw new Error(`the kernel has no module ${name}`);
     if (loaded.has(name)) return;
     loaded.add(name);
-    for (const needed of await needsOf(path)) await load(needed);
+    for (const needed of await readModuleDependencies(path)) await load(needed);
     order.push(path);
   };
   const order: string[] = [];
@@ -123,7 +123,7 @@ async function installModules(root: string, kernel: string): Promise<void> {
   }
 }
 
-async function needsOf(path: string): Promise<string[]> {
+async function readModuleDependencies(path: string): Promise<string[]> {
   const [, names = ''] = /\0depends=([^\0]*)\0/.exec((await readFile(path)).toString('latin1')) ?? [];
   return names
     .split(',')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { EcbEuro } from '../../../src/drivers/rates/ecb.ts';
 import { FeedError } from '../../../src/ports/rates.ts';
-import { endless, StubFeeds, silent, status, text } from './stub-feeds.ts';
+import { endless, StubFeeds, unresponsive, status, text } from './stub-feeds.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => feeds.close());
 afterEach(() => {
-  delete feeds.instead.ecb;
+  delete feeds.overrides.ecb;
 });
 
 const euro = (timeoutMs = 5_000) => new EcbEuro({ url: feeds.ecb, timeoutMs });
@@ -20,7 +20,7 @@ const cube = (usd: string, day = '2026-11-20') => `<Cube time='${day}'>${usd}</C
 const dollar = (rate: string) => `<Cube currency='USD' rate='${rate}'/>`;
 
 async function faultOf(xml: string): Promise<string> {
-  feeds.instead.ecb = text(xml);
+  feeds.overrides.ecb = text(xml);
   const error = await euro()
     .read(NEVER)
     .catch((reason: unknown) => reason);
@@ -32,7 +32,7 @@ test('the dollars of a euro are read with their day, in either kind of quotes', 
   feeds.euro = { day: '2026-11-20', usd: '1.0876' };
   const told = { usd: '1.0876', at: new Date('2026-11-20T00:00:00Z') };
   assert.deepEqual(await euro().read(NEVER), told);
-  feeds.instead.ecb = text(
+  feeds.overrides.ecb = text(
     `<Cube><Cube time="2026-11-20">\n<Cube  currency="USD"\n rate="1.0876" /></Cube></Cube>`,
   );
   assert.deepEqual(await euro().read(NEVER), told);
@@ -64,12 +64,12 @@ test('a source that is down, elsewhere, slow or endless is named by what it does
     await euro(timeoutMs)
       .read(NEVER)
       .catch((error: unknown) => (error instanceof FeedError ? error.message : error));
-  feeds.instead.ecb = status(500);
+  feeds.overrides.ecb = status(500);
   assert.equal(await says(), 'it answers 500');
-  feeds.instead.ecb = status(301, { location: '/ecb' });
+  feeds.overrides.ecb = status(301, { location: '/ecb' });
   assert.equal(await says(), 'it answers 301');
-  feeds.instead.ecb = endless;
+  feeds.overrides.ecb = endless;
   assert.equal(await says(), 'its answer is too long');
-  feeds.instead.ecb = silent;
+  feeds.overrides.ecb = unresponsive;
   assert.equal(await says(60), 'it is too slow');
 });

@@ -1,26 +1,26 @@
 /** Public feeds on this machine, in the shapes that they document: each says what a test lets it say. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { AskedSource } from '../../../src/kernel/quote-sources.ts';
+import type { QuoteSourceConfig } from '../../../src/kernel/quote-sources.ts';
 import { QUOTE_SOURCES, type QuoteSourceName } from '../../../src/spec/quote-sources.ts';
 
 /** By the feed's own name of the coin; numbers as they stand in JSON. */
 export type Prices = Record<string, string>;
 
-export type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
+export type FeedBehavior = (response: ServerResponse, request: IncomingMessage) => void;
 
 export const status =
-  (code: number, headers: Record<string, string> = {}): Behaviour =>
+  (code: number, headers: Record<string, string> = {}): FeedBehavior =>
   (response) =>
     response.writeHead(code, headers).end();
 export const text =
-  (body: string): Behaviour =>
+  (body: string): FeedBehavior =>
   (response) =>
     response.end(body);
-export const silent: Behaviour = () => undefined;
-export const hangUp: Behaviour = (response) => response.socket?.destroy();
+export const unresponsive: FeedBehavior = () => undefined;
+export const hangUp: FeedBehavior = (response) => response.socket?.destroy();
 /** Says more and more, until nobody listens. */
-export const endless: Behaviour = (response) => {
+export const endless: FeedBehavior = (response) => {
   const more = () => {
     while (!response.destroyed && response.write('x'.repeat(65_536)));
     if (!response.destroyed) response.once('drain', more);
@@ -28,7 +28,7 @@ export const endless: Behaviour = (response) => {
   more();
 };
 /** Begins an answer and does not end it. */
-export const halting: Behaviour = (response) => response.write('{');
+export const stalled: FeedBehavior = (response) => response.write('{');
 
 export class StubFeeds {
   readonly prices: Record<QuoteSourceName, Prices> = {
@@ -50,12 +50,12 @@ export class StubFeeds {
     },
   };
   /** What a feed does instead of answering. */
-  readonly instead: Partial<Record<QuoteSourceName | 'ecb', Behaviour>> = {};
+  readonly overrides: Partial<Record<QuoteSourceName | 'ecb', FeedBehavior>> = {};
   /** The time that feeds tell who tell one. */
   now: () => Date = () => new Date();
   euro: { day: string; usd: string } = { day: new Date().toISOString().slice(0, 10), usd: '1.0800' };
   /** Paths that were asked for, in order. */
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   readonly #server: Server;
 
   private constructor() {
@@ -82,7 +82,7 @@ export class StubFeeds {
   }
 
   /** These feeds, in place of the real ones. */
-  sources(...names: readonly QuoteSourceName[]): readonly AskedSource[] {
+  sources(...names: readonly QuoteSourceName[]): readonly QuoteSourceConfig[] {
     return names.map((name) => ({ name, url: `${this.origin}/${name}` }));
   }
 
@@ -94,19 +94,19 @@ export class StubFeeds {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url ?? '/', this.origin);
     const [, feed = '', ...rest] = url.pathname.split('/');
-    this.asked.push(`${url.pathname}${decodeURIComponent(url.search)}`);
-    const instead = this.instead[feed as QuoteSourceName];
+    this.requests.push(`${url.pathname}${decodeURIComponent(url.search)}`);
+    const instead = this.overrides[feed as QuoteSourceName];
     if (instead) {
       instead(response, request);
       return;
     }
     const isQuotes = Object.hasOwn(QUOTE_SOURCES, feed);
-    const body = isQuotes ? this.#told(feed as QuoteSourceName, rest, url.searchParams) : this.#euro(feed);
+    const body = isQuotes ? this.#quotes(feed as QuoteSourceName, rest, url.searchParams) : this.#euro(feed);
     if (body === undefined) response.writeHead(404).end('{"message":"NotFound"}');
     else response.end(body);
   }
 
-  #told(feed: QuoteSourceName, path: readonly string[], query: URLSearchParams): string | undefined {
+  #quotes(feed: QuoteSourceName, path: readonly string[], query: URLSearchParams): string | undefined {
     const prices = this.prices[feed];
     if (feed === 'kraken') return kraken(prices, query.get('pair')?.split(','));
     if (feed === 'bitfinex') return bitfinex(prices, query.get('symbols')?.split(',') ?? []);

@@ -4,17 +4,17 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { verify } from '../../../src/domain/verify/verify.ts';
-import { advanced, type Mark, markText, parseMark } from '../../../src/drivers/chain/solana/mark.ts';
-import { parsePosition, positionText } from '../../../src/drivers/chain/solana/position.ts';
-import type { Polled } from '../../../src/ports/chain.ts';
+import { advanceMark, type Mark, formatMark, parseMark } from '../../../src/drivers/chain/solana/mark.ts';
+import { parsePosition, formatPosition } from '../../../src/drivers/chain/solana/position.ts';
+import type { PollResult } from '../../../src/ports/chain.ts';
 import { addToPool } from '../../../src/store/address-pool.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { FULL, RUNS } from '../../support/runs.ts';
-import { seeded } from '../../support/seed.ts';
+import { IS_FULL_RUN, PROPERTY_RUNS } from '../../support/runs.ts';
+import { seededRuns } from '../../support/seed.ts';
 import { type SolanaWorld, startSolana, walletAddresses } from './solana-world.ts';
 
 /** As small as they can be, so that every bound is met. */
-const TIGHT = { pageSize: 3, transactions: 4, recent: 2, turn: 2 };
+const TIGHT = { pageSize: 3, maxTransactions: 4, recentAddresses: 2, olderAddresses: 2 };
 
 let sol: SolanaWorld;
 before(async () => {
@@ -25,8 +25,8 @@ after(async () => {
 });
 
 async function credited(topup: TopupRow): Promise<bigint> {
-  await sol.world.settle();
-  return (await sol.world.topup(topup)).credited_cents;
+  await sol.world.runUntilIdle();
+  return (await sol.world.reloadTopup(topup)).credited_cents;
 }
 
 /** A poll whose driver is gone before anything was written. */
@@ -46,23 +46,23 @@ describe('marks', () => {
       { base: 'a', gap: { head: 'c', before: 'b' } },
       { base: null, gap: { head: 'c', before: 'b' } },
     ];
-    for (const mark of marks) assert.deepEqual(parseMark(markText(mark)), mark);
+    for (const mark of marks) assert.deepEqual(parseMark(formatMark(mark)), mark);
     assert.deepEqual(parseMark(null), marks[0]);
   });
 
   it('do not move by what is not final', () => {
     const mark = { base: 'a', gap: null };
     const waiting = { signature: 'b', failed: false, final: false };
-    assert.deepEqual(advanced(mark, [waiting], 10), { mark, more: false });
+    assert.deepEqual(advanceMark(mark, [waiting], 10), { mark, more: false });
     const final = { signature: 'c', failed: true, final: true };
-    assert.deepEqual(advanced(mark, [waiting, final], 10).mark, { base: 'c', gap: null });
+    assert.deepEqual(advanceMark(mark, [waiting, final], 10).mark, { base: 'c', gap: null });
   });
 });
 
 describe('positions', () => {
   it('are read as they are written', () => {
     const position = { slot: 5, blockhash: 'h', resume: null, turn: 'x' };
-    const text = positionText(position);
+    const text = formatPosition(position);
     assert.deepEqual(parsePosition(text), position);
     assert.equal(parsePosition(null), null);
     assert.equal(parsePosition('5:h'), null);
@@ -71,7 +71,7 @@ describe('positions', () => {
 
 describe('a driver of Solana', () => {
   it('that dies between a poll and the end of its work loses nothing', async () => {
-    const topup = await sol.world.invoice(50, 'SOL');
+    const topup = await sol.world.createInvoice(50, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
     sol.stub.finalize();
     await die();
@@ -80,19 +80,19 @@ describe('a driver of Solana', () => {
   });
 
   it('tells again what it told until that is kept, whoever told it and whoever asks', async () => {
-    const { address } = (await sol.pool.take(randomUUID())) ?? assert.fail();
-    await sol.world.settle();
+    const { address } = (await sol.pool.allocate(randomUUID())) ?? assert.fail();
+    await sol.world.runUntilIdle();
     const signature = sol.stub.pay(address, 7n);
     sol.stub.finalize();
     const first = sol.world.chains.get('SOL') ?? assert.fail();
     sol.restart();
     const second = sol.world.chains.get('SOL') ?? assert.fail();
-    const tells = ({ observations }: Polled) => observations.some(({ txid }) => txid === signature);
+    const tells = ({ observations }: PollResult) => observations.some(({ txid }) => txid === signature);
     const lost = await first.poll({ cursor: null });
     const kept = await second.poll({ cursor: null });
     assert.deepEqual([lost, kept].map(tells), [true, true]);
     assert.equal(tells(await first.poll({ cursor: lost.cursor })), true);
-    await kept.keep?.();
+    await kept.commit?.();
     assert.equal(tells(await first.poll({ cursor: kept.cursor })), false);
     assert.equal(tells(await second.poll({ cursor: kept.cursor })), false);
   });
@@ -100,19 +100,19 @@ describe('a driver of Solana', () => {
 
 describe('an address of Solana', () => {
   it('with more than fit at once is read to its end though another process reads on each time', async () => {
-    const topup = await sol.world.invoice(50, 'SOL');
+    const topup = await sol.world.createInvoice(50, 'SOL');
     const part = topup.deposit_units / 10n;
     for (let i = 0; i < 10; i++) sol.stub.pay(topup.deposit_address, part);
     sol.stub.finalize();
     for (let i = 0; i < 12; i++) {
       sol.restart();
-      await sol.world.watch.run();
+      await sol.world.watchJob.run();
     }
-    assert.equal((await sol.world.topup(topup)).credited_cents, 5_000n);
+    assert.equal((await sol.world.reloadTopup(topup)).credited_cents, 5_000n);
   });
 
   it('with more transactions than fit at once is read to its end', async () => {
-    const topup = await sol.world.invoice(50, 'SOL');
+    const topup = await sol.world.createInvoice(50, 'SOL');
     const part = topup.deposit_units / 10n;
     for (let i = 0; i < 20; i++) sol.stub.pay(topup.deposit_address, i % 2 === 0 ? part : 0n);
     sol.stub.finalize();
@@ -120,21 +120,21 @@ describe('an address of Solana', () => {
   });
 
   it('is read again where the node forgot how far it was read', async () => {
-    const topup = await sol.world.invoice(50, 'SOL');
+    const topup = await sol.world.createInvoice(50, 'SOL');
     const part = topup.deposit_units / 10n;
     for (let i = 0; i < 5; i++) sol.stub.pay(topup.deposit_address, part);
     sol.stub.finalize();
-    await sol.world.watch.run();
+    await sol.world.watchJob.run();
     for (let i = 0; i < 5; i++) sol.stub.pay(topup.deposit_address, part);
-    await sol.pool.keep(topup.deposit_address, `nobody>knows>these`);
+    await sol.pool.saveMark(topup.deposit_address, `nobody>knows>these`);
     sol.stub.finalize();
     assert.equal(await credited(topup), 5_000n);
   });
 
   it('whose transactions cannot be read is asked again, and keeps no other waiting', async () => {
-    const [topup, other] = [await sol.world.invoice(50, 'SOL'), await sol.world.invoice(40, 'SOL')];
+    const [topup, other] = [await sol.world.createInvoice(50, 'SOL'), await sol.world.createInvoice(40, 'SOL')];
     const hushed = sol.stub.pay(topup.deposit_address, topup.deposit_units);
-    sol.stub.hushed.add(hushed);
+    sol.stub.unreadable.add(hushed);
     sol.stub.pay(other.deposit_address, other.deposit_units, { version: 7 });
     sol.stub.pay(other.deposit_address, other.deposit_units);
     sol.stub.finalize();
@@ -142,7 +142,7 @@ describe('an address of Solana', () => {
     assert.equal(await credited(topup), 0n);
     const health = await sol.world.chains.get('SOL')?.health();
     assert.match(health?.detail ?? '', /listed and cannot be read/);
-    sol.stub.hushed.clear();
+    sol.stub.unreadable.clear();
     assert.equal(await credited(topup), 5_000n);
   });
 });
@@ -166,31 +166,31 @@ describe('payments on Solana', () => {
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
         made += 40;
         await addToPool(world.db, 'SOL', walletAddresses(`run ${made}`, 40), world.clock.now());
-        const topups = [await world.invoice(50, 'SOL')];
+        const topups = [await world.createInvoice(50, 'SOL')];
         const paid = new Map<string, bigint>();
         for (const step of steps) {
-          if (step.do === 'invoice') topups.push(await world.invoice(50, 'SOL'));
+          if (step.do === 'invoice') topups.push(await world.createInvoice(50, 'SOL'));
           else if (step.do === 'pay') {
             const topup = topups[step.which % topups.length] ?? assert.fail();
             stub.pay(topup.deposit_address, topup.deposit_units, { failed: step.failed });
             if (!step.failed) paid.set(topup.id, (paid.get(topup.id) ?? 0n) + 1n);
           } else if (step.do === 'finalize') stub.finalize();
-          else if (step.do === 'look') await world.watch.run();
+          else if (step.do === 'look') await world.watchJob.run();
           else if (step.do === 'die') await die();
           else if (step.do === 'restart') sol.restart();
           else world.clock.advanceMinutes(8 * 24 * 60);
         }
         stub.finalize();
         // Old addresses have turns: within one round each was looked at.
-        for (let i = 0; i < 2_000 && !(await allPaid(topups, paid)); i++) await world.watch.run();
-        await world.settle();
+        for (let i = 0; i < 2_000 && !(await allPaid(topups, paid)); i++) await world.watchJob.run();
+        await world.runUntilIdle();
         for (const topup of topups) {
           const keys = (await world.deposits(topup)).map(({ key }) => key);
           assert.equal(BigInt(keys.length), paid.get(topup.id) ?? 0n);
-          assert.equal((await world.topup(topup)).status, keys.length > 0 ? 'credited' : 'pending');
+          assert.equal((await world.reloadTopup(topup)).status, keys.length > 0 ? 'credited' : 'pending');
         }
       }),
-      seeded(t, FULL ? RUNS : 5),
+      seededRuns(t, IS_FULL_RUN ? PROPERTY_RUNS : 5),
     );
     assert.deepEqual(
       (await verify(world.service)).filter(({ broken }) => broken > 0n),

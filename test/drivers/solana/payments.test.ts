@@ -7,9 +7,9 @@ import { type SolanaWorld, startSolana, walletAddresses } from './solana-world.t
 
 let sol: SolanaWorld;
 
-async function now(topup: TopupRow): Promise<TopupRow> {
-  await sol.world.settle();
-  return await sol.world.topup(topup);
+async function reload(topup: TopupRow): Promise<TopupRow> {
+  await sol.world.runUntilIdle();
+  return await sol.world.reloadTopup(topup);
 }
 
 describe('SOL', () => {
@@ -21,93 +21,93 @@ describe('SOL', () => {
   });
 
   it('is seen as soon as it is confirmed, and credited when it is final', async () => {
-    const topup = await sol.world.invoice(50, 'SOL');
+    const topup = await sol.world.createInvoice(50, 'SOL');
     assert.equal(topup.deposit_uri, `solana:${topup.deposit_address}?amount=0.333333334`);
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
-    const seen = await now(topup);
+    const seen = await reload(topup);
     assert.deepEqual([seen.status, seen.confirmations, seen.credited_cents], ['confirming', 0, 0n]);
     sol.stub.finalize();
-    const paid = await now(topup);
+    const paid = await reload(topup);
     assert.deepEqual([paid.status, paid.credited_cents], ['credited', 5_000n]);
   });
 
   it('of a large amount is credited when it is final, too', async () => {
-    const topup = await sol.world.invoice(9_000, 'SOL');
+    const topup = await sol.world.createInvoice(9_000, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
     sol.stub.finalize();
-    assert.equal((await now(topup)).credited_cents, 900_000n);
+    assert.equal((await reload(topup)).credited_cents, 900_000n);
   });
 
   it('is credited from transactions with tables of addresses, and from several', async () => {
-    const topup = await sol.world.invoice(60, 'SOL');
+    const topup = await sol.world.createInvoice(60, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units / 2n, { byTable: true });
     sol.stub.pay(topup.deposit_address, topup.deposit_units / 2n);
     sol.stub.finalize();
-    assert.equal((await now(topup)).credited_cents, 6_000n);
+    assert.equal((await reload(topup)).credited_cents, 6_000n);
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
     sol.stub.finalize();
-    assert.equal((await now(topup)).credited_cents, 12_000n);
+    assert.equal((await reload(topup)).credited_cents, 12_000n);
   });
 
   it('is not what failed, brought nothing, or took something away', async () => {
-    const topup = await sol.world.invoice(60, 'SOL');
+    const topup = await sol.world.createInvoice(60, 'SOL');
     const { deposit_address: to, deposit_units: units } = topup;
     sol.stub.pay(to, units, { failed: true });
     sol.stub.pay(to, 0n);
     sol.stub.pay(to, units, { spends: true });
     sol.stub.finalize();
-    assert.equal((await now(topup)).status, 'pending');
+    assert.equal((await reload(topup)).status, 'pending');
     assert.deepEqual(await sol.world.deposits(topup), []);
   });
 
   it('that was confirmed and then dropped is gone, and nothing was credited', async () => {
-    const topup = await sol.world.invoice(50, 'SOL');
+    const topup = await sol.world.createInvoice(50, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
-    assert.equal((await now(topup)).status, 'confirming');
+    assert.equal((await reload(topup)).status, 'confirming');
     sol.stub.drop();
     sol.stub.finalize();
-    assert.equal((await now(topup)).status, 'pending');
+    assert.equal((await reload(topup)).status, 'pending');
   });
 
   it('is found years after the invoice, when its address has its turn', async () => {
-    const topup = await sol.world.invoice(50, 'SOL');
-    await now(topup);
+    const topup = await sol.world.createInvoice(50, 'SOL');
+    await reload(topup);
     sol.world.clock.advanceMinutes(2 * 365 * 24 * 60);
-    for (let i = 0; i < 5; i++) await sol.world.invoice(40, 'SOL');
+    for (let i = 0; i < 5; i++) await sol.world.createInvoice(40, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
     sol.stub.finalize();
-    assert.equal((await now(topup)).credited_cents, 5_000n);
+    assert.equal((await reload(topup)).credited_cents, 5_000n);
   });
 
   it('stands while the node is put back, which is waited for', async () => {
-    const topup = await sol.world.invoice(50, 'SOL');
+    const topup = await sol.world.createInvoice(50, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
     sol.stub.finalize();
-    assert.equal((await now(topup)).credited_cents, 5_000n);
-    const bringBack = sol.stub.putBack(10);
+    assert.equal((await reload(topup)).credited_cents, 5_000n);
+    const bringBack = sol.stub.rollBack(10);
     const row = await sol.world.db.row<{ cursor: string }>(`select cursor from coins where code = 'SOL'`);
     sol.restart();
     const behind = { name: 'NodeBehind' };
     const poll = sol.world.chains.get('SOL')?.poll({ cursor: row?.cursor ?? null });
     await assert.rejects(poll ?? Promise.resolve(), behind);
     bringBack();
-    const other = await sol.world.invoice(30, 'SOL');
+    const other = await sol.world.createInvoice(30, 'SOL');
     sol.stub.pay(other.deposit_address, other.deposit_units);
     sol.stub.finalize();
-    assert.equal((await now(other)).credited_cents, 3_000n);
-    assert.equal((await now(topup)).credited_cents, 5_000n);
+    assert.equal((await reload(other)).credited_cents, 3_000n);
+    assert.equal((await reload(topup)).credited_cents, 5_000n);
   });
 
   it('is read once: what is final and kept is asked for no more', async () => {
-    const topup = await sol.world.invoice(50, 'SOL');
+    const topup = await sol.world.createInvoice(50, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
     sol.stub.finalize();
-    await now(topup);
-    await sol.world.watch.run();
-    const told = () => sol.stub.asked.filter((method) => method === 'getTransaction').length;
+    await reload(topup);
+    await sol.world.watchJob.run();
+    const told = () => sol.stub.requests.filter((method) => method === 'getTransaction').length;
     const before = told();
-    await sol.world.watch.run();
-    await sol.world.watch.run();
+    await sol.world.watchJob.run();
+    await sol.world.watchJob.run();
     assert.equal(told(), before);
   });
 });
@@ -121,9 +121,9 @@ describe('the pool of addresses', () => {
   });
 
   it('refuses an invoice with 422 unavailable when it is empty', async () => {
-    for (let i = 0; i < 20; i++) await sol.world.invoice(30, 'SOL');
+    for (let i = 0; i < 20; i++) await sol.world.createInvoice(30, 'SOL');
     const refused = (error: unknown) => error instanceof Failure && error.code === 'unavailable';
-    await assert.rejects(sol.world.invoice(30, 'SOL'), refused);
+    await assert.rejects(sol.world.createInvoice(30, 'SOL'), refused);
   });
 
   it('gives out no address that was used before, and credits nothing of its past', async () => {
@@ -131,12 +131,12 @@ describe('the pool of addresses', () => {
     sol.stub.pay(first, 5_000_000_000n);
     sol.stub.finalize();
     sol.stub.accounts.add(second);
-    const topup = await sol.world.invoice(50, 'SOL');
+    const topup = await sol.world.createInvoice(50, 'SOL');
     assert.equal(topup.deposit_address, third);
     sol.stub.pay(first, 5_000_000_000n);
     sol.stub.finalize();
-    assert.equal((await now(topup)).credited_cents, 0n);
-    assert.equal(await sol.pool.free(1_000), 17);
+    assert.equal((await reload(topup)).credited_cents, 0n);
+    assert.equal(await sol.pool.countFree(1_000), 17);
   });
 
   it('gives the same invoice the same address, paid or not', async () => {

@@ -4,8 +4,8 @@ import { solanaAddress } from '../../../src/drivers/chain/addresses.ts';
 import { ed25519PublicKey } from '../../../src/drivers/chain/simnet/seed-key.ts';
 import { SolanaChain, type SolanaLimits } from '../../../src/drivers/chain/solana/driver.ts';
 import type { AddressPool } from '../../../src/ports/chain.ts';
-import { addToPool, sqlAddressPool } from '../../../src/store/address-pool.ts';
-import { type GivenChains, HandClock, TopupWorld } from '../../support/topup-world.ts';
+import { addToPool, createAddressPool } from '../../../src/store/address-pool.ts';
+import { type ChainFactory, ManualClock, TopupWorld } from '../../support/topup-world.ts';
 import { StubSolana } from './stub-node.ts';
 
 /** Addresses that somebody could have the key of: the same for the same name. */
@@ -15,9 +15,9 @@ export function walletAddresses(name: string, count: number): string[] {
   );
 }
 
-export function solanaChains(stub: StubSolana, limits: Partial<SolanaLimits> = {}): GivenChains {
+export function solanaChains(stub: StubSolana, limits: Partial<SolanaLimits> = {}): ChainFactory {
   return ({ db, clock }) => {
-    const pool = sqlAddressPool(db, 'SOL', clock);
+    const pool = createAddressPool(db, 'SOL', clock);
     const now = () => clock.now();
     return new Map([['SOL', new SolanaChain({ node: stub.node, pool, allowTest: false, limits, now })]]);
   };
@@ -36,7 +36,7 @@ export async function startSolana(
   options: { readonly addresses?: number; readonly limits?: Partial<SolanaLimits> } = {},
 ): Promise<SolanaWorld> {
   const { addresses = 20, limits = {} } = options;
-  let clock = new HandClock();
+  let clock = new ManualClock();
   const stub = await StubSolana.start(() => clock.now().getTime());
   const chains = solanaChains(stub, limits);
   const world = await TopupWorld.start({ chains });
@@ -45,7 +45,7 @@ export async function startSolana(
   return {
     world,
     stub,
-    pool: sqlAddressPool(world.db, 'SOL', clock),
+    pool: createAddressPool(world.db, 'SOL', clock),
     restart: () => {
       for (const [coin, chain] of chains({ clock, db: world.db })) world.chains.set(coin, chain);
     },

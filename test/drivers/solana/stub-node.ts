@@ -34,17 +34,17 @@ export interface Payment {
 
 export class StubSolana {
   genesis = MAIN_NET;
-  ailment: string | null = null;
+  healthProblem: string | null = null;
   keepsHistory = true;
   /** Addresses that have an account. */
   readonly accounts = new Set<string>();
   /** Signatures that are listed and not told. */
-  readonly hushed = new Set<string>();
+  readonly unreadable = new Set<string>();
   /** A call that is answered by nonsense. */
   broken = '';
   /** The oldest slot that it has is so old. */
-  reachesDays = 30;
-  readonly asked: string[] = [];
+  ledgerDays = 30;
+  readonly requests: string[] = [];
   /** Runs before each answer. */
   before: () => void = () => undefined;
   readonly #clock: () => number;
@@ -119,7 +119,7 @@ export class StubSolana {
   }
 
   /** It is put back by so many slots, with what it knew of them; returns what brings it back. */
-  putBack(slots: number): () => void {
+  rollBack(slots: number): () => void {
     const [slot, final, transactions] = [this.#slot, this.#final, this.#transactions];
     this.#slot = this.#final = final - slots;
     this.#transactions = transactions.filter((each) => each.slot <= this.#final);
@@ -129,7 +129,7 @@ export class StubSolana {
   }
 
   /** It forgets the oldest ones, as nodes do. */
-  forget(count: number): void {
+  pruneOldest(count: number): void {
     this.#transactions.splice(0, count);
   }
 
@@ -142,7 +142,7 @@ export class StubSolana {
 
   #answer({ id, method, params }: Json): Json {
     this.before();
-    this.asked.push(String(method));
+    this.requests.push(String(method));
     const [first, config = {}] = params as [unknown, Json?];
     const base = { jsonrpc: '2.0', id };
     try {
@@ -162,9 +162,9 @@ export class StubSolana {
       case 'getFirstAvailableBlock':
         return FIRST_SLOT - 1;
       case 'getBlockTime':
-        return Math.floor(this.#clock() / 1000) - (first === FIRST_SLOT - 1 ? this.reachesDays * 86_400 : 0);
+        return Math.floor(this.#clock() / 1000) - (first === FIRST_SLOT - 1 ? this.ledgerDays * 86_400 : 0);
       case 'getHealth':
-        if (this.ailment !== null) throw new Error(this.ailment);
+        if (this.healthProblem !== null) throw new Error(this.healthProblem);
         return 'ok';
       case 'getAccountInfo':
         return {
@@ -179,7 +179,7 @@ export class StubSolana {
       case 'getSignaturesForAddress':
         return this.#list(String(first), config);
       case 'getTransaction':
-        return this.#tell(String(first), config);
+        return this.#transaction(String(first), config);
       default:
         throw new Error(`${method}: method not found`);
     }
@@ -208,10 +208,10 @@ export class StubSolana {
       }));
   }
 
-  #tell(signature: string, { commitment, maxSupportedTransactionVersion }: Json): unknown {
+  #transaction(signature: string, { commitment, maxSupportedTransactionVersion }: Json): unknown {
     const found = this.#transactions.find((each) => each.signature === signature);
     const visible = found && (commitment === 'confirmed' || found.slot <= this.#final);
-    if (!visible || this.hushed.has(signature)) return null;
+    if (!visible || this.unreadable.has(signature)) return null;
     const { slot, keys, loaded, before, after, err, version } = found;
     if (version !== 'legacy' && version > Number(maxSupportedTransactionVersion ?? -1)) {
       throw new Error(`Transaction version (${version}) is not supported by the requesting client`);

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { TronNode } from '../../../src/drivers/chain/tron/node.ts';
 import { transfersOf } from '../../../src/drivers/chain/tron/payments.ts';
-import { TronWitness } from '../../../src/drivers/chain/tron/witness.ts';
-import { WitnessedChain } from '../../../src/drivers/chain/witnessed.ts';
-import { UnsafeChain } from '../../../src/ports/chain.ts';
+import { TronSecondNode } from '../../../src/drivers/chain/tron/second-node.ts';
+import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
+import { UnsafeChainError } from '../../../src/ports/chain.ts';
 import { MAIN_NET, StubTron, USDT } from './stub-node.ts';
 import { tronChain } from './tron-world.ts';
 
@@ -57,26 +57,26 @@ describe('a node of Tron', () => {
   it('must be on the real network, unless coins of others are taken', async () => {
     const other = await StubTron.start(() => Date.now(), MAIN_NET.replace('1ebf', '2ebf'));
     try {
-      await assert.rejects(tronChain(other, 'TRX').prove(), UnsafeChain);
-      await assert.rejects(tronChain(other, 'TRX').allocate(nextTo('a')), UnsafeChain);
-      await assert.rejects(tronChain(other, 'TRX').poll({ cursor: null }), UnsafeChain);
-      await tronChain(other, 'TRX', { allowTest: true }).prove();
+      await assert.rejects(tronChain(other, 'TRX').checkSafety(), UnsafeChainError);
+      await assert.rejects(tronChain(other, 'TRX').allocate(nextTo('a')), UnsafeChainError);
+      await assert.rejects(tronChain(other, 'TRX').poll({ cursor: null }), UnsafeChainError);
+      await tronChain(other, 'TRX', { allowTest: true }).checkSafety();
     } finally {
       await other.close();
     }
-    await tronChain(stub, 'TRX').prove();
+    await tronChain(stub, 'TRX').checkSafety();
   });
 
   it('must know a token of six decimals where it is not the one that all know', async () => {
-    await tronChain(stub, 'USDTTRC').prove();
+    await tronChain(stub, 'USDTTRC').checkSafety();
     const chain = tronChain(stub, 'USDTTRC', { contract: OTHER_TOKEN });
-    await chain.prove();
+    await chain.checkSafety();
     stub.decimals = 18;
-    await assert.rejects(chain.prove(), UnsafeChain);
+    await assert.rejects(chain.checkSafety(), UnsafeChainError);
     stub.decimals = null;
-    await assert.rejects(chain.prove(), /vm\.supportConstant/);
+    await assert.rejects(chain.checkSafety(), /vm\.supportConstant/);
     const wrong = tronChain(stub, 'USDTTRC', { contract: `${USDT.slice(0, -1)}u` });
-    await assert.rejects(wrong.prove(), UnsafeChain);
+    await assert.rejects(wrong.checkSafety(), UnsafeChainError);
   });
 
   it('is not well while its newest block is old, or it has no peers', async () => {
@@ -86,7 +86,7 @@ describe('a node of Tron', () => {
     stub.peers = 0;
     assert.equal((await chain.health()).ok, false);
     assert.equal((await tronChain(stub, 'TRX', { allowTest: true }).health()).ok, true);
-    stub.closed.add('/wallet/getnodeinfo');
+    stub.notFoundPaths.add('/wallet/getnodeinfo');
     assert.equal((await chain.health()).ok, true);
     const late = await StubTron.start(() => Date.now() - 6 * 60_000);
     try {
@@ -102,13 +102,13 @@ describe('a node of Tron', () => {
   it('is said not to keep what happens inside contracts, where it seems so', async () => {
     const to = OTHER_TOKEN;
     const says = async () =>
-      (await tronChain(stub, 'TRX').examine(3)).map(({ level, says: it }) => `${level}: ${it}`);
+      (await tronChain(stub, 'TRX').examine(3)).map(({ level, message: it }) => `${level}: ${it}`);
     assert.match((await says()).join(' '), /number 4 of the account.*note: too little happens/);
-    stub.savesInner = false;
+    stub.savesInternal = false;
     for (let i = 0; i < 60; i++) stub.call([{ to, amount: 1n }]);
     stub.mine();
     assert.match((await says()).join(' '), /look: .*vm\.saveInternalTx/);
-    stub.savesInner = true;
+    stub.savesInternal = true;
     assert.match((await says()).join(' '), /ok: the node tells/);
   });
 
@@ -118,13 +118,13 @@ describe('a node of Tron', () => {
     stub.transfer(OTHER_TOKEN, 5n);
     stub.mine(29);
     for (const path of ['/walletsolidity/getnowblock', '/wallet/getnodeinfo']) {
-      stub.closed.add(path);
+      stub.notFoundPaths.add(path);
       let cursor: string | null = null;
       const states: string[] = [];
-      for (let whole = false; !whole; ) {
+      for (let isComplete = false; !isComplete; ) {
         const polled = await chain.poll({ cursor });
         states.push(...polled.observations.map(({ state }) => state));
-        ({ cursor, whole } = polled);
+        ({ cursor, isComplete } = polled);
       }
       assert.deepEqual(states, ['final'], path);
     }
@@ -150,7 +150,7 @@ describe('a second node of Tron', () => {
   it('agrees to what it has in the same block, and to nothing else', async () => {
     const own = async (addresses: readonly string[]) => new Set(addresses);
     const first = tronChain(stub, 'TRX', { own });
-    const second = new TronWitness({ coin: 'TRX', node: stub.node, contract: USDT, allowTest: false });
+    const second = new TronSecondNode({ coin: 'TRX', node: stub.node, contract: USDT, allowTest: false });
     stub.transfer(OTHER_TOKEN, 5n);
     stub.mine(3);
     const { observations } = await first.poll({
@@ -163,8 +163,8 @@ describe('a second node of Tron', () => {
     assert.equal((await second.confirm([{ ...seen, key: seen.key.replace(':5:', ':6:') }])).size, 0);
     stub.reorg(3, { drop: true });
     assert.equal((await second.confirm([seen])).size, 0);
-    const chain = new WitnessedChain(first, second);
-    await chain.prove();
+    const chain = new CrossCheckedChain(first, second);
+    await chain.checkSafety();
     assert.deepEqual(
       (await chain.recheck([seen.key])).map(({ state }) => state),
       ['removed'],

@@ -15,17 +15,17 @@ after(async () => {
 /** What an invoice was credited after these blocks, in cents; null: it has seen nothing. */
 async function creditedAfter(topup: TopupRow, blocks: number): Promise<bigint | null> {
   tron.stub.mine(blocks);
-  await tron.world.settle();
+  await tron.world.runUntilIdle();
   const seen = (await tron.world.deposits(topup)).length > 0;
-  return seen ? (await tron.world.topup(topup)).credited_cents : null;
+  return seen ? (await tron.world.reloadTopup(topup)).credited_cents : null;
 }
 
 describe('TRX', () => {
   it('is credited from a plain transfer, after 19 blocks', async () => {
-    const topup = await tron.world.invoice(50, 'TRX');
+    const topup = await tron.world.createInvoice(50, 'TRX');
     tron.stub.transfer(topup.deposit_address, topup.deposit_units);
     assert.equal(await creditedAfter(topup, 18), 0n);
-    assert.equal((await tron.world.topup(topup)).status, 'confirming');
+    assert.equal((await tron.world.reloadTopup(topup)).status, 'confirming');
     assert.equal(await creditedAfter(topup, 1), 5_000n);
     const [deposit] = await tron.world.deposits(topup);
     assert.equal(deposit?.state, 'included');
@@ -34,7 +34,7 @@ describe('TRX', () => {
   });
 
   it('is credited from inside contracts, each payment of one transaction by itself', async () => {
-    const topup = await tron.world.invoice(60, 'TRX');
+    const topup = await tron.world.createInvoice(60, 'TRX');
     const half = topup.deposit_units / 2n;
     const to = topup.deposit_address;
     tron.stub.call([
@@ -46,14 +46,14 @@ describe('TRX', () => {
   });
 
   it('needs more blocks for more money, and gets them', async () => {
-    const topup = await tron.world.invoice(6_000, 'TRX');
+    const topup = await tron.world.createInvoice(6_000, 'TRX');
     tron.stub.transfer(topup.deposit_address, topup.deposit_units);
     assert.equal(await creditedAfter(topup, 23), 0n);
     assert.equal(await creditedAfter(topup, 1), 600_000n);
   });
 
   it('is not what failed, was rejected, is lent, is another token, or is nothing', async () => {
-    const topup = await tron.world.invoice(70, 'TRX');
+    const topup = await tron.world.createInvoice(70, 'TRX');
     const { deposit_address: to, deposit_units: amount } = topup;
     const { stub } = tron;
     stub.transfer(to, amount, 'OUT_OF_ENERGY');
@@ -70,7 +70,7 @@ describe('TRX', () => {
 
 describe('USDT of Tron', () => {
   it('is credited from the logs of its contract', async () => {
-    const topup = await tron.world.invoice(80, 'USDTTRC');
+    const topup = await tron.world.createInvoice(80, 'USDTTRC');
     tron.stub.token([{ to: topup.deposit_address, amount: topup.deposit_units }]);
     assert.equal(await creditedAfter(topup, 19), 8_000n);
     const [deposit] = await tron.world.deposits(topup);
@@ -79,7 +79,7 @@ describe('USDT of Tron', () => {
   });
 
   it('counts payments that are alike in one transaction each', async () => {
-    const topup = await tron.world.invoice(90, 'USDTTRC');
+    const topup = await tron.world.createInvoice(90, 'USDTTRC');
     const log = { to: topup.deposit_address, amount: 45_000_000n };
     tron.stub.token([log, { ...log, amount: 1n }, log]);
     assert.equal(await creditedAfter(topup, 19), 9_000n);
@@ -87,7 +87,7 @@ describe('USDT of Tron', () => {
   });
 
   it('is not another contract’s, nor what was reverted, nor nothing, nor TRX', async () => {
-    const topup = await tron.world.invoice(30, 'USDTTRC');
+    const topup = await tron.world.createInvoice(30, 'USDTTRC');
     const { deposit_address: to, deposit_units: amount } = topup;
     tron.stub.token([{ to, amount, contract: 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH' }]);
     tron.stub.token([{ to, amount }], 'REVERT');

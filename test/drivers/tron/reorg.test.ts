@@ -4,8 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { verify } from '../../../src/domain/verify/verify.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { FULL, RUNS } from '../../support/runs.ts';
-import { seeded } from '../../support/seed.ts';
+import { IS_FULL_RUN, PROPERTY_RUNS } from '../../support/runs.ts';
+import { seededRuns } from '../../support/seed.ts';
 import { startTron, type TronWorld, tronChains } from './tron-world.ts';
 
 let tron: TronWorld;
@@ -17,13 +17,13 @@ after(async () => {
 });
 
 async function credited(topup: TopupRow): Promise<bigint> {
-  await tron.world.settle();
-  return (await tron.world.topup(topup)).credited_cents;
+  await tron.world.runUntilIdle();
+  return (await tron.world.reloadTopup(topup)).credited_cents;
 }
 
 describe('a payment on Tron', () => {
   it('is taken back when its block is replaced without it, and credited again when it returns', async () => {
-    const topup = await tron.world.invoice(50, 'TRX');
+    const topup = await tron.world.createInvoice(50, 'TRX');
     const { deposit_address: to, deposit_units: amount } = topup;
     tron.stub.transfer(to, amount);
     tron.stub.mine(19);
@@ -39,11 +39,11 @@ describe('a payment on Tron', () => {
   });
 
   it('is worth what it pays in the block where it is, should a contract pay less there', async () => {
-    const topup = await tron.world.invoice(50, 'USDTTRC');
+    const topup = await tron.world.createInvoice(50, 'USDTTRC');
     const to = topup.deposit_address;
     tron.stub.token([{ to, amount: 50_000_000n }]);
     tron.stub.mine(3);
-    await tron.world.settle();
+    await tron.world.runUntilIdle();
     tron.stub.reorg(3, { drop: true });
     tron.stub.token([{ to, amount: 40_000_000n }]);
     tron.stub.mine(19);
@@ -51,32 +51,32 @@ describe('a payment on Tron', () => {
   });
 
   it('stands while the node is put back, and nothing is said of it until the node is as high again', async () => {
-    const topup = await tron.world.invoice(50, 'TRX');
+    const topup = await tron.world.createInvoice(50, 'TRX');
     tron.stub.transfer(topup.deposit_address, topup.deposit_units);
     tron.stub.mine(20);
     assert.equal(await credited(topup), 5_000n);
-    tron.stub.putBack(25);
+    tron.stub.rollBack(25);
     const driver = [...tronChains(tron.stub)({ clock: tron.world.clock, db: tron.world.db })][0]?.[1];
     const row = await tron.world.db.row<{ cursor: string }>(`select cursor from coins where code = 'TRX'`);
     await assert.rejects(driver?.poll({ cursor: row?.cursor ?? null }) ?? Promise.resolve(), {
       name: 'NodeBehind',
     });
-    await tron.world.watch.run();
-    assert.equal((await tron.world.topup(topup)).credited_cents, 5_000n);
+    await tron.world.watchJob.run();
+    assert.equal((await tron.world.reloadTopup(topup)).credited_cents, 5_000n);
     tron.stub.catchUp();
     tron.stub.mine();
     assert.equal(await credited(topup), 5_000n);
-    assert.deepEqual(await tron.world.entries(topup).then((all) => all.map(({ type }) => type)), ['topup']);
+    assert.deepEqual(await tron.world.ledgerEntries(topup).then((all) => all.map(({ type }) => type)), ['topup']);
   });
 
   it('is found as soon as the node tells what its transaction did, though it did not at first', async () => {
-    const topup = await tron.world.invoice(50, 'USDTTRC');
+    const topup = await tron.world.createInvoice(50, 'USDTTRC');
     const txid = tron.stub.token([{ to: topup.deposit_address, amount: topup.deposit_units }]);
-    tron.stub.hushed.add(txid);
+    tron.stub.withoutInfo.add(txid);
     tron.stub.mine(19);
-    await tron.world.watch.run();
+    await tron.world.watchJob.run();
     assert.deepEqual(await tron.world.deposits(topup), []);
-    tron.stub.hushed.clear();
+    tron.stub.withoutInfo.clear();
     assert.equal(await credited(topup), 5_000n);
   });
 });
@@ -106,7 +106,7 @@ describe('payments on Tron', () => {
     const { world, stub } = tron;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
-        const topups = { TRX: await world.invoice(50, 'TRX'), USDTTRC: await world.invoice(50, 'USDTTRC') };
+        const topups = { TRX: await world.createInvoice(50, 'TRX'), USDTTRC: await world.createInvoice(50, 'USDTTRC') };
         const paid = { TRX: 0n, USDTTRC: 0n };
         for (const step of steps) {
           if (step.do === 'pay') {
@@ -117,16 +117,16 @@ describe('payments on Tron', () => {
             paid[step.coin] += 5_000n;
           } else if (step.do === 'mine') stub.mine(step.count);
           else if (step.do === 'reorg') stub.reorg(step.depth);
-          else if (step.do === 'look') await world.watch.run();
+          else if (step.do === 'look') await world.watchJob.run();
           else await die();
         }
         stub.mine(30);
-        await world.settle();
+        await world.runUntilIdle();
         for (const coin of ['TRX', 'USDTTRC'] as const) {
-          assert.equal((await world.topup(topups[coin])).credited_cents, paid[coin], coin);
+          assert.equal((await world.reloadTopup(topups[coin])).credited_cents, paid[coin], coin);
         }
       }),
-      seeded(t, FULL ? RUNS : 5),
+      seededRuns(t, IS_FULL_RUN ? PROPERTY_RUNS : 5),
     );
     assert.deepEqual(
       (await verify(world.service)).filter(({ broken }) => broken !== 0n),

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { hexAddress } from '../../../src/drivers/chain/tron/address.ts';
+import { toHexAddress } from '../../../src/drivers/chain/tron/address.ts';
 
 export const MAIN_NET = '00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc';
 export const USDT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
@@ -29,7 +29,7 @@ interface Block {
   readonly transactions: readonly Transaction[];
 }
 
-export interface Inner {
+export interface InternalCall {
   readonly to: string;
   readonly amount?: bigint;
   readonly note?: string;
@@ -39,14 +39,14 @@ export interface Inner {
 
 export class StubTron {
   /** Paths that are answered with 404, as a page. */
-  readonly closed = new Set<string>();
-  readonly asked: string[] = [];
+  readonly notFoundPaths = new Set<string>();
+  readonly requests: string[] = [];
   peers = 8;
   decimals: number | null = 6;
   /** Transactions of which it does not tell what they did. */
-  readonly hushed = new Set<string>();
+  readonly withoutInfo = new Set<string>();
   /** `vm.saveInternalTx`. */
-  savesInner = true;
+  savesInternal = true;
   readonly #clock: () => number;
   readonly #server: Server;
   #blocks: Block[];
@@ -86,20 +86,20 @@ export class StubTron {
 
   /** A plain transfer of TRX, in millionths. */
   transfer(to: string, sun: bigint, contractRet = 'SUCCESS'): string {
-    const value = { amount: Number(sun), owner_address: SENDER, to_address: hexAddress(to) };
+    const value = { amount: Number(sun), owner_address: SENDER, to_address: toHexAddress(to) };
     return this.#add('TransferContract', value, { contractRet, info: { receipt: { net_fee: 267_000 } } });
   }
 
   /** A call of a contract that pays from inside. */
-  call(inner: readonly Inner[], result = 'SUCCESS'): string {
-    return this.#run(result, { internal_transactions: inner.map(innerJson) });
+  call(inner: readonly InternalCall[], result = 'SUCCESS'): string {
+    return this.#run(result, { internal_transactions: inner.map(internalCallJson) });
   }
 
   /** A call of a token's contract. */
   token(logs: readonly { to: string; amount: bigint; contract?: string }[], result = 'SUCCESS'): string {
     const log = logs.map(({ to, amount, contract = USDT }) => ({
-      address: hexAddress(contract)?.slice(2),
-      topics: [TRANSFER, word(SENDER.slice(2)), word((hexAddress(to) ?? '').slice(2))],
+      address: toHexAddress(contract)?.slice(2),
+      topics: [TRANSFER, word(SENDER.slice(2)), word((toHexAddress(to) ?? '').slice(2))],
       data: word(amount.toString(16)),
     }));
     return this.#run(result, { log });
@@ -125,7 +125,7 @@ export class StubTron {
   }
 
   /** It is put back, and does not know its newest blocks until it has read them again. */
-  putBack(depth: number): void {
+  rollBack(depth: number): void {
     this.#unsynced = this.#blocks.splice(this.#blocks.length - depth);
   }
 
@@ -159,9 +159,9 @@ export class StubTron {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const path = request.url ?? '';
-    this.asked.push(path);
+    this.requests.push(path);
     const answer = ANSWERS[path];
-    if (answer === undefined || this.closed.has(path)) return { status: 404, body: '<html>404</html>' };
+    if (answer === undefined || this.notFoundPaths.has(path)) return { status: 404, body: '<html>404</html>' };
     const asked = JSON.parse(Buffer.concat(parts).toString() || '{}') as Json;
     return { status: 200, body: JSON.stringify(answer(this, asked)) };
   }
@@ -186,21 +186,21 @@ export class StubTron {
     // As the node does for its first block.
     if (block === undefined || number <= 0) return {};
     return block.transactions
-      .filter(({ txid }) => !this.hushed.has(txid))
+      .filter(({ txid }) => !this.withoutInfo.has(txid))
       .map((transaction) => this.#infoJson(block, transaction));
   }
 
-  find(txid: unknown, what: 'transaction' | 'info'): Json {
+  find(txid: unknown, kind: 'transaction' | 'info'): Json {
     for (const block of this.#blocks) {
       const found = block.transactions.find((each) => each.txid === txid);
-      if (found) return what === 'info' ? this.#infoJson(block, found) : found.transaction;
+      if (found) return kind === 'info' ? this.#infoJson(block, found) : found.transaction;
     }
     return {};
   }
 
   #infoJson(block: Block, { info }: Transaction): Json {
     const { internal_transactions, ...rest } = info;
-    const inner = this.savesInner && internal_transactions ? { internal_transactions } : {};
+    const inner = this.savesInternal && internal_transactions ? { internal_transactions } : {};
     return { ...rest, ...inner, blockNumber: block.number, blockTimeStamp: block.timeMs };
   }
 }
@@ -240,12 +240,12 @@ function blockJson({ id, number, timeMs, parent, transactions }: Block, detail: 
   };
 }
 
-function innerJson({ to, amount = 0n, note = 'call', rejected = false, tokenId }: Inner): Json {
+function internalCallJson({ to, amount = 0n, note = 'call', rejected = false, tokenId }: InternalCall): Json {
   const value = amount === 0n ? {} : { callValue: Number(amount) };
   return {
     hash: randomBytes(32).toString('hex'),
     caller_address: CONTRACT,
-    transferTo_address: hexAddress(to),
+    transferTo_address: toHexAddress(to),
     callValueInfo: [{ ...value, ...(tokenId === undefined ? {} : { tokenId }) }],
     note: Buffer.from(note).toString('hex'),
     ...(rejected ? { rejected } : {}),

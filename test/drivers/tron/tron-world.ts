@@ -4,9 +4,9 @@ import { HDKey } from '@scure/bip32';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
 import { TronChain } from '../../../src/drivers/chain/tron/driver.ts';
 import type { TronCoin } from '../../../src/drivers/chain/tron/payments.ts';
-import type { OwnAddresses } from '../../../src/ports/chain.ts';
-import { findOwnAddresses } from '../../../src/store/own-addresses.ts';
-import { type GivenChains, HandClock, TopupWorld } from '../../support/topup-world.ts';
+import type { OwnAddressLookup } from '../../../src/ports/chain.ts';
+import { findOwnAddresses } from '../../../src/store/issued-addresses.ts';
+import { type ChainFactory, ManualClock, TopupWorld } from '../../support/topup-world.ts';
 import { StubTron, USDT } from './stub-node.ts';
 
 /** Of the words `abandon … about`, which every wallet is tried with. */
@@ -14,18 +14,18 @@ const SEED = hex.decode(
   '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
 );
 export const ACCOUNT = AccountKey.parse(HDKey.fromMasterSeed(SEED).derive("m/44'/195'/0'").publicExtendedKey);
-export const NOBODYS: OwnAddresses = async () => new Set();
+export const NO_OWN_ADDRESSES: OwnAddressLookup = async () => new Set();
 
 export function tronChain(
   stub: StubTron,
   coin: TronCoin,
-  { own = NOBODYS, allowTest = false, contract = USDT } = {},
+  { own = NO_OWN_ADDRESSES, allowTest = false, contract = USDT } = {},
 ): TronChain {
   return new TronChain({ coin, node: stub.node, account: ACCOUNT, own, contract, allowTest });
 }
 
 /** Drivers over the same node and database: as often as it is called, as new processes. */
-export function tronChains(stub: StubTron): GivenChains {
+export function tronChains(stub: StubTron): ChainFactory {
   return ({ db }) =>
     new Map(
       (['TRX', 'USDTTRC'] as const).map((coin) => [
@@ -43,7 +43,7 @@ export interface TronWorld {
 
 export async function startTron(): Promise<TronWorld> {
   // Blocks are as old as the clock of the world says, which begins at the same time each time.
-  let clock = new HandClock();
+  let clock = new ManualClock();
   const stub = await StubTron.start(() => clock.now().getTime());
   stub.mine(40);
   const world = await TopupWorld.start({ chains: tronChains(stub) });

@@ -4,7 +4,7 @@ import { after, before, it } from 'node:test';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
 import { UtxoChain, type UtxoOptions } from '../../../src/drivers/chain/utxo/driver.ts';
 import { formatUnits } from '../../../src/kernel/money.ts';
-import { findOwnAddresses, findPaidAddresses } from '../../../src/store/own-addresses.ts';
+import { findOwnAddresses, findPaidAddresses } from '../../../src/store/issued-addresses.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 import { BitcoinStub, ZPUB } from './bitcoin-stub.ts';
 
@@ -31,11 +31,11 @@ after(async () => {
 async function mine(): Promise<void> {
   node.height += 1;
   world.clock.advanceMinutes(10);
-  await world.settle();
+  await world.runUntilIdle();
 }
 
 it('of what is spent, and was forgotten by a wallet made anew, no credit is taken back', async () => {
-  const topup = await world.invoice(100);
+  const topup = await world.createInvoice(100);
   node.pay({ address: topup.deposit_address, amount: formatUnits(topup.deposit_units, 8) });
   for (let i = 0; i < 3; i++) await mine();
   assert.equal(await world.balance(topup), 13_000n);
@@ -48,8 +48,8 @@ it('of what is spent, and was forgotten by a wallet made anew, no credit is take
 });
 
 it('which addresses were paid is known without it', async () => {
-  await world.invoice(100);
-  await world.invoice(100);
+  await world.createInvoice(100);
+  await world.createInvoice(100);
   const notes = await world.chains.get('BTC')?.examine(3);
-  assert.match(notes?.at(-1)?.says ?? '', /of 3 addresses given out at most 2 in a row were never paid/);
+  assert.match(notes?.at(-1)?.message ?? '', /of 3 addresses given out at most 2 in a row were never paid/);
 });

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { NodeBehind } from '../../../src/drivers/chain/node-behind.ts';
 import type { UtxoChain } from '../../../src/drivers/chain/utxo/driver.ts';
-import { BitcoinStub, driverOf } from './bitcoin-stub.ts';
+import { BitcoinStub, createDriver } from './bitcoin-stub.ts';
 
 let node: BitcoinStub;
 let chain: UtxoChain;
 
 beforeEach(async () => {
   node = await BitcoinStub.start();
-  chain = driverOf(node);
+  chain = createDriver(node);
 });
 afterEach(() => node.close());
 
@@ -54,7 +54,7 @@ describe('payments from a descriptor wallet', () => {
     const { cursor } = await chain.poll({ cursor: null });
     const late = node.pay({ height: node.height - 100 });
     assert.deepEqual((await chain.poll({ cursor })).observations, []);
-    await chain.prove();
+    await chain.checkSafety();
     assert.equal((await chain.poll({ cursor })).observations[0]?.key, late);
   });
 
@@ -63,9 +63,9 @@ describe('payments from a descriptor wallet', () => {
     const told = new Set<string>();
     let cursor: string | null = null;
     const sizes: number[] = [];
-    for (let whole = false; !whole; ) {
+    for (let isComplete = false; !isComplete; ) {
       const polled = await chain.poll({ cursor });
-      ({ cursor, whole } = polled);
+      ({ cursor, isComplete } = polled);
       sizes.push(polled.observations.length);
       for (const { key } of polled.observations) told.add(key);
     }
@@ -147,8 +147,8 @@ describe('payments from a descriptor wallet', () => {
     await chain.poll({ cursor: null });
     const unknown = `800000:${'c'.repeat(64)}`;
     assert.equal((await chain.poll({ cursor: unknown })).observations[0]?.key, key);
-    node.cannotRead = 'd'.repeat(64);
-    const unreadable = `800000:${node.cannotRead}`;
+    node.unreadableBlock = 'd'.repeat(64);
+    const unreadable = `800000:${node.unreadableBlock}`;
     assert.equal((await chain.poll({ cursor: unreadable })).observations[0]?.key, key);
   });
 });

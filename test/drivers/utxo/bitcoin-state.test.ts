@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { UtxoChain } from '../../../src/drivers/chain/utxo/driver.ts';
-import { UtxoWitness } from '../../../src/drivers/chain/utxo/witness.ts';
-import { UnsafeChain } from '../../../src/ports/chain.ts';
-import { BitcoinStub, driverOf, FIRST_ADDRESSES } from './bitcoin-stub.ts';
+import { UtxoSecondNode } from '../../../src/drivers/chain/utxo/second-node.ts';
+import { UnsafeChainError } from '../../../src/ports/chain.ts';
+import { BitcoinStub, createDriver, FIRST_ADDRESSES } from './bitcoin-stub.ts';
 
 let node: BitcoinStub;
 let chain: UtxoChain;
 
 beforeEach(async () => {
   node = await BitcoinStub.start();
-  chain = driverOf(node);
+  chain = createDriver(node);
 });
 afterEach(() => node.close());
 
@@ -22,10 +22,10 @@ describe('the state of a Bitcoin node', () => {
   });
 
   const faults: [string, (stub: BitcoinStub) => void, RegExp][] = [
-    ['it loads', (stub) => stub.changeChain({ initialblockdownload: true }), /first time/],
-    ['it is behind', (stub) => stub.changeChain({ headers: 800_010 }), /10 blocks behind/],
+    ['it loads', (stub) => stub.overrideChainInfo({ initialblockdownload: true }), /first time/],
+    ['it is behind', (stub) => stub.overrideChainInfo({ headers: 800_010 }), /10 blocks behind/],
     ['it is alone', (stub) => stub.answers.set('getnetworkinfo', { connections: 0 }), /no peers/],
-    ['its wallet is read again', (stub) => stub.changeWallet({ scanning: { progress: 0.5 } }), /old blocks/],
+    ['its wallet is read again', (stub) => stub.overrideWalletInfo({ scanning: { progress: 0.5 } }), /old blocks/],
     [
       'its newest block is old',
       (stub) =>
@@ -47,7 +47,7 @@ describe('the state of a Bitcoin node', () => {
   }
 
   it('is well on a network of one’s own, however old its newest block is', async () => {
-    node.changeChain({ chain: 'regtest', initialblockdownload: true });
+    node.overrideChainInfo({ chain: 'regtest', initialblockdownload: true });
     assert.equal((await chain.health()).ok, true);
   });
 
@@ -60,16 +60,16 @@ describe('the state of a Bitcoin node', () => {
       notes.map(({ level }) => level),
       ['ok', 'note'],
     );
-    assert.match(notes[1]?.says ?? '', /gap limit of 28 or more/);
+    assert.match(notes[1]?.message ?? '', /gap limit of 28 or more/);
     const missing = await chain.examine(1_100);
     assert.equal(missing[0]?.level, 'look');
-    assert.match(missing[0]?.says ?? '', /1 of 2 lots/);
+    assert.match(missing[0]?.message ?? '', /1 of 2 lots/);
   });
 });
 
 describe('a second Bitcoin node', () => {
   it('confirms the same amount to the same address in the same block, and nothing else', async () => {
-    const witness = new UtxoWitness({ coin: 'BTC', node: node.node, allowTest: false });
+    const witness = new UtxoSecondNode({ coin: 'BTC', node: node.node, allowTest: false });
     const key = node.pay({ height: node.height - 2, vout: 3 });
     const [told] = (await chain.poll({ cursor: null })).observations;
     assert.ok(told);
@@ -84,13 +84,13 @@ describe('a second Bitcoin node', () => {
   });
 
   it('must be on the main network, and have no wallet that can spend', async () => {
-    const witness = new UtxoWitness({ coin: 'BTC', node: node.node, allowTest: false });
-    await witness.prove();
-    node.changeWallet({ private_keys_enabled: true });
-    await assert.rejects(witness.prove(), UnsafeChain);
-    node.refuse('listwallets', -32_601, 'Method not found');
-    await witness.prove();
-    node.changeChain({ chain: 'test' });
-    await assert.rejects(witness.prove(), UnsafeChain);
+    const witness = new UtxoSecondNode({ coin: 'BTC', node: node.node, allowTest: false });
+    await witness.checkSafety();
+    node.overrideWalletInfo({ private_keys_enabled: true });
+    await assert.rejects(witness.checkSafety(), UnsafeChainError);
+    node.failWith('listwallets', -32_601, 'Method not found');
+    await witness.checkSafety();
+    node.overrideChainInfo({ chain: 'test' });
+    await assert.rejects(witness.checkSafety(), UnsafeChainError);
   });
 });

@@ -7,11 +7,11 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32 } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
-import type { NodeAddress } from '../../../src/drivers/chain/node-http.ts';
+import type { NodeEndpoint } from '../../../src/drivers/chain/node-http.ts';
 import { UtxoChain } from '../../../src/drivers/chain/utxo/driver.ts';
 import type { UtxoCoin } from '../../../src/drivers/chain/utxo/networks.ts';
 import { type StubPayment, transactionsOf } from './bitcoin-block.ts';
-import { type Asked, basic, RpcError, RpcServer } from './rpc-server.ts';
+import { type RpcRequest, basicAuth, RpcError, RpcServer } from './rpc-server.ts';
 
 /** BIP 84's own account, of the words `abandon … about`, and its first addresses. */
 export const ZPUB =
@@ -24,12 +24,12 @@ export const PASSWORD = 'a-password-of-tests';
 const GENESIS = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f';
 
 /** A driver of this node; `password` in the place of the right one. */
-export function driverOf(
+export function createDriver(
   stub: BitcoinStub,
   options: { account?: string; allowTest?: boolean; password?: string; coin?: UtxoCoin } = {},
 ): UtxoChain {
   const { account = ZPUB, allowTest = false, password = PASSWORD, coin = 'BTC' } = options;
-  const node = { ...stub.node, authorization: basic(password) };
+  const node = { ...stub.node, authorization: basicAuth(password) };
   const own = async (addresses: readonly string[]) =>
     new Set(addresses.filter((address) => (FIRST_ADDRESSES as readonly string[]).includes(address)));
   const paid = async () => new Set(stub.payments.map(({ address }) => address));
@@ -42,13 +42,13 @@ const ADDRESSES = new Map<number, string>();
 type Handler = (...params: never[]) => unknown;
 
 export class BitcoinStub {
-  readonly calls: Omit<Asked, 'id'>[] = [];
+  readonly calls: Omit<RpcRequest, 'id'>[] = [];
   readonly payments: StubPayment[] = [];
   height = 800_000;
   /** Of the descriptor; null: it was not imported. */
   range: [number, number] | null = null;
   /** A block of which it has the header alone. */
-  cannotRead = '';
+  unreadableBlock = '';
   /** Answers that differ, by method. */
   readonly answers = new Map<string, unknown>();
   #server: RpcServer | null = null;
@@ -59,8 +59,8 @@ export class BitcoinStub {
     return stub;
   }
 
-  get node(): NodeAddress {
-    return { url: `${this.#server?.url}/wallet/watch`, authorization: basic(PASSWORD) };
+  get node(): NodeEndpoint {
+    return { url: `${this.#server?.url}/wallet/watch`, authorization: basicAuth(PASSWORD) };
   }
 
   async close(): Promise<void> {
@@ -93,20 +93,20 @@ export class BitcoinStub {
   }
 
   /** Fails a call as the node does. */
-  refuse(method: string, code: number, message: string): void {
+  failWith(method: string, code: number, message: string): void {
     this.answers.set(method, () => {
       throw new RpcError(code, message);
     });
   }
 
   /** Other words of `getwalletinfo`. */
-  changeWallet(change: object): void {
+  overrideWalletInfo(change: object): void {
     const info = { private_keys_enabled: false, descriptors: true, scanning: false };
     this.answers.set('getwalletinfo', { ...info, ...change });
   }
 
   /** Other words of `getblockchaininfo`. */
-  changeChain(change: object): void {
+  overrideChainInfo(change: object): void {
     this.answers.set('getblockchaininfo', { ...this.#chainInfo(), ...change });
   }
 
@@ -116,7 +116,7 @@ export class BitcoinStub {
     return { chain: 'main', blocks: height, headers: height, bestblockhash, initialblockdownload: false };
   }
 
-  #answer({ method, params }: Asked): unknown {
+  #answer({ method, params }: RpcRequest): unknown {
     this.calls.push({ method, params });
     const handler = (this.answers.get(method) ?? this.#handlers[method]) as Handler | undefined;
     if (handler === undefined) throw new RpcError(-32_601, 'Method not found');
@@ -189,7 +189,7 @@ export class BitcoinStub {
     // Of a descriptor that is not active it lists none: bitcoin/bitcoin #26813.
     listreceivedbyaddress: () => [],
     listsinceblock: (hash: string) => {
-      if (hash === this.cannotRead) throw new RpcError(-32_603, "Can't read block from disk");
+      if (hash === this.unreadableBlock) throw new RpcError(-32_603, "Can't read block from disk");
       const since = this.#heightOf(hash);
       const told = this.payments.filter(({ height }) => height === null || height > since);
       return {

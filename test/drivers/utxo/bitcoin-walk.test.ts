@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { UtxoChain } from '../../../src/drivers/chain/utxo/driver.ts';
 import type { Observation } from '../../../src/ports/chain.ts';
-import { IN_FULL } from '../../support/runs.ts';
-import { BitcoinStub, driverOf } from './bitcoin-stub.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
+import { BitcoinStub, createDriver } from './bitcoin-stub.ts';
 
 const LONG = 9 * 1024 ** 2;
 
@@ -13,7 +13,7 @@ let chain: UtxoChain;
 
 beforeEach(async () => {
   node = await BitcoinStub.start();
-  chain = driverOf(node);
+  chain = createDriver(node);
 });
 afterEach(() => node.close());
 
@@ -28,9 +28,9 @@ async function readOn(
   const told = new Map<string, Observation>();
   let cursor = from;
   let polls = 0;
-  for (let whole = false; !whole; polls++) {
+  for (let isComplete = false; !isComplete; polls++) {
     const polled = await chain.poll({ cursor });
-    ({ cursor, whole } = polled);
+    ({ cursor, isComplete } = polled);
     for (const each of polled.observations) told.set(each.key, each);
     assert.ok(polls < 100);
   }
@@ -64,7 +64,7 @@ describe('a list of payments that is too long', () => {
 
   it(
     'and a block of a million empty parts of signatures, which anybody can make, keep none back',
-    IN_FULL,
+    FULL_ONLY,
     async () => {
       const { cursor: before } = await chain.poll({ cursor: null });
       node.height += 1;
@@ -82,12 +82,12 @@ describe('a list of payments that is too long', () => {
     // The wallet knows no more of it than its list.
     node.answers.set('listtransactions', []);
     makeListsTooLong();
-    const { observations, cursor, whole } = await chain.poll({ cursor: null });
+    const { observations, cursor, isComplete } = await chain.poll({ cursor: null });
     assert.deepEqual(
       observations.map((told) => [told.key, told.state]),
       [[key, 'final']],
     );
-    assert.deepEqual([cursor, whole], [`799860:${node.hashAt(799_860)}`, false]);
+    assert.deepEqual([cursor, isComplete], [`799860:${node.hashAt(799_860)}`, false]);
   });
 
   it('leaves what waits to a page of the newest', async () => {
@@ -133,7 +133,7 @@ describe('a list of payments that is too long', () => {
   it('of a day back alone leaves the rest as it is, and what the wallet found last is told', async () => {
     const { cursor } = await chain.poll({ cursor: null });
     const late = node.pay({ height: node.height - 100 });
-    await chain.prove();
+    await chain.checkSafety();
     const empty = { transactions: [], removed: [], lastblock: node.hashAt(node.height) };
     node.answers.set('listsinceblock', (hash: string) =>
       hash === node.hashAt(node.height) ? empty : { ...empty, comment: 'x'.repeat(LONG) },
@@ -151,12 +151,12 @@ describe('a wallet that reads old blocks again', () => {
   it('is waited for: neither a look nor a second one says anything until it is done', async () => {
     const key = node.pay({ forgotten: true });
     const { cursor } = await chain.poll({ cursor: null });
-    node.changeWallet({ scanning: { duration: 70, progress: 0.2 } });
+    node.overrideWalletInfo({ scanning: { duration: 70, progress: 0.2 } });
     node.answers.set('gettxout', () => null);
     const waited = { name: 'WalletScans' };
     await assert.rejects(chain.poll({ cursor }), waited);
     await assert.rejects(chain.recheck([key]), waited);
-    node.changeWallet({ scanning: false });
+    node.overrideWalletInfo({ scanning: false });
     assert.equal((await chain.recheck([key]))[0]?.state, 'removed');
   });
 });

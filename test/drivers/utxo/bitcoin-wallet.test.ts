@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
 import { JsonRpc } from '../../../src/drivers/chain/json-rpc.ts';
 import { UtxoChain } from '../../../src/drivers/chain/utxo/driver.ts';
-import { UTXO_FACTS } from '../../../src/drivers/chain/utxo/networks.ts';
-import { proveNetwork } from '../../../src/drivers/chain/utxo/safety.ts';
-import { UnsafeChain } from '../../../src/ports/chain.ts';
-import { BitcoinStub, driverOf, FIRST_ADDRESSES, PASSWORD, ZPUB } from './bitcoin-stub.ts';
+import { UTXO_PARAMS } from '../../../src/drivers/chain/utxo/networks.ts';
+import { checkNetwork } from '../../../src/drivers/chain/utxo/safety.ts';
+import { UnsafeChainError } from '../../../src/ports/chain.ts';
+import { BitcoinStub, createDriver, FIRST_ADDRESSES, PASSWORD, ZPUB } from './bitcoin-stub.ts';
 
 const [FIRST] = FIRST_ADDRESSES;
 const KEY = AccountKey.parse(ZPUB);
@@ -16,7 +16,7 @@ let chain: UtxoChain;
 
 beforeEach(async () => {
   node = await BitcoinStub.start();
-  chain = driverOf(node);
+  chain = createDriver(node);
 });
 afterEach(() => node.close());
 
@@ -38,7 +38,7 @@ describe('addresses from a descriptor wallet', () => {
     await allocate(0);
     assert.deepEqual(node.range, [0, 999]);
     await allocate(5);
-    await allocate(999, driverOf(node));
+    await allocate(999, createDriver(node));
     assert.equal(node.countOf('importdescriptors'), 1);
     await allocate(1_000);
     assert.deepEqual(node.range, [0, 1_999]);
@@ -64,24 +64,24 @@ describe('addresses from a descriptor wallet', () => {
   });
 
   it('that were given out are watched by whatever wallet there is, as soon as it is proven', async () => {
-    const given = async () => 1_502;
+    const allocatedCount = async () => 1_502;
     const again = new UtxoChain({
       coin: 'BTC',
       node: node.node,
       account: KEY,
       own: async () => new Set(),
       allowTest: false,
-      given,
+      allocatedCount,
     });
-    await again.prove();
+    await again.checkSafety();
     assert.deepEqual(node.range, [0, 1_999]);
     assert.equal(node.countOf('rescanblockchain'), 1);
-    await again.prove();
+    await again.checkSafety();
     assert.equal(node.countOf('importdescriptors'), 1);
   });
 
   it('of a pruned node are looked for in the blocks that it has', async () => {
-    node.changeChain({ pruned: true, pruneheight: 799_990 });
+    node.overrideChainInfo({ pruned: true, pruneheight: 799_990 });
     await allocate(5);
     const [rescan] = node.calls.filter(({ method }) => method === 'rescanblockchain');
     assert.deepEqual(rescan?.params, [799_990]);
@@ -93,7 +93,7 @@ describe('addresses from a descriptor wallet', () => {
     node.answers.set('importdescriptors', [{ success: true }]);
     await assert.rejects(allocate(0), /does not watch what it imported/);
     node.answers.set('deriveaddresses', [FIRST_ADDRESSES[1]]);
-    await assert.rejects(allocate(0), UnsafeChain);
+    await assert.rejects(allocate(0), UnsafeChainError);
   });
 });
 
@@ -101,31 +101,31 @@ describe('what a Bitcoin node must be', () => {
   const cases: [string, (stub: BitcoinStub) => void, RegExp][] = [
     [
       'a wallet that can hold private keys',
-      (stub) => stub.changeWallet({ private_keys_enabled: true }),
+      (stub) => stub.overrideWalletInfo({ private_keys_enabled: true }),
       /private keys/,
     ],
     [
       'a wallet that does not say',
-      (stub) => stub.changeWallet({ private_keys_enabled: undefined }),
+      (stub) => stub.overrideWalletInfo({ private_keys_enabled: undefined }),
       /private keys/,
     ],
     [
       'a wallet with a signing device',
-      (stub) => stub.changeWallet({ external_signer: true }),
+      (stub) => stub.overrideWalletInfo({ external_signer: true }),
       /signing device/,
     ],
     [
       'an old wallet with a seed',
-      (stub) => stub.changeWallet({ descriptors: false, hdseedid: 'ab' }),
+      (stub) => stub.overrideWalletInfo({ descriptors: false, hdseedid: 'ab' }),
       /a seed/,
     ],
     [
       'an old wallet with keys',
-      (stub) => stub.changeWallet({ descriptors: false, keypoolsize: 5 }),
+      (stub) => stub.overrideWalletInfo({ descriptors: false, keypoolsize: 5 }),
       /a pool of keys/,
     ],
-    ['a network without value', (stub) => stub.changeChain({ chain: 'regtest' }), /none of Bitcoin’s main/],
-    ['a network nobody knows', (stub) => stub.changeChain({ chain: 'other' }), /none of Bitcoin’s/],
+    ['a network without value', (stub) => stub.overrideChainInfo({ chain: 'regtest' }), /none of Bitcoin’s main/],
+    ['a network nobody knows', (stub) => stub.overrideChainInfo({ chain: 'other' }), /none of Bitcoin’s/],
     [
       'the main network of another coin',
       (stub) =>
@@ -136,8 +136,8 @@ describe('what a Bitcoin node must be', () => {
   for (const [what, arrange, says] of cases) {
     it(`${what} is refused`, async () => {
       arrange(node);
-      const refused = (error: unknown) => error instanceof UnsafeChain && says.test(error.message);
-      await assert.rejects(chain.prove(), refused);
+      const refused = (error: unknown) => error instanceof UnsafeChainError && says.test(error.message);
+      await assert.rejects(chain.checkSafety(), refused);
       await assert.rejects(allocate(0), refused);
       await assert.rejects(chain.poll({ cursor: null }), refused);
     });
@@ -150,21 +150,21 @@ describe('what a Bitcoin node must be', () => {
       asked += 1;
       return { private_keys_enabled: asked > 2, descriptors: true };
     });
-    await assert.rejects(chain.prove(), /a wallet that the node has loaded can hold private keys/);
+    await assert.rejects(chain.checkSafety(), /a wallet that the node has loaded can hold private keys/);
   });
 
   it('a key of test networks is refused on the main one', async () => {
     await assert.rejects(
-      driverOf(node, { account: AccountKey.parse(ZPUB).tpub, allowTest: true }).prove(),
-      UnsafeChain,
+      createDriver(node, { account: AccountKey.parse(ZPUB).tpub, allowTest: true }).checkSafety(),
+      UnsafeChainError,
     );
   });
 
   it('a wallet that is not loaded is not unsafe, and is said', async () => {
-    node.refuse('getwalletinfo', -18, 'Requested wallet does not exist or is not loaded');
+    node.failWith('getwalletinfo', -18, 'Requested wallet does not exist or is not loaded');
     await assert.rejects(
-      chain.prove(),
-      (error) => !(error instanceof UnsafeChain) && /loadwallet/.test(String(error)),
+      chain.checkSafety(),
+      (error) => !(error instanceof UnsafeChainError) && /loadwallet/.test(String(error)),
     );
     const health = await chain.health();
     assert.equal(health.ok, false);
@@ -179,11 +179,11 @@ describe('what a Bitcoin node must be', () => {
       return true;
     };
     for (const method of ['getdescriptorinfo', 'deriveaddresses', 'listdescriptors', 'importdescriptors']) {
-      node.refuse(method, -5, `the key '${xpub}' is not valid`);
+      node.failWith(method, -5, `the key '${xpub}' is not valid`);
       await assert.rejects(allocate(0), note);
       node.answers.delete(method);
     }
-    await assert.rejects(driverOf(node, { password: 'wrong-one' }).prove(), note);
+    await assert.rejects(createDriver(node, { password: 'wrong-one' }).checkSafety(), note);
     assert.ok(seen.length >= 8);
     for (const secret of [xpub, ZPUB, PASSWORD, 'wrong-one', '127.0.0.1']) {
       assert.ok(!seen.some((text) => text.includes(secret)), 'a secret in an error');
@@ -192,20 +192,20 @@ describe('what a Bitcoin node must be', () => {
 });
 
 describe('a node of Litecoin', () => {
-  const prove = () => proveNetwork(new JsonRpc(node.node), 'LTC', true);
+  const prove = () => checkNetwork(new JsonRpc(node.node), 'LTC', true);
   const setVersion = (version: number) =>
     node.answers.set('getnetworkinfo', { version, connections: 8, networkactive: true });
 
   it('that does not know the rules of today is refused on the main network, and nowhere else', async () => {
-    node.answers.set('getblockhash', UTXO_FACTS.LTC.firstBlock);
+    node.answers.set('getblockhash', UTXO_PARAMS.LTC.genesisHash);
     setVersion(210_201);
-    const refused = (error: unknown) => error instanceof UnsafeChain && /0\.21\.5\.8/.test(error.message);
+    const refused = (error: unknown) => error instanceof UnsafeChainError && /0\.21\.5\.8/.test(error.message);
     await assert.rejects(prove(), refused);
     setVersion(210_507);
     await assert.rejects(prove(), refused);
     setVersion(210_508);
     assert.deepEqual(await prove(), { isMain: true, prefix: 'ltc' });
-    node.changeChain({ chain: 'regtest' });
+    node.overrideChainInfo({ chain: 'regtest' });
     node.answers.set('getblockhash', 'f'.repeat(64));
     setVersion(210_201);
     assert.equal((await prove()).isMain, false);

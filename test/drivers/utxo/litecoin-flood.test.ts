@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Observation } from '../../../src/ports/chain.ts';
-import { IN_FULL } from '../../support/runs.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 import { NO_LITECOIND } from './litecoin-node.ts';
-import { LitecoinWorld, PAYING } from './litecoin-world.ts';
+import { LitecoinWorld, PAYER_WALLET } from './litecoin-world.ts';
 
 const PARTS = 600;
 
-describe('a flood of payments in Litecoin', { skip: IN_FULL.skip || NO_LITECOIND }, () => {
+describe('a flood of payments in Litecoin', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
   let coins: LitecoinWorld;
   before(async () => {
     coins = await LitecoinWorld.start();
@@ -27,19 +27,19 @@ describe('a flood of payments in Litecoin', { skip: IN_FULL.skip || NO_LITECOIND
     }
     const { cursor } = await driver.poll({ cursor: null });
     const amounts = Object.fromEntries([...own].map((address) => [address, '0.0001']));
-    const txid = String(await coins.payer.call('sendmany', ['', amounts], PAYING));
+    const txid = String(await coins.payer.call('sendmany', ['', amounts], PAYER_WALLET));
     await coins.passOn(txid);
     const waiting = await driver.poll({ cursor });
-    assert.deepEqual([waiting.observations.length, waiting.whole, waiting.cursor], [500, true, cursor]);
+    assert.deepEqual([waiting.observations.length, waiting.isComplete, waiting.cursor], [500, true, cursor]);
     assert.ok(
       waiting.observations.every(({ state, amountUnits }) => state === 'mempool' && amountUnits === 10_000n),
     );
     await coins.mine(6);
     const told = new Map<string, Observation>();
     let at = cursor;
-    for (let whole = false; !whole; ) {
+    for (let isComplete = false; !isComplete; ) {
       const polled = await driver.poll({ cursor: at });
-      ({ cursor: at, whole } = polled);
+      ({ cursor: at, isComplete } = polled);
       for (const each of polled.observations) told.set(each.key, each);
     }
     assert.deepEqual(new Set([...told.values()].map(({ address }) => address)), own);

@@ -1,20 +1,20 @@
 /** Payments out of Litecoin's extension blocks, which arrive in a transaction of the miner's, another in each block. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findOwnAddresses } from '../../../src/store/own-addresses.ts';
+import { findOwnAddresses } from '../../../src/store/issued-addresses.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { IN_FULL } from '../../support/runs.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 import { NO_LITECOIND } from './litecoin-node.ts';
-import { LitecoinWorld, PAYING, WAYS } from './litecoin-world.ts';
+import { LitecoinWorld, PAYER_WALLET, READ_MODES } from './litecoin-world.ts';
 
 /** The block before the first that has an extension block; that one must move coins into it. */
 const LAST_WITHOUT = 431;
 const HIDDEN = 'hidden';
 
-for (const { how, listMaxBytes } of WAYS) {
+for (const { how, listMaxBytes } of READ_MODES) {
   const title = `a payment from Litecoin’s extension blocks, ${how}`;
-  describe(title, { skip: IN_FULL.skip || NO_LITECOIND }, () => payments(listMaxBytes));
+  describe(title, { skip: FULL_ONLY.skip || NO_LITECOIND }, () => payments(listMaxBytes));
 }
 
 function payments(listMaxBytes: number): void {
@@ -26,7 +26,7 @@ function payments(listMaxBytes: number): void {
     await coins.payer.call('createwallet', [HIDDEN]);
     await coins.mine(LAST_WITHOUT - (await coins.payer.height()));
     const hidden = await coins.payer.call('getnewaddress', ['', 'mweb'], HIDDEN);
-    for (let i = 0; i < 3; i++) await coins.payer.call('sendtoaddress', [hidden, '5'], PAYING);
+    for (let i = 0; i < 3; i++) await coins.payer.call('sendtoaddress', [hidden, '5'], PAYER_WALLET);
     await coins.mine(2);
     world = await TopupWorld.start({
       chains: ({ db }) =>
@@ -47,39 +47,39 @@ function payments(listMaxBytes: number): void {
   }
 
   async function credits(topup: TopupRow): Promise<bigint[]> {
-    return (await world.entries(topup)).map(({ cents }) => cents);
+    return (await world.ledgerEntries(topup)).map(({ cents }) => cents);
   }
 
   it('is credited once, though the wallet tells it twice and calls it newly made', async () => {
-    const topup = await world.invoice(50, 'LTC');
+    const topup = await world.createInvoice(50, 'LTC');
     const txid = await pay(topup);
-    await world.settle();
+    await world.runUntilIdle();
     assert.deepEqual(await world.deposits(topup), []);
     await coins.mine();
-    await world.settle();
+    await world.runUntilIdle();
     const [deposit] = await world.deposits(topup);
     assert.notEqual(deposit?.txid, txid);
     assert.deepEqual([deposit?.amount_units, deposit?.confirmations], [62_500_000n, 1]);
     await coins.mine(10);
     await world.db.run(`update coins set cursor = null where code = 'LTC'`);
-    await world.settle();
+    await world.runUntilIdle();
     assert.deepEqual(await credits(topup), [5_000n]);
     assert.equal((await world.deposits(topup)).length, 1);
   });
 
   it('is reversed with its block, and credited anew in another', async () => {
-    const topup = await world.invoice(50, 'LTC');
-    await coins.watcher.leave();
+    const topup = await world.createInvoice(50, 'LTC');
+    await coins.watcher.disconnect();
     await coins.mine(3);
     await pay(topup);
     await coins.mineAtWatcher(2);
-    await world.settle();
+    await world.runUntilIdle();
     assert.deepEqual(await credits(topup), [5_000n]);
     await coins.watcher.connect(coins.payer);
-    await world.settle();
+    await world.runUntilIdle();
     assert.deepEqual(await credits(topup), [5_000n, -5_000n]);
     await coins.mine(2);
-    await world.settle();
+    await world.runUntilIdle();
     assert.deepEqual(await credits(topup), [5_000n, -5_000n, 5_000n]);
     assert.equal((await world.deposits(topup)).length, 2);
   });

@@ -8,27 +8,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { JsonRpc } from '../../../src/drivers/chain/json-rpc.ts';
-import type { NodeAddress } from '../../../src/drivers/chain/node-http.ts';
+import type { NodeEndpoint } from '../../../src/drivers/chain/node-http.ts';
 import { freePort } from '../../support/free-port.ts';
-import { findProgram, skippedFor } from '../../support/installed.ts';
-import { basic } from './rpc-server.ts';
+import { findProgram, skipUnlessInstalled } from '../../support/installed-programs.ts';
+import { basicAuth } from './rpc-server.ts';
 
 const program = findProgram(['litecoind']);
 
 /** Why tests that need it are skipped, or false. */
-export const NO_LITECOIND = skippedFor(program, 'litecoind is not installed');
+export const NO_LITECOIND = skipUnlessInstalled(program, 'litecoind is not installed');
 
 const PASSWORD = 'a-password-of-tests';
 /** They begin at a time that does not come. */
 const NO_EXTENSION_BLOCKS = 'mweb:99999999999:999999999999';
 const WAIT_MAX_MS = 30_000;
-const LOOK_EVERY_MS = 20;
+const POLL_INTERVAL_MS = 20;
 
 /** Waits for a state, with a bound. */
-export async function until(what: string, reached: () => Promise<boolean>): Promise<void> {
+export async function waitUntil(what: string, reached: () => Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + WAIT_MAX_MS; !(await reached()); ) {
     assert.ok(Date.now() < deadline, `${what}: not in time`);
-    await pause(LOOK_EVERY_MS);
+    await pause(POLL_INTERVAL_MS);
   }
 }
 
@@ -59,7 +59,7 @@ export class LitecoinNode {
   async start(): Promise<void> {
     const child = spawn(program ?? 'litecoind', this.#arguments(), { stdio: 'ignore' });
     this.#child = child;
-    await until('litecoind answers', async () => {
+    await waitUntil('litecoind answers', async () => {
       assert.equal(child.exitCode, null, 'litecoind has ended');
       return await this.call('getblockcount').then(
         () => true,
@@ -99,7 +99,7 @@ export class LitecoinNode {
     await cp(join(this.#folder, 'regtest'), to, { recursive: true });
   }
 
-  async putBack(from: string): Promise<void> {
+  async restoreData(from: string): Promise<void> {
     await rm(join(this.#folder, 'regtest'), { recursive: true });
     await cp(from, join(this.#folder, 'regtest'), { recursive: true });
   }
@@ -115,13 +115,13 @@ export class LitecoinNode {
     return (await Promise.all(used)).reduce((sum, text) => sum + Number(text.split(' ')[0]) / 1e6, 0);
   }
 
-  address(wallet?: string): NodeAddress {
+  endpoint(wallet?: string): NodeEndpoint {
     const path = wallet === undefined ? '' : `/wallet/${wallet}`;
-    return { url: `http://127.0.0.1:${this.#rpcPort}${path}`, authorization: basic(PASSWORD) };
+    return { url: `http://127.0.0.1:${this.#rpcPort}${path}`, authorization: basicAuth(PASSWORD) };
   }
 
   async call(method: string, params: readonly unknown[] = [], wallet?: string): Promise<unknown> {
-    return await new JsonRpc(this.address(wallet)).call(method, params);
+    return await new JsonRpc(this.endpoint(wallet)).call(method, params);
   }
 
   async height(): Promise<number> {
@@ -136,13 +136,13 @@ export class LitecoinNode {
   async connect(other: LitecoinNode): Promise<void> {
     await this.call('setnetworkactive', [true]);
     await this.call('addnode', [`127.0.0.1:${other.#peerPort}`, 'onetry']);
-    await until('nodes meet', async () => (await this.tip()) === (await other.tip()));
+    await waitUntil('nodes meet', async () => (await this.tip()) === (await other.tip()));
   }
 
   /** Its blocks and payments reach nobody, nor others' it. */
-  async leave(): Promise<void> {
+  async disconnect(): Promise<void> {
     await this.call('setnetworkactive', [false]);
-    await until('nodes part', async () => (await this.call('getconnectioncount')) === 0);
+    await waitUntil('nodes part', async () => (await this.call('getconnectioncount')) === 0);
   }
 
   #arguments(): string[] {

@@ -4,16 +4,16 @@ import { rm } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { NodeBehind } from '../../../src/drivers/chain/node-behind.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { scratchFolder } from '../../support/folder.ts';
-import { IN_FULL } from '../../support/runs.ts';
+import { scratchFolder } from '../../support/scratch-folder.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 import { NO_LITECOIND } from './litecoin-node.ts';
-import { LitecoinWorld, WATCHING } from './litecoin-world.ts';
+import { LitecoinWorld, WATCH_WALLET } from './litecoin-world.ts';
 
 const COINS = '0.625';
 const CENTS = 5_000n;
 
-describe('a Litecoin node of the service', { skip: IN_FULL.skip || NO_LITECOIND }, () => {
+describe('a Litecoin node of the service', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
   let coins: LitecoinWorld;
   let world: TopupWorld;
 
@@ -27,10 +27,10 @@ describe('a Litecoin node of the service', { skip: IN_FULL.skip || NO_LITECOIND 
   });
 
   async function credited(): Promise<TopupRow> {
-    const topup = await world.invoice(50, 'LTC');
+    const topup = await world.createInvoice(50, 'LTC');
     await coins.pay(topup.deposit_address, COINS);
     await coins.mine(2);
-    await world.settle();
+    await world.runUntilIdle();
     assert.equal(await world.balance(topup), CENTS);
     return topup;
   }
@@ -38,7 +38,7 @@ describe('a Litecoin node of the service', { skip: IN_FULL.skip || NO_LITECOIND 
   /** Reads once, as a node allows it or not. */
   async function readOnce(): Promise<void> {
     await world.db.run('update coins set retry_at = null');
-    await world.watch.run();
+    await world.watchJob.run();
   }
 
   async function failures(): Promise<number> {
@@ -64,28 +64,28 @@ describe('a Litecoin node of the service', { skip: IN_FULL.skip || NO_LITECOIND 
     assert.equal(await failures(), 1);
     await coins.watcher.call('reconsiderblock', [block]);
     assert.equal(await coins.watcher.tip(), tip);
-    await world.settle();
-    assert.deepEqual((await world.entries(topup)).length, 1);
+    await world.runUntilIdle();
+    assert.deepEqual((await world.ledgerEntries(topup)).length, 1);
   });
 
   it('that is away and comes back goes on where it was', async () => {
-    const topup = await world.invoice(50, 'LTC');
+    const topup = await world.createInvoice(50, 'LTC');
     await coins.watcher.stop();
     await readOnce();
     assert.ok((await failures()) > 0);
-    await assert.rejects(world.invoice(50, 'LTC'), /not available/);
+    await assert.rejects(world.createInvoice(50, 'LTC'), /not available/);
     const txid = String(await coins.payer.call('sendtoaddress', [topup.deposit_address, COINS], 'pay'));
     await coins.mine(2);
     await coins.watcher.start();
     await coins.watcher.connect(coins.payer);
-    await world.settle();
+    await world.runUntilIdle();
     assert.equal(await world.balance(topup), CENTS);
     assert.equal((await world.deposits(topup))[0]?.txid, txid);
   });
 
   it('that was killed may have forgotten blocks, and takes nothing back', async () => {
     const topup = await credited();
-    const open = await world.invoice(50, 'LTC');
+    const open = await world.createInvoice(50, 'LTC');
     await coins.watcher.kill();
     await coins.watcher.start();
     await readOnce();
@@ -93,11 +93,11 @@ describe('a Litecoin node of the service', { skip: IN_FULL.skip || NO_LITECOIND 
     await coins.payer.call('sendtoaddress', [open.deposit_address, COINS], 'pay');
     await coins.mine(2);
     await coins.watcher.connect(coins.payer);
-    await world.settle();
-    assert.equal((await world.entries(topup)).length, 1);
+    await world.runUntilIdle();
+    assert.equal((await world.ledgerEntries(topup)).length, 1);
     assert.equal(await world.balance(open), CENTS);
     // A driver that is started anew brings back whatever the wallet forgot of its addresses.
-    const driver = coins.driver({ given: 20 });
+    const driver = coins.driver({ allocatedCount: 20 });
     assert.equal((await driver.examine(20))[0]?.level, 'ok');
   });
 
@@ -109,9 +109,9 @@ describe('a Litecoin node of the service', { skip: IN_FULL.skip || NO_LITECOIND 
     await coins.watcher.start();
     await coins.watcher.connect(coins.payer);
     const topup = await credited();
-    const open = await world.invoice(50, 'LTC');
+    const open = await world.createInvoice(50, 'LTC');
     await coins.watcher.stop();
-    await coins.watcher.putBack(copy);
+    await coins.watcher.restoreData(copy);
     await coins.watcher.start();
     await assert.rejects(poll(), NodeBehind);
     await readOnce();
@@ -119,33 +119,33 @@ describe('a Litecoin node of the service', { skip: IN_FULL.skip || NO_LITECOIND 
     await coins.payer.call('sendtoaddress', [open.deposit_address, COINS], 'pay');
     await coins.mine(2);
     await coins.watcher.connect(coins.payer);
-    await world.settle();
+    await world.runUntilIdle();
     assert.equal(await world.balance(topup), CENTS);
-    assert.equal((await world.entries(topup)).length, 1);
+    assert.equal((await world.ledgerEntries(topup)).length, 1);
     assert.equal(await world.balance(open), CENTS);
   });
 
   it('whose wallet was made anew takes back nothing, and soon watches all again', async () => {
     const topup = await credited();
-    const open = await world.invoice(50, 'LTC');
+    const open = await world.createInvoice(50, 'LTC');
     const fresh = 'fresh';
     await coins.makeWatchWallet(fresh);
-    await coins.watcher.call('unloadwallet', [WATCHING]);
+    await coins.watcher.call('unloadwallet', [WATCH_WALLET]);
     world.chains.set('LTC', coins.driver({ wallet: fresh }));
     await coins.mine();
-    await world.settle();
+    await world.runUntilIdle();
     assert.equal(await world.balance(topup), CENTS);
-    assert.equal((await world.entries(topup)).length, 1);
+    assert.equal((await world.ledgerEntries(topup)).length, 1);
     // Its address is watched by nobody now.
     await coins.pay(open.deposit_address, COINS);
     await coins.mine(2);
-    await world.settle();
+    await world.runUntilIdle();
     assert.equal(await world.balance(open), 0n);
     assert.equal((await coins.driver({ wallet: fresh }).examine(1))[0]?.level, 'look');
     // A driver proves its node every ten minutes, and sees what is missing.
-    const driver = coins.driver({ wallet: fresh, given: 8 });
+    const driver = coins.driver({ wallet: fresh, allocatedCount: 8 });
     world.chains.set('LTC', driver);
-    await world.settle();
+    await world.runUntilIdle();
     assert.equal(await world.balance(open), CENTS);
     assert.equal((await driver.examine(8))[0]?.level, 'ok');
   });

@@ -4,8 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { verify } from '../../../src/domain/verify/verify.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { IN_FULL, RUNS } from '../../support/runs.ts';
-import { seeded } from '../../support/seed.ts';
+import { FULL_ONLY, PROPERTY_RUNS } from '../../support/runs.ts';
+import { seededRuns } from '../../support/seed.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 import { NO_LITECOIND } from './litecoin-node.ts';
 import { LitecoinWorld } from './litecoin-world.ts';
@@ -35,7 +35,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('look', 'look', 'restart') }) },
 ) as fc.Arbitrary<Step>;
 
-describe('a Litecoin network', { skip: IN_FULL.skip || NO_LITECOIND }, () => {
+describe('a Litecoin network', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
   let coins: LitecoinWorld;
   let world: TopupWorld;
   /** Payments that the script made, and their invoices. */
@@ -56,7 +56,7 @@ describe('a Litecoin network', { skip: IN_FULL.skip || NO_LITECOIND }, () => {
   }
 
   async function run(action: Step): Promise<void> {
-    if (action.do === 'look') await world.settle();
+    if (action.do === 'look') await world.runUntilIdle();
     else if (action.do === 'restart') restartDriver();
     else if (action.do === 'mine') await coins.mine(action.blocks);
     else if (action.do === 'reorganise') await reorganise(action.blocks);
@@ -72,20 +72,20 @@ describe('a Litecoin network', { skip: IN_FULL.skip || NO_LITECOIND }, () => {
 
   /** The service's node makes blocks of its own, is looked at, and then meets a longer branch without payments. */
   async function reorganise(count: number): Promise<void> {
-    await coins.watcher.leave();
+    await coins.watcher.disconnect();
     await coins.mineAtWatcher(count);
-    await world.settle();
+    await world.runUntilIdle();
     await coins.mineEmpty(count + 1);
     await coins.watcher.connect(coins.payer);
   }
 
   /** The service's node forgets its newest blocks for a while; it is looked at, and must be waited for. */
   async function loseBlocks(count: number): Promise<void> {
-    await world.settle();
+    await world.runUntilIdle();
     const before = await standing();
     const lost = await coins.watcher.call('getblockhash', [(await coins.watcher.height()) - count + 1]);
     await coins.watcher.call('invalidateblock', [lost]);
-    await world.watch.run();
+    await world.watchJob.run();
     assert.deepEqual(await standing(), before);
     await coins.watcher.call('reconsiderblock', [lost]);
   }
@@ -136,18 +136,18 @@ describe('a Litecoin network', { skip: IN_FULL.skip || NO_LITECOIND }, () => {
         await coins.mine();
         const from = (await coins.watcher.height()) + 1;
         paid = [];
-        topups = [await world.invoice(50, 'LTC'), await world.invoice(50, 'LTC')];
+        topups = [await world.createInvoice(50, 'LTC'), await world.createInvoice(50, 'LTC')];
         for (const action of script) await run(action);
-        await world.settle();
+        await world.runUntilIdle();
         assert.deepEqual(await standing(), await inBlocks(from));
         await coins.mine(DEEP_ENOUGH);
         restartDriver();
-        await world.settle();
+        await world.runUntilIdle();
         const held = await inBlocks(from);
         assert.deepEqual(await standing(), held);
         credited += held.reduce((sum, cents) => sum + cents, 0n) / CENTS;
       }),
-      { ...seeded(t, Math.min(RUNS, SCRIPTS_MAX)), endOnFailure: true },
+      { ...seededRuns(t, Math.min(PROPERTY_RUNS, SCRIPTS_MAX)), endOnFailure: true },
     );
     const broken = (await verify(world.service)).filter((finding) => finding.broken > 0n);
     assert.deepEqual(broken, []);

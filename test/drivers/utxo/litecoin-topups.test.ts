@@ -4,19 +4,19 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Sql } from '../../../src/kernel/sql.ts';
 import type { ChainDriver } from '../../../src/ports/chain.ts';
 import type { CoinCode } from '../../../src/spec/coins.ts';
-import { findOwnAddresses } from '../../../src/store/own-addresses.ts';
+import { findOwnAddresses } from '../../../src/store/issued-addresses.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { IN_FULL } from '../../support/runs.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 import { NO_LITECOIND } from './litecoin-node.ts';
-import { LitecoinWorld, WAYS } from './litecoin-world.ts';
+import { LitecoinWorld, READ_MODES } from './litecoin-world.ts';
 
 /** Of 50 dollars, at 80 dollars a coin; they need two confirmations. */
 const COINS = '0.625';
 const UNITS = 62_500_000n;
 
-for (const { how, listMaxBytes } of WAYS) {
-  describe(`a top-up in Litecoin, ${how}`, { skip: IN_FULL.skip || NO_LITECOIND }, () =>
+for (const { how, listMaxBytes } of READ_MODES) {
+  describe(`a top-up in Litecoin, ${how}`, { skip: FULL_ONLY.skip || NO_LITECOIND }, () =>
     topups(listMaxBytes),
   );
 }
@@ -47,13 +47,13 @@ function topups(listMaxBytes: number): void {
   }
 
   async function read(): Promise<void> {
-    await world.settle();
+    await world.runUntilIdle();
     restartDriver();
-    await world.settle();
+    await world.runUntilIdle();
   }
 
   async function credits(topup: TopupRow): Promise<bigint[]> {
-    return (await world.entries(topup)).map(({ cents }) => cents);
+    return (await world.ledgerEntries(topup)).map(({ cents }) => cents);
   }
 
   async function states(topup: TopupRow): Promise<string[]> {
@@ -61,7 +61,7 @@ function topups(listMaxBytes: number): void {
   }
 
   it('is seen in the mempool, then in a block, and credited once it is deep enough', async () => {
-    const topup = await world.invoice(50, 'LTC');
+    const topup = await world.createInvoice(50, 'LTC');
     assert.match(topup.deposit_address, /^rltc1q/);
     assert.equal(topup.deposit_uri, `litecoin:${topup.deposit_address}?amount=${COINS}`);
     const txid = await coins.pay(topup.deposit_address, COINS);
@@ -70,7 +70,7 @@ function topups(listMaxBytes: number): void {
     assert.equal(waiting?.txid, txid);
     assert.equal(waiting?.amount_units, UNITS);
     assert.equal(waiting?.state, 'mempool');
-    assert.equal((await world.topup(topup)).status, 'confirming');
+    assert.equal((await world.reloadTopup(topup)).status, 'confirming');
     await coins.mine();
     await read();
     const [included] = await world.deposits(topup);
@@ -80,11 +80,11 @@ function topups(listMaxBytes: number): void {
     await coins.mine();
     await read();
     assert.deepEqual(await credits(topup), [5_000n]);
-    assert.equal((await world.topup(topup)).status, 'credited');
+    assert.equal((await world.reloadTopup(topup)).status, 'credited');
   });
 
   it('is credited in parts, and dust beside it is worth nothing', async () => {
-    const topup = await world.invoice(50, 'LTC');
+    const topup = await world.createInvoice(50, 'LTC');
     await coins.pay(topup.deposit_address, '0.25');
     await coins.pay(topup.deposit_address, '0.375');
     await coins.pay(topup.deposit_address, '0.00005');
@@ -95,7 +95,7 @@ function topups(listMaxBytes: number): void {
   });
 
   it('is credited for each output of one transaction, and once for all reading', async () => {
-    const [first, second] = [await world.invoice(50, 'LTC'), await world.invoice(50, 'LTC')];
+    const [first, second] = [await world.createInvoice(50, 'LTC'), await world.createInvoice(50, 'LTC')];
     const amounts = { [first.deposit_address]: COINS, [second.deposit_address]: '0.5' };
     const txid = String(await coins.payer.call('sendmany', ['', amounts], 'pay'));
     await coins.passOn(txid);
@@ -109,7 +109,7 @@ function topups(listMaxBytes: number): void {
   });
 
   it('is credited by the replacement where a payment was replaced by another to the same address', async () => {
-    const topup = await world.invoice(50, 'LTC');
+    const topup = await world.createInvoice(50, 'LTC');
     const first = await coins.pay(topup.deposit_address, COINS);
     await read();
     const { txid } = (await coins.payer.call('bumpfee', [first], 'pay')) as { txid: string };
@@ -123,7 +123,7 @@ function topups(listMaxBytes: number): void {
   });
 
   it('is not credited where the payment was replaced by one to somebody else', async () => {
-    const topup = await world.invoice(50, 'LTC');
+    const topup = await world.createInvoice(50, 'LTC');
     const txid = await coins.pay(topup.deposit_address, COINS);
     await read();
     const rival = await coins.rival(txid);
@@ -131,7 +131,7 @@ function topups(listMaxBytes: number): void {
     await coins.watcher.call('sendrawtransaction', [rival, 0]).catch(() => undefined);
     await read();
     assert.deepEqual(await states(topup), ['conflicted']);
-    assert.equal((await world.topup(topup)).status, 'pending');
+    assert.equal((await world.reloadTopup(topup)).status, 'pending');
     await coins.mine(2);
     await read();
     assert.deepEqual(await states(topup), ['conflicted']);
@@ -139,9 +139,9 @@ function topups(listMaxBytes: number): void {
   });
 
   it('that is reorganised before its credit waits again, and is credited once', async () => {
-    const topup = await world.invoice(50, 'LTC');
+    const topup = await world.createInvoice(50, 'LTC');
     await coins.pay(topup.deposit_address, COINS);
-    await coins.watcher.leave();
+    await coins.watcher.disconnect();
     await coins.mineAtWatcher(1);
     await read();
     assert.deepEqual(await states(topup), ['included']);
@@ -156,9 +156,9 @@ function topups(listMaxBytes: number): void {
   });
 
   it('that is reorganised after its credit is reversed, and credited again in its new block', async () => {
-    const topup = await world.invoice(50, 'LTC');
+    const topup = await world.createInvoice(50, 'LTC');
     await coins.pay(topup.deposit_address, COINS);
-    await coins.watcher.leave();
+    await coins.watcher.disconnect();
     await coins.mineAtWatcher(2);
     await read();
     assert.deepEqual(await credits(topup), [5_000n]);
@@ -166,7 +166,7 @@ function topups(listMaxBytes: number): void {
     await coins.watcher.connect(coins.payer);
     await read();
     assert.deepEqual(await credits(topup), [5_000n, -5_000n]);
-    assert.equal((await world.topup(topup)).status, 'confirming');
+    assert.equal((await world.reloadTopup(topup)).status, 'confirming');
     await coins.mine(2);
     await read();
     assert.deepEqual(await credits(topup), [5_000n, -5_000n, 5_000n]);
@@ -174,10 +174,10 @@ function topups(listMaxBytes: number): void {
   });
 
   it('that a longer branch spent otherwise is reversed for good', async () => {
-    const topup = await world.invoice(50, 'LTC');
+    const topup = await world.createInvoice(50, 'LTC');
     const txid = await coins.pay(topup.deposit_address, COINS);
     const rival = await coins.rival(txid);
-    await coins.watcher.leave();
+    await coins.watcher.disconnect();
     await coins.mineAtWatcher(2);
     await read();
     assert.deepEqual(await credits(topup), [5_000n]);
@@ -187,6 +187,6 @@ function topups(listMaxBytes: number): void {
     await read();
     assert.deepEqual(await states(topup), ['conflicted']);
     assert.deepEqual(await credits(topup), [5_000n, -5_000n]);
-    assert.equal((await world.topup(topup)).status, 'pending');
+    assert.equal((await world.reloadTopup(topup)).status, 'pending');
   });
 }

@@ -1,12 +1,12 @@
 /** What a real Litecoin node watches for the service, and what it must not be. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { UnsafeChain } from '../../../src/ports/chain.ts';
-import { IN_FULL } from '../../support/runs.ts';
+import { UnsafeChainError } from '../../../src/ports/chain.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 import { NO_LITECOIND } from './litecoin-node.ts';
-import { accountKey, LitecoinWorld, WATCHING } from './litecoin-world.ts';
+import { accountKey, LitecoinWorld, WATCH_WALLET } from './litecoin-world.ts';
 
-describe('a Litecoin wallet that only watches', { skip: IN_FULL.skip || NO_LITECOIND }, () => {
+describe('a Litecoin wallet that only watches', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
   let coins: LitecoinWorld;
   before(async () => {
     coins = await LitecoinWorld.start();
@@ -17,7 +17,7 @@ describe('a Litecoin wallet that only watches', { skip: IN_FULL.skip || NO_LITEC
     return driver.allocate({ id: `invoice-${index}`, index, amountUnits: 1n });
   }
 
-  async function watched(address: string, wallet = WATCHING): Promise<unknown> {
+  async function watched(address: string, wallet = WATCH_WALLET): Promise<unknown> {
     const info = await coins.watcher.call('getaddressinfo', [address], wallet);
     return (info as { iswatchonly: unknown }).iswatchonly;
   }
@@ -30,7 +30,7 @@ describe('a Litecoin wallet that only watches', { skip: IN_FULL.skip || NO_LITEC
     assert.equal(await watched(last), true);
     const [next] = await Promise.all([1_000, 1_001].map((index) => allocate(index)));
     assert.equal(await watched(next?.address ?? ''), true);
-    assert.match((await coins.driver().examine(1_002))[0]?.says ?? '', /watches all 1002/);
+    assert.match((await coins.driver().examine(1_002))[0]?.message ?? '', /watches all 1002/);
   });
 
   it('imports whole what a node that was killed has imported in part', async () => {
@@ -43,18 +43,18 @@ describe('a Litecoin wallet that only watches', { skip: IN_FULL.skip || NO_LITEC
       keypool: false,
       timestamp: 'now',
     };
-    await coins.watcher.call('importmulti', [[part], { rescan: false }], WATCHING);
+    await coins.watcher.call('importmulti', [[part], { rescan: false }], WATCH_WALLET);
     const { address } = await allocate(2_500);
     assert.equal(await watched(address), true);
     assert.equal(await watched((await allocate(2_999)).address), true);
   });
 
   it('never has a key', async () => {
-    const info = (await coins.watcher.call('getwalletinfo', [], WATCHING)) as Record<string, unknown>;
+    const info = (await coins.watcher.call('getwalletinfo', [], WATCH_WALLET)) as Record<string, unknown>;
     assert.equal(info.private_keys_enabled, false);
     assert.equal(info.keypoolsize, 0);
     const { address } = await allocate(0);
-    await assert.rejects(coins.watcher.call('dumpprivkey', [address], WATCHING));
+    await assert.rejects(coins.watcher.call('dumpprivkey', [address], WATCH_WALLET));
   });
 
   it('sees every payment, but no newly made coins', async () => {
@@ -77,19 +77,19 @@ describe('a Litecoin wallet that only watches', { skip: IN_FULL.skip || NO_LITEC
     const third = (await allocate(3)).address;
     const [watching, gap] = await coins.driver({ paid: async () => new Set([third]) }).examine(30);
     assert.equal(watching?.level, 'ok');
-    assert.match(gap?.says ?? '', /at most 26 in a row .* gap limit of 27/);
+    assert.match(gap?.message ?? '', /at most 26 in a row .* gap limit of 27/);
     assert.equal(gap?.level, 'note');
   });
 
   it('made anew watches the addresses of a key that was exchanged once that key is proven to it', async () => {
     const wallet = 'anew';
     await coins.makeWatchWallet(wallet);
-    const former = coins.driver({ wallet, given: 8, account: accountKey(200) });
-    const present = coins.driver({ wallet, given: 8 });
-    await present.prove();
+    const former = coins.driver({ wallet, allocatedCount: 8, account: accountKey(200) });
+    const present = coins.driver({ wallet, allocatedCount: 8 });
+    await present.checkSafety();
     const { address } = await allocate(3, coins.driver({ account: accountKey(200) }));
     assert.equal(await watched(address, wallet), false);
-    await former.prove();
+    await former.checkSafety();
     assert.equal(await watched(address, wallet), true);
     assert.equal((await present.examine(8))[0]?.level, 'ok');
     await coins.watcher.call('unloadwallet', [wallet]);
@@ -103,22 +103,22 @@ describe('a Litecoin wallet that only watches', { skip: IN_FULL.skip || NO_LITEC
   });
 
   it('is refused where networks without value are', async () => {
-    await coins.driver().prove();
-    await assert.rejects(coins.driver({ allowTest: false }).prove(), UnsafeChain);
-    await assert.rejects(allocate(0, coins.driver({ allowTest: false })), UnsafeChain);
+    await coins.driver().checkSafety();
+    await assert.rejects(coins.driver({ allowTest: false }).checkSafety(), UnsafeChainError);
+    await assert.rejects(allocate(0, coins.driver({ allowTest: false })), UnsafeChainError);
   });
 
   it('is refused where it can spend, or another of its node can', async () => {
     await coins.watcher.call('createwallet', ['spends']);
     const refused = (says: RegExp) => (error: unknown) =>
-      error instanceof UnsafeChain && says.test(error.message);
+      error instanceof UnsafeChainError && says.test(error.message);
     await assert.rejects(
-      coins.driver({ wallet: 'spends' }).prove(),
+      coins.driver({ wallet: 'spends' }).checkSafety(),
       refused(/^the wallet can hold private keys/),
     );
-    await assert.rejects(coins.driver().prove(), refused(/^a wallet that the node has loaded/));
+    await assert.rejects(coins.driver().checkSafety(), refused(/^a wallet that the node has loaded/));
     await coins.watcher.call('unloadwallet', ['spends']);
-    await coins.driver().prove();
-    await assert.rejects(coins.driver({ wallet: 'spends' }).prove(), /not loaded the wallet/);
+    await coins.driver().checkSafety();
+    await assert.rejects(coins.driver({ wallet: 'spends' }).checkSafety(), /not loaded the wallet/);
   });
 });

@@ -2,11 +2,11 @@
 import { HDKey } from '@scure/bip32';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
 import { UtxoChain } from '../../../src/drivers/chain/utxo/driver.ts';
-import type { OwnAddresses } from '../../../src/ports/chain.ts';
-import { LitecoinNode, until } from './litecoin-node.ts';
+import type { OwnAddressLookup } from '../../../src/ports/chain.ts';
+import { LitecoinNode, waitUntil } from './litecoin-node.ts';
 
-export const PAYING = 'pay';
-export const WATCHING = 'watch';
+export const PAYER_WALLET = 'pay';
+export const WATCH_WALLET = 'watch';
 /** Coins can be spent after a hundred blocks. */
 const FIRST_BLOCKS = 110;
 
@@ -17,7 +17,7 @@ export function accountKey(seed: number): AccountKey {
 }
 
 /** How payments are read: while the wallet's lists are short enough, and when none is. */
-export const WAYS = [
+export const READ_MODES = [
   { how: 'by lists of the wallet', listMaxBytes: 1024 ** 2 },
   { how: 'block by block', listMaxBytes: 1 },
 ] as const;
@@ -25,9 +25,9 @@ export const WAYS = [
 export interface DriverOptions {
   readonly allowTest?: boolean;
   readonly wallet?: string;
-  readonly given?: number;
-  readonly own?: OwnAddresses;
-  readonly paid?: OwnAddresses;
+  readonly allocatedCount?: number;
+  readonly own?: OwnAddressLookup;
+  readonly paid?: OwnAddressLookup;
   readonly account?: AccountKey;
   readonly listMaxBytes?: number;
 }
@@ -59,7 +59,7 @@ export class LitecoinWorld {
     }
     const world = new LitecoinWorld(payer, watcher);
     try {
-      await world.#lay();
+      await world.#setup();
     } catch (error) {
       await world.close();
       throw error;
@@ -67,8 +67,8 @@ export class LitecoinWorld {
     return world;
   }
 
-  async #lay(): Promise<void> {
-    await this.payer.call('createwallet', [PAYING, false, false, '', false, false, true]);
+  async #setup(): Promise<void> {
+    await this.payer.call('createwallet', [PAYER_WALLET, false, false, '', false, false, true]);
     await this.makeWatchWallet();
     this.#payerAddress = await this.addressOfPayer();
     await this.payer.call('generatetoaddress', [FIRST_BLOCKS, this.#payerAddress]);
@@ -76,7 +76,7 @@ export class LitecoinWorld {
   }
 
   /** As the operator makes it; loaded again whenever its node starts. */
-  async makeWatchWallet(name = WATCHING): Promise<void> {
+  async makeWatchWallet(name = WATCH_WALLET): Promise<void> {
     await this.watcher.call('createwallet', [name, true, true, '', false, false, true]);
   }
 
@@ -85,7 +85,7 @@ export class LitecoinWorld {
   }
 
   /** Another node, alone and without a wallet. */
-  async anotherNode(): Promise<LitecoinNode> {
+  async addNode(): Promise<LitecoinNode> {
     const node = await LitecoinNode.start();
     this.#nodes.push(node);
     return node;
@@ -95,14 +95,14 @@ export class LitecoinWorld {
   driver(options: DriverOptions = {}): UtxoChain {
     const {
       allowTest = true,
-      wallet = WATCHING,
-      given = 0,
+      wallet = WATCH_WALLET,
+      allocatedCount = 0,
       own = async () => new Set(),
       paid = async () => new Set(),
       account = this.account,
       listMaxBytes,
     } = options;
-    const node = this.watcher.address(wallet);
+    const node = this.watcher.endpoint(wallet);
     return new UtxoChain({
       coin: 'LTC',
       node,
@@ -110,25 +110,25 @@ export class LitecoinWorld {
       own,
       paid,
       allowTest,
-      given: async () => given,
+      allocatedCount: async () => allocatedCount,
       ...(listMaxBytes === undefined ? {} : { listMaxBytes }),
     });
   }
 
   async addressOfPayer(): Promise<string> {
-    return String(await this.payer.call('getnewaddress', ['', 'bech32'], PAYING));
+    return String(await this.payer.call('getnewaddress', ['', 'bech32'], PAYER_WALLET));
   }
 
   /** Blocks of the paying node; the watching one has them too, unless it left. */
   async mine(count = 1): Promise<void> {
     await this.payer.call('generatetoaddress', [count, this.#payerAddress]);
-    await this.#meet();
+    await this.#waitForSync();
   }
 
   /** Blocks without any payment. */
   async mineEmpty(count: number): Promise<void> {
     for (let i = 0; i < count; i++) await this.payer.call('generateblock', [this.#payerAddress, []]);
-    await this.#meet();
+    await this.#waitForSync();
   }
 
   /** Blocks of the watching node, with what its mempool has. */
@@ -139,7 +139,7 @@ export class LitecoinWorld {
   /** A payment of whole coins and parts, in both mempools; its transaction. */
   async pay(address: string, coins: string): Promise<string> {
     await this.walletHears();
-    const txid = String(await this.payer.call('sendtoaddress', [address, coins], PAYING));
+    const txid = String(await this.payer.call('sendtoaddress', [address, coins], PAYER_WALLET));
     await this.passOn(txid);
     return txid;
   }
@@ -153,7 +153,7 @@ export class LitecoinWorld {
     const raw = await this.payer.call('getrawtransaction', [txid]);
     // It may have come by itself.
     await this.watcher.call('sendrawtransaction', [raw]).catch(() => undefined);
-    await until('the payment is passed on', () => this.isWaiting(txid));
+    await waitUntil('the payment is passed on', () => this.isWaiting(txid));
   }
 
   async isWaiting(txid: string): Promise<boolean> {
@@ -176,12 +176,12 @@ export class LitecoinWorld {
     const inputs = vin.map(({ txid: from, vout: n }) => ({ txid: from, vout: n, sequence: 0xff_ff_ff_fd }));
     const outputs = [{ [this.#payerAddress]: (total - 0.01).toFixed(8) }];
     const raw = await this.payer.call('createrawtransaction', [inputs, outputs]);
-    const signed = await this.payer.call('signrawtransactionwithwallet', [raw], PAYING);
+    const signed = await this.payer.call('signrawtransactionwithwallet', [raw], PAYER_WALLET);
     return (signed as { hex: string }).hex;
   }
 
-  async #meet(): Promise<void> {
+  async #waitForSync(): Promise<void> {
     if (!this.watcher.isRunning || (await this.watcher.call('getconnectioncount')) === 0) return;
-    await until('blocks are passed on', async () => (await this.watcher.tip()) === (await this.payer.tip()));
+    await waitUntil('blocks are passed on', async () => (await this.watcher.tip()) === (await this.payer.tip()));
   }
 }

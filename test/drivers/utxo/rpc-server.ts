@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 
-export interface Asked {
+export interface RpcRequest {
   readonly id: unknown;
   readonly method: string;
   readonly params: readonly unknown[];
@@ -17,7 +17,7 @@ export class RpcError extends Error {
   }
 }
 
-export function basic(password: string): string {
+export function basicAuth(password: string): string {
   return `Basic ${Buffer.from(`user:${password}`).toString('base64')}`;
 }
 
@@ -31,11 +31,11 @@ export class RpcServer {
   }
 
   /** In the JSON, a text `amount:1.50000000` becomes that number, with all its digits. */
-  static async start(password: string, answer: (asked: Asked) => unknown): Promise<RpcServer> {
+  static async start(password: string, answer: (asked: RpcRequest) => unknown): Promise<RpcServer> {
     const server = createServer(async (request, response) => {
       const body = await bodyOf(request);
-      if (request.headers.authorization !== basic(password)) return response.writeHead(401).end();
-      const asked = JSON.parse(body) as Asked | Asked[];
+      if (request.headers.authorization !== basicAuth(password)) return response.writeHead(401).end();
+      const asked = JSON.parse(body) as RpcRequest | RpcRequest[];
       const answered = Array.isArray(asked)
         ? asked.map((each) => answerOf(each, answer))
         : answerOf(asked, answer);
@@ -54,7 +54,7 @@ export class RpcServer {
   }
 }
 
-function answerOf(asked: Asked, answer: (asked: Asked) => unknown): object {
+function answerOf(asked: RpcRequest, answer: (asked: RpcRequest) => unknown): object {
   const { id } = asked;
   try {
     return { jsonrpc: '2.0', result: answer(asked), id };

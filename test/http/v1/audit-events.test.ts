@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ACTIONS } from '../../../src/spec/actions.ts';
-import { apiToken, assertRefused, type Body, V1Client } from '../../support/v1-client.ts';
+import { createApiToken, assertApiError, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 describe('REST audit events', () => {
@@ -13,13 +13,13 @@ describe('REST audit events', () => {
 
   it('tell of each change by the request id and the token that its caller knows', async () => {
     const customer = await world.customer();
-    const api = V1Client.into(world.app, await apiToken(customer, 'write'));
+    const api = V1Client.forApp(world.app, await createApiToken(customer, 'write'));
     const made = await api.post('/account/tokens', { name: 'a', scope: 'read' });
     const denied = await api.post('/account/tokens', { name: 'a', scope: 'billing' });
     const wrong = await api.post('/account/tokens', {});
     const { body: own } = await api.get('/account/tokens?filter[scope]=write');
     const { body } = await api.get('/audit/events?filter[action]=token.create&sort=created_at');
-    const told = body.data.map((event: Body) => [
+    const told = body.data.map((event: JsonBody) => [
       event.result,
       event.resource,
       event.actor_token,
@@ -41,12 +41,12 @@ describe('REST audit events', () => {
       ),
     );
     for (const event of body.data) assert.deepEqual((await api.get(`/audit/events/${event.id}`)).body, event);
-    const stranger = V1Client.into(world.app, await apiToken(await world.customer(), 'read'));
-    assertRefused(await stranger.get(`/audit/events/${body.data[0].id}`), 404, 'not_found');
+    const stranger = V1Client.forApp(world.app, await createApiToken(await world.customer(), 'read'));
+    assertApiError(await stranger.get(`/audit/events/${body.data[0].id}`), 404, 'not_found');
   });
 
   it('take their filters plain or in brackets, and name a wrong one', async () => {
-    const api = V1Client.into(world.app, await apiToken(await world.customer(), 'write'));
+    const api = V1Client.forApp(world.app, await createApiToken(await world.customer(), 'write'));
     const { body: made } = await api.post('/account/tokens', { name: 'a', scope: 'read' });
     for (const query of [
       `resource=${made.id}`,
@@ -55,7 +55,7 @@ describe('REST audit events', () => {
     ]) {
       const { body } = await api.get(`/audit/events?${query}`);
       assert.deepEqual(
-        body.data.map((event: Body) => event.resource),
+        body.data.map((event: JsonBody) => event.resource),
         [made.id],
         query,
       );
@@ -66,14 +66,14 @@ describe('REST audit events', () => {
       (await api.get(`/audit/events?to=${later}&filter[from]=2020-01-01T00:00:00Z`)).body.data.length,
       3,
     );
-    const [item] = assertRefused(
+    const [item] = assertApiError(
       await api.get('/audit/events?action=server.explode'),
       400,
       'invalid_request',
     );
     assert.deepEqual(item, { field: 'action', issue: 'invalid_value', allowed: [...ACTIONS] });
     for (const query of ['from=yesterday', 'to=2030-02-30T00:00:00Z', 'sort=action']) {
-      assertRefused(await api.get(`/audit/events?${query}`), 400, 'invalid_request');
+      assertApiError(await api.get(`/audit/events?${query}`), 400, 'invalid_request');
     }
     const words = await api.get('/audit/events?from=yesterday');
     assert.deepEqual(words.body.error.errors, [

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { COIN_CODES } from '../../../src/spec/coins.ts';
 import { LEDGER_TYPES } from '../../../src/spec/schemas/ledger-entry.ts';
 import { TOPUP_STATUSES } from '../../../src/spec/states.ts';
-import { apiToken, assertRefused, V1Client } from '../../support/v1-client.ts';
+import { createApiToken, assertApiError, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 describe('REST billing', () => {
@@ -12,8 +12,8 @@ describe('REST billing', () => {
   before(async () => {
     world = await startHttpWorld();
     const customer = await world.customer();
-    await world.give(customer, 2_550n);
-    api = V1Client.into(world.app, await apiToken(customer));
+    await world.creditBalance(customer, 2_550n);
+    api = V1Client.forApp(world.app, await createApiToken(customer));
   });
   after(() => world.close());
 
@@ -27,7 +27,7 @@ describe('REST billing', () => {
     assert.deepEqual([body.object, body.has_more, body.data.length], ['list', false, 1]);
     assert.equal(body.data[0].amount_usd, 25.5);
     const wrong = await api.get('/billing/ledger?filter[type]=gift');
-    const [item] = assertRefused(wrong, 400, 'invalid_request');
+    const [item] = assertApiError(wrong, 400, 'invalid_request');
     assert.deepEqual(item, { field: 'filter[type]', issue: 'invalid_value', allowed: [...LEDGER_TYPES] });
   });
 
@@ -42,13 +42,13 @@ describe('REST billing', () => {
     assert.deepEqual([polled.status, polled.body], [200, made.body]);
     const listed = await api.get('/billing/topup?filter[status]=pending&filter[coin]=LTC');
     assert.deepEqual(listed.body.data, [made.body]);
-    const stranger = api.as(await apiToken(await world.customer()));
-    assertRefused(await stranger.get(`/billing/topup/${made.body.id}`), 404, 'not_found');
+    const stranger = api.withToken(await createApiToken(await world.customer()));
+    assertApiError(await stranger.get(`/billing/topup/${made.body.id}`), 404, 'not_found');
     for (const [query, allowed] of [
       ['filter[status]=paid', [...TOPUP_STATUSES]],
       ['filter[coin]=DOGE', [...COIN_CODES]],
     ] as const) {
-      const [item] = assertRefused(await api.get(`/billing/topup?${query}`), 400, 'invalid_request');
+      const [item] = assertApiError(await api.get(`/billing/topup?${query}`), 400, 'invalid_request');
       assert.deepEqual(item.allowed, allowed);
     }
   });
@@ -74,17 +74,17 @@ describe('REST billing', () => {
     ['no amount', { coin: 'BTC' }, { field: 'amount_usd', issue: 'required' }],
   ] as const) {
     it(`refuses ${what} by the field`, async () => {
-      assert.deepEqual(assertRefused(await api.post('/billing/topup', body), 400, 'invalid_request'), [item]);
+      assert.deepEqual(assertApiError(await api.post('/billing/topup', body), 400, 'invalid_request'), [item]);
     });
   }
 
   it('refuses more open invoices than the limit', async () => {
     const customer = await world.customer();
-    const theirs = api.as(await apiToken(customer));
+    const theirs = api.withToken(await createApiToken(customer));
     for (let n = 0; n < 20; n++) await theirs.post('/billing/topup', { coin: 'LTC', amount_usd: 30 });
     const answer = await theirs.post('/billing/topup', { coin: 'LTC', amount_usd: 30 });
-    const [item] = assertRefused(answer, 422, 'unprocessable');
+    const [item] = assertApiError(answer, 422, 'unprocessable');
     assert.deepEqual([item.issue, item.limit], ['limit_reached', 20]);
-    assert.equal((await world.audits(customer)).at(-1), 'topup.create error');
+    assert.equal((await world.auditLines(customer)).at(-1), 'topup.create error');
   });
 });

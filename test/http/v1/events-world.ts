@@ -1,13 +1,13 @@
 /** Events as the fan-out leaves them, and a client of the event stream that reads as slowly as a test likes. */
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { newId, newPublicNo, newSecretText } from '../../../src/kernel/ids.ts';
+import { newId, newPublicNumber, newSecretToken } from '../../../src/kernel/ids.ts';
 import { digest } from '../../../src/kernel/secrets.ts';
 import type { Sql } from '../../../src/kernel/sql.ts';
 import type { Scope } from '../../../src/spec/scopes.ts';
 import { insertCustomer } from '../../../src/store/customers.ts';
 import { insertToken } from '../../../src/store/tokens.ts';
-import type { Body } from '../../support/v1-client.ts';
+import type { JsonBody } from '../../support/v1-client.ts';
 import type { HttpWorld } from '../http-world.ts';
 
 /** Longer than any wait for an event; what takes so long will not come. */
@@ -30,7 +30,7 @@ export async function publish(sql: Sql, customerId: string, types: readonly stri
 export interface Message {
   readonly id: string | undefined;
   readonly event: string | undefined;
-  readonly data: Body;
+  readonly data: JsonBody;
 }
 
 export class StreamClient {
@@ -71,7 +71,7 @@ export class StreamClient {
         return block;
       }
       if (this.ended) return undefined;
-      const { value, done } = await within(this.#reader.read());
+      const { value, done } = await withTimeout(this.#reader.read());
       if (done) this.ended = true;
       else this.text += this.#decoder.decode(value, { stream: true });
     }
@@ -105,7 +105,7 @@ export class StreamClient {
   }
 }
 
-async function within<T>(work: Promise<T>): Promise<T> {
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`nothing came for ${WAIT_MAX_MS} ms`)), WAIT_MAX_MS);
@@ -121,16 +121,16 @@ export interface Subscriber {
 }
 
 /** As if he had signed up and made two tokens, without the work of passwords. */
-export async function subscriber({ db, clock }: HttpWorld): Promise<Subscriber> {
+export async function createSubscriber({ db, clock }: HttpWorld): Promise<Subscriber> {
   const now = clock.now();
   const customerId = newId(now);
   const email = `${customerId}@example.org`;
   await insertCustomer(db, {
-    ...{ id: customerId, publicNo: newPublicNo(), email, emailKey: email, createdAt: now },
+    ...{ id: customerId, publicNo: newPublicNumber(), email, emailKey: email, createdAt: now },
     ...{ passwordHash: 'none', recoveryDigest: digest('none') },
   });
   const token = async (scope: Scope) => {
-    const text = `skerry_live_${newSecretText(32)}`;
+    const text = `skerry_live_${newSecretToken(32)}`;
     const fixed = { customerId, name: scope, expiresAt: null, createdAt: now };
     await insertToken(db, { ...fixed, id: newId(now), scope, digest: digest(text) });
     return text;

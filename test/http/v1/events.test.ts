@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { follow, Refused } from '../../../docs/samples/events/follow.ts';
 import { EventStreams } from '../../../src/domain/events/streams.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
-import { FULL, RUNS } from '../../support/runs.ts';
-import { assertRefused, V1Client } from '../../support/v1-client.ts';
+import { IS_FULL_RUN, PROPERTY_RUNS } from '../../support/runs.ts';
+import { assertApiError, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
-import { listen, type Message, publish, StreamClient, type Subscriber, subscriber } from './events-world.ts';
+import { listen, type Message, publish, StreamClient, type Subscriber, createSubscriber } from './events-world.ts';
 
 const BETA = { headers: { 'x-service-beta': 'true' } };
 
@@ -21,7 +21,7 @@ describe('the event stream', () => {
   before(async () => {
     world = await startHttpWorld({ streams: (service) => (streams = new EventStreams(service)) });
     url = await listen(world);
-    me = await subscriber(world);
+    me = await createSubscriber(world);
   });
   after(async () => {
     await Promise.all(clients.map((client) => client.close()));
@@ -65,7 +65,7 @@ describe('the event stream', () => {
   });
 
   it('tells what was missed, then what comes; Last-Event-ID goes before after', async () => {
-    const other = await subscriber(world);
+    const other = await createSubscriber(world);
     await say(other, ...Array.from({ length: 150 }, () => 'server.stopped'));
     const client = await open(other.read, '?after=0');
     assert.deepEqual((await client.messages(150)).at(-1)?.id, '150');
@@ -87,7 +87,7 @@ describe('the event stream', () => {
     );
     await fc.assert(
       fc.asyncProperty(steps, async (plan) => {
-        const other = await subscriber(world);
+        const other = await createSubscriber(world);
         let said = 0;
         const got: number[] = [];
         let client = await open(other.billing, '?after=0');
@@ -111,12 +111,12 @@ describe('the event stream', () => {
         );
         await client.close();
       }),
-      { numRuns: Math.ceil(RUNS / 4) },
+      { numRuns: Math.ceil(PROPERTY_RUNS / 4) },
     );
   });
 
   it('keeps what is about money from who may not see the billing, and lets him go on after it', async () => {
-    const other = await subscriber(world);
+    const other = await createSubscriber(world);
     const [narrow, wide] = [await open(other.read), await open(other.billing)];
     await say(
       other,
@@ -135,7 +135,7 @@ describe('the event stream', () => {
   });
 
   it('refuses a place that there is not, or is no more, by its name and with the bound', async () => {
-    const api = V1Client.into(world.app, me.read);
+    const api = V1Client.forApp(world.app, me.read);
     await say(me, 'server.stopped', 'server.stopped', 'server.running');
     await world.db.run('delete from events where customer_id = $1 and seq in (1, 2, 4)', [me.customerId]);
     for (const [text, item] of [
@@ -151,21 +151,21 @@ describe('the event stream', () => {
       ['9'.repeat(400), { field: 'after', issue: 'max', max: 6 }],
     ] as const) {
       const answer = await api.get(`/events?after=${text}`, BETA);
-      assert.deepEqual(assertRefused(answer, 400, 'invalid_request'), [item], text);
+      assert.deepEqual(assertApiError(answer, 400, 'invalid_request'), [item], text);
       if (text === '') continue;
       const headers = { ...BETA.headers, 'last-event-id': text };
-      const items = assertRefused(await api.get('/events?after=5', { headers }), 400, 'invalid_request');
+      const items = assertApiError(await api.get('/events?after=5', { headers }), 400, 'invalid_request');
       assert.deepEqual(items, [{ ...item, field: 'Last-Event-ID' }], text);
     }
     const empty = await api.get('/events?after=5', { headers: { ...BETA.headers, 'last-event-id': '' } });
     assert.match(empty.text, /^retry: 3000\nid: 5\n/);
     assert.equal((await api.get('/events?after=2', BETA)).status, 200);
-    const [item] = assertRefused(await api.get('/events?after=2&after=3', BETA), 400, 'invalid_request');
+    const [item] = assertApiError(await api.get('/events?after=2&after=3', BETA), 400, 'invalid_request');
     assert.equal(item.field, 'after');
   });
 
   it('ends where what comes next is no longer kept, so that nobody misses it unawares', async () => {
-    const other = await subscriber(world);
+    const other = await createSubscriber(world);
     await say(other, 'server.created', 'server.running', 'server.stopped');
     await world.db.run('delete from events where customer_id = $1 and seq = 2', [other.customerId]);
     const client = await open(other.read, '?after=0');
@@ -174,8 +174,8 @@ describe('the event stream', () => {
   });
 
   it('is beta: without its header it is refused by its name', async () => {
-    const answer = await V1Client.into(world.app, me.read).get('/events');
-    assert.deepEqual(assertRefused(answer, 400, 'invalid_request'), [
+    const answer = await V1Client.forApp(world.app, me.read).get('/events');
+    assert.deepEqual(assertApiError(answer, 400, 'invalid_request'), [
       { field: 'X-Service-Beta', issue: 'required' },
     ]);
   });
@@ -196,7 +196,7 @@ describe('the event stream', () => {
       [`update api_tokens set expires_at = now() - interval '1 second' where customer_id = $1`, 'expired'],
       ['update customers set deleting_at = now() where id = $1', 'gone'],
     ] as const) {
-      const other = await subscriber(world);
+      const other = await createSubscriber(world);
       const client = await open(other.read);
       await client.block();
       await world.db.run(sql, [other.customerId]);
@@ -207,12 +207,12 @@ describe('the event stream', () => {
   });
 
   it('is open so often for one customer; one that is closed makes room', async () => {
-    const other = await subscriber(world);
+    const other = await createSubscriber(world);
     const opened = await Promise.all(
       Array.from({ length: LIMITS.eventStreamsPerCustomer }, () => open(other.read)),
     );
-    const api = V1Client.into(world.app, other.billing);
-    assertRefused(await api.get('/events', BETA), 409, 'conflict_state');
+    const api = V1Client.forApp(world.app, other.billing);
+    assertApiError(await api.get('/events', BETA), 409, 'conflict_state');
     await open(me.read);
     await opened[0]?.close();
     const deadline = Date.now() + 5_000;
@@ -222,7 +222,7 @@ describe('the event stream', () => {
   });
 
   it('survives a database that is away, and says nothing twice afterwards', async () => {
-    const other = await subscriber(world);
+    const other = await createSubscriber(world);
     const client = await open(other.read);
     await client.block();
     world.outage.error = Object.assign(new Error('gone'), { code: '57P01' });
@@ -234,13 +234,13 @@ describe('the event stream', () => {
   });
 
   it('is followed by the client that the guide shows, which says what it is refused', async () => {
-    const other = await subscriber(world);
+    const other = await createSubscriber(world);
     const base = new URL(url).origin;
     await say(other, 'server.created', 'billing.charged');
     const events = follow(base, other.billing, '0');
     const next = async () => ((await events.next()).value as { seq: number }).seq;
     assert.deepEqual([await next(), await next()], [1, 2]);
-    if (FULL) {
+    if (IS_FULL_RUN) {
       const third = next();
       world.app.server.closeAllConnections();
       await say(other, 'server.running');
@@ -254,7 +254,7 @@ describe('the event stream', () => {
   it('ends when the service stops, at once and with a word', async () => {
     const stopping = await startHttpWorld();
     const address = await listen(stopping);
-    const somebody = await subscriber(stopping);
+    const somebody = await createSubscriber(stopping);
     const client = await StreamClient.open(address, somebody.read);
     await client.block();
     const stopped = stopping.close();

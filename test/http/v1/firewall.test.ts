@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newId, newPublicNo, showId } from '../../../src/kernel/ids.ts';
+import { newId, newPublicNumber, formatId } from '../../../src/kernel/ids.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import type { SessionClient } from '../../support/session-client.ts';
-import { apiToken, assertRefused, type Body, V1Client } from '../../support/v1-client.ts';
+import { createApiToken, assertApiError, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const SSH = { direction: 'in', proto: 'tcp', port: '22', source: '0.0.0.0/0', action: 'accept' };
@@ -15,7 +15,7 @@ describe('REST firewall groups', () => {
   before(async () => {
     world = await startHttpWorld({ catalogue: true });
     customer = await world.customer();
-    api = V1Client.into(world.app, await apiToken(customer, 'write'));
+    api = V1Client.forApp(world.app, await createApiToken(customer, 'write'));
   });
   after(() => world.close());
 
@@ -28,9 +28,9 @@ describe('REST firewall groups', () => {
                             created_at, updated_at)
        values ($1, $2, $3, 'a', 'running', 's1', 'par', (select id from images limit 1), 1, 1, 1, 1, 1, 1, now(), now(),
                now(), now())`,
-      [id, newPublicNo(), await world.customerId(of)],
+      [id, newPublicNumber(), await world.customerId(of)],
     );
-    return showId('server', id);
+    return formatId('server', id);
   }
 
   it('are made, read, changed, applied and deleted', async () => {
@@ -46,12 +46,12 @@ describe('REST firewall groups', () => {
     assert.deepEqual(group.rules, [{ id: group.rules[0].id, ...SSH, note: null }]);
     const path = `/firewall/groups/${group.id}`;
     assert.deepEqual((await api.get(path)).body, group);
-    assertRefused(await api.delete(path), 409, 'conflict_state');
+    assertApiError(await api.delete(path), 409, 'conflict_state');
     const patched = await api.patch(path, { name: 'gate', default_action: 'accept', applied_to: [] });
     assert.equal(patched.status, 200);
     assert.deepEqual(patched.body, { ...group, name: 'gate', default_action: 'accept', applied_to: [] });
     assert.equal((await api.delete(path)).status, 204);
-    assertRefused(await api.get(path), 404, 'not_found');
+    assertApiError(await api.get(path), 404, 'not_found');
   });
 
   it('get rules: one appended, all replaced, one removed', async () => {
@@ -67,13 +67,13 @@ describe('REST firewall groups', () => {
     const replaced = await api.put(`${path}/rules`, { rules: [ping, SSH] });
     assert.equal(replaced.status, 200);
     assert.deepEqual(
-      replaced.body.rules.map((rule: Body) => [rule.proto, rule.port, rule.source]),
+      replaced.body.rules.map((rule: JsonBody) => [rule.proto, rule.port, rule.source]),
       [
         ['icmp', null, '2001:db8::/32'],
         ['tcp', '22', '0.0.0.0/0'],
       ],
     );
-    assertRefused(await api.delete(`${path}/rules/${appended.body.id}`), 404, 'not_found');
+    assertApiError(await api.delete(`${path}/rules/${appended.body.id}`), 404, 'not_found');
     assert.equal((await api.delete(`${path}/rules/${replaced.body.rules[0].id}`)).status, 204);
     assert.deepEqual((await api.get(path)).body.rules, [replaced.body.rules[1]]);
   });
@@ -92,7 +92,7 @@ describe('REST firewall groups', () => {
       ],
     };
     const items = async (body: object) =>
-      assertRefused(await api.post('/firewall/groups', body), 400, 'invalid_request').map(
+      assertApiError(await api.post('/firewall/groups', body), 400, 'invalid_request').map(
         ({ field, issue }) => `${field} ${issue}`,
       );
     // The schema finds what it can say; the rest is looked at only when that is right.
@@ -125,9 +125,9 @@ describe('REST firewall groups', () => {
     ]);
     const { body: group } = await api.post('/firewall/groups', { name: 'a', default_action: 'drop' });
     for (const patch of [{ name: null }, { rules: [] }, { applied_to: null }, { default_action: 'DROP' }]) {
-      assertRefused(await api.patch(`/firewall/groups/${group.id}`, patch), 400, 'invalid_request');
+      assertApiError(await api.patch(`/firewall/groups/${group.id}`, patch), 400, 'invalid_request');
     }
-    assertRefused(
+    assertApiError(
       await api.put(`/firewall/groups/${group.id}/rules`, { rules: [{ ...SSH, id: 'fwr_x' }] }),
       400,
       'invalid_request',
@@ -136,12 +136,12 @@ describe('REST firewall groups', () => {
 
   it('say which server is not there, and that there are too many rules', async () => {
     const foreign = await server(await world.customer());
-    const unknown = showId('server', newId(new Date()));
+    const unknown = formatId('server', newId(new Date()));
     const texts = [];
     for (const id of [foreign, unknown]) {
       const body = { name: 'a', default_action: 'drop', applied_to: [await server(), id] };
       const answer = await api.post('/firewall/groups', body);
-      assert.deepEqual(assertRefused(answer, 422, 'unprocessable'), [
+      assert.deepEqual(assertApiError(answer, 422, 'unprocessable'), [
         { field: 'applied_to.1', issue: 'not_found' },
       ]);
       texts.push(answer.text.replace(answer.body.error.request_id, ''));
@@ -149,13 +149,13 @@ describe('REST firewall groups', () => {
     assert.equal(texts[0], texts[1]);
     const rules = Array.from({ length: QUOTAS.rulesPerGroup + 1 }, () => SSH);
     const answer = await api.post('/firewall/groups', { name: 'a', default_action: 'drop', rules });
-    assert.deepEqual(assertRefused(answer, 422, 'unprocessable'), [
+    assert.deepEqual(assertApiError(answer, 422, 'unprocessable'), [
       { field: 'rules', issue: 'limit_reached', limit: QUOTAS.rulesPerGroup },
     ]);
   });
 
   it('are listed by name and age, and each page follows the one before', async () => {
-    const other = V1Client.into(world.app, await apiToken(await world.customer(), 'write'));
+    const other = V1Client.forApp(world.app, await createApiToken(await world.customer(), 'write'));
     for (const name of ['b', 'c', 'a']) {
       await other.post('/firewall/groups', { name, default_action: 'drop', rules: [SSH, SSH] });
     }
@@ -163,13 +163,13 @@ describe('REST firewall groups', () => {
     let cursor = '';
     do {
       const { body } = await other.get(`/firewall/groups?sort=name&page_size=1${cursor}`);
-      names.push(...body.data.map((group: Body) => `${group.name} ${group.rules.length}`));
+      names.push(...body.data.map((group: JsonBody) => `${group.name} ${group.rules.length}`));
       cursor = body.has_more ? `&cursor=${body.next_cursor}` : '';
     } while (cursor !== '');
     assert.deepEqual(names, ['a 2', 'b 2', 'c 2']);
     const { body } = await other.get('/firewall/groups?filter[name]=c');
     assert.deepEqual(
-      body.data.map((group: Body) => group.name),
+      body.data.map((group: JsonBody) => group.name),
       ['c'],
     );
   });

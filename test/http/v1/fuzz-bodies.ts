@@ -1,6 +1,6 @@
 /** Bodies made from the document's JSON schemas: right ones, and right ones of which one thing is not. */
 import fc from 'fast-check';
-import { ANYTHING, KEYS, literally, RIGHT, TEXTS } from './fuzz-words.ts';
+import { ANYTHING, ODD_KEYS, asJsonLiteral, VALID_VALUES, ODD_TEXTS } from './fuzz-values.ts';
 
 /** As much of JSON Schema as the document's bodies use. */
 export interface Schema {
@@ -24,7 +24,7 @@ export interface Schema {
 const LABEL_KEYS = ['env', 'a', '0', '_', 'x'.repeat(63)];
 
 /** A value that the schema allows. `name` is the field's, by which words with more meaning are found. */
-export function rightValue(schema: Schema, name = ''): fc.Arbitrary<unknown> {
+export function validValue(schema: Schema, name = ''): fc.Arbitrary<unknown> {
   const types = [schema.type].flat();
   const value = types.includes('null') ? withoutNull(schema) : schema;
   const right = one(value, name);
@@ -50,14 +50,14 @@ function one(schema: Schema, name: string): fc.Arbitrary<unknown> {
     case 'boolean':
       return fc.boolean();
     default:
-      return RIGHT[name] ?? plain(schema);
+      return VALID_VALUES[name] ?? plain(schema);
   }
 }
 
 function members(schema: Schema): fc.Arbitrary<unknown> {
   const fields = Object.entries(schema.properties ?? {}).map(([name, inner]) => [
     name,
-    rightValue(inner, name),
+    validValue(inner, name),
   ]);
   return fc.record(Object.fromEntries(fields) as Record<string, fc.Arbitrary<unknown>>, {
     requiredKeys: [...(schema.required ?? [])],
@@ -67,7 +67,7 @@ function members(schema: Schema): fc.Arbitrary<unknown> {
 
 function pairs(schema: Schema, name: string): fc.Arbitrary<unknown> {
   const [inner = {}] = Object.values(schema.patternProperties ?? {});
-  return fc.dictionary(fc.constantFrom(...LABEL_KEYS), rightValue(inner, name), {
+  return fc.dictionary(fc.constantFrom(...LABEL_KEYS), validValue(inner, name), {
     maxKeys: 3,
     noNullPrototype: true,
   });
@@ -75,7 +75,7 @@ function pairs(schema: Schema, name: string): fc.Arbitrary<unknown> {
 
 function list(schema: Schema, name: string): fc.Arbitrary<unknown> {
   const bounds = { minLength: schema.minItems ?? 0, maxLength: Math.max(3, schema.minItems ?? 0) };
-  const item = rightValue(schema.items ?? {}, name);
+  const item = validValue(schema.items ?? {}, name);
   return schema.uniqueItems ? fc.uniqueArray(item, bounds) : fc.array(item, bounds);
 }
 
@@ -89,7 +89,7 @@ function plain(schema: Schema): fc.Arbitrary<unknown> {
   throw new Error(`no right value is known for ${JSON.stringify(schema)}: add one to RIGHT`);
 }
 
-type Change = (place: Place) => void;
+type Mutation = (place: Place) => void;
 /** One value within a body: where it hangs, and what the schema says of it. */
 interface Place {
   readonly holder: Record<string, unknown>;
@@ -97,28 +97,28 @@ interface Place {
   readonly schema: Schema | undefined;
 }
 
-const CHANGES: fc.Arbitrary<Change> = fc.oneof(
+const MUTATIONS: fc.Arbitrary<Mutation> = fc.oneof(
   {
     weight: 4,
     arbitrary: ANYTHING.map(
-      (value): Change =>
+      (value): Mutation =>
         (place) =>
           set(place, value),
     ),
   },
-  { weight: 2, arbitrary: fc.constant<Change>((place) => void delete place.holder[place.key]) },
+  { weight: 2, arbitrary: fc.constant<Mutation>((place) => void delete place.holder[place.key]) },
   {
     weight: 3,
-    arbitrary: fc.tuple(fc.constantFrom(...TEXTS), fc.nat({ max: 30 })).map(
-      ([text, at]): Change =>
+    arbitrary: fc.tuple(fc.constantFrom(...ODD_TEXTS), fc.nat({ max: 30 })).map(
+      ([text, at]): Mutation =>
         (place) =>
           inject(place, text, at),
     ),
   },
   {
     weight: 2,
-    arbitrary: fc.tuple(fc.constantFrom(...KEYS), ANYTHING).map(
-      ([key, value]): Change =>
+    arbitrary: fc.tuple(fc.constantFrom(...ODD_KEYS), ANYTHING).map(
+      ([key, value]): Mutation =>
         (place) => {
           const inner = place.holder[place.key];
           const holder = isObject(inner) ? inner : place.holder;
@@ -129,18 +129,18 @@ const CHANGES: fc.Arbitrary<Change> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.boolean().map(
-      (low): Change =>
+      (low): Mutation =>
         (place) =>
-          overstep(place, low),
+          exceedBound(place, low),
     ),
   },
-  { weight: 1, arbitrary: fc.constant<Change>((place) => set(place, [place.holder[place.key]])) },
-  { weight: 1, arbitrary: fc.constant<Change>((place) => repeat(place)) },
+  { weight: 1, arbitrary: fc.constant<Mutation>((place) => set(place, [place.holder[place.key]])) },
+  { weight: 1, arbitrary: fc.constant<Mutation>((place) => repeat(place)) },
 );
 
 /** The text of a body of which one thing is wrong, or may be. */
-export function changedBody(schema: Schema): fc.Arbitrary<string> {
-  return fc.tuple(rightValue(schema), fc.nat({ max: 1_000 }), CHANGES).map(([body, at, change]) => {
+export function mutatedBody(schema: Schema): fc.Arbitrary<string> {
+  return fc.tuple(validValue(schema), fc.nat({ max: 1_000 }), MUTATIONS).map(([body, at, change]) => {
     const root: Record<string, unknown> = { body: JSON.parse(JSON.stringify(body)) };
     const places = placesIn({ holder: root, key: 'body', schema });
     const place = places[at % places.length];
@@ -159,12 +159,12 @@ function placesIn(place: Place): Place[] {
   if (typeof value !== 'object' || value === null) return [place];
   const holder = value as Record<string, unknown>;
   const inner = Object.keys(holder).flatMap((key) =>
-    placesIn({ holder, key, schema: below(place.schema, key) }),
+    placesIn({ holder, key, schema: childSchema(place.schema, key) }),
   );
   return [place, ...inner];
 }
 
-function below(schema: Schema | undefined, key: string): Schema | undefined {
+function childSchema(schema: Schema | undefined, key: string): Schema | undefined {
   return schema?.items ?? schema?.properties?.[key] ?? Object.values(schema?.patternProperties ?? {})[0];
 }
 
@@ -183,7 +183,7 @@ function inject(place: Place, text: string, at: number): void {
 }
 
 /** One less than the least, one more than the most. */
-function overstep(place: Place, low: boolean): void {
+function exceedBound(place: Place, low: boolean): void {
   const { schema: { minLength, maxLength, minItems, maxItems, minimum, maximum, type } = {} } = place;
   const was = place.holder[place.key];
   if (Array.isArray(was)) {
@@ -207,5 +207,5 @@ function repeat(place: Place): void {
   const was = place.holder[place.key];
   if (typeof was === 'string') set(place, was.repeat(was.length > 1_000 ? 2 : 500));
   else if (Array.isArray(was)) set(place, Array(300).fill(was[0] ?? null));
-  else set(place, literally(`${'['.repeat(40)}1${']'.repeat(40)}`));
+  else set(place, asJsonLiteral(`${'['.repeat(40)}1${']'.repeat(40)}`));
 }

@@ -1,7 +1,7 @@
 /** Bodies as they are sent: JSON and what is none, uploads and what is nearly one, each with a media type. */
 import fc from 'fast-check';
-import { changedBody, rightValue, type Schema, textOf } from './fuzz-bodies.ts';
-import { MARK, mostly } from './fuzz-words.ts';
+import { mutatedBody, validValue, type Schema, textOf } from './fuzz-bodies.ts';
+import { MARK, mostlyValid } from './fuzz-values.ts';
 import { MULTIPART, multipart, type Part } from './upload-world.ts';
 
 const JSON_TYPES = ['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON'];
@@ -62,14 +62,14 @@ const NOTHING: Content = { type: undefined, body: undefined, bytes: false };
 
 /** What a request of the operation carries. */
 export function contentOf(method: string, bodies: Bodies | undefined): fc.Arbitrary<Content> {
-  if (bodies?.['multipart/form-data']) return mostly(6, UPLOADS, JUNK);
+  if (bodies?.['multipart/form-data']) return mostlyValid(6, UPLOADS, JUNK);
   const schema = bodies?.['application/json']?.schema;
-  if (!schema) return mostly(method === 'GET' ? 20 : 8, fc.constant(NOTHING), JUNK);
+  if (!schema) return mostlyValid(method === 'GET' ? 20 : 8, fc.constant(NOTHING), JUNK);
   return fc.oneof(
-    { weight: 8, arbitrary: rightValue(schema).map((value) => typed(textOf(value))) },
-    { weight: 10, arbitrary: changedBody(schema).map(typed) },
+    { weight: 8, arbitrary: validValue(schema).map((value) => typed(textOf(value))) },
+    { weight: 10, arbitrary: mutatedBody(schema).map(typed) },
     { weight: 2, arbitrary: JUNK },
-    { weight: 1, arbitrary: wronglyTyped(rightValue(schema)) },
+    { weight: 1, arbitrary: wronglyTyped(validValue(schema)) },
   );
 }
 
@@ -83,7 +83,7 @@ function wronglyTyped(value: fc.Arbitrary<unknown>): fc.Arbitrary<Content> {
 
 const WRONG_TYPE = fc.option(fc.constantFrom(...OTHER_TYPES), { nil: undefined });
 const JUNK: fc.Arbitrary<Content> = fc.record({
-  type: mostly<string | undefined>(3, fc.constantFrom(...JSON_TYPES), WRONG_TYPE),
+  type: mostlyValid<string | undefined>(3, fc.constantFrom(...JSON_TYPES), WRONG_TYPE),
   body: fc.oneof(fc.constantFrom(...JUNK_TEXTS), fc.string({ unit: 'binary', maxLength: 200 })),
   bytes: fc.boolean(),
 });
@@ -114,7 +114,7 @@ const CONTENTS = [
 ];
 const PARTS: fc.Arbitrary<Part> = fc
   .record({
-    name: mostly<string | null>(20, fc.constantFrom(...PART_NAMES), fc.constant(null)),
+    name: mostlyValid<string | null>(20, fc.constantFrom(...PART_NAMES), fc.constant(null)),
     content: fc.constantFrom(...CONTENTS),
     filename: fc.option(fc.constantFrom('a.iso', '', '../../x', `${MARK}.iso`, 'é"'), { nil: undefined }),
   })
@@ -126,9 +126,9 @@ const UPLOADS: fc.Arbitrary<Content> = fc
   .record({
     parts: fc.array(PARTS, { maxLength: 4 }),
     file: fc.boolean(),
-    end: mostly(6, fc.constant(undefined), fc.constantFrom(...ENDS)),
-    cut: mostly(6, fc.constant(0), fc.nat({ max: 400 })),
-    type: mostly(12, fc.constant(MULTIPART['content-type']), fc.constantFrom(...OTHER_TYPES)),
+    end: mostlyValid(6, fc.constant(undefined), fc.constantFrom(...ENDS)),
+    cut: mostlyValid(6, fc.constant(0), fc.nat({ max: 400 })),
+    type: mostlyValid(12, fc.constant(MULTIPART['content-type']), fc.constantFrom(...OTHER_TYPES)),
   })
   .map(({ parts, file, end, cut, type }) => {
     const text = multipart(file ? [...parts, RIGHT_FILE] : parts, end).toString('latin1');

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { base32 } from '../../../src/kernel/ids.ts';
 import { isoFile } from '../../support/iso.ts';
-import { apiToken, type Body, V1Client } from '../../support/v1-client.ts';
+import { createApiToken, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import type { World } from '../../support/world.ts';
-import type { TokenWord } from './fuzz-requests.ts';
-import { publicKey } from './fuzz-words.ts';
+import type { TokenKind } from './fuzz-requests.ts';
+import { publicKey } from './fuzz-values.ts';
 import { MULTIPART, multipart } from './upload-world.ts';
 
 const BALANCE_CENTS = 400_000n;
@@ -28,39 +28,39 @@ const PREFIXES: Readonly<Record<string, string>> = {
 };
 
 export class Estate {
-  readonly tokens: Readonly<Record<TokenWord, string | null>>;
+  readonly tokens: Readonly<Record<TokenKind, string | null>>;
   readonly #ids = new Map<string, string[]>();
-  readonly #foreign: Estate | null;
+  readonly #otherEstate: Estate | null;
 
   private constructor(tokens: Estate['tokens'], foreign: Estate | null) {
     this.tokens = tokens;
-    this.#foreign = foreign;
+    this.#otherEstate = foreign;
   }
 
   /** A new customer with a little of everything. The one before him is the stranger whose ids he knows. */
   static async found(world: World, before: Estate | null): Promise<Estate> {
     const customer = await world.customer();
-    await world.give(customer, BALANCE_CENTS);
+    await world.addBalance(customer, BALANCE_CENTS);
     const [billing, write, read] = await Promise.all([
-      apiToken(customer, 'billing'),
-      apiToken(customer, 'write'),
-      apiToken(customer, 'read'),
+      createApiToken(customer, 'billing'),
+      createApiToken(customer, 'write'),
+      createApiToken(customer, 'read'),
     ]);
     const foreign = before?.tokens.billing ?? null;
     const fixed = { none: null, nonsense: 'nonsense', basic: null };
     const estate = new Estate({ billing, write, read, foreign, ...fixed }, before);
-    await estate.#furnish(world, V1Client.into(world.http, billing));
+    await estate.#setUp(world, V1Client.forApp(world.http, billing));
     return estate;
   }
 
-  async #furnish(world: World, api: V1Client): Promise<void> {
-    const make = async (path: string, body?: object): Promise<Body> => {
+  async #setUp(world: World, api: V1Client): Promise<void> {
+    const make = async (path: string, body?: object): Promise<JsonBody> => {
       const answer = await api.post(path, body);
       assert.ok(answer.status < 300, `${path}: ${answer.text}`);
       this.learn(answer.body);
       return answer.body;
     };
-    const list = async (path: string): Promise<Body[]> => {
+    const list = async (path: string): Promise<JsonBody[]> => {
       const { data } = (await api.get(path)).body;
       for (const item of data) this.learn(item);
       return data;
@@ -107,7 +107,7 @@ export class Estate {
   }
 
   /** Remembers what an answer shows. */
-  learn(body: Body): void {
+  learn(body: JsonBody): void {
     if (typeof body?.id !== 'string' || typeof body.object !== 'string') return;
     const kind = body.id.startsWith('custom_') ? 'custom' : body.object;
     this.#remember(kind, body.id);
@@ -136,14 +136,14 @@ export class Estate {
     return text.replace(
       /@@(?:(foreign|missing)_)?([a-z_]+):(\d+)@@/g,
       (_all, whose, kind: string, n: string) => {
-        if (whose === 'missing') return missing(kind);
-        const known = (whose === 'foreign' ? this.#foreign?.of(kind) : this.of(kind)) ?? [];
-        return known[Number(n) % Math.max(known.length, 1)] ?? missing(kind);
+        if (whose === 'missing') return missingId(kind);
+        const known = (whose === 'foreign' ? this.#otherEstate?.of(kind) : this.of(kind)) ?? [];
+        return known[Number(n) % Math.max(known.length, 1)] ?? missingId(kind);
       },
     );
   }
 }
 
-function missing(kind: string): string {
+function missingId(kind: string): string {
   return `${PREFIXES[kind] ?? ''}${base32(Buffer.alloc(16, 7))}`;
 }

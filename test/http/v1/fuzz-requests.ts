@@ -5,10 +5,10 @@ import { ROUTES } from '../../../src/http/v1/routes.ts';
 import type { Schema } from './fuzz-bodies.ts';
 import { type Bodies, contentOf } from './fuzz-content.ts';
 import { headersOf, type Pair } from './fuzz-headers.ts';
-import { ids, KEYS, MARK, mostly, TEXTS } from './fuzz-words.ts';
+import { idPlaceholders, ODD_KEYS, MARK, mostlyValid, ODD_TEXTS } from './fuzz-values.ts';
 
 /** A request as it is wished for: ids in it are put in when it is sent. */
-export interface Wish {
+export interface FuzzRequest {
   readonly operation: string;
   readonly method: string;
   /** Below /v1, with its query. */
@@ -17,12 +17,12 @@ export interface Wish {
   readonly body: string | undefined;
   /** Each character of the body is one byte, UTF-8 or not. */
   readonly bytes: boolean;
-  readonly token: TokenWord;
+  readonly token: TokenKind;
   /** Over a connection instead of straight into the application. */
   readonly network: boolean;
 }
 
-export type TokenWord = 'billing' | 'write' | 'read' | 'foreign' | 'none' | 'nonsense' | 'basic';
+export type TokenKind = 'billing' | 'write' | 'read' | 'foreign' | 'none' | 'nonsense' | 'basic';
 
 interface Parameter {
   readonly $ref?: string;
@@ -49,7 +49,7 @@ const OPERATIONS = Object.entries(document.paths).flatMap(([path, methods]) =>
 type Row = (typeof OPERATIONS)[number];
 
 /** Which thing a parameter of a path names: what stands before it. */
-const KINDS: Readonly<Record<string, string>> = {
+const ID_KINDS: Readonly<Record<string, string>> = {
   servers: 'server',
   images: 'image',
   plans: 'plan',
@@ -94,17 +94,17 @@ const JUNK_PARTS = [
     'srv_\u00e9',
   ].map(encodeURIComponent),
   ...['x'.repeat(99), 'x'.repeat(101), 'x'.repeat(4_000)],
-  ...TEXTS.filter((text) => text.isWellFormed()).map(encodeURIComponent),
+  ...ODD_TEXTS.filter((text) => text.isWellFormed()).map(encodeURIComponent),
 ];
 
 function pathOf({ path }: Row): fc.Arbitrary<string> {
   const parts = path.split('/').slice(1);
   const pieces = parts.map((part, index) => {
     if (!part.startsWith('{')) return fc.constant(part);
-    return mostly(12, ids(KINDS[parts[index - 1] ?? ''] ?? part), fc.constantFrom(...JUNK_PARTS));
+    return mostlyValid(12, idPlaceholders(ID_KINDS[parts[index - 1] ?? ''] ?? part), fc.constantFrom(...JUNK_PARTS));
   });
   return fc
-    .tuple(mostly(60, fc.constant(''), fc.constantFrom('/', '/x', '//', '.json')), ...pieces)
+    .tuple(mostlyValid(60, fc.constant(''), fc.constantFrom('/', '/x', '//', '.json')), ...pieces)
     .map(([tail, ...words]) => `/${words.join('/')}${tail}`);
 }
 
@@ -124,7 +124,7 @@ const QUERY_WORDS = [
 ];
 const WORD = fc.constantFrom(
   ...QUERY_WORDS,
-  ...TEXTS.filter((text) => text.isWellFormed()).map(encodeURIComponent),
+  ...ODD_TEXTS.filter((text) => text.isWellFormed()).map(encodeURIComponent),
 );
 
 function queryOf({ operation }: Row): fc.Arbitrary<string> {
@@ -136,10 +136,10 @@ function queryOf({ operation }: Row): fc.Arbitrary<string> {
     const value = schema.enum
       ? fc.constantFrom(...schema.enum.map(String))
       : fc.constantFrom(...wordsFor(name));
-    return mostly(4, value, WORD).map((word) => `${name}=${word}`);
+    return mostlyValid(4, value, WORD).map((word) => `${name}=${word}`);
   });
   const unknown = fc
-    .tuple(fc.constantFrom(...KEYS.filter((key) => key.isWellFormed()).map(encodeURIComponent)), WORD)
+    .tuple(fc.constantFrom(...ODD_KEYS.filter((key) => key.isWellFormed()).map(encodeURIComponent)), WORD)
     .map(([key, word]) => `${key}=${word}`);
   const odd = fc.constantFrom(
     '&',
@@ -155,9 +155,9 @@ function queryOf({ operation }: Row): fc.Arbitrary<string> {
     '+',
   );
   const one =
-    right.length > 0 ? mostly(8, fc.oneof(...right), fc.oneof(unknown, odd)) : fc.oneof(unknown, odd);
+    right.length > 0 ? mostlyValid(8, fc.oneof(...right), fc.oneof(unknown, odd)) : fc.oneof(unknown, odd);
   const maxLength = right.length > 0 ? 3 : 1;
-  return mostly(
+  return mostlyValid(
     right.length > 0 ? 1 : 12,
     fc.constant(''),
     fc.array(one, { minLength: 1, maxLength }).map(asQuery),
@@ -190,10 +190,10 @@ const OTHER_METHODS = [
   'PROPFIND',
   'SEARCH',
 ];
-const TOKEN_WORDS = fc.oneof(
-  { weight: 80, arbitrary: fc.constant<TokenWord>('billing') },
-  { weight: 12, arbitrary: fc.constantFrom<TokenWord>('write', 'read', 'foreign') },
-  { weight: 4, arbitrary: fc.constantFrom<TokenWord>('none', 'nonsense', 'basic') },
+const TOKEN_KINDS = fc.oneof(
+  { weight: 80, arbitrary: fc.constant<TokenKind>('billing') },
+  { weight: 12, arbitrary: fc.constantFrom<TokenKind>('write', 'read', 'foreign') },
+  { weight: 4, arbitrary: fc.constantFrom<TokenKind>('none', 'nonsense', 'basic') },
 );
 
 /** Names of headers that the framework's own injection would lose or join. */
@@ -202,16 +202,16 @@ function needsNetwork(path: string, headers: readonly Pair[]): boolean {
   return /(^|\/)(\.|%2e)/i.test(path) || names.includes('expect') || new Set(names).size < names.length;
 }
 
-function wishOf(row: Row): fc.Arbitrary<Wish> {
+function fuzzRequest(row: Row): fc.Arbitrary<FuzzRequest> {
   return fc
     .record({
-      method: mostly(24, fc.constant(row.method), fc.constantFrom(...OTHER_METHODS)),
+      method: mostlyValid(24, fc.constant(row.method), fc.constantFrom(...OTHER_METHODS)),
       path: pathOf(row),
       query: queryOf(row),
       headers: headersOf(row.method, row.operation['x-beta'] === true),
       content: contentOf(row.method, row.operation.requestBody?.content),
-      token: TOKEN_WORDS,
-      network: mostly(7, fc.constant(false), fc.constant(true)),
+      token: TOKEN_KINDS,
+      network: mostlyValid(7, fc.constant(false), fc.constant(true)),
     })
     .map(({ path, query, headers, content, network, ...rest }) => ({
       ...rest,
@@ -225,9 +225,9 @@ function wishOf(row: Row): fc.Arbitrary<Wish> {
 }
 
 /** What there is must last for a while: it is deleted less often than used. */
-const WEIGHTS: Readonly<Record<string, number>> = { GET: 3, DELETE: 1 };
+const METHOD_WEIGHTS: Readonly<Record<string, number>> = { GET: 3, DELETE: 1 };
 
 /** Any request of the document. */
-export const WISHES: fc.Arbitrary<Wish> = fc.oneof(
-  ...OPERATIONS.map((row) => ({ weight: WEIGHTS[row.method] ?? 4, arbitrary: wishOf(row) })),
+export const FUZZ_REQUESTS: fc.Arbitrary<FuzzRequest> = fc.oneof(
+  ...OPERATIONS.map((row) => ({ weight: METHOD_WEIGHTS[row.method] ?? 4, arbitrary: fuzzRequest(row) })),
 );

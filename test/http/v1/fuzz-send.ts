@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { type Agent, request as httpRequest } from 'node:http';
 import type { InjectOptions } from 'fastify';
 import { assertContract } from '../../support/contract.ts';
-import { inject, isStream } from '../../support/inject.ts';
+import { inject, isEventStream } from '../../support/inject.ts';
 import type { World } from '../../support/world.ts';
 import type { Estate } from './fuzz-estate.ts';
-import type { Wish } from './fuzz-requests.ts';
-import { MARK } from './fuzz-words.ts';
+import type { FuzzRequest } from './fuzz-requests.ts';
+import { MARK } from './fuzz-values.ts';
 
-const LONGEST_MS = 10_000;
+const RESPONSE_MAX_MS = 10_000;
 
 interface Sent {
   readonly method: string;
@@ -24,57 +24,57 @@ interface Answer {
 }
 
 /** Sends it with this estate's ids; fails the test where the answer breaks a promise, and learns from it. */
-export async function trial(world: World, agent: Agent, estate: Estate, wish: Wish): Promise<number> {
-  const sent = filled(estate, wish);
+export async function sendAndCheck(world: World, agent: Agent, estate: Estate, fuzzRequest: FuzzRequest): Promise<number> {
+  const sent = fillPlaceholders(estate, fuzzRequest);
   const begun = performance.now();
-  const answer = wish.network ? await overNetwork(world, agent, sent) : await into(world, sent);
+  const answer = fuzzRequest.network ? await overNetwork(world, agent, sent) : await injectRequest(world, sent);
   const tookMs = performance.now() - begun;
-  const asked = `${sent.method} ${sent.path} ${JSON.stringify(wish.headers)} ${sent.body?.toString().slice(0, 500)}`;
+  const asked = `${sent.method} ${sent.path} ${JSON.stringify(fuzzRequest.headers)} ${sent.body?.toString().slice(0, 500)}`;
   const where = `${asked.slice(0, 2_000)} → ${answer.status} ${answer.text.slice(0, 500)}`;
   assert.ok(answer.status < 500, where);
-  assert.ok(tookMs <= LONGEST_MS, `${Math.round(tookMs)} ms: ${where}`);
+  assert.ok(tookMs <= RESPONSE_MAX_MS, `${Math.round(tookMs)} ms: ${where}`);
   assert.match(answer.headers.get('x-request-id') ?? '', /^req_[a-z2-7]{26}$/, where);
-  if (wish.method === 'HEAD' || answer.status === 204) assert.equal(answer.text, '', where);
+  if (fuzzRequest.method === 'HEAD' || answer.status === 204) assert.equal(answer.text, '', where);
   else assertContract(sent.method, sent.path, answer);
   const type = answer.headers.get('content-type') ?? '';
   if (answer.text !== '') assert.match(type, /^(?:application\/json|text\/event-stream)/, where);
   if (answer.status >= 400) assert.ok(!answer.text.includes(MARK), `says back what was sent: ${where}`);
-  if (wish.method !== 'OPTIONS') assertLetIn(wish, answer, where);
-  if (answer.status < 300 && !isStream(answer.headers)) remember(estate, wish, sent, answer);
+  if (fuzzRequest.method !== 'OPTIONS') assertAuthorized(fuzzRequest, answer, where);
+  if (answer.status < 300 && !isEventStream(answer.headers)) rememberIds(estate, fuzzRequest, sent, answer);
   return answer.status;
 }
 
-function filled(estate: Estate, wish: Wish): Sent {
-  const token = estate.tokens[wish.token];
-  const basic = wish.token === 'basic' ? [['authorization', 'Basic YTpi'] as const] : [];
+function fillPlaceholders(estate: Estate, fuzzRequest: FuzzRequest): Sent {
+  const token = estate.tokens[fuzzRequest.token];
+  const basic = fuzzRequest.token === 'basic' ? [['authorization', 'Basic YTpi'] as const] : [];
   const bearer = token === null ? basic : [['authorization', `Bearer ${token}`] as const];
   const body =
-    wish.body === undefined ? undefined : Buffer.from(estate.fill(wish.body), wish.bytes ? 'latin1' : 'utf8');
+    fuzzRequest.body === undefined ? undefined : Buffer.from(estate.fill(fuzzRequest.body), fuzzRequest.bytes ? 'latin1' : 'utf8');
   return {
-    method: wish.method,
-    path: `/v1${estate.fill(wish.path)}`,
-    headers: [...bearer, ...wish.headers],
+    method: fuzzRequest.method,
+    path: `/v1${estate.fill(fuzzRequest.path)}`,
+    headers: [...bearer, ...fuzzRequest.headers],
     body,
   };
 }
 
 /** Nobody without a token, and nobody whose scope is too narrow, and nobody at what is another's. */
-function assertLetIn(wish: Wish, { status }: Answer, where: string): void {
-  if (['none', 'nonsense', 'basic'].includes(wish.token)) assert.ok([400, 401].includes(status), where);
-  const reads = wish.method === 'GET' || wish.method === 'HEAD';
-  if (wish.token === 'read' && !reads) assert.ok(status >= 400, where);
-  const path = wish.path.split('?')[0] ?? '';
-  if (/@@foreign_(?!image|plan|region)/.test(path) && wish.token !== 'foreign')
+function assertAuthorized(fuzzRequest: FuzzRequest, { status }: Answer, where: string): void {
+  if (['none', 'nonsense', 'basic'].includes(fuzzRequest.token)) assert.ok([400, 401].includes(status), where);
+  const reads = fuzzRequest.method === 'GET' || fuzzRequest.method === 'HEAD';
+  if (fuzzRequest.token === 'read' && !reads) assert.ok(status >= 400, where);
+  const path = fuzzRequest.path.split('?')[0] ?? '';
+  if (/@@foreign_(?!image|plan|region)/.test(path) && fuzzRequest.token !== 'foreign')
     assert.ok(status >= 400, where);
 }
 
-function remember(estate: Estate, wish: Wish, { path }: Sent, { text }: Answer): void {
-  if (wish.token === 'foreign') return;
-  if (wish.method === 'DELETE') estate.forget(path.split('?')[0]?.split('/').at(-1) ?? '');
+function rememberIds(estate: Estate, fuzzRequest: FuzzRequest, { path }: Sent, { text }: Answer): void {
+  if (fuzzRequest.token === 'foreign') return;
+  if (fuzzRequest.method === 'DELETE') estate.forget(path.split('?')[0]?.split('/').at(-1) ?? '');
   else if (text !== '') estate.learn(JSON.parse(text));
 }
 
-async function into(world: World, { method, path, headers, body }: Sent): Promise<Answer> {
+async function injectRequest(world: World, { method, path, headers, body }: Sent): Promise<Answer> {
   const payload = body === undefined ? {} : { payload: body };
   const options = { method, url: path, headers: Object.fromEntries(headers), ...payload } as InjectOptions;
   return await inject(world.http, options);
@@ -102,9 +102,9 @@ async function overNetwork(
       response
         .on('data', (chunk: Buffer) => {
           chunks.push(chunk);
-          if (isStream(headers)) request.destroy();
+          if (isEventStream(headers)) request.destroy();
         })
-        .on('error', (error) => (isStream(headers) ? done() : reject(error)))
+        .on('error', (error) => (isEventStream(headers) ? done() : reject(error)))
         .on('end', done);
     });
     request.end(body);

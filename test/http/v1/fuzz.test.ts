@@ -4,20 +4,20 @@ import { Agent } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { verify } from '../../../src/domain/verify/verify.ts';
-import { FULL, RUNS } from '../../support/runs.ts';
+import { IS_FULL_RUN, PROPERTY_RUNS } from '../../support/runs.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { Estate } from './fuzz-estate.ts';
-import { WISHES } from './fuzz-requests.ts';
-import { trial } from './fuzz-send.ts';
-import { ON_THE_WIRE, say } from './fuzz-wire.ts';
+import { FUZZ_REQUESTS } from './fuzz-requests.ts';
+import { sendAndCheck } from './fuzz-send.ts';
+import { RAW_REQUESTS, sendRaw } from './fuzz-raw-http.ts';
 
 /** Requests in flight. */
 const BATCH = 16;
 /** After so many batches another customer takes the place of the one who sends. */
 const ROUND = 100;
-const BATCHES = FULL ? 100_000 / BATCH : Math.ceil(RUNS / 2);
+const BATCHES = IS_FULL_RUN ? 100_000 / BATCH : Math.ceil(PROPERTY_RUNS / 2);
 const CONNECTIONS = 8;
-const LONGEST_MS = 10_000;
+const RESPONSE_MAX_MS = 10_000;
 
 const UNLIMITED = {
   SKERRY_RATE_CAPACITY: '1000000',
@@ -50,9 +50,9 @@ describe('whatever is sent to the REST surface', () => {
   it(`is answered at once, in the contract and never by a fault: ${BATCHES * BATCH} generated requests`, async () => {
     let estate = await Estate.found(world, null);
     let batches = 0;
-    const batch = fc.array(WISHES, { minLength: BATCH, maxLength: BATCH });
+    const batch = fc.array(FUZZ_REQUESTS, { minLength: BATCH, maxLength: BATCH });
     const answered = fc.asyncProperty(batch, async (wishes) => {
-      const outcomes = await Promise.allSettled(wishes.map((wish) => trial(world, agent, estate, wish)));
+      const outcomes = await Promise.allSettled(wishes.map((wish) => sendAndCheck(world, agent, estate, wish)));
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     });
     answered.beforeEach(async () => {
@@ -68,12 +68,12 @@ describe('whatever is sent to the REST surface', () => {
 
   it('is refused in JSON when it is no HTTP, and the next one is served', async () => {
     const port = Number(new URL(world.url).port);
-    const texts = fc.array(ON_THE_WIRE, { minLength: CONNECTIONS, maxLength: CONNECTIONS });
+    const texts = fc.array(RAW_REQUESTS, { minLength: CONNECTIONS, maxLength: CONNECTIONS });
     await fc.assert(
       fc.asyncProperty(texts, async (said) => {
         const begun = performance.now();
-        const answers = await Promise.all(said.map((text) => say(port, text)));
-        assert.ok(performance.now() - begun < LONGEST_MS, 'a connection was kept open');
+        const answers = await Promise.all(said.map((text) => sendRaw(port, text)));
+        assert.ok(performance.now() - begun < RESPONSE_MAX_MS, 'a connection was kept open');
         for (const answer of answers) {
           const statuses = [...answer.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map((match) => Number(match[1]));
           assert.ok(answer === '' || statuses.length > 0, answer);
@@ -84,7 +84,7 @@ describe('whatever is sent to the REST surface', () => {
           if (statuses.some((status) => status >= 400)) assert.match(answer, /"(?:error|ok)":/);
         }
       }),
-      { numRuns: RUNS },
+      { numRuns: PROPERTY_RUNS },
     );
     assert.equal((await fetch(`${world.url}/healthz`)).status, 200);
     await sound();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { apiToken, assertRefused, type V1Answer, V1Client } from '../../support/v1-client.ts';
+import { createApiToken, assertApiError, type V1Response, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const TOKEN = { name: 'made once', scope: 'read' };
@@ -11,7 +11,7 @@ describe('Idempotency-Key on the REST surface', () => {
 
   before(async () => {
     world = await startHttpWorld({ catalogue: true });
-    api = V1Client.into(world.app, await apiToken(await world.customer()));
+    api = V1Client.forApp(world.app, await createApiToken(await world.customer()));
   });
   after(() => world.close());
 
@@ -24,7 +24,7 @@ describe('Idempotency-Key on the REST surface', () => {
     const answers = await Promise.all(
       Array.from({ length: 1_000 }, () => api.post('/account/tokens', body, { key: 'thousand' })),
     );
-    const [first] = answers as [V1Answer];
+    const [first] = answers as [V1Response];
     assert.equal(first.status, 201);
     assert.match(first.body.token, /^skerry_live_[a-z2-7]{52}$/);
     for (const answer of answers) {
@@ -42,15 +42,15 @@ describe('Idempotency-Key on the REST surface', () => {
 
   it('gives a refusal again, byte for byte, and audits it once', async () => {
     const customer = await world.customer();
-    const client = api.as(await apiToken(customer));
+    const client = api.withToken(await createApiToken(customer));
     const order = { name: '', scope: 'read' };
     const refused = await client.post('/account/tokens', order, { key: 'refused' });
-    assertRefused(refused, 400, 'invalid_request');
+    assertApiError(refused, 400, 'invalid_request');
     const again = await client.post('/account/tokens', order, { key: 'refused' });
     assert.equal(again.text, refused.text);
     assert.equal(again.headers.get('idempotent-replayed'), 'true');
     assert.equal(again.headers.get('x-request-id'), refused.headers.get('x-request-id'));
-    const audits = await world.audits(customer);
+    const audits = await world.auditLines(customer);
     assert.deepEqual(audits.slice(-1), ['token.create error']);
     assert.equal(audits.filter((line) => line === 'token.create error').length, 1);
   });
@@ -58,9 +58,9 @@ describe('Idempotency-Key on the REST surface', () => {
   it('refuses the same key with another body, query or path', async () => {
     assert.equal((await api.post('/account/tokens', TOKEN, { key: 'other' })).status, 201);
     const changed = { ...TOKEN, scope: 'write' };
-    assertRefused(await api.post('/account/tokens', changed, { key: 'other' }), 409, 'conflict_state');
-    assertRefused(await api.post('/account/tokens?x=1', TOKEN, { key: 'other' }), 409, 'conflict_state');
-    assertRefused(await api.post('/firewall/groups', TOKEN, { key: 'other' }), 409, 'conflict_state');
+    assertApiError(await api.post('/account/tokens', changed, { key: 'other' }), 409, 'conflict_state');
+    assertApiError(await api.post('/account/tokens?x=1', TOKEN, { key: 'other' }), 409, 'conflict_state');
+    assertApiError(await api.post('/firewall/groups', TOKEN, { key: 'other' }), 409, 'conflict_state');
     const spelled = await api.raw('POST', '/account/tokens', `{"scope":"read",  "name":"${TOKEN.name}"}`, {
       key: 'other',
       headers: { 'content-type': 'application/json; charset=utf-8' },
@@ -70,10 +70,10 @@ describe('Idempotency-Key on the REST surface', () => {
 
   it('keeps nothing of 401, 403, and of bodies that cannot be read', async () => {
     const customer = await world.customer();
-    const reader = api.as(await apiToken(customer, 'read'));
-    const writer = api.as(await apiToken(customer, 'write'));
-    assertRefused(await reader.post('/account/tokens', TOKEN, { key: 'kept' }), 403, 'forbidden_scope');
-    assertRefused(
+    const reader = api.withToken(await createApiToken(customer, 'read'));
+    const writer = api.withToken(await createApiToken(customer, 'write'));
+    assertApiError(await reader.post('/account/tokens', TOKEN, { key: 'kept' }), 403, 'forbidden_scope');
+    assertApiError(
       await writer.raw('POST', '/account/tokens', '{', {
         key: 'kept',
         headers: { 'content-type': 'application/json' },
@@ -81,7 +81,7 @@ describe('Idempotency-Key on the REST surface', () => {
       400,
       'invalid_request',
     );
-    assertRefused(
+    assertApiError(
       await writer.post('/account/tokens', { ...TOKEN, scope: 'billing' }, { key: 'kept' }),
       403,
       'forbidden_scope',
@@ -91,10 +91,10 @@ describe('Idempotency-Key on the REST surface', () => {
 
   it('belongs to one customer, and to one credential where the answer is sealed', async () => {
     const customer = await world.customer();
-    const [one, two] = [api.as(await apiToken(customer)), api.as(await apiToken(customer))];
+    const [one, two] = [api.withToken(await createApiToken(customer)), api.withToken(await createApiToken(customer))];
     const first = await one.post('/account/tokens', TOKEN, { key: 'mine' });
     assert.equal(first.status, 201);
-    assertRefused(await two.post('/account/tokens', TOKEN, { key: 'mine' }), 409, 'conflict_state');
+    assertApiError(await two.post('/account/tokens', TOKEN, { key: 'mine' }), 409, 'conflict_state');
     const elsewhere = await api.post('/account/tokens', TOKEN, { key: 'mine' });
     assert.equal(elsewhere.status, 201);
     assert.notEqual(elsewhere.body.id, first.body.id);
@@ -113,7 +113,7 @@ describe('Idempotency-Key on the REST surface', () => {
 
   it('is 1 to 255 visible ASCII characters', async () => {
     for (const key of ['a b', 'x'.repeat(256), 'schlüssel']) {
-      const items = assertRefused(await api.post('/account/tokens', TOKEN, { key }), 400, 'invalid_request');
+      const items = assertApiError(await api.post('/account/tokens', TOKEN, { key }), 400, 'invalid_request');
       assert.equal(items[0].field, 'Idempotency-Key');
     }
     assert.equal((await api.post('/account/tokens', TOKEN, { key: 'x'.repeat(255) })).status, 201);

@@ -4,12 +4,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { removeImageBlob } from '../../../src/domain/images/remove-blob.ts';
-import { newId, readId, showId } from '../../../src/kernel/ids.ts';
+import { newId, parseId, formatId } from '../../../src/kernel/ids.ts';
 import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
 import { isoFile } from '../../support/iso.ts';
-import { IN_FULL } from '../../support/runs.ts';
-import { assertRefused, type V1Client } from '../../support/v1-client.ts';
-import { exchange } from '../socket.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
+import { assertApiError, type V1Client } from '../../support/v1-client.ts';
+import { exchangeRaw } from '../socket.ts';
 import {
   BOUNDARY,
   MULTIPART,
@@ -17,7 +17,7 @@ import {
   type Part,
   startUploadWorld,
   type UploadWorld,
-  until,
+  waitUntil,
 } from './upload-world.ts';
 
 const ISO: Part = { name: 'file', filename: 'a.iso', content: isoFile(64 * 1024) };
@@ -80,13 +80,13 @@ describe('an uploaded image', () => {
       ...{ variant: 'minimal', arch: ['amd64', 'arm64'], size_gb: 0.01, cloud_init: false },
       ...{ released_at: today, deprecated_at: null },
     });
-    const path = world.service.blobs.path(readId('customImage', id) ?? '');
+    const path = world.service.blobs.path(parseId('customImage', id) ?? '');
     assert.deepEqual(await readFile(path), content);
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     assert.equal((await stat(dirname(path))).mode & 0o777, 0o700);
     const row = await world.db.row<{ sha256: string; size_bytes: bigint }>(
       'select sha256, size_bytes from images where id = $1',
-      [readId('customImage', id)],
+      [parseId('customImage', id)],
     );
     assert.deepEqual(row, {
       sha256: createHash('sha256').update(content).digest('hex'),
@@ -170,50 +170,50 @@ describe('an upload is refused', () => {
     }
   });
 
-  it('at the first part that is unknown, which is not received', IN_FULL, async () => {
+  it('at the first part that is unknown, which is not received', FULL_ONLY, async () => {
     for (const name of ['iso', 'File', 'family', '__proto__', '']) {
       assert.deepEqual(await itemsOf([named('name', ' '), ISO, named(name, 'x')]), [`${name} unknown_key`]);
     }
     const [iso, nameless] = await Promise.all(
-      ['iso', null].map((name) => world.refusedEarly(token, multipart([{ ...ISO, name }], ''), 1024 ** 3)),
+      ['iso', null].map((name) => world.beginAndReadRejection(token, multipart([{ ...ISO, name }], ''), 1024 ** 3)),
     );
     assert.match(iso ?? '', /^HTTP\/1\.1 400 .*"errors":\[\{"field":"iso","issue":"unknown_key"\}\]/s);
     assert.match(nameless ?? '', /^HTTP\/1\.1 400 .*A part has no name/s);
   });
 
-  it('before it is received when its Idempotency-Key is none', IN_FULL, async () => {
+  it('before it is received when its Idempotency-Key is none', FULL_ONLY, async () => {
     const heads = ['two words', 'k'.repeat(256)].map((key) => [`Idempotency-Key: ${key}`]);
     const heard = await Promise.all(
-      heads.map((head) => world.refusedEarly(token, Buffer.alloc(0), 1024 ** 3, head)),
+      heads.map((head) => world.beginAndReadRejection(token, Buffer.alloc(0), 1024 ** 3, head)),
     );
     for (const each of heard) assert.match(each, /^HTTP\/1\.1 400 .*"field":"Idempotency-Key"/s);
   });
 
-  it('before it is received when it says that it is larger than 4 GiB', IN_FULL, async () => {
+  it('before it is received when it says that it is larger than 4 GiB', FULL_ONLY, async () => {
     const length = LIMITS.imageUploadMaxBytes + 1024 ** 2;
-    const heard = await world.refusedEarly(token, multipart([ISO], ''), length);
+    const heard = await world.beginAndReadRejection(token, multipart([ISO], ''), length);
     assert.match(heard, /^HTTP\/1\.1 400 /);
     assert.match(heard, new RegExp(`"field":"file","issue":"max","max":${LIMITS.imageUploadMaxBytes}`));
   });
 
   it('and its file thrown away when its sender hangs up', async () => {
-    const socket = await world.begin(token, multipart([ISO], ''), 10 * 1024 ** 2);
-    await until(async () => (await world.leftovers()).length > 1);
+    const socket = await world.startUpload(token, multipart([ISO], ''), 10 * 1024 ** 2);
+    await waitUntil(async () => (await world.leftovers()).length > 1);
     socket.destroy();
-    await until(async () => (await world.leftovers()).length === 0);
+    await waitUntil(async () => (await world.leftovers()).length === 0);
     assert.equal(await images(), 0);
   });
 
   it('while two others are under way, and let in after one of them', async () => {
     const sockets = [
-      await world.begin(token, multipart([ISO], ''), 10 * 1024 ** 2),
-      await world.begin(token, multipart([ISO], ''), 10 * 1024 ** 2),
+      await world.startUpload(token, multipart([ISO], ''), 10 * 1024 ** 2),
+      await world.startUpload(token, multipart([ISO], ''), 10 * 1024 ** 2),
     ];
-    await until(async () => (await world.leftovers()).length === 4);
+    await waitUntil(async () => (await world.leftovers()).length === 4);
     const third = await world.post(token, multipart([ISO]));
     assert.deepEqual([third.status, third.body.error?.code], [409, 'conflict_state']);
     for (const socket of sockets) socket.destroy();
-    await until(async () => (await world.leftovers()).length === 0);
+    await waitUntil(async () => (await world.leftovers()).length === 0);
     assert.equal((await world.post(token, multipart([ISO]))).status, 201);
   });
 
@@ -239,7 +239,7 @@ describe('an upload is refused', () => {
   it('where its head never ends', async () => {
     const body = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${'n'.repeat(50_000)}"\r\n\r\nx\r\n--${BOUNDARY}--\r\n`;
     const head = `POST /v1/images HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${MULTIPART['content-type']}`;
-    const heard = await exchange(world.port, `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    const heard = await exchangeRaw(world.port, `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     assert.match(heard, /^HTTP\/1\.1 4\d\d /);
   });
 });
@@ -249,11 +249,11 @@ describe('deleting an image', () => {
 
   it('hides it and removes its file', async () => {
     const { body } = await world.post(token, multipart([ISO]));
-    const id = readId('customImage', body.id) ?? '';
+    const id = parseId('customImage', body.id) ?? '';
     const { path } = { path: world.service.blobs.path(id) };
     const gone = await api.delete(`/images/${body.id}`);
     assert.equal(gone.status, 204, gone.text);
-    assertRefused(await api.delete(`/images/${body.id}`), 404, 'not_found');
+    assertApiError(await api.delete(`/images/${body.id}`), 404, 'not_found');
     const [task] = await world.db.rows<{ subject: string }>(
       `select subject from tasks where kind = 'image_remove' and subject = $1`,
       [id],
@@ -271,16 +271,16 @@ describe('deleting an image', () => {
        values ($1, 'official', 'debian', '13', '{amd64}', 1, true, now())`,
       [official],
     );
-    const shown = showId('image', official);
-    assertRefused(await api.delete(`/images/${shown}`), 409, 'conflict_state');
+    const shown = formatId('image', official);
+    assertApiError(await api.delete(`/images/${shown}`), 409, 'conflict_state');
     const other = await world.token();
     const { body } = await world.post(other.token, multipart([ISO]));
     const foreign = await api.delete(`/images/${body.id}`);
-    const missing = await api.delete(`/images/${showId('customImage', newId(new Date()))}`);
-    assertRefused(foreign, 404, 'not_found');
+    const missing = await api.delete(`/images/${formatId('customImage', newId(new Date()))}`);
+    assertApiError(foreign, 404, 'not_found');
     assert.deepEqual(withoutId(foreign.body), withoutId(missing.body));
-    for (const id of ['x', 'custom_', showId('image', newId(new Date()))]) {
-      assertRefused(await api.delete(`/images/${id}`), 404, 'not_found');
+    for (const id of ['x', 'custom_', formatId('image', newId(new Date()))]) {
+      assertApiError(await api.delete(`/images/${id}`), 404, 'not_found');
     }
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { apiToken, assertRefused, type Body, V1Client } from '../../support/v1-client.ts';
+import { createApiToken, assertApiError, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const GROUPS = 7;
@@ -13,7 +13,7 @@ describe('a list of the REST surface', () => {
 
   before(async () => {
     world = await startHttpWorld({ catalogue: true });
-    api = V1Client.into(world.app, await apiToken(await world.customer()));
+    api = V1Client.forApp(world.app, await createApiToken(await world.customer()));
     for (let n = 0; n < GROUPS; n++) {
       const body = { name: `group ${n % 3}`, default_action: 'drop' };
       const { status, body: group } = await api.post('/firewall/groups', body);
@@ -25,8 +25,8 @@ describe('a list of the REST surface', () => {
   after(() => world.close());
 
   /** All pages from this query on. */
-  async function walk(query: string): Promise<Body[]> {
-    const items: Body[] = [];
+  async function walk(query: string): Promise<JsonBody[]> {
+    const items: JsonBody[] = [];
     let cursor = '';
     for (let page = 0; page < 20; page++) {
       const { status, body } = await api.get(`/firewall/groups?${query}${cursor}`);
@@ -62,7 +62,7 @@ describe('a list of the REST surface', () => {
   });
 
   it('has 25 items a page, 1 to 100 when asked', async () => {
-    const reader = api.as(await apiToken(await world.customer(), 'read'));
+    const reader = api.withToken(await createApiToken(await world.customer(), 'read'));
     await world.db.run(
       `insert into audit_events (id, customer_id, action, request_id, ip_country, result, created_at)
        select gen_random_uuid(), c.id, 'server.update', 'req_of_a_test', 'XX', 'ok', now()
@@ -88,7 +88,7 @@ describe('a list of the REST surface', () => {
       ['1.5', 'invalid_type'],
       ['', 'invalid_type'],
     ]) {
-      const items = assertRefused(
+      const items = assertApiError(
         await api.get(`/firewall/groups?page_size=${size}`),
         400,
         'invalid_request',
@@ -98,10 +98,10 @@ describe('a list of the REST surface', () => {
   });
 
   it('names the sorts it knows, and refuses a key given twice', async () => {
-    const [item] = assertRefused(await api.get('/firewall/groups?sort=size'), 400, 'invalid_request');
+    const [item] = assertApiError(await api.get('/firewall/groups?sort=size'), 400, 'invalid_request');
     assert.deepEqual(item.allowed, ['created_at', '-created_at', 'name', '-name']);
     for (const query of ['sort=name&sort=name', 'filter[name]=a&filter[name]=b', 'page_size=1&page_size=2']) {
-      assertRefused(await api.get(`/firewall/groups?${query}`), 400, 'invalid_request');
+      assertApiError(await api.get(`/firewall/groups?${query}`), 400, 'invalid_request');
     }
   });
 
@@ -110,7 +110,7 @@ describe('a list of the REST surface', () => {
     const cursor: string = body.next_cursor;
     const good = `cursor=${encodeURIComponent(cursor)}`;
     assert.equal((await api.get(`/firewall/groups?page_size=5&${good}`)).status, 200, 'the size may change');
-    const other = api.as(await apiToken(await world.customer()));
+    const other = api.withToken(await createApiToken(await world.customer()));
     const tampered = `${cursor[0] === 'A' ? 'B' : 'A'}${cursor.slice(1)}`;
     const wrong: [V1Client, string][] = [
       [api, `/firewall/groups?sort=name&${good}`],
@@ -125,7 +125,7 @@ describe('a list of the REST surface', () => {
       [api, '/firewall/groups?cursor=%00'],
     ];
     for (const [client, path] of wrong) {
-      const [item] = assertRefused(await client.get(path), 400, 'invalid_request');
+      const [item] = assertApiError(await client.get(path), 400, 'invalid_request');
       assert.equal(item.field, 'cursor', path);
     }
   });

@@ -11,15 +11,15 @@ import type { ReceivedUpload } from '../../../src/domain/images/upload.ts';
 import { receiveUpload } from '../../../src/http/v1/multipart.ts';
 import { InvalidRequest } from '../../../src/kernel/fail.ts';
 import { isoFile } from '../../support/iso.ts';
-import { RUNS } from '../../support/runs.ts';
-import { type TestService, testService } from '../../support/service.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
+import { type TestService, startTestService } from '../../support/test-service.ts';
 import { MULTIPART, multipart } from './upload-world.ts';
 
 let world: TestService;
 let actor: CustomerActor;
 before(async () => {
-  world = await testService();
-  actor = await world.stock.customer(0n);
+  world = await startTestService();
+  actor = await world.fixtures.addCustomer(0n);
 });
 after(() => world.close());
 
@@ -59,7 +59,7 @@ async function leftovers(): Promise<number> {
   return (await world.db.rows('select id from image_uploads')).length;
 }
 
-const SEED = { numRuns: RUNS, verbose: true };
+const SEED = { numRuns: PROPERTY_RUNS, verbose: true };
 const pieces = fc.array(fc.nat(), { maxLength: 30 });
 
 describe('a multipart body', () => {
@@ -139,7 +139,7 @@ describe('a multipart body', () => {
           assert.equal(await leftovers(), 0);
         },
       ),
-      { ...SEED, numRuns: RUNS * 5 },
+      { ...SEED, numRuns: PROPERTY_RUNS * 5 },
     );
   });
 

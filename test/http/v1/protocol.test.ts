@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { apiToken, assertRefused, V1Client } from '../../support/v1-client.ts';
+import { createApiToken, assertApiError, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 describe('REST protocol', () => {
@@ -9,7 +9,7 @@ describe('REST protocol', () => {
   let api: V1Client;
   before(async () => {
     world = await startHttpWorld({ catalogue: true });
-    api = V1Client.into(world.app, await apiToken(await world.customer()));
+    api = V1Client.forApp(world.app, await createApiToken(await world.customer()));
   });
   after(() => world.close());
 
@@ -20,15 +20,15 @@ describe('REST protocol', () => {
   }
 
   it('answers 401 without a token and 404 with one where nothing is', async () => {
-    assertRefused(await api.as(null).get('/nothing'), 401, 'unauthenticated');
-    assertRefused(await api.get('/nothing'), 404, 'not_found');
-    assertRefused(await api.call('DELETE', '/openapi.json'), 404, 'not_found');
+    assertApiError(await api.withToken(null).get('/nothing'), 401, 'unauthenticated');
+    assertApiError(await api.get('/nothing'), 404, 'not_found');
+    assertApiError(await api.call('DELETE', '/openapi.json'), 404, 'not_found');
     for (const method of ['PATCH', 'TRACE', 'PROPFIND', 'SEARCH']) {
-      assertRefused(await api.call(method, '/servers/x/y'), 404, 'not_found');
+      assertApiError(await api.call(method, '/servers/x/y'), 404, 'not_found');
     }
-    assertRefused(await api.get('/%zz'), 404, 'not_found');
-    assertRefused(await api.as(null).get('/%zz'), 401, 'unauthenticated');
-    assertRefused(await api.get(''), 404, 'not_found');
+    assertApiError(await api.get('/%zz'), 404, 'not_found');
+    assertApiError(await api.withToken(null).get('/%zz'), 401, 'unauthenticated');
+    assertApiError(await api.get(''), 404, 'not_found');
   });
   it('shows its document to everybody', async () => {
     const answer = await world.app.inject('/v1/openapi.json');
@@ -61,7 +61,7 @@ describe('REST protocol', () => {
       'NONSENSE /v1/plans HTTP/1.1\r\nHost: x\r\n\r\n',
       'GET /v1/plans HTTP/1.1\r\nHost: x\r\nBad Header: y\r\n\r\n',
     ]) {
-      const answer = await rawAnswer(port, text);
+      const answer = await sendRawRequest(port, text);
       assert.match(answer, /^HTTP\/1\.1 400 /);
       const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
       assert.equal(body.error.code, 'invalid_request');
@@ -72,12 +72,12 @@ describe('REST protocol', () => {
   it('answers a body that does not come to its end with 400, then lets go', async () => {
     const slow = await startHttpWorld({ bodyTimeoutMs: 1_000 });
     try {
-      const token = await apiToken(await slow.customer());
+      const token = await createApiToken(await slow.customer());
       await slow.app.listen({ port: 0, host: '127.0.0.1' });
       const { port } = slow.app.server.address() as AddressInfo;
       const head = `POST /v1/account/tokens HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
       const rest = 'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":';
-      const answer = await rawAnswer(port, head + rest);
+      const answer = await sendRawRequest(port, head + rest);
       assert.match(answer, /^HTTP\/1\.1 400 /);
       assert.match(answer, /"code":"invalid_request","message":"The body took too long to arrive\."/);
     } finally {
@@ -90,12 +90,12 @@ describe('REST protocol', () => {
     try {
       await slow.app.listen({ port: 0, host: '127.0.0.1' });
       const { port } = slow.app.server.address() as AddressInfo;
-      const token = await apiToken(await slow.customer());
+      const token = await createApiToken(await slow.customer());
       const head = `POST /v1/account/tokens HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
       const rest = 'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":';
-      assert.match(await rawAnswer(port, head + rest), /^$|^HTTP\/1\.1 400 /);
+      assert.match(await sendRawRequest(port, head + rest), /^$|^HTTP\/1\.1 400 /);
       assert.match(
-        await rawAnswer(port, 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
+        await sendRawRequest(port, 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
         /^HTTP\/1\.1 200 /,
       );
     } finally {
@@ -112,8 +112,8 @@ describe('REST protocol', () => {
     for (const shared of [false, true]) {
       const small = await startHttpWorld({ settings: { rates: { ...rates, shared } } });
       try {
-        const client = V1Client.into(small.app, await apiToken(await small.customer()));
-        const other = client.as(await apiToken(await small.customer()));
+        const client = V1Client.forApp(small.app, await createApiToken(await small.customer()));
+        const other = client.withToken(await createApiToken(await small.customer()));
         const general = [];
         for (let n = 0; n < 4; n++) general.push(await client.get('/plans'));
         assert.deepEqual(
@@ -145,7 +145,7 @@ describe('REST protocol', () => {
   });
 
   it('stamps a token when it is used, at most once a minute', async () => {
-    const client = api.as(await apiToken(await world.customer()));
+    const client = api.withToken(await createApiToken(await world.customer()));
     const usedAt = async () => (await client.get('/account/tokens')).body.data[0].last_used_at;
     const first = await usedAt();
     world.clock.offsetMs += 30_000;
@@ -157,11 +157,11 @@ describe('REST protocol', () => {
   it('counts failed tokens by address where the operator limits them', async () => {
     const strict = await startHttpWorld({ settings: { tokenFailuresPerHour: 3 } });
     try {
-      const client = V1Client.into(strict.app, await apiToken(await strict.customer()));
+      const client = V1Client.forApp(strict.app, await createApiToken(await strict.customer()));
       for (let n = 0; n < 5; n++) assert.equal((await client.get('/plans')).status, 200);
-      for (let n = 0; n < 3; n++) assert.equal((await client.as('wrong').get('/plans')).status, 401);
-      const refused = await client.as('wrong').get('/plans');
-      assertRefused(refused, 429, 'rate_limited');
+      for (let n = 0; n < 3; n++) assert.equal((await client.withToken('wrong').get('/plans')).status, 401);
+      const refused = await client.withToken('wrong').get('/plans');
+      assertApiError(refused, 429, 'rate_limited');
       assert.ok(Number(refused.headers.get('retry-after')) > 0);
     } finally {
       await strict.close();
@@ -170,7 +170,7 @@ describe('REST protocol', () => {
 });
 
 /** What a server answers to bytes that are no request. */
-async function rawAnswer(port: number, text: string): Promise<string> {
+async function sendRawRequest(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let answer = '';
   socket.setEncoding('utf8').on('data', (part) => {

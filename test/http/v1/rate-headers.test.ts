@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MemoryBuckets } from '../../../src/domain/tokens/buckets.ts';
 import { rateHeaders } from '../../../src/http/v1/rate-headers.ts';
-import { RUNS } from '../../support/runs.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
 
 describe('the rate headers', () => {
   it('count down to nothing, then say how long to wait, whatever the rate is', () => {
@@ -31,7 +31,7 @@ describe('the rate headers', () => {
         assert.equal(refused['x-ratelimit-remaining'], '0');
         assert.ok(Math.abs(Number(refused['retry-after']) - Math.max(1, 1 / refillPerS)) <= 1);
       }),
-      { numRuns: RUNS * 5 },
+      { numRuns: PROPERTY_RUNS * 5 },
     );
   });
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { newId, showId } from '../../../src/kernel/ids.ts';
-import { apiToken, assertRefused, type Body, V1Client } from '../../support/v1-client.ts';
+import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { createApiToken, assertApiError, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 const SETTINGS = { SKERRY_RATE_CAPACITY: '100000', SKERRY_RATE_REFILL_PER_S: '100000' };
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
-const NOBODYS = showId('server', newId(new Date()));
-const SNAPSHOT = showId('snapshot', newId(new Date()));
+const MISSING_ID = formatId('server', newId(new Date()));
+const SNAPSHOT = formatId('snapshot', newId(new Date()));
 
 const ACTIONS = ['stop', 'start', 'reboot', 'rescue', 'rebuild', 'restore'] as const;
 const BODIES: Partial<Record<(typeof ACTIONS)[number], object>> = { restore: { snapshot: SNAPSHOT } };
@@ -21,8 +21,8 @@ let id: string;
 
 before(async () => {
   world = await startWorld(SETTINGS);
-  api = V1Client.over(world.url, await apiToken(await world.customer(90)));
-  stranger = api.as(await apiToken(await world.customer()));
+  api = V1Client.forUrl(world.url, await createApiToken(await world.customer(90)));
+  stranger = api.withToken(await createApiToken(await world.customer()));
   key = (await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY })).body.id;
   image = (await api.get('/images?family=alpine')).body.data[0].id;
 });
@@ -36,12 +36,12 @@ beforeEach(async () => {
   assert.equal((await server()).status, 'running');
 });
 
-const server = async (): Promise<Body> => (await api.get(`/servers/${id}`)).body;
+const server = async (): Promise<JsonBody> => (await api.get(`/servers/${id}`)).body;
 const act = (action: string, body?: object, extra?: { key: string }) =>
   api.post(`/servers/${id}/${action}`, body, extra);
 
 /** Asks for it, and gives the status that was answered and the one that it ends in. */
-async function through(action: string, body?: object): Promise<[string, string]> {
+async function forEachAction(action: string, body?: object): Promise<[string, string]> {
   const { status, body: answer, text } = await act(action, body);
   assert.equal(status, 202, text);
   assert.equal(answer.id, id);
@@ -51,20 +51,20 @@ async function through(action: string, body?: object): Promise<[string, string]>
 
 describe('the actions on a server over REST', () => {
   it('are answered 202 with the server, and end where the contract says', async () => {
-    assert.deepEqual(await through('stop'), ['running', 'stopped']);
-    assert.deepEqual(await through('start'), ['stopped', 'running']);
-    assert.deepEqual(await through('reboot'), ['running', 'running']);
-    assert.deepEqual(await through('reboot?hard=true'), ['running', 'running']);
-    assert.deepEqual(await through('rescue'), ['running', 'running']);
-    assert.deepEqual(await through('rebuild'), ['installing', 'running']);
+    assert.deepEqual(await forEachAction('stop'), ['running', 'stopped']);
+    assert.deepEqual(await forEachAction('start'), ['stopped', 'running']);
+    assert.deepEqual(await forEachAction('reboot'), ['running', 'running']);
+    assert.deepEqual(await forEachAction('reboot?hard=true'), ['running', 'running']);
+    assert.deepEqual(await forEachAction('rescue'), ['running', 'running']);
+    assert.deepEqual(await forEachAction('rebuild'), ['installing', 'running']);
     const { body: taken } = await act('snapshots');
     await world.advance(60);
-    assert.deepEqual(await through('restore', { snapshot: taken.id }), ['installing', 'running']);
+    assert.deepEqual(await forEachAction('restore', { snapshot: taken.id }), ['installing', 'running']);
     const last = await api.delete(`/servers/${id}`);
     assert.deepEqual([last.status, last.body.status], [202, 'destroying']);
     await world.advance(10);
-    assertRefused(await api.delete(`/servers/${id}`), 404, 'not_found');
-    assertRefused(await api.get(`/servers/${id}`), 404, 'not_found');
+    assertApiError(await api.delete(`/servers/${id}`), 404, 'not_found');
+    assertApiError(await api.get(`/servers/${id}`), 404, 'not_found');
     const events = await world.opened.db.rows<{ type: string }>(
       `select type from events where data -> 'server' ->> 'id' = $1 order by place`,
       [id],
@@ -91,7 +91,7 @@ describe('the actions on a server over REST', () => {
     await world.sandbox('faults', { driver: 'compute', operation: 'remove', times: 2 });
     for (let n = 0; n < 3; n++) assert.equal((await api.delete(`/servers/${id}`)).status, 202);
     await world.advance(60);
-    assertRefused(await api.delete(`/servers/${id}`), 404, 'not_found');
+    assertApiError(await api.delete(`/servers/${id}`), 404, 'not_found');
   });
 
   it('are done once per Idempotency-Key, and a rescue password is replayed to its caller only', async () => {
@@ -110,25 +110,25 @@ describe('the actions on a server over REST', () => {
     for (const action of ACTIONS) {
       const body = BODIES[action];
       const foreign = await stranger.post(`/servers/${id}/${action}`, body);
-      assertRefused(foreign, 404, 'not_found');
-      const missing = await stranger.post(`/servers/${NOBODYS}/${action}`, body);
+      assertApiError(foreign, 404, 'not_found');
+      const missing = await stranger.post(`/servers/${MISSING_ID}/${action}`, body);
       const masked = (text: string) => text.replace(/req_[a-z2-7]+/, '');
       assert.equal(masked(foreign.text), masked(missing.text));
-      assertRefused(await api.post(`/servers/nonsense/${action}`, body), 404, 'not_found');
+      assertApiError(await api.post(`/servers/nonsense/${action}`, body), 404, 'not_found');
     }
-    assertRefused(await stranger.delete(`/servers/${id}`), 404, 'not_found');
+    assertApiError(await stranger.delete(`/servers/${id}`), 404, 'not_found');
     assert.equal((await server()).status, 'running');
   });
 
   it('are refused in a wrong state', async () => {
-    assertRefused(await act('start'), 409, 'conflict_state');
+    assertApiError(await act('start'), 409, 'conflict_state');
     await world.sandbox('faults', { driver: 'compute', operation: 'power', times: 1_000 });
     await act('stop');
-    for (const action of ACTIONS) assertRefused(await act(action, BODIES[action]), 409, 'conflict_state');
+    for (const action of ACTIONS) assertApiError(await act(action, BODIES[action]), 409, 'conflict_state');
     await world.sandbox('faults', { driver: 'compute', operation: 'power', times: 0 });
     await world.advance(60);
     for (const action of ['stop', 'reboot', 'rescue'])
-      assertRefused(await act(action), 409, 'conflict_state');
+      assertApiError(await act(action), 409, 'conflict_state');
   });
 
   it('are refused by the field that is wrong', async () => {
@@ -145,7 +145,7 @@ describe('the actions on a server over REST', () => {
     ];
     for (const [action, body, status, field, issue] of refusals) {
       const code = status === 400 ? 'invalid_request' : 'unprocessable';
-      const [item] = assertRefused(await act(action, body), status, code);
+      const [item] = assertApiError(await act(action, body), status, code);
       assert.deepEqual([item.field, item.issue], [field, issue], action);
     }
     assert.equal((await server()).status, 'running');

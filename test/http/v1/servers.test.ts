@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newId, showId } from '../../../src/kernel/ids.ts';
-import { apiToken, assertRefused, type Body, V1Client } from '../../support/v1-client.ts';
+import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { createApiToken, assertApiError, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 const SETTINGS = {
@@ -11,18 +11,18 @@ const SETTINGS = {
 };
 const PUBLIC_KEY =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY me@laptop';
-const NOBODYS_KEY = showId('sshKey', newId(new Date()));
+const MISSING_KEY_ID = formatId('sshKey', newId(new Date()));
 
 let world: World;
 let api: V1Client;
-let stranger: V1Client;
-let poor: V1Client;
+let otherCustomer: V1Client;
+let unfundedCustomer: V1Client;
 
 before(async () => {
   world = await startWorld(SETTINGS);
-  api = V1Client.over(world.url, await apiToken(await world.customer(90)));
-  stranger = api.as(await apiToken(await world.customer()));
-  poor = stranger;
+  api = V1Client.forUrl(world.url, await createApiToken(await world.customer(90)));
+  otherCustomer = api.withToken(await createApiToken(await world.customer()));
+  unfundedCustomer = otherCustomer;
 });
 after(() => world.close());
 
@@ -38,13 +38,13 @@ describe('the catalogue over REST', () => {
       assert.deepEqual(next.body.data, body.data.slice(1));
       for (const item of body.data) assert.deepEqual((await api.get(`${path}/${item.id}`)).body, item);
       for (const id of ['nothing', '%00', 'S1']) {
-        assertRefused(await api.get(`${path}/${id}`), 404, 'not_found');
+        assertApiError(await api.get(`${path}/${id}`), 404, 'not_found');
       }
       for (const sort of ['-id', 'created_at', '-created_at', 'name', '-name']) {
         const sorted = await api.get(`${path}?sort=${sort}`);
         assert.equal(sorted.body.data.length, body.data.length, sort);
       }
-      const wrongSort = assertRefused(await api.get(`${path}?sort=price`), 400, 'invalid_request');
+      const wrongSort = assertApiError(await api.get(`${path}?sort=price`), 400, 'invalid_request');
       assert.deepEqual(
         [wrongSort[0].field, wrongSort[0].issue, wrongSort[0].allowed.slice(0, 2)],
         ['sort', 'invalid_value', ['id', '-id']],
@@ -52,7 +52,7 @@ describe('the catalogue over REST', () => {
     }
     const { body } = await api.get('/plans?sort=-id&filter[category]=dedicated');
     assert.deepEqual(
-      body.data.map((plan: Body) => plan.id),
+      body.data.map((plan: JsonBody) => plan.id),
       ['r3', 'r2', 'r1'],
     );
     assert.deepEqual(body.data[0].available_in, ['par', 'rkv', 'zrh']);
@@ -64,7 +64,7 @@ describe('the catalogue over REST', () => {
     const bracketed = await api.get('/images?filter[family]=debian&filter[arch]=arm64&filter[type]=official');
     assert.deepEqual(plain.body, bracketed.body);
     assert.ok(plain.body.data.length > 0);
-    const [item] = assertRefused(await api.get('/images?arch=riscv'), 400, 'invalid_request');
+    const [item] = assertApiError(await api.get('/images?arch=riscv'), 400, 'invalid_request');
     assert.deepEqual(item, { field: 'arch', issue: 'invalid_value', allowed: ['amd64', 'arm64'] });
   });
 });
@@ -88,18 +88,18 @@ describe('SSH keys over REST', () => {
     const { public_key: _, ...shown } = made.body;
     assert.deepEqual(listed, [shown]);
     assert.equal((await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY })).status, 201);
-    for (const client of [stranger, api.as(await apiToken(await world.customer()))]) {
-      assertRefused(await client.get(`/ssh-keys/${id}`), 404, 'not_found');
-      assertRefused(await client.delete(`/ssh-keys/${id}`), 404, 'not_found');
+    for (const client of [otherCustomer, api.withToken(await createApiToken(await world.customer()))]) {
+      assertApiError(await client.get(`/ssh-keys/${id}`), 404, 'not_found');
+      assertApiError(await client.delete(`/ssh-keys/${id}`), 404, 'not_found');
       assert.deepEqual((await client.get('/ssh-keys')).body.data, []);
     }
     assert.equal((await api.delete(`/ssh-keys/${id}`)).status, 204);
-    assertRefused(await api.get(`/ssh-keys/${id}`), 404, 'not_found');
-    assertRefused(await api.delete(`/ssh-keys/${id}`), 404, 'not_found');
+    assertApiError(await api.get(`/ssh-keys/${id}`), 404, 'not_found');
+    assertApiError(await api.delete(`/ssh-keys/${id}`), 404, 'not_found');
   });
 
   it('are as many as the quota says, however many are added at once', async () => {
-    const client = api.as(await apiToken(await world.customer()));
+    const client = api.withToken(await createApiToken(await world.customer()));
     const adds = Array.from({ length: 6 }, () =>
       client.post('/ssh-keys', { name: 'a', public_key: PUBLIC_KEY }),
     );
@@ -107,7 +107,7 @@ describe('SSH keys over REST', () => {
     const refused = answers.filter(({ status }) => status !== 201);
     assert.equal(refused.length, 3);
     for (const answer of refused) {
-      const [item] = assertRefused(answer, 422, 'unprocessable');
+      const [item] = assertApiError(answer, 422, 'unprocessable');
       assert.deepEqual(item, { field: '', issue: 'limit_reached', limit: 3 });
     }
   });
@@ -131,7 +131,7 @@ describe('SSH keys over REST', () => {
     ];
     for (const [body, field, issue] of cases) {
       const answer = await api.post('/ssh-keys', body);
-      const [item] = assertRefused(answer, 400, 'invalid_request');
+      const [item] = assertApiError(answer, 400, 'invalid_request');
       assert.deepEqual([item.field, item.issue], [field, issue], answer.text);
       assert.ok(!answer.text.includes('c2VjcmV0'));
     }
@@ -141,10 +141,10 @@ describe('SSH keys over REST', () => {
 describe('a server over REST', () => {
   let key: string;
   let image: string;
-  let order: Body;
+  let order: JsonBody;
   before(async () => {
     key = (await api.post('/ssh-keys', { name: 'ci', public_key: PUBLIC_KEY })).body.id;
-    image = (await api.get('/images?family=debian')).body.data.find((one: Body) => one.version === '12').id;
+    image = (await api.get('/images?family=debian')).body.data.find((one: JsonBody) => one.version === '12').id;
     order = { name: 'web-1', plan: 's1', region: 'par', image, ssh_keys: [key] };
   });
 
@@ -175,9 +175,9 @@ describe('a server over REST', () => {
     await world.advance(3 * 3600);
     const metrics = (await api.get(`${path}/metrics`)).body;
     assert.equal(metrics.series.net_out_bps.length, 4);
-    for (const url of [path, `${path}/metrics`]) assertRefused(await stranger.get(url), 404, 'not_found');
-    assertRefused(await stranger.patch(path, { name: 'x' }), 404, 'not_found');
-    assertRefused(await stranger.post(`${path}/rdns`, { ipv4: 'x' }), 404, 'not_found');
+    for (const url of [path, `${path}/metrics`]) assertApiError(await otherCustomer.get(url), 404, 'not_found');
+    assertApiError(await otherCustomer.patch(path, { name: 'x' }), 404, 'not_found');
+    assertApiError(await otherCustomer.post(`${path}/rdns`, { ipv4: 'x' }), 404, 'not_found');
   });
 
   it('whose order is malformed is refused with every field at fault', async () => {
@@ -187,7 +187,7 @@ describe('a server over REST', () => {
       ssh_keys: [],
       ipv4: null,
     });
-    const items = assertRefused(answer, 400, 'invalid_request').map((item) => `${item.field} ${item.issue}`);
+    const items = assertApiError(answer, 400, 'invalid_request').map((item) => `${item.field} ${item.issue}`);
     const wanted = [
       'image required',
       'ipv4 unknown_key',
@@ -218,7 +218,7 @@ describe('a server over REST', () => {
     ];
     for (const [wrong, field, issue, bound = {}] of cases) {
       const refused = await api.post('/servers', { ...order, ...wrong });
-      const items = assertRefused(refused, 400, 'invalid_request');
+      const items = assertApiError(refused, 400, 'invalid_request');
       // What would have been right is said too; here its fault counts.
       const faults = items.map(({ expected, pattern, format, ...item }) => item);
       assert.deepEqual(faults, [{ field, issue, ...bound }], refused.text);
@@ -231,7 +231,7 @@ describe('a server over REST', () => {
       [{ plan: 'x' }, { field: 'plan', issue: 'not_found' }],
       [{ region: 'rek' }, { field: 'region', issue: 'not_found' }],
       [{ image: 'debian-12' }, { field: 'image', issue: 'not_found' }],
-      [{ ssh_keys: [key, NOBODYS_KEY] }, { field: 'ssh_keys.1', issue: 'not_found' }],
+      [{ ssh_keys: [key, MISSING_KEY_ID] }, { field: 'ssh_keys.1', issue: 'not_found' }],
       [
         { plan: 'r3', region: 'buh' },
         { field: 'plan', issue: 'unavailable' },
@@ -240,15 +240,15 @@ describe('a server over REST', () => {
     ];
     for (const [wrong, item] of cases) {
       const refused = await api.post('/servers', { ...order, ...wrong });
-      assert.deepEqual(assertRefused(refused, 422, 'unprocessable'), [item], refused.text);
+      assert.deepEqual(assertApiError(refused, 422, 'unprocessable'), [item], refused.text);
     }
-    const own = await poor.post('/ssh-keys', { name: 'mine', public_key: PUBLIC_KEY });
-    const broke = await poor.post('/servers', { ...order, ssh_keys: [own.body.id], billing_months: 12 });
-    assert.deepEqual(assertRefused(broke, 422, 'unprocessable'), [
+    const own = await unfundedCustomer.post('/ssh-keys', { name: 'mine', public_key: PUBLIC_KEY });
+    const broke = await unfundedCustomer.post('/servers', { ...order, ssh_keys: [own.body.id], billing_months: 12 });
+    assert.deepEqual(assertApiError(broke, 422, 'unprocessable'), [
       { field: 'plan', issue: 'insufficient_balance', have: 0, need: 44.1, deficit: 44.1 },
     ]);
-    const theirs = await poor.post('/servers', { ...order });
-    const [item] = assertRefused(theirs, 422, 'unprocessable');
+    const theirs = await unfundedCustomer.post('/servers', { ...order });
+    const [item] = assertApiError(theirs, 422, 'unprocessable');
     assert.deepEqual(item, { field: 'ssh_keys.0', issue: 'not_found' });
   });
 
@@ -273,13 +273,13 @@ describe('a server over REST', () => {
       `${'a'.repeat(64)}.de`,
     ];
     for (const ipv6 of [...bad, `${'a.'.repeat(126)}aa`]) {
-      const [item] = assertRefused(await api.post(`${path}/rdns`, { ipv6 }), 400, 'invalid_request');
+      const [item] = assertApiError(await api.post(`${path}/rdns`, { ipv6 }), 400, 'invalid_request');
       assert.equal(item.field, 'ipv6', ipv6);
     }
-    assertRefused(await api.post(`${path}/rdns`), 400, 'invalid_request');
+    assertApiError(await api.post(`${path}/rdns`), 400, 'invalid_request');
     for (const field of ['status', 'plan', 'region', 'image', 'ipv4', 'ssh_keys', 'paid_until', 'id']) {
       const refused = await api.patch(path, { [field]: server[field] });
-      assert.deepEqual(assertRefused(refused, 400, 'invalid_request'), [{ field, issue: 'unknown_key' }]);
+      assert.deepEqual(assertApiError(refused, 400, 'invalid_request'), [{ field, issue: 'unknown_key' }]);
     }
     assert.deepEqual((await api.patch(path, {})).body, {
       ...server,

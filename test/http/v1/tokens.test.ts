@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newId, showId } from '../../../src/kernel/ids.ts';
-import { rfc3339 } from '../../../src/kernel/time.ts';
+import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { formatRfc3339 } from '../../../src/kernel/time.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import { SCOPES, scopeCovers } from '../../../src/spec/scopes.ts';
-import { apiToken, assertRefused, type Body, V1Client } from '../../support/v1-client.ts';
+import { createApiToken, assertApiError, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 describe('REST tokens', () => {
@@ -14,9 +14,9 @@ describe('REST tokens', () => {
   });
   after(() => world.close());
 
-  const client = (token: string) => V1Client.into(world.app, token);
-  const somebody = async () => client(await apiToken(await world.customer()));
-  const inSeconds = (seconds: number) => rfc3339(new Date(world.clock.now().getTime() + seconds * 1_000));
+  const client = (token: string) => V1Client.forApp(world.app, token);
+  const somebody = async () => client(await createApiToken(await world.customer()));
+  const inSeconds = (seconds: number) => formatRfc3339(new Date(world.clock.now().getTime() + seconds * 1_000));
 
   it('are made with a plaintext that is shown once and works', async () => {
     const api = await somebody();
@@ -31,7 +31,7 @@ describe('REST tokens', () => {
     });
     assert.equal((await api.post('/account/tokens', wanted, { key: 'a' })).text, made.text);
     const { body: list } = await client(token).get('/account/tokens');
-    const used = list.data.find((one: Body) => one.id === shown.id);
+    const used = list.data.find((one: JsonBody) => one.id === shown.id);
     assert.deepEqual({ ...used, last_used_at: null }, shown);
     assert.match(used.last_used_at, /Z$/);
     assert.equal(list.data.length, 2);
@@ -41,11 +41,11 @@ describe('REST tokens', () => {
   it('make none of a broader scope than their own', async () => {
     const customer = await world.customer();
     for (const own of SCOPES) {
-      const api = client(await apiToken(customer, own));
+      const api = client(await createApiToken(customer, own));
       for (const scope of SCOPES) {
         const answer = await api.post('/account/tokens', { name: 'a', scope });
         if (own !== 'read' && scopeCovers(own, scope)) assert.equal(answer.body.scope, scope);
-        else assertRefused(answer, 403, 'forbidden_scope');
+        else assertApiError(answer, 403, 'forbidden_scope');
       }
     }
   });
@@ -53,7 +53,7 @@ describe('REST tokens', () => {
   it('name every field that is wrong', async () => {
     const api = await somebody();
     const items = async (body: object) =>
-      assertRefused(await api.post('/account/tokens', body), 400, 'invalid_request');
+      assertApiError(await api.post('/account/tokens', body), 400, 'invalid_request');
     assert.deepEqual(await items({ name: '', scope: 'admin', expires_at: 'soon' }), [
       { field: 'name', issue: 'min_length', min: 1 },
       { field: 'scope', issue: 'invalid_value', allowed: [...SCOPES] },
@@ -78,20 +78,20 @@ describe('REST tokens', () => {
 
   it('stop working in the moment they are revoked, also by themselves', async () => {
     const customer = await world.customer();
-    const writer = client(await apiToken(customer, 'write'));
-    const { body: made } = await client(await apiToken(customer)).post('/account/tokens', {
+    const writer = client(await createApiToken(customer, 'write'));
+    const { body: made } = await client(await createApiToken(customer)).post('/account/tokens', {
       name: 'a',
       scope: 'billing',
     });
     const path = `/account/tokens/${made.id}`;
     assert.equal((await client(made.token).get('/account/tokens')).status, 200);
     assert.equal((await writer.delete(path)).status, 204);
-    assertRefused(await client(made.token).get('/account/tokens'), 401, 'unauthenticated');
-    assertRefused(await writer.delete(path), 404, 'not_found');
+    assertApiError(await client(made.token).get('/account/tokens'), 401, 'unauthenticated');
+    assertApiError(await writer.delete(path), 404, 'not_found');
     const { body: list } = await writer.get('/account/tokens?filter[scope]=write');
     assert.equal((await writer.delete(`/account/tokens/${list.data[0].id}`)).status, 204);
-    assertRefused(await writer.get('/account/tokens'), 401, 'unauthenticated');
-    assert.deepEqual((await world.audits(customer)).slice(-3), [
+    assertApiError(await writer.get('/account/tokens'), 401, 'unauthenticated');
+    assert.deepEqual((await world.auditLines(customer)).slice(-3), [
       'token.revoke ok',
       'token.revoke error',
       'token.revoke ok',
@@ -101,15 +101,15 @@ describe('REST tokens', () => {
   it('of another customer are not there', async () => {
     const [api, other] = [await somebody(), await somebody()];
     const { body: made } = await other.post('/account/tokens', { name: 'a', scope: 'read' });
-    for (const id of [made.id, showId('token', newId(new Date())), 'tok_', 'srv_x']) {
-      assertRefused(await api.delete(`/account/tokens/${id}`), 404, 'not_found');
+    for (const id of [made.id, formatId('token', newId(new Date())), 'tok_', 'srv_x']) {
+      assertApiError(await api.delete(`/account/tokens/${id}`), 404, 'not_found');
     }
     assert.equal((await client(made.token).get('/account/tokens')).body.data.length, 2);
   });
 
   it('are at most 50, and are listed by name, scope and age', async () => {
     const customer = await world.customer();
-    const api = client(await apiToken(customer));
+    const api = client(await createApiToken(customer));
     await world.db.run(
       `insert into api_tokens (id, customer_id, name, scope, digest, created_at)
        select gen_random_uuid(), $1, 'n' || lpad(i::text, 2, '0'), 'read', sha256(gen_random_uuid()::text::bytea), now()
@@ -117,12 +117,12 @@ describe('REST tokens', () => {
       [await world.customerId(customer), QUOTAS.tokens - 1],
     );
     assert.deepEqual(
-      assertRefused(await api.post('/account/tokens', { name: 'a', scope: 'read' }), 422, 'unprocessable'),
+      assertApiError(await api.post('/account/tokens', { name: 'a', scope: 'read' }), 422, 'unprocessable'),
       [{ field: '', issue: 'limit_reached', limit: QUOTAS.tokens }],
     );
     const page = await api.get('/account/tokens?sort=-name&page_size=2&filter[scope]=read');
     assert.deepEqual(
-      page.body.data.map((one: Body) => one.name),
+      page.body.data.map((one: JsonBody) => one.name),
       ['n49', 'n48'],
     );
     const next = await api.get(
@@ -130,6 +130,6 @@ describe('REST tokens', () => {
     );
     assert.equal(next.body.data[0].name, 'n47');
     assert.equal((await api.get('/account/tokens?filter[name]=n07')).body.data.length, 1);
-    assertRefused(await api.get('/account/tokens?filter[scope]=admin'), 400, 'invalid_request');
+    assertApiError(await api.get('/account/tokens?filter[scope]=admin'), 400, 'invalid_request');
   });
 });

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { apiToken, V1Client } from '../../support/v1-client.ts';
+import { createApiToken, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 export interface Part {
@@ -26,7 +26,7 @@ export function multipart(parts: readonly Part[], end = `--${BOUNDARY}--\r\n`): 
   return Buffer.concat([...pieces, end].map((piece) => Buffer.from(piece)));
 }
 
-export interface Answered {
+export interface UploadResponse {
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds.
@@ -37,13 +37,13 @@ export interface UploadWorld extends HttpWorld {
   readonly port: number;
   /** A customer's token. */
   token(): Promise<{ token: string; customerId: string; api: V1Client }>;
-  post(token: string, body: Buffer, headers?: Readonly<Record<string, string>>): Promise<Answered>;
+  post(token: string, body: Buffer, headers?: Readonly<Record<string, string>>): Promise<UploadResponse>;
   /** Names of files, and ids of uploads that have not ended. */
   leftovers(): Promise<string[]>;
   /** Begins a request by hand: these bytes of the body after a head that promises `length`. */
-  begin(token: string, bytes: Buffer, length: number, headers?: readonly string[]): Promise<Socket>;
+  startUpload(token: string, bytes: Buffer, length: number, headers?: readonly string[]): Promise<Socket>;
   /** The same, with what is answered before the service hangs up, as it does by itself, soon. */
-  refusedEarly(...begun: Parameters<UploadWorld['begin']>): Promise<string>;
+  beginAndReadRejection(...begun: Parameters<UploadWorld['startUpload']>): Promise<string>;
 }
 
 export async function startUploadWorld(): Promise<UploadWorld> {
@@ -51,7 +51,7 @@ export async function startUploadWorld(): Promise<UploadWorld> {
   const url = await world.app.listen({ port: 0, host: '127.0.0.1' });
   const port = Number(new URL(url).port);
   const folder = dirname(world.service.blobs.path(randomUUID()));
-  const begin: UploadWorld['begin'] = async (token, bytes, length, headers = []) => {
+  const startUpload: UploadWorld['startUpload'] = async (token, bytes, length, headers = []) => {
     const socket = connect(port, '127.0.0.1');
     const head = [
       'POST /v1/images HTTP/1.1',
@@ -71,8 +71,8 @@ export async function startUploadWorld(): Promise<UploadWorld> {
     port,
     token: async () => {
       const customer = await world.customer();
-      const token = await apiToken(customer, 'write');
-      return { token, customerId: await world.customerId(customer), api: V1Client.over(url, token) };
+      const token = await createApiToken(customer, 'write');
+      return { token, customerId: await world.customerId(customer), api: V1Client.forUrl(url, token) };
     },
     post: async (token, body, headers = MULTIPART) => {
       const response = await fetch(`${url}/v1/images`, {
@@ -92,9 +92,9 @@ export async function startUploadWorld(): Promise<UploadWorld> {
       const wanted = new Set(kept.map(({ id }) => id));
       return [...files.filter((name) => !wanted.has(name)), ...uploads.map(({ id }) => id)];
     },
-    begin,
-    refusedEarly: async (...begun) => {
-      const socket = await begin(...begun);
+    startUpload,
+    beginAndReadRejection: async (...begun) => {
+      const socket = await startUpload(...begun);
       return await new Promise((done) => {
         let text = '';
         socket.on('data', (chunk) => {
@@ -107,7 +107,7 @@ export async function startUploadWorld(): Promise<UploadWorld> {
 }
 
 /** Waits until it holds, ten seconds at most. */
-export async function until(holds: () => Promise<boolean>): Promise<void> {
+export async function waitUntil(holds: () => Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + 10_000; !(await holds()); await pause(10)) {
     if (Date.now() > deadline) throw new Error('it never came to that');
   }

@@ -1,21 +1,21 @@
 /** Volumes and snapshots over REST: each status they answer, each wrong field by its name, keys, filters, events. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newId, showId } from '../../../src/kernel/ids.ts';
-import { apiToken, assertRefused, type Body, type V1Answer, V1Client } from '../../support/v1-client.ts';
+import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { createApiToken, assertApiError, type JsonBody, type V1Response, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { NO_RATES, PUBLIC_KEY } from './contract/estate.ts';
 
 let world: World;
 let api: V1Client;
-let stranger: V1Client;
+let otherCustomer: V1Client;
 let server: string;
 let elsewhere: string;
 
 before(async () => {
   world = await startWorld(NO_RATES);
-  api = V1Client.into(world.http, await apiToken(await world.customer(90)));
-  stranger = api.as(await apiToken(await world.customer()));
+  api = V1Client.forApp(world.http, await createApiToken(await world.customer(90)));
+  otherCustomer = api.withToken(await createApiToken(await world.customer()));
   const { id: key } = made(await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY }));
   const image = (await api.get('/images?family=alpine')).body.data[0].id;
   const deploy = async (region: string) =>
@@ -25,16 +25,16 @@ before(async () => {
 });
 after(() => world.close());
 
-function made({ status, body, text }: V1Answer): Body {
+function made({ status, body, text }: V1Response): JsonBody {
   assert.ok(status < 300, text);
   return body;
 }
 const volume = async (wanted = {}) =>
   made(await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par', ...wanted }));
 const attach = (id: string, body: unknown, extra = {}) => api.post(`/volumes/${id}/attach`, body, extra);
-const nobodys = (kind: 'volume' | 'snapshot' | 'server') => showId(kind, newId(new Date()));
+const missingId = (kind: 'volume' | 'snapshot' | 'server') => formatId(kind, newId(new Date()));
 /** Types of the events about this object. */
-async function told(key: 'volume' | 'snapshot', id: string): Promise<string[]> {
+async function sentEvents(key: 'volume' | 'snapshot', id: string): Promise<string[]> {
   const rows = await world.opened.db.rows<{ type: string }>(
     `select type from events where data -> $1::text ->> 'id' = $2 order by created_at`,
     [key, id],
@@ -58,24 +58,24 @@ describe('a volume over REST', () => {
     const attached = await attach(id, { server });
     assert.deepEqual([attached.status, attached.body.attached_to], [200, server]);
     assert.match(attached.body.device, /^\/dev\/vd[b-z]$/);
-    assertRefused(await attach(id, { server }), 409, 'conflict_state');
-    assertRefused(await api.delete(`/volumes/${id}`), 409, 'conflict_state');
+    assertApiError(await attach(id, { server }), 409, 'conflict_state');
+    assertApiError(await api.delete(`/volumes/${id}`), 409, 'conflict_state');
     assert.deepEqual((await api.get(`/volumes?filter[attached_to]=${server}`)).body.data, [attached.body]);
     const detached = await api.post(`/volumes/${id}/detach`);
     assert.deepEqual([detached.status, detached.body.attached_to, detached.body.device], [200, null, null]);
-    assertRefused(await api.post(`/volumes/${id}/detach`), 409, 'conflict_state');
+    assertApiError(await api.post(`/volumes/${id}/detach`), 409, 'conflict_state');
     const deleted = await api.delete(`/volumes/${id}`);
     assert.deepEqual([deleted.status, deleted.text], [204, '']);
-    assertRefused(await api.get(`/volumes/${id}`), 404, 'not_found');
+    assertApiError(await api.get(`/volumes/${id}`), 404, 'not_found');
     await world.settle();
-    assert.deepEqual(await told('volume', id), ['volume.attached', 'volume.detached']);
+    assert.deepEqual(await sentEvents('volume', id), ['volume.attached', 'volume.detached']);
   });
 
   it('is refused with each field that is wrong, 400 for its shape and 422 for its meaning', async () => {
     const body = { name: 'data', size_gb: 10, region: 'par' };
     const post = async (wanted: object) =>
-      assertRefused(await api.post('/volumes', { ...body, ...wanted }), 400, 'invalid_request');
-    assert.deepEqual(assertRefused(await api.post('/volumes', {}), 400, 'invalid_request'), [
+      assertApiError(await api.post('/volumes', { ...body, ...wanted }), 400, 'invalid_request');
+    assert.deepEqual(assertApiError(await api.post('/volumes', {}), 400, 'invalid_request'), [
       { field: 'name', issue: 'required' },
       { field: 'size_gb', issue: 'required' },
       { field: 'region', issue: 'required' },
@@ -91,23 +91,23 @@ describe('a volume over REST', () => {
     ]);
     assert.deepEqual(await post({ attached_to: server }), [{ field: 'attached_to', issue: 'unknown_key' }]);
     const unknown = await api.post('/volumes', { ...body, region: 'xxx' });
-    assert.deepEqual(assertRefused(unknown, 422, 'unprocessable'), [{ field: 'region', issue: 'not_found' }]);
+    assert.deepEqual(assertApiError(unknown, 422, 'unprocessable'), [{ field: 'region', issue: 'not_found' }]);
     const { id } = await volume({ size_gb: 20 });
     const smaller = await api.patch(`/volumes/${id}`, { size_gb: 19 });
-    assert.deepEqual(assertRefused(smaller, 422, 'unprocessable'), [
+    assert.deepEqual(assertApiError(smaller, 422, 'unprocessable'), [
       { field: 'size_gb', issue: 'invalid_value' },
     ]);
     const encrypted = await api.patch(`/volumes/${id}`, { encrypted: true });
-    assert.deepEqual(assertRefused(encrypted, 400, 'invalid_request'), [
+    assert.deepEqual(assertApiError(encrypted, 400, 'invalid_request'), [
       { field: 'encrypted', issue: 'unknown_key' },
     ]);
     const far = await attach(id, { server: elsewhere });
-    assert.deepEqual(assertRefused(far, 422, 'unprocessable'), [{ field: 'server', issue: 'invalid_value' }]);
-    assert.deepEqual(assertRefused(await attach(id, {}), 400, 'invalid_request'), [
+    assert.deepEqual(assertApiError(far, 422, 'unprocessable'), [{ field: 'server', issue: 'invalid_value' }]);
+    assert.deepEqual(assertApiError(await attach(id, {}), 400, 'invalid_request'), [
       { field: 'server', issue: 'required' },
     ]);
-    for (const text of ['x', nobodys('server'), id]) {
-      assert.deepEqual(assertRefused(await attach(id, { server: text }), 422, 'unprocessable'), [
+    for (const text of ['x', missingId('server'), id]) {
+      assert.deepEqual(assertApiError(await attach(id, { server: text }), 422, 'unprocessable'), [
         { field: 'server', issue: 'not_found' },
       ]);
     }
@@ -115,14 +115,14 @@ describe('a volume over REST', () => {
 
   it('of another is answered like one that is not there', async () => {
     const { id } = await volume();
-    for (const path of [id, nobodys('volume'), 'vol_x', server]) {
-      assertRefused(await stranger.get(`/volumes/${path}`), 404, 'not_found');
-      assertRefused(await stranger.patch(`/volumes/${path}`, { name: 'x' }), 404, 'not_found');
-      assertRefused(await stranger.delete(`/volumes/${path}`), 404, 'not_found');
-      assertRefused(await stranger.post(`/volumes/${path}/attach`, { server }), 404, 'not_found');
-      assertRefused(await stranger.post(`/volumes/${path}/detach`), 404, 'not_found');
+    for (const path of [id, missingId('volume'), 'vol_x', server]) {
+      assertApiError(await otherCustomer.get(`/volumes/${path}`), 404, 'not_found');
+      assertApiError(await otherCustomer.patch(`/volumes/${path}`, { name: 'x' }), 404, 'not_found');
+      assertApiError(await otherCustomer.delete(`/volumes/${path}`), 404, 'not_found');
+      assertApiError(await otherCustomer.post(`/volumes/${path}/attach`, { server }), 404, 'not_found');
+      assertApiError(await otherCustomer.post(`/volumes/${path}/detach`), 404, 'not_found');
     }
-    assert.deepEqual((await stranger.get('/volumes')).body.data, []);
+    assert.deepEqual((await otherCustomer.get('/volumes')).body.data, []);
   });
 
   it('is attached once by requests with one key', async () => {
@@ -132,7 +132,7 @@ describe('a volume over REST', () => {
     assert.deepEqual(new Set(all.map(({ status, text }) => `${status} ${text}`)).size, 1);
     assert.equal(all[0]?.status, 200);
     await world.settle();
-    assert.deepEqual(await told('volume', id), ['volume.attached']);
+    assert.deepEqual(await sentEvents('volume', id), ['volume.attached']);
   });
 });
 
@@ -143,12 +143,12 @@ describe('a snapshot over REST', () => {
     const answer = await take();
     assert.deepEqual([answer.status, answer.body.status, answer.body.server], [201, 'creating', server]);
     const { id } = answer.body;
-    assertRefused(await api.delete(`/snapshots/${id}`), 409, 'conflict_state');
+    assertApiError(await api.delete(`/snapshots/${id}`), 409, 'conflict_state');
     await world.settle();
     const { body: ready } = await api.get(`/snapshots/${id}`);
     assert.equal(ready.status, 'ready');
     assert.ok(ready.size_gb > 0);
-    assert.deepEqual(await told('snapshot', id), ['snapshot.ready']);
+    assert.deepEqual(await sentEvents('snapshot', id), ['snapshot.ready']);
     assert.deepEqual((await api.get(`/snapshots?filter[server]=${server}&filter[status]=ready`)).body.data, [
       ready,
     ]);
@@ -156,9 +156,9 @@ describe('a snapshot over REST', () => {
     // Being destroyed, or gone already.
     assert.ok([404, 409].includes((await take({}, elsewhere)).status));
     await world.settle();
-    assertRefused(await take({}, elsewhere), 404, 'not_found');
+    assertApiError(await take({}, elsewhere), 404, 'not_found');
     assert.equal((await api.delete(`/snapshots/${id}`)).status, 204);
-    assertRefused(await api.delete(`/snapshots/${id}`), 404, 'not_found');
+    assertApiError(await api.delete(`/snapshots/${id}`), 404, 'not_found');
   });
 
   it('deletes itself at its date', async () => {
@@ -169,25 +169,25 @@ describe('a snapshot over REST', () => {
     await world.settle();
     assert.equal((await api.get(`/snapshots/${id}`)).status, 200);
     await world.advance(61);
-    assertRefused(await api.get(`/snapshots/${id}`), 404, 'not_found');
+    assertApiError(await api.get(`/snapshots/${id}`), 404, 'not_found');
   });
 
   it('is refused with each field that is wrong, and of another like one that is not there', async () => {
-    const wrong = async (body: object) => assertRefused(await take(body), 400, 'invalid_request');
+    const wrong = async (body: object) => assertApiError(await take(body), 400, 'invalid_request');
     for (const text of ['soon', '2020-01-01T00:00:00Z', '2099-02-30T00:00:00Z']) {
       const [{ field, issue }] = await wrong({ expires_at: text });
       assert.deepEqual([field, issue], ['expires_at', 'invalid_format'], text);
     }
     assert.deepEqual(await wrong({ name: '' }), [{ field: 'name', issue: 'min_length', min: 1 }]);
     assert.deepEqual(await wrong({ status: 'ready' }), [{ field: 'status', issue: 'unknown_key' }]);
-    const listed = assertRefused(await api.get('/snapshots?filter[status]=gone'), 400, 'invalid_request');
+    const listed = assertApiError(await api.get('/snapshots?filter[status]=gone'), 400, 'invalid_request');
     assert.deepEqual(listed[0].allowed, ['creating', 'ready', 'error']);
     const { id } = made(await take({ name: 'mine' }));
-    for (const path of [id, nobodys('snapshot'), 'snap_x']) {
-      assertRefused(await stranger.get(`/snapshots/${path}`), 404, 'not_found');
-      assertRefused(await stranger.delete(`/snapshots/${path}`), 404, 'not_found');
+    for (const path of [id, missingId('snapshot'), 'snap_x']) {
+      assertApiError(await otherCustomer.get(`/snapshots/${path}`), 404, 'not_found');
+      assertApiError(await otherCustomer.delete(`/snapshots/${path}`), 404, 'not_found');
     }
-    assertRefused(await stranger.post(`/servers/${server}/snapshots`), 404, 'not_found');
+    assertApiError(await otherCustomer.post(`/servers/${server}/snapshots`), 404, 'not_found');
     await world.settle();
   });
 
@@ -196,6 +196,6 @@ describe('a snapshot over REST', () => {
     const { id } = made(await take());
     await world.settle();
     assert.equal((await api.get(`/snapshots/${id}`)).body.status, 'error');
-    assert.deepEqual(await told('snapshot', id), ['snapshot.failed']);
+    assert.deepEqual(await sentEvents('snapshot', id), ['snapshot.failed']);
   });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { SUBSCRIBABLE } from '../../../src/spec/schemas/webhook.ts';
+import { SUBSCRIBABLE_EVENTS } from '../../../src/spec/schemas/webhook.ts';
 import type { SessionClient } from '../../support/session-client.ts';
-import { apiToken, assertRefused, V1Client } from '../../support/v1-client.ts';
+import { createApiToken, assertApiError, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const BODY = { url: 'https://example.com/hooks', events: ['server.running'] };
@@ -14,7 +14,7 @@ describe('REST webhooks', () => {
   before(async () => {
     world = await startHttpWorld();
     customer = await world.customer();
-    api = V1Client.into(world.app, await apiToken(customer, 'write'));
+    api = V1Client.forApp(world.app, await createApiToken(customer, 'write'));
   });
   after(() => world.close());
 
@@ -37,12 +37,12 @@ describe('REST webhooks', () => {
     const log = await api.get(`${path}/deliveries?filter[status]=pending&filter[event_type]=ping`);
     assert.equal(log.body.data.length, 2);
     await api.patch(path, { active: false });
-    assertRefused(await api.post(`${path}/test`), 409, 'conflict_state');
+    assertApiError(await api.post(`${path}/test`), 409, 'conflict_state');
     const gone = await api.delete(path);
     assert.deepEqual([gone.status, gone.text], [204, '']);
-    assertRefused(await api.get(path), 404, 'not_found');
-    assertRefused(await api.get(`${path}/deliveries`), 404, 'not_found');
-    assert.deepEqual((await world.audits(customer)).slice(-7), [
+    assertApiError(await api.get(path), 404, 'not_found');
+    assertApiError(await api.get(`${path}/deliveries`), 404, 'not_found');
+    assert.deepEqual((await world.auditLines(customer)).slice(-7), [
       'webhook.create ok',
       'webhook.update ok',
       'webhook.test ok',
@@ -58,12 +58,12 @@ describe('REST webhooks', () => {
     [
       'an unknown event',
       { ...BODY, events: ['server.running', 'server.melted'] },
-      { field: 'events.1', issue: 'invalid_value', allowed: [...SUBSCRIBABLE] },
+      { field: 'events.1', issue: 'invalid_value', allowed: [...SUBSCRIBABLE_EVENTS] },
     ],
     [
       'the ping as an event',
       { ...BODY, events: ['ping'] },
-      { field: 'events.0', issue: 'invalid_value', allowed: [...SUBSCRIBABLE] },
+      { field: 'events.0', issue: 'invalid_value', allowed: [...SUBSCRIBABLE_EVENTS] },
     ],
     [
       'events without end',
@@ -83,7 +83,7 @@ describe('REST webhooks', () => {
     ['a secret of one’s own', { ...BODY, secret: 'whsec_mine' }, { field: 'secret', issue: 'unknown_key' }],
   ] as const) {
     it(`refuse ${what} by the field`, async () => {
-      assert.deepEqual(assertRefused(await api.post('/webhooks', body), 400, 'invalid_request'), [item]);
+      assert.deepEqual(assertApiError(await api.post('/webhooks', body), 400, 'invalid_request'), [item]);
     });
   }
 
@@ -105,15 +105,15 @@ describe('REST webhooks', () => {
       { url: null },
       { created_at: 'now' },
     ]) {
-      assertRefused(await api.patch(`/webhooks/${id}`, body), 400, 'invalid_request');
+      assertApiError(await api.patch(`/webhooks/${id}`, body), 400, 'invalid_request');
     }
     assert.equal((await api.get(`/webhooks/${id}`)).body.url, BODY.url);
   });
 
   it('are limited', async () => {
-    const theirs = api.as(await apiToken(await world.customer(), 'write'));
+    const theirs = api.withToken(await createApiToken(await world.customer(), 'write'));
     for (let n = 0; n < 20; n++) assert.equal((await theirs.post('/webhooks', BODY)).status, 201);
-    const [item] = assertRefused(await theirs.post('/webhooks', BODY), 422, 'unprocessable');
+    const [item] = assertApiError(await theirs.post('/webhooks', BODY), 422, 'unprocessable');
     assert.deepEqual([item.issue, item.limit], ['limit_reached', 20]);
     const pages = await theirs.get('/webhooks?page_size=15');
     assert.deepEqual([pages.body.data.length, pages.body.has_more], [15, true]);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { PanelAnswer } from '../../support/panel-client.ts';
+import type { PanelResponse } from '../../support/panel-client.ts';
 import { problemOf, textOf } from '../../support/panel-client.ts';
 import { controlsOf } from '../../support/panel-html.ts';
-import { made } from '../support/estate.ts';
-import { type Desk, pathOf } from './desk.ts';
+import { expectSuccess } from '../support/estate.ts';
+import { type ResourceFixture, pathOf } from './fixture.ts';
 
 /** Ports of the rows as they stand, from the first to the last that is not empty. */
-function portsOn(page: PanelAnswer): string {
+function portsOn(page: PanelResponse): string {
   const cells = controlsOf(page.text).filter(({ name }) => /^o\d+$/.test(name));
   return cells
     .map(({ value }) => value || '-')
@@ -15,10 +15,10 @@ function portsOn(page: PanelAnswer): string {
     .replace(/( -)+$/, '');
 }
 
-export function firewallPages(at: () => Desk): void {
+export function firewallPages(at: () => ResourceFixture): void {
   async function group(rules: readonly object[] = [], more: object = {}): Promise<string> {
     const body = { name: 'web', default_action: 'drop', rules, ...more };
-    return `/firewall/${made(await at().api.post('/firewall/groups', body)).id}`;
+    return `/firewall/${expectSuccess(await at().api.post('/firewall/groups', body)).id}`;
   }
   const rule = (port: string) => ({
     direction: 'in',
@@ -50,9 +50,9 @@ export function firewallPages(at: () => Desk): void {
     const path = await group();
     const id = path.split('/')[2];
     const old = await panel.open(path);
-    made(await api.patch(`/firewall/groups/${id}`, { applied_to: [db] }));
+    expectSuccess(await api.patch(`/firewall/groups/${id}`, { applied_to: [db] }));
     assert.equal((await panel.submit(old, 'change', { name: ' web  hosts ' })).status, 303);
-    const named = made(await api.get(`/firewall/groups/${id}`));
+    const named = expectSuccess(await api.get(`/firewall/groups/${id}`));
     assert.deepEqual([named.name, named.applied_to], [' web  hosts ', [db]]);
     const stale = await panel.submit(old, 'apply', { [`applied_to.${web}`]: 'on' });
     assert.equal(stale.status, 409);
@@ -60,7 +60,7 @@ export function firewallPages(at: () => Desk): void {
     const ticked = [...stale.text.matchAll(/name="applied_to\.(\w+)" checked/g)].map(([, server]) => server);
     assert.deepEqual(ticked, [db]);
     assert.equal((await panel.submit(stale, 'apply', { [`applied_to.${web}`]: 'on' })).status, 303);
-    assert.deepEqual(made(await api.get(`/firewall/groups/${id}`)).applied_to, [db, web]);
+    assert.deepEqual(expectSuccess(await api.get(`/firewall/groups/${id}`)).applied_to, [db, web]);
   });
 
   it('do not lose a rule to a table that was opened before it was there, however its rows were moved', async () => {
@@ -68,7 +68,7 @@ export function firewallPages(at: () => Desk): void {
     const path = await group([rule('1'), rule('2')]);
     const old = await panel.open(`${path}/rules`);
     const moved = await panel.submit(old, 'rules', {}, { button: ['go', '0:down'] });
-    made(await api.post(`/firewall/groups/${path.split('/')[2]}/rules`, rule('3')));
+    expectSuccess(await api.post(`/firewall/groups/${path.split('/')[2]}/rules`, rule('3')));
     const wrong = await panel.submit(moved, 'rules', { s0: '' });
     assert.equal(portsOn(wrong), '2 1');
     const stale = await panel.submit(wrong, 'rules', { s0: '::/0' });
@@ -105,11 +105,11 @@ export function firewallPages(at: () => Desk): void {
     assert.equal(await press('move', { from: '3', to: '1' }), '3 2 4');
     assert.equal(await press('move', { from: '9', to: 'x' }), '3 2 4');
     assert.equal(await press('more', { o4: '9', s4: '::/0' }), '3 2 4 - 9');
-    const before = made(await api.get(`/firewall/groups/${path.split('/')[2]}`));
+    const before = expectSuccess(await api.get(`/firewall/groups/${path.split('/')[2]}`));
     assert.equal(before.rules.length, 4);
     const saved = await panel.submit(page, 'rules');
     assert.equal(saved.location?.split('?')[0], path);
-    const { rules } = made(await api.get(`/firewall/groups/${path.split('/')[2]}`));
+    const { rules } = expectSuccess(await api.get(`/firewall/groups/${path.split('/')[2]}`));
     assert.deepEqual(
       rules.map((each: { port: string; note: string | null; source: string }) => [
         each.port,

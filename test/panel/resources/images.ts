@@ -5,13 +5,13 @@ import { dirname } from 'node:path';
 import { it } from 'node:test';
 import { imageRemovalDay } from '../../../src/domain/images/deprecation.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
-import { until } from '../../http/v1/upload-world.ts';
+import { waitUntil } from '../../http/v1/upload-world.ts';
 import { isoFile } from '../../support/iso.ts';
 import { problemOf, textOf } from '../../support/panel-client.ts';
-import { made } from '../support/estate.ts';
-import { type Desk, pathOf } from './desk.ts';
+import { expectSuccess } from '../support/estate.ts';
+import { type ResourceFixture, pathOf } from './fixture.ts';
 
-export function imagePages(at: () => Desk): void {
+export function imagePages(at: () => ResourceFixture): void {
   /** Files and uploads that belong to no image. */
   async function leftovers(): Promise<number> {
     const { service, db } = at().world.opened;
@@ -48,7 +48,7 @@ export function imagePages(at: () => Desk): void {
     );
     socket.write(body);
     if (options.leave) {
-      await until(async () => (await leftovers()) > 0);
+      await waitUntil(async () => (await leftovers()) > 0);
       socket.destroy();
       return '';
     }
@@ -79,7 +79,7 @@ export function imagePages(at: () => Desk): void {
     );
     assert.match(textOf((await panel.open('/images?type=custom')).text), /Upload one of your own below/);
     const old = /<a href="([^"]+)">debian 11</.exec((await panel.open('/images')).text)?.[1] ?? '';
-    const since = made(await api.get(`/images/${old.split('/')[2]}`)).deprecated_at as string;
+    const since = expectSuccess(await api.get(`/images/${old.split('/')[2]}`)).deprecated_at as string;
     assert.match(
       textOf((await panel.open(old)).text),
       new RegExp(
@@ -149,6 +149,6 @@ export function imagePages(at: () => Desk): void {
 
   it('that are cut off leave nothing', async () => {
     await begin(await lead(), { leave: true });
-    await until(async () => (await leftovers()) === 0);
+    await waitUntil(async () => (await leftovers()) === 0);
   });
 }

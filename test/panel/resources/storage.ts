@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { problemOf, textOf } from '../../support/panel-client.ts';
-import { type Desk, pathOf } from './desk.ts';
+import { type ResourceFixture, pathOf } from './fixture.ts';
 
-export function volumePages(at: () => Desk): void {
+export function volumePages(at: () => ResourceFixture): void {
   it('are made, attached, enlarged, detached and deleted', async () => {
     const { done, web, world, panel } = at();
     const page = await done('/volumes', 'create', {
@@ -80,7 +80,7 @@ export function volumePages(at: () => Desk): void {
   });
 }
 
-export function snapshotPages(at: () => Desk): void {
+export function snapshotPages(at: () => ResourceFixture): void {
   it('are made of a server, put onto another, and deleted', async () => {
     const { done, web, db, world, panel } = at();
     const begun = await done('/snapshots', 'create', { server: web, name: 'before' });
@@ -133,7 +133,7 @@ export function snapshotPages(at: () => Desk): void {
 }
 
 /** The CSRF value of whoever looks. */
-export async function tokenOf(panel: Desk['panel']): Promise<readonly (readonly [string, string])[]> {
+export async function tokenOf(panel: ResourceFixture['panel']): Promise<readonly (readonly [string, string])[]> {
   const page = await panel.open('/keys');
   return [['_token', /name="_token" value="([^"]+)"/.exec(page.text)?.[1] ?? '']];
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { problemOf, textOf } from '../../support/panel-client.ts';
-import type { Desk } from './desk.ts';
+import type { ResourceFixture } from './fixture.ts';
 
 /** Nobody listens there. */
 const NOWHERE = 'https://127.0.0.1:1/hooks';
 
-export function webhookPages(at: () => Desk): void {
+export function webhookPages(at: () => ResourceFixture): void {
   it('show their secret once, and the same to a second click', async () => {
     const { panel } = at();
     const page = await panel.open('/webhooks');

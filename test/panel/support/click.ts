@@ -1,5 +1,5 @@
 /** What a row about a form says that is clicked twice. */
-import type { PanelClient, Typed } from '../../support/panel-client.ts';
+import type { PanelClient, FormInput } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import type { World } from '../../support/world.ts';
 import type { Estate } from './world.ts';
@@ -23,7 +23,7 @@ export interface Click {
   readonly action?: string;
   /** What has to be so before the page is opened. */
   readonly prepare?: (clicker: Clicker) => Promise<void>;
-  readonly fields?: Typed | ((clicker: Clicker) => Typed | Promise<Typed>);
+  readonly fields?: FormInput | ((clicker: Clicker) => FormInput | Promise<FormInput>);
   /** The button that is pressed, where a form has several: its name; its value is the first on the page. */
   readonly button?: string;
   readonly key?: (clicker: Clicker) => string;

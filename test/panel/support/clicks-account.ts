@@ -1,15 +1,15 @@
 import { generateKey } from 'openpgp';
 import { PASSWORD } from '../../support/session-client.ts';
-import { codeAt, STEP_MS } from '../../support/totp.ts';
+import { totpAt, STEP_MS } from '../../support/totp.ts';
 import type { Click, Clicker } from './click.ts';
 
-const own = { current_password: PASSWORD };
+const passwordField = { current_password: PASSWORD };
 
-const begun = async ({ session }: Clicker): Promise<string> => {
-  const { body } = await session.post('/account-api.php', { action: 'enable_totp', ...own });
+const startTotp = async ({ session }: Clicker): Promise<string> => {
+  const { body } = await session.post('/account-api.php', { action: 'enable_totp', ...passwordField });
   return String(body.secret);
 };
-const strange = () => ({
+const newCredentials = () => ({
   email: `clicked-${crypto.randomUUID()}@example.org`,
   password: PASSWORD,
   password_confirm: PASSWORD,
@@ -17,17 +17,17 @@ const strange = () => ({
 
 const openPgpKey = async () => {
   const { publicKey } = await generateKey({ userIDs: [{ email: 'ada@example.org' }] });
-  return { ...own, openpgp_key: publicKey };
+  return { ...passwordField, openpgp_key: publicKey };
 };
 
-export const ACCOUNT: readonly Click[] = [
+export const ACCOUNT_CLICKS: readonly Click[] = [
   { form: ['/account', 'openpgp'], once: 'customer.set_openpgp_key', who: 'fresh', fields: openPgpKey },
   {
     ...{ form: ['/account', 'no_openpgp'], once: 'customer.set_openpgp_key', who: 'fresh' },
     prepare: async ({ session }) => {
       await session.post('/account-api.php', { action: 'set_openpgp_key', ...(await openPgpKey()) });
     },
-    fields: own,
+    fields: passwordField,
   },
   { form: ['/topup', 'create'], once: 'topup.create', plain: true, fields: { amount: '50', coin: 'LTC' } },
   {
@@ -47,26 +47,26 @@ export const ACCOUNT: readonly Click[] = [
     form: ['/account', 'email'],
     once: 'customer.change_email',
     who: 'fresh',
-    fields: () => ({ ...own, email: strange().email }),
+    fields: () => ({ ...passwordField, email: newCredentials().email }),
   },
   {
     ...{ form: ['/account', 'password'], once: 'customer.change_password', who: 'fresh' },
-    fields: { ...own, new_password: 'another long password', new_password_confirm: 'another long password' },
+    fields: { ...passwordField, new_password: 'another long password', new_password_confirm: 'another long password' },
   },
-  { form: ['/account/totp', 'begin'], once: 'customer.begin_totp', who: 'fresh', fields: own },
+  { form: ['/account/totp', 'begin'], once: 'customer.begin_totp', who: 'fresh', fields: passwordField },
   {
     form: ['/account/totp', 'confirm'],
     once: 'customer.enable_totp',
     who: 'fresh',
-    fields: async (clicker) => ({ code: codeAt(await begun(clicker)) }),
+    fields: async (clicker) => ({ code: totpAt(await startTotp(clicker)) }),
   },
   {
     ...{ form: ['/account/totp', 'disable'], once: 'customer.disable_totp', who: 'fresh' },
     fields: async (clicker) => {
-      const secret = await begun(clicker);
-      await clicker.session.post('/account-api.php', { action: 'enable_totp', code: codeAt(secret) });
+      const secret = await startTotp(clicker);
+      await clicker.session.post('/account-api.php', { action: 'enable_totp', code: totpAt(secret) });
       // A code opens once: the next one.
-      return { ...own, code: codeAt(secret, Date.now() + STEP_MS) };
+      return { ...passwordField, code: totpAt(secret, Date.now() + STEP_MS) };
     },
   },
   {
@@ -78,7 +78,7 @@ export const ACCOUNT: readonly Click[] = [
     form: ['/account/tokens', 'create'],
     once: 'token.create',
     plain: true,
-    fields: { ...own, name: 'clicked', scope: 'read' },
+    fields: { ...passwordField, name: 'clicked', scope: 'read' },
   },
   { form: ['/account/tokens', 'revoke'], once: 'token.revoke', key: ({ estate }) => estate.token },
   {
@@ -87,12 +87,12 @@ export const ACCOUNT: readonly Click[] = [
     apart: true,
     once: 'customer.delete',
     who: 'fresh',
-    fields: ({ session }) => ({ ...own, email: session.email }),
+    fields: ({ session }) => ({ ...passwordField, email: session.email }),
   },
 ];
 
-export const WAYS_IN: readonly Click[] = [
-  { form: ['/signup', 'sign_up'], once: 'customer.sign_up', who: 'stranger', plain: true, fields: strange },
+export const SIGN_IN_CLICKS: readonly Click[] = [
+  { form: ['/signup', 'sign_up'], once: 'customer.sign_up', who: 'stranger', plain: true, fields: newCredentials },
   {
     form: ['/signin', 'sign_in'],
     once: 'customer.sign_in',
@@ -101,7 +101,7 @@ export const WAYS_IN: readonly Click[] = [
   },
   {
     ...{ form: ['/recover', 'recover'], once: 'customer.recover', who: 'stranger' },
-    fields: ({ session }) => ({ ...strange(), email: session.email, recovery_code: session.recoveryCode }),
+    fields: ({ session }) => ({ ...newCredentials(), email: session.email, recovery_code: session.recoveryCode }),
   },
   {
     form: ['/confirm', 'confirm'],

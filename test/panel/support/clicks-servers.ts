@@ -1,16 +1,16 @@
-import type { Typed } from '../../support/panel-client.ts';
+import type { FormInput } from '../../support/panel-client.ts';
 import { type Click, type Clicker, running } from './click.ts';
 
 const ORDER = { name: 'clicked', plan: 's1', region: 'par', billing_months: '1' };
 
-const order = async ({ panel }: Clicker): Promise<Typed> => {
+const order = async ({ panel }: Clicker): Promise<FormInput> => {
   const { text } = await panel.get('/servers/new');
   return { ...ORDER, image: /<option value="(img_\w+)">/.exec(text)?.[1] ?? '' };
 };
 const firstKey = async ({ panel }: Clicker): Promise<string> =>
   /name="(ssh_keys\.\w+)"/.exec((await panel.get('/servers/new')).text)?.[1] ?? '';
 
-export const SERVERS: readonly Click[] = [
+export const SERVER_CLICKS: readonly Click[] = [
   {
     form: ['/servers/new/total', 'deploy'],
     once: null,

@@ -1,7 +1,7 @@
 /** A valid input for every form of every page, to be sent more than once. In an order in which each finds what it needs. */
 import type { Click } from './click.ts';
-import { ACCOUNT, WAYS_IN } from './clicks-account.ts';
-import { SERVERS } from './clicks-servers.ts';
-import { THINGS } from './clicks-things.ts';
+import { ACCOUNT_CLICKS, SIGN_IN_CLICKS } from './clicks-account.ts';
+import { SERVER_CLICKS } from './clicks-servers.ts';
+import { RESOURCE_CLICKS } from './clicks-resources.ts';
 
-export const CLICKS: readonly Click[] = [...THINGS, ...SERVERS, ...ACCOUNT, ...WAYS_IN];
+export const CLICKS: readonly Click[] = [...RESOURCE_CLICKS, ...SERVER_CLICKS, ...ACCOUNT_CLICKS, ...SIGN_IN_CLICKS];

@@ -1,6 +1,6 @@
 /** One of everything that a customer can have, made over the REST surface as a program would. */
 import assert from 'node:assert/strict';
-import type { Body, V1Answer, V1Client } from '../../support/v1-client.ts';
+import type { JsonBody, V1Response, V1Client } from '../../support/v1-client.ts';
 import type { World } from '../../support/world.ts';
 
 export const DAY_S = 86_400;
@@ -13,7 +13,7 @@ export function publicKey(byte: number, comment: string): string {
 }
 
 /** The answer's body, where it is one of success. */
-export function made(answer: V1Answer): Body {
+export function expectSuccess(answer: V1Response): JsonBody {
   assert.ok(answer.status < 300, `${answer.status} ${answer.text}`);
   return answer.body;
 }
@@ -33,13 +33,13 @@ export interface Servers {
 
 /** `balance` pays the first cycles and not the second one of the dearest: a month goes by. */
 export async function makeServers(world: World, api: V1Client): Promise<Servers> {
-  const images = made(await api.get('/images?family=debian&page_size=100')).data as Body[];
+  const images = expectSuccess(await api.get('/images?family=debian&page_size=100')).data as JsonBody[];
   const image = images.find(({ version }) => version === '13').id as string;
   const key = async (byte: number, name: string) =>
-    made(await api.post('/ssh-keys', { name, public_key: publicKey(byte, `ada@${name}`) })).id as string;
+    expectSuccess(await api.post('/ssh-keys', { name, public_key: publicKey(byte, `ada@${name}`) })).id as string;
   const keys = [await key(1, 'laptop'), await key(2, 'workshop')] as const;
   const deploy = async (body: object): Promise<string> =>
-    made(await api.post('/servers', { region: 'par', image, ssh_keys: [keys[0]], ...body })).id;
+    expectSuccess(await api.post('/servers', { region: 'par', image, ssh_keys: [keys[0]], ...body })).id;
   const running = await deploy({
     ...{ name: 'web-1', plan: 's2', billing_months: 12, tags: ['web', 'production'] },
     labels: { env: 'prod', owner: 'ada' },
@@ -49,16 +49,16 @@ export async function makeServers(world: World, api: V1Client): Promise<Servers>
   const lapsed = await deploy({ name: 'old-shop', plan: 's1', billing_months: 1, auto_renew: false });
   await world.advance(31 * DAY_S);
   const dedicated = await deploy({ name: 'metal-1', plan: 'r1', region: 'zrh', tags: ['metal'] });
-  made(await api.post(`/servers/${stopped}/stop`));
+  expectSuccess(await api.post(`/servers/${stopped}/stop`));
   await world.advance(2_000);
-  const { address } = made(await api.get(`/servers/${running}`)).ipv6;
-  made(await api.post(`/servers/${running}/rdns`, { ipv4: 'web-1.example.org', ipv6: 'web-1.example.org' }));
+  const { address } = expectSuccess(await api.get(`/servers/${running}`)).ipv6;
+  expectSuccess(await api.post(`/servers/${running}/rdns`, { ipv4: 'web-1.example.org', ipv6: 'web-1.example.org' }));
   const other = { ipv6: 'mail.example.org', address: address.replace(/::1$/, '::25') };
-  made(await api.post(`/servers/${running}/rdns`, other));
+  expectSuccess(await api.post(`/servers/${running}/rdns`, other));
   return { running, stopped, suspended, lapsed, dedicated, keys, image };
 }
 
-export interface Things {
+export interface Resources {
   readonly attached: string;
   readonly detached: string;
   readonly snapshot: string;
@@ -84,21 +84,21 @@ const RULES = [
   { direction: 'out', proto: 'tcp', port: '25', source: ANY, action: 'reject', note: 'no mail' },
 ];
 
-export async function makeThings(
+export async function makeResources(
   world: World,
   api: V1Client,
   servers: Servers,
   iso: Buffer,
-): Promise<Things> {
+): Promise<Resources> {
   const { running } = servers;
-  const attached = made(await api.post('/volumes', { name: 'data', size_gb: 100, region: 'par' })).id;
+  const attached = expectSuccess(await api.post('/volumes', { name: 'data', size_gb: 100, region: 'par' })).id;
   const backup = { name: 'backup', size_gb: 250, region: 'zrh', encrypted: true, filesystem: 'ext4' };
-  const detached = made(await api.post('/volumes', backup)).id;
-  made(await api.post(`/volumes/${attached}/attach`, { server: running }));
+  const detached = expectSuccess(await api.post('/volumes', backup)).id;
+  expectSuccess(await api.post(`/volumes/${attached}/attach`, { server: running }));
   await world.sandbox('faults', { driver: 'compute', operation: 'snapshot', times: 1 });
-  const failedSnapshot = made(await api.post(`/servers/${running}/snapshots`, { name: 'at night' })).id;
+  const failedSnapshot = expectSuccess(await api.post(`/servers/${running}/snapshots`, { name: 'at night' })).id;
   await world.advance(60);
-  const snapshot = made(await api.post(`/servers/${running}/snapshots`, { name: 'before the upgrade' })).id;
+  const snapshot = expectSuccess(await api.post(`/servers/${running}/snapshots`, { name: 'before the upgrade' })).id;
   const group = await makeGroup(api, 'web', [running], RULES);
   const emptyGroup = await makeGroup(api, 'closed', [], []);
   const ownImage = await upload(world, api, iso);
@@ -113,7 +113,7 @@ export async function makeGroup(
   rules: readonly object[],
 ): Promise<string> {
   const body = { name, default_action: 'drop', applied_to: appliedTo, rules };
-  return made(await api.post('/firewall/groups', body)).id;
+  return expectSuccess(await api.post('/firewall/groups', body)).id;
 }
 
 async function upload(world: World, api: V1Client, iso: Buffer): Promise<string> {

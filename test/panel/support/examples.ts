@@ -2,7 +2,7 @@
  * Addresses at which every page of the panel can be seen, with the estate of world.ts. A page without an example fails
  * every test that looks at all of them, so that none is forgotten.
  */
-import type { PanelPage } from '../../../src/http/panel/page.ts';
+import type { PanelPage } from '../../../src/http/panel/page-types.ts';
 import { PANEL_PAGES } from '../../../src/http/panel/pages.ts';
 import type { Estate, PanelWorld } from './world.ts';
 
@@ -19,7 +19,7 @@ export interface Example {
 type Row = readonly [name: string, path: string];
 type Rows = (estate: Estate) => readonly Row[];
 
-const one =
+const singleExample =
   (name: string, path: string): Rows =>
   () => [[name, path]];
 
@@ -27,27 +27,27 @@ const one =
 const FOR_VISITORS = new Set(['/', '/plans', '/signin', '/signup', '/recover', '/confirm', '/reset']);
 
 const OPEN: Readonly<Record<string, Rows>> = {
-  '/': one('home', '/'),
+  '/': singleExample('home', '/'),
   '/plans': () => [
     ['plans', '/plans'],
     ['plans-chosen', '/plans?category=vps&region=par'],
   ],
-  '/plans/{id}': one('plan', '/plans/s2'),
-  '/regions': one('regions', '/regions'),
-  '/regions/{id}': one('region', '/regions/par'),
-  '/status': one('status', '/status'),
-  '/terms': one('terms', '/terms'),
-  '/contact': one('contact', '/contact'),
+  '/plans/{id}': singleExample('plan', '/plans/s2'),
+  '/regions': singleExample('regions', '/regions'),
+  '/regions/{id}': singleExample('region', '/regions/par'),
+  '/status': singleExample('status', '/status'),
+  '/terms': singleExample('terms', '/terms'),
+  '/contact': singleExample('contact', '/contact'),
   '/docs/guides/{name}': () => [
     ['guide', '/docs/guides/webhooks'],
     ['guide-sdk', '/docs/guides/sdk'],
     ['guide-cli', '/docs/guides/cli'],
   ],
-  '/docs/api/{resource}': one('docs-api-servers', '/docs/api/servers'),
-  '/signup': one('sign-up', '/signup'),
-  '/signin': one('sign-in', '/signin'),
-  '/signout': one('sign-out', '/signout'),
-  '/recover': one('recover', '/recover'),
+  '/docs/api/{resource}': singleExample('docs-api-servers', '/docs/api/servers'),
+  '/signup': singleExample('sign-up', '/signup'),
+  '/signin': singleExample('sign-in', '/signin'),
+  '/signout': singleExample('sign-out', '/signout'),
+  '/recover': singleExample('recover', '/recover'),
   '/confirm': ({ links }) => [
     ['confirm', links.confirm],
     ['confirm-nothing', '/confirm'],
@@ -59,11 +59,11 @@ const OPEN: Readonly<Record<string, Rows>> = {
 };
 
 const MONEY: Readonly<Record<string, Rows>> = {
-  '/topup': one('topup', '/topup?amount=100.00'),
-  '/topup/offer': one('topup-offer', '/topup/offer'),
-  '/billing': one('billing', '/billing'),
-  '/billing/ledger': one('ledger', '/billing/ledger'),
-  '/billing/statement': one('statement', '/billing/statement'),
+  '/topup': singleExample('topup', '/topup?amount=100.00'),
+  '/topup/offer': singleExample('topup-offer', '/topup/offer'),
+  '/billing': singleExample('billing', '/billing'),
+  '/billing/ledger': singleExample('ledger', '/billing/ledger'),
+  '/billing/statement': singleExample('statement', '/billing/statement'),
   '/billing/receipts/{id}': ({ topups }) => [['receipt', `/billing/receipts/${topups.credited}`]],
   '/billing/topups/{id}': ({ topups }) =>
     Object.entries(topups).map(([state, id]) => [`topup-${state}`, `/billing/topups/${id}`]),
@@ -78,9 +78,9 @@ const SERVERS: Readonly<Record<string, Rows>> = {
     ['servers', '/servers'],
     ['servers-filtered', '/servers?status=suspended'],
   ],
-  '/servers/new': one('deploy', '/servers/new?plan=s2&region=par&billing_months=3'),
-  '/servers/new/total': one('deploy-total', '/servers/new/total'),
-  '/servers/new/password': one('deploy-password', '/servers/new/password'),
+  '/servers/new': singleExample('deploy', '/servers/new?plan=s2&region=par&billing_months=3'),
+  '/servers/new/total': singleExample('deploy-total', '/servers/new/total'),
+  '/servers/new/password': singleExample('deploy-password', '/servers/new/password'),
   '/servers/{id}': (estate) =>
     (['running', 'stopped', 'installing', 'suspended', 'lapsed', 'dedicated'] as const).map((state) => [
       `server-${state}`,
@@ -88,38 +88,38 @@ const SERVERS: Readonly<Record<string, Rows>> = {
     ]),
 };
 
-const THINGS: Readonly<Record<string, Rows>> = {
-  '/volumes': one('volumes', '/volumes'),
+const RESOURCES: Readonly<Record<string, Rows>> = {
+  '/volumes': singleExample('volumes', '/volumes'),
   '/volumes/{id}': ({ attached, detached }) => [
     ['volume-attached', `/volumes/${attached}`],
     ['volume-detached', `/volumes/${detached}`],
   ],
-  '/snapshots': one('snapshots', '/snapshots'),
+  '/snapshots': singleExample('snapshots', '/snapshots'),
   '/snapshots/{id}': ({ snapshot, failedSnapshot }) => [
     ['snapshot', `/snapshots/${snapshot}`],
     ['snapshot-failed', `/snapshots/${failedSnapshot}`],
   ],
-  '/firewall': one('firewall-groups', '/firewall'),
+  '/firewall': singleExample('firewall-groups', '/firewall'),
   '/firewall/{id}': ({ group, emptyGroup }) => [
     ['firewall-group', `/firewall/${group}`],
     ['firewall-group-empty', `/firewall/${emptyGroup}`],
   ],
   '/firewall/{id}/rules': ({ group }) => [['firewall-rules', `/firewall/${group}/rules`]],
-  '/keys': one('keys', '/keys'),
+  '/keys': singleExample('keys', '/keys'),
   '/keys/{id}': ({ keys }) => [['key', `/keys/${keys[0]}`]],
-  '/images': one('images', '/images'),
+  '/images': singleExample('images', '/images'),
   '/images/{id}': ({ ownImage, image }) => [
     ['image-own', `/images/${ownImage}`],
     ['image', `/images/${image}`],
   ],
-  '/webhooks': one('webhooks', '/webhooks'),
+  '/webhooks': singleExample('webhooks', '/webhooks'),
   '/webhooks/{id}': ({ webhook, brokenWebhook }) => [
     ['webhook', `/webhooks/${webhook}`],
     ['webhook-failing', `/webhooks/${brokenWebhook}`],
   ],
 };
 
-const ROWS = { ...OPEN, ...MONEY, ...ACCOUNT, ...SERVERS, ...THINGS };
+const ROWS = { ...OPEN, ...MONEY, ...ACCOUNT, ...SERVERS, ...RESOURCES };
 
 /** Pages whose path has a part that nothing else says: a server's pages all have its id. */
 function rowsOf(page: PanelPage, estate: Estate): readonly Row[] {

@@ -14,16 +14,16 @@ export const WIDE = 1280;
 export const NARROW = 400;
 
 /** The same page as another, at another address. */
-const TWICE = new Set(['deploy-total', 'deploy-password', 'topup-offer']);
+const DUPLICATE_PAGES = new Set(['deploy-total', 'deploy-password', 'topup-offer']);
 
 /** Shown on a telephone, too. */
-export const ON_TELEPHONES: readonly string[] = [
+export const MOBILE_EXAMPLES: readonly string[] = [
   ...['home', 'plans', 'servers', 'server-running', 'server-metrics', 'deploy', 'topup-waiting', 'billing'],
   ...['firewall-rules', 'account'],
 ];
 
 export function isPictured({ name }: Example): boolean {
-  return !TWICE.has(name);
+  return !DUPLICATE_PAGES.has(name);
 }
 
 /** Of everything that the panel's HTML and its look are made of, and the list of its pages. */

@@ -46,7 +46,7 @@ export const HOSTILE: readonly string[] = [
 const FOREIGN_ELEMENT = /<(?:svg|iframe|object|embed|base|style|b|i|body onload|img src=x)[\s/>]/i;
 
 /** What the answer holds that it must not, or null. */
-export function breach(answer: string, typed: string): string | null {
+export function findInjection(answer: string, typed: string): string | null {
   const scripts = answer.match(/<script/gi) ?? [];
   if (scripts.length > 1) return 'a second script';
   if (FOREIGN_ELEMENT.test(answer)) return `a foreign element: ${FOREIGN_ELEMENT.exec(answer)?.[0]}`;
@@ -66,13 +66,13 @@ function escaped(text: string): string {
 }
 
 /** A form cannot carry half a character. */
-export function arriving(text: string): string {
+export function asSubmitted(text: string): string {
   return text.toWellFormed();
 }
 
 /** Whether a page shows what was kept of it: names are normalised, tags have commas or line breaks between them. */
 export function isShown(page: string, typed: string): boolean {
-  const parts = arriving(typed).split(/[,\r\n]/);
+  const parts = asSubmitted(typed).split(/[,\r\n]/);
   return parts.every((part) => {
     const text = escaped(part.trim());
     return page.includes(text) || page.includes(text.normalize('NFC'));

@@ -1,9 +1,9 @@
 /** Top-ups in every state that a payer can see. */
-import { turn } from '../../../src/domain/switches/switch.ts';
+import { setSwitch } from '../../../src/domain/switches/switch.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import type { V1Client } from '../../support/v1-client.ts';
 import type { World } from '../../support/world.ts';
-import { made } from './estate.ts';
+import { expectSuccess } from './estate.ts';
 
 export type TopupState =
   | 'waiting'
@@ -30,12 +30,12 @@ export async function makeTopups(
   session: SessionClient,
 ): Promise<Readonly<Record<TopupState, string>>> {
   const create = async (coin: string, amount_usd = 30): Promise<Invoice> =>
-    made(await api.post('/billing/topup', { coin, amount_usd }));
+    expectSuccess(await api.post('/billing/topup', { coin, amount_usd }));
   const pay = (invoice: Invoice, part = 1) =>
     world.sandbox('payments', {
       coin: invoice.coin,
       address: invoice.deposit_address,
-      amount: times(invoice, part),
+      amount: scaledAmount(invoice, part),
     });
   const confirm = (coin: string) => world.sandbox('blocks', { coin, count: 60 });
   const [expired, late] = [await create('BTC', 250), await create('ETH')];
@@ -47,12 +47,12 @@ export async function makeTopups(
   await confirm('LTC');
   await world.settle();
   const { service } = world.opened;
-  await turn(service, 'topup-credit', false);
+  await setSwitch(service, 'topup-credit', false);
   const held = await create('XMR', 100);
   await pay(held);
   await confirm('XMR');
   await world.settle();
-  await turn(service, 'topup-credit', true);
+  await setSwitch(service, 'topup-credit', true);
   const credited = await create('BTC');
   await pay(credited);
   await confirm('BTC');
@@ -70,12 +70,12 @@ export async function makeTopups(
 /** Only the session surface and the panel can cancel. */
 async function makeCancelled(api: V1Client, session: SessionClient): Promise<string> {
   const { body } = await session.post('/topup-api.php', { action: 'create', amount: '45.50', coin: 'LTC' });
-  const [newest] = made(await api.get('/billing/topup?page_size=1')).data;
+  const [newest] = expectSuccess(await api.get('/billing/topup?page_size=1')).data;
   await session.post('/topup-api.php', { action: 'cancel', order_ref: String(body.order_ref) });
   return newest.id;
 }
 
 /** So much of what is asked, to eight places. */
-function times({ deposit_amount }: Invoice, part: number): string {
+function scaledAmount({ deposit_amount }: Invoice, part: number): string {
   return part === 1 ? deposit_amount : (Number(deposit_amount) * part).toFixed(8);
 }

@@ -9,13 +9,13 @@ export interface Payer {
   readonly panel: PanelClient;
 }
 
-export async function payer(world: World): Promise<Payer> {
+export async function createPayer(world: World): Promise<Payer> {
   const session = await world.customer();
-  return { session, panel: PanelClient.over(world.url, { cookie: session.cookie }) };
+  return { session, panel: PanelClient.forUrl(world.url, { cookie: session.cookie }) };
 }
 
 /** Makes a top-up by the page, and says where it is and what it asks for. */
-export async function order(panel: PanelClient, amount: string, coin = 'LTC') {
+export async function orderTopup(panel: PanelClient, amount: string, coin = 'LTC') {
   const made = await panel.submit(await panel.get('/topup'), 'create', { coin, amount });
   const path = made.location?.split('?')[0] ?? '';
   assert.match(path, /^\/billing\/topups\/top_\w{26}$/, made.text);
@@ -24,7 +24,7 @@ export async function order(panel: PanelClient, amount: string, coin = 'LTC') {
   return { path, page, units, address, coin };
 }
 
-export async function pay(
+export async function payInvoice(
   world: World,
   invoice: { readonly coin: string; readonly address: string },
   amount: string,
@@ -33,13 +33,13 @@ export async function pay(
   await world.settle();
 }
 
-export async function mine(world: World, coin: string, count = 6): Promise<void> {
+export async function mineBlocks(world: World, coin: string, count = 6): Promise<void> {
   await world.sandbox('blocks', { coin, count });
   await world.settle();
 }
 
 /** What a reader sees there. */
-export async function seen(panel: PanelClient, path: string): Promise<string> {
+export async function readPageText(panel: PanelClient, path: string): Promise<string> {
   const { status, text } = await panel.get(path);
   assert.equal(status, 200);
   return textOf(text);

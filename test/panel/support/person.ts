@@ -8,7 +8,7 @@ type Typed = Readonly<Record<string, string | true>>;
 
 const LOADS_MAX = 60;
 
-export class Person {
+export class BrowserUser {
   readonly page: Page;
   readonly world: World;
 
@@ -18,7 +18,7 @@ export class Person {
   }
 
   /** By the address bar. */
-  async go(path: string): Promise<void> {
+  async open(path: string): Promise<void> {
     const answer = await this.page.goto(`${this.world.url}${path}`);
     assert.equal(answer?.status(), 200, path);
   }
@@ -28,22 +28,22 @@ export class Person {
   }
 
   /** Follows a link of the page by its words. */
-  async follow(words: string): Promise<void> {
+  async followLink(words: string): Promise<void> {
     const link = this.page.getByRole('link', { name: words, exact: true }).first();
-    await this.#leave(() => link.click());
+    await this.#clickAndWait(() => link.click());
   }
 
   /** Fills in a form and presses its button. What is folded up is unfolded first. */
-  async send(form: string, button: string, typed: Typed = {}): Promise<void> {
+  async submitForm(form: string, button: string, typed: Typed = {}): Promise<void> {
     const at = this.page.locator(`form:has(> input[name=_form][value="${form}"])`).first();
-    await this.#unfold();
+    await this.#expandDetails();
     for (const [label, text] of Object.entries(typed)) await fill(at.getByLabel(label).first(), text);
     const pressed = at.getByRole('button', { name: button, exact: true }).first();
-    await this.#leave(() => pressed.click());
+    await this.#clickAndWait(() => pressed.click());
   }
 
   /** Fails unless the text stands on the page. */
-  async sees(text: string | RegExp): Promise<void> {
+  async expectText(text: string | RegExp): Promise<void> {
     await this.page
       .getByText(text)
       .first()
@@ -54,7 +54,7 @@ export class Person {
   }
 
   /** Loads the page again until the text stands on it. */
-  async waitsFor(text: RegExp): Promise<void> {
+  async reloadUntil(text: RegExp): Promise<void> {
     for (let loads = 0; loads < LOADS_MAX; loads += 1) {
       if (text.test(await this.#text())) return;
       await this.world.settle();
@@ -64,7 +64,7 @@ export class Person {
   }
 
   /** The text of what may be copied, in its order. */
-  async copies(): Promise<readonly string[]> {
+  async copyableTexts(): Promise<readonly string[]> {
     return await this.page.locator('main [data-copy]').allTextContents();
   }
 
@@ -72,12 +72,12 @@ export class Person {
     return (await this.page.locator('main').textContent()) ?? '';
   }
 
-  async #unfold(): Promise<void> {
+  async #expandDetails(): Promise<void> {
     const closed = this.page.locator('main details:not([open]) > summary');
     while ((await closed.count()) > 0) await closed.first().click();
   }
 
-  async #leave(click: () => Promise<void>): Promise<void> {
+  async #clickAndWait(click: () => Promise<void>): Promise<void> {
     const left = this.page.waitForNavigation({ waitUntil: 'load' });
     await Promise.all([left, click()]);
   }

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { LINK_PATHS } from '../../../src/spec/paths.ts';
 import { isoFile } from '../../support/iso.ts';
 import { PanelClient } from '../../support/panel-client.ts';
-import { answer, Receiver } from '../../support/receiver.ts';
+import { respondWith, WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { PASSWORD, SessionClient } from '../../support/session-client.ts';
-import { apiToken, V1Client } from '../../support/v1-client.ts';
+import { createApiToken, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
-import { made, makeServers, makeThings, type Servers, type Things } from './estate.ts';
+import { expectSuccess, makeServers, makeResources, type Servers, type Resources } from './estate.ts';
 import { makeTopups, type TopupState } from './money.ts';
 
-export interface Estate extends Servers, Things {
+export interface Estate extends Servers, Resources {
   /** Still being installed, however long one looks: so is whatever is installed from now on. */
   readonly installing: string;
   readonly topups: Readonly<Record<TopupState, string>>;
@@ -31,7 +31,7 @@ export interface PanelWorld extends World {
   readonly panel: PanelClient;
   readonly api: V1Client;
   readonly estate: Estate;
-  readonly receiver: Receiver;
+  readonly receiver: WebhookReceiver;
 }
 
 export interface PanelWorldOptions {
@@ -43,7 +43,7 @@ const GIFT_CENTS = 36_000n;
 
 export async function startPanelWorld(options: PanelWorldOptions = {}): Promise<PanelWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-panel-'));
-  const receiver = await Receiver.start();
+  const receiver = await WebhookReceiver.start();
   const caFile = join(folder, 'ca.pem');
   await writeFile(caFile, receiver.authority.cert);
   const termsFile = join(folder, 'terms.md');
@@ -61,7 +61,7 @@ export async function startPanelWorld(options: PanelWorldOptions = {}): Promise<
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const settled = await settleIn(world, receiver, options.email);
+    const settled = await setUpCustomer(world, receiver, options.email);
     return { ...world, ...settled, receiver, close };
   } catch (error) {
     await close();
@@ -77,21 +77,21 @@ Servers are prepaid. What is *not* allowed: spam, attacks, and what hurts others
 2. We say so when something breaks.
 `;
 
-async function settleIn(world: World, receiver: Receiver, email: string | undefined) {
+async function setUpCustomer(world: World, receiver: WebhookReceiver, email: string | undefined) {
   const session = world.visitor();
   if (email !== undefined) session.email = email;
   await session.signUp();
-  await world.give(session, GIFT_CENTS);
-  const api = V1Client.over(world.url, await apiToken(session));
+  await world.addBalance(session, GIFT_CENTS);
+  const api = V1Client.forUrl(world.url, await createApiToken(session));
   const servers = await makeServers(world, api);
   // A month has gone by: his session has ended.
   await session.signIn();
   const hooks = await makeWebhooks(api, receiver);
-  const things = await makeThings(world, api, servers, isoFile());
+  const things = await makeResources(world, api, servers, isoFile());
   const topups = await makeTopups(world, api, session);
-  await SessionClient.over(world.url).signIn(session.email);
+  await SessionClient.forUrl(world.url).signIn(session.email);
   const token = await makeToken(session);
-  made(await api.post(`/webhooks/${hooks.webhook}/test`));
+  expectSuccess(await api.post(`/webhooks/${hooks.webhook}/test`));
   await session.post('/account-api.php', { action: 'resend_confirmation' });
   await session.post('/auth-api.php', { action: 'request_reset', email: session.email });
   await world.settle();
@@ -105,20 +105,20 @@ async function settleIn(world: World, receiver: Receiver, email: string | undefi
     image: servers.image,
     ssh_keys: [...servers.keys],
   };
-  const installing = made(await api.post('/servers', last)).id as string;
+  const installing = expectSuccess(await api.post('/servers', last)).id as string;
   await session.post('/account-api.php', { action: 'enable_totp', current_password: PASSWORD });
-  const [{ id: auditEvent }] = made(await api.get('/audit/events?page_size=1')).data;
-  const panel = PanelClient.over(world.url, { cookie: session.cookie });
+  const [{ id: auditEvent }] = expectSuccess(await api.get('/audit/events?page_size=1')).data;
+  const panel = PanelClient.forUrl(world.url, { cookie: session.cookie });
   const estate: Estate = { ...servers, ...things, ...hooks, topups, token, installing, auditEvent, links };
   return { session, panel, api, estate };
 }
 
-async function makeWebhooks(api: V1Client, receiver: Receiver) {
+async function makeWebhooks(api: V1Client, receiver: WebhookReceiver) {
   const create = async (url: string, events: readonly string[]): Promise<string> =>
-    made(await api.post('/webhooks', { url, events })).id;
+    expectSuccess(await api.post('/webhooks', { url, events })).id;
   return {
     webhook: await create(receiver.url('/skerry'), ['*']),
-    brokenWebhook: await create(receiver.url('/broken', answer(500)), ['volume.attached', 'snapshot.ready']),
+    brokenWebhook: await create(receiver.url('/broken', respondWith(500)), ['volume.attached', 'snapshot.ready']),
   };
 }
 

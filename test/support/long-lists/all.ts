@@ -1,6 +1,6 @@
 /** Every list of the REST surface with rows to fill it, how it is read, and what can be asked of it. */
-import { AUDIT_EVENTS, DELIVERIES, LEDGER, SNAPSHOTS, TOPUPS } from './growing.ts';
-import { FIREWALL_GROUPS, IMAGES, SERVERS, SSH_KEYS, TOKENS, VOLUMES, WEBHOOKS } from './held.ts';
+import { AUDIT_EVENTS, DELIVERIES, LEDGER, SNAPSHOTS, TOPUPS } from './unbounded.ts';
+import { FIREWALL_GROUPS, IMAGES, SERVERS, SSH_KEYS, TOKENS, VOLUMES, WEBHOOKS } from './bounded.ts';
 import type { Filter, LongList } from './list.ts';
 import { FIRST_AT } from './rows.ts';
 
@@ -11,17 +11,17 @@ export const LONG_LISTS: readonly LongList[] = [
 ];
 
 /** Every question that is tried on a list of `n` rows: no filter, each value of each, and some together. */
-export function questions(list: LongList, n: number): Filter[] {
-  const alone = Object.entries(list.filters).flatMap(([name, values]) =>
+export function filterCombinations(list: LongList, n: number): Filter[] {
+  const single = Object.entries(list.filters).flatMap(([name, values]) =>
     values.map((value) => ({ [name]: value })),
   );
-  return [{}, ...alone, ...(list.together ?? [])].map((filter) =>
-    Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, timeOf(value, n)])),
+  return [{}, ...single, ...(list.combinations ?? [])].map((filter) =>
+    Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, resolveTime(value, n)])),
   );
 }
 
 /** `@0.5` is the time of the row in the middle; any other value is itself. */
-function timeOf(value: string, n: number): string {
+function resolveTime(value: string, n: number): string {
   if (!value.startsWith('@')) return value;
   return new Date(FIRST_AT.getTime() + Math.round(Number(value.slice(1)) * n) * 1_000).toISOString();
 }

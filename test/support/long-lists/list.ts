@@ -1,36 +1,36 @@
 /** What a list says of itself to be laid and looked at, and what several of them say alike. */
 import { createHash } from 'node:crypto';
-import { showId } from '../../../src/kernel/ids.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
 import type { Sql } from '../../../src/kernel/sql.ts';
 import type { PageRequest } from '../../../src/spec/lists.ts';
 import type { Operation } from '../../../src/spec/operations.ts';
 import type { Page } from '../../../src/store/page.ts';
-import { FIRST_IMAGE, type Filling, idAt } from './rows.ts';
+import { FIRST_IMAGE_NO, type TableFixture, idSql } from './rows.ts';
 
 export type Filter = Readonly<Record<string, string>>;
 
 export interface LongList {
   readonly route: Operation;
   /** How many a customer may have, or all: nothing bounds the list. */
-  readonly held: number | 'all';
-  readonly fillings: readonly Filling[];
+  readonly perCustomer: number | 'all';
+  readonly fixtures: readonly TableFixture[];
   readonly read: (sql: Sql, page: PageRequest) => Promise<Page<object>>;
   readonly sorts: readonly string[];
   /** Of each filter, values that are worth trying: of one row, of the older ones. */
   readonly filters: Readonly<Record<string, readonly string[]>>;
   /** Filters that are worth trying together. */
-  readonly together?: readonly Filter[];
+  readonly combinations?: readonly Filter[];
 }
 
 export const BY_AGE = ['created_at'];
 export const BY_AGE_OR_NAME = ['created_at', 'name'];
-export const NAMES = ['once', 'old'];
-export const OWN = { id: 'id', customer_id: 'customer', created_at: 'at' };
-export const NAMED = { ...OWN, name: 'name' };
+export const NAME_VALUES = ['once', 'old'];
+export const CUSTOMER_COLUMNS = { id: 'id', customer_id: 'customer', created_at: 'at' };
+export const NAMED_COLUMNS = { ...CUSTOMER_COLUMNS, name: 'name' };
 
 /** The id that `idAt` makes of a number, as a caller writes it. */
-export function shown(kind: 'image' | 'server', i: number): string {
+export function publicIdOf(kind: 'image' | 'server', i: number): string {
   const digits = createHash('md5').update(`${i}`).digest('hex').slice(0, 20);
-  return showId(kind, i.toString(16).padStart(12, '0') + digits);
+  return formatId(kind, i.toString(16).padStart(12, '0') + digits);
 }
-export const IMAGE = idAt(`${FIRST_IMAGE} + i % 2`);
+export const IMAGE_ID_SQL = idSql(`${FIRST_IMAGE_NO} + i % 2`);

@@ -1,40 +1,40 @@
 /** The pages of a laid list that are looked at: every question, sort and direction; first, in the middle, near the end. */
 import type { PagePosition, PageRequest } from '../../../src/spec/lists.ts';
 import type { OpenDatabase } from '../../../src/store/db.ts';
-import { type Statement, statementOf } from '../plans.ts';
-import { questions } from './all.ts';
+import { type Statement, captureStatement } from '../query-plans.ts';
+import { filterCombinations } from './all.ts';
 import type { LongList } from './list.ts';
 
-export interface LaidPage {
-  readonly what: string;
+export interface ListPage {
+  readonly label: string;
   readonly statement: Statement;
 }
 
-const PLACES = ['first', 'middle', 'near the end'] as const;
+const POSITIONS = ['first', 'middle', 'near the end'] as const;
 /** So many rows are left near the end, or a quarter of the list. */
-const LEFT_MAX = 200;
+const TAIL_ROWS_MAX = 200;
 
 /** In the same order for every length `n`. */
-export async function laidPages(
+export async function listPages(
   list: LongList,
   db: OpenDatabase,
   n: number,
   size: number,
-): Promise<LaidPage[]> {
-  const pages: LaidPage[] = [];
-  for (const filter of questions(list, n)) {
+): Promise<ListPage[]> {
+  const pages: ListPage[] = [];
+  for (const filter of filterCombinations(list, n)) {
     for (const sort of list.sorts) {
-      const ask = (rest: Pick<PageRequest, 'descending' | 'after' | 'size'>) =>
-        statementOf((sql) => list.read(sql, { filter, sort, ...rest }));
-      const [late, middle, early] = await positions(
+      const statementFor = (rest: Pick<PageRequest, 'descending' | 'after' | 'size'>) =>
+        captureStatement((sql) => list.read(sql, { filter, sort, ...rest }));
+      const [nearStart, middle, nearEnd] = await pagePositions(
         db,
-        await ask({ descending: true, after: null, size: 2 * n }),
+        await statementFor({ descending: true, after: null, size: 2 * n }),
       );
       for (const descending of [true, false]) {
-        const after = { first: null, middle, 'near the end': descending ? early : late };
-        for (const place of PLACES) {
-          const what = `${list.route} ${JSON.stringify(filter)} ${descending ? '-' : ''}${sort}, ${place}`;
-          pages.push({ what, statement: await ask({ descending, after: after[place], size }) });
+        const after = { first: null, middle, 'near the end': descending ? nearEnd : nearStart };
+        for (const place of POSITIONS) {
+          const label = `${list.route} ${JSON.stringify(filter)} ${descending ? '-' : ''}${sort}, ${place}`;
+          pages.push({ label, statement: await statementFor({ descending, after: after[place], size }) });
         }
       }
     }
@@ -43,11 +43,11 @@ export async function laidPages(
 }
 
 /** Of all rows, newest first: one near the beginning, the middle one, one near the end. Null for all where there is none. */
-async function positions(
+async function pagePositions(
   db: OpenDatabase,
   all: Statement,
 ): Promise<[PagePosition | null, PagePosition | null, PagePosition | null]> {
-  const left = `greatest(1, least(${LEFT_MAX}, m / 4))`;
+  const left = `greatest(1, least(${TAIL_ROWS_MAX}, m / 4))`;
   const found = await db.rows<PagePosition & { n: bigint; m: bigint }>(
     `select page_value as value, page_id as id, n, m
        from (select page_value, page_id, row_number() over () as n, count(*) over () as m from (${all.text}) as page) as rows

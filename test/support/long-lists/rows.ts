@@ -5,25 +5,25 @@
 import type { OpenDatabase } from '../../../src/store/db.ts';
 
 /** Of the customer whose lists are read. */
-export const MINE = 'c0000000-0000-0000-0000-000000000000';
+export const CUSTOMER_ID = 'c0000000-0000-0000-0000-000000000000';
 export const FIRST_AT = new Date('2030-01-01T00:00:00Z');
 
 /** Official images have the ids of this number and of 39 more. */
-export const FIRST_IMAGE = 2_000_000_000;
+export const FIRST_IMAGE_NO = 2_000_000_000;
 
 /** Name of a column → expression over the columns of `rowsOf`. */
-export type Columns = Readonly<Record<string, string>>;
+export type ColumnExpressions = Readonly<Record<string, string>>;
 
-export interface Filling {
+export interface TableFixture {
   readonly table: string;
-  readonly columns: Columns;
+  readonly columns: ColumnExpressions;
 }
 
 /** `n` rows are the list's own; `held` of them are one customer's, or all of them. `old`: which part of his is old. */
-export interface Length {
+export interface ListSize {
   readonly n: number;
-  readonly held: number | 'all';
-  readonly old: number;
+  readonly perCustomer: number | 'all';
+  readonly oldFraction: number;
 }
 
 /**
@@ -31,55 +31,55 @@ export interface Length {
  * of the others: who looks for those from the newest on, in a list of all, meets none for long. `word` is `once`, `old` or `rest`; `name`
  * is `once`, `old` or unique.
  */
-function rowsOf({ n, held, old }: Length): string {
-  const customers = held === 'all' ? 1 : n / held;
+function rowsSql({ n, perCustomer, oldFraction }: ListSize): string {
+  const customers = perCustomer === 'all' ? 1 : n / perCustomer;
   const others = n / 10;
-  const total = held === 'all' ? n + 3 * others : n;
-  const isOld = `k < ${(held === 'all' ? n : held) * old}`;
-  const once = `c = 0 and k = ${held === 'all' ? n / 2 : Math.floor(held / 2)}`;
+  const total = perCustomer === 'all' ? n + 3 * others : n;
+  const isOld = `k < ${(perCustomer === 'all' ? n : perCustomer) * oldFraction}`;
+  const once = `c = 0 and k = ${perCustomer === 'all' ? n / 2 : Math.floor(perCustomer / 2)}`;
   return `select *, case when once then 'once' when old then 'old' else 'rest' end as word,
        case when once then 'once' when old then 'old' else 'n' || lpad(k::text, 7, '0') end as name
-     from (select i, k, c, ${once} as once, ${isOld} and not (${once}) as old, ${idAt('i')} as id,
-                  ${customerAt('c')} as customer, ${timeAt('i')} as at
+     from (select i, k, c, ${once} as once, ${isOld} and not (${once}) as old, ${idSql('i')} as id,
+                  ${customerIdSql('c')} as customer, ${timeSql('i')} as at
              from (select i, case when i <= ${n} then (i - 1) / ${customers} else i end as k,
                           case when i <= ${n} then (i - 1) % ${customers} else 1 + i % ${others} end as c
                      from generate_series(1, ${total}) as i) as counted) as laid`;
 }
 
 /** Ids with their time first, as those that we make. */
-export function idAt(i: string): string {
+export function idSql(i: string): string {
   return `(lpad(to_hex(${i}), 12, '0') || substr(md5((${i})::text), 1, 20))::uuid`;
 }
 
-function customerAt(c: string): string {
+function customerIdSql(c: string): string {
   return `('c' || lpad(to_hex(${c}), 31, '0'))::uuid`;
 }
 
 /** Two rows of each moment, a moment every two seconds. */
-function timeAt(i: string): string {
+function timeSql(i: string): string {
   return `timestamptz '${FIRST_AT.toISOString()}' + (${i} / 2) * interval '2 seconds'`;
 }
 
 /** The word of three that a column has in its one row, in the old ones, and in the rest. */
-export function words(once: string, old: string, rest: string): string {
+export function valueSql(once: string, old: string, rest: string): string {
   return `case when once then '${once}' when old then '${old}' else '${rest}' end`;
 }
 
-export async function fill(db: OpenDatabase, fillings: readonly Filling[], length: Length): Promise<void> {
-  for (const { table, columns } of fillings) {
+export async function insertFixtures(db: OpenDatabase, fixtures: readonly TableFixture[], size: ListSize): Promise<void> {
+  for (const { table, columns } of fixtures) {
     await db.run(
       `insert into ${table} (${Object.keys(columns).join(', ')})
-       select ${Object.values(columns).join(', ')} from (${rowsOf(length)}) as r`,
+       select ${Object.values(columns).join(', ')} from (${rowsSql(size)}) as r`,
     );
   }
-  for (const { table } of fillings) await db.run(`vacuum analyze ${table}`);
+  for (const { table } of fixtures) await db.run(`vacuum analyze ${table}`);
 }
 
 /** What the rows refer to: customers for lists of up to `n` rows, regions, plans, images, coins. */
-export async function layGround(db: OpenDatabase, n: number): Promise<void> {
+export async function insertReferenceRows(db: OpenDatabase, n: number): Promise<void> {
   await db.run(
     `insert into customers (id, public_no, email, email_key, password_hash, created_at)
-     select ${customerAt('c')}, c + 1, c, c, '', now() from generate_series(0, ${n / 5}) as c`,
+     select ${customerIdSql('c')}, c + 1, c, c, '', now() from generate_series(0, ${n / 5}) as c`,
   );
   for (const place of ['once', 'old', 'rest']) {
     await db.run(`insert into regions values ($1, $1, $1, 'FR', $1)`, [place]);
@@ -87,11 +87,11 @@ export async function layGround(db: OpenDatabase, n: number): Promise<void> {
   }
   await db.run(
     `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at)
-     select ${idAt(`${FIRST_IMAGE} + i`)}, 'official', 'old', i, '{old}', 1, true, now() from generate_series(0, 39) as i`,
+     select ${idSql(`${FIRST_IMAGE_NO} + i`)}, 'official', 'old', i, '{old}', 1, true, now() from generate_series(0, 39) as i`,
   );
   await db.run(
-    `insert into ip_blocks values (${idAt('4')}, 'old', 4, '10.0.0.0/8', '10.0.0.1', now()),
-       (${idAt('6')}, 'old', 6, '2001:db8::/32', 'fe80::1', now())`,
+    `insert into ip_blocks values (${idSql('4')}, 'old', 4, '10.0.0.0/8', '10.0.0.1', now()),
+       (${idSql('6')}, 'old', 6, '2001:db8::/32', 'fe80::1', now())`,
   );
   await db.run(`insert into coins (code) values ('BTC'), ('XMR'), ('LTC')`);
   await db.run('vacuum analyze');

@@ -11,7 +11,7 @@ import type {
   Volume,
 } from '@skerry/sdk';
 import { Failure } from '../exit-codes.ts';
-import { type Pending, pendingOf, settledDigest, withDigest } from './act/labels.ts';
+import { type PendingRebuild, parsePending, resolvePendingDigest, withDigest } from './execute/labels.ts';
 import type { Desired } from './desired.ts';
 
 export type ActualServer = Pick<
@@ -55,29 +55,29 @@ export interface Actual {
 }
 
 /** Also what is not compared. */
-export interface Fetched extends Actual {
+export interface FetchedAccount extends Actual {
   /** By server id: the digest of the user data that its disk has by now, where the label does not say so yet. */
-  readonly settled: ReadonlyMap<string, string | null>;
+  readonly finalDigests: ReadonlyMap<string, string | null>;
   /** By server id: what is being installed on it, and what was before. */
-  readonly pending: ReadonlyMap<string, Pending>;
+  readonly pending: ReadonlyMap<string, PendingRebuild>;
 }
 
 /** Far above every quota; a plan made from half a list would be wrong. */
-const THINGS_MAX = 10_000;
+const RESOURCES_MAX = 10_000;
 
-export async function fetchActual(skerry: Skerry, desired: Desired, signal: AbortSignal): Promise<Fetched> {
+export async function fetchActual(skerry: Skerry, desired: Desired, signal: AbortSignal): Promise<FetchedAccount> {
   const call = { signal };
-  const orders = (desired.servers ?? []).some(({ absent }) => !absent);
+  const ordersServers = (desired.servers ?? []).some(({ absent }) => !absent);
   const [allServers, volumes, allGroups, keys, images, plans, regions] = await Promise.all([
-    whole(skerry.servers.list({}, call)),
+    fetchAll(skerry.servers.list({}, call)),
     // Also where the file has none: a server that goes leaves its volumes behind, which is said.
-    whole(skerry.volumes.list({}, call)),
+    fetchAll(skerry.volumes.list({}, call)),
     // Also where the file has none: a server that comes in the place of another one is behind its filters.
-    orders || desired.groups.length > 0 ? whole(skerry.firewallGroups.list({}, call)) : [],
-    orders || desired.sshKeys.length > 0 ? whole(skerry.sshKeys.list({}, call)) : [],
-    orders ? whole(skerry.images.list({}, call)) : [],
-    orders ? whole(skerry.plans.list({}, call)) : [],
-    orders || desired.volumes.length > 0 ? whole(skerry.regions.list({}, call)) : [],
+    ordersServers || desired.groups.length > 0 ? fetchAll(skerry.firewallGroups.list({}, call)) : [],
+    ordersServers || desired.sshKeys.length > 0 ? fetchAll(skerry.sshKeys.list({}, call)) : [],
+    ordersServers ? fetchAll(skerry.images.list({}, call)) : [],
+    ordersServers ? fetchAll(skerry.plans.list({}, call)) : [],
+    ordersServers || desired.volumes.length > 0 ? fetchAll(skerry.regions.list({}, call)) : [],
   ]);
   // One that is on its way out is not there any more.
   const listed = allServers.filter(({ status }) => status !== 'destroying');
@@ -86,34 +86,34 @@ export async function fetchActual(skerry: Skerry, desired: Desired, signal: Abor
     ...group,
     applied_to: group.applied_to.filter((id) => !gone.has(id)),
   }));
-  const { servers, settled, pending } = await readPending(skerry, listed);
-  return { servers, settled, pending, volumes, groups, keys, images, plans, regions };
+  const { servers, finalDigests, pending } = await resolvePending(skerry, listed);
+  return { servers, finalDigests, pending, volumes, groups, keys, images, plans, regions };
 }
 
 /** Whose rebuild was begun has the label of what it becomes, until it is known that it does not. */
-async function readPending(
+async function resolvePending(
   skerry: Skerry,
   listed: readonly Server[],
-): Promise<Pick<Fetched, 'servers' | 'settled' | 'pending'>> {
+): Promise<Pick<FetchedAccount, 'servers' | 'finalDigests' | 'pending'>> {
   const servers: Server[] = [];
-  const settled = new Map<string, string | null>();
-  const pending = new Map<string, Pending>();
+  const finalDigests = new Map<string, string | null>();
+  const pending = new Map<string, PendingRebuild>();
   for (const server of listed) {
-    const mark = pendingOf(server.labels);
-    const digest = mark && (await settledDigest(skerry, server, mark));
-    if (mark && digest === undefined) pending.set(server.id, mark);
-    if (mark && digest !== undefined) settled.set(server.id, digest);
-    const holds = digest === undefined ? mark?.after : digest;
-    servers.push(mark ? { ...server, labels: withDigest(server.labels, holds ?? null) } : server);
+    const pendingRebuild = parsePending(server.labels);
+    const digest = pendingRebuild && (await resolvePendingDigest(skerry, server, pendingRebuild));
+    if (pendingRebuild && digest === undefined) pending.set(server.id, pendingRebuild);
+    if (pendingRebuild && digest !== undefined) finalDigests.set(server.id, digest);
+    const holds = digest === undefined ? pendingRebuild?.after : digest;
+    servers.push(pendingRebuild ? { ...server, labels: withDigest(server.labels, holds ?? null) } : server);
   }
-  return { servers, settled, pending };
+  return { servers, finalDigests, pending };
 }
 
-async function whole<T>(pages: Pages<T>): Promise<T[]> {
-  const items = await pages.all(THINGS_MAX + 1);
-  if (items.length <= THINGS_MAX) return items;
+async function fetchAll<T>(pages: Pages<T>): Promise<T[]> {
+  const items = await pages.all(RESOURCES_MAX + 1);
+  if (items.length <= RESOURCES_MAX) return items;
   throw new Failure(
     'refused',
-    `the account has more than ${THINGS_MAX} things of one kind: too many to compare`,
+    `the account has more than ${RESOURCES_MAX} things of one kind: too many to compare`,
   );
 }

@@ -4,51 +4,51 @@ import { isApiError, type Skerry } from '@skerry/sdk';
 import type { Context } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
 import { confirm } from '../terminal/confirm.ts';
-import type { Waits } from '../terminal/waiting.ts';
-import { withDigest, writeLabels } from './act/labels.ts';
-import { runPlan } from './act/run.ts';
-import type { Result } from './act/state.ts';
-import { type Actual, type Fetched, fetchActual } from './actual.ts';
+import type { WaitFlags } from '../terminal/wait.ts';
+import { withDigest, updateLabels } from './execute/labels.ts';
+import { runPlan } from './execute/run.ts';
+import type { ItemResult } from './execute/state.ts';
+import { type Actual, type FetchedAccount, fetchActual } from './actual.ts';
 import type { Desired } from './desired.ts';
-import { failOn } from './faults.ts';
+import { failOnFaults } from './faults.ts';
 import { loadSources } from './file/load.ts';
 import { readFiles } from './file/read.ts';
-import { type Cost, costOf } from './plan/cost.ts';
+import { type Cost, calculateCost } from './plan/cost.ts';
 import { compare } from './plan/diff.ts';
 import { onlyWaits, type Plan } from './plan/plan.ts';
-import { askText, planData, planText } from './plan/show.ts';
-import { resultData, resultLines } from './plan/show-results.ts';
+import { describeConsequences, toPlanJson, formatPlan } from './plan/format-plan.ts';
+import { toResultJson, formatResults } from './plan/format-results.ts';
 
 const TIMEOUT_S = 600;
 const SECOND_MS = 1_000;
 
-export interface Given extends Waits {
+export interface ApplyOptions extends WaitFlags {
   readonly file: readonly string[];
   readonly dryRun: boolean;
   readonly yes: boolean;
 }
 
-export async function apply(context: Context, { file, dryRun, yes, ...waits }: Given): Promise<void> {
+export async function apply(context: Context, { file, dryRun, yes, ...waits }: ApplyOptions): Promise<void> {
   const { skerry, terminal, output, signal } = context;
   const { desired, faults } = readFiles(await loadSources(file, terminal));
-  failOn(faults);
+  failOnFaults(faults);
   if (desired === null) return;
-  const { plan, cost, actual } = await planOf(skerry, desired, signal);
-  const unready = unreadyOf(plan, actual);
+  const { plan, cost, actual } = await createPlan(skerry, desired, signal);
+  const unready = findUnready(plan, actual);
   const isDone = plan.items.length === 0 && unready.size === 0;
-  if (!dryRun) await settleLabels(skerry, actual, signal);
+  if (!dryRun) await updateFinishedLabels(skerry, actual, signal);
   if (isDone || dryRun) {
-    output.text(planText(plan, cost), planData(plan, cost));
+    output.text(formatPlan(plan, cost), toPlanJson(plan, cost));
     return;
   }
-  refuseUnpayable(plan, cost, context);
-  const asks = !(yes || onlyWaits(plan));
+  requireSufficientBalance(plan, cost, context);
+  const needsConfirmation = !(yes || onlyWaits(plan));
   // A program gets one object, at the end; whoever is asked has to see what about.
-  if (!output.isForPrograms) output.text(`${planText(plan, cost)}\n`, null);
-  else if (asks) terminal.warn(planText(plan, cost));
-  if (asks) {
-    await confirm(terminal, yes, askText(plan, cost));
-    await refuseChanged(plan, context, desired);
+  if (!output.isMachineReadable) output.text(`${formatPlan(plan, cost)}\n`, null);
+  else if (needsConfirmation) terminal.warn(formatPlan(plan, cost));
+  if (needsConfirmation) {
+    await confirm(terminal, yes, describeConsequences(plan, cost));
+    await requireUnchanged(plan, context, desired);
   }
   const results = await runPlan(plan, unready, {
     ...{ skerry, terminal, signal, actual },
@@ -56,30 +56,30 @@ export async function apply(context: Context, { file, dryRun, yes, ...waits }: G
     noWait: waits.noWait,
     timeoutMs: (waits.timeout ?? TIMEOUT_S) * SECOND_MS,
   });
-  output.text(resultLines(results).join('\n'), {
-    ...planData(plan, cost),
-    results: results.map(resultData),
+  output.text(formatResults(results).join('\n'), {
+    ...toPlanJson(plan, cost),
+    results: results.map(toResultJson),
   });
-  leaveBy(results, signal);
+  throwOnFailures(results, signal);
 }
 
-async function planOf(
+async function createPlan(
   skerry: Skerry,
   desired: Desired,
   signal: AbortSignal,
-): Promise<{ readonly plan: Plan; readonly cost: Cost; readonly actual: Fetched }> {
+): Promise<{ readonly plan: Plan; readonly cost: Cost; readonly actual: FetchedAccount }> {
   const [actual, balanceUsd] = await Promise.all([
     fetchActual(skerry, desired, signal),
-    balanceOf(skerry, signal),
+    getBalance(skerry, signal),
   ]);
   const { plan, faults } = compare(desired, actual);
-  failOn(faults);
-  return { plan, cost: costOf(plan, desired, actual, balanceUsd), actual };
+  failOnFaults(faults);
+  return { plan, cost: calculateCost(plan, desired, actual, balanceUsd), actual };
 }
 
 /** A yes is for what was shown, which may be an hour ago. */
-async function refuseChanged(shown: Plan, { skerry, signal }: Context, desired: Desired): Promise<void> {
-  const { plan } = await planOf(skerry, desired, signal);
+async function requireUnchanged(shown: Plan, { skerry, signal }: Context, desired: Desired): Promise<void> {
+  const { plan } = await createPlan(skerry, desired, signal);
   const [before, now] = [shown, plan].map(({ items, ids }) =>
     JSON.stringify([items, Object.values(ids).map((known) => [...known])]),
   );
@@ -91,7 +91,7 @@ async function refuseChanged(shown: Plan, { skerry, signal }: Context, desired: 
 }
 
 /** Id by name: servers of the file that are there, and are still being installed. */
-function unreadyOf({ ids }: Plan, { servers }: Actual): ReadonlyMap<string, string> {
+function findUnready({ ids }: Plan, { servers }: Actual): ReadonlyMap<string, string> {
   const busy = new Set(
     servers.filter(({ status }) => status === 'provisioning' || status === 'installing').map(({ id }) => id),
   );
@@ -99,14 +99,14 @@ function unreadyOf({ ids }: Plan, { servers }: Actual): ReadonlyMap<string, stri
 }
 
 /** What a former run did not wait for has ended since: its mark goes. */
-async function settleLabels(skerry: Skerry, { settled }: Fetched, signal: AbortSignal): Promise<void> {
-  for (const [id, digest] of settled) {
-    await writeLabels({ skerry, signal }, id, (now) => withDigest(now, digest));
+async function updateFinishedLabels(skerry: Skerry, { finalDigests }: FetchedAccount, signal: AbortSignal): Promise<void> {
+  for (const [id, digest] of finalDigests) {
+    await updateLabels({ skerry, signal }, id, (now) => withDigest(now, digest));
   }
 }
 
 /** Null: the token may order, but not look into the purse. */
-async function balanceOf(skerry: Skerry, signal: AbortSignal): Promise<number | null> {
+async function getBalance(skerry: Skerry, signal: AbortSignal): Promise<number | null> {
   try {
     return (await skerry.balance.get({ signal })).usd;
   } catch (error) {
@@ -115,21 +115,21 @@ async function balanceOf(skerry: Skerry, signal: AbortSignal): Promise<number | 
   }
 }
 
-function refuseUnpayable(plan: Plan, cost: Cost, { output, terminal }: Context): void {
+function requireSufficientBalance(plan: Plan, cost: Cost, { output, terminal }: Context): void {
   const after = cost.balance_after_usd;
   if (after === null || after >= 0 || cost.charged_usd === 0) return;
-  if (output.isForPrograms) terminal.warn(planText(plan, cost));
-  else output.text(`${planText(plan, cost)}\n`, null);
+  if (output.isMachineReadable) terminal.warn(formatPlan(plan, cost));
+  else output.text(`${formatPlan(plan, cost)}\n`, null);
   const missing = `USD ${(-after).toFixed(2)} are missing: see \`skerry topup\``;
   throw new Failure('refused', `nothing was done: the balance does not pay for all of it; ${missing}`);
 }
 
 /** What was done stays done; the exit says that it was not all. */
-function leaveBy(results: readonly Result[], signal: AbortSignal): void {
+function throwOnFailures(results: readonly ItemResult[], signal: AbortSignal): void {
   const failed = results.filter(({ status }) => status === 'failed' || status === 'skipped');
   if (signal.aborted) throw new Failure('interrupted', 'stopped; run it again to do the rest');
   if (failed.length === 0) return;
-  const onlyLate = failed.every(({ status, timedOut }) => timedOut || status === 'skipped');
+  const onlyTimeouts = failed.every(({ status, timedOut }) => timedOut || status === 'skipped');
   const rest = 'what was done stays; run it again to do the rest';
-  throw new Failure(onlyLate ? 'timeout' : 'failed', `${failed.length} of ${results.length} failed: ${rest}`);
+  throw new Failure(onlyTimeouts ? 'timeout' : 'failed', `${failed.length} of ${results.length} failed: ${rest}`);
 }

@@ -45,7 +45,7 @@ export interface WantedServer {
   /** Null: none. */
   readonly userData: UserData | null | undefined;
   /** Undefined: whatever it is, and a month when the server is made. */
-  readonly billingMonths: Months | undefined;
+  readonly billingMonths: BillingMonths | undefined;
   readonly autoRenew: boolean | undefined;
   readonly rdns: { readonly ipv4: string | null | undefined; readonly ipv6: string | null | undefined };
 }
@@ -56,8 +56,8 @@ export interface UserData {
   readonly digest: string;
 }
 
-export const MONTHS = [1, 3, 6, 12] as const;
-export type Months = (typeof MONTHS)[number];
+export const BILLING_MONTHS = [1, 3, 6, 12] as const;
+export type BillingMonths = (typeof BILLING_MONTHS)[number];
 
 export interface WantedVolume {
   readonly name: string;

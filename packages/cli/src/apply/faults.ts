@@ -10,12 +10,12 @@ export interface Fault {
 }
 
 /** Which of them names the command's exit: the first that there is. */
-const WEIGHT = ['usage', 'conflict', 'refused'] as const;
+const EXIT_PRIORITY = ['usage', 'conflict', 'refused'] as const;
 /** More would fill the screen, and are mostly one fault many times. */
 const SHOWN_MAX = 50;
 
-export function failOn(faults: readonly Fault[]): void {
-  const exit = WEIGHT.find((one) => faults.some((fault) => fault.exit === one));
+export function failOnFaults(faults: readonly Fault[]): void {
+  const exit = EXIT_PRIORITY.find((one) => faults.some((fault) => fault.exit === one));
   if (exit === undefined) return;
   const lines = faults.slice(0, SHOWN_MAX).map(({ place, message }) => `  ${place}: ${message}`);
   const more = faults.length > SHOWN_MAX ? [`  … and ${faults.length - SHOWN_MAX} more`] : [];

@@ -2,7 +2,7 @@
 import { Failure } from '../exit-codes.ts';
 
 /** `skerry.example` is `https://skerry.example`; on this machine and on Tor it is http. Without /v1 and slashes at its end. */
-export function readAddress(text: string): string {
+export function parseAddress(text: string): string {
   const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
   const full = hasScheme ? text : `https://${text}`;
   const url = URL.canParse(full) ? new URL(full) : null;
@@ -15,22 +15,22 @@ export function readAddress(text: string): string {
       'the address has a user, a query or a fragment: only host and path belong there',
     );
   }
-  if (!hasScheme && isPrivateWay(url)) url.protocol = 'http:';
+  if (!hasScheme && isPrivateChannel(url)) url.protocol = 'http:';
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}`;
 }
 
 /** Whether a token that is sent there can be read on its way. */
-export function isReadable(address: string): boolean {
+export function isUnencrypted(address: string): boolean {
   const url = new URL(address);
-  return url.protocol === 'http:' && !isPrivateWay(url);
+  return url.protocol === 'http:' && !isPrivateChannel(url);
 }
 
 /** Loopback does not leave the machine, and Tor encrypts by itself. */
-function isPrivateWay({ hostname }: URL): boolean {
+function isPrivateChannel({ hostname }: URL): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\]|.+\.onion)$/.test(hostname);
 }
 
 /** What a context is called unless one says so: the host's name. */
-export function contextNameOf(address: string): string {
+export function defaultContextName(address: string): string {
   return new URL(address).hostname.replace(/[^A-Za-z0-9._-]+/g, '').slice(0, 63);
 }

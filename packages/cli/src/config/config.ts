@@ -16,7 +16,7 @@ import {
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Failure } from '../exit-codes.ts';
-import { locked } from './lock.ts';
+import { withLock } from './lock.ts';
 
 export interface Account {
   readonly url: string;
@@ -34,7 +34,7 @@ export type Warn = (text: string) => void;
 
 const EMPTY: Config = { current: null, contexts: {} };
 /** Whom nobody but the owner is. */
-const OTHERS = 0o077;
+const GROUP_AND_OTHERS = 0o077;
 
 function configPath(env: Env): string {
   if (env.SKERRY_CONFIG) return env.SKERRY_CONFIG;
@@ -45,8 +45,8 @@ export function readConfig(env: Env, warn: Warn = () => {}): Config {
   const path = configPath(env);
   const text = readText(path);
   if (text === null) return EMPTY;
-  if (isOpen(path)) warn(`skerry: others can read the tokens in ${path}: chmod 600 it`);
-  const config = parse(text);
+  if (isReadableByOthers(path)) warn(`skerry: others can read the tokens in ${path}: chmod 600 it`);
+  const config = parseConfig(text);
   if (config === null)
     throw new Failure('usage', `${path} is not a file of contexts: mend it, or take it away`);
   return config;
@@ -54,12 +54,12 @@ export function readConfig(env: Env, warn: Warn = () => {}): Config {
 
 /** Reads, changes and writes it; whoever changes it at the same time comes before or after. */
 export function changeConfig(env: Env, change: (config: Config) => Config): Config {
-  const path = ownPath(configPath(env));
+  const path = resolveSymlink(configPath(env));
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    return locked(`${path}.lock`, () => {
+    return withLock(`${path}.lock`, () => {
       const changed = change(readConfig(env));
-      replace(path, `${JSON.stringify(changed, null, 2)}\n`);
+      writeAtomically(path, `${JSON.stringify(changed, null, 2)}\n`);
       return changed;
     });
   } catch (error) {
@@ -69,19 +69,19 @@ export function changeConfig(env: Env, change: (config: Config) => Config): Conf
 }
 
 /** In one step: whoever reads meanwhile sees the file before or after, and nobody else sees it at all. */
-function replace(path: string, text: string): void {
-  const beside = `${path}.${randomBytes(6).toString('hex')}`;
+function writeAtomically(path: string, text: string): void {
+  const temporaryPath = `${path}.${randomBytes(6).toString('hex')}`;
   try {
-    writeFileSync(beside, text, { mode: 0o600, flag: 'wx' });
-    chmodSync(beside, 0o600);
-    renameSync(beside, path);
+    writeFileSync(temporaryPath, text, { mode: 0o600, flag: 'wx' });
+    chmodSync(temporaryPath, 0o600);
+    renameSync(temporaryPath, path);
   } finally {
-    rmSync(beside, { force: true });
+    rmSync(temporaryPath, { force: true });
   }
 }
 
 /** Where a link leads: the file there is replaced, not the link. */
-function ownPath(path: string): string {
+function resolveSymlink(path: string): string {
   try {
     return realpathSync(path);
   } catch {
@@ -90,8 +90,8 @@ function ownPath(path: string): string {
   }
 }
 
-function isOpen(path: string): boolean {
-  return process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0;
+function isReadableByOthers(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & GROUP_AND_OTHERS) !== 0;
 }
 
 function readText(path: string): string | null {
@@ -103,13 +103,13 @@ function readText(path: string): string | null {
   }
 }
 
-function parse(text: string): Config | null {
+function parseConfig(text: string): Config | null {
   try {
     const { current, contexts } = JSON.parse(text) as Partial<Config>;
     const accounts = Object.values(contexts ?? {});
-    const whole = accounts.every(({ url, token }) => typeof url === 'string' && typeof token === 'string');
-    const named = current === undefined || current === null || typeof current === 'string';
-    return contexts && whole && named ? { current: current ?? null, contexts } : null;
+    const isComplete = accounts.every(({ url, token }) => typeof url === 'string' && typeof token === 'string');
+    const isCurrentValid = current === undefined || current === null || typeof current === 'string';
+    return contexts && isComplete && isCurrentValid ? { current: current ?? null, contexts } : null;
   } catch {
     return null;
   }

@@ -7,7 +7,7 @@ export type { Account } from './config.ts';
 /** More are not named in an error. */
 const NAMES_MAX = 10;
 
-export interface Chosen extends Account {
+export interface ResolvedAccount extends Account {
   /** Null: the environment says all of it. */
   readonly name: string | null;
 }
@@ -16,7 +16,7 @@ export interface Chosen extends Account {
  * The account to use. SKERRY_TOKEN with SKERRY_API_URL is one by itself; else it is the context that `--context` names, or
  * SKERRY_CONTEXT, or the one in use, of which either variable replaces its part.
  */
-export function chooseAccount(env: Env, contextName: string | undefined, warn?: Warn): Chosen {
+export function resolveAccount(env: Env, contextName: string | undefined, warn?: Warn): ResolvedAccount {
   // A file's last line often comes with its end.
   const token = env.SKERRY_TOKEN?.trim();
   const url = env.SKERRY_API_URL?.trim();
@@ -25,10 +25,10 @@ export function chooseAccount(env: Env, contextName: string | undefined, warn?: 
   const name = contextName ?? (env.SKERRY_CONTEXT || config.current);
   if (!name) {
     const names = Object.keys(config.contexts).slice(0, NAMES_MAX).join(', ');
-    const remedy = names
+    const hint = names
       ? `no context is in use: run \`skerry context use\` with one of ${names}`
       : 'nobody is signed in: run `skerry login`, or set SKERRY_API_URL and SKERRY_TOKEN';
-    throw new Failure('signed_out', remedy);
+    throw new Failure('signed_out', hint);
   }
   const account = findContext(config, name);
   // A context that is asked for by name is meant as it is.

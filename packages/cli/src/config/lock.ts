@@ -2,26 +2,26 @@
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { Failure } from '../exit-codes.ts';
 
-const PAUSE_MS = 20;
-const PATIENCE_MS = 5_000;
+const POLL_MS = 20;
+const TIMEOUT_MS = 5_000;
 /** No turn takes so long: whoever had it was killed. */
 const STALE_MS = 3_000;
 
-export function locked<T>(path: string, turn: () => T): T {
-  const deadlineMs = Date.now() + PATIENCE_MS;
-  while (!taken(path)) {
+export function withLock<T>(path: string, action: () => T): T {
+  const deadlineMs = Date.now() + TIMEOUT_MS;
+  while (!tryAcquire(path)) {
     if (Date.now() > deadlineMs)
       throw new Failure('conflict', `${path} is kept by another skerry: take it away if none runs`);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
   }
   try {
-    return turn();
+    return action();
   } finally {
     rmSync(path, { force: true });
   }
 }
 
-function taken(path: string): boolean {
+function tryAcquire(path: string): boolean {
   try {
     closeSync(openSync(path, 'wx', 0o600));
     return true;

@@ -9,12 +9,12 @@ export type Format =
   | { readonly kind: 'columns'; readonly names: readonly string[] };
 
 export const FORMATS = ['table', 'json', 'yaml', 'columns='] as const;
-const SHAPES = 'table, json, yaml or columns=NAME,NAME';
+const FORMAT_SYNTAX = 'table, json, yaml or columns=NAME,NAME';
 
-export function readFormat(text: string): Format {
+export function parseFormat(text: string): Format {
   if (text === 'table' || text === 'json' || text === 'yaml') return { kind: text };
   const list = /^columns=(.*)$/s.exec(text)?.[1];
-  if (list === undefined) throw new Failure('usage', `--output: "${text}" is none of ${SHAPES}`);
+  if (list === undefined) throw new Failure('usage', `--output: "${text}" is none of ${FORMAT_SYNTAX}`);
   const names = list
     .split(',')
     .map((name) => name.trim())
@@ -24,7 +24,7 @@ export function readFormat(text: string): Format {
 }
 
 /** The columns that were asked for by name; null: none were. */
-export function chosenOf<T>(format: Format, columns: readonly Column<T>[]): readonly Column<T>[] | null {
+export function selectColumns<T>(format: Format, columns: readonly Column<T>[]): readonly Column<T>[] | null {
   if (format.kind !== 'columns') return null;
   return format.names.map((name) => {
     const column = columns.find((one) => one.name === name);
@@ -37,5 +37,5 @@ export function chosenOf<T>(format: Format, columns: readonly Column<T>[]): read
 
 /** Before anything is done: a server that was ordered is not followed by a complaint about its columns. */
 export function checkColumns(format: Format, columns: readonly Column<unknown>[]): void {
-  chosenOf(format, columns);
+  selectColumns(format, columns);
 }

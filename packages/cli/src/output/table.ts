@@ -1,32 +1,32 @@
 /** Cells in columns as wide as their widest one. */
 import { printable } from '../terminal/printable.ts';
-import { cutTo, widthOf } from './width.ts';
+import { truncate, displayWidth } from './width.ts';
 
 const GAP = '   ';
 /** No cell is cut to less: ids and addresses stay whole, so that they can be copied. */
 const CELL_MIN = 40;
 
-interface Shape {
+interface TableOptions {
   /** The width of the terminal, where cells may be cut to fit it. */
-  readonly fitTo?: number;
+  readonly maxWidth?: number;
   /** The least width of each column. */
-  readonly widths?: readonly number[];
+  readonly minWidths?: readonly number[];
 }
 
 /** Nothing stands after the last column, no line ends in spaces. */
-export function table(
+export function formatTable(
   rows: readonly (readonly string[])[],
-  { fitTo, widths: least = [] }: Shape = {},
+  { maxWidth, minWidths: least = [] }: TableOptions = {},
 ): string {
-  const cells = rows.map((row) => row.map(oneLine));
-  const natural = widthsOf(cells, least);
-  const widths = fitTo === undefined ? natural : fitted(natural, fitTo);
+  const cells = rows.map((row) => row.map(toSingleLine));
+  const naturalWidths = measureColumns(cells, least);
+  const widths = maxWidth === undefined ? naturalWidths : fitWidths(naturalWidths, maxWidth);
   const line = (row: readonly string[]) =>
     row
       .map((cell, at) => {
         const width = widths[at] ?? 0;
-        const shown = cutTo(cell, width);
-        return shown + ' '.repeat(width - widthOf(shown));
+        const shown = truncate(cell, width);
+        return shown + ' '.repeat(width - displayWidth(shown));
       })
       .join(GAP);
   return cells.map((row) => `${line(row).trimEnd()}\n`).join('');
@@ -34,29 +34,29 @@ export function table(
 
 /** Of its longest line. */
 export function tableWidth(rows: readonly (readonly string[])[]): number {
-  const widths = widthsOf(
-    rows.map((row) => row.map(oneLine)),
+  const widths = measureColumns(
+    rows.map((row) => row.map(toSingleLine)),
     [],
   );
   return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
 }
 
-function oneLine(cell: string): string {
+function toSingleLine(cell: string): string {
   return printable(cell.replace(/[\t\r\n]+/g, ' '));
 }
 
-function widthsOf(cells: readonly (readonly string[])[], least: readonly number[]): number[] {
+function measureColumns(cells: readonly (readonly string[])[], least: readonly number[]): number[] {
   const widths = [...least];
   for (const row of cells) {
     row.forEach((cell, at) => {
-      widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+      widths[at] = Math.max(widths[at] ?? 0, displayWidth(cell));
     });
   }
   return widths;
 }
 
 /** The widest column gives way first, until the line fits or nothing may be cut any more. */
-function fitted(natural: readonly number[], fitTo: number): number[] {
+function fitWidths(natural: readonly number[], fitTo: number): number[] {
   const widths = [...natural];
   let over = widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1) - fitTo;
   while (over > 0) {

@@ -3,7 +3,7 @@
 /** Made when it is first needed: that takes longer than all else that is done before a command begins. */
 let graphemes: Intl.Segmenter | undefined;
 
-function graphemesOf(text: string): Intl.Segments {
+function segmentGraphemes(text: string): Intl.Segments {
   graphemes ??= new Intl.Segmenter();
   return graphemes.segment(text);
 }
@@ -29,24 +29,24 @@ const WIDE: readonly (readonly [number, number])[] = [
   [0x20000, 0x3fffd],
 ];
 // One of them: a picture by itself, a flag of two letters, or a sign that is asked to be a picture.
-const PICTURE = /^(?:\p{Emoji_Presentation}|\p{Regional_Indicator}|\p{Emoji}\ufe0f)/u;
-const UNSEEN = /^[\p{M}\p{Cf}\u1160-\u11ff]/u;
-const PLAIN = /^[\x20-\x7e]*$/;
+const EMOJI = /^(?:\p{Emoji_Presentation}|\p{Regional_Indicator}|\p{Emoji}\ufe0f)/u;
+const ZERO_WIDTH = /^[\p{M}\p{Cf}\u1160-\u11ff]/u;
+const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
 
-export function widthOf(text: string): number {
-  if (PLAIN.test(text)) return text.length;
+export function displayWidth(text: string): number {
+  if (PRINTABLE_ASCII.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemesOf(text)) width += widthOfOne(segment);
+  for (const { segment } of segmentGraphemes(text)) width += graphemeWidth(segment);
   return width;
 }
 
 /** As much of it as fits, with … where something was cut off. */
-export function cutTo(text: string, max: number): string {
-  if (widthOf(text) <= max) return text;
+export function truncate(text: string, max: number): string {
+  if (displayWidth(text) <= max) return text;
   let width = 1;
   let kept = '';
-  for (const { segment } of graphemesOf(text)) {
-    width += widthOfOne(segment);
+  for (const { segment } of segmentGraphemes(text)) {
+    width += graphemeWidth(segment);
     if (width > max) break;
     kept += segment;
   }
@@ -54,9 +54,9 @@ export function cutTo(text: string, max: number): string {
 }
 
 /** Of one character as a reader sees it. */
-function widthOfOne(grapheme: string): number {
-  if (PICTURE.test(grapheme)) return 2;
-  if (UNSEEN.test(grapheme)) return 0;
+function graphemeWidth(grapheme: string): number {
+  if (EMOJI.test(grapheme)) return 2;
+  if (ZERO_WIDTH.test(grapheme)) return 0;
   const code = grapheme.codePointAt(0) ?? 0;
   return WIDE.some(([from, to]) => code >= from && code <= to) ? 2 : 1;
 }

@@ -5,7 +5,7 @@ type Yaml = typeof import('yaml');
 
 let loaded: Yaml | undefined;
 
-export function yamlLibrary(): Yaml {
+export function loadYaml(): Yaml {
   loaded ??= createRequire(import.meta.url)('yaml') as Yaml;
   return loaded;
 }

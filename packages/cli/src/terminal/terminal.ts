@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { Failure } from '../exit-codes.ts';
-import { cutTo } from '../output/width.ts';
+import { truncate } from '../output/width.ts';
 import { printable } from './printable.ts';
 
 export interface Terminal {
@@ -10,9 +10,9 @@ export interface Terminal {
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   /** Whether somebody sits there who can be asked. */
-  readonly asks: boolean;
+  readonly isInteractive: boolean;
   /** Whether somebody watches stderr. */
-  readonly watched: boolean;
+  readonly showsNotes: boolean;
   /** Characters a line; 80 where it is not known. */
   readonly columns: number;
   /** Data, on stdout. */
@@ -25,49 +25,49 @@ export interface Terminal {
   progress(text: string): void;
 }
 
-const COLUMNS = 80;
+const DEFAULT_COLUMNS = 80;
 const CLEAR_LINE = '\r\u001b[K';
 
 export function openTerminal(quiet = false): Terminal {
   const { stdin, stdout, stderr } = process;
-  const watched = stderr.isTTY === true && !quiet;
-  let shown = false;
-  const line = (text: string) => {
-    if (shown) stderr.write(CLEAR_LINE);
-    shown = false;
+  const showsNotes = stderr.isTTY === true && !quiet;
+  let hasProgressLine = false;
+  const writeLine = (text: string) => {
+    if (hasProgressLine) stderr.write(CLEAR_LINE);
+    hasProgressLine = false;
     stderr.write(`${printable(text)}\n`);
   };
   return {
     stdin,
     stdout,
     stderr,
-    asks: stdin.isTTY === true && stderr.isTTY === true,
-    watched,
+    isInteractive: stdin.isTTY === true && stderr.isTTY === true,
+    showsNotes,
     // A terminal that does not know its width says 0.
-    columns: stdout.columns || COLUMNS,
+    columns: stdout.columns || DEFAULT_COLUMNS,
     write: (text) => {
-      if (shown && watched) stderr.write(CLEAR_LINE);
-      shown = false;
+      if (hasProgressLine && showsNotes) stderr.write(CLEAR_LINE);
+      hasProgressLine = false;
       stdout.write(text);
     },
-    warn: line,
+    warn: writeLine,
     note: (text) => {
-      if (watched) line(text);
+      if (showsNotes) writeLine(text);
     },
     progress: (text) => {
-      if (!watched) return;
+      if (!showsNotes) return;
       // A longer one would fill a second line, which the next one does not take away.
-      stderr.write(`${CLEAR_LINE}${cutTo(printable(text), (stderr.columns || COLUMNS) - 1)}`);
-      shown = text !== '';
+      stderr.write(`${CLEAR_LINE}${truncate(printable(text), (stderr.columns || DEFAULT_COLUMNS) - 1)}`);
+      hasProgressLine = text !== '';
     },
   };
 }
 
 /** Asks, and gives the answer without spaces around it. With `hidden` what is typed is not shown. */
-export async function ask(terminal: Terminal, question: string, hidden = false): Promise<string> {
-  if (!terminal.asks) throw new Failure('usage', 'there is nobody to ask: this is not a terminal');
-  const nothing = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const output = hidden ? nothing : terminal.stderr;
+export async function prompt(terminal: Terminal, question: string, hidden = false): Promise<string> {
+  if (!terminal.isInteractive) throw new Failure('usage', 'there is nobody to ask: this is not a terminal');
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const output = hidden ? discard : terminal.stderr;
   const reader = createInterface({ input: terminal.stdin, output, terminal: true });
   const stopped = new AbortController();
   reader.once('SIGINT', () => stopped.abort());

@@ -1,7 +1,7 @@
 import { AttemptSignal } from '../attempt-signal.ts';
 import { ApiError, ConnectionError, mayPass, SkerryError, TimeoutError } from '../errors.ts';
-import { messages, SILENT_MAX_MS, StreamBroken } from '../event-messages.ts';
-import { reasonOf } from '../lost.ts';
+import { readMessages, SILENCE_TIMEOUT_MS, StreamBrokenError } from '../event-stream.ts';
+import { describeFailure } from '../request-failure.ts';
 import { sleep } from '../sleep.ts';
 import type { Event } from '../types.ts';
 import { Resource } from './resource.ts';
@@ -23,17 +23,17 @@ export interface StreamOptions {
 export type StreamedEvent = Event & { readonly seq: number };
 
 /** Unless the service says otherwise. */
-const COME_AGAIN_MS = 3_000;
+const RECONNECT_MS = 3_000;
 /** Too many streams at once: once it was open, they pass by themselves, as too many calls and faults do. */
 const TOO_MANY_STREAMS = 409;
 
-interface Opened {
+interface OpenStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly connection: AttemptSignal;
 }
 
 /** Where to begin: what the caller named, then what the stream itself said last. */
-interface Place {
+interface StreamPosition {
   readonly after: number | undefined;
   lastEventId: string | undefined;
 }
@@ -46,54 +46,54 @@ export class Events extends Resource {
    * service refuses: the token is over, or the place is no longer kept.
    */
   async *stream({ signal, after, onOpen, onBreak }: StreamOptions = {}): AsyncGenerator<StreamedEvent, void> {
-    const place: Place = { after, lastEventId: undefined };
-    let comeAgainMs = COME_AGAIN_MS;
+    const place: StreamPosition = { after, lastEventId: undefined };
+    let reconnectMs = RECONNECT_MS;
     signal?.throwIfAborted();
-    let opened = await this.transport.tries(() => this.#open(place, signal), signal ? { signal } : {});
+    let opened = await this.transport.withRetries(() => this.#open(place, signal), signal ? { signal } : {});
     if (opened instanceof SkerryError) throw opened;
     for (;;) {
-      let broken: SkerryError = new ConnectionError('The service ended the stream of events.');
-      if (opened instanceof SkerryError) broken = opened;
+      let failure: SkerryError = new ConnectionError('The service ended the stream of events.');
+      if (opened instanceof SkerryError) failure = opened;
       else {
         const { body, connection } = opened;
         try {
           onOpen?.();
-          for await (const { id, data, retryMs } of messages(body, connection)) {
-            if (data !== undefined) yield eventOf(data);
+          for await (const { id, data, retryMs } of readMessages(body, connection)) {
+            if (data !== undefined) yield parseEvent(data);
             // Only now: whoever comes again gets once more what was not handled.
             place.lastEventId = id ?? place.lastEventId;
-            comeAgainMs = retryMs ?? comeAgainMs;
+            reconnectMs = retryMs ?? reconnectMs;
           }
         } catch (error) {
           signal?.throwIfAborted();
-          if (!(error instanceof StreamBroken)) throw error;
-          broken = new ConnectionError('The stream of events broke.', { cause: error.cause });
+          if (!(error instanceof StreamBrokenError)) throw error;
+          failure = new ConnectionError('The stream of events broke.', { cause: error.cause });
         } finally {
-          connection.end();
+          connection.dispose();
         }
       }
-      if (broken instanceof ApiError && broken.status !== TOO_MANY_STREAMS && !mayPass(broken)) throw broken;
+      if (failure instanceof ApiError && failure.status !== TOO_MANY_STREAMS && !mayPass(failure)) throw failure;
       signal?.throwIfAborted();
-      onBreak?.(broken);
-      await sleep(comeAgainMs, signal);
+      onBreak?.(failure);
+      await sleep(reconnectMs, signal);
       opened = await this.#open(place, signal);
     }
   }
 
   /** One attempt. Aborted by the caller, it throws his reason. */
-  async #open(place: Place, signal: AbortSignal | undefined): Promise<Opened | SkerryError> {
+  async #open(position: StreamPosition, signal: AbortSignal | undefined): Promise<OpenStream | SkerryError> {
     const connection = new AttemptSignal(signal);
-    const result = await this.#ask(place, connection).catch((cause: unknown) => {
-      if (connection.late) return new TimeoutError(`No answer came within ${SILENT_MAX_MS} ms.`, { cause });
-      return new ConnectionError(`${this.transport.baseUrl} ${reasonOf(cause)}.`, { cause });
+    const result = await this.#connect(position, connection).catch((cause: unknown) => {
+      if (connection.timedOut) return new TimeoutError(`No answer came within ${SILENCE_TIMEOUT_MS} ms.`, { cause });
+      return new ConnectionError(`${this.transport.baseUrl} ${describeFailure(cause)}.`, { cause });
     });
     if (!(result instanceof SkerryError)) return { body: result, connection };
-    connection.end();
+    connection.dispose();
     signal?.throwIfAborted();
     return result;
   }
 
-  async #ask(place: Place, connection: AttemptSignal): Promise<ReadableStream<Uint8Array> | SkerryError> {
+  async #connect(place: StreamPosition, connection: AttemptSignal): Promise<ReadableStream<Uint8Array> | SkerryError> {
     const { baseUrl, token } = this.transport;
     const { after, lastEventId } = place;
     // By what the caller knows it by, so that a refusal names that.
@@ -108,10 +108,10 @@ export class Events extends Resource {
       signal: connection.signal,
     });
     connection.request = request;
-    const response = await connection.within(SILENT_MAX_MS, this.transport.fetch(request));
+    const response = await connection.withTimeout(SILENCE_TIMEOUT_MS, this.transport.fetch(request));
     if (!response.ok) {
-      const text = await connection.within(SILENT_MAX_MS, response.text());
-      return new ApiError(response, jsonOf(text));
+      const text = await connection.withTimeout(SILENCE_TIMEOUT_MS, response.text());
+      return new ApiError(response, parseJson(text));
     }
     const type = response.headers.get('content-type') ?? '';
     if (response.body && type.startsWith('text/event-stream')) return response.body;
@@ -119,13 +119,13 @@ export class Events extends Resource {
   }
 }
 
-function eventOf(data: string): StreamedEvent {
-  const event = jsonOf(data);
+function parseEvent(data: string): StreamedEvent {
+  const event = parseJson(data);
   if (event === null) throw new ConnectionError('An event that is not JSON came.');
   return event as StreamedEvent;
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

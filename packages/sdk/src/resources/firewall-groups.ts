@@ -37,7 +37,7 @@ export class FirewallGroups extends Resource {
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.transport.run(
       (api, attempt) => api.DELETE('/firewall/groups/{id}', { params: { path: { id } }, ...attempt }),
-      { ...options, goneIsDone: true },
+      { ...options, ignoreNotFoundOnRetry: true },
     );
   }
 }

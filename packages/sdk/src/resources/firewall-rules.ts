@@ -33,7 +33,7 @@ export class FirewallRules extends Resource {
           params: { path: { id: group, rule_id: rule } },
           ...attempt,
         }),
-      { ...options, goneIsDone: true },
+      { ...options, ignoreNotFoundOnRetry: true },
     );
   }
 }

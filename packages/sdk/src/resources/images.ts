@@ -14,7 +14,7 @@ export class Images extends Resource {
 
   /** Uploads an ISO 9660 image of at most 4 GiB. An upload may take as long as it takes, unless `timeoutMs` says otherwise. */
   create({ file, ...fields }: CreateImage, options?: CallOptions): Promise<Image> {
-    const body = multipart(file, fields);
+    const body = multipartBody(file, fields);
     const send = { body: { ...fields, file: '' }, bodySerializer: () => body };
     return this.transport.run(
       (api, attempt) => {
@@ -36,7 +36,7 @@ export class Images extends Resource {
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.transport.run(
       (api, attempt) => api.DELETE('/images/{id}', { params: { path: { id } }, ...attempt }),
-      { ...options, goneIsDone: true },
+      { ...options, ignoreNotFoundOnRetry: true },
     );
   }
 }
@@ -45,7 +45,7 @@ export class Images extends Resource {
  * `multipart/form-data` as one Blob, of which the file is read as it is sent. A FormData would do the same, were it not that Node's
  * fetch (undici since 7.20) ends the whole process when the connection breaks, or the file changes, while it sends one.
  */
-function multipart(file: Blob, fields: Omit<CreateImage, 'file'>): Blob {
+function multipartBody(file: Blob, fields: Omit<CreateImage, 'file'>): Blob {
   const boundary = `skerry-${randomKey()}`;
   const part = (about: string) => `--${boundary}\r\ncontent-disposition: form-data; ${about}\r\n\r\n`;
   const texts = Object.entries(fields)

@@ -1,5 +1,5 @@
 import { type Page, Pages } from '../pages.ts';
-import type { Answer, Api, Attempt, CallOptions, Transport } from '../transport.ts';
+import type { ApiResponse, Api, Attempt, CallOptions, Transport } from '../transport.ts';
 
 /** What every resource does: one call, or a list's calls. Its methods have the names of the contract's operations. */
 export class Resource {
@@ -12,7 +12,7 @@ export class Resource {
   protected pages<T, Query extends object>(
     query: Query,
     options: CallOptions | undefined,
-    send: (api: Api, query: Query, attempt: Attempt) => Promise<Answer<Page<T>>>,
+    send: (api: Api, query: Query, attempt: Attempt) => Promise<ApiResponse<Page<T>>>,
   ): Pages<T, Query> {
     return new Pages(query, (asked) =>
       this.transport.run((api, attempt) => send(api, asked, attempt), { ...options, list: true }),

@@ -23,7 +23,7 @@ export class Tokens extends Resource {
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.transport.run(
       (api, attempt) => api.DELETE('/account/tokens/{id}', { params: { path: { id } }, ...attempt }),
-      { ...options, goneIsDone: true },
+      { ...options, ignoreNotFoundOnRetry: true },
     );
   }
 }

@@ -37,7 +37,7 @@ export class Volumes extends Resource {
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.transport.run(
       (api, attempt) => api.DELETE('/volumes/{id}', { params: { path: { id } }, ...attempt }),
-      { ...options, goneIsDone: true },
+      { ...options, ignoreNotFoundOnRetry: true },
     );
   }
 

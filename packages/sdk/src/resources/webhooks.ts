@@ -44,7 +44,7 @@ export class Webhooks extends Resource {
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.transport.run(
       (api, attempt) => api.DELETE('/webhooks/{id}', { params: { path: { id } }, ...attempt }),
-      { ...options, goneIsDone: true },
+      { ...options, ignoreNotFoundOnRetry: true },
     );
   }
 

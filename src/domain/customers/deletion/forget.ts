@@ -1,6 +1,10 @@
 import { crashPoint } from '../../../kernel/crash.ts';
 import type { Sql } from '../../../kernel/sql.ts';
-import { forgetPerson, isStanding, lockLeaving } from '../../../store/account-deletion.ts';
+import {
+  anonymizeCustomer,
+  hasRemainingResources,
+  lockDeletingCustomer,
+} from '../../../store/account-deletion.ts';
 import { lockBalance } from '../../../store/ledger.ts';
 import type { Service } from '../../context.ts';
 import { charge } from '../../ledger/transfer.ts';
@@ -13,12 +17,12 @@ import { recordAudit, systemActor } from '../../record.ts';
  */
 export async function forgetCustomer(service: Service, customerId: string): Promise<boolean> {
   const forgotten = await service.db.transaction(async (tx) => {
-    const leaving = await lockLeaving(tx, customerId);
+    const leaving = await lockDeletingCustomer(tx, customerId);
     if (!leaving || leaving.frozen_at !== null || leaving.deleted_at !== null) return false;
-    if (await isStanding(tx, customerId)) return false;
+    if (await hasRemainingResources(tx, customerId)) return false;
     const now = service.clock.now();
-    await forfeit(tx, customerId, now);
-    await forgetPerson(tx, customerId, now);
+    await forfeitBalance(tx, customerId, now);
+    await anonymizeCustomer(tx, customerId, now);
     const mail = { customerId, kind: 'account_deleted', cause: `account:${customerId}` } as const;
     await enqueueMail(tx, { ...mail, to: leaving.email, data: { deletedAt: now } }, now, service.keys);
     const entry = { actor: systemActor(now), action: 'customer.forget', resource: null, customerId } as const;
@@ -31,7 +35,7 @@ export async function forgetCustomer(service: Service, customerId: string): Prom
 }
 
 /** A debt, which only a reversal can have made, stays in the books. */
-async function forfeit(tx: Sql, customerId: string, now: Date): Promise<void> {
+async function forfeitBalance(tx: Sql, customerId: string, now: Date): Promise<void> {
   const amountCents = (await lockBalance(tx, customerId)) ?? 0n;
   if (amountCents <= 0n) return;
   const movement = { customerId, account: 'adjustments', amountCents, type: 'adjustment' } as const;

@@ -1,7 +1,7 @@
-import { accountLink, type Panel, type Written } from './words.ts';
+import { accountLink, type MailContent, type MailPanel } from './format.ts';
 
 /** Instead of a mail that was to be encrypted and cannot be: it says nothing of what the mail says. */
-export function keyUnusable(panel: Panel): Written {
+export function keyUnusable(panel: MailPanel): MailContent {
   return {
     subject: 'A message that we could not encrypt',
     paragraphs: [

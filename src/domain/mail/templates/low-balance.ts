@@ -1,19 +1,28 @@
 import type { MailData } from '../../../spec/mails.ts';
-import { months, type Panel, said, topupLink, topupSum, usd, utc, type Written } from './words.ts';
+import {
+  describeTopup,
+  formatMonths,
+  formatUsd,
+  formatUtc,
+  type MailContent,
+  type MailPanel,
+  sanitizeLine,
+  topupLink,
+} from './format.ts';
 
-export function lowBalance(data: MailData['low_balance'], panel: Panel): Written {
-  const server = said(data.server);
-  const missingCents = data.neededCents - data.balanceCents;
+export function lowBalance(data: MailData['low_balance'], panel: MailPanel): MailContent {
+  const server = sanitizeLine(data.server);
+  const shortfallCents = data.neededCents - data.balanceCents;
   return {
     subject: `Balance too low to renew ${server}`,
     paragraphs: [
-      `Your server ${server} is paid until ${utc(data.paidUntil)}. It renews then for ${months(data.months)} at ` +
-        `${usd(data.priceCents)}.`,
-      `Your balance is ${usd(data.balanceCents)}. What renews in the coming days costs ${usd(data.neededCents)} in all, ` +
-        `so ${usd(missingCents)} are missing.`,
-      `To keep it running, top up ${topupSum(missingCents)} before that time. Payments need some confirmations of their ` +
+      `Your server ${server} is paid until ${formatUtc(data.paidUntil)}. It renews then for ${formatMonths(data.months)} at ` +
+        `${formatUsd(data.priceCents)}.`,
+      `Your balance is ${formatUsd(data.balanceCents)}. What renews in the coming days costs ${formatUsd(data.neededCents)} in all, ` +
+        `so ${formatUsd(shortfallCents)} are missing.`,
+      `To keep it running, top up ${describeTopup(shortfallCents)} before that time. Payments need some confirmations of their ` +
         'network, so allow a few hours:',
-      topupLink(panel, missingCents),
+      topupLink(panel, shortfallCents),
       'Without a payment the server is suspended at that time: switched off, with its disk and addresses kept for a while.',
     ],
   };

@@ -1,10 +1,17 @@
 import type { MailData } from '../../../spec/mails.ts';
 import { LINK_PATHS } from '../../../spec/paths.ts';
-import { accountLink, country, link, type Panel, utc, type Written } from './words.ts';
+import {
+  accountLink,
+  countryName,
+  formatUtc,
+  type MailContent,
+  type MailPanel,
+  panelLink,
+} from './format.ts';
 
-export function openPgpKeyChanged(data: MailData['openpgp_key_changed'], panel: Panel): Written {
+export function openPgpKeyChanged(data: MailData['openpgp_key_changed'], panel: MailPanel): MailContent {
   const { fingerprint } = data;
-  const at = `${utc(data.changedAt)}, from ${country(data.country)}`;
+  const at = `${formatUtc(data.changedAt)}, from ${countryName(data.country)}`;
   return {
     subject: `The OpenPGP key of your account was ${fingerprint === null ? 'removed' : 'set'}`,
     paragraphs: [
@@ -16,7 +23,7 @@ export function openPgpKeyChanged(data: MailData['openpgp_key_changed'], panel: 
           ]),
       'If this was you, there is nothing to do.',
       'If it was not, somebody knows your password. Set a new one now, by a link to this address or with your recovery code:',
-      link(panel, LINK_PATHS.reset),
+      panelLink(panel, LINK_PATHS.reset),
       'Then remove the key, or set your own:',
       accountLink(panel),
     ],

@@ -2,7 +2,7 @@
 import { hex } from '@scure/base';
 import { evmAddress } from '../addresses.ts';
 import type { Transfer } from '../block-walk.ts';
-import { keyed } from '../transfers.ts';
+import { assignKeys } from '../transfer-keys.ts';
 
 export interface Movement {
   readonly txid: string;
@@ -12,9 +12,9 @@ export interface Movement {
 }
 
 /** With the address as a wallet writes it, and a key. */
-export function transfersOf(movements: readonly Movement[]): Transfer[] {
+export function toTransfers(movements: readonly Movement[]): Transfer[] {
   const spelled = new Map<string, string>();
-  return keyed(
+  return assignKeys(
     movements.map(({ txid, to, amountUnits }) => {
       const address = spelled.get(to) ?? evmAddress(hex.decode(to.slice(2)));
       spelled.set(to, address);

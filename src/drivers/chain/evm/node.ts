@@ -1,11 +1,12 @@
 /**
  * What a node of Ethereum is asked. Several calls go in one request where their answers are small; blocks are traced one in a request.
  */
-import { fieldsOf, listOf } from '../answers.ts';
+
 import type { BlockHead } from '../block-walk.ts';
-import { type Call, JsonRpc } from '../json-rpc.ts';
-import { type NodeAddress, NodeError } from '../node-http.ts';
-import { addressOf, hexHashOf, hexUnitsOf, hexWholeOf } from './answers.ts';
+import { JsonRpc, type RpcCall } from '../json-rpc.ts';
+import { asArray, asObject } from '../json-values.ts';
+import { type NodeEndpoint, NodeError } from '../node-http.ts';
+import { asHexAddress, asHexBigInt, asHexHash, asHexUint } from './hex-values.ts';
 
 /** Of headers and logs, of as many blocks as go in one request. */
 const BATCH_MAX_BYTES = 16 * 1024 ** 2;
@@ -16,9 +17,9 @@ const TRACE_TIMEOUT_MS = 15_000;
  * nothing, so anybody can make one of any length.
  */
 const TRACE_MAX_BYTES = 16 * 1024 ** 2;
-const TRACE = { timeoutMs: TRACE_TIMEOUT_MS, maxBytes: TRACE_MAX_BYTES };
+const TRACE_OPTIONS = { timeoutMs: TRACE_TIMEOUT_MS, maxBytes: TRACE_MAX_BYTES };
 
-export interface Head extends BlockHead {
+export interface EvmBlockHead extends BlockHead {
   readonly txids: readonly string[];
 }
 
@@ -32,7 +33,7 @@ export interface Receipt {
 }
 
 /** What a transaction says itself, whatever the contracts do that it calls. */
-export interface Payment {
+export interface DeclaredPayment {
   readonly txid: string;
   readonly blockHash: string;
   /** In lower case; null where it makes a contract. */
@@ -43,23 +44,23 @@ export interface Payment {
 export class EvmNode {
   readonly #rpc: JsonRpc;
 
-  constructor(address: NodeAddress) {
+  constructor(address: NodeEndpoint) {
     this.#rpc = new JsonRpc(address);
   }
 
   async chainId(): Promise<number> {
-    return hexWholeOf(await this.#rpc.call('eth_chainId', []), 'the network’s number');
+    return asHexUint(await this.#rpc.call('eth_chainId', []), 'the network’s number');
   }
 
   /** Null where there is none. */
-  async head(at: number | 'latest'): Promise<Head | null> {
-    return headOf(await this.#rpc.call(...headCall(at)));
+  async head(at: number | 'latest'): Promise<EvmBlockHead | null> {
+    return parseHead(await this.#rpc.call(...headCall(at)));
   }
 
   /** Of whatever branch; null where it is not known, or not any more. */
-  async headOf(hash: string): Promise<Head | null> {
+  async headByHash(hash: string): Promise<EvmBlockHead | null> {
     try {
-      return headOf(await this.#rpc.call('eth_getBlockByHash', [hash, false]));
+      return parseHead(await this.#rpc.call('eth_getBlockByHash', [hash, false]));
     } catch (error) {
       if (error instanceof NodeError) return null;
       throw error;
@@ -67,15 +68,15 @@ export class EvmNode {
   }
 
   /** In their order. */
-  async heads(heights: readonly number[]): Promise<(Head | null)[]> {
-    const calls = heights.map((height) => callOf(...headCall(height)));
-    return (await this.#batch(calls)).map(headOf);
+  async heads(heights: readonly number[]): Promise<(EvmBlockHead | null)[]> {
+    const calls = heights.map((height) => toCall(...headCall(height)));
+    return (await this.#batch(calls)).map(parseHead);
   }
 
   /** Null where it tells none, as one without a consensus client, or of an old make. */
   async finalHeight(): Promise<number | null> {
     try {
-      return headOf(await this.#rpc.call(...headCall('finalized')))?.height ?? null;
+      return parseHead(await this.#rpc.call(...headCall('finalized')))?.height ?? null;
     } catch (error) {
       if (error instanceof NodeError) return null;
       throw error;
@@ -84,8 +85,8 @@ export class EvmNode {
 
   /** Null for what is in no block of the chain. */
   async receipts(txids: readonly string[]): Promise<(Receipt | null)[]> {
-    const answers = await this.#batch(txids.map((txid) => callOf('eth_getTransactionReceipt', [txid])));
-    return answers.map(receiptOf);
+    const answers = await this.#batch(txids.map((txid) => toCall('eth_getTransactionReceipt', [txid])));
+    return answers.map(parseReceipt);
   }
 
   /** Of each block in turn, what this contract said under this topic. */
@@ -95,46 +96,46 @@ export class EvmNode {
   ): Promise<(readonly unknown[])[]> {
     const answers = await this.#batch(
       blockHashes.map((blockHash) =>
-        callOf('eth_getLogs', [{ blockHash, address: of.contract, topics: [of.topic] }]),
+        toCall('eth_getLogs', [{ blockHash, address: of.contract, topics: [of.topic] }]),
       ),
     );
-    return answers.map((logs) => listOf(logs, 'logs'));
+    return answers.map((logs) => asArray(logs, 'logs'));
   }
 
   async traceBlock(height: number): Promise<unknown> {
-    return await this.#rpc.call('trace_block', [hex(height)], TRACE);
+    return await this.#rpc.call('trace_block', [hex(height)], TRACE_OPTIONS);
   }
 
   async traceTransaction(txid: string): Promise<unknown> {
-    return await this.#rpc.call('trace_transaction', [txid], TRACE);
+    return await this.#rpc.call('trace_transaction', [txid], TRACE_OPTIONS);
   }
 
   /** What it changed. */
   async replayTransaction(txid: string): Promise<unknown> {
-    return await this.#rpc.call('trace_replayTransaction', [txid, ['stateDiff']], TRACE);
+    return await this.#rpc.call('trace_replayTransaction', [txid, ['stateDiff']], TRACE_OPTIONS);
   }
 
-  async callFrames(blockHash: string): Promise<unknown> {
+  async traceBlockCalls(blockHash: string): Promise<unknown> {
     const params = [blockHash, { tracer: 'callTracer' }];
-    return await this.#rpc.call('debug_traceBlockByHash', params, TRACE);
+    return await this.#rpc.call('debug_traceBlockByHash', params, TRACE_OPTIONS);
   }
 
-  async callFrame(txid: string): Promise<unknown> {
-    return await this.#rpc.call('debug_traceTransaction', [txid, { tracer: 'callTracer' }], TRACE);
+  async traceTransactionCalls(txid: string): Promise<unknown> {
+    return await this.#rpc.call('debug_traceTransaction', [txid, { tracer: 'callTracer' }], TRACE_OPTIONS);
   }
 
   /** What it changed. */
-  async changedStates(txid: string): Promise<unknown> {
+  async prestateDiff(txid: string): Promise<unknown> {
     // Code of contracts and their storage are left out where the node knows how.
     const tracerConfig = { diffMode: true, disableCode: true, disableStorage: true };
     const params = [txid, { tracer: 'prestateTracer', tracerConfig }];
-    return await this.#rpc.call('debug_traceTransaction', params, TRACE);
+    return await this.#rpc.call('debug_traceTransaction', params, TRACE_OPTIONS);
   }
 
   /** What each of these says itself that it pays; null for what is in no block of the chain. */
-  async payments(txids: readonly string[]): Promise<(Payment | null)[]> {
-    const answers = await this.#batch(txids.map((txid) => callOf('eth_getTransactionByHash', [txid])));
-    return answers.map(paymentOf);
+  async payments(txids: readonly string[]): Promise<(DeclaredPayment | null)[]> {
+    const answers = await this.#batch(txids.map((txid) => toCall('eth_getTransactionByHash', [txid])));
+    return answers.map(parsePayment);
   }
 
   async hasCode(contract: string): Promise<boolean> {
@@ -144,12 +145,12 @@ export class EvmNode {
 
   /** After this block. */
   async balance(address: string, blockHash: string): Promise<bigint> {
-    return hexUnitsOf(await this.#rpc.call('eth_getBalance', [address, { blockHash }]), 'balance');
+    return asHexBigInt(await this.#rpc.call('eth_getBalance', [address, { blockHash }]), 'balance');
   }
 
   /** Of a contract without arguments, by the first four bytes of the name's Keccak. */
-  async ask(contract: string, selector: string): Promise<bigint> {
-    return hexUnitsOf(
+  async callUint(contract: string, selector: string): Promise<bigint> {
+    return asHexBigInt(
       await this.#rpc.call('eth_call', [{ to: contract, data: selector }, 'latest']),
       'answer',
     );
@@ -162,14 +163,14 @@ export class EvmNode {
   /** Null where it does not tell. */
   async peers(): Promise<number | null> {
     try {
-      return hexWholeOf(await this.#rpc.call('net_peerCount', []), 'the number of peers');
+      return asHexUint(await this.#rpc.call('net_peerCount', []), 'the number of peers');
     } catch (error) {
       if (error instanceof NodeError) return null;
       throw error;
     }
   }
 
-  async #batch(calls: readonly Call[]): Promise<unknown[]> {
+  async #batch(calls: readonly RpcCall[]): Promise<unknown[]> {
     return await this.#rpc.batch(calls, { maxBytes: BATCH_MAX_BYTES });
   }
 }
@@ -178,7 +179,7 @@ function headCall(at: number | 'latest' | 'finalized'): [string, unknown[]] {
   return ['eth_getBlockByNumber', [typeof at === 'number' ? hex(at) : at, false]];
 }
 
-function callOf(method: string, params: readonly unknown[]): Call {
+function toCall(method: string, params: readonly unknown[]): RpcCall {
   return { method, params };
 }
 
@@ -186,40 +187,40 @@ function hex(height: number): string {
   return `0x${height.toString(16)}`;
 }
 
-function headOf(answer: unknown): Head | null {
+function parseHead(answer: unknown): EvmBlockHead | null {
   if (answer === null) return null;
-  const { number, hash, parentHash, timestamp, transactions } = fieldsOf(answer, 'block');
+  const { number, hash, parentHash, timestamp, transactions } = asObject(answer, 'block');
   return {
-    height: hexWholeOf(number, 'the height of a block'),
-    hash: hexHashOf(hash, 'block'),
-    parentHash: hexHashOf(parentHash, 'parent'),
-    time: new Date(hexWholeOf(timestamp, 'the time of a block') * 1000),
-    txids: listOf(transactions, 'transactions').map((txid) => hexHashOf(txid, 'transaction')),
+    height: asHexUint(number, 'the height of a block'),
+    hash: asHexHash(hash, 'block'),
+    parentHash: asHexHash(parentHash, 'parent'),
+    time: new Date(asHexUint(timestamp, 'the time of a block') * 1000),
+    txids: asArray(transactions, 'transactions').map((txid) => asHexHash(txid, 'transaction')),
   };
 }
 
-function receiptOf(answer: unknown): Receipt | null {
+function parseReceipt(answer: unknown): Receipt | null {
   if (answer === null) return null;
-  const { transactionHash, blockNumber, blockHash, status, logs } = fieldsOf(answer, 'receipt');
+  const { transactionHash, blockNumber, blockHash, status, logs } = asObject(answer, 'receipt');
   // Some tell of a transaction that waits.
   if (blockHash === null || blockHash === undefined) return null;
   return {
-    txid: hexHashOf(transactionHash, 'transaction'),
-    height: hexWholeOf(blockNumber, 'the height of a block'),
-    blockHash: hexHashOf(blockHash, 'block'),
-    succeeded: hexWholeOf(status, 'the status of a transaction') === 1,
-    logs: listOf(logs, 'logs'),
+    txid: asHexHash(transactionHash, 'transaction'),
+    height: asHexUint(blockNumber, 'the height of a block'),
+    blockHash: asHexHash(blockHash, 'block'),
+    succeeded: asHexUint(status, 'the status of a transaction') === 1,
+    logs: asArray(logs, 'logs'),
   };
 }
 
-function paymentOf(answer: unknown): Payment | null {
+function parsePayment(answer: unknown): DeclaredPayment | null {
   if (answer === null) return null;
-  const { hash, blockHash, to, value } = fieldsOf(answer, 'transaction');
+  const { hash, blockHash, to, value } = asObject(answer, 'transaction');
   if (blockHash === null || blockHash === undefined) return null;
   return {
-    txid: hexHashOf(hash, 'transaction'),
-    blockHash: hexHashOf(blockHash, 'block'),
-    to: to === null || to === undefined ? null : addressOf(to, 'payee'),
-    amountUnits: hexUnitsOf(value, 'amount of a transaction'),
+    txid: asHexHash(hash, 'transaction'),
+    blockHash: asHexHash(blockHash, 'block'),
+    to: to === null || to === undefined ? null : asHexAddress(to, 'payee'),
+    amountUnits: asHexBigInt(value, 'amount of a transaction'),
   };
 }

@@ -1,9 +1,9 @@
 /** Blocks and their payments, in ether or in the token, for the walk. */
-import type { BlockHead, BlockSource, FoundTransaction, ReadBlock, Tip } from '../block-walk.ts';
-import { EtherReader, type Told, type Tracing } from './ether.ts';
-import { type Movement, transfersOf } from './movement.ts';
-import type { EvmNode, Head, Receipt } from './node.ts';
-import { movementsOfLogs, TRANSFER_TOPIC } from './token.ts';
+import type { BlockHead, BlockSource, BlockWithTransfers, IncludedTransaction, Tip } from '../block-walk.ts';
+import { EtherReader, type TracedMovements, type Tracing } from './ether.ts';
+import { type Movement, toTransfers } from './movement.ts';
+import type { EvmBlockHead, EvmNode, Receipt } from './node.ts';
+import { movementsFromLogs, TRANSFER_TOPIC } from './token.ts';
 
 /**
  * Two epochs, after which the network finalizes a block; where a node tells what is final, that counts as well. It is more than any
@@ -13,35 +13,35 @@ export const FINAL_DEPTH = 64;
 
 export type EvmCoin = 'ETH' | 'USDT';
 
-export interface Found {
-  readonly head: Head;
+export interface IncludedReceipt {
+  readonly head: EvmBlockHead;
   readonly receipt: Receipt;
 }
 
-export type Reads =
+export type EvmSourceOptions =
   | {
       readonly coin: 'ETH';
       readonly tracing: () => Tracing;
       /** Told of transactions that could not be read whole. */
-      readonly unread?: (line: string) => void;
+      readonly onUnreadable?: (line: string) => void;
     }
   | { readonly coin: 'USDT'; readonly contract: string };
 
 export class EvmSource implements BlockSource {
   readonly #node: EvmNode;
   readonly #reader: EtherReader | TokenReader;
-  #tip: Newest | undefined;
+  #tip: EvmTip | undefined;
 
-  constructor(node: EvmNode, reads: Reads) {
+  constructor(node: EvmNode, reads: EvmSourceOptions) {
     this.#node = node;
     this.#reader =
       reads.coin === 'ETH'
-        ? new EtherReader(node, reads.tracing, reads.unread ?? (() => undefined))
+        ? new EtherReader(node, reads.tracing, reads.onUnreadable ?? (() => undefined))
         : new TokenReader(node, reads.contract);
   }
 
-  async tip(): Promise<Newest> {
-    const { height, hash } = await newestOf(this.#node);
+  async tip(): Promise<EvmTip> {
+    const { height, hash } = await latestHead(this.#node);
     // The node is looked at many times for each block, and what is final changes by a block at most.
     if (this.#tip?.hash === hash) return this.#tip;
     const finalHeight = (await this.#node.finalHeight()) ?? height;
@@ -53,35 +53,35 @@ export class EvmSource implements BlockSource {
     return await this.#node.head(height);
   }
 
-  async block(hash: string): Promise<BlockHead | null> {
-    return await this.#node.headOf(hash);
+  async headByHash(hash: string): Promise<BlockHead | null> {
+    return await this.#node.headByHash(hash);
   }
 
-  async blocks(from: number, to: number): Promise<readonly ReadBlock[]> {
+  async blocks(from: number, to: number): Promise<readonly BlockWithTransfers[]> {
     const heights = Array.from({ length: to - from + 1 }, (_, i) => from + i);
     const heads = (await this.#node.heads(heights)).map((head) => {
       if (head === null) throw new Error('the node does not have a block below its newest');
       return head;
     });
-    const movements = await this.#reader.ofBlocks(heads);
-    return heads.map((head, i) => ({ ...head, transfers: transfersOf(movements[i] ?? []) }));
+    const movements = await this.#reader.readBlocks(heads);
+    return heads.map((head, i) => ({ ...head, transfers: toTransfers(movements[i] ?? []) }));
   }
 
-  async transactions(txids: readonly string[], tip: Tip): Promise<ReadonlyMap<string, FoundTransaction>> {
+  async transactions(txids: readonly string[], tip: Tip): Promise<ReadonlyMap<string, IncludedTransaction>> {
     const found = await findTransactions(this.#node, txids, tip);
-    const told = await this.#reader.ofTransactions([...found.values()]);
+    const told = await this.#reader.readTransactions([...found.values()]);
     return new Map(
       [...found].map(([txid, { head }]) => {
-        const { movements, isPartial } = told.get(txid) ?? NOTHING;
-        return [txid, { head, transfers: transfersOf(movements), isPartial }];
+        const { movements, isPartial } = told.get(txid) ?? NO_MOVEMENTS;
+        return [txid, { head, transfers: toTransfers(movements), isPartial }];
       }),
     );
   }
 }
 
-type Newest = Tip & { readonly hash: string };
+type EvmTip = Tip & { readonly hash: string };
 
-const NOTHING: Told = { movements: [], isPartial: false };
+const NO_MOVEMENTS: TracedMovements = { movements: [], isPartial: false };
 
 class TokenReader {
   readonly #node: EvmNode;
@@ -92,21 +92,21 @@ class TokenReader {
     this.#contract = contract;
   }
 
-  async ofBlocks(heads: readonly Head[]): Promise<(readonly Movement[])[]> {
+  async readBlocks(heads: readonly EvmBlockHead[]): Promise<(readonly Movement[])[]> {
     const of = { contract: this.#contract, topic: TRANSFER_TOPIC };
     const logs = await this.#node.logs(
       heads.map(({ hash }) => hash),
       of,
     );
     return heads.map(({ hash }, i) =>
-      movementsOfLogs(logs[i] ?? [], { contract: this.#contract, blockHash: hash }),
+      movementsFromLogs(logs[i] ?? [], { contract: this.#contract, blockHash: hash }),
     );
   }
 
-  async ofTransactions(found: readonly Found[]): Promise<ReadonlyMap<string, Told>> {
+  async readTransactions(found: readonly IncludedReceipt[]): Promise<ReadonlyMap<string, TracedMovements>> {
     return new Map(
       found.map(({ receipt: { txid, logs, blockHash } }) => {
-        const movements = movementsOfLogs(logs, { contract: this.#contract, blockHash });
+        const movements = movementsFromLogs(logs, { contract: this.#contract, blockHash });
         return [txid, { movements, isPartial: false }];
       }),
     );
@@ -121,8 +121,8 @@ async function findTransactions(
   node: EvmNode,
   txids: readonly string[],
   tip: Tip,
-): Promise<ReadonlyMap<string, Found>> {
-  const before = tip.hash === undefined ? await newestOf(node) : { height: tip.height, hash: tip.hash };
+): Promise<ReadonlyMap<string, IncludedReceipt>> {
+  const before = tip.hash === undefined ? await latestHead(node) : { height: tip.height, hash: tip.hash };
   const receipts = (await node.receipts(txids)).filter((receipt) => receipt !== null);
   // With the newest of before: it must be there still.
   const heights = [...new Set([...receipts.map(({ height }) => height), before.height])];
@@ -131,7 +131,7 @@ async function findTransactions(
     ({ height, hash }) => heads.get(height)?.hash !== hash,
   );
   if (changed) throw new Error('the chain changed while it was read');
-  const found = new Map<string, Found>();
+  const found = new Map<string, IncludedReceipt>();
   for (const receipt of receipts) {
     const head = heads.get(receipt.height);
     if (head && receipt.succeeded) found.set(receipt.txid, { head, receipt });
@@ -139,7 +139,7 @@ async function findTransactions(
   return found;
 }
 
-export async function newestOf(node: EvmNode): Promise<Head> {
+export async function latestHead(node: EvmNode): Promise<EvmBlockHead> {
   const head = await node.head('latest');
   if (head === null) throw new Error('the node has no block');
   return head;

@@ -1,30 +1,30 @@
 /** Transfers of a token, as its contract's logs tell them. */
-import { type Fields, fieldsOf, listOf } from '../answers.ts';
-import { addressOf, hexHashOf } from './answers.ts';
+import { asArray, asObject, type JsonObject } from '../json-values.ts';
+import { asHexAddress, asHexHash } from './hex-values.ts';
 import type { Movement } from './movement.ts';
 
 /** Keccak of `Transfer(address,address,uint256)`. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 /** What the contract transferred in this block. Whatever else it may log under another shape is no transfer of a token. */
-export function movementsOfLogs(
+export function movementsFromLogs(
   answers: readonly unknown[],
   of: { readonly contract: string; readonly blockHash: string },
 ): Movement[] {
-  const logs = answers.map((answer) => fieldsOf(answer, 'log'));
+  const logs = answers.map((answer) => asObject(answer, 'log'));
   return logs
-    .filter(({ address, removed }) => removed !== true && addressOf(address, 'contract') === of.contract)
+    .filter(({ address, removed }) => removed !== true && asHexAddress(address, 'contract') === of.contract)
     .flatMap((log) => {
-      if (hexHashOf(log.blockHash, 'block') !== of.blockHash) {
+      if (asHexHash(log.blockHash, 'block') !== of.blockHash) {
         throw new Error('the node gave logs of another block');
       }
-      return movementOf(log) ?? [];
+      return parseTransferLog(log) ?? [];
     });
 }
 
-function movementOf({ topics: given, data, transactionHash }: Fields): Movement | null {
-  const topics = listOf(given, 'topics');
-  const txid = hexHashOf(transactionHash, 'transaction');
+function parseTransferLog({ topics: given, data, transactionHash }: JsonObject): Movement | null {
+  const topics = asArray(given, 'topics');
+  const txid = asHexHash(transactionHash, 'transaction');
   const [topic, , to] = topics;
   if (topics.length !== 3 || topic !== TRANSFER_TOPIC) return null;
   // An address fills the last 20 of 32 bytes.

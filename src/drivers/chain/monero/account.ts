@@ -8,7 +8,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58xmr, hex } from '@scure/base';
-import { KeyRefused } from '../account-key.ts';
+import { InvalidKeyError } from '../account-key.ts';
 import { moneroAddress } from '../addresses.ts';
 
 export type MoneroNetwork = 'main' | 'stagenet' | 'testnet';
@@ -29,7 +29,7 @@ const NETWORKS: Readonly<Record<MoneroNetwork, NetworkBytes>> = {
 const ADDRESS_BYTES = 69;
 const CHECKSUM_BYTES = 4;
 const ACCOUNT = 0;
-const DOMAIN = new TextEncoder().encode('SubAddr\0');
+const SUBADDRESS_DOMAIN = new TextEncoder().encode('SubAddr\0');
 
 const { Point } = ed25519;
 type Point = InstanceType<typeof Point>;
@@ -51,43 +51,43 @@ export class MoneroAccount {
   /** Throws KeyRefused. */
   static parse(text: string): MoneroAccount {
     const address = text.trim();
-    const bytes = decoded(address);
+    const bytes = decodeAddress(address);
     const version = bytes[0] ?? 0;
     for (const [network, { primary, integrated, subaddress }] of Object.entries(NETWORKS)) {
-      if (version === subaddress) throw new KeyRefused('it is a subaddress: give the primary address');
+      if (version === subaddress) throw new InvalidKeyError('it is a subaddress: give the primary address');
       if (version === integrated) {
-        throw new KeyRefused('it is an integrated address: give the primary address');
+        throw new InvalidKeyError('it is an integrated address: give the primary address');
       }
       if (version !== primary) continue;
       try {
         return new MoneroAccount(address, network as MoneroNetwork, bytes);
       } catch {
-        throw new KeyRefused('it is damaged: it holds no point of the curve');
+        throw new InvalidKeyError('it is damaged: it holds no point of the curve');
       }
     }
-    throw new KeyRefused('it is no primary address of Monero (4…)');
+    throw new InvalidKeyError('it is no primary address of Monero (4…)');
   }
 
   /** Whether the private view key, as text, is that of this account. */
   hasViewKey(text: string): boolean {
-    const key = scalarOf(text);
+    const key = parseScalar(text);
     return key !== null && Buffer.compare(Point.BASE.multiply(key).toBytes(), this.#viewPublic) === 0;
   }
 
   /** `viewKey` is the private one, as text; `minor` is at least 1. */
   subaddress(viewKey: string, minor: number): string {
-    const key = scalarOf(viewKey);
+    const key = parseScalar(viewKey);
     if (key === null) throw new Error('the wallet gave a view key that is none');
     const place = Buffer.alloc(8);
     place.writeUInt32LE(ACCOUNT);
     place.writeUInt32LE(minor, 4);
-    const offset = reduced(keccak_256(Buffer.concat([DOMAIN, hex.decode(viewKey), place])));
+    const offset = reduceScalar(keccak_256(Buffer.concat([SUBADDRESS_DOMAIN, hex.decode(viewKey), place])));
     const spend = this.#spendPublic.add(Point.BASE.multiply(offset));
     return moneroAddress(NETWORKS[this.network].subaddress, spend.toBytes(), spend.multiply(key).toBytes());
   }
 }
 
-function decoded(address: string): Uint8Array {
+function decodeAddress(address: string): Uint8Array {
   try {
     const bytes = base58xmr.decode(address);
     const body = bytes.subarray(0, -CHECKSUM_BYTES);
@@ -98,17 +98,17 @@ function decoded(address: string): Uint8Array {
   } catch {
     // Said below.
   }
-  throw new KeyRefused('it is no primary address of Monero (4…), or has a typing error');
+  throw new InvalidKeyError('it is no primary address of Monero (4…), or has a typing error');
 }
 
 /** A private key as text; null where it is none. */
-function scalarOf(text: string): bigint | null {
+function parseScalar(text: string): bigint | null {
   if (!/^[0-9a-f]{64}$/.test(text)) return null;
   const scalar = littleEndian(hex.decode(text));
   return scalar > 0n && scalar < Point.Fn.ORDER ? scalar : null;
 }
 
-function reduced(hash: Uint8Array): bigint {
+function reduceScalar(hash: Uint8Array): bigint {
   return littleEndian(hash) % Point.Fn.ORDER;
 }
 

@@ -1,18 +1,18 @@
 import type { ChainHealth } from '../../../ports/chain.ts';
+import { REFRESH_MAX_BLOCKS } from './consistent-reader.ts';
 import type { DaemonInfo, MoneroBlock, MoneroDaemon } from './daemon.ts';
-import { REFRESH_MOST_BLOCKS } from './steady.ts';
 import type { MoneroWallet } from './wallet.ts';
 
 /** A block comes every two minutes. */
 const TIP_MAX_AGE_MS = 3_600_000;
 /** The wallet looks every twenty seconds. */
-const WALLET_MOST_BEHIND = 3;
+const WALLET_MAX_LAG_BLOCKS = 3;
 
 /** `wallet` is null for a second node, which has none. */
 export async function moneroHealth(daemon: MoneroDaemon, wallet: MoneroWallet | null): Promise<ChainHealth> {
   const [info, tip] = await Promise.all([daemon.info(), daemon.tip()]);
-  const walletHeight = wallet === null ? null : await readTo(wallet, tip);
-  const trouble = nodeTrouble(info, tip) ?? (walletHeight === null ? null : walletTrouble(walletHeight, tip));
+  const walletHeight = wallet === null ? null : await syncedHeight(wallet, tip);
+  const trouble = nodeProblem(info, tip) ?? (walletHeight === null ? null : walletProblem(walletHeight, tip));
   const peers = info.peers === null ? '' : `, ${info.peers} peers`;
   return {
     ok: trouble === null,
@@ -23,15 +23,15 @@ export async function moneroHealth(daemon: MoneroDaemon, wallet: MoneroWallet | 
 }
 
 /** How far the wallet has read; one that is behind is asked to look now, unless it reads on for long. */
-async function readTo(wallet: MoneroWallet, tip: MoneroBlock): Promise<number> {
+async function syncedHeight(wallet: MoneroWallet, tip: MoneroBlock): Promise<number> {
   const height = await wallet.height();
   const behind = tip.height - height;
-  if (behind <= WALLET_MOST_BEHIND || behind > REFRESH_MOST_BLOCKS) return height;
+  if (behind <= WALLET_MAX_LAG_BLOCKS || behind > REFRESH_MAX_BLOCKS) return height;
   await wallet.refresh();
   return await wallet.height();
 }
 
-function nodeTrouble(info: DaemonInfo, tip: MoneroBlock): string | null {
+function nodeProblem(info: DaemonInfo, tip: MoneroBlock): string | null {
   if (info.targetHeight > info.height) return `the node reads block ${info.height} of ${info.targetHeight}`;
   // Blocks of regtest are made by hand, by a node that is alone.
   if (info.network === 'fakechain') return null;
@@ -41,8 +41,8 @@ function nodeTrouble(info: DaemonInfo, tip: MoneroBlock): string | null {
   return ageMs > TIP_MAX_AGE_MS ? `the newest block is ${Math.floor(ageMs / 60_000)} minutes old` : null;
 }
 
-function walletTrouble(height: number, tip: MoneroBlock): string | null {
+function walletProblem(height: number, tip: MoneroBlock): string | null {
   if (height > tip.height) return `the node is at block ${tip.height}, its wallet at ${height}`;
-  if (tip.height - height <= WALLET_MOST_BEHIND) return null;
+  if (tip.height - height <= WALLET_MAX_LAG_BLOCKS) return null;
   return `the wallet has read up to block ${height} of ${tip.height}`;
 }

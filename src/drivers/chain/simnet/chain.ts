@@ -31,7 +31,7 @@ export async function lockChain(tx: Sql, coin: CoinCode): Promise<Chain> {
 }
 
 /** Mines a block for each time, oldest first; the first takes all that is in the mempool. */
-export async function extend(tx: Sql, chain: Chain, times: readonly Date[]): Promise<Chain> {
+export async function mineBlocks(tx: Sql, chain: Chain, times: readonly Date[]): Promise<Chain> {
   const hashes: string[] = [];
   for (const _ of times) hashes.push(newBlockHash(chain.coin, hashes.at(-1) ?? chain.hash));
   const [first, last, lastTime] = [hashes[0], hashes.at(-1), times.at(-1)];
@@ -47,7 +47,7 @@ export async function extend(tx: Sql, chain: Chain, times: readonly Date[]): Pro
      where coin = $1 and state = 'mempool'`,
     [chain.coin, chain.height + 1, first, chain.seq + 1n],
   );
-  return await moveTip(tx, {
+  return await saveTip(tx, {
     ...chain,
     height: chain.height + times.length,
     hash: last,
@@ -57,7 +57,7 @@ export async function extend(tx: Sql, chain: Chain, times: readonly Date[]): Pro
 }
 
 /** Takes blocks off the tip, at most down to the first; returns how many. Their payments become `state`. */
-export async function rewind(
+export async function removeBlocks(
   tx: Sql,
   chain: Chain,
   change: { depth: number; state: 'mempool' | 'removed'; now: Date },
@@ -78,13 +78,13 @@ export async function rewind(
     [chain.coin, height],
   );
   if (!tip) throw new Error(`the simulated ${chain.coin} chain has no block ${height}`);
-  const moved = await moveTip(tx, { ...chain, height, hash: tip.hash, seq, waitingFrom: change.now });
+  const moved = await saveTip(tx, { ...chain, height, hash: tip.hash, seq, waitingFrom: change.now });
   return { chain: moved, removed: chain.height - height };
 }
 
 /** Writes the chain's row; it waits for a block only while some payment is unconfirmed or young. */
-export async function moveTip(tx: Sql, chain: Chain): Promise<Chain> {
-  const waitingFrom = (await blocksWanted(tx, chain)) > 0 ? chain.waitingFrom : null;
+export async function saveTip(tx: Sql, chain: Chain): Promise<Chain> {
+  const waitingFrom = (await countBlocksNeeded(tx, chain)) > 0 ? chain.waitingFrom : null;
   await tx.run('update sim.chains set height = $2, hash = $3, seq = $4, waiting_from = $5 where coin = $1', [
     chain.coin,
     chain.height,
@@ -96,7 +96,7 @@ export async function moveTip(tx: Sql, chain: Chain): Promise<Chain> {
 }
 
 /** Mines the blocks that are due by `now`, each at its own time, at most `limit`. */
-export async function catchUp(
+export async function mineDueBlocks(
   tx: Sql,
   chain: Chain,
   due: { now: Date; blockS: number; limit: number },
@@ -105,13 +105,13 @@ export async function catchUp(
   if (due.blockS <= 0 || from === undefined) return chain;
   const intervalMs = due.blockS * 1000;
   const overdue = Math.floor((due.now.getTime() - from) / intervalMs);
-  const count = Math.min(overdue, due.limit, await blocksWanted(tx, chain));
+  const count = Math.min(overdue, due.limit, await countBlocksNeeded(tx, chain));
   const times = Array.from({ length: Math.max(0, count) }, (_, i) => new Date(from + (i + 1) * intervalMs));
-  return await extend(tx, chain, times);
+  return await mineBlocks(tx, chain, times);
 }
 
 /** Blocks until every payment is final. */
-async function blocksWanted(tx: Sql, chain: Chain): Promise<number> {
+async function countBlocksNeeded(tx: Sql, chain: Chain): Promise<number> {
   const found = await tx.row<{ waiting: boolean; newest: number | null }>(
     `select exists (select from sim.payments where coin = $1 and state = 'mempool') as waiting,
        (select max(height) from sim.payments where coin = $1 and state = 'included') as newest`,

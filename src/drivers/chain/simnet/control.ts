@@ -3,12 +3,12 @@ import { randomInt } from 'node:crypto';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Database, Sql } from '../../../kernel/sql.ts';
 import type { CoinCode } from '../../../spec/coins.ts';
-import { type Chain, catchUp, extend, lockChain, moveTip, rewind } from './chain.ts';
-import { checkedAmount, checkedBlocks, checkedCoin, SimnetInputError } from './input.ts';
+import { type Chain, lockChain, mineBlocks, mineDueBlocks, removeBlocks, saveTip } from './chain.ts';
+import { parseAmount, parseBlockCount, parseCoin, SimnetInputError } from './input.ts';
 import { canonicalAddress, newTxid } from './networks.ts';
 
 /** One tick stays short however late it comes; the next one goes on. */
-const MAX_BLOCKS_A_TICK = 200;
+const MAX_BLOCKS_PER_TICK = 200;
 
 export class SimnetControl {
   readonly #db: Database;
@@ -27,8 +27,8 @@ export class SimnetControl {
    * Throws SimnetInputError on `coin`, `address` or `amount`.
    */
   async pay(input: { coin: string; address: string; amount: string }): Promise<{ txid: string }> {
-    const coin = checkedCoin(input.coin);
-    const units = checkedAmount(coin, input.amount);
+    const coin = parseCoin(input.coin);
+    const units = parseAmount(coin, input.amount);
     const address = canonicalAddress(coin, input.address);
     const known = await this.#db.row('select from sim.addresses where coin = $1 and address = $2', [
       coin,
@@ -36,25 +36,29 @@ export class SimnetControl {
     ]);
     if (!known) throw new SimnetInputError('address', `no wallet on the simulated ${coin} network has it`);
     const txid = newTxid(coin);
-    await this.#change(coin, async (tx, chain, now) => {
+    await this.#updateChain(coin, async (tx, chain, now) => {
       // Blocks that were due before this payment was made must not contain it.
-      const present = await catchUp(tx, chain, { now, blockS: this.#blockS, limit: MAX_BLOCKS_A_TICK });
+      const present = await mineDueBlocks(tx, chain, {
+        now,
+        blockS: this.#blockS,
+        limit: MAX_BLOCKS_PER_TICK,
+      });
       const seq = present.seq + 1n;
       await tx.run(
         `insert into sim.payments (coin, key, txid, address, amount_units, state, changed_seq)
          values ($1, $2, $3, $4, $5, 'mempool', $6)`,
         [coin, `${txid}:${randomInt(2)}`, txid, address, units, seq],
       );
-      await moveTip(tx, { ...present, seq, waitingFrom: present.waitingFrom ?? now });
+      await saveTip(tx, { ...present, seq, waitingFrom: present.waitingFrom ?? now });
     });
     return { txid };
   }
 
   /** Mines `count` blocks (1–1000) now; the first takes the mempool. Throws SimnetInputError on `coin` or `count`. */
   async mine(input: { coin: string; count: number }): Promise<{ height: number }> {
-    const count = checkedBlocks('count', input.count);
-    return await this.#change(checkedCoin(input.coin), async (tx, chain, now) => {
-      const { height } = await extend(tx, chain, Array<Date>(count).fill(now));
+    const count = parseBlockCount('count', input.count);
+    return await this.#updateChain(parseCoin(input.coin), async (tx, chain, now) => {
+      const { height } = await mineBlocks(tx, chain, Array<Date>(count).fill(now));
       return { height };
     });
   }
@@ -68,10 +72,10 @@ export class SimnetControl {
     depth: number;
     drop?: boolean;
   }): Promise<{ height: number; removed: number }> {
-    const depth = checkedBlocks('depth', input.depth);
-    return await this.#change(checkedCoin(input.coin), async (tx, chain, now) => {
+    const depth = parseBlockCount('depth', input.depth);
+    return await this.#updateChain(parseCoin(input.coin), async (tx, chain, now) => {
       const state = input.drop ? 'removed' : 'mempool';
-      const { chain: shorter, removed } = await rewind(tx, chain, { depth, state, now });
+      const { chain: shorter, removed } = await removeBlocks(tx, chain, { depth, state, now });
       return { height: shorter.height, removed };
     });
   }
@@ -84,7 +88,7 @@ export class SimnetControl {
     const find = 'select coin, state from sim.payments where txid = $1';
     const found = await this.#db.row<{ coin: CoinCode }>(find, [txid]);
     if (!found) throw new SimnetInputError('txid', 'no simulated network has this transaction');
-    await this.#change(found.coin, async (tx, chain) => {
+    await this.#updateChain(found.coin, async (tx, chain) => {
       const payment = await tx.row<{ state: string }>(find, [txid]);
       if (payment?.state === 'included') {
         throw new SimnetInputError('txid', 'it is in a block: reorganise that away first');
@@ -94,7 +98,7 @@ export class SimnetControl {
         txid,
         seq,
       ]);
-      await moveTip(tx, { ...chain, seq });
+      await saveTip(tx, { ...chain, seq });
     });
   }
 
@@ -108,10 +112,10 @@ export class SimnetControl {
     );
     let mined = 0;
     for (const { coin } of late) {
-      const limit = MAX_BLOCKS_A_TICK - mined;
+      const limit = MAX_BLOCKS_PER_TICK - mined;
       if (limit <= 0) break;
-      mined += await this.#change(coin, async (tx, chain, now) => {
-        const present = await catchUp(tx, chain, { now, blockS: this.#blockS, limit });
+      mined += await this.#updateChain(coin, async (tx, chain, now) => {
+        const present = await mineDueBlocks(tx, chain, { now, blockS: this.#blockS, limit });
         return present.height - chain.height;
       });
     }
@@ -128,7 +132,7 @@ export class SimnetControl {
   }
 
   /** Changes one chain under its lock. `now` is read once the lock is held, so that times follow the order of changes. */
-  async #change<T>(coin: CoinCode, work: (tx: Sql, chain: Chain, now: Date) => Promise<T>): Promise<T> {
+  async #updateChain<T>(coin: CoinCode, work: (tx: Sql, chain: Chain, now: Date) => Promise<T>): Promise<T> {
     return await this.#db.transaction(async (tx) => work(tx, await lockChain(tx, coin), this.#clock.now()));
   }
 }

@@ -3,16 +3,16 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/sql.ts';
 import type {
   ChainDriver,
+  ChainFinding,
   ChainHealth,
-  ChainNote,
   Deposit,
   Observation,
   ObservationState,
-  Polled,
+  PollResult,
 } from '../../../ports/chain.ts';
 import type { CoinCode } from '../../../spec/coins.ts';
 import type { Faults } from '../../faults.ts';
-import { removed } from '../observed.ts';
+import { removedObservation } from '../removed-observation.ts';
 import { FINAL_CONFIRMATIONS } from './chain.ts';
 import { addressAt, paymentUri } from './networks.ts';
 
@@ -28,7 +28,7 @@ interface PaymentRow {
   tip_height: number;
 }
 
-const OBSERVED = `observed.key, observed.txid, observed.address, observed.amount_units, observed.state, observed.height,
+const OBSERVED_COLUMNS = `observed.key, observed.txid, observed.address, observed.amount_units, observed.state, observed.height,
     observed.block_hash, (select mined_at from sim.blocks where coin = $1 and hash = observed.block_hash) as mined_at`;
 
 type PollRow = { tip_height: number; tip_hash: string } & (PaymentRow | { key: null });
@@ -54,12 +54,12 @@ const POLL = `
       and height between (select young_height from tip) and (select height from tip)
       and changed_seq <= (select seen_seq from tip)
   )
-  select tip.height as tip_height, tip.hash as tip_hash, ${OBSERVED}
+  select tip.height as tip_height, tip.hash as tip_hash, ${OBSERVED_COLUMNS}
   from tip left join observed on true
   order by observed.changed_seq, observed.key`;
 
 const RECHECK = `
-  select (select height from sim.chains where coin = $1) as tip_height, ${OBSERVED}
+  select (select height from sim.chains where coin = $1) as tip_height, ${OBSERVED_COLUMNS}
   from sim.payments observed where coin = $1 and key = any($2::text[])`;
 
 export class Simnet implements ChainDriver {
@@ -80,7 +80,7 @@ export class Simnet implements ChainDriver {
   }
 
   async allocate(invoice: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
-    await this.#meetFault('allocate');
+    await this.#throwIfFaultArmed('allocate');
     const wanted = addressAt(this.coin, await this.#readSeed(), invoice.index);
     await this.#db.run(
       `insert into sim.addresses (coin, invoice_id, index, address) values ($1, $2, $3, $4)
@@ -95,39 +95,39 @@ export class Simnet implements ChainDriver {
     return { address, uri: paymentUri(this.coin, address, invoice.amountUnits) };
   }
 
-  async poll(from: { cursor: string | null }): Promise<Polled> {
-    await this.#meetFault('poll');
+  async poll(from: { cursor: string | null }): Promise<PollResult> {
+    await this.#throwIfFaultArmed('poll');
     const seenHash = from.cursor?.split(':')[1] ?? null;
     const rows = await this.#db.rows<PollRow>(POLL, [this.coin, seenHash, FINAL_CONFIRMATIONS]);
     const tip = rows[0];
     if (!tip) throw new Error(`no simulated network for ${this.coin}`);
     return {
       cursor: `${tip.tip_height}:${tip.tip_hash}`,
-      observations: rows.flatMap((row) => (row.key === null ? [] : [observation(row)])),
-      whole: true,
+      observations: rows.flatMap((row) => (row.key === null ? [] : [toObservation(row)])),
+      isComplete: true,
     };
   }
 
   async recheck(keys: readonly string[]): Promise<Observation[]> {
-    await this.#meetFault('recheck');
+    await this.#throwIfFaultArmed('recheck');
     const rows = await this.#db.rows<PaymentRow>(RECHECK, [this.coin, keys]);
-    const found = new Map(rows.map((row) => [row.key, observation(row)]));
-    return keys.map((key) => found.get(key) ?? removed(key));
+    const found = new Map(rows.map((row) => [row.key, toObservation(row)]));
+    return keys.map((key) => found.get(key) ?? removedObservation(key));
   }
 
-  async prove(): Promise<void> {
-    await this.#meetFault('prove');
+  async checkSafety(): Promise<void> {
+    await this.#throwIfFaultArmed('prove');
   }
 
-  async examine(): Promise<readonly ChainNote[]> {
-    await this.#meetFault('examine');
+  async examine(): Promise<readonly ChainFinding[]> {
+    await this.#throwIfFaultArmed('examine');
     return [];
   }
 
   readonly isSimulated = true;
 
   async health(): Promise<ChainHealth> {
-    await this.#meetFault('health');
+    await this.#throwIfFaultArmed('health');
     const chain = await this.#db.row<{ height: number; waiting_from: Date | null; mined_at: Date | null }>(
       `select chain.height, waiting_from, mined_at from sim.chains chain
          left join sim.blocks tip on tip.coin = chain.coin and tip.hash = chain.hash where chain.coin = $1`,
@@ -135,10 +135,10 @@ export class Simnet implements ChainDriver {
     );
     if (!chain) return { ok: false, height: 0, tipAt: null, detail: `no simulated network for ${this.coin}` };
     const { height, mined_at: tipAt } = chain;
-    return { ok: true, height, tipAt, detail: this.#pace(chain.waiting_from) };
+    return { ok: true, height, tipAt, detail: this.#describePace(chain.waiting_from) };
   }
 
-  #pace(waitingFrom: Date | null): string {
+  #describePace(waitingFrom: Date | null): string {
     if (this.#blockS <= 0) return 'simulated, blocks on demand';
     if (!waitingFrom) return 'simulated, no payment waits for a block';
     const waitedMs = this.#clock.now().getTime() - waitingFrom.getTime();
@@ -151,12 +151,12 @@ export class Simnet implements ChainDriver {
     return this.#seed;
   }
 
-  async #meetFault(operation: string): Promise<void> {
-    if (await this.#faults.take('chain', operation)) throw new Error('simulated fault');
+  async #throwIfFaultArmed(operation: string): Promise<void> {
+    if (await this.#faults.consume('chain', operation)) throw new Error('simulated fault');
   }
 }
 
-function observation(row: PaymentRow): Observation {
+function toObservation(row: PaymentRow): Observation {
   const confirmations = row.height === null ? 0 : row.tip_height - row.height + 1;
   const state: ObservationState = confirmations >= FINAL_CONFIRMATIONS ? 'final' : row.state;
   return {

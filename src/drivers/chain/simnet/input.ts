@@ -1,6 +1,6 @@
 /** What a sandbox caller may ask of the simulated networks. */
 import { parseUnits } from '../../../kernel/money.ts';
-import { type CoinCode, coin as coinOf, isCoinCode } from '../../../spec/coins.ts';
+import { type CoinCode, getCoin as coinOf, isCoinCode } from '../../../spec/coins.ts';
 
 /** The sandbox was asked for what a network would not do. `field` is the input that is wrong. */
 export class SimnetInputError extends Error {
@@ -18,13 +18,13 @@ const MAX_COINS = 1_000_000_000n;
 /** Each block is a row: a mistyped count must not fill the disk. */
 const MAX_BLOCKS = 1_000;
 
-export function checkedCoin(code: string): CoinCode {
+export function parseCoin(code: string): CoinCode {
   if (!isCoinCode(code)) throw new SimnetInputError('coin', `there is no coin ${JSON.stringify(code)}`);
   return code;
 }
 
 /** A decimal coin amount in the coin's smallest unit. */
-export function checkedAmount(code: CoinCode, text: string): bigint {
+export function parseAmount(code: CoinCode, text: string): bigint {
   const { decimals } = coinOf(code);
   const units = parseUnits(text, decimals);
   if (units === undefined) {
@@ -37,7 +37,7 @@ export function checkedAmount(code: CoinCode, text: string): bigint {
   return units;
 }
 
-export function checkedBlocks(field: 'count' | 'depth', value: number): number {
+export function parseBlockCount(field: 'count' | 'depth', value: number): number {
   if (!Number.isSafeInteger(value) || value < 1 || value > MAX_BLOCKS) {
     throw new SimnetInputError(field, `must be a whole number from 1 to ${MAX_BLOCKS}`);
   }

@@ -5,7 +5,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { base58, hex } from '@scure/base';
 import { formatUnits } from '../../../kernel/money.ts';
-import { type CoinCode, coin as coinOf } from '../../../spec/coins.ts';
+import { type CoinCode, getCoin as coinOf } from '../../../spec/coins.ts';
 import { evmAddress, moneroAddress, segwitAddress, solanaAddress, tronAddress } from '../addresses.ts';
 import { ed25519PublicKey } from './seed-key.ts';
 

@@ -21,34 +21,34 @@ import { DAY_MS, SECOND_MS } from '../../../kernel/time.ts';
 import type {
   AddressPool,
   ChainDriver,
+  ChainFinding,
   ChainHealth,
-  ChainNote,
   Deposit,
   Observation,
-  Polled,
+  PollResult,
 } from '../../../ports/chain.ts';
-import { coin as coinOf } from '../../../spec/coins.ts';
+import { getCoin as coinOf } from '../../../spec/coins.ts';
 import { NodeBehind } from '../node-behind.ts';
-import { type NodeAddress, NodeError } from '../node-http.ts';
-import { removed } from '../observed.ts';
-import { Proof } from '../proven.ts';
-import { paymentOf } from './credit.ts';
+import { type NodeEndpoint, NodeError } from '../node-http.ts';
+import { removedObservation } from '../removed-observation.ts';
+import { SafetyCheck } from '../safety-check.ts';
+import { AddressScan, type ScanLimits } from './address-scan.ts';
 import { examineSolana, RECENT_DAYS } from './examine.ts';
-import { type Bounds, Look } from './look.ts';
-import { markText, REFUSED, UNREAD } from './mark.ts';
-import { type Finalized, SolanaNode } from './node.ts';
-import { type Position, parsePosition, positionText } from './position.ts';
-import { proveSolana, solanaHealth } from './proof.ts';
+import { formatMark, REFUSED_MARK, UNREAD_MARK } from './mark.ts';
+import { type FinalizedBlock, SolanaNode } from './node.ts';
+import { parsePayment } from './payments.ts';
+import { formatPosition, type Position, parsePosition } from './position.ts';
+import { checkSolanaNode, solanaHealth } from './safety.ts';
 
-export interface SolanaLimits extends Bounds {
+export interface SolanaLimits extends ScanLimits {
   /** Addresses of the last days looked at in one poll. */
-  readonly recent: number;
+  readonly recentAddresses: number;
   /** Older ones looked at in one poll. */
-  readonly turn: number;
+  readonly olderAddresses: number;
 }
 
 export interface SolanaOptions {
-  readonly node: NodeAddress;
+  readonly node: NodeEndpoint;
   readonly pool: AddressPool;
   /** Networks whose coins are worth nothing are allowed. */
   readonly allowTest: boolean;
@@ -58,149 +58,157 @@ export interface SolanaOptions {
 }
 
 /** Well below the time that a poll may take. */
-const LIMITS: SolanaLimits = {
+const DEFAULT_LIMITS: SolanaLimits = {
   pageSize: 100,
-  transactions: 300,
+  maxTransactions: 300,
   durationMs: 8 * SECOND_MS,
-  recent: 1_000,
-  turn: 50,
+  recentAddresses: 1_000,
+  olderAddresses: 50,
 };
-const PAGE = 50;
+const PAGE_SIZE = 50;
 /** How many used addresses in a row are passed over for one invoice. */
-const TRIES = 10;
+const MAX_ATTEMPTS = 10;
 
 export class SolanaChain implements ChainDriver {
   readonly coin = 'SOL';
   readonly #node: SolanaNode;
   readonly #pool: AddressPool;
-  readonly #proof: Proof;
+  readonly #safetyCheck: SafetyCheck;
   readonly #limits: SolanaLimits;
   readonly #now: () => Date;
-  #untold = 0;
-  #slot = 0;
+  #unreadableCount = 0;
+  #highestSlot = 0;
 
   constructor({ node, pool, allowTest, limits = {}, now = () => new Date() }: SolanaOptions) {
     this.#node = new SolanaNode(node);
     this.#pool = pool;
-    this.#proof = new Proof(() => proveSolana(this.#node, allowTest));
-    this.#limits = { ...LIMITS, ...limits };
+    this.#safetyCheck = new SafetyCheck(() => checkSolanaNode(this.#node, allowTest));
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#now = now;
   }
 
-  async prove(): Promise<void> {
-    await this.#proof.renew();
+  async checkSafety(): Promise<void> {
+    await this.#safetyCheck.rerun();
   }
 
   async allocate({ id, amountUnits }: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
-    await this.#proof.ensure();
-    for (let i = 0; i < TRIES; i++) {
-      const taken = await this.#pool.take(id);
+    await this.#safetyCheck.ensure();
+    for (let i = 0; i < MAX_ATTEMPTS; i++) {
+      const taken = await this.#pool.allocate(id);
       if (taken === null) throw new Error('no address of Solana is left: import some');
       const { address, mark } = taken;
-      if (await this.#isFit(address, mark)) {
+      if (await this.#isUnused(address, mark)) {
         return {
           address,
           uri: `solana:${address}?amount=${formatUnits(amountUnits, coinOf('SOL').decimals)}`,
         };
       }
-      await this.#pool.keep(address, REFUSED);
-      await this.#pool.refuse(address);
+      await this.#pool.saveMark(address, REFUSED_MARK);
+      await this.#pool.reject(address);
     }
-    throw new Error(`${TRIES} addresses of Solana in a row were used before: import fresh ones`);
+    throw new Error(`${MAX_ATTEMPTS} addresses of Solana in a row were used before: import fresh ones`);
   }
 
-  async poll(from: { cursor: string | null }): Promise<Polled> {
-    await this.#proof.ensure();
+  async poll(from: { cursor: string | null }): Promise<PollResult> {
+    await this.#safetyCheck.ensure();
     const position = parsePosition(from.cursor);
-    const { slot, blockhash } = await this.#tip(position?.slot ?? 0);
-    const look = new Look(this.#node, this.#limits);
-    const { resume, turn, whole } = await this.#lookAround(look, position);
-    const cursor = positionText({ slot, blockhash, resume, turn });
-    this.#untold = look.untold;
+    const { slot, blockhash } = await this.#tipAtLeast(position?.slot ?? 0);
+    const look = new AddressScan(this.#node, this.#limits);
+    const { resume, turn, whole } = await this.#scanPool(look, position);
+    const cursor = formatPosition({ slot, blockhash, resume, turn });
+    this.#unreadableCount = look.unreadable;
     return {
       cursor,
       observations: look.observations,
-      whole: whole && !look.more,
-      keep: () => this.#keep(look.marks),
+      isComplete: whole && !look.hasMore,
+      commit: () => this.#saveMarks(look.marks),
     };
   }
 
   async recheck(keys: readonly string[]): Promise<Observation[]> {
-    await this.#proof.ensure();
-    await this.#tip(0);
-    const final = await this.#found(keys, true);
-    const waiting = await this.#found(
+    await this.#safetyCheck.ensure();
+    await this.#tipAtLeast(0);
+    const final = await this.#findPayments(keys, true);
+    const waiting = await this.#findPayments(
       keys.filter((key) => !final.has(key)),
       false,
     );
     // It may have dropped the oldest of its ledger, and what is final cannot go: who saw that is not told otherwise.
-    return keys.map((key) => final.get(key) ?? waiting.get(key) ?? { ...removed(key), agreed: false });
+    return keys.map(
+      (key) => final.get(key) ?? waiting.get(key) ?? { ...removedObservation(key), agreed: false },
+    );
   }
 
   async health(): Promise<ChainHealth> {
     const health = await solanaHealth(this.#node);
-    if (this.#untold === 0) return health;
-    const detail = `${health.detail}; ${this.#untold} transactions are listed and cannot be read`;
+    if (this.#unreadableCount === 0) return health;
+    const detail = `${health.detail}; ${this.#unreadableCount} transactions are listed and cannot be read`;
     return { ...health, ok: false, detail };
   }
 
-  async examine(): Promise<readonly ChainNote[]> {
+  async examine(): Promise<readonly ChainFinding[]> {
     return await examineSolana(this.#node, this.#pool, this.#recentSince());
   }
 
   /** A node that was put back knows nothing of what was told: it is waited for. */
-  async #tip(readTo: number): Promise<Finalized> {
-    const tip = await this.#node.finalized();
-    const least = Math.max(readTo, this.#slot);
+  async #tipAtLeast(minSlot: number): Promise<FinalizedBlock> {
+    const tip = await this.#node.latestFinalized();
+    const least = Math.max(minSlot, this.#highestSlot);
     if (tip.slot < least) throw new NodeBehind(tip.slot, least);
-    this.#slot = tip.slot;
+    this.#highestSlot = tip.slot;
     return tip;
   }
 
-  async #keep(marks: ReadonlyMap<string, string>): Promise<void> {
-    for (const [address, mark] of marks) await this.#pool.keep(address, mark);
+  async #saveMarks(marks: ReadonlyMap<string, string>): Promise<void> {
+    for (const [address, mark] of marks) await this.#pool.saveMark(address, mark);
   }
 
-  async #lookAround(
-    look: Look,
+  async #scanPool(
+    look: AddressScan,
     position: Position | null,
   ): Promise<Pick<Position, 'resume' | 'turn'> & { readonly whole: boolean }> {
     const turn = position?.turn ?? null;
-    const recent = await this.#lookAtRecent(look, position?.resume ?? null);
+    const recent = await this.#scanRecent(look, position?.resume ?? null);
     if (!recent.whole) return { resume: recent.last, turn, whole: false };
-    const page = await this.#pool.watched({ after: turn ?? recent.last, limit: this.#limits.turn });
-    const looked = await look.at(page);
-    const isRound = looked === page.length && page.length < this.#limits.turn;
+    const page = await this.#pool.listWatched({
+      after: turn ?? recent.last,
+      limit: this.#limits.olderAddresses,
+    });
+    const looked = await look.scan(page);
+    const isRound = looked === page.length && page.length < this.#limits.olderAddresses;
     return { resume: null, turn: isRound ? null : (page[looked - 1]?.address ?? turn), whole: true };
   }
 
   /** `last`: the last one that was looked at. */
-  async #lookAtRecent(look: Look, resume: string | null): Promise<{ whole: boolean; last: string | null }> {
+  async #scanRecent(
+    look: AddressScan,
+    resume: string | null,
+  ): Promise<{ whole: boolean; last: string | null }> {
     const since = this.#recentSince();
     let last = resume;
-    for (let looked = 0; looked < this.#limits.recent; ) {
-      const page = await this.#pool.watched({ after: last, limit: PAGE });
+    for (let looked = 0; looked < this.#limits.recentAddresses; ) {
+      const page = await this.#pool.listWatched({ after: last, limit: PAGE_SIZE });
       const recent = page.filter(({ takenAt }) => takenAt >= since);
-      const done = await look.at(recent);
+      const done = await look.scan(recent);
       last = recent[done - 1]?.address ?? last;
       looked += done;
       if (done < recent.length) return { whole: false, last };
-      if (recent.length < PAGE) return { whole: true, last };
+      if (recent.length < PAGE_SIZE) return { whole: true, last };
     }
     return { whole: false, last };
   }
 
   /** It has no past, or its past was looked at when it was given to the same invoice before. */
-  async #isFit(address: string, mark: string | null): Promise<boolean> {
-    if (mark !== null) return mark !== REFUSED;
+  async #isUnused(address: string, mark: string | null): Promise<boolean> {
+    if (mark !== null) return mark !== REFUSED_MARK;
     const order = { address, before: null, until: null, limit: 1 };
-    const [used = []] = await this.#node.lists([order]);
-    if (used.length > 0 || (await this.#node.exists(address))) return false;
-    await this.#pool.keep(address, markText(UNREAD));
+    const [used = []] = await this.#node.listTransactions([order]);
+    if (used.length > 0 || (await this.#node.accountExists(address))) return false;
+    await this.#pool.saveMark(address, formatMark(UNREAD_MARK));
     return true;
   }
 
-  async #found(keys: readonly string[], final: boolean): Promise<ReadonlyMap<string, Observation>> {
+  async #findPayments(keys: readonly string[], final: boolean): Promise<ReadonlyMap<string, Observation>> {
     const parts = keys.map((key) => key.split(':'));
     const commitment = final ? 'finalized' : 'confirmed';
     const answers = await this.#node.transactions(
@@ -212,7 +220,7 @@ export class SolanaChain implements ChainDriver {
       const answer = answers[i] ?? null;
       if (answer instanceof NodeError) throw answer;
       if (answer === null) continue;
-      const payment = paymentOf(answer, { signature, address, final });
+      const payment = parsePayment(answer, { signature, address, final });
       if (payment === null) throw new Error('the node does not tell what a transaction did');
       if (payment.amountUnits > 0n) found.set(payment.key, payment);
     }

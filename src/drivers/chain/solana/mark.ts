@@ -2,7 +2,7 @@
  * How far an address was read. A node lists the newest transactions first and so many at once: where there are more, the rest
  * between the newest one read and the last mark is a gap, which is read page by page before anything newer is looked at.
  */
-import type { Listed } from './node.ts';
+import type { ListedTransaction } from './node.ts';
 
 export interface Mark {
   /** All up to this one was told; null: there was nothing before the address was given out. */
@@ -10,14 +10,14 @@ export interface Mark {
   readonly gap: { readonly head: string; readonly before: string } | null;
 }
 
-export const UNREAD: Mark = { base: null, gap: null };
+export const UNREAD_MARK: Mark = { base: null, gap: null };
 /** It has a past, and was not given out. */
-export const REFUSED = 'refused';
+export const REFUSED_MARK = 'refused';
 
 const NONE = '-';
 const SEPARATOR = '>';
 
-export function markText({ base, gap }: Mark): string {
+export function formatMark({ base, gap }: Mark): string {
   return [base ?? NONE, ...(gap === null ? [] : [gap.head, gap.before])].join(SEPARATOR);
 }
 
@@ -30,9 +30,9 @@ export function parseMark(text: string | null): Mark {
 }
 
 /** After a page of at most `limit` was read; `more`: there is something else to be read at once. */
-export function advanced(
+export function advanceMark(
   mark: Mark,
-  page: readonly Listed[],
+  page: readonly ListedTransaction[],
   limit: number,
 ): { readonly mark: Mark; readonly more: boolean } {
   const { base, gap } = mark;

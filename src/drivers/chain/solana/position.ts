@@ -13,7 +13,7 @@ export interface Position {
 
 const NONE = '-';
 
-export function positionText({ slot, blockhash, resume, turn }: Position): string {
+export function formatPosition({ slot, blockhash, resume, turn }: Position): string {
   return [slot, blockhash, resume ?? NONE, turn ?? NONE].join(':');
 }
 

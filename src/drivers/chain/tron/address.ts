@@ -8,19 +8,19 @@ const PREFIX = '41';
 const HASH_DIGITS = 40;
 
 /** Of an address as a node writes it; null where it is none. */
-export function addressOf(digits: string): string | null {
-  const hash = hashIn(digits);
+export function fromHexAddress(digits: string): string | null {
+  const hash = addressHash(digits);
   return hash === null ? null : tronAddress(hex.decode(hash));
 }
 
 /** The forty digits that all its spellings share; null where it is none. */
-export function hashIn(digits: string): string | null {
+export function addressHash(digits: string): string | null {
   const match = /^(?:41)?([0-9a-fA-F]{40})$/.exec(digits);
   return match?.[1]?.toLowerCase() ?? null;
 }
 
 /** As calls of the node want it; null where it is none. */
-export function hexAddress(address: string): string | null {
+export function toHexAddress(address: string): string | null {
   try {
     const digits = hex.encode(base58check.decode(address));
     return digits.startsWith(PREFIX) && digits.length === PREFIX.length + HASH_DIGITS ? digits : null;

@@ -8,31 +8,31 @@
  */
 import type {
   ChainDriver,
+  ChainFinding,
   ChainHealth,
-  ChainNote,
   Deposit,
   Observation,
-  OwnAddresses,
-  Polled,
+  OwnAddressLookup,
+  PollResult,
 } from '../../../ports/chain.ts';
 import type { AccountKey } from '../account-key.ts';
 import { tronAddress } from '../addresses.ts';
-import { maybeList } from '../answers.ts';
 import { BlockWalk } from '../block-walk.ts';
-import { keyHash } from '../key-hash.ts';
-import type { NodeAddress } from '../node-http.ts';
-import { Proof } from '../proven.ts';
+import { optionalArray } from '../json-values.ts';
+import { publicKeyHash } from '../key-hash.ts';
+import type { NodeEndpoint } from '../node-http.ts';
+import { SafetyCheck } from '../safety-check.ts';
 import { tronHealth } from './health.ts';
 import { TronNode } from './node.ts';
 import type { TronCoin } from './payments.ts';
-import { proveTron } from './proof.ts';
+import { checkTronNode } from './safety.ts';
 import { ROUND_BLOCKS, TronSource } from './source.ts';
 
 export interface TronOptions {
   readonly coin: TronCoin;
-  readonly node: NodeAddress;
+  readonly node: NodeEndpoint;
   readonly account: AccountKey;
-  readonly own: OwnAddresses;
+  readonly own: OwnAddressLookup;
   /** Of USDT; unused for TRX. */
   readonly contract: string;
   /** Networks whose coins are worth nothing are allowed. */
@@ -40,19 +40,19 @@ export interface TronOptions {
 }
 
 /** Some megabytes, read within a few seconds. */
-const MOST_BLOCKS = 10;
+const MAX_BLOCKS_PER_POLL = 10;
 /** An hour: the first invoice may have been made while nobody read the chain. */
-const FIRST_BLOCKS = 1_200;
+const INITIAL_BLOCKS = 1_200;
 /** Read to see whether the node keeps what happens inside contracts. */
-const LOOKED_AT_BLOCKS = 5;
-const FEW_CALLS = 50;
+const SAMPLED_BLOCKS = 5;
+const MIN_SAMPLED_CALLS = 50;
 
 export class TronChain implements ChainDriver {
   readonly coin: TronCoin;
   readonly #node: TronNode;
   readonly #account: AccountKey;
   readonly #walk: BlockWalk;
-  readonly #proof: Proof;
+  readonly #safetyCheck: SafetyCheck;
   readonly #allowTest: boolean;
 
   constructor(options: TronOptions) {
@@ -64,30 +64,30 @@ export class TronChain implements ChainDriver {
     const source = new TronSource(this.#node, coin, options.contract);
     this.#walk = new BlockWalk(source, own, {
       rewindBlocks: ROUND_BLOCKS,
-      mostBlocks: MOST_BLOCKS,
-      firstBlocks: FIRST_BLOCKS,
+      maxBlocksPerPoll: MAX_BLOCKS_PER_POLL,
+      initialBlocks: INITIAL_BLOCKS,
     });
-    this.#proof = new Proof(() => proveTron(this.#node, options));
+    this.#safetyCheck = new SafetyCheck(() => checkTronNode(this.#node, options));
   }
 
-  async prove(): Promise<void> {
-    await this.#proof.renew();
+  async checkSafety(): Promise<void> {
+    await this.#safetyCheck.rerun();
   }
 
   async allocate({ index }: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
-    await this.#proof.ensure();
-    const address = tronAddress(keyHash(this.#account.publicKeyAt(this.#numberOf(index))));
+    await this.#safetyCheck.ensure();
+    const address = tronAddress(publicKeyHash(this.#account.publicKeyAt(this.#derivationIndex(index))));
     // There is no form of a URI that wallets agree on.
     return { address, uri: address };
   }
 
-  async poll(from: { cursor: string | null }): Promise<Polled> {
-    await this.#proof.ensure();
+  async poll(from: { cursor: string | null }): Promise<PollResult> {
+    await this.#safetyCheck.ensure();
     return await this.#walk.poll(from);
   }
 
   async recheck(keys: readonly string[]): Promise<Observation[]> {
-    await this.#proof.ensure();
+    await this.#safetyCheck.ensure();
     return await this.#walk.recheck(keys);
   }
 
@@ -95,38 +95,39 @@ export class TronChain implements ChainDriver {
     return await tronHealth(this.#node, this.#allowTest);
   }
 
-  async examine(given: number): Promise<readonly ChainNote[]> {
-    const highest = given === 0 ? 'none yet' : `up to number ${this.#numberOf(given - 1)} of the account`;
-    const notes: ChainNote[] = [
+  async examine(given: number): Promise<readonly ChainFinding[]> {
+    const highest =
+      given === 0 ? 'none yet' : `up to number ${this.#derivationIndex(given - 1)} of the account`;
+    const notes: ChainFinding[] = [
       {
         level: 'note',
-        says: `addresses given out: ${highest}; a wallet that looks for them needs a gap limit above that`,
+        message: `addresses given out: ${highest}; a wallet that looks for them needs a gap limit above that`,
       },
     ];
-    return this.coin === 'TRX' ? [...notes, await this.#examineInside()] : notes;
+    return this.coin === 'TRX' ? [...notes, await this.#examineInternalTransfers()] : notes;
   }
 
   /** Both coins share an account: even numbers are TRX, odd ones USDT. */
-  #numberOf(index: number): number {
+  #derivationIndex(index: number): number {
     return 2 * index + (this.coin === 'TRX' ? 0 : 1);
   }
 
   /** Payments from inside contracts are told only by nodes that are set so: `vm.saveInternalTx`, off by default. */
-  async #examineInside(): Promise<ChainNote> {
-    const { height } = await this.#node.newest();
+  async #examineInternalTransfers(): Promise<ChainFinding> {
+    const { height } = await this.#node.latestBlock();
     let calls = 0;
-    for (let at = height; at > Math.max(0, height - LOOKED_AT_BLOCKS); at--) {
-      for (const outcome of await this.#node.outcomes(at)) {
-        if (maybeList(outcome.internal_transactions, 'calls inside').length > 0) {
-          return { level: 'ok', says: 'the node tells of payments from inside contracts' };
+    for (let at = height; at > Math.max(0, height - SAMPLED_BLOCKS); at--) {
+      for (const outcome of await this.#node.transactionOutcomes(at)) {
+        if (optionalArray(outcome.internal_transactions, 'calls inside').length > 0) {
+          return { level: 'ok', message: 'the node tells of payments from inside contracts' };
         }
         if (outcome.contract_address !== undefined) calls += 1;
       }
     }
     const set =
       'payments from inside contracts (exchanges pay so) are missed unless vm.saveInternalTx = true is set in its file';
-    if (calls < FEW_CALLS)
-      return { level: 'note', says: `too little happens on this network to tell: ${set}` };
-    return { level: 'look', says: `the node seems not to keep what happens inside contracts: ${set}` };
+    if (calls < MIN_SAMPLED_CALLS)
+      return { level: 'note', message: `too little happens on this network to tell: ${set}` };
+    return { level: 'look', message: `the node seems not to keep what happens inside contracts: ${set}` };
   }
 }

@@ -4,16 +4,16 @@ import type { ChainHealth } from '../../../ports/chain.ts';
 import type { TronNode } from './node.ts';
 
 /** A block comes every three seconds. */
-const OLD_MS = 5 * MINUTE_MS;
+const TIP_MAX_AGE_MS = 5 * MINUTE_MS;
 
 export async function tronHealth(node: TronNode, allowTest: boolean): Promise<ChainHealth> {
   const [newest, about] = await Promise.all([
-    node.newest(),
+    node.latestBlock(),
     // Some nodes do not tell of themselves: then the age of the newest block says enough.
-    node.about().catch(() => null),
+    node.nodeInfo().catch(() => null),
   ]);
   const ageMs = Date.now() - newest.time.getTime();
-  const isOld = ageMs > OLD_MS;
+  const isOld = ageMs > TIP_MAX_AGE_MS;
   // A network of one's own may be one node.
   const isAlone = about?.peers === 0 && !allowTest;
   const detail = [

@@ -6,41 +6,41 @@ import { formatUnits } from '../../../kernel/money.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import type {
   ChainDriver,
+  ChainFinding,
   ChainHealth,
-  ChainNote,
   Deposit,
   Observation,
-  OwnAddresses,
-  Polled,
+  OwnAddressLookup,
+  PollResult,
 } from '../../../ports/chain.ts';
 import type { AccountKey } from '../account-key.ts';
 import { type Cursor, parseCursor } from '../cursor.ts';
 import { JsonRpc } from '../json-rpc.ts';
 import { NodeBehind } from '../node-behind.ts';
-import type { NodeAddress } from '../node-http.ts';
-import { Proof } from '../proven.ts';
+import type { NodeEndpoint } from '../node-http.ts';
+import { SafetyCheck } from '../safety-check.ts';
+import { walkBlocks } from './block-walk.ts';
 import { examineWallet } from './examine.ts';
 import { walletHealth } from './health.ts';
-import { DECIMALS, UTXO_FACTS, type UtxoCoin } from './networks.ts';
-import { ListTooLong, readSince } from './read.ts';
+import { DECIMALS, UTXO_PARAMS, type UtxoCoin } from './networks.ts';
 import { recheckPayments } from './recheck.ts';
-import { proveKey, proveNetwork, proveWatchOnly } from './safety.ts';
-import { heightAtRest } from './scanning.ts';
-import { walkBlocks } from './walk.ts';
-import { type Wallet, WatchList } from './watch-list.ts';
+import { heightUnlessRescanning } from './rescan.ts';
+import { checkKeyNetwork, checkNetwork, checkWatchOnly } from './safety.ts';
+import { ListTooLong, readWalletSince } from './wallet-history.ts';
+import { WatchList, type WatchWallet } from './watch-list.ts';
 
 export interface UtxoOptions {
   readonly coin: UtxoCoin;
   /** With the wallet in its path, where the node has several. */
-  readonly node: NodeAddress;
+  readonly node: NodeEndpoint;
   readonly account: AccountKey;
-  readonly own: OwnAddresses;
+  readonly own: OwnAddressLookup;
   /** Networks without value are allowed. */
   readonly allowTest: boolean;
   /** How many numbers were given out: their addresses are watched, whatever happened to the wallet. */
-  readonly given?: () => Promise<number>;
+  readonly allocatedCount?: () => Promise<number>;
   /** Which of these addresses were paid: for the gap that the operator's own wallet must bridge. */
-  readonly paid?: OwnAddresses;
+  readonly paid?: OwnAddressLookup;
   /** A longer list of payments is not read: the chain is walked instead. */
   readonly listMaxBytes?: number;
 }
@@ -48,75 +48,78 @@ export interface UtxoOptions {
 /** Some fifteen thousand payments. */
 const LIST_MAX_BYTES = 8 * 1024 ** 2;
 /** A list that was too long is not asked for again so soon. */
-const LISTS_AGAIN_MS = 10 * MINUTE_MS;
+const LIST_RETRY_MS = 10 * MINUTE_MS;
 
 export class UtxoChain implements ChainDriver {
   readonly coin: UtxoCoin;
   readonly #options: UtxoOptions;
   readonly #rpc: JsonRpc;
   readonly #watchList: WatchList;
-  readonly #proof: Proof;
-  #wallet: Wallet | null = null;
+  readonly #safetyCheck: SafetyCheck;
+  #wallet: WatchWallet | null = null;
   /** Set by each proof: what a wallet found late, because it was put back or was read again, lies behind the cursor. */
-  #mustLookBack = true;
+  #needsLookback = true;
   /** The node was as high: should it be put back between a poll and its recheck. */
-  #readTo = 0;
-  #listsAgainAtMs = 0;
+  #highestTip = 0;
+  #listRetryAtMs = 0;
 
   constructor(options: UtxoOptions) {
     this.coin = options.coin;
     this.#options = options;
     this.#rpc = new JsonRpc(options.node);
-    const rescanBlocks = UTXO_FACTS[options.coin].blocksADay;
+    const rescanBlocks = UTXO_PARAMS[options.coin].blocksPerDay;
     this.#watchList = new WatchList(this.#rpc, options.account, { rescanBlocks });
-    this.#proof = new Proof(() => this.#prove());
+    this.#safetyCheck = new SafetyCheck(() => this.#checkNode());
   }
 
-  async prove(): Promise<void> {
-    await this.#proof.renew();
+  async checkSafety(): Promise<void> {
+    await this.#safetyCheck.rerun();
   }
 
   async allocate(invoice: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
-    const address = await this.#watchList.ensure(await this.#proven(), invoice.index);
+    const address = await this.#watchList.ensure(await this.#checkedWallet(), invoice.index);
     const amount = formatUnits(invoice.amountUnits, DECIMALS);
-    return { address, uri: `${UTXO_FACTS[this.coin].scheme}:${address}?amount=${amount}` };
+    return { address, uri: `${UTXO_PARAMS[this.coin].scheme}:${address}?amount=${amount}` };
   }
 
-  async poll(from: { cursor: string | null }): Promise<Polled> {
-    await this.#proven();
-    const lookBack = this.#mustLookBack;
-    this.#mustLookBack = false;
+  async poll(from: { cursor: string | null }): Promise<PollResult> {
+    await this.#checkedWallet();
+    const includeLookback = this.#needsLookback;
+    this.#needsLookback = false;
     try {
-      const read = await this.#read(parseCursor(from.cursor), lookBack);
-      this.#readTo = read.height;
+      const read = await this.#read(parseCursor(from.cursor), includeLookback);
+      this.#highestTip = read.height;
       return read.polled;
     } catch (error) {
-      this.#mustLookBack ||= lookBack;
+      this.#needsLookback ||= includeLookback;
       throw error;
     }
   }
 
-  async #read(cursor: Cursor | null, lookBack: boolean): Promise<Awaited<ReturnType<typeof readSince>>> {
-    const tipHeight = await heightAtRest(this.#rpc);
+  async #read(
+    cursor: Cursor | null,
+    includeLookback: boolean,
+  ): Promise<Awaited<ReturnType<typeof readWalletSince>>> {
+    const tipHeight = await heightUnlessRescanning(this.#rpc);
     // Asked before anything else: what a node that was put back does not know would be taken for gone.
     if (cursor !== null && tipHeight < cursor.height) throw new NodeBehind(tipHeight, cursor.height);
-    const from = { cursor, tipHeight, lookBackBlocks: UTXO_FACTS[this.coin].blocksADay };
-    if (performance.now() >= this.#listsAgainAtMs) {
+    const from = { cursor, tipHeight, lookbackBlocks: UTXO_PARAMS[this.coin].blocksPerDay };
+    if (performance.now() >= this.#listRetryAtMs) {
       try {
         const maxBytes = this.#options.listMaxBytes ?? LIST_MAX_BYTES;
-        return await readSince(this.#rpc, { ...from, lookBack, maxBytes });
+        return await readWalletSince(this.#rpc, { ...from, includeLookback, maxBytes });
       } catch (error) {
         if (!(error instanceof ListTooLong)) throw error;
-        this.#listsAgainAtMs = performance.now() + LISTS_AGAIN_MS;
+        this.#listRetryAtMs = performance.now() + LIST_RETRY_MS;
       }
     }
     return await walkBlocks(this.#rpc, this.#options.own, from);
   }
 
   async recheck(keys: readonly string[]): Promise<Observation[]> {
-    await this.#proven();
-    const height = await heightAtRest(this.#rpc);
-    if (height < this.#readTo) throw new NodeBehind(height, this.#readTo);
+    await this.#checkedWallet();
+    const height = await heightUnlessRescanning(this.#rpc);
+    if (height < this.#highestTip) throw new NodeBehind(height, this.#highestTip);
     return await recheckPayments(this.#rpc, keys);
   }
 
@@ -124,26 +127,30 @@ export class UtxoChain implements ChainDriver {
     return await walletHealth(this.#rpc, this.coin);
   }
 
-  async examine(given: number): Promise<readonly ChainNote[]> {
+  async examine(allocatedCount: number): Promise<readonly ChainFinding[]> {
     const { paid = async () => new Set() } = this.#options;
-    return await examineWallet(this.#rpc, this.#watchList, { wallet: await this.#proven(), paid, given });
+    return await examineWallet(this.#rpc, this.#watchList, {
+      wallet: await this.#checkedWallet(),
+      paid,
+      allocatedCount,
+    });
   }
 
-  async #proven(): Promise<Wallet> {
-    await this.#proof.ensure();
+  async #checkedWallet(): Promise<WatchWallet> {
+    await this.#safetyCheck.ensure();
     if (this.#wallet === null) throw new Error('the node is not proven');
     return this.#wallet;
   }
 
-  async #prove(): Promise<void> {
+  async #checkNode(): Promise<void> {
     const { coin, node, account, allowTest } = this.#options;
-    const network = await proveNetwork(this.#rpc, coin, allowTest);
-    proveKey(account, network);
-    const { descriptors } = await proveWatchOnly(node);
+    const network = await checkNetwork(this.#rpc, coin, allowTest);
+    checkKeyNetwork(account, network);
+    const { descriptors } = await checkWatchOnly(node);
     const descriptor = await this.#watchList.descriptorFor(network);
     const wallet = { ...network, descriptors, descriptor };
-    await this.#watchList.ensureGiven(wallet, (await this.#options.given?.()) ?? 0);
+    await this.#watchList.ensureAllocated(wallet, (await this.#options.allocatedCount?.()) ?? 0);
     this.#wallet = wallet;
-    this.#mustLookBack = true;
+    this.#needsLookback = true;
   }
 }

@@ -5,9 +5,9 @@
  * block: the wallet calls it `immature`, as if it were newly made, and only that it is not `generated` tells. The payer's own transaction
  * is told as well, without the number of an output: it is the same money, and is left out. In another block it is another transaction.
  */
-import { unitsOf } from '../../../kernel/exact-json.ts';
+import { parseCoinAmount } from '../../../kernel/exact-json.ts';
 import type { Observation, ObservationState } from '../../../ports/chain.ts';
-import { type Fields, fieldsOf, integerOf, listOf, textOf, timeOf, wholeOf } from '../answers.ts';
+import { asArray, asDate, asInteger, asObject, asString, asUint, type JsonObject } from '../json-values.ts';
 import { DECIMALS } from './networks.ts';
 
 /** What may not be changed any more: the network itself lets new coins be spent after as many blocks. */
@@ -24,57 +24,60 @@ export interface Output {
 }
 
 /** Of `listsinceblock` and `listtransactions`: each entry is one output, with its transaction's place. */
-export function listedOutputs(entries: unknown): Output[] {
-  return listOf(entries, 'payments')
-    .map((entry) => fieldsOf(entry, 'a payment'))
-    .flatMap((entry) => output(entry, entry));
+export function parseListedOutputs(entries: unknown): Output[] {
+  return asArray(entries, 'payments')
+    .map((entry) => asObject(entry, 'a payment'))
+    .flatMap((entry) => parseOutput(entry, entry));
 }
 
 /** Of `gettransaction`. */
-export function outputsOf(transaction: Fields): Output[] {
-  return listOf(transaction.details, 'the payments of a transaction').flatMap((detail) =>
-    output(fieldsOf(detail, 'a payment'), transaction),
+export function parseTransactionOutputs(transaction: JsonObject): Output[] {
+  return asArray(transaction.details, 'the payments of a transaction').flatMap((detail) =>
+    parseOutput(asObject(detail, 'a payment'), transaction),
   );
 }
 
-function output(paid: Fields, transaction: Fields): Output[] {
+function parseOutput(paid: JsonObject, transaction: JsonObject): Output[] {
   const { category, address, vout } = paid;
   if (category === 'send' || transaction.generated === true) return [];
   if (typeof address !== 'string' || typeof vout !== 'number') return [];
-  const txid = textOf(transaction.txid, 'a transaction’s id');
-  const confirmations = integerOf(transaction.confirmations, 'a transaction’s confirmations');
+  const txid = asString(transaction.txid, 'a transaction’s id');
+  const confirmations = asInteger(transaction.confirmations, 'a transaction’s confirmations');
   const block =
     confirmations > 0
       ? {
-          hash: textOf(transaction.blockhash, 'a block’s hash'),
-          height: wholeOf(transaction.blockheight, 'a block’s height'),
-          time: timeOf(transaction.blocktime, 'a block’s time'),
+          hash: asString(transaction.blockhash, 'a block’s hash'),
+          height: asUint(transaction.blockheight, 'a block’s height'),
+          time: asDate(transaction.blocktime, 'a block’s time'),
         }
       : null;
-  const amountUnits = unitsOf(paid.amount, DECIMALS);
-  return [{ key: keyOf(txid, vout), txid, address, amountUnits, confirmations, block }];
+  const amountUnits = parseCoinAmount(paid.amount, DECIMALS);
+  return [{ key: outputKey(txid, vout), txid, address, amountUnits, confirmations, block }];
 }
 
 /** Newer nodes write one address, older ones a list; null where the script has none, or several. */
-export function addressOf(script: Fields): string | null {
+export function scriptAddress(script: JsonObject): string | null {
   const { address, addresses } = script;
   if (typeof address === 'string') return address;
-  return Array.isArray(addresses) && addresses.length === 1 ? textOf(addresses[0], 'an address') : null;
+  return Array.isArray(addresses) && addresses.length === 1 ? asString(addresses[0], 'an address') : null;
 }
 
-export function keyOf(txid: string, vout: number): string {
+export function outputKey(txid: string, vout: number): string {
   return `${txid}:${vout}`;
 }
 
 /** `outside`: what it is where it is in no block. */
-export function observed(output: Output, outside: 'mempool' | 'conflicted' | 'removed'): Observation {
+export function toObservation(
+  output: Output,
+  unconfirmedState: 'mempool' | 'conflicted' | 'removed',
+): Observation {
   const { key, txid, address, amountUnits, confirmations, block } = output;
   return {
     key,
     txid,
     address,
     amountUnits,
-    state: stateOf(confirmations, outside),
+    state: stateOf(confirmations, unconfirmedState),
     confirmations: Math.max(0, confirmations),
     height: block?.height ?? null,
     blockHash: block?.hash ?? null,
@@ -83,8 +86,8 @@ export function observed(output: Output, outside: 'mempool' | 'conflicted' | 're
   };
 }
 
-function stateOf(confirmations: number, outside: ObservationState): ObservationState {
+function stateOf(confirmations: number, unconfirmedState: ObservationState): ObservationState {
   if (confirmations < 0) return 'conflicted';
-  if (confirmations === 0) return outside;
+  if (confirmations === 0) return unconfirmedState;
   return confirmations >= FINAL_CONFIRMATIONS ? 'final' : 'included';
 }

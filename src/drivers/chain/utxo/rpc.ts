@@ -1,14 +1,15 @@
 /** Calls to a node of Bitcoin's family that several parts make, and its own numbers of errors. */
-import { fieldsOf, integerOf, maybeText, timeOf, wholeOf } from '../answers.ts';
-import type { Call, JsonRpc } from '../json-rpc.ts';
+
+import type { JsonRpc, RpcCall } from '../json-rpc.ts';
+import { asDate, asInteger, asObject, asUint, optionalString } from '../json-values.ts';
 
 /** No such transaction, block or address. */
 export const NOT_FOUND = -5;
 /** Among others: an orphaned block whose contents it no longer has. */
-export const INTERNAL = -32_603;
-export const NO_SUCH_CALL = -32_601;
-export const NO_WALLET = -18;
-export const WHICH_WALLET = -19;
+export const INTERNAL_ERROR = -32_603;
+export const METHOD_NOT_FOUND = -32_601;
+export const WALLET_NOT_FOUND = -18;
+export const WALLET_NOT_SPECIFIED = -19;
 
 /** The longest of all, 4 MB, as a node writes it: its bytes, their digits, and what they mean. */
 export const TRANSACTION_MAX_BYTES = 32 * 1024 ** 2;
@@ -22,17 +23,17 @@ export interface Header {
   readonly parentHash: string | null;
 }
 
-export async function headerOf(rpc: JsonRpc, hash: string): Promise<Header> {
-  const header = fieldsOf(await rpc.call('getblockheader', [hash]), 'a block’s header');
+export async function getBlockHeader(rpc: JsonRpc, hash: string): Promise<Header> {
+  const header = asObject(await rpc.call('getblockheader', [hash]), 'a block’s header');
   return {
-    height: wholeOf(header.height, 'a block’s height'),
-    time: timeOf(header.time, 'a block’s time'),
-    confirmations: integerOf(header.confirmations, 'a block’s confirmations'),
-    parentHash: maybeText(header.previousblockhash, 'the block before'),
+    height: asUint(header.height, 'a block’s height'),
+    time: asDate(header.time, 'a block’s time'),
+    confirmations: asInteger(header.confirmations, 'a block’s confirmations'),
+    parentHash: optionalString(header.previousblockhash, 'the block before'),
   };
 }
 
 /** As `settled`, of what holds transactions whole: those that are too large together are asked for in parts. */
-export async function settledInSlices(rpc: JsonRpc, calls: readonly Call[]): Promise<unknown[]> {
-  return await rpc.settled(calls, { maxBytes: TRANSACTION_MAX_BYTES });
+export async function batchSettledLarge(rpc: JsonRpc, calls: readonly RpcCall[]): Promise<unknown[]> {
+  return await rpc.batchSettled(calls, { maxBytes: TRANSACTION_MAX_BYTES });
 }

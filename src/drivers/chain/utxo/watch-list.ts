@@ -5,21 +5,21 @@
 
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { UnsafeChain } from '../../../ports/chain.ts';
+import { UnsafeChainError } from '../../../ports/chain.ts';
 import type { AccountKey } from '../account-key.ts';
 import { segwitAddress } from '../addresses.ts';
-import { fieldsOf, listOf, maybeFields, maybeWhole, textOf, wholeOf } from '../answers.ts';
 import type { JsonRpc } from '../json-rpc.ts';
+import { asArray, asObject, asString, asUint, optionalObject, optionalUint } from '../json-values.ts';
 import { NodeError } from '../node-http.ts';
-import { settledInSlices } from './rpc.ts';
+import { batchSettledLarge } from './rpc.ts';
 import type { Network } from './safety.ts';
 
 /** Imported at once. */
-export const CHUNK = 1_000;
+export const CHUNK_SIZE = 1_000;
 const IMPORT_TIMEOUT_MS = 60_000;
 
 /** What the wallet was proven to be. */
-export interface Wallet extends Network {
+export interface WatchWallet extends Network {
   readonly descriptors: boolean;
   /** Of all our addresses, with its checksum. */
   readonly descriptor: string;
@@ -30,7 +30,7 @@ export class WatchList {
   readonly #account: AccountKey;
   /** How far back blocks are read again for addresses that were given out, and that the wallet does not know. */
   readonly #rescanBlocks: number;
-  #turn: Promise<void> = Promise.resolve();
+  #importQueue: Promise<void> = Promise.resolve();
 
   constructor(rpc: JsonRpc, account: AccountKey, options: { readonly rescanBlocks: number }) {
     this.#rpc = rpc;
@@ -41,29 +41,32 @@ export class WatchList {
   /** Throws UnsafeChain where the node derives other addresses than this service. */
   async descriptorFor(network: Network): Promise<string> {
     const key = network.isMain ? this.#account.xpub : this.#account.tpub;
-    const info = fieldsOf(await this.#asked('getdescriptorinfo', [`wpkh(${key}/0/*)`]), 'a descriptor');
-    const descriptor = textOf(info.descriptor, 'a descriptor');
+    const info = asObject(
+      await this.#callRedacted('getdescriptorinfo', [`wpkh(${key}/0/*)`]),
+      'a descriptor',
+    );
+    const descriptor = asString(info.descriptor, 'a descriptor');
     if (info.hasprivatekeys !== false)
-      throw new UnsafeChain('the node takes the account’s key for a private one');
-    await this.#derived({ ...network, descriptor }, 0);
+      throw new UnsafeChainError('the node takes the account’s key for a private one');
+    await this.#deriveAddress({ ...network, descriptor }, 0);
     return descriptor;
   }
 
   /** The address with this number. The wallet watches it from now on. */
-  async ensure(wallet: Wallet, index: number): Promise<string> {
-    const address = await this.#derived(wallet, index);
+  async ensure(wallet: WatchWallet, index: number): Promise<string> {
+    const address = await this.#deriveAddress(wallet, index);
     if (!(await this.#isWatched([address]))[0]) await this.#import(wallet, index);
     return address;
   }
 
   /** All of the first so many numbers are watched from now on: a wallet that was made anew watched none of them. */
-  async ensureGiven(wallet: Wallet, count: number): Promise<void> {
+  async ensureAllocated(wallet: WatchWallet, count: number): Promise<void> {
     if ((await this.watchedChunks(wallet, count)).includes(false)) await this.#import(wallet, count - 1);
   }
 
   /** Of the first so many numbers, in chunks: whether all of each is watched. */
-  async watchedChunks(wallet: Wallet, count: number): Promise<boolean[]> {
-    const firsts = Array.from({ length: Math.ceil(count / CHUNK) }, (_, chunk) => chunk * CHUNK);
+  async watchedChunks(wallet: WatchWallet, count: number): Promise<boolean[]> {
+    const firsts = Array.from({ length: Math.ceil(count / CHUNK_SIZE) }, (_, chunk) => chunk * CHUNK_SIZE);
     return await this.#isWatched(firsts.map((index) => this.#addressAt(wallet, index)));
   }
 
@@ -71,30 +74,31 @@ export class WatchList {
     return segwitAddress(prefix, ripemd160(sha256(this.#account.publicKeyAt(index))));
   }
 
-  async #derived(
+  async #deriveAddress(
     { descriptor, ...network }: Network & { readonly descriptor: string },
     index: number,
   ): Promise<string> {
     const address = this.#addressAt(network, index);
-    const derived = await this.#asked('deriveaddresses', [descriptor, [index, index]]);
-    const [theirs] = listOf(derived, 'addresses');
-    if (theirs !== address) throw new UnsafeChain(`the node derives another address with number ${index}`);
+    const derived = await this.#callRedacted('deriveaddresses', [descriptor, [index, index]]);
+    const [theirs] = asArray(derived, 'addresses');
+    if (theirs !== address)
+      throw new UnsafeChainError(`the node derives another address with number ${index}`);
     return address;
   }
 
   async #isWatched(addresses: readonly string[]): Promise<boolean[]> {
     const calls = addresses.map((address) => ({ method: 'getaddressinfo', params: [address] }));
-    const answers = await settledInSlices(this.#rpc, calls);
+    const answers = await batchSettledLarge(this.#rpc, calls);
     return answers.map((answer) => {
       if (answer instanceof NodeError) throw answer;
-      const { ismine, iswatchonly } = fieldsOf(answer, 'an address');
+      const { ismine, iswatchonly } = asObject(answer, 'an address');
       return ismine === true || iswatchonly === true;
     });
   }
 
   /** One after the other: who waited finds the work done. */
-  async #import(wallet: Wallet, index: number): Promise<void> {
-    const turn = this.#turn.then(async () => {
+  async #import(wallet: WatchWallet, index: number): Promise<void> {
+    const turn = this.#importQueue.then(async () => {
       const firstMissing = wallet.descriptors
         ? await this.#extendDescriptor(wallet, index)
         : await this.#importChunks(wallet, index);
@@ -104,12 +108,12 @@ export class WatchList {
       // Some were given out while this wallet did not watch them: it is a new one, or an old one that was put back.
       if (firstMissing !== null && firstMissing < index) await this.#rescan();
     });
-    this.#turn = turn.catch(() => undefined);
+    this.#importQueue = turn.catch(() => undefined);
     await turn;
   }
 
   /** All chunks up to this number that the wallet does not have. Returns the first number that was missing. */
-  async #importChunks(wallet: Wallet, index: number): Promise<number | null> {
+  async #importChunks(wallet: WatchWallet, index: number): Promise<number | null> {
     const watched = await this.watchedChunks(wallet, index + 1);
     const [last] = await this.#isWatched([this.#addressAt(wallet, index)]);
     // A node that was killed while it imported may have a part of the last one.
@@ -118,47 +122,47 @@ export class WatchList {
       return whole ? [] : [chunk];
     });
     for (const chunk of missing) {
-      const range = [chunk * CHUNK, (chunk + 1) * CHUNK - 1];
-      const request = { ...watching(wallet, range), keypool: false, watchonly: true };
-      await this.#imported('importmulti', [[request], { rescan: false }]);
+      const range = [chunk * CHUNK_SIZE, (chunk + 1) * CHUNK_SIZE - 1];
+      const request = { ...importRequest(wallet, range), keypool: false, watchonly: true };
+      await this.#sendImport('importmulti', [[request], { rescan: false }]);
     }
-    return missing[0] === undefined ? null : missing[0] * CHUNK;
+    return missing[0] === undefined ? null : missing[0] * CHUNK_SIZE;
   }
 
   /** A descriptor has one range, which only grows: nodes refuse one that does not hold the present one. */
-  async #extendDescriptor(wallet: Wallet, index: number): Promise<number | null> {
-    const { descriptors } = fieldsOf(await this.#asked('listdescriptors', []), 'the wallet');
-    const ours = listOf(descriptors, 'descriptors')
-      .map((each) => fieldsOf(each, 'a descriptor'))
+  async #extendDescriptor(wallet: WatchWallet, index: number): Promise<number | null> {
+    const { descriptors } = asObject(await this.#callRedacted('listdescriptors', []), 'the wallet');
+    const ours = asArray(descriptors, 'descriptors')
+      .map((each) => asObject(each, 'a descriptor'))
       .find(({ desc }) => desc === wallet.descriptor);
-    const end = ours === undefined ? -1 : wholeOf(listOf(ours.range, 'a range')[1], 'the end of a range');
+    const end = ours === undefined ? -1 : asUint(asArray(ours.range, 'a range')[1], 'the end of a range');
     if (end >= index) return null;
-    const wanted = (Math.floor(index / CHUNK) + 1) * CHUNK - 1;
-    const request = { ...watching(wallet, [0, wanted]), active: false };
-    await this.#imported('importdescriptors', [[request]]);
+    const wanted = (Math.floor(index / CHUNK_SIZE) + 1) * CHUNK_SIZE - 1;
+    const request = { ...importRequest(wallet, [0, wanted]), active: false };
+    await this.#sendImport('importdescriptors', [[request]]);
     return end + 1;
   }
 
-  async #imported(method: string, params: readonly unknown[]): Promise<void> {
-    for (const each of listOf(await this.#asked(method, params), 'what was imported')) {
-      const answer = fieldsOf(each, 'what was imported');
+  async #sendImport(method: string, params: readonly unknown[]): Promise<void> {
+    for (const each of asArray(await this.#callRedacted(method, params), 'what was imported')) {
+      const answer = asObject(each, 'what was imported');
       if (answer.success === true) continue;
       // Its words may hold the account's key.
-      const code = Number(maybeFields(answer.error, 'an error')?.code) || 0;
+      const code = Number(optionalObject(answer.error, 'an error')?.code) || 0;
       throw new NodeError(method, code, 'the wallet does not import our addresses');
     }
   }
 
   async #rescan(): Promise<void> {
-    const { blocks, pruneheight } = fieldsOf(await this.#rpc.call('getblockchaininfo', []), 'the chain');
+    const { blocks, pruneheight } = asObject(await this.#rpc.call('getblockchaininfo', []), 'the chain');
     // A node that keeps the newest blocks only reads what it has.
-    const kept = maybeWhole(pruneheight, 'the oldest block’s height') ?? 0;
-    const from = Math.max(wholeOf(blocks, 'the newest block’s height') - this.#rescanBlocks, kept);
+    const kept = optionalUint(pruneheight, 'the oldest block’s height') ?? 0;
+    const from = Math.max(asUint(blocks, 'the newest block’s height') - this.#rescanBlocks, kept);
     await this.#rpc.call('rescanblockchain', [from], { timeoutMs: IMPORT_TIMEOUT_MS });
   }
 
   /** Calls that name the account's key, which an error of the node may repeat. */
-  async #asked(method: string, params: readonly unknown[]): Promise<unknown> {
+  async #callRedacted(method: string, params: readonly unknown[]): Promise<unknown> {
     try {
       return await this.#rpc.call(method, params, { timeoutMs: IMPORT_TIMEOUT_MS });
     } catch (error) {
@@ -168,7 +172,7 @@ export class WatchList {
   }
 }
 
-function watching({ descriptor }: Wallet, range: readonly number[]): object {
+function importRequest({ descriptor }: WatchWallet, range: readonly number[]): object {
   // Nobody was given an address of them before now.
   return { desc: descriptor, range, timestamp: 'now', internal: false };
 }

@@ -5,7 +5,7 @@ import { ComputeError } from '../../../ports/compute.ts';
 const TIMEOUT_MS = 25_000;
 /** More than any of them says. */
 const OUTPUT_MAX_BYTES = 8 * 1024 ** 2;
-const SAID_MAX_CHARS = 200;
+const MESSAGE_MAX_CHARS = 200;
 
 /** What a program of the host is told by its environment: nothing of what ours holds, which are secrets. */
 export const BARE_ENV = { PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
@@ -27,26 +27,26 @@ export async function run(
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const child = spawn(program, args, { timeout: timeoutMs, killSignal: 'SIGKILL', env: BARE_ENV });
-  const failed = (why: string) =>
-    reject(new ComputeError('transient', `${program} ${why}`.slice(0, SAID_MAX_CHARS)));
-  let printed = '';
-  let complained = '';
+  const fail = (reason: string) =>
+    reject(new ComputeError('transient', `${program} ${reason}`.slice(0, MESSAGE_MAX_CHARS)));
+  let stdout = '';
+  let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text;
-    if (printed.length > OUTPUT_MAX_BYTES) child.kill('SIGKILL');
+    stdout += text;
+    if (stdout.length > OUTPUT_MAX_BYTES) child.kill('SIGKILL');
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complained = `${complained}${text}`.slice(0, 10 * SAID_MAX_CHARS);
+    stderr = `${stderr}${text}`.slice(0, 10 * MESSAGE_MAX_CHARS);
   });
   // One that ends before it has read everything says why in its own words.
   child.stdin.on('error', () => undefined).end(input);
   child.once('error', (error: NodeJS.ErrnoException) =>
-    failed(error.code === 'ENOENT' ? 'is not installed' : 'cannot be started'),
+    fail(error.code === 'ENOENT' ? 'is not installed' : 'cannot be started'),
   );
   child.once('close', (code, signal) => {
-    if (code === 0) resolve(printed);
-    else if (signal === 'SIGKILL') failed(`did not end within ${timeoutMs / 1000} s`);
-    else failed(`failed: ${complained.trim().split('\n')[0] ?? ''}`);
+    if (code === 0) resolve(stdout);
+    else if (signal === 'SIGKILL') fail(`did not end within ${timeoutMs / 1000} s`);
+    else fail(`failed: ${stderr.trim().split('\n')[0] ?? ''}`);
   });
   return await promise;
 }

@@ -6,15 +6,15 @@ import type { Duplex } from 'node:stream';
 import type {
   BaseImages,
   ComputeDriver,
-  Examined,
+  ExpectedResources,
+  HostFinding,
   HourSample,
   MachineSpec,
   MachineState,
   PowerAction,
-  Promised,
   RescueAccess,
   SnapshotState,
-  Tended,
+  SupervisionResult,
   Traffic,
   VolumeSpec,
 } from '../../../ports/compute.ts';
@@ -28,7 +28,7 @@ import { observeMachines } from './machine/observe.ts';
 import { powerMachine } from './machine/power.ts';
 import { rebuildMachine, restoreMachine } from './machine/reinstall.ts';
 import { rescueMachine } from './machine/rescue.ts';
-import { tendMachines } from './machine/tend.ts';
+import { superviseMachines } from './machine/supervise.ts';
 import { sampleMachines } from './metrics/sample.ts';
 import { setFilter, setTraffic } from './net/rules.ts';
 import type { QemuOptions } from './options.ts';
@@ -40,7 +40,7 @@ import { attachVolume, detachVolume, growVolume, removeVolume } from './storage/
 export class QemuCompute implements ComputeDriver {
   readonly name = 'qemu';
   readonly capabilities = {
-    vps: { volumes: VOLUME_SLOTS, snapshots: true, filter: true, console: true, ownImages: true },
+    vps: { volumes: VOLUME_SLOTS, snapshots: true, filter: true, console: true, customImages: true },
     dedicated: null,
   };
   readonly hosts: readonly string[];
@@ -107,10 +107,10 @@ export class QemuCompute implements ComputeDriver {
   list(): Promise<string[]> {
     return listRecords(this.#host.layout);
   }
-  examine(promised: Promised): AsyncIterable<Examined> {
+  examine(promised: ExpectedResources): AsyncIterable<HostFinding> {
     return examineHost(this.#host, { promised, another: (options) => new QemuCompute(options) });
   }
-  tend(): Promise<Tended[]> {
-    return tendMachines(this.#host);
+  superviseMachines(): Promise<SupervisionResult[]> {
+    return superviseMachines(this.#host);
   }
 }

@@ -38,16 +38,16 @@ export class QemuHost {
   }
 
   /** Calls for one machine are carried out one after another, in every process that drives this host. */
-  aloneWith<T>(machineId: string, work: () => Promise<T>): Promise<T> {
-    return this.#locks.alone(this.layout.lock(`machine-${machineId}`), work);
+  withMachineLock<T>(machineId: string, work: () => Promise<T>): Promise<T> {
+    return this.#locks.withLock(this.layout.lock(`machine-${machineId}`), work);
   }
 
   /** What concerns the whole host, its packet filter say. */
-  alone<T>(
-    what: 'network' | 'tend' | 'images' | 'volumes' | 'space' | 'metrics',
+  withHostLock<T>(
+    name: 'network' | 'tend' | 'images' | 'volumes' | 'space' | 'metrics',
     work: () => Promise<T>,
   ): Promise<T> {
-    return this.#locks.alone(this.layout.lock(what), work);
+    return this.#locks.withLock(this.layout.lock(name), work);
   }
 
   tap(machineId: string): string {

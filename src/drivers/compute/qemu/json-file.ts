@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { ComputeError } from '../../../ports/compute.ts';
 
 /** Nothing more can be written where this driver keeps things. */
-export class DiskFull extends ComputeError {
+export class DiskFullError extends ComputeError {
   constructor() {
     super('host', 'the disk of the host is full');
   }
@@ -16,24 +16,24 @@ export async function readJson<T>(path: string): Promise<T | undefined> {
     return JSON.parse(await readFile(path, 'utf8')) as T;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    if (error instanceof SyntaxError) throw unreadable(path);
+    if (error instanceof SyntaxError) throw damagedRecord(path);
     throw error;
   }
 }
 
 /** The same of a record, which says whose it is: one under another's name, or without one, is no record. */
-export async function readOwn<T extends object>(
+export async function readRecordFile<T extends object>(
   path: string,
   isOwn: (record: Partial<T>) => boolean,
 ): Promise<T | undefined> {
-  const read = await readJson<T | null>(path);
-  if (read === undefined) return undefined;
-  if (read === null || !isOwn(read)) throw unreadable(path);
-  return read;
+  const parsed = await readJson<T | null>(path);
+  if (parsed === undefined) return undefined;
+  if (parsed === null || !isOwn(parsed)) throw damagedRecord(path);
+  return parsed;
 }
 
 /** What it holds is not repeated. */
-function unreadable(path: string): ComputeError {
+function damagedRecord(path: string): ComputeError {
   const name = join(basename(dirname(path)), basename(path));
   return new ComputeError('host', `the record ${name} is damaged: restore the file, or remove it`);
 }
@@ -41,23 +41,23 @@ function unreadable(path: string): ComputeError {
 /** Readable by root alone: what it holds is nobody else's. Fails as `DiskFull` where that is why. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
   try {
-    await write(path, JSON.stringify(value));
+    await writeAtomically(path, JSON.stringify(value));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw code === 'ENOSPC' || code === 'EDQUOT' ? new DiskFull() : error;
+    throw code === 'ENOSPC' || code === 'EDQUOT' ? new DiskFullError() : error;
   }
 }
 
-async function write(path: string, text: string): Promise<void> {
-  const beside = `${path}.new`;
-  const file = await open(beside, 'w', 0o600);
+async function writeAtomically(path: string, text: string): Promise<void> {
+  const tempPath = `${path}.new`;
+  const file = await open(tempPath, 'w', 0o600);
   try {
     await file.writeFile(text);
     await file.sync();
   } finally {
     await file.close();
   }
-  await rename(beside, path);
+  await rename(tempPath, path);
   const folder = await open(dirname(path), 'r');
   try {
     await folder.sync();

@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
 /** A socket's path has at most 107 bytes, and the data folder may be anywhere. */
-const RUN = '/run/skerry';
+const RUN_DIR = '/run/skerry';
 
 /** Ids become names of files: nothing else may pass. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}$/;
@@ -28,51 +28,51 @@ export class Layout {
 
   constructor(dir: string) {
     this.dir = dir;
-    this.runDir = join(RUN, createHash('sha256').update(dir).digest('hex').slice(0, 12));
+    this.runDir = join(RUN_DIR, createHash('sha256').update(dir).digest('hex').slice(0, 12));
   }
 
   images(): string {
     return join(this.dir, 'images');
   }
   image(sha256: string): string {
-    return join(this.images(), `${named(sha256)}.qcow2`);
+    return join(this.images(), `${requireId(sha256)}.qcow2`);
   }
   machines(): string {
     return join(this.dir, 'machines');
   }
   machine(id: string, ...file: readonly string[]): string {
-    return join(this.machines(), named(id), ...file);
+    return join(this.machines(), requireId(id), ...file);
   }
   disk(id: string, generation: number): string {
     return this.machine(id, `disk-${generation}.qcow2`);
   }
   /** What becomes the disk of that generation when it is whole: a copy of one snapshot, and never of another. */
   diskCopy(id: string, generation: number, snapshotId: string): string {
-    const of = createHash('sha256').update(snapshotId).digest('hex').slice(0, 20);
-    return this.machine(id, `copy-${generation}-${of}.qcow2`);
+    const digest = createHash('sha256').update(snapshotId).digest('hex').slice(0, 20);
+    return this.machine(id, `copy-${generation}-${digest}.qcow2`);
   }
   volumes(): string {
     return join(this.dir, 'volumes');
   }
-  volume(id: string, ending: 'qcow2' | 'json'): string {
-    return join(this.volumes(), `${named(id)}.${ending}`);
+  volume(id: string, extension: 'qcow2' | 'json'): string {
+    return join(this.volumes(), `${requireId(id)}.${extension}`);
   }
   snapshots(): string {
     return join(this.dir, 'snapshots');
   }
   snapshot(id: string, ending: 'qcow2' | 'json'): string {
-    return join(this.snapshots(), `${named(id)}.${ending}`);
+    return join(this.snapshots(), `${requireId(id)}.${ending}`);
   }
   lock(name: string): string {
-    return join(this.dir, 'locks', named(name));
+    return join(this.dir, 'locks', requireId(name));
   }
   /** Of a machine that is on. `look` is QMP like `qmp`, for those who only look: it is free while others work on `qmp`. */
-  running(id: string, file: 'qmp' | 'look' | 'vnc' | 'pid'): string {
+  runtimeFile(id: string, file: 'qmp' | 'look' | 'vnc' | 'pid'): string {
     return join(this.runDir, createHash('sha256').update(id).digest('hex').slice(0, 20), file);
   }
 }
 
-function named(id: string): string {
+function requireId(id: string): string {
   if (!isId(id)) throw new Error('an id that cannot be the name of a file');
   return id;
 }

@@ -7,17 +7,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Turns } from '../../../kernel/turns.ts';
+import { KeyedMutex } from '../../../kernel/keyed-mutex.ts';
 import { ComputeError } from '../../../ports/compute.ts';
 import { BARE_ENV } from './command.ts';
 
 /** Less than a caller waits for its answer, so that he hears why. */
 const WAIT_MAX_MS = 25_000;
 /** Of that, what is left at least for a lock that is taken within another: work that took long has a fair turn, too. */
-const WITHIN_PART = 1 / 5;
+const NESTED_WAIT_SHARE = 1 / 5;
 
 /** Others held the lock for longer than a caller waits. */
-export class Busy extends ComputeError {
+export class LockBusyError extends ComputeError {
   constructor() {
     super('transient', 'the machine is busy with other work');
   }
@@ -25,54 +25,54 @@ export class Busy extends ComputeError {
 
 export class Locks {
   /** Within this process, so that only one of its calls waits for flock(1). */
-  readonly #turns = new Turns();
+  readonly #mutex = new KeyedMutex();
   readonly #waitMaxMs: number;
   /** When the caller of a lock that is held stops waiting: what is taken within it is waited for no longer. */
-  readonly #outer = new AsyncLocalStorage<number>();
+  readonly #outerDeadline = new AsyncLocalStorage<number>();
 
   constructor(waitMaxMs = WAIT_MAX_MS) {
     this.#waitMaxMs = waitMaxMs;
   }
 
   /** `Busy` when its turn does not come in time; then the work is not done later either: the caller has gone. */
-  async alone<T>(path: string, work: () => Promise<T>): Promise<T> {
+  async withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
     const waitMs = this.#waitMs();
-    const until = performance.now() + waitMs;
-    const late = Promise.withResolvers<never>();
-    let isLate = false;
+    const deadline = performance.now() + waitMs;
+    const timeout = Promise.withResolvers<never>();
+    let isTimedOut = false;
     const timer = setTimeout(() => {
-      isLate = true;
-      late.reject(new Busy());
+      isTimedOut = true;
+      timeout.reject(new LockBusyError());
     }, waitMs);
-    const mine = this.#turns.take(path, async () => {
+    const locked = this.#mutex.runExclusive(path, async () => {
       clearTimeout(timer);
-      const leftMs = until - performance.now();
-      if (isLate || leftMs <= 0) throw new Busy();
-      const release = await take(path, leftMs);
+      const remainingMs = deadline - performance.now();
+      if (isTimedOut || remainingMs <= 0) throw new LockBusyError();
+      const release = await acquire(path, remainingMs);
       try {
-        return await this.#outer.run(this.#outer.getStore() ?? until, work);
+        return await this.#outerDeadline.run(this.#outerDeadline.getStore() ?? deadline, work);
       } finally {
         release();
       }
     });
-    return await Promise.race([mine, late.promise]);
+    return await Promise.race([locked, timeout.promise]);
   }
 
   #waitMs(): number {
-    const outer = this.#outer.getStore();
-    if (outer === undefined) return this.#waitMaxMs;
-    return Math.max(outer - performance.now(), this.#waitMaxMs * WITHIN_PART);
+    const outerDeadline = this.#outerDeadline.getStore();
+    if (outerDeadline === undefined) return this.#waitMaxMs;
+    return Math.max(outerDeadline - performance.now(), this.#waitMaxMs * NESTED_WAIT_SHARE);
   }
 }
 
-async function take(path: string, withinMs: number): Promise<() => void> {
+async function acquire(path: string, timeoutMs: number): Promise<() => void> {
   await mkdir(dirname(path), { recursive: true });
-  const args = ['--exclusive', '--wait', (withinMs / 1000).toFixed(3), path, 'sh', '-c', 'echo; read end'];
-  const holder = spawn('flock', args, { stdio: ['pipe', 'pipe', 'ignore'], env: BARE_ENV });
-  holder.stdin.on('error', () => undefined);
-  const ended = once(holder, 'exit').then(() => 'ended' as const);
-  const held = once(holder.stdout, 'data').then(() => 'held' as const);
-  const first = await Promise.race([held, ended]).catch(() => 'ended' as const);
-  if (first === 'held') return () => holder.stdin.end();
-  throw new Busy();
+  const args = ['--exclusive', '--wait', (timeoutMs / 1000).toFixed(3), path, 'sh', '-c', 'echo; read end'];
+  const flock = spawn('flock', args, { stdio: ['pipe', 'pipe', 'ignore'], env: BARE_ENV });
+  flock.stdin.on('error', () => undefined);
+  const ended = once(flock, 'exit').then(() => 'ended' as const);
+  const acquired = once(flock.stdout, 'data').then(() => 'held' as const);
+  const first = await Promise.race([acquired, ended]).catch(() => 'ended' as const);
+  if (first === 'held') return () => flock.stdin.end();
+  throw new LockBusyError();
 }

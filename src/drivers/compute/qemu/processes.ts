@@ -8,35 +8,37 @@ export interface QemuProcess {
 }
 
 /** The word of the command line that names a socket for QMP. */
-export function socketWord(path: string): string {
+export function qmpSocketArg(path: string): string {
   return `unix:${path},server=on,wait=off`;
 }
 
-export async function processesOf(socket: string): Promise<QemuProcess[]> {
-  return (await qemuProcesses()).filter(({ words }) => words.includes(socketWord(socket))).map(shown);
+export async function findProcesses(socket: string): Promise<QemuProcess[]> {
+  return (await listQemuProcesses())
+    .filter(({ args }) => args.includes(qmpSocketArg(socket)))
+    .map(toQemuProcess);
 }
 
 /** The sockets of all that run, from one look. */
-export async function seeSockets(): Promise<(socket: string) => boolean> {
-  const words = new Set((await qemuProcesses()).flatMap((each) => each.words));
-  return (socket) => words.has(socketWord(socket));
+export async function createSocketCheck(): Promise<(socket: string) => boolean> {
+  const args = new Set((await listQemuProcesses()).flatMap((each) => each.args));
+  return (socket) => args.has(qmpSocketArg(socket));
 }
 
-interface Seen {
+interface ProcessArgs {
   readonly pid: number;
-  readonly words: readonly string[];
+  readonly args: readonly string[];
 }
 
-function shown({ pid, words }: Seen): QemuProcess {
-  return { pid, name: words[words.indexOf('-name') + 1] ?? '' };
+function toQemuProcess({ pid, args }: ProcessArgs): QemuProcess {
+  return { pid, name: args[args.indexOf('-name') + 1] ?? '' };
 }
 
-async function qemuProcesses(): Promise<Seen[]> {
+async function listQemuProcesses(): Promise<ProcessArgs[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const seen = await Promise.all(pids.map(async (pid) => ({ pid, words: await wordsOf(pid) })));
-  return seen.filter(({ words }) => words.some((word) => word.endsWith(',server=on,wait=off')));
+  const processes = await Promise.all(pids.map(async (pid) => ({ pid, args: await readProcessArgs(pid) })));
+  return processes.filter(({ args }) => args.some((word) => word.endsWith(',server=on,wait=off')));
 }
 
-async function wordsOf(pid: number): Promise<string[]> {
+async function readProcessArgs(pid: number): Promise<string[]> {
   return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
 }

@@ -5,10 +5,10 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ComputeError } from '../../../ports/compute.ts';
-import { processesOf } from './processes.ts';
+import { findProcesses } from './processes.ts';
 
-const ANSWER_MAX_MS = 10_000;
-const AGAIN_MS = 20;
+const RESPONSE_TIMEOUT_MS = 10_000;
+const RETRY_MS = 20;
 const LINE_MAX_CHARS = 8 * 1024 ** 2;
 const EVENTS_MAX = 1_000;
 
@@ -17,97 +17,100 @@ export interface QmpEvent {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-interface Answer {
+interface QmpResponse {
   readonly return?: unknown;
   readonly error?: { readonly class: string; readonly desc: string };
 }
 
 /** QEMU understood the command and will not do it. `kind` is its class of error, such as `DeviceNotFound`. */
-export class QmpRefusal extends ComputeError {
+export class QmpRefusedError extends ComputeError {
   readonly kind: string;
-  constructor(command: string, kind: string, says: string) {
-    super('transient', `QEMU refuses ${command}: ${says}`);
+  constructor(command: string, kind: string, description: string) {
+    super('transient', `QEMU refuses ${command}: ${description}`);
     this.kind = kind;
   }
 }
 
 /** There is a QEMU, and it did not answer: nothing is known of its guest, least of all that it is off. */
-export class QmpSilent extends ComputeError {
-  constructor(what: string) {
-    super('transient', what);
+export class QmpUnresponsiveError extends ComputeError {
+  constructor(message: string) {
+    super('transient', message);
   }
 }
 
 export class Qmp {
   readonly #socket: Socket;
-  readonly #answerMaxMs: number;
-  readonly #answers: ((answer: Answer) => void)[] = [];
+  readonly #responseTimeoutMs: number;
+  readonly #pending: ((answer: QmpResponse) => void)[] = [];
   readonly #events: QmpEvent[] = [];
   readonly #listeners = new Set<() => void>();
-  #rest = '';
-  #ended = false;
+  #buffer = '';
+  #isClosed = false;
   /** It was us who ended it, because QEMU was silent or made no sense. */
-  #givenUp = false;
+  #isAborted = false;
 
   private constructor(socket: Socket, answerMaxMs: number) {
     this.#socket = socket;
-    this.#answerMaxMs = answerMaxMs;
+    this.#responseTimeoutMs = answerMaxMs;
     socket.setEncoding('utf8').on('data', (text: string) => this.#read(text));
     socket.on('error', () => undefined);
     socket.once('close', () => {
-      this.#ended = true;
-      for (const answer of this.#answers.splice(0)) answer({});
-      this.#tell();
+      this.#isClosed = true;
+      for (const answer of this.#pending.splice(0)) answer({});
+      this.#notifyListeners();
     });
   }
 
   /** Undefined when no QEMU has that socket: the machine is off. `QmpSilent` when one has, and cannot be spoken to. */
   static async open(path: string): Promise<Qmp | undefined> {
-    const qmp = await Qmp.whoListens(path);
+    const qmp = await Qmp.tryConnect(path);
     if (qmp) return qmp;
-    if ((await processesOf(path)).length > 0) throw new QmpSilent('the socket of QEMU is gone');
+    if ((await findProcesses(path)).length > 0) throw new QmpUnresponsiveError('the socket of QEMU is gone');
     return undefined;
   }
 
   /** Undefined when nobody listens there, which alone does not say that there is no QEMU. */
-  static async whoListens(path: string, answerMaxMs = ANSWER_MAX_MS): Promise<Qmp | undefined> {
-    const socket = await reach(path, answerMaxMs);
+  static async tryConnect(path: string, responseTimeoutMs = RESPONSE_TIMEOUT_MS): Promise<Qmp | undefined> {
+    const socket = await connectSocket(path, responseTimeoutMs);
     if (!socket) return undefined;
-    const qmp = new Qmp(socket, answerMaxMs);
+    const qmp = new Qmp(socket, responseTimeoutMs);
     try {
       await qmp.execute('qmp_capabilities');
       return qmp;
     } catch (error) {
       // It ended between the two.
-      const isOver = qmp.#ended && !qmp.#givenUp && error instanceof QmpSilent;
+      const hasEnded = qmp.#isClosed && !qmp.#isAborted && error instanceof QmpUnresponsiveError;
       qmp.close();
-      if (isOver) return undefined;
+      if (hasEnded) return undefined;
       throw error;
     }
   }
 
   async execute<T = unknown>(command: string, args: Readonly<Record<string, unknown>> = {}): Promise<T> {
-    const { promise, resolve } = Promise.withResolvers<Answer>();
-    const timer = setTimeout(() => this.#giveUp(), this.#answerMaxMs);
-    this.#answers.push(resolve);
-    if (this.#ended) resolve({});
+    const { promise, resolve } = Promise.withResolvers<QmpResponse>();
+    const timer = setTimeout(() => this.#abort(), this.#responseTimeoutMs);
+    this.#pending.push(resolve);
+    if (this.#isClosed) resolve({});
     else this.#socket.write(`${JSON.stringify({ execute: command, arguments: args })}\n`);
     const { return: value, error } = await promise;
     clearTimeout(timer);
-    if (error) throw new QmpRefusal(command, error.class, error.desc);
-    if (value === undefined) throw new QmpSilent(`QEMU did not answer ${command}`);
+    if (error) throw new QmpRefusedError(command, error.class, error.desc);
+    if (value === undefined) throw new QmpUnresponsiveError(`QEMU did not answer ${command}`);
     return value as T;
   }
 
   /** The first event of these, of those that came since the connection was opened; undefined when none came in time. */
-  async event(wanted: (event: QmpEvent) => boolean, timeoutMs: number): Promise<QmpEvent | undefined> {
-    const until = Date.now() + timeoutMs;
+  async waitForEvent(
+    matches: (event: QmpEvent) => boolean,
+    timeoutMs: number,
+  ): Promise<QmpEvent | undefined> {
+    const deadline = Date.now() + timeoutMs;
     for (;;) {
-      const at = this.#events.findIndex(wanted);
+      const at = this.#events.findIndex(matches);
       if (at >= 0) return this.#events.splice(at, 1)[0];
-      const leftMs = until - Date.now();
-      if (this.#ended || leftMs <= 0) return undefined;
-      await this.#next(leftMs);
+      const remainingMs = deadline - Date.now();
+      if (this.#isClosed || remainingMs <= 0) return undefined;
+      await this.#waitForNext(remainingMs);
     }
   }
 
@@ -115,14 +118,14 @@ export class Qmp {
     this.#socket.destroy();
   }
 
-  #giveUp(): void {
-    this.#givenUp = true;
+  #abort(): void {
+    this.#isAborted = true;
     this.#socket.destroy();
   }
 
-  async #next(withinMs: number): Promise<void> {
+  async #waitForNext(waitMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, withinMs);
+    const timer = setTimeout(resolve, waitMs);
     this.#listeners.add(resolve);
     await promise;
     clearTimeout(timer);
@@ -131,26 +134,26 @@ export class Qmp {
 
   /** What a QEMU that is not itself says may be anything. */
   #read(text: string): void {
-    const lines = `${this.#rest}${text}`.split('\n');
-    this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > LINE_MAX_CHARS) this.#giveUp();
+    const lines = `${this.#buffer}${text}`.split('\n');
+    this.#buffer = lines.pop() ?? '';
+    if (this.#buffer.length > LINE_MAX_CHARS) this.#abort();
     try {
-      for (const line of lines.filter((each) => each.trim() !== '')) this.#take(line);
+      for (const line of lines.filter((each) => each.trim() !== '')) this.#handleLine(line);
     } catch {
-      this.#giveUp();
+      this.#abort();
     }
   }
 
-  #take(line: string): void {
-    const said = JSON.parse(line) as Answer & Partial<QmpEvent> & { readonly QMP?: unknown };
-    if (said.event !== undefined) {
+  #handleLine(line: string): void {
+    const message = JSON.parse(line) as QmpResponse & Partial<QmpEvent> & { readonly QMP?: unknown };
+    if (message.event !== undefined) {
       if (this.#events.length >= EVENTS_MAX) this.#events.shift();
-      this.#events.push({ event: said.event, ...(said.data ? { data: said.data } : {}) });
-      this.#tell();
-    } else if (said.QMP === undefined) this.#answers.shift()?.(said);
+      this.#events.push({ event: message.event, ...(message.data ? { data: message.data } : {}) });
+      this.#notifyListeners();
+    } else if (message.QMP === undefined) this.#pending.shift()?.(message);
   }
 
-  #tell(): void {
+  #notifyListeners(): void {
     for (const listener of this.#listeners) listener();
   }
 }
@@ -159,8 +162,8 @@ export class Qmp {
  * A connection, or undefined when nobody listens. QEMU takes one at a time and lets one more wait: a third is turned away,
  * which says that it is there, and tries again.
  */
-async function reach(path: string, withinMs: number): Promise<Socket | undefined> {
-  const until = Date.now() + withinMs;
+async function connectSocket(path: string, timeoutMs: number): Promise<Socket | undefined> {
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     const socket = connect(path);
     const { promise, resolve } = Promise.withResolvers<string | null>();
@@ -169,7 +172,7 @@ async function reach(path: string, withinMs: number): Promise<Socket | undefined
     const fault = await promise;
     if (fault === null) return socket;
     if (fault === 'ENOENT' || fault === 'ECONNREFUSED') return undefined;
-    if (Date.now() > until) throw new QmpSilent('QEMU is busy with others');
-    await sleep(AGAIN_MS);
+    if (Date.now() > deadline) throw new QmpUnresponsiveError('QEMU is busy with others');
+    await sleep(RETRY_MS);
   }
 }

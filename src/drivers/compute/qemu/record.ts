@@ -3,15 +3,15 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import type { MachineSpec, Traffic } from '../../../ports/compute.ts';
 import type { Filter } from '../../../ports/network.ts';
-import { DiskFull, readOwn, writeJson } from './json-file.ts';
+import { DiskFullError, readRecordFile, writeJson } from './json-file.ts';
 import { isId, type Layout } from './layout.ts';
-import { giveReserve } from './reserve.ts';
+import { releaseReserve } from './reserve.ts';
 
 /** The spec without what an install alone needs to know. */
-export type KeptSpec = Omit<MachineSpec, 'sshKeys' | 'rootPasswordHash' | 'userData' | 'generation'>;
+export type StoredSpec = Omit<MachineSpec, 'sshKeys' | 'rootPasswordHash' | 'userData' | 'generation'>;
 
 export interface MachineRecord {
-  readonly spec: KeptSpec;
+  readonly spec: StoredSpec;
   /** The disk that it runs on. */
   readonly generation: number;
   /** Whether it should be on. A guest that switched itself off has made it `off`. */
@@ -29,7 +29,10 @@ export interface MachineRecord {
 }
 
 export async function readRecord(layout: Layout, id: string): Promise<MachineRecord | undefined> {
-  return await readOwn<MachineRecord>(layout.machine(id, 'machine.json'), ({ spec }) => spec?.id === id);
+  return await readRecordFile<MachineRecord>(
+    layout.machine(id, 'machine.json'),
+    ({ spec }) => spec?.id === id,
+  );
 }
 
 export async function writeRecord(layout: Layout, record: MachineRecord): Promise<void> {
@@ -37,7 +40,7 @@ export async function writeRecord(layout: Layout, record: MachineRecord): Promis
   try {
     await writeJson(path, record);
   } catch (error) {
-    if (!(error instanceof DiskFull) || !(await giveReserve(layout))) throw error;
+    if (!(error instanceof DiskFullError) || !(await releaseReserve(layout))) throw error;
     await writeJson(path, record);
   }
 }

@@ -9,26 +9,26 @@ import type { Layout } from './layout.ts';
 
 const BYTES = 16 * 1024 ** 2;
 /** More than a record takes. Guests take what else is given back. */
-const PIECE_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
-const pathOf = ({ dir }: Layout) => join(dir, 'reserve');
+const reservePath = ({ dir }: Layout) => join(dir, 'reserve');
 
 /** Called when there is room. */
-export async function keepReserve(layout: Layout): Promise<void> {
-  if ((await sizeOf(layout)) >= BYTES) return;
+export async function ensureReserve(layout: Layout): Promise<void> {
+  if ((await reserveSize(layout)) >= BYTES) return;
   // Of bytes that no file system makes smaller.
-  await writeFile(pathOf(layout), randomBytes(BYTES), { mode: 0o600 });
+  await writeFile(reservePath(layout), randomBytes(BYTES), { mode: 0o600 });
 }
 
 /** Makes room for a record. False when nothing is left to give. */
-export async function giveReserve(layout: Layout): Promise<boolean> {
-  const size = await sizeOf(layout);
+export async function releaseReserve(layout: Layout): Promise<boolean> {
+  const size = await reserveSize(layout);
   if (size === 0) return false;
-  await truncate(pathOf(layout), Math.max(0, size - PIECE_BYTES));
+  await truncate(reservePath(layout), Math.max(0, size - CHUNK_BYTES));
   return true;
 }
 
-async function sizeOf(layout: Layout): Promise<number> {
-  const { size } = await stat(pathOf(layout)).catch(() => ({ size: 0 }));
+async function reserveSize(layout: Layout): Promise<number> {
+  const { size } = await stat(reservePath(layout)).catch(() => ({ size: 0 }));
   return size;
 }

@@ -4,14 +4,14 @@ import type { Database } from '../../../kernel/sql.ts';
 import type { SnapshotState, VolumeSpec } from '../../../ports/compute.ts';
 import type { Filter } from '../../../ports/network.ts';
 import {
-  type Installed,
-  installDoneAt,
+  type InstalledSystem,
+  isInRescue,
+  isInstallDone,
+  type KnownState,
   type MachineTimes,
-  type PresentState,
-  rescuedAt,
   stateAt,
 } from './machine.ts';
-import { type SnapshotTimes, snapshotAt } from './snapshots.ts';
+import { type SnapshotTimes, snapshotStateAt } from './snapshots.ts';
 
 export interface SimulatedHost {
   readonly name: string;
@@ -28,12 +28,12 @@ export interface SimulatedMachine {
   readonly cpu: number;
   readonly ramMb: number;
   readonly diskGb: number;
-  readonly state: PresentState;
-  readonly installed: Installed;
+  readonly state: KnownState;
+  readonly installed: InstalledSystem;
   /** When it was last switched on or reset. */
   readonly bootedAt: Date;
   /** It ignores requests to shut down. */
-  readonly deaf: boolean;
+  readonly ignoresShutdown: boolean;
   /** The disk it runs on. */
   readonly generation: number;
   /** Generations of its disk that there are: while a rebuild is under way, the ones before, too. */
@@ -55,7 +55,7 @@ export interface SimulatedSnapshot extends SnapshotState {
   /** The machine it was made of, which may be gone. */
   readonly machineId: string;
   readonly diskGb: number;
-  readonly installed: Installed;
+  readonly installed: InstalledSystem;
 }
 
 interface MachineRow extends MachineTimes {
@@ -64,7 +64,7 @@ interface MachineRow extends MachineTimes {
   readonly cpu: number;
   readonly ram_mb: number;
   readonly disk_gb: number;
-  readonly installed: Installed;
+  readonly installed: InstalledSystem;
   readonly booted_at: Date;
   readonly deaf: boolean;
   readonly generation: number;
@@ -109,8 +109,11 @@ export class SimulatorControl {
   }
 
   /** A deaf machine ignores requests to shut down, as a hung guest does. */
-  async setDeaf(id: string, deaf: boolean): Promise<void> {
-    const known = await this.#db.run('update sim.machines set deaf = $2 where id = $1', [id, deaf]);
+  async setIgnoresShutdown(id: string, ignoresShutdown: boolean): Promise<void> {
+    const known = await this.#db.run('update sim.machines set deaf = $2 where id = $1', [
+      id,
+      ignoresShutdown,
+    ]);
     if (known === 0) throw new Error(`the simulator has no machine ${id}`);
   }
 
@@ -131,10 +134,10 @@ export class SimulatorControl {
       state: stateAt(row, now),
       installed: row.installed,
       bootedAt: row.booted_at,
-      deaf: row.deaf,
+      ignoresShutdown: row.deaf,
       generation: row.generation,
-      disks: installDoneAt(row, now) ? [row.generation] : [...row.old_generations, row.generation],
-      rescue: rescuedAt(row, now),
+      disks: isInstallDone(row, now) ? [row.generation] : [...row.old_generations, row.generation],
+      rescue: isInRescue(row, now),
       rescuePasswordHashSha256: row.rescue_password_sha256,
     }));
   }
@@ -150,7 +153,7 @@ export class SimulatorControl {
   /** Every snapshot, by id. */
   async snapshots(): Promise<SimulatedSnapshot[]> {
     const rows = await this.#db.rows<
-      SnapshotTimes & { id: string; machine_id: string; disk_gb: number; installed: Installed }
+      SnapshotTimes & { id: string; machine_id: string; disk_gb: number; installed: InstalledSystem }
     >('select id, machine_id, disk_gb, installed, size_gb, ready_at, failed from sim.snapshots order by id');
     const now = this.#clock.now();
     return rows.map((row) => ({
@@ -158,12 +161,12 @@ export class SimulatorControl {
       machineId: row.machine_id,
       diskGb: row.disk_gb,
       installed: row.installed,
-      ...snapshotAt(row, now),
+      ...snapshotStateAt(row, now),
     }));
   }
 
   /** The machine's packet filter, to be asked by `admits`; null when it has none. */
-  async filterOf(id: string): Promise<Filter | null> {
+  async readFilter(id: string): Promise<Filter | null> {
     const row = await this.#db.row<{ filter: Filter | null }>(
       'select filter from sim.machines where id = $1',
       [id],
@@ -173,7 +176,7 @@ export class SimulatorControl {
   }
 
   /** The machine vanishes without anybody having asked for it. */
-  async lose(id: string): Promise<void> {
+  async loseMachine(id: string): Promise<void> {
     await this.#db.run('delete from sim.machines where id = $1', [id]);
   }
 

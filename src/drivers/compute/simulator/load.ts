@@ -8,7 +8,7 @@ import { HISTORY_DAYS } from './power.ts';
 /** The hour (UTC) at which most machines are busiest. */
 const PEAK_HOUR = 15;
 /** For each core: the busiest of them sends less in a month than a plan of a tebibyte for each core includes. */
-const NET_MOST_BPS = 600_000;
+const NET_MAX_BPS = 600_000;
 
 /** Each hour since `since`, 31 days at most, in which a machine on a host that answers was on. */
 export async function sampleHours(
@@ -29,38 +29,38 @@ export async function sampleHours(
      order by m.id, hour`,
     [ids, new Date(first - (first % HOUR_MS)), now],
   );
-  return rows.map((row) => loadIn({ id: row.id, cpu: row.cpu, ramMb: row.ram_mb }, row.hour));
+  return rows.map((row) => simulateLoad({ id: row.id, cpu: row.cpu, ramMb: row.ram_mb }, row.hour));
 }
 
-export function loadIn(machine: { id: string; cpu: number; ramMb: number }, hour: Date): HourSample {
-  const own = chances(machine.id);
-  const noise = chances(`${machine.id} ${hour.getTime()}`);
-  const day = daylight(hour, own() * 4 - 2);
-  const cpuPct = 2 + 18 * own() + (10 + 35 * own()) * day + 6 * noise();
-  const ramShare = 0.2 + 0.45 * own() + 0.1 * day + 0.05 * noise();
+export function simulateLoad(machine: { id: string; cpu: number; ramMb: number }, hour: Date): HourSample {
+  const machineRandom = seededRandom(machine.id);
+  const noise = seededRandom(`${machine.id} ${hour.getTime()}`);
+  const day = daytimeFactor(hour, machineRandom() * 4 - 2);
+  const cpuPct = 2 + 18 * machineRandom() + (10 + 35 * machineRandom()) * day + 6 * noise();
+  const ramShare = 0.2 + 0.45 * machineRandom() + 0.1 * day + 0.05 * noise();
   /** Bytes a second of one kind, for each core: quiet at night, never the same twice. */
-  const flow = (most: number) =>
-    Math.round(machine.cpu * most * own() ** 2 * (0.1 + day) * (0.7 + 0.6 * noise()));
+  const bytesPerSecond = (maxPerCore: number) =>
+    Math.round(machine.cpu * maxPerCore * machineRandom() ** 2 * (0.1 + day) * (0.7 + 0.6 * noise()));
   return {
     id: machine.id,
     hour,
     cpuPct: Math.round(Math.min(100, cpuPct) * 10) / 10,
     ramMb: Math.floor(machine.ramMb * Math.min(1, ramShare)),
-    diskReadBps: flow(4_000_000),
-    diskWriteBps: flow(2_000_000),
-    netInBps: flow(NET_MOST_BPS / 3),
-    netOutBps: flow(NET_MOST_BPS),
+    diskReadBps: bytesPerSecond(4_000_000),
+    diskWriteBps: bytesPerSecond(2_000_000),
+    netInBps: bytesPerSecond(NET_MAX_BPS / 3),
+    netOutBps: bytesPerSecond(NET_MAX_BPS),
   };
 }
 
 /** From 0 in the small hours to 1 at the peak. */
-function daylight(hour: Date, shiftHours: number): number {
+function daytimeFactor(hour: Date, shiftHours: number): number {
   const sincePeakMs = hour.getTime() - (PEAK_HOUR + shiftHours) * HOUR_MS;
   return (1 + Math.cos((2 * Math.PI * sincePeakMs) / DAY_MS)) / 2;
 }
 
 /** Numbers in [0, 1), one after the other, always the same for the same seed; eight at most. */
-function chances(seed: string): () => number {
+function seededRandom(seed: string): () => number {
   const digest = createHash('sha256').update(seed).digest();
   let next = 0;
   return () => digest.readUInt32BE(4 * next++) / 2 ** 32;

@@ -9,24 +9,24 @@ export interface MachineTimes {
   readonly rescue_at: Date | null;
 }
 
-export type PresentState = Exclude<MachineState['state'], 'absent' | 'unknown'>;
+export type KnownState = Exclude<MachineState['state'], 'absent' | 'unknown'>;
 
 /** The state is never stored: it is read off the times, so no timer can be lost with its process. */
-export function stateAt(times: MachineTimes, now: Date): PresentState {
+export function stateAt(times: MachineTimes, now: Date): KnownState {
   if (isOff(times, now)) return 'stopped';
   if (times.rescue_at) return 'running';
   return times.install_ends_at > now ? 'installing' : 'running';
 }
 
 /** Whether it runs the rescue system now. */
-export function rescuedAt(times: MachineTimes, now: Date): boolean {
+export function isInRescue(times: MachineTimes, now: Date): boolean {
   return times.rescue_at !== null && !isOff(times, now);
 }
 
 /** Whether the install on its disk is done. One that was switched off or rescued in mid-install waits. */
-export function installDoneAt(times: MachineTimes, now: Date): boolean {
-  const holds = [now, times.rescue_at, isOff(times, now) ? times.off_at : null];
-  return holds.every((hold) => hold === null || times.install_ends_at <= hold);
+export function isInstallDone(times: MachineTimes, now: Date): boolean {
+  const stopTimes = [now, times.rescue_at, isOff(times, now) ? times.off_at : null];
+  return stopTimes.every((stopTime) => stopTime === null || times.install_ends_at <= stopTime);
 }
 
 function isOff(times: MachineTimes, now: Date): boolean {
@@ -34,18 +34,18 @@ function isOff(times: MachineTimes, now: Date): boolean {
 }
 
 /** When an install that begins now ends. A customer's own ISO is booted, not installed. */
-export function installEnd(image: MachineImage, now: Date, installS: number): Date {
+export function installEndsAt(image: MachineImage, now: Date, installS: number): Date {
   return image.iso ? now : new Date(now.getTime() + installS * 1000);
 }
 
 /** What was installed. Secrets are kept as SHA-256 only (hex), enough to prove that they were handed over. */
-export type Installed = Pick<MachineSpec, 'hostname' | 'image' | 'ipv4' | 'ipv6' | 'sshKeys'> & {
+export type InstalledSystem = Pick<MachineSpec, 'hostname' | 'image' | 'ipv4' | 'ipv6' | 'sshKeys'> & {
   readonly rootPasswordHashSha256: string | null;
   readonly userDataSha256: string | null;
 };
 
 /** Names each field, so that a secret the port gains later is not stored by accident. */
-export function installedFrom(spec: MachineSpec): Installed {
+export function toInstalledSystem(spec: MachineSpec): InstalledSystem {
   return {
     hostname: spec.hostname,
     image: spec.image,

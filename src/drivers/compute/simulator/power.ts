@@ -9,13 +9,13 @@ export const HISTORY_DAYS = 31;
 
 const IS_OFF = 'off_at <= $2::timestamptz';
 /** An install waits in a machine that is off or runs the rescue system; then the rest is still to do. */
-const RESUMED_INSTALL = `$2::timestamptz
+const RESUMED_INSTALL_END = `$2::timestamptz
   + (install_ends_at - coalesce(least(rescue_at, case when ${IS_OFF} then off_at end), $2::timestamptz))`;
 
 /** What a boot sets, whatever it boots. Both are SQL. */
-export function booted(what: { rescueAt: string; installEndsAt: string }): string {
-  return `off_at = null, booted_at = $2::timestamptz, rescue_at = ${what.rescueAt},
-    install_ends_at = ${what.installEndsAt},
+export function bootAssignments(values: { rescueAt: string; installEndsAt: string }): string {
+  return `off_at = null, booted_at = $2::timestamptz, rescue_at = ${values.rescueAt},
+    install_ends_at = ${values.installEndsAt},
     on_since = case when ${IS_OFF} then $2::timestamptz else on_since end,
     was_on = case when ${IS_OFF}
       then (was_on + tstzmultirange(tstzrange(least(on_since, off_at), off_at)))
@@ -23,7 +23,7 @@ export function booted(what: { rescueAt: string; installEndsAt: string }): strin
       else was_on end`;
 }
 
-const DISK_BOOT = `${booted({ rescueAt: 'null', installEndsAt: RESUMED_INSTALL })}, rescue_password_sha256 = null`;
+const DISK_BOOT = `${bootAssignments({ rescueAt: 'null', installEndsAt: RESUMED_INSTALL_END })}, rescue_password_sha256 = null`;
 
 const POWER: Record<PowerAction, string> = {
   on: `update sim.machines set ${DISK_BOOT} where id = $1 and ${IS_OFF}`,
@@ -35,7 +35,7 @@ const POWER: Record<PowerAction, string> = {
   reset: `update sim.machines set ${DISK_BOOT} where id = $1 and (off_at is null or off_at > $2::timestamptz)`,
 };
 
-export async function power(sql: Sql, id: string, action: PowerAction, now: Date): Promise<void> {
+export async function applyPowerAction(sql: Sql, id: string, action: PowerAction, now: Date): Promise<void> {
   await sql.run(POWER[action], [id, now]);
 }
 
@@ -43,7 +43,7 @@ export async function power(sql: Sql, id: string, action: PowerAction, now: Date
 export async function bootRescue(sql: Sql, id: string, passwordSha256: string, now: Date): Promise<void> {
   await sql.run(
     `update sim.machines
-     set ${booted({ rescueAt: '$2::timestamptz', installEndsAt: RESUMED_INSTALL })}, rescue_password_sha256 = $3
+     set ${bootAssignments({ rescueAt: '$2::timestamptz', installEndsAt: RESUMED_INSTALL_END })}, rescue_password_sha256 = $3
      where id = $1 and (rescue_at is null or ${IS_OFF} or rescue_password_sha256 is distinct from $3)`,
     [id, now, passwordSha256],
   );

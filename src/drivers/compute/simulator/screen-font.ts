@@ -3,7 +3,7 @@
  * below the line. A letter is a character for each row from the top; a character is a number in base 32 whose bits are
  * dots, the left one highest.
  */
-const ROWS = `
+const GLYPH_DATA = `
 0000000 4444404 aaa0000 aavavaa 4fke5u4 op248j3 cik8lid 4480000 2488842 8422248 04lel40 044v440 0000c48 000e000
 00000cc 01248g0 ehjlphe 4c4444e eh1248v v2421he 26aiv22 vgu11he 68guhhe v124888 ehhehhe ehhf12c 0cc0cc0 0cc0c48
 248g842 00v0v00 8421248 eh12404 eh1dlle ehhvhhh uhhuhhu ehggghe sihhhis vgguggv vgguggg ehgnhhf hhhvhhh e44444e
@@ -19,30 +19,30 @@ const DOTS = 5;
 /** Each dot is two pixels wide and high, the first one pixel from the cell's left edge. */
 const SCALE = 2;
 const LEFT = 1;
-const FIRST = 32;
+const FIRST_CHAR_CODE = 32;
 
 /** Stands for a filled cell: where the next letter goes. */
 export const CURSOR = '\x7f';
 
-const GLYPHS: readonly Uint16Array[] = ROWS.trim().split(/\s+/).map(drawn);
+const GLYPHS: readonly Uint16Array[] = GLYPH_DATA.trim().split(/\s+/).map(rasterize);
 const BLOCK = new Uint16Array(CELL_HEIGHT).fill(2 ** CELL_WIDTH - 1);
-const UNKNOWN = drawn('vhhhhhv');
+const UNKNOWN = rasterize('vhhhhhv');
 
 /** A number for each line of the cell, from the top; its bits are pixels, the left one is the highest of twelve. */
 export function glyph(letter: string): Uint16Array {
   if (letter === CURSOR) return BLOCK;
-  return GLYPHS[letter.charCodeAt(0) - FIRST] ?? UNKNOWN;
+  return GLYPHS[letter.charCodeAt(0) - FIRST_CHAR_CODE] ?? UNKNOWN;
 }
 
-function drawn(rows: string): Uint16Array {
+function rasterize(rows: string): Uint16Array {
   const lines = new Uint16Array(CELL_HEIGHT);
   [...rows].forEach((row, index) => {
-    lines.fill(pixelsOf(Number.parseInt(row, 32)), SCALE * index, SCALE * (index + 1));
+    lines.fill(rowPixels(Number.parseInt(row, 32)), SCALE * index, SCALE * (index + 1));
   });
   return lines;
 }
 
-function pixelsOf(dots: number): number {
+function rowPixels(dots: number): number {
   let pixels = 0;
   for (let dot = 0; dot < DOTS; dot += 1) {
     if (dots & (1 << (DOTS - 1 - dot))) pixels |= 0b11 << (CELL_WIDTH - LEFT - SCALE * (dot + 1));

@@ -36,12 +36,12 @@ export const DEFAULT_FORMAT: PixelFormat = {
 
 const LEFT_PIXEL = 1 << (CELL_WIDTH - 1);
 
-type Colour = readonly [red: number, green: number, blue: number];
-const PAPER: Colour = [16, 20, 24];
-const INK: Colour = [214, 218, 210];
+type Color = readonly [red: number, green: number, blue: number];
+const BACKGROUND: Color = [16, 20, 24];
+const FOREGROUND: Color = [214, 218, 210];
 
 /** The 16 bytes of a format on the wire. */
-export function writeFormat(format: PixelFormat): Buffer {
+export function encodePixelFormat(format: PixelFormat): Buffer {
   const { bitsPerPixel, bigEndian, red, green, blue } = format;
   const bytes = Buffer.alloc(16);
   bytes[0] = bitsPerPixel;
@@ -56,7 +56,7 @@ export function writeFormat(format: PixelFormat): Buffer {
 }
 
 /** undefined: a format that is not drawn here (a colour map, or bits that do not fit). */
-export function readFormat(bytes: Buffer): PixelFormat | undefined {
+export function parsePixelFormat(bytes: Buffer): PixelFormat | undefined {
   const bitsPerPixel = bytes.readUInt8(0);
   if (bitsPerPixel !== 8 && bitsPerPixel !== 16 && bitsPerPixel !== 32) return undefined;
   if (bytes.readUInt8(3) === 0) return undefined;
@@ -65,37 +65,39 @@ export function readFormat(bytes: Buffer): PixelFormat | undefined {
     shift: bytes.readUInt8(10 + index),
   });
   const [red, green, blue] = [channel(0), channel(1), channel(2)];
-  const fits = [red, green, blue].every(({ max, shift }) => max * 2 ** shift < 2 ** bitsPerPixel);
-  return fits ? { bitsPerPixel, bigEndian: bytes.readUInt8(2) !== 0, red, green, blue } : undefined;
+  const isRepresentable = [red, green, blue].every(({ max, shift }) => max * 2 ** shift < 2 ** bitsPerPixel);
+  return isRepresentable
+    ? { bitsPerPixel, bigEndian: bytes.readUInt8(2) !== 0, red, green, blue }
+    : undefined;
 }
 
 /** The pixels of these rows, over the whole width. */
 export function drawRows(text: ScreenText, { first, count }: RowRange, format: PixelFormat): Buffer {
-  const paper = pixel(PAPER, format);
-  const ink = pixel(INK, format);
-  const step = paper.length;
-  const bytes = Buffer.alloc(WIDTH * count * CELL_HEIGHT * step);
+  const background = pixel(BACKGROUND, format);
+  const foreground = pixel(FOREGROUND, format);
+  const bytesPerPixel = background.length;
+  const bytes = Buffer.alloc(WIDTH * count * CELL_HEIGHT * bytesPerPixel);
   for (let y = first * CELL_HEIGHT, at = 0; y < (first + count) * CELL_HEIGHT; y += 1) {
-    const line = lineOf(text, y);
-    for (let x = 0; x < WIDTH; x += 1, at += step) {
+    const line = pixelLine(text, y);
+    for (let x = 0; x < WIDTH; x += 1, at += bytesPerPixel) {
       const dots = line[Math.floor(x / CELL_WIDTH)] ?? 0;
-      const source = dots & (LEFT_PIXEL >> (x % CELL_WIDTH)) ? ink : paper;
-      for (let i = 0; i < step; i += 1) bytes[at + i] = source[i] ?? 0;
+      const source = dots & (LEFT_PIXEL >> (x % CELL_WIDTH)) ? foreground : background;
+      for (let i = 0; i < bytesPerPixel; i += 1) bytes[at + i] = source[i] ?? 0;
     }
   }
   return bytes;
 }
 
 /** One line of pixels, as one number for each letter. */
-function lineOf(text: ScreenText, y: number): number[] {
+function pixelLine(text: ScreenText, y: number): number[] {
   const row = text.row(Math.floor(y / CELL_HEIGHT));
   return Array.from(row, (letter) => glyph(letter)[y % CELL_HEIGHT] ?? 0);
 }
 
-function pixel(colour: Colour, { bitsPerPixel, bigEndian, red, green, blue }: PixelFormat): Buffer {
+function pixel(color: Color, { bitsPerPixel, bigEndian, red, green, blue }: PixelFormat): Buffer {
   const value = [red, green, blue].reduce(
     // Not `<<`, which would make a high bit a sign.
-    (sum, { max, shift }, index) => sum + Math.round(((colour[index] ?? 0) * max) / 255) * 2 ** shift,
+    (sum, { max, shift }, index) => sum + Math.round(((color[index] ?? 0) * max) / 255) * 2 ** shift,
     0,
   );
   const bytes = Buffer.alloc(bitsPerPixel / 8);

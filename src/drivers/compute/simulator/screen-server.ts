@@ -3,17 +3,17 @@
  * is something new. At most one update is made ahead of a slow viewer.
  */
 import { Duplex } from 'node:stream';
-import { type ClientMessage, RfbClientReader, RfbFault } from '../../../kernel/rfb.ts';
+import { type ClientMessage, RfbClientReader, RfbError } from '../../../kernel/rfb.ts';
 import { CELL_HEIGHT } from './screen-font.ts';
 import {
   DEFAULT_FORMAT,
   drawRows,
+  encodePixelFormat,
   HEIGHT,
   type PixelFormat,
+  parsePixelFormat,
   type RowRange,
-  readFormat,
   WIDTH,
-  writeFormat,
 } from './screen-pixels.ts';
 import { ROWS, type ScreenText } from './screen-text.ts';
 
@@ -25,39 +25,39 @@ export interface ScreenServerOptions {
   readonly onKey: (keysym: number, down: boolean) => void;
 }
 
-interface Wanted extends RowRange {
+interface UpdateRequest extends RowRange {
   /** Whether also what the viewer has already. */
-  readonly whole: boolean;
+  readonly isFull: boolean;
 }
 
 export class ScreenServer extends Duplex {
   readonly #options: ScreenServerOptions;
   readonly #reader = new RfbClientReader({ longPointer: false });
   /** Which change of each row the viewer has. */
-  readonly #sent: number[] = Array.from({ length: ROWS }, () => 0);
+  readonly #sentRevisions: number[] = Array.from({ length: ROWS }, () => 0);
   #format: PixelFormat = DEFAULT_FORMAT;
-  #saysResult = true;
-  #wanted: Wanted | null = null;
-  #hasRoom = true;
-  #over = false;
+  #sendsSecurityResult = true;
+  #pendingRequest: UpdateRequest | null = null;
+  #canPush = true;
+  #isFinished = false;
 
   constructor(options: ScreenServerOptions) {
     super();
     this.#options = options;
-    options.text.onChange = () => this.#answer();
+    options.text.onChange = () => this.#sendUpdate();
     this.push('RFB 003.008\n');
   }
 
   /** There is nothing more to see. */
   finish(): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#isFinished) return;
+    this.#isFinished = true;
     this.push(null);
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
     try {
-      for (const message of this.#reader.push(chunk)) this.#hear(message);
+      for (const message of this.#reader.push(chunk)) this.#handleMessage(message);
       done();
     } catch (error) {
       done(error instanceof Error ? error : new Error('unreadable'));
@@ -65,8 +65,8 @@ export class ScreenServer extends Duplex {
   }
 
   override _read(): void {
-    this.#hasRoom = true;
-    this.#answer();
+    this.#canPush = true;
+    this.#sendUpdate();
   }
 
   override _final(done: () => void): void {
@@ -74,20 +74,20 @@ export class ScreenServer extends Duplex {
     done();
   }
 
-  #hear({ name, bytes }: ClientMessage): void {
-    if (this.#over) return;
+  #handleMessage({ name, bytes }: ClientMessage): void {
+    if (this.#isFinished) return;
     if (name === 'version') {
-      this.#saysResult = bytes.toString('latin1').startsWith('RFB 003.008');
+      this.#sendsSecurityResult = bytes.toString('latin1').startsWith('RFB 003.008');
       this.push(Buffer.of(1, 1));
     } else if (name === 'security') {
-      if (this.#saysResult) this.push(Buffer.alloc(4));
+      if (this.#sendsSecurityResult) this.push(Buffer.alloc(4));
     } else if (name === 'init') {
       this.push(this.#serverInit());
     } else if (name === 'set_pixel_format') {
-      this.#format = readFormat(bytes.subarray(4)) ?? refuseFormat();
-      this.#sent.fill(0);
+      this.#format = parsePixelFormat(bytes.subarray(4)) ?? throwUnsupportedFormat();
+      this.#sentRevisions.fill(0);
     } else if (name === 'update_request') {
-      this.#want(bytes);
+      this.#handleUpdateRequest(bytes);
     } else if (name === 'key') {
       this.#options.onKey(bytes.readUInt32BE(4), bytes[1] !== 0);
     }
@@ -100,43 +100,43 @@ export class ScreenServer extends Duplex {
     const name = Buffer.from(this.#options.name);
     const length = Buffer.alloc(4);
     length.writeUInt32BE(name.length);
-    return Buffer.concat([size, writeFormat(DEFAULT_FORMAT), length, name]);
+    return Buffer.concat([size, encodePixelFormat(DEFAULT_FORMAT), length, name]);
   }
 
-  #want(request: Buffer): void {
+  #handleUpdateRequest(request: Buffer): void {
     const [top, height] = [request.readUInt16BE(4), request.readUInt16BE(8)];
     const first = Math.min(Math.floor(top / CELL_HEIGHT), ROWS);
     const end = Math.min(Math.ceil((top + height) / CELL_HEIGHT), ROWS);
     // A request that was not answered yet is part of this one.
-    const whole = request[1] === 0 || this.#wanted?.whole === true;
-    this.#wanted = { first, count: Math.max(end - first, 0), whole };
-    this.#answer();
+    const isFull = request[1] === 0 || this.#pendingRequest?.isFull === true;
+    this.#pendingRequest = { first, count: Math.max(end - first, 0), isFull };
+    this.#sendUpdate();
   }
 
-  #answer(): void {
-    const wanted = this.#wanted;
-    if (!wanted || !this.#hasRoom || this.#over) return;
-    const changed = this.#runs(wanted);
-    if (changed.length === 0 && !wanted.whole) return;
-    this.#wanted = null;
+  #sendUpdate(): void {
+    const pending = this.#pendingRequest;
+    if (!pending || !this.#canPush || this.#isFinished) return;
+    const changed = this.#changedRanges(pending);
+    if (changed.length === 0 && !pending.isFull) return;
+    this.#pendingRequest = null;
     const head = Buffer.alloc(4);
     head.writeUInt16BE(changed.length, 2);
     const update = Buffer.concat([head, ...changed.flatMap((run) => this.#rectangle(run))]);
-    this.#hasRoom = this.push(update);
+    this.#canPush = this.push(update);
   }
 
   /** The rows to send, neighbours together. */
-  #runs({ first, count, whole }: Wanted): RowRange[] {
-    const runs: { first: number; count: number }[] = [];
+  #changedRanges({ first, count, isFull }: UpdateRequest): RowRange[] {
+    const ranges: { first: number; count: number }[] = [];
     for (let row = first; row < first + count; row += 1) {
-      const change = this.#options.text.changeOf(row);
-      if (!whole && change === this.#sent[row]) continue;
-      this.#sent[row] = change;
-      const last = runs.at(-1);
+      const revision = this.#options.text.rowRevision(row);
+      if (!isFull && revision === this.#sentRevisions[row]) continue;
+      this.#sentRevisions[row] = revision;
+      const last = ranges.at(-1);
       if (last && last.first + last.count === row) last.count += 1;
-      else runs.push({ first: row, count: 1 });
+      else ranges.push({ first: row, count: 1 });
     }
-    return runs;
+    return ranges;
   }
 
   #rectangle(run: RowRange): Buffer[] {
@@ -148,6 +148,6 @@ export class ScreenServer extends Duplex {
   }
 }
 
-function refuseFormat(): never {
-  throw new RfbFault('a pixel format that is not drawn here');
+function throwUnsupportedFormat(): never {
+  throw new RfbError('a pixel format that is not drawn here');
 }

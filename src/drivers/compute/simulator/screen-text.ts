@@ -4,8 +4,8 @@ export const ROWS = 25;
 
 export class ScreenText {
   readonly #rows: string[] = Array.from({ length: ROWS }, () => ' '.repeat(COLUMNS));
-  readonly #changes: number[] = Array.from({ length: ROWS }, () => 1);
-  #change = 1;
+  readonly #rowRevisions: number[] = Array.from({ length: ROWS }, () => 1);
+  #revision = 1;
   #onChange: () => void = () => undefined;
 
   /** Called after each change. */
@@ -18,8 +18,8 @@ export class ScreenText {
     const line = text.slice(0, COLUMNS).padEnd(COLUMNS);
     if (this.#rows[row] === line) return;
     this.#rows[row] = line;
-    this.#change += 1;
-    this.#changes[row] = this.#change;
+    this.#revision += 1;
+    this.#rowRevisions[row] = this.#revision;
     this.#onChange();
   }
 
@@ -28,7 +28,7 @@ export class ScreenText {
   }
 
   /** When the row last changed. */
-  changeOf(row: number): number {
-    return this.#changes[row] ?? 0;
+  rowRevision(row: number): number {
+    return this.#rowRevisions[row] ?? 0;
   }
 }

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError, type MachineSpec, type SnapshotState } from '../../../ports/compute.ts';
-import { type Installed, installDoneAt } from './machine.ts';
-import { absent, reachAlone } from './reach.ts';
+import { type InstalledSystem, isInstallDone } from './machine.ts';
+import { lockReachableMachine, machineNotFound } from './machine-lookup.ts';
 
 export interface SnapshotTimes {
   readonly size_gb: number;
@@ -11,7 +11,7 @@ export interface SnapshotTimes {
   readonly failed: boolean;
 }
 
-export function snapshotAt(row: SnapshotTimes, now: Date): SnapshotState {
+export function snapshotStateAt(row: SnapshotTimes, now: Date): SnapshotState {
   if (row.failed) return { state: 'failed', sizeGb: 0 };
   if (row.ready_at > now) return { state: 'creating', sizeGb: 0 };
   return { state: 'ready', sizeGb: row.size_gb };
@@ -24,57 +24,63 @@ export async function findSnapshot(sql: Sql, id: string): Promise<SnapshotTimes 
 }
 
 /** Begins the snapshot unless it is there; with `failed` it has failed, for good. */
-export async function beginSnapshot(
+export async function startSnapshot(
   tx: Sql,
-  wanted: { machineId: string; id: string; failed: boolean; now: Date; readyAt: Date },
+  request: { machineId: string; id: string; failed: boolean; now: Date; readyAt: Date },
 ): Promise<SnapshotTimes> {
-  const machine = await reachAlone(tx, wanted.machineId);
-  if (!machine) throw absent();
+  const machine = await lockReachableMachine(tx, request.machineId);
+  if (!machine) throw machineNotFound();
   // Later it would hold another content than when it was asked for.
-  if (!installDoneAt(machine, wanted.now)) {
+  if (!isInstallDone(machine, request.now)) {
     throw new ComputeError('refused', 'a machine that is being installed has nothing to keep');
   }
-  const earlier = await tx.row('select 1 from sim.snapshots where machine_id = $1 and id <> $2 limit 1', [
+  const previous = await tx.row('select 1 from sim.snapshots where machine_id = $1 and id <> $2 limit 1', [
     machine.id,
-    wanted.id,
+    request.id,
   ]);
-  const sizeGb = sizeOf(wanted.id, machine.disk_gb, earlier !== undefined);
+  const sizeGb = simulateSizeGb(request.id, machine.disk_gb, previous !== undefined);
   const row = await tx.row<SnapshotTimes>(
     `insert into sim.snapshots as s (id, machine_id, disk_gb, size_gb, installed, ready_at, failed)
      values ($1, $2, $3, $4, $5::jsonb, $6, $7)
      on conflict (id) do update set failed = s.failed
      returning size_gb, ready_at, failed`,
     [
-      wanted.id,
+      request.id,
       machine.id,
       machine.disk_gb,
       sizeGb,
       JSON.stringify(machine.installed),
-      wanted.readyAt,
-      wanted.failed,
+      request.readyAt,
+      request.failed,
     ],
   );
-  return row ?? { size_gb: sizeGb, ready_at: wanted.readyAt, failed: wanted.failed };
+  return row ?? { size_gb: sizeGb, ready_at: request.readyAt, failed: request.failed };
 }
 
 /** GiB: what a first snapshot must hold is a good part of the disk, what later ones add to it is little. */
-function sizeOf(id: string, diskGb: number, hasEarlier: boolean): number {
-  const chance = createHash('sha256').update(id).digest().readUInt32BE(0) / 2 ** 32;
-  const share = hasEarlier ? 0.01 + 0.05 * chance : 0.15 + 0.3 * chance;
+function simulateSizeGb(id: string, diskGb: number, hasEarlier: boolean): number {
+  const random = createHash('sha256').update(id).digest().readUInt32BE(0) / 2 ** 32;
+  const share = hasEarlier ? 0.01 + 0.05 * random : 0.15 + 0.3 * random;
   return Math.max(0.01, Math.round(diskGb * share * 100) / 100);
 }
 
 /** What a restore puts on the disk: the snapshot's content, at the machine's own addresses. */
-export async function contentOf(tx: Sql, id: string, spec: MachineSpec, now: Date): Promise<Installed> {
-  const found = await tx.row<SnapshotTimes & { disk_gb: number; installed: Installed }>(
+export async function readRestoreContent(
+  tx: Sql,
+  id: string,
+  spec: MachineSpec,
+  now: Date,
+): Promise<InstalledSystem> {
+  const snapshot = await tx.row<SnapshotTimes & { disk_gb: number; installed: InstalledSystem }>(
     'select disk_gb, installed, size_gb, ready_at, failed from sim.snapshots where id = $1',
     [id],
   );
-  if (!found) throw new ComputeError('refused', 'no such snapshot');
-  if (snapshotAt(found, now).state !== 'ready')
+  if (!snapshot) throw new ComputeError('refused', 'no such snapshot');
+  if (snapshotStateAt(snapshot, now).state !== 'ready')
     throw new ComputeError('refused', 'the snapshot is not ready');
-  if (found.disk_gb > spec.diskGb) throw new ComputeError('refused', 'the snapshot is larger than the disk');
-  return { ...found.installed, ipv4: spec.ipv4, ipv6: spec.ipv6 };
+  if (snapshot.disk_gb > spec.diskGb)
+    throw new ComputeError('refused', 'the snapshot is larger than the disk');
+  return { ...snapshot.installed, ipv4: spec.ipv4, ipv6: spec.ipv6 };
 }
 
 export async function removeSnapshot(sql: Sql, id: string): Promise<void> {

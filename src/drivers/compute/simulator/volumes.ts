@@ -1,18 +1,18 @@
 /** Volumes: made when first attached, attached to one machine at a time, and left behind by a machine that goes. */
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError, type VolumeSpec } from '../../../ports/compute.ts';
-import { absent, reachAlone, silent } from './reach.ts';
+import { hostUnreachable, lockReachableMachine, machineNotFound } from './machine-lookup.ts';
 
 export async function attachVolume(tx: Sql, machineId: string, volume: VolumeSpec): Promise<void> {
-  const machine = await reachAlone(tx, machineId);
-  if (!machine) throw absent();
-  await heard(tx, volume.id);
-  const taken = await tx.row(
+  const machine = await lockReachableMachine(tx, machineId);
+  if (!machine) throw machineNotFound();
+  await requireHostReachable(tx, volume.id);
+  const occupied = await tx.row(
     'select 1 from sim.attachments where machine_id = $1 and device = $2 and volume_id <> $3',
     [machineId, volume.device, volume.id],
   );
   // Whoever is to leave the device may just not have done so yet.
-  if (taken) throw new ComputeError('transient', 'another volume is attached as that device');
+  if (occupied) throw new ComputeError('transient', 'another volume is attached as that device');
   await tx.run(
     `insert into sim.volumes as v (id, size_gb) values ($1, $2)
      on conflict (id) do update set size_gb = greatest(v.size_gb, excluded.size_gb)`,
@@ -26,28 +26,28 @@ export async function attachVolume(tx: Sql, machineId: string, volume: VolumeSpe
 }
 
 export async function detachVolume(tx: Sql, volumeId: string): Promise<void> {
-  await heard(tx, volumeId);
+  await requireHostReachable(tx, volumeId);
   await tx.run('delete from sim.attachments where volume_id = $1', [volumeId]);
 }
 
 /** Never makes it smaller. */
 export async function growVolume(tx: Sql, volumeId: string, sizeGb: number): Promise<void> {
-  await heard(tx, volumeId);
+  await requireHostReachable(tx, volumeId);
   await tx.run('update sim.volumes set size_gb = $2 where id = $1 and size_gb < $2', [volumeId, sizeGb]);
 }
 
 export async function removeVolume(tx: Sql, volumeId: string): Promise<void> {
-  await heard(tx, volumeId);
+  await requireHostReachable(tx, volumeId);
   await tx.run('delete from sim.volumes where id = $1', [volumeId]);
 }
 
 /** Throws when the volume is attached to a machine whose host is down. */
-async function heard(tx: Sql, volumeId: string): Promise<void> {
-  const found = await tx.row<{ host: string; down: boolean }>(
+async function requireHostReachable(tx: Sql, volumeId: string): Promise<void> {
+  const attachment = await tx.row<{ host: string; down: boolean }>(
     `select m.host, h.down
      from sim.attachments a join sim.machines m on m.id = a.machine_id join sim.hosts h on h.name = m.host
      where a.volume_id = $1`,
     [volumeId],
   );
-  if (found?.down) throw silent(found.host);
+  if (attachment?.down) throw hostUnreachable(attachment.host);
 }

@@ -3,15 +3,15 @@
  * be of any day, so the book counts.
  */
 import { FeedError } from '../../../ports/rates.ts';
-import type { Shape, Told } from '../shape.ts';
+import type { FeedQuote, FeedReader } from '../feed-reader.ts';
 
-export const bitfinex: Shape = async (ask, names) => {
-  const answer = await ask(`/v2/tickers?symbols=${names.join(',')}`);
+export const bitfinex: FeedReader = async (fetchJson, names) => {
+  const answer = await fetchJson(`/v2/tickers?symbols=${names.join(',')}`);
   if (!Array.isArray(answer)) throw new FeedError('its answer has no prices');
   return new Map(
-    (answer as unknown[]).flatMap((ticker): [string, Told][] => {
-      const [symbol, bid, , asked] = Array.isArray(ticker) ? (ticker as unknown[]) : [];
-      return typeof symbol === 'string' ? [[symbol, { bid, ask: asked }]] : [];
+    (answer as unknown[]).flatMap((ticker): [string, FeedQuote][] => {
+      const [symbol, bid, , askPrice] = Array.isArray(ticker) ? (ticker as unknown[]) : [];
+      return typeof symbol === 'string' ? [[symbol, { bid, ask: askPrice }]] : [];
     }),
   );
 };

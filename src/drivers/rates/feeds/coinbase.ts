@@ -1,18 +1,18 @@
 /** One question for each pair: `{price: price of the last trade, time: its time, …}`, the price as text. */
 import { parseRfc3339 } from '../../../kernel/time.ts';
-import { type Ask, fieldOf, type Shape, type Told } from '../shape.ts';
+import { type FeedQuote, type FeedReader, type FetchJson, fieldOf } from '../feed-reader.ts';
 
-export const coinbase: Shape = async (ask, names) => {
-  const answers = await Promise.allSettled(names.map((name) => askOne(ask, name)));
-  const told = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+export const coinbase: FeedReader = async (fetchJson, names) => {
+  const answers = await Promise.allSettled(names.map((name) => fetchQuote(fetchJson, name)));
+  const quotes = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   const [first] = answers;
   // All of them: it is the source, and not one of its pairs.
-  if (told.length === 0 && first?.status === 'rejected') throw first.reason;
-  return new Map(told);
+  if (quotes.length === 0 && first?.status === 'rejected') throw first.reason;
+  return new Map(quotes);
 };
 
-async function askOne(ask: Ask, name: string): Promise<[string, Told]> {
-  const answer = await ask(`/products/${name}/ticker`);
+async function fetchQuote(fetchJson: FetchJson, name: string): Promise<[string, FeedQuote]> {
+  const answer = await fetchJson(`/products/${name}/ticker`);
   const time = fieldOf(answer, 'time');
   const at = typeof time === 'string' ? parseRfc3339(time) : undefined;
   return [name, { usd: fieldOf(answer, 'price'), at }];

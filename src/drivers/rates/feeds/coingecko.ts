@@ -1,22 +1,22 @@
 /** `{bitcoin: {usd: price, last_updated_at: seconds}, …}`; what it does not know is not in its answer. */
 import { SECOND_MS } from '../../../kernel/time.ts';
-import { fieldOf, type Shape, type Told } from '../shape.ts';
+import { type FeedQuote, type FeedReader, fieldOf } from '../feed-reader.ts';
 
 const OPTIONS = 'vs_currencies=usd&include_last_updated_at=true&precision=full';
 /** Of seconds that a date can be made of. */
 const LATEST_S = 1e11;
 
-export const coingecko: Shape = async (ask, names) => {
-  const answer = await ask(`/api/v3/simple/price?ids=${names.join(',')}&${OPTIONS}`);
+export const coingecko: FeedReader = async (fetchJson, names) => {
+  const answer = await fetchJson(`/api/v3/simple/price?ids=${names.join(',')}&${OPTIONS}`);
   return new Map(
-    names.flatMap((name): [string, Told][] => {
+    names.flatMap((name): [string, FeedQuote][] => {
       const coin = fieldOf(answer, name);
-      return coin === undefined ? [] : [[name, { usd: fieldOf(coin, 'usd'), at: timeOf(coin) }]];
+      return coin === undefined ? [] : [[name, { usd: fieldOf(coin, 'usd'), at: updatedAt(coin) }]];
     }),
   );
 };
 
-function timeOf(coin: unknown): Date | undefined {
+function updatedAt(coin: unknown): Date | undefined {
   const seconds = fieldOf(coin, 'last_updated_at');
   return typeof seconds === 'number' && seconds > 0 && seconds < LATEST_S
     ? new Date(seconds * SECOND_MS)

@@ -4,24 +4,24 @@
  * then, so that a coin which is taken off takes no other with it.
  */
 import { FeedError } from '../../../ports/rates.ts';
-import { fieldOf, type Shape, type Told } from '../shape.ts';
+import { type FeedQuote, type FeedReader, fieldOf } from '../feed-reader.ts';
 
 const UNKNOWN_PAIR = 'EQuery:Unknown asset pair';
 
-export const kraken: Shape = async (ask, names) => {
-  const answer = await ask(`/0/public/Ticker?pair=${names.join(',')}`);
-  const told = read(answer, names);
-  if (told.size > 0) return told;
+export const kraken: FeedReader = async (fetchJson, names) => {
+  const answer = await fetchJson(`/0/public/Ticker?pair=${names.join(',')}`);
+  const quotes = readQuotes(answer, names);
+  if (quotes.size > 0) return quotes;
   const errors = errorsOf(answer);
-  if (errors.includes(UNKNOWN_PAIR)) return read(await ask('/0/public/Ticker'), names);
+  if (errors.includes(UNKNOWN_PAIR)) return readQuotes(await fetchJson('/0/public/Ticker'), names);
   throw new FeedError(errors.length > 0 ? `it answers ${errors.join(', ')}` : 'its answer has no prices');
 };
 
 /** Errors may come along with a result. */
-function read(answer: unknown, names: readonly string[]): ReadonlyMap<string, Told> {
+function readQuotes(answer: unknown, names: readonly string[]): ReadonlyMap<string, FeedQuote> {
   const result = fieldOf(answer, 'result');
   return new Map(
-    names.flatMap((name): [string, Told][] => {
+    names.flatMap((name): [string, FeedQuote][] => {
       const pair = fieldOf(result, name);
       const [bids, asks] = [fieldOf(pair, 'b'), fieldOf(pair, 'a')];
       return Array.isArray(bids) && Array.isArray(asks) ? [[name, { bid: bids[0], ask: asks[0] }]] : [];

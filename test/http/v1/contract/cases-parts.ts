@@ -1,7 +1,7 @@
 /** What a case is made of, and how it becomes a request. */
 import type { Route } from '../../../../src/http/v1/route.ts';
 import { ID_PREFIXES } from '../../../../src/kernel/ids.ts';
-import type { V1Answer, V1Client } from '../../../support/v1-client.ts';
+import type { V1Response, V1Client } from '../../../support/v1-client.ts';
 import { MULTIPART } from '../upload-world.ts';
 import type { Estate } from './estate.ts';
 
@@ -34,7 +34,7 @@ export const inBody = (name: string, kind: Kind): Place => ({ in: 'body', name, 
 export const inFilter = (name: string, kind: Kind): Place => ({ in: 'filter', name, kind });
 
 /** A request of the one thing in its path. */
-export function at(kind: Kind, id: string, more: Partial<Case> = {}): Case {
+export function caseFor(kind: Kind, id: string, more: Partial<Case> = {}): Case {
   return { ...NOTHING, ...more, params: { id }, places: [inPath('id', kind), ...(more.places ?? [])] };
 }
 
@@ -78,7 +78,7 @@ export function idAt(one: Case, { in: where, name }: Place): unknown {
   return name.split('.').reduce<unknown>((part, step) => (part as Json | undefined)?.[step], one.body);
 }
 
-export async function send(client: V1Client, route: Route, one: Case): Promise<V1Answer> {
+export async function send(client: V1Client, route: Route, one: Case): Promise<V1Response> {
   const path = route.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(one.params[name] ?? ''));
   const query = new URLSearchParams(one.query).toString();
   const url = query === '' ? path : `${path}?${query}`;

@@ -4,7 +4,7 @@
  */
 import type { Operation } from '../../../../src/spec/operations.ts';
 import type { Case } from './cases-parts.ts';
-import { at, inBody, inFilter, inPath, NOTHING } from './cases-parts.ts';
+import { caseFor, inBody, inFilter, inPath, NOTHING } from './cases-parts.ts';
 import { type Estate, PUBLIC_KEY, RULE, UPLOAD } from './estate.ts';
 
 const USER_DATA = Buffer.from('#cloud-config\n').toString('base64');
@@ -43,45 +43,45 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       ...KEY_PLACES,
     ],
   }),
-  'servers.get': ({ server }) => at('server', server.running),
+  'servers.get': ({ server }) => caseFor('server', server.running),
   'servers.update': ({ server }) =>
-    at('server', server.running, { body: { name: 'web-3', tags: [], labels: {}, auto_renew: false } }),
-  'servers.delete': ({ server }) => at('server', server.running),
-  'servers.reboot': ({ server }) => at('server', server.running, { query: { hard: 'true' } }),
+    caseFor('server', server.running, { body: { name: 'web-3', tags: [], labels: {}, auto_renew: false } }),
+  'servers.delete': ({ server }) => caseFor('server', server.running),
+  'servers.reboot': ({ server }) => caseFor('server', server.running, { query: { hard: 'true' } }),
   'servers.rebuild': ({ server, image, keys }) =>
-    at('server', server.running, {
+    caseFor('server', server.running, {
       body: { image: image.official, ssh_keys: keys, user_data_b64: USER_DATA },
       places: [inBody('image', 'customImage'), ...KEY_PLACES],
     }),
-  'servers.rescue': ({ server }) => at('server', server.running),
-  'servers.stop': ({ server }) => at('server', server.running),
-  'servers.start': ({ server }) => at('server', server.stopped),
-  'servers.console': ({ server }) => at('server', server.running),
-  'servers.metrics': ({ server }) => at('server', server.running),
+  'servers.rescue': ({ server }) => caseFor('server', server.running),
+  'servers.stop': ({ server }) => caseFor('server', server.running),
+  'servers.start': ({ server }) => caseFor('server', server.stopped),
+  'servers.console': ({ server }) => caseFor('server', server.running),
+  'servers.metrics': ({ server }) => caseFor('server', server.running),
   'servers.set_rdns': ({ server, address }) =>
-    at('server', server.running, { body: { ipv4: 'a.example.org', ipv6: 'a.example.org', address } }),
+    caseFor('server', server.running, { body: { ipv4: 'a.example.org', ipv6: 'a.example.org', address } }),
 
   'images.list': () => NOTHING,
-  'images.get': ({ image }) => at('customImage', image.own),
+  'images.get': ({ image }) => caseFor('customImage', image.own),
   'images.create': () => ({ ...NOTHING, upload: UPLOAD }),
-  'images.delete': ({ image }) => at('customImage', image.own),
+  'images.delete': ({ image }) => caseFor('customImage', image.own),
   'plans.list': () => NOTHING,
-  'plans.get': () => at('plan', 's1'),
+  'plans.get': () => caseFor('plan', 's1'),
   'regions.list': () => NOTHING,
-  'regions.get': () => at('region', 'par'),
+  'regions.get': () => caseFor('region', 'par'),
 
   'ssh_keys.list': () => NOTHING,
   'ssh_keys.create': () => ({ ...NOTHING, body: { name: 'third', public_key: PUBLIC_KEY } }),
-  'ssh_keys.get': ({ keys }) => at('sshKey', keys[0]),
-  'ssh_keys.delete': ({ keys }) => at('sshKey', keys[0]),
+  'ssh_keys.get': ({ keys }) => caseFor('sshKey', keys[0]),
+  'ssh_keys.delete': ({ keys }) => caseFor('sshKey', keys[0]),
   'tokens.list': () => NOTHING,
   'tokens.create': () => ({ ...NOTHING, body: { name: 'ci', scope: 'read', expires_at: LATER } }),
-  'tokens.delete': ({ token }) => at('token', token),
+  'tokens.delete': ({ token }) => caseFor('token', token),
 
   'balance.get': () => NOTHING,
   'ledger.list': () => NOTHING,
   'topups.create': () => ({ ...NOTHING, body: { coin: 'BTC', amount_usd: 30 } }),
-  'topups.get': ({ topup }) => at('topup', topup.credited),
+  'topups.get': ({ topup }) => caseFor('topup', topup.credited),
   'topups.list': () => NOTHING,
 
   'volumes.list': ({ server }) => ({
@@ -94,15 +94,15 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     body: { name: 'more', size_gb: 10, region: 'par', encrypted: true, filesystem: 'ext4' },
     places: [inBody('region', 'region')],
   }),
-  'volumes.get': ({ volume }) => at('volume', volume.attached),
-  'volumes.update': ({ volume }) => at('volume', volume.attached, { body: { name: 'disk', size_gb: 20 } }),
-  'volumes.delete': ({ volume }) => at('volume', volume.spare),
+  'volumes.get': ({ volume }) => caseFor('volume', volume.attached),
+  'volumes.update': ({ volume }) => caseFor('volume', volume.attached, { body: { name: 'disk', size_gb: 20 } }),
+  'volumes.delete': ({ volume }) => caseFor('volume', volume.spare),
   'volumes.attach': ({ volume, server }) =>
-    at('volume', volume.detached, {
+    caseFor('volume', volume.detached, {
       body: { server: server.running },
       places: [inBody('server', 'server')],
     }),
-  'volumes.detach': ({ volume }) => at('volume', volume.attached),
+  'volumes.detach': ({ volume }) => caseFor('volume', volume.attached),
 
   'snapshots.list': ({ server }) => ({
     ...NOTHING,
@@ -110,11 +110,11 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     places: [inFilter('filter[server]', 'server')],
   }),
   'snapshots.create': ({ server }) =>
-    at('server', server.running, { body: { name: 'before', expires_at: LATER } }),
-  'snapshots.get': ({ snapshot }) => at('snapshot', snapshot),
+    caseFor('server', server.running, { body: { name: 'before', expires_at: LATER } }),
+  'snapshots.get': ({ snapshot }) => caseFor('snapshot', snapshot),
   'servers.restore': ({ server, snapshot }) =>
-    at('server', server.running, { body: { snapshot }, places: [inBody('snapshot', 'snapshot')] }),
-  'snapshots.delete': ({ snapshot }) => at('snapshot', snapshot),
+    caseFor('server', server.running, { body: { snapshot }, places: [inBody('snapshot', 'snapshot')] }),
+  'snapshots.delete': ({ snapshot }) => caseFor('snapshot', snapshot),
 
   'firewall_groups.list': () => NOTHING,
   'firewall_groups.create': ({ server }) => ({
@@ -127,17 +127,17 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     },
     places: [inBody('applied_to.0', 'server'), inBody('applied_to.1', 'server')],
   }),
-  'firewall_groups.get': ({ group }) => at('firewallGroup', group.applied),
+  'firewall_groups.get': ({ group }) => caseFor('firewallGroup', group.applied),
   'firewall_groups.update': ({ group, server }) =>
-    at('firewallGroup', group.applied, {
+    caseFor('firewallGroup', group.applied, {
       body: { name: 'gate', default_action: 'accept', applied_to: [server.running, server.stopped] },
       places: [inBody('applied_to.0', 'server'), inBody('applied_to.1', 'server')],
     }),
-  'firewall_groups.delete': ({ group }) => at('firewallGroup', group.idle),
-  'firewall_rules.create': ({ group }) => at('firewallGroup', group.applied, { body: RULE }),
-  'firewall_rules.replace': ({ group }) => at('firewallGroup', group.idle, { body: { rules: [RULE, RULE] } }),
+  'firewall_groups.delete': ({ group }) => caseFor('firewallGroup', group.idle),
+  'firewall_rules.create': ({ group }) => caseFor('firewallGroup', group.applied, { body: RULE }),
+  'firewall_rules.replace': ({ group }) => caseFor('firewallGroup', group.idle, { body: { rules: [RULE, RULE] } }),
   'firewall_rules.delete': ({ group, rule }) => ({
-    ...at('firewallGroup', group.applied),
+    ...caseFor('firewallGroup', group.applied),
     params: { id: group.applied, rule_id: rule.ofApplied },
     places: [inPath('id', 'firewallGroup'), inPath('rule_id', 'firewallRule')],
   }),
@@ -147,16 +147,16 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     ...NOTHING,
     body: { url: 'https://hooks.invalid/', events: ['server.suspended'], active: false },
   }),
-  'webhooks.get': ({ webhook }) => at('webhook', webhook.pinged),
+  'webhooks.get': ({ webhook }) => caseFor('webhook', webhook.pinged),
   'webhooks.update': ({ webhook }) =>
-    at('webhook', webhook.pinged, {
+    caseFor('webhook', webhook.pinged, {
       body: { url: 'https://other.invalid/', events: ['server.suspended'], active: true },
     }),
-  'webhooks.delete': ({ webhook }) => at('webhook', webhook.pinged),
-  'webhooks.test': ({ webhook }) => at('webhook', webhook.pinged),
-  'deliveries.list': ({ webhook }) => at('webhook', webhook.pinged),
+  'webhooks.delete': ({ webhook }) => caseFor('webhook', webhook.pinged),
+  'webhooks.test': ({ webhook }) => caseFor('webhook', webhook.pinged),
+  'deliveries.list': ({ webhook }) => caseFor('webhook', webhook.pinged),
   'deliveries.replay': ({ webhook, delivery }) => ({
-    ...at('webhook', webhook.pinged),
+    ...caseFor('webhook', webhook.pinged),
     params: { id: webhook.pinged, delivery_id: delivery.ofPinged },
     places: [inPath('id', 'webhook'), inPath('delivery_id', 'delivery')],
   }),
@@ -166,7 +166,7 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     query: { resource: server.running },
     places: [inFilter('resource', 'server')],
   }),
-  'audit_events.get': ({ auditEvent }) => at('audit', auditEvent),
+  'audit_events.get': ({ auditEvent }) => caseFor('audit', auditEvent),
 
   'events.stream': () => NOTHING,
 };

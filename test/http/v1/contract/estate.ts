@@ -1,7 +1,7 @@
 /** A customer with one of everything, made as he would make it: through the REST surface. */
 import assert from 'node:assert/strict';
 import { isoFile } from '../../../support/iso.ts';
-import { apiToken, type Body, type V1Answer, V1Client } from '../../../support/v1-client.ts';
+import { createApiToken, type JsonBody, type V1Response, V1Client } from '../../../support/v1-client.ts';
 import type { World } from '../../../support/world.ts';
 import { MULTIPART, multipart } from '../upload-world.ts';
 
@@ -57,8 +57,8 @@ export interface Estate {
 }
 
 export async function makeEstate(world: World): Promise<Estate> {
-  const api = V1Client.into(world.http, await apiToken(await world.customer()));
-  const make = (path: string, body?: object) => made(api.post(path, body));
+  const api = V1Client.forApp(world.http, await createApiToken(await world.customer()));
+  const make = (path: string, body?: object) => expectSuccess(api.post(path, body));
   const credited = await pay(world, api);
   const keys = [
     (await make('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY })).id,
@@ -84,23 +84,23 @@ export async function makeEstate(world: World): Promise<Estate> {
   const token = (await make('/account/tokens', { name: 'spare', scope: 'read' })).id;
   const open = (await make('/billing/topup', { coin: 'BTC', amount_usd: 30 })).id;
   await world.settle();
-  await assertMade(api, { running, stopped, snapshot, credited, attached: volume.attached });
+  await assertOrdered(api, { running, stopped, snapshot, credited, attached: volume.attached });
   return {
     ...{ api, image, keys, token, volume, snapshot },
     webhook: { pinged: pinged.id, other: other.id },
     delivery: { ofPinged: pinged.delivery, ofOther: other.delivery },
     server: { running, stopped },
-    address: (await made(api.get(`/servers/${running}`))).ipv6.address,
+    address: (await expectSuccess(api.get(`/servers/${running}`))).ipv6.address,
     topup: { credited, open },
     group: { applied: applied.id, idle: idle.id },
     rule: { ofApplied: applied.rules[0].id, ofIdle: idle.rules[0].id },
-    auditEvent: (await made(api.get('/audit/events'))).data[0].id,
-    ledgerEntry: (await made(api.get('/billing/ledger'))).data[0].id,
+    auditEvent: (await expectSuccess(api.get('/audit/events'))).data[0].id,
+    ledgerEntry: (await expectSuccess(api.get('/billing/ledger'))).data[0].id,
   };
 }
 
 async function pay(world: World, api: V1Client): Promise<string> {
-  const topup = await made(api.post('/billing/topup', { coin: 'LTC', amount_usd: 90 }));
+  const topup = await expectSuccess(api.post('/billing/topup', { coin: 'LTC', amount_usd: 90 }));
   const { deposit_address: address, deposit_amount: amount } = topup;
   await world.sandbox('payments', { coin: 'LTC', address, amount });
   await world.sandbox('blocks', { coin: 'LTC', count: 30 });
@@ -109,28 +109,28 @@ async function pay(world: World, api: V1Client): Promise<string> {
 }
 
 async function makeImages(api: V1Client): Promise<Estate['image']> {
-  const { data } = await made(api.get('/images?family=debian'));
-  const official = data.find((one: Body) => one.version === '12').id;
-  return { official, own: (await made(api.raw('POST', '/images', UPLOAD, { headers: MULTIPART }))).id };
+  const { data } = await expectSuccess(api.get('/images?family=debian'));
+  const official = data.find((one: JsonBody) => one.version === '12').id;
+  return { official, own: (await expectSuccess(api.raw('POST', '/images', UPLOAD, { headers: MULTIPART }))).id };
 }
 
 /** It leads nowhere, and subscribes to what nobody here causes. */
 async function makeWebhook(api: V1Client): Promise<{ id: string; delivery: string }> {
   const body = { url: 'https://hooks.invalid/', events: ['server.suspended'] };
-  const { id } = await made(api.post('/webhooks', body));
-  return { id, delivery: (await made(api.post(`/webhooks/${id}/test`))).id };
+  const { id } = await expectSuccess(api.post('/webhooks', body));
+  return { id, delivery: (await expectSuccess(api.post(`/webhooks/${id}/test`))).id };
 }
 
-async function made(answer: Promise<V1Answer>): Promise<Body> {
+async function expectSuccess(answer: Promise<V1Response>): Promise<JsonBody> {
   const { status, body, text } = await answer;
   assert.ok(status < 300, text);
   return body;
 }
 
-async function assertMade(api: V1Client, ids: Record<string, string>): Promise<void> {
-  const server = async (id?: string) => (await made(api.get(`/servers/${id}`))).status;
+async function assertOrdered(api: V1Client, ids: Record<string, string>): Promise<void> {
+  const server = async (id?: string) => (await expectSuccess(api.get(`/servers/${id}`))).status;
   assert.deepEqual([await server(ids.running), await server(ids.stopped)], ['running', 'stopped']);
-  assert.equal((await made(api.get(`/snapshots/${ids.snapshot}`))).status, 'ready');
-  assert.equal((await made(api.get(`/billing/topup/${ids.credited}`))).status, 'credited');
-  assert.equal((await made(api.get(`/volumes/${ids.attached}`))).attached_to, ids.running);
+  assert.equal((await expectSuccess(api.get(`/snapshots/${ids.snapshot}`))).status, 'ready');
+  assert.equal((await expectSuccess(api.get(`/billing/topup/${ids.credited}`))).status, 'credited');
+  assert.equal((await expectSuccess(api.get(`/volumes/${ids.attached}`))).attached_to, ids.running);
 }

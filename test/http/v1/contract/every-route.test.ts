@@ -7,11 +7,11 @@ import type { Route } from '../../../../src/http/v1/route.ts';
 import { ROUTES } from '../../../../src/http/v1/routes.ts';
 import { OPERATIONS } from '../../../../src/spec/operations.ts';
 import { SCOPES, type Scope, scopeCovers } from '../../../../src/spec/scopes.ts';
-import { sampled } from '../../../support/runs.ts';
-import { apiToken, assertRefused, type V1Answer, V1Client } from '../../../support/v1-client.ts';
+import { sampleOneIn } from '../../../support/runs.ts';
+import { createApiToken, assertApiError, type V1Response, V1Client } from '../../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../../http-world.ts';
 
-const SOME = sampled(ROUTES, 6);
+const SOME = sampleOneIn(ROUTES, 6);
 
 /** A path of the route; its ids name nothing. */
 function pathOf(route: Route): string {
@@ -30,12 +30,12 @@ describe('every route of the REST surface', () => {
   before(async () => {
     world = await startHttpWorld();
     const customer = await world.customer();
-    for (const scope of SCOPES) tokens[scope] = await apiToken(customer, scope);
-    api = V1Client.into(world.app, tokens.billing);
+    for (const scope of SCOPES) tokens[scope] = await createApiToken(customer, scope);
+    api = V1Client.forApp(world.app, tokens.billing);
   });
   after(() => world.close());
 
-  async function ask(route: Route, client: V1Client, body: unknown = undefined): Promise<V1Answer> {
+  async function ask(route: Route, client: V1Client, body: unknown = undefined): Promise<V1Response> {
     return await client.call(route.method, pathOf(route), body, { headers: betaOf(route) });
   }
 
@@ -71,8 +71,8 @@ describe('every route of the REST surface', () => {
 
   it('answers 401 to no token, a malformed, an unknown, an expired and a revoked one', async () => {
     const customer = await world.customer();
-    const expired = await apiToken(customer);
-    const revoked = await apiToken(customer);
+    const expired = await createApiToken(customer);
+    const revoked = await createApiToken(customer);
     await world.db.run(`update api_tokens set expires_at = $1 where digest = sha256($2)`, [
       world.clock.now(),
       Buffer.from(expired),
@@ -81,22 +81,22 @@ describe('every route of the REST surface', () => {
     const unknown = `skerry_live_${'a'.repeat(52)}`;
     for (const route of SOME) {
       for (const token of [null, 'nonsense', `${tokens.read} x`, '', unknown, expired, revoked]) {
-        assertRefused(await ask(route, api.as(token)), 401, 'unauthenticated');
+        assertApiError(await ask(route, api.withToken(token)), 401, 'unauthenticated');
       }
       const basic = { headers: { authorization: `Basic ${tokens.billing}` } };
-      const answer = await api.as(null).call(route.method, pathOf(route), undefined, basic);
-      assertRefused(answer, 401, 'unauthenticated');
+      const answer = await api.withToken(null).call(route.method, pathOf(route), undefined, basic);
+      assertApiError(answer, 401, 'unauthenticated');
     }
   });
 
   it('lets in exactly the scopes that cover its own', async () => {
     for (const route of SOME) {
       for (const scope of SCOPES) {
-        const answer = await ask(route, api.as(tokens[scope]));
+        const answer = await ask(route, api.withToken(tokens[scope]));
         if (scopeCovers(scope, route.scope)) {
           assert.ok(![401, 403].includes(answer.status), `${scope} ${route.id}: ${answer.text}`);
         } else {
-          assertRefused(answer, 403, 'forbidden_scope');
+          assertApiError(answer, 403, 'forbidden_scope');
         }
       }
     }
@@ -107,10 +107,10 @@ describe('every route of the REST surface', () => {
       assert.equal(route.audit !== undefined, route.method !== 'GET', route.id);
       if (!route.audit) continue;
       const customer = await world.customer();
-      const client = api.as(await apiToken(customer, 'read'));
+      const client = api.withToken(await createApiToken(customer, 'read'));
       await ask(route, client);
       if (route.scope !== 'read')
-        assert.equal((await world.audits(customer)).at(-1), `${route.audit} denied`);
+        assert.equal((await world.auditLines(customer)).at(-1), `${route.audit} denied`);
     }
   });
 
@@ -124,7 +124,7 @@ describe('every route of the REST surface', () => {
         const answer = await api.raw(route.method, pathOf(route), text, {
           headers: { 'content-type': 'application/json' },
         });
-        const items = assertRefused(answer, 400, 'invalid_request');
+        const items = assertApiError(answer, 400, 'invalid_request');
         assert.ok(
           items.some((item) => item.field === name && item.issue === 'unknown_key'),
           `${route.id} ${name}: ${answer.text}`,
@@ -138,14 +138,14 @@ describe('every route of the REST surface', () => {
       for (const count of [7, 8, 9, 100]) {
         const names = Array.from({ length: count }, (_, n) => `junk${n}`);
         const query = withQuery(route, names.map((name) => `${name}=1`).join('&'));
-        assertRefused(
+        assertApiError(
           await api.call(route.method, query, undefined, { headers: betaOf(route) }),
           400,
           'invalid_request',
         );
         if (route.method === 'GET' || route.multipart) continue;
         const body = Object.fromEntries(names.map((name) => [name, 1]));
-        const items = assertRefused(await ask(route, api, body), 400, 'invalid_request');
+        const items = assertApiError(await ask(route, api, body), 400, 'invalid_request');
         assert.ok(
           items.filter((item) => item.issue === 'unknown_key').length >= Math.min(count, 90),
           route.id,
@@ -159,7 +159,7 @@ describe('every route of the REST surface', () => {
       for (const name of ['offset', 'limit', 'nope', '__proto__', 'filter[nope]']) {
         const path = withQuery(route, `${encodeURIComponent(name)}=1`);
         const answer = await api.call(route.method, path, undefined, { headers: betaOf(route) });
-        const items = assertRefused(answer, 400, 'invalid_request');
+        const items = assertApiError(answer, 400, 'invalid_request');
         assert.ok(
           items.some((item) => item.field === name && item.issue === 'unknown_key'),
           `${route.id} ${name}: ${answer.text}`,
@@ -183,7 +183,7 @@ describe('every route of the REST surface', () => {
       ] as const) {
         const headers = { 'content-type': type };
         const answer = await api.raw(route.method, pathOf(route), text, { headers });
-        assertRefused(answer, 400, 'invalid_request');
+        assertApiError(answer, 400, 'invalid_request');
       }
     }
   });
@@ -210,7 +210,7 @@ describe('every route of the REST surface', () => {
       await world.db.run(open, [null, world.clock.now()]);
       await world.db.run(raise);
       for (const route of SOME) {
-        const [item] = assertRefused(await ask(route, api.as(null)), 503, 'maintenance');
+        const [item] = assertApiError(await ask(route, api.withToken(null)), 503, 'maintenance');
         assert.equal(item.issue, 'unavailable');
         assert.ok(item.retry_after_s > 0);
       }
@@ -218,7 +218,7 @@ describe('every route of the REST surface', () => {
         await close();
         await world.db.run(open, [route.id, world.clock.now()]);
         await world.db.run(raise);
-        assertRefused(await ask(route, api), 503, 'maintenance');
+        assertApiError(await ask(route, api), 503, 'maintenance');
       }
     } finally {
       await close();
@@ -227,12 +227,12 @@ describe('every route of the REST surface', () => {
 
   it('changes nothing for a frozen customer, who may still read', async () => {
     const customer = await world.customer();
-    const client = api.as(await apiToken(customer));
+    const client = api.withToken(await createApiToken(customer));
     await world.db.run('update customers set frozen_at = now() where email = $1', [customer.email]);
     for (const route of SOME) {
       const answer = await ask(route, client);
       if (route.method === 'GET') assert.notEqual(answer.status, 451, route.id);
-      else assertRefused(answer, 451, 'jurisdictional_block');
+      else assertApiError(answer, 451, 'jurisdictional_block');
     }
   });
 });

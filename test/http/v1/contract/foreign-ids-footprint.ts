@@ -1,17 +1,17 @@
 /** Everything that is known of a customer, wherever it is stored: what another customer's requests must leave alone. */
 import assert from 'node:assert/strict';
 import { ROUTES } from '../../../../src/http/v1/routes.ts';
-import { ID_PREFIXES, type IdKind, readId } from '../../../../src/kernel/ids.ts';
+import { ID_PREFIXES, type IdKind, parseId } from '../../../../src/kernel/ids.ts';
 import type { Sql } from '../../../../src/kernel/sql.ts';
 import { CASES } from './cases.ts';
 import { ownedIds, send } from './cases-parts.ts';
 import type { Estate } from './estate.ts';
 
 /** What passes by itself. */
-const PASSING = new Set(['as_of', 'last_used_at']);
+const VOLATILE_FIELDS = new Set(['as_of', 'last_used_at']);
 
 /** What the customer is shown: every list, the ledger and the audit log among them, and his balance. */
-export async function shownOf(estate: Estate): Promise<Record<string, unknown>> {
+export async function readEverything(estate: Estate): Promise<Record<string, unknown>> {
   const shown: Record<string, unknown> = {};
   for (const route of ROUTES) {
     if (!route.list && route.id !== 'balance.get') continue;
@@ -21,7 +21,7 @@ export async function shownOf(estate: Estate): Promise<Record<string, unknown>> 
     const { status, body, text } = await send(estate.api, route, { ...CASES[route.id](estate), query });
     assert.equal(status, 200, text);
     assert.notEqual(body.has_more, true, `more than a page of ${route.id}`);
-    shown[route.id] = withoutPassing(body);
+    shown[route.id] = withoutVolatile(body);
   }
   return shown;
 }
@@ -46,18 +46,18 @@ export async function rowsOf(sql: Sql, estate: Estate): Promise<string[]> {
       `select to_jsonb(t) as row from ${name} t where t::text ~ $1`,
       [[owner.id, ...uuids].join('|')],
     );
-    found.push(...rows.map(({ row }) => `${name} ${JSON.stringify(withoutPassing(row))}`));
+    found.push(...rows.map(({ row }) => `${name} ${JSON.stringify(withoutVolatile(row))}`));
   }
   return found.sort();
 }
 
 export function storedId(shown: string): string {
   const kinds = Object.keys(ID_PREFIXES) as IdKind[];
-  const uuid = kinds.map((kind) => readId(kind, shown)).find((text) => text !== undefined);
+  const uuid = kinds.map((kind) => parseId(kind, shown)).find((text) => text !== undefined);
   assert.ok(uuid, `${shown} is no id`);
   return uuid;
 }
 
-function withoutPassing(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (name, inner) => (PASSING.has(name) ? undefined : inner)));
+function withoutVolatile(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (name, inner) => (VOLATILE_FIELDS.has(name) ? undefined : inner)));
 }

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Route } from '../../../../src/http/v1/route.ts';
 import { ROUTES } from '../../../../src/http/v1/routes.ts';
-import { newId, showId } from '../../../../src/kernel/ids.ts';
-import { FULL, IN_FULL, sampled } from '../../../support/runs.ts';
-import { assertRefused, type Body, type V1Answer } from '../../../support/v1-client.ts';
+import { newId, formatId } from '../../../../src/kernel/ids.ts';
+import { IS_FULL_RUN, FULL_ONLY, sampleOneIn } from '../../../support/runs.ts';
+import { assertApiError, type JsonBody, type V1Response } from '../../../support/v1-client.ts';
 import { startWorld, type World } from '../../../support/world.ts';
 import { CASES } from './cases.ts';
 import { type Case, idAt, idsIn, type Kind, ownedIds, type Place, send, withId } from './cases-parts.ts';
 import { type Estate, makeEstate, NO_RATES } from './estate.ts';
-import { rowsOf, shownOf } from './foreign-ids-footprint.ts';
+import { rowsOf, readEverything } from './foreign-ids-footprint.ts';
 import { BAD_REQUESTS, malformed } from './foreign-ids-malformed.ts';
 
 /** Lists first: once the caller named a foreign id in a path, his own audit log shows that he did. */
@@ -27,7 +27,7 @@ describe('an id of another customer', () => {
   let untouched: unknown;
 
   async function foreignTraces(): Promise<unknown> {
-    return { shown: await shownOf(foreign), rows: await rowsOf(world.opened.db, foreign) };
+    return { shown: await readEverything(foreign), rows: await rowsOf(world.opened.db, foreign) };
   }
 
   before(async () => {
@@ -48,7 +48,7 @@ describe('an id of another customer', () => {
     }
   });
 
-  for (const route of sampled(LISTS_FIRST, 6)) {
+  for (const route of sampleOneIn(LISTS_FIRST, 6)) {
     it(`tells ${route.id} nothing more than one that is missing`, async () => {
       const right = CASES[route.id](own);
       for (const place of right.places) {
@@ -62,7 +62,7 @@ describe('an id of another customer', () => {
         const seeds = [String(idAt(right, place)), ...(place.kind === 'customImage' ? theirs : [])];
         const wrong = seeds.flatMap((id) => Object.entries(malformed(place.kind, id)));
         // Each way of being malformed at some place, all of them at all places in test:full.
-        const tried = FULL ? wrong : wrong.filter((_, index) => index % 4 === route.path.length % 4);
+        const tried = IS_FULL_RUN ? wrong : wrong.filter((_, index) => index % 4 === route.path.length % 4);
         await Promise.all(
           tried.map(([what, text]) => assertWrong(route, right, { place, what, text }, like)),
         );
@@ -83,14 +83,14 @@ describe('an id of another customer', () => {
       );
       const [madeUp, stolen] = await Promise.all(answers);
       assert.ok(madeUp && stolen);
-      assertRefused(stolen, 400, 'invalid_request');
+      assertApiError(stolen, 400, 'invalid_request');
       assertSame(stolen, madeUp, route.id);
     }
   });
 
   it(
     'was in the place of one that is taken: each request succeeds with the caller’s own',
-    IN_FULL,
+    FULL_ONLY,
     async () => {
       for (const route of DELETES_LAST) {
         const answer = await send(own.api, route, CASES[route.id](own));
@@ -109,7 +109,7 @@ describe('an id of another customer', () => {
   });
 
   /** One row for what changes something, of whoever asked, and none for what only reads. */
-  async function assertAudited(route: Route, { headers, body }: V1Answer): Promise<void> {
+  async function assertAudited(route: Route, { headers, body }: V1Response): Promise<void> {
     const rows = await world.opened.db.rows<Record<string, string | null>>(
       `select action, result, resource, actor_token, actor_session, ip_country, customer_id from audit_events
         where request_id = $1`,
@@ -142,16 +142,16 @@ describe('an id of another customer', () => {
   }
 
   /** The answer to an id that is right in form and exists nowhere. */
-  async function assertMissing(route: Route, right: Case, place: Place): Promise<V1Answer> {
-    const answers: V1Answer[] = [];
+  async function assertMissing(route: Route, right: Case, place: Place): Promise<V1Response> {
+    const answers: V1Response[] = [];
     for (const id of missingIds(place.kind))
       answers.push(await send(own.api, route, withId(right, place, id)));
     const [missing, ...others] = answers;
     assert.ok(missing);
     for (const other of others) assertSame(other, missing, place.name);
-    if (place.in === 'path') assert.deepEqual(assertRefused(missing, 404, 'not_found'), []);
+    if (place.in === 'path') assert.deepEqual(assertApiError(missing, 404, 'not_found'), []);
     if (place.in === 'body') {
-      const items = assertRefused(missing, 422, 'unprocessable');
+      const items = assertApiError(missing, 422, 'unprocessable');
       assert.deepEqual(items, [{ field: place.name, issue: 'not_found' }]);
     }
     if (place.in === 'filter') {
@@ -177,23 +177,23 @@ function elsewhere(own: Estate, kind: Kind): readonly string[] {
 function missingIds(kind: Kind): string[] {
   if (kind === 'plan' || kind === 'region') return ['nowhere', 'zzz'];
   const kinds = kind === 'customImage' ? (['customImage', 'image'] as const) : ([kind] as const);
-  return kinds.map((one) => showId(one === 'anything' ? 'server' : one, newId(new Date())));
+  return kinds.map((one) => formatId(one === 'anything' ? 'server' : one, newId(new Date())));
 }
 
 /** Byte for byte, but for what differs from any request to the next. */
-function assertSame(answer: V1Answer, other: V1Answer, where: string): void {
+function assertSame(answer: V1Response, other: V1Response, where: string): void {
   assert.deepEqual(comparable(answer), comparable(other), where);
 }
 
-const PASSING_HEADERS = ['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
+const VOLATILE_HEADERS = ['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 
-function comparable({ status, headers, text }: V1Answer): object {
-  const kept = [...headers].filter(([name]) => !PASSING_HEADERS.includes(name));
+function comparable({ status, headers, text }: V1Response): object {
+  const kept = [...headers].filter(([name]) => !VOLATILE_HEADERS.includes(name));
   return { status, headers: kept, text: text.replace(/"req_[a-z2-7]{26}"/, '""') };
 }
 
-function assertBad(answer: V1Answer, place: Place, issue: string): void {
-  const items = assertRefused(answer, 400, 'invalid_request');
+function assertBad(answer: V1Response, place: Place, issue: string): void {
+  const items = assertApiError(answer, 400, 'invalid_request');
   assert.deepEqual([items.length, items[0].field, items[0].issue], [1, place.name, issue], answer.text);
 }
 
@@ -218,7 +218,7 @@ function assertComplete(route: Route, one: Case): void {
 }
 
 /** A filter over a field that holds ids takes ids. */
-function assertFiltersComplete(route: Route, one: Case, items: readonly Body[]): void {
+function assertFiltersComplete(route: Route, one: Case, items: readonly JsonBody[]): void {
   for (const name of Object.keys(route.list?.filters ?? {})) {
     if (!items.some((item) => idsIn(item[name]).length > 0)) continue;
     const spellings = [name, `filter[${name}]`];

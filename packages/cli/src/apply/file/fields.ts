@@ -1,14 +1,14 @@
 /** The fields of a file: what each of them takes. */
 import { VOLUME_MAX_GB, VOLUME_MIN_GB } from '../../limits.ts';
-import { type Absent, MONTHS } from '../desired.ts';
-import { blockOf, portFault } from './blocks.ts';
+import { type Absent, BILLING_MONTHS } from '../desired.ts';
+import { parseCidr, findPortFault } from './cidr.ts';
 import {
   type AnyFields,
   type Field,
   type Fields,
   isMap,
   listOf,
-  longText,
+  multilineText,
   mapOf,
   oneOf,
   optional,
@@ -17,10 +17,10 @@ import {
   type Reader,
   record,
   required,
-  type Tell,
+  type Report,
   text,
-  whole,
-  yesNo,
+  integer,
+  bool,
 } from './reader.ts';
 
 /** Items of one list; the service allows fewer of most, and says so. */
@@ -33,7 +33,7 @@ const NAME_MAX = 63;
 const VALUE_MAX = 255;
 const HOST_MAX = 253;
 const KEY_MAX = 8_192;
-const BLOCK_MAX = 64;
+const CIDR_MAX = 64;
 
 /** Labels that `apply` writes itself. Nobody has them by chance: what has the first one may be destroyed. */
 export const PROJECT_LABEL = 'skerry-project';
@@ -41,18 +41,18 @@ export const USER_DATA_LABEL = 'skerry-user-data';
 export const REPLACED_LABEL = 'skerry-replaced';
 const OWN_LABELS: readonly string[] = [PROJECT_LABEL, USER_DATA_LABEL, REPLACED_LABEL];
 
-const name = text({ max: NAME_MAX, pattern: /\S/, is: 'a name' });
-const word = text({ max: VALUE_MAX });
+const nameText = text({ max: NAME_MAX, pattern: /\S/, description: 'a name' });
+const shortText = text({ max: VALUE_MAX });
 const serverName = text({
   max: NAME_MAX,
   pattern: /^[a-z][a-z0-9-]*$/,
-  is: 'a name of a-z, 0-9 and -, beginning with a letter',
+  description: 'a name of a-z, 0-9 and -, beginning with a letter',
 });
 const hostName = text({
   max: HOST_MAX,
   pattern:
     /^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*(?!\d+$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/,
-  is: 'a host name',
+  description: 'a host name',
 });
 const labels = mapOf(text({ max: VALUE_MAX, min: 0 }), {
   max: LABELS_MAX,
@@ -62,75 +62,75 @@ const labels = mapOf(text({ max: VALUE_MAX, min: 0 }), {
   },
 });
 const PORT = /^[1-9][0-9]{0,4}(-[1-9][0-9]{0,4}|(,[1-9][0-9]{0,4})*)$/;
-const portWritten = text({
+const portSyntax = text({
   max: VALUE_MAX,
   pattern: PORT,
-  is: 'a port, a list "80,443" or a range "8000-8999"',
+  description: 'a port, a list "80,443" or a range "8000-8999"',
 });
-const portText: Reader<string> = (value, path, tell) => {
-  const read = portWritten(value, path, tell);
-  const fault = read === undefined ? null : portFault(read);
+const portField: Reader<string> = (value, path, report) => {
+  const read = portSyntax(value, path, report);
+  const fault = read === undefined ? null : findPortFault(read);
   if (fault === null) return read;
-  tell(path, fault);
+  report(path, fault);
   return undefined;
 };
 
-const blockWritten = text({ max: BLOCK_MAX });
-const block: Reader<string> = (value, path, tell) => {
-  const read = blockWritten(value, path, tell);
-  const found = read === undefined ? undefined : blockOf(read);
+const cidrText = text({ max: CIDR_MAX });
+const cidrField: Reader<string> = (value, path, report) => {
+  const read = cidrText(value, path, report);
+  const found = read === undefined ? undefined : parseCidr(read);
   if (found === undefined) return undefined;
   if ('text' in found) return found.text;
-  tell(path, found.fault);
+  report(path, found.fault);
   return undefined;
 };
 
 /** Of what is to go only the name is needed; the rest of it may stand there as it did. */
 function unlessAbsent<F extends AnyFields & { readonly name: Field<string> }>(fields: F) {
-  const loose = Object.entries(fields).map(([key, field]) => [key, { ...field, required: key === 'name' }]);
-  const absent = { absent: optional(yesNo) };
-  const wanted: Reader<Fields<F>> = record({ ...fields, ...absent }) as never;
-  const gone: Reader<{ readonly name: string }> = record({
-    ...Object.fromEntries(loose),
+  const optionalFields = Object.entries(fields).map(([key, field]) => [key, { ...field, required: key === 'name' }]);
+  const absent = { absent: optional(bool) };
+  const readWanted: Reader<Fields<F>> = record({ ...fields, ...absent }) as never;
+  const readAbsent: Reader<{ readonly name: string }> = record({
+    ...Object.fromEntries(optionalFields),
     ...absent,
   }) as never;
   return (
     value: unknown,
     path: Path,
-    tell: Tell,
+    tell: Report,
   ): Absent | (Fields<F> & { readonly absent?: false }) | undefined => {
-    if (!isMap(value) || value.absent !== true) return wanted(value, path, tell) as never;
-    const read = gone(value, path, tell);
+    if (!isMap(value) || value.absent !== true) return readWanted(value, path, tell) as never;
+    const read = readAbsent(value, path, tell);
     return read && { name: read.name, absent: true };
   };
 }
 
 const SSH_KEY = record({
-  name: required(name),
+  name: required(nameText),
   public_key: optional(text({ max: KEY_MAX })),
-  public_key_file: optional(word),
+  public_key_file: optional(shortText),
 });
 
 const SERVER = unlessAbsent({
   name: required(serverName),
-  plan: required(word),
-  region: required(word),
-  image: required(word),
-  ssh_keys: required(listOf(word, { min: 1, max: ITEMS_MAX })),
+  plan: required(shortText),
+  region: required(shortText),
+  image: required(shortText),
+  ssh_keys: required(listOf(shortText, { min: 1, max: ITEMS_MAX })),
   tags: optional(listOf(text({ max: NAME_MAX }), { max: TAGS_MAX })),
   labels: optional(labels),
-  user_data: optional(orNull(longText)),
-  user_data_file: optional(word),
-  billing_months: optional(oneOf(...MONTHS)),
-  auto_renew: optional(yesNo),
+  user_data: optional(orNull(multilineText)),
+  user_data_file: optional(shortText),
+  billing_months: optional(oneOf(...BILLING_MONTHS)),
+  auto_renew: optional(bool),
   rdns: optional(record({ ipv4: optional(orNull(hostName)), ipv6: optional(orNull(hostName)) })),
 });
 
 const VOLUME = unlessAbsent({
-  name: required(name),
-  region: required(word),
-  size_gb: required(whole(VOLUME_MIN_GB, VOLUME_MAX_GB)),
-  encrypted: optional(yesNo),
+  name: required(nameText),
+  region: required(shortText),
+  size_gb: required(integer(VOLUME_MIN_GB, VOLUME_MAX_GB)),
+  encrypted: optional(bool),
   filesystem: optional(orNull(text({ max: NAME_MAX }))),
   server: optional(orNull(serverName)),
 });
@@ -140,25 +140,25 @@ const RULE = record({
   proto: required(oneOf('tcp', 'udp', 'icmp', 'any')),
   // `port: 443` is a number in YAML.
   port: optional<string | null>((value, path, tell) =>
-    value === null ? null : portText(typeof value === 'number' ? String(value) : value, path, tell),
+    value === null ? null : portField(typeof value === 'number' ? String(value) : value, path, tell),
   ),
-  source: required(block),
+  source: required(cidrField),
   action: required(oneOf('accept', 'drop', 'reject')),
   note: optional(orNull(text({ max: VALUE_MAX, min: 0 }))),
 });
 
 const GROUP = unlessAbsent({
-  name: required(name),
+  name: required(nameText),
   default_action: required(oneOf('drop', 'accept')),
   rules: optional(listOf(RULE, { max: RULES_MAX })),
   servers: optional(listOf(serverName, { max: ITEMS_MAX })),
 });
 
-export const ITEMS = { ssh_keys: SSH_KEY, servers: SERVER, volumes: VOLUME, firewall_groups: GROUP };
-export const project = text({
+export const ITEM_READERS = { ssh_keys: SSH_KEY, servers: SERVER, volumes: VOLUME, firewall_groups: GROUP };
+export const projectName = text({
   max: NAME_MAX,
   pattern: /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/,
-  is: 'a project of a-z, 0-9, ".", "_" and "-"',
+  description: 'a project of a-z, 0-9, ".", "_" and "-"',
 });
 
 export type ReadKey = Read<typeof SSH_KEY>;

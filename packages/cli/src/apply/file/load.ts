@@ -16,7 +16,7 @@ export async function loadSources(paths: readonly string[], terminal: Terminal):
   }
   const sources: Source[] = [];
   for (const path of paths) {
-    const content = path === '-' ? await readStdin(terminal) : readBounded(path);
+    const content = path === '-' ? await readStdin(terminal) : readLimited(path);
     if (typeof content !== 'string' && 'fault' in content) {
       throw new Failure('usage', `${path} ${content.fault}`);
     }
@@ -24,7 +24,7 @@ export async function loadSources(paths: readonly string[], terminal: Terminal):
     sources.push({
       name: path === '-' ? 'stdin' : path,
       content: typeof content === 'string' ? content : Buffer.from(content.bytes).toString('utf8'),
-      readBeside: (beside) => readBounded(resolve(folder, beside)),
+      readRelative: (beside) => readLimited(resolve(folder, beside)),
     });
   }
   return sources;
@@ -32,7 +32,7 @@ export async function loadSources(paths: readonly string[], terminal: Terminal):
 
 type Content = { readonly bytes: Uint8Array } | { readonly fault: string };
 
-function readBounded(path: string): Content {
+function readLimited(path: string): Content {
   let file: number | undefined;
   try {
     file = openSync(path, 'r');

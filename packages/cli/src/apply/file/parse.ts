@@ -5,10 +5,10 @@ import type { Path } from './reader.ts';
 export interface Parsed {
   readonly value: unknown;
   /** `skerry.yaml:12`: the line of the value, or of the nearest thing around it. */
-  readonly lineOf: (path: Path) => string;
+  readonly locate: (path: Path) => string;
 }
 
-export interface BadText {
+export interface SyntaxFault {
   readonly place: string;
   readonly message: string;
 }
@@ -19,11 +19,11 @@ const DOCUMENTS_MAX = 20;
 const ALIASES_MAX = 1_000;
 
 /** `name` is what the text is called in what is said about it. */
-export function parseFile(name: string, content: string): { parsed: Parsed[]; faults: BadText[] } {
+export function parseFile(name: string, content: string): { parsed: Parsed[]; faults: SyntaxFault[] } {
   const lines = new LineCounter();
   const found = parseAllDocuments(content, { lineCounter: lines, merge: true, prettyErrors: false });
   const documents = 'empty' in found ? [] : found;
-  const faults: BadText[] = [];
+  const faults: SyntaxFault[] = [];
   const at = (offset: number | undefined) =>
     offset === undefined ? name : `${name}:${lines.linePos(offset).line}`;
   if (documents.length > DOCUMENTS_MAX) {
@@ -31,15 +31,15 @@ export function parseFile(name: string, content: string): { parsed: Parsed[]; fa
   }
   const parsed = documents.flatMap((document) => {
     for (const error of document.errors)
-      faults.push({ place: at(error.pos[0]), message: plain(error.message) });
+      faults.push({ place: at(error.pos[0]), message: collapseWhitespace(error.message) });
     if (document.errors.length > 0) return [];
     try {
       const value: unknown = document.toJS({ maxAliasCount: ALIASES_MAX });
       // A document of nothing: after the last `---`, say.
       if (value === null) return [];
-      return [{ value, lineOf: (path: Path) => at(offsetOf(document, path)) }];
+      return [{ value, locate: (path: Path) => at(offsetOf(document, path)) }];
     } catch (error) {
-      faults.push({ place: at(danglingAlias(document)), message: plain((error as Error).message) });
+      faults.push({ place: at(findDanglingAlias(document)), message: collapseWhitespace((error as Error).message) });
       return [];
     }
   });
@@ -63,7 +63,7 @@ function offsetOf(document: Document.Parsed, path: Path): number | undefined {
 }
 
 /** Where an alias stands whose anchor does not come before it. */
-function danglingAlias(document: Document.Parsed): number | undefined {
+function findDanglingAlias(document: Document.Parsed): number | undefined {
   let offset: number | undefined;
   visit(document, {
     Alias: (_, alias) => {
@@ -80,6 +80,6 @@ function startOf(node: unknown): number | undefined {
   return range?.[0];
 }
 
-function plain(message: string): string {
+function collapseWhitespace(message: string): string {
   return message.replace(/\s+/g, ' ').trim();
 }

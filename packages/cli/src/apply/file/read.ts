@@ -1,9 +1,9 @@
 /** Files into what they say, or into everything that is wrong with them. Pure: files that they name come through `readBeside`. */
 import type { Desired, DesiredGroup, DesiredKey, DesiredServer, DesiredVolume, Placed } from '../desired.ts';
 import type { Fault } from '../faults.ts';
-import { checkReferences } from './check.ts';
-import { ITEMS, ITEMS_MAX, project } from './fields.ts';
-import { type Make, toGroup, toKey, toServer, toVolume } from './make.ts';
+import { checkReferences } from './check-references.ts';
+import { ITEM_READERS, ITEMS_MAX, projectName } from './fields.ts';
+import { type Converter, toGroup, toKey, toServer, toVolume } from './to-desired.ts';
 import { type Parsed, parseFile } from './parse.ts';
 import { isMap, listOf, optional, type Path, type Reader, record } from './reader.ts';
 
@@ -12,49 +12,49 @@ export interface Source {
   readonly name: string;
   readonly content: string;
   /** Reads a file whose path is relative to this one; a text that begins the sentence where it cannot. */
-  readonly readBeside: (path: string) => { readonly bytes: Uint8Array } | { readonly fault: string };
+  readonly readRelative: (path: string) => { readonly bytes: Uint8Array } | { readonly fault: string };
 }
 
-type Kind = keyof typeof ITEMS;
-const KINDS = Object.keys(ITEMS) as Kind[];
+type Section = keyof typeof ITEM_READERS;
+const SECTIONS = Object.keys(ITEM_READERS) as Section[];
 
-interface Item {
+interface RawItem {
   readonly value: unknown;
   readonly path: Path;
   readonly parsed: Parsed;
   readonly source: Source;
 }
 
-const anything: Reader<unknown> = (value) => value ?? null;
-const someItems = listOf(anything, { max: ITEMS_MAX });
-const TOP = record({
-  project: optional(project),
-  ssh_keys: optional(someItems),
-  servers: optional(someItems),
-  volumes: optional(someItems),
-  firewall_groups: optional(someItems),
+const anyValue: Reader<unknown> = (value) => value ?? null;
+const rawItems = listOf(anyValue, { max: ITEMS_MAX });
+const DOCUMENT = record({
+  project: optional(projectName),
+  ssh_keys: optional(rawItems),
+  servers: optional(rawItems),
+  volumes: optional(rawItems),
+  firewall_groups: optional(rawItems),
 });
 
 /** Several are read as one: their lists are joined, and their project is the same. */
 export function readFiles(sources: readonly Source[]): { desired: Desired | null; faults: readonly Fault[] } {
   const faults: Fault[] = [];
-  const tell = (place: string, message: string) => faults.push({ place, message, exit: 'usage' });
-  const items: Record<Kind, Item[]> = { ssh_keys: [], servers: [], volumes: [], firewall_groups: [] };
+  const report = (place: string, message: string) => faults.push({ place, message, exit: 'usage' });
+  const items: Record<Section, RawItem[]> = { ssh_keys: [], servers: [], volumes: [], firewall_groups: [] };
   const projects: { readonly name: string; readonly place: string }[] = [];
   let serversGiven = false;
   for (const source of sources) {
     const { parsed: documents, faults: bad } = parseFile(source.name, source.content);
-    for (const { place, message } of bad) tell(place, message);
+    for (const { place, message } of bad) report(place, message);
     for (const parsed of documents) {
-      const say = (path: Path, message: string) => tell(placeOf(parsed, path), message);
-      TOP(parsed.value, [], say);
+      const say = (path: Path, message: string) => report(formatPlace(parsed, path), message);
+      DOCUMENT(parsed.value, [], say);
       if (!isMap(parsed.value)) continue;
       const { value } = parsed;
       if (typeof value.project === 'string') {
-        projects.push({ name: value.project, place: placeOf(parsed, ['project']) });
+        projects.push({ name: value.project, place: formatPlace(parsed, ['project']) });
       }
       serversGiven ||= Array.isArray(value.servers);
-      for (const kind of KINDS) {
+      for (const kind of SECTIONS) {
         const list = value[kind];
         if (!Array.isArray(list) || list.length > ITEMS_MAX) continue;
         list.forEach((item: unknown, at) => {
@@ -65,19 +65,19 @@ export function readFiles(sources: readonly Source[]): { desired: Desired | null
   }
   const [first] = projects;
   const name = sources.map((source) => source.name).join(', ');
-  if (first === undefined && faults.length === 0) tell(name, 'project: is missing');
+  if (first === undefined && faults.length === 0) report(name, 'project: is missing');
   for (const other of projects.filter((one) => one.name !== first?.name)) {
-    tell(other.place, `is not "${first?.name}", as it is before: one run is for one project`);
+    report(other.place, `is not "${first?.name}", as it is before: one run is for one project`);
   }
-  for (const kind of KINDS) tellDuplicates(items[kind], tell);
+  for (const kind of SECTIONS) reportDuplicates(items[kind], report);
   const desired = {
     project: first?.name ?? '',
-    sshKeys: readAll<'ssh_keys', DesiredKey>('ssh_keys', items.ssh_keys, toKey, tell),
+    sshKeys: readAll<'ssh_keys', DesiredKey>('ssh_keys', items.ssh_keys, toKey, report),
     servers: serversGiven
-      ? readAll<'servers', DesiredServer>('servers', items.servers, toServer, tell)
+      ? readAll<'servers', DesiredServer>('servers', items.servers, toServer, report)
       : undefined,
-    volumes: readAll<'volumes', DesiredVolume>('volumes', items.volumes, toVolume, tell),
-    groups: readAll<'firewall_groups', DesiredGroup>('firewall_groups', items.firewall_groups, toGroup, tell),
+    volumes: readAll<'volumes', DesiredVolume>('volumes', items.volumes, toVolume, report),
+    groups: readAll<'firewall_groups', DesiredGroup>('firewall_groups', items.firewall_groups, toGroup, report),
   };
   const servers = items.servers.flatMap(({ value }) => nameOf(value) ?? []);
   faults.push(...checkReferences(desired, new Set(servers)));
@@ -85,38 +85,38 @@ export function readFiles(sources: readonly Source[]): { desired: Desired | null
 }
 
 /** `skerry.yaml:12: servers[1].plan` */
-function placeOf(parsed: Parsed, path: Path): string {
+function formatPlace(parsed: Parsed, path: Path): string {
   const steps = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
-  return steps === '' ? parsed.lineOf(path) : `${parsed.lineOf(path)}: ${steps.replace(/^\./, '')}`;
+  return steps === '' ? parsed.locate(path) : `${parsed.locate(path)}: ${steps.replace(/^\./, '')}`;
 }
 
-type ReadOf<K extends Kind> = Exclude<ReturnType<(typeof ITEMS)[K]>, undefined>;
+type ReadOf<K extends Section> = Exclude<ReturnType<(typeof ITEM_READERS)[K]>, undefined>;
 
-function readAll<K extends Kind, T>(
+function readAll<K extends Section, T>(
   kind: K,
-  items: readonly Item[],
-  make: Make<ReadOf<K>, T>,
-  tell: (place: string, message: string) => void,
+  items: readonly RawItem[],
+  convert: Converter<ReadOf<K>, T>,
+  report: (place: string, message: string) => void,
 ): Placed<T>[] {
-  const read = ITEMS[kind] as Reader<ReadOf<K>>;
+  const read = ITEM_READERS[kind] as Reader<ReadOf<K>>;
   return items.flatMap(({ value, path, parsed, source }) => {
-    const say = (where: Path, message: string) => tell(placeOf(parsed, where), message);
-    const found = read(value, path, say);
+    const reportAt = (where: Path, message: string) => report(formatPlace(parsed, where), message);
+    const found = read(value, path, reportAt);
     if (found === undefined) return [];
-    const made = make(found, (field, message) => say([...path, ...field], message), source.readBeside);
-    return made === undefined ? [] : [{ ...made, place: placeOf(parsed, path) }];
+    const made = convert(found, (field, message) => reportAt([...path, ...field], message), source.readRelative);
+    return made === undefined ? [] : [{ ...made, place: formatPlace(parsed, path) }];
   });
 }
 
-function tellDuplicates(items: readonly Item[], tell: (place: string, message: string) => void): void {
+function reportDuplicates(items: readonly RawItem[], report: (place: string, message: string) => void): void {
   const seen = new Map<string, string>();
   for (const { value, path, parsed } of items) {
     const name = nameOf(value);
     if (name === undefined) continue;
     const before = seen.get(name);
-    const place = placeOf(parsed, [...path, 'name']);
+    const place = formatPlace(parsed, [...path, 'name']);
     if (before === undefined) seen.set(name, place);
-    else tell(place, `"${name}" is there already, at ${before}`);
+    else report(place, `"${name}" is there already, at ${before}`);
   }
 }
 

@@ -1,71 +1,71 @@
 /** Readers of values of unknown shape. A reader gives undefined where it has told a fault; the others go on. */
 
 export type Path = readonly (string | number)[];
-export type Tell = (path: Path, message: string) => void;
-export type Reader<T> = (value: unknown, path: Path, tell: Tell) => T | undefined;
+export type Report = (path: Path, message: string) => void;
+export type Reader<T> = (value: unknown, path: Path, report: Report) => T | undefined;
 
 interface TextRules {
   readonly max: number;
   readonly min?: number;
   readonly pattern?: RegExp;
   /** What is right, where the pattern does not say it. */
-  readonly is?: string;
+  readonly description?: string;
 }
 
 /** Controls, line ends, and what cannot be seen. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
-export function text({ max, min = 1, pattern, is }: TextRules): Reader<string> {
-  return (value, path, tell) => {
-    if (typeof value !== 'string') return wrongType(value, path, tell, 'a text');
+export function text({ max, min = 1, pattern, description }: TextRules): Reader<string> {
+  return (value, path, report) => {
+    if (typeof value !== 'string') return reportWrongType(value, path, report, 'a text');
     const normal = value.normalize('NFC');
     const chars = [...normal].length;
     if (chars < min || chars > max) {
       const bounds = min > 0 ? `${min} to ${max}` : `at most ${max}`;
-      tell(path, `has ${chars} characters; ${bounds} are allowed`);
+      report(path, `has ${chars} characters; ${bounds} are allowed`);
     } else if (UNPRINTABLE.test(normal) || (pattern && !pattern.test(normal))) {
-      tell(path, is ? `is not ${is}` : 'holds characters that cannot be printed');
+      report(path, description ? `is not ${description}` : 'holds characters that cannot be printed');
     } else return normal;
     return undefined;
   };
 }
 
 /** Text of several lines, as it is. */
-export const longText: Reader<string> = (value, path, tell) =>
-  typeof value === 'string' ? value : wrongType(value, path, tell, 'a text');
+export const multilineText: Reader<string> = (value, path, report) =>
+  typeof value === 'string' ? value : reportWrongType(value, path, report, 'a text');
 
-export function whole(min: number, max: number): Reader<number> {
-  return (value, path, tell) => {
+export function integer(min: number, max: number): Reader<number> {
+  return (value, path, report) => {
     if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-    if (typeof value !== 'number') return wrongType(value, path, tell, 'a whole number');
-    tell(path, `is not a whole number from ${min} to ${max}`);
+    if (typeof value !== 'number') return reportWrongType(value, path, report, 'a whole number');
+    report(path, `is not a whole number from ${min} to ${max}`);
     return undefined;
   };
 }
 
-export const yesNo: Reader<boolean> = (value, path, tell) =>
-  typeof value === 'boolean' ? value : wrongType(value, path, tell, 'true or false');
+export const bool: Reader<boolean> = (value, path, report) =>
+  typeof value === 'boolean' ? value : reportWrongType(value, path, report, 'true or false');
 
 export function oneOf<const T extends string | number>(...words: readonly T[]): Reader<T> {
-  return (value, path, tell) => {
+  return (value, path, report) => {
     const found = words.find((word) => word === value);
-    if (found === undefined) tell(path, `is none of ${words.join(', ')}`);
+    if (found === undefined) report(path, `is none of ${words.join(', ')}`);
     return found;
   };
 }
 
 export function orNull<T>(read: Reader<T>): Reader<T | null> {
-  return (value, path, tell) => (value === null ? null : read(value, path, tell));
+  return (value, path, report) => (value === null ? null : read(value, path, report));
 }
 
 /** Every item is read, so that all faults are told. */
 export function listOf<T>(read: Reader<T>, { min = 0, max }: { min?: number; max: number }): Reader<T[]> {
-  return (value, path, tell) => {
-    if (!Array.isArray(value)) return wrongType(value, path, tell, 'a list');
-    if (value.length > max) tell(path, `has ${value.length} items; at most ${max} are allowed`);
-    else if (value.length < min) tell(path, `is empty; at least ${min} is needed`);
+  return (value, path, report) => {
+    if (!Array.isArray(value)) return reportWrongType(value, path, report, 'a list');
+    if (value.length > max) report(path, `has ${value.length} items; at most ${max} are allowed`);
+    else if (value.length < min) report(path, `is empty; at least ${min} is needed`);
     else {
-      const items = value.map((item, at) => read(item, [...path, at], tell));
+      const items = value.map((item, at) => read(item, [...path, at], report));
       if (items.every((item) => item !== undefined)) return items;
     }
     return undefined;
@@ -77,17 +77,17 @@ export function mapOf<T>(
   read: Reader<T>,
   { key, max }: { key: (name: string) => string | null; max: number },
 ): Reader<Readonly<Record<string, T>>> {
-  return (value, path, tell) => {
-    if (!isMap(value)) return wrongType(value, path, tell, 'a map');
+  return (value, path, report) => {
+    if (!isMap(value)) return reportWrongType(value, path, report, 'a map');
     const entries = Object.entries(value);
     if (entries.length > max) {
-      tell(path, `has ${entries.length} pairs; at most ${max} are allowed`);
+      report(path, `has ${entries.length} pairs; at most ${max} are allowed`);
       return undefined;
     }
     const pairs = entries.map(([name, item]) => {
       const fault = key(name);
-      if (fault !== null) tell([...path, name], fault);
-      const one = read(item, [...path, name], tell);
+      if (fault !== null) report([...path, name], fault);
+      const one = read(item, [...path, name], report);
       return fault === null && one !== undefined ? ([name, one] as const) : undefined;
     });
     const read_ = pairs.filter((pair) => pair !== undefined);
@@ -118,26 +118,26 @@ export type Fields<F extends AnyFields> = {
 
 /** A map with these fields and no others. */
 export function record<F extends AnyFields>(fields: F): Reader<Fields<F>> {
-  return (value, path, tell) => {
-    if (!isMap(value)) return wrongType(value, path, tell, 'a map');
-    let whole = true;
+  return (value, path, report) => {
+    if (!isMap(value)) return reportWrongType(value, path, report, 'a map');
+    let isComplete = true;
     for (const name of Object.keys(value)) {
       if (Object.hasOwn(fields, name)) continue;
-      tell([...path, name], `is unknown here; known are ${Object.keys(fields).join(', ')}`);
-      whole = false;
+      report([...path, name], `is unknown here; known are ${Object.keys(fields).join(', ')}`);
+      isComplete = false;
     }
     const entries = Object.entries(fields).map(([name, field]) => {
       const given = Object.hasOwn(value, name) ? value[name] : undefined;
       if (given === undefined) {
-        if (field.required) tell([...path, name], 'is missing');
-        whole &&= !field.required;
+        if (field.required) report([...path, name], 'is missing');
+        isComplete &&= !field.required;
         return [name, undefined] as const;
       }
-      const read = field.read(given, [...path, name], tell);
-      whole &&= read !== undefined;
+      const read = field.read(given, [...path, name], report);
+      isComplete &&= read !== undefined;
       return [name, read] as const;
     });
-    return whole ? (Object.fromEntries(entries) as Fields<F>) : undefined;
+    return isComplete ? (Object.fromEntries(entries) as Fields<F>) : undefined;
   };
 }
 
@@ -145,15 +145,15 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function wrongType(value: unknown, path: Path, tell: Tell, wanted: string): undefined {
-  const is = value === null ? 'is empty' : `is ${kindOf(value)}`;
+function reportWrongType(value: unknown, path: Path, report: Report, wanted: string): undefined {
+  const is = value === null ? 'is empty' : `is ${describeType(value)}`;
   const hint =
     wanted === 'a text' && ['number', 'boolean'].includes(typeof value) ? ': put it in quotes' : '';
-  tell(path, `${is}, not ${wanted}${hint}`);
+  report(path, `${is}, not ${wanted}${hint}`);
   return undefined;
 }
 
-function kindOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return 'a text';
   if (typeof value === 'boolean') return 'true or false';

@@ -15,20 +15,20 @@ export interface Cost {
   readonly balance_after_usd: number | null;
 }
 
-export function costOf(plan: Plan, desired: Desired, actual: Actual, balanceUsd: number | null): Cost {
-  const orders = plan.items.flatMap(({ acts }) =>
-    acts.flatMap((act) => (act.do === 'create_server' ? [act] : [])),
+export function calculateCost(plan: Plan, desired: Desired, actual: Actual, balanceUsd: number | null): Cost {
+  const orders = plan.items.flatMap(({ actions }) =>
+    actions.flatMap((act) => (act.do === 'create_server' ? [act] : [])),
   );
   const byName = new Map(orders.map((order) => [order.server.name, order]));
-  const charged = orders.reduce((sum, { priceUsd }) => sum + cents(priceUsd), 0);
+  const charged = orders.reduce((sum, { priceUsd }) => sum + toCents(priceUsd), 0);
   const wanted = (desired.servers ?? []).filter(isWanted);
   const renewed = wanted.map(({ name, autoRenew }) => {
     const order = byName.get(name);
     const found = actual.servers.find(({ id }) => id === plan.ids.server.get(name));
     const renews = order ? order.server.autoRenew !== false : (autoRenew ?? found?.auto_renew ?? true);
     if (!renews) return null;
-    if (order) return cents(order.priceUsd) / order.months;
-    return found ? cents(found.price_usd_cycle) / found.billing_months : 0;
+    if (order) return toCents(order.priceUsd) / order.months;
+    return found ? toCents(found.price_usd_cycle) / found.billing_months : 0;
   });
   const monthly = renewed.reduce<number>((sum, centsAMonth) => sum + (centsAMonth ?? 0), 0);
   return {
@@ -37,10 +37,10 @@ export function costOf(plan: Plan, desired: Desired, actual: Actual, balanceUsd:
     servers: wanted.length,
     not_renewed: renewed.filter((one) => one === null).length,
     balance_usd: balanceUsd,
-    balance_after_usd: balanceUsd === null ? null : (cents(balanceUsd) - charged) / 100,
+    balance_after_usd: balanceUsd === null ? null : (toCents(balanceUsd) - charged) / 100,
   };
 }
 
-function cents(usd: number): number {
+function toCents(usd: number): number {
   return Math.round(usd * 100);
 }

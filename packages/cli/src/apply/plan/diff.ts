@@ -4,9 +4,9 @@ import type { Desired } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { compareGroups } from './groups.ts';
 import { compareKeys } from './keys.ts';
-import type { Item, Plan } from './plan.ts';
+import type { PlanItem, Plan } from './plan.ts';
 import { compareServers } from './servers.ts';
-import { compareVolumes, type ServersPlanned } from './volumes.ts';
+import { compareVolumes, type PlannedServers } from './volumes.ts';
 
 export function compare(
   desired: Desired,
@@ -14,8 +14,8 @@ export function compare(
 ): { readonly plan: Plan; readonly faults: readonly Fault[] } {
   const keys = compareKeys(desired, actual);
   const servers = compareServers({ desired, actual, keys: keys.ids });
-  const planned = plannedOf(servers.items, servers.ids, actual);
-  const groups = compareGroups(desired, actual, planned, servers.heirs);
+  const planned = planServers(servers.items, servers.ids, actual);
+  const groups = compareGroups(desired, actual, planned, servers.replacements);
   const volumes = compareVolumes(desired, actual, planned);
   const all = [keys, groups, volumes, servers];
   const plan = {
@@ -27,13 +27,13 @@ export function compare(
   return { plan, faults: all.flatMap(({ faults }) => faults) };
 }
 
-function plannedOf(
-  items: readonly Item[],
+function planServers(
+  items: readonly PlanItem[],
   ids: ReadonlyMap<string, string>,
   { servers }: Actual,
-): ServersPlanned {
+): PlannedServers {
   const leaving = new Set(
-    items.flatMap(({ acts }) => acts.flatMap((act) => (act.do === 'destroy_server' ? [act.id] : []))),
+    items.flatMap(({ actions }) => actions.flatMap((act) => (act.do === 'destroy_server' ? [act.id] : []))),
   );
   const staying = [...ids].flatMap(([name, id]) => {
     const server = servers.find((one) => one.id === id);

@@ -3,21 +3,21 @@ import type { Actual, ActualGroup } from '../actual.ts';
 import { type Desired, isWanted, type Rule, type WantedGroup } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { PROJECT_LABEL } from '../file/fields.ts';
-import type { Act, Compared, Item } from './plan.ts';
-import type { ServersPlanned } from './volumes.ts';
+import type { Action, Comparison, PlanItem } from './plan.ts';
+import type { PlannedServers } from './volumes.ts';
 
 const NAMES_SHOWN = 10;
 
 /** Who comes in the place of a server: its name, by the id of the one that goes. */
-export type Heirs = ReadonlyMap<string, string>;
+export type Replacements = ReadonlyMap<string, string>;
 
 export function compareGroups(
   desired: Desired,
   actual: Actual,
-  servers: ServersPlanned,
-  heirs: Heirs,
-): Compared {
-  const items: Item[] = [];
+  servers: PlannedServers,
+  replacements: Replacements,
+): Comparison {
+  const items: PlanItem[] = [];
   const faults: Fault[] = [];
   const ids = new Map<string, string>();
   const own = new Set(
@@ -34,130 +34,130 @@ export function compareGroups(
     }
     if (found) ids.set(name, found.id);
     if (isWanted(wanted)) {
-      const item = found ? change(wanted, found, { own, planned: servers, actual, heirs }) : create(wanted);
+      const item = found ? changeItem(wanted, found, { own, planned: servers, actual, replacements }) : createItem(wanted);
       if (item) items.push(item);
     } else if (found) {
-      const others = othersOf(found, own).length;
+      const others = findOutsiders(found, own).length;
       if (others > 0) {
         const message = `is applied to ${others === 1 ? 'a server' : `${others} servers`} outside of the project`;
         faults.push({ place, message: `${message}: take it off there first`, exit: 'conflict' });
-      } else items.push(goodbye(found, servers, actual));
+      } else items.push(destroyItem(found, servers, actual));
     }
   }
-  const told = new Set(desired.groups.map(({ name }) => name));
-  for (const group of actual.groups.filter(({ name }) => !told.has(name))) {
+  const namedInFile = new Set(desired.groups.map(({ name }) => name));
+  for (const group of actual.groups.filter(({ name }) => !namedInFile.has(name))) {
     // By its id: what the file does not speak of may have any name, and one that is there twice.
-    const { acts, reasons } = succession(group.id, group, servers, heirs);
-    if (acts.length === 0) continue;
+    const { actions, reasons } = inheritFirewalls(group.id, group, servers, replacements);
+    if (actions.length === 0) continue;
     ids.set(group.id, group.id);
     const { name, id } = group;
-    items.push({ sign: 'change', kind: 'firewall_group', name, id, reasons, loses: null, acts });
+    items.push({ changeType: 'change', kind: 'firewall_group', name, id, reasons, destroys: null, actions });
   }
   return { items, faults, notes: [], ids };
 }
 
 /** A server that is made in the place of another one is behind all filters that were before that one. */
-function succession(key: string, found: ActualGroup, planned: ServersPlanned, heirs: Heirs): Steps {
-  const servers = [...heirs].flatMap(([old, name]) => {
+function inheritFirewalls(key: string, found: ActualGroup, planned: PlannedServers, replacements: Replacements): Changes {
+  const servers = [...replacements].flatMap(([old, name]) => {
     const id = planned.staying.get(name)?.id;
     const isIn = id !== undefined && found.applied_to.includes(id);
     return found.applied_to.includes(old) && !isIn ? [name] : [];
   });
-  if (servers.length === 0) return { acts: [], reasons: [] };
+  if (servers.length === 0) return { actions: [], reasons: [] };
   return {
-    acts: [{ do: 'apply_group', group: key, servers, others: found.applied_to, leaves: [] }],
+    actions: [{ do: 'apply_group', group: key, servers, keptIds: found.applied_to, removedIds: [] }],
     reasons: servers.map((name) => `applied to the new ${name}, as to the one before it`),
   };
 }
 
-function create(group: WantedGroup): Item {
+function createItem(group: WantedGroup): PlanItem {
   const { name, servers = [], rules = [] } = group;
   return {
-    sign: 'create',
+    changeType: 'create',
     kind: 'firewall_group',
     name,
     id: null,
     reasons: [
-      `${rulesText(rules.length)}, else ${group.defaultAction}`,
+      `${formatRuleCount(rules.length)}, else ${group.defaultAction}`,
       ...(servers.length > 0 ? [`applied to ${servers.join(', ')}`] : []),
     ],
-    loses: null,
-    acts: [
+    destroys: null,
+    actions: [
       { do: 'create_group', group },
       ...(servers.length > 0
-        ? [{ do: 'apply_group', group: name, servers, others: [], leaves: [] } as const]
+        ? [{ do: 'apply_group', group: name, servers, keptIds: [], removedIds: [] } as const]
         : []),
     ],
   };
 }
 
-interface Steps {
-  readonly acts: readonly Act[];
+interface Changes {
+  readonly actions: readonly Action[];
   readonly reasons: readonly string[];
 }
-interface Around {
+interface ChangeContext {
   readonly own: ReadonlySet<string>;
-  readonly planned: ServersPlanned;
+  readonly planned: PlannedServers;
   readonly actual: Actual;
-  readonly heirs: Heirs;
+  readonly replacements: Replacements;
 }
 
-function change(
+function changeItem(
   { name, defaultAction, rules, servers }: WantedGroup,
   found: ActualGroup,
-  { own, planned, actual, heirs }: Around,
-): Item | undefined {
-  const acts: Act[] = [];
+  { own, planned, actual, replacements }: ChangeContext,
+): PlanItem | undefined {
+  const actions: Action[] = [];
   const reasons: string[] = [];
   if (defaultAction !== found.default_action) {
-    acts.push({ do: 'update_group', group: name, defaultAction });
+    actions.push({ do: 'update_group', group: name, defaultAction });
     reasons.push(`default_action: ${found.default_action} → ${defaultAction}`);
   }
-  if (rules && JSON.stringify(rules.map(ruleText)) !== JSON.stringify(found.rules.map(ruleText))) {
-    acts.push({ do: 'replace_rules', group: name, rules });
+  if (rules && JSON.stringify(rules.map(formatRule)) !== JSON.stringify(found.rules.map(formatRule))) {
+    actions.push({ do: 'replace_rules', group: name, rules });
     reasons.push(...ruleReasons(found.rules, rules));
   }
   // They filter for whoever is behind the group, and not all of those are the file's.
-  if (acts.length > 0) reasons.push(...othersText(othersOf(found, own), actual));
+  if (actions.length > 0) reasons.push(...describeOutsiders(findOutsiders(found, own), actual));
   if (servers) {
     const here = servers.map((server) => planned.staying.get(server)?.id);
     const before = found.applied_to.filter((id) => own.has(id));
     if (here.length !== before.length || !here.every((id) => id !== undefined && before.includes(id))) {
       // A server that is being replaced keeps its filter until it is gone.
       const leaving = before.filter((id) => planned.leaving.has(id));
-      const others = [...othersOf(found, own), ...leaving];
-      const leaves = before.filter((id) => !here.includes(id) && !leaving.includes(id));
-      acts.push({ do: 'apply_group', group: name, servers, others, leaves });
-      const [from, to] = [namesOf(before, actual), servers.join(', ') || 'none'];
+      const keptIds = [...findOutsiders(found, own), ...leaving];
+      const removedIds = before.filter((id) => !here.includes(id) && !leaving.includes(id));
+      actions.push({ do: 'apply_group', group: name, servers, keptIds, removedIds });
+      const [from, to] = [formatNames(before, actual), servers.join(', ') || 'none'];
       reasons.push(from === to ? `applied to: ${to}, with the new one` : `applied to: ${from} → ${to}`);
     }
   } else {
-    const more = succession(name, found, planned, heirs);
-    acts.push(...more.acts);
+    const more = inheritFirewalls(name, found, planned, replacements);
+    actions.push(...more.actions);
     reasons.push(...more.reasons);
   }
-  if (acts.length === 0) return undefined;
-  return { sign: 'change', kind: 'firewall_group', name, id: found.id, reasons, loses: null, acts };
+  if (actions.length === 0) return undefined;
+  return { changeType: 'change', kind: 'firewall_group', name, id: found.id, reasons, destroys: null, actions };
 }
 
-function othersOf({ applied_to }: ActualGroup, own: ReadonlySet<string>): string[] {
+function findOutsiders({ applied_to }: ActualGroup, own: ReadonlySet<string>): string[] {
   return applied_to.filter((id) => !own.has(id));
 }
 
-function othersText(ids: readonly string[], actual: Actual): string[] {
+function describeOutsiders(ids: readonly string[], actual: Actual): string[] {
   return ids.length === 0
     ? []
-    : [`it filters for servers outside of the project, too: ${namesOf(ids, actual)}`];
+    : [`it filters for servers outside of the project, too: ${formatNames(ids, actual)}`];
 }
 
-function namesOf(ids: readonly string[], { servers }: Actual): string {
+function formatNames(ids: readonly string[], { servers }: Actual): string {
   const names = ids.map((id) => servers.find((server) => server.id === id)?.name ?? id);
   const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : '';
   return `${names.slice(0, NAMES_SHOWN).join(', ') || 'none'}${more}`;
 }
 
 function ruleReasons(found: readonly Rule[], wanted: readonly Rule[]): string[] {
-  const [before, after] = [found.map(ruleText), wanted.map(ruleText)];
+  const [before, after] = [found.map(formatRule), wanted.map(formatRule)];
   const added = after.filter((rule) => !before.includes(rule)).map((rule) => `rule + ${rule}`);
   const gone = before.filter((rule) => !after.includes(rule)).map((rule) => `rule - ${rule}`);
   const changes = [...gone, ...added];
@@ -165,27 +165,27 @@ function ruleReasons(found: readonly Rule[], wanted: readonly Rule[]): string[] 
 }
 
 /** `in tcp 443 from 0.0.0.0/0 accept` */
-function ruleText({ direction, proto, port, source, action, note }: Rule): string {
+function formatRule({ direction, proto, port, source, action, note }: Rule): string {
   const far = direction === 'in' ? 'from' : 'to';
   return `${direction} ${proto}${port === null ? '' : ` ${port}`} ${far} ${source} ${action}${note === null ? '' : ` (${note})`}`;
 }
 
-function rulesText(count: number): string {
+function formatRuleCount(count: number): string {
   return count === 1 ? '1 rule' : `${count || 'no'} rules`;
 }
 
-function goodbye({ id, name, applied_to }: ActualGroup, { leaving }: ServersPlanned, actual: Actual): Item {
+function destroyItem({ id, name, applied_to }: ActualGroup, { leaving }: PlannedServers, actual: Actual): PlanItem {
   const stripped = applied_to.filter((server) => !leaving.has(server));
   return {
-    sign: 'destroy',
+    changeType: 'destroy',
     kind: 'firewall_group',
     name,
     id,
     reasons: [
       'it is to be absent',
-      ...(stripped.length > 0 ? [`no longer filters for: ${namesOf(stripped, actual)}`] : []),
+      ...(stripped.length > 0 ? [`no longer filters for: ${formatNames(stripped, actual)}`] : []),
     ],
-    loses: `firewall group ${name}`,
-    acts: [{ do: 'delete_group', id, applied: applied_to.length > 0 }],
+    destroys: `firewall group ${name}`,
+    actions: [{ do: 'delete_group', id, applied: applied_to.length > 0 }],
   };
 }

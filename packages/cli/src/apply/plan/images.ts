@@ -2,8 +2,8 @@
 import type { ActualImage } from '../actual.ts';
 
 /** What would be installed now: the newest that fits; undefined: there is none. */
-export function imageFor(stated: string, images: readonly ActualImage[]): ActualImage | undefined {
-  const fitting = images.filter((image) => !image.deprecated_at && fits(stated, image));
+export function selectImage(stated: string, images: readonly ActualImage[]): ActualImage | undefined {
+  const fitting = images.filter((image) => !image.deprecated_at && matchesImage(stated, image));
   return [...fitting].sort((one, other) => other.released_at.localeCompare(one.released_at))[0];
 }
 
@@ -15,16 +15,16 @@ export function isInstalled(stated: string, imageId: string, images: readonly Ac
   if (stated === imageId) return true;
   if (isId(stated)) return false;
   const image = images.find(({ id }) => id === imageId);
-  return image === undefined ? null : fits(stated, image);
+  return image === undefined ? null : matchesImage(stated, image);
 }
 
 /** `debian-12`, or the id where the image is not known. */
-export function imageText(imageId: string, images: readonly ActualImage[]): string {
+export function formatImage(imageId: string, images: readonly ActualImage[]): string {
   const image = images.find(({ id }) => id === imageId);
   return image ? `${image.family}-${image.version}` : imageId;
 }
 
-function fits(stated: string, { id, family, version }: ActualImage): boolean {
+function matchesImage(stated: string, { id, family, version }: ActualImage): boolean {
   if (isId(stated)) return stated === id;
   return stated === family || stated === `${family}-${version}`;
 }

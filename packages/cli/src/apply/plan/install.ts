@@ -3,24 +3,24 @@ import type { Actual, ActualServer } from '../actual.ts';
 import type { Placed, WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { USER_DATA_LABEL } from '../file/fields.ts';
-import { imageFor, imageText, isInstalled } from './images.ts';
-import { newLabels } from './labels.ts';
-import type { Act } from './plan.ts';
+import { selectImage, formatImage, isInstalled } from './images.ts';
+import { initialLabels } from './labels.ts';
+import type { Action } from './plan.ts';
 
-export interface Order {
-  readonly act: Extract<Act, { do: 'create_server' }> | undefined;
+export interface ServerOrder {
+  readonly action: Extract<Action, { do: 'create_server' }> | undefined;
   /** `debian-13` */
   readonly image: string;
   readonly faults: readonly Fault[];
 }
 
 /** What is to be bought, or why it cannot be. */
-export function orderOf(
+export function orderServer(
   wanted: Placed<WantedServer>,
   actual: Actual,
   project: string,
   months: number,
-): Order {
+): ServerOrder {
   const faults: Fault[] = [];
   const { place } = wanted;
   const plan = actual.plans.find(({ id }) => id === wanted.plan);
@@ -34,25 +34,25 @@ export function orderOf(
     const message = `${plan.id} is not to be had in ${region.id} now, ${where}`;
     faults.push({ place: `${place}.plan`, message, exit: 'refused' });
   }
-  const { image, faults: imageFaults } = imageOf(wanted, actual);
+  const { image, faults: imageFaults } = resolveImage(wanted, actual);
   faults.push(...imageFaults);
   const price = plan?.cycles.find(({ billing_months }) => billing_months === months);
   if (plan && !price) usage('billing_months', `${plan.id} is not sold for ${months} months`);
-  const act =
+  const action =
     faults.length === 0 && image && price
       ? ({
           do: 'create_server',
           server: wanted,
           image: image.id,
-          labels: newLabels(wanted, project),
+          labels: initialLabels(wanted, project),
           months: price.billing_months,
           priceUsd: price.price_usd,
         } as const)
       : undefined;
-  return { act, image: image ? imageText(image.id, actual.images) : wanted.image, faults };
+  return { action, image: image ? formatImage(image.id, actual.images) : wanted.image, faults };
 }
 
-export interface Install {
+export interface InstallChange {
   /** Why the disk must be written anew; empty: it need not. */
   readonly reasons: readonly string[];
   /** The id of what would be installed. */
@@ -61,7 +61,7 @@ export interface Install {
   readonly notes: readonly string[];
 }
 
-export function installReasons(wanted: Placed<WantedServer>, found: ActualServer, actual: Actual): Install {
+export function compareInstall(wanted: Placed<WantedServer>, found: ActualServer, actual: Actual): InstallChange {
   const reasons: string[] = [];
   const notes: string[] = [];
   const installed = isInstalled(wanted.image, found.image, actual.images);
@@ -70,7 +70,7 @@ export function installReasons(wanted: Placed<WantedServer>, found: ActualServer
       `server ${wanted.name} has an image that is no longer offered: whether it is ${wanted.image} cannot be told`,
     );
   }
-  if (installed === false) reasons.push(`image: ${imageText(found.image, actual.images)} → ${wanted.image}`);
+  if (installed === false) reasons.push(`image: ${formatImage(found.image, actual.images)} → ${wanted.image}`);
   const before = found.labels[USER_DATA_LABEL];
   const after = wanted.userData === undefined ? before : wanted.userData?.digest;
   if (before !== after) {
@@ -88,12 +88,12 @@ export function installReasons(wanted: Placed<WantedServer>, found: ActualServer
   }
   // What is installed may be installed again, also when it is no longer offered for new servers.
   if (installed !== false) return { reasons, image: found.image, faults: [], notes };
-  const { image, faults } = imageOf(wanted, actual);
+  const { image, faults } = resolveImage(wanted, actual);
   return { reasons, image: image?.id, faults, notes };
 }
 
-function imageOf(wanted: Placed<WantedServer>, actual: Actual) {
-  const image = imageFor(wanted.image, actual.images);
+function resolveImage(wanted: Placed<WantedServer>, actual: Actual) {
+  const image = selectImage(wanted.image, actual.images);
   const place = `${wanted.place}.image`;
   const faults: Fault[] = [];
   if (!image) {

@@ -2,10 +2,10 @@
 import type { Actual } from '../actual.ts';
 import type { Desired } from '../desired.ts';
 import type { Fault } from '../faults.ts';
-import type { Compared, Item } from './plan.ts';
+import type { Comparison, PlanItem } from './plan.ts';
 
-export function compareKeys(desired: Desired, actual: Actual): Compared {
-  const items: Item[] = [];
+export function compareKeys(desired: Desired, actual: Actual): Comparison {
+  const items: PlanItem[] = [];
   const faults: Fault[] = [];
   const ids = new Map<string, string>();
   for (const key of desired.sshKeys) {
@@ -17,13 +17,13 @@ export function compareKeys(desired: Desired, actual: Actual): Compared {
       faults.push({ place: key.place, message, exit: 'conflict' });
     } else {
       items.push({
-        sign: 'create',
+        changeType: 'create',
         kind: 'ssh_key',
         name: key.name,
         id: null,
         reasons: [key.fingerprint],
-        loses: null,
-        acts: [{ do: 'create_key', key }],
+        destroys: null,
+        actions: [{ do: 'create_key', key }],
       });
     }
   }

@@ -4,13 +4,13 @@ import { PROJECT_LABEL, REPLACED_LABEL, USER_DATA_LABEL } from '../file/fields.t
 import type { Labels } from './plan.ts';
 
 /** Without ours: what somebody else wrote. */
-export function othersLabels(found: Labels): Labels {
+export function userLabels(found: Labels): Labels {
   const ours = [PROJECT_LABEL, USER_DATA_LABEL, REPLACED_LABEL];
   return Object.fromEntries(Object.entries(found).filter(([key]) => !ours.includes(key)));
 }
 
 /** Of a server that is made. */
-export function newLabels({ labels, userData }: WantedServer, project: string): Labels {
+export function initialLabels({ labels, userData }: WantedServer, project: string): Labels {
   return {
     ...labels,
     [PROJECT_LABEL]: project,
@@ -19,7 +19,7 @@ export function newLabels({ labels, userData }: WantedServer, project: string): 
 }
 
 /** Ours of a server that is there, as they are. */
-export function ownLabels(found: Labels, project: string): Labels {
+export function managedLabels(found: Labels, project: string): Labels {
   const kept = [USER_DATA_LABEL, REPLACED_LABEL].flatMap((key) => {
     const value = found[key];
     return value === undefined ? [] : [[key, value] as const];
@@ -28,7 +28,7 @@ export function ownLabels(found: Labels, project: string): Labels {
 }
 
 /** After a rebuild the disk has the user data of the file, or none. */
-export function installLabels({ userData }: WantedServer, labels: Labels): Labels {
+export function labelsAfterInstall({ userData }: WantedServer, labels: Labels): Labels {
   const { [USER_DATA_LABEL]: _before, ...others } = labels;
   return userData ? { ...others, [USER_DATA_LABEL]: userData.digest } : others;
 }
@@ -37,7 +37,7 @@ export function labelChanges(found: Labels, wanted: Labels): string[] {
   const keys = [...new Set([...Object.keys(found), ...Object.keys(wanted)])].sort();
   return keys
     .filter((key) => found[key] !== wanted[key])
-    .map((key) => `label ${key}: ${shown(found[key])} → ${shown(wanted[key])}`);
+    .map((key) => `label ${key}: ${formatValue(found[key])} → ${formatValue(wanted[key])}`);
 }
 
 export function tagChanges(found: readonly string[], wanted: readonly string[]): string[] {
@@ -46,6 +46,6 @@ export function tagChanges(found: readonly string[], wanted: readonly string[]):
   return same ? [] : [`tags: ${list(found)} → ${list(wanted)}`];
 }
 
-function shown(value: string | undefined): string {
+function formatValue(value: string | undefined): string {
   return value === undefined ? 'none' : value || "''";
 }

@@ -4,7 +4,7 @@ import type { DesiredKey, Rule, WantedGroup, WantedServer, WantedVolume } from '
 import type { Fault } from '../faults.ts';
 
 /** Things are named as the file names them; `server` by id where a name might mean two. */
-export type Act =
+export type Action =
   | { readonly do: 'create_key'; readonly key: DesiredKey }
   | { readonly do: 'create_group'; readonly group: WantedGroup }
   | {
@@ -43,9 +43,9 @@ export type Act =
       /** Names of those that come in, or are in it. */
       readonly servers: readonly string[];
       /** Ids of those that stay in it beside them, as it was when it was compared. */
-      readonly others: readonly string[];
+      readonly keptIds: readonly string[];
       /** Ids of those that fall out; nobody else does, whoever came in since. */
-      readonly leaves: readonly string[];
+      readonly removedIds: readonly string[];
     }
   /** Until the server runs; of one that needs it, or that was made. */
   | { readonly do: 'wait_server'; readonly server: string }
@@ -67,7 +67,7 @@ export type Rdns = { readonly ipv4?: string | null; readonly ipv6?: string | nul
  * The order of all acts. What is made comes before what uses it, a filter before the machine behind it runs, and what destroys is
  * the last: a run that fails leaves more, not less. Rebuilds begin one by one, each when the one before it runs (act/run.ts).
  */
-export const PHASES: readonly (readonly Act['do'][])[] = [
+export const PHASES: readonly (readonly Action['do'][])[] = [
   ['create_key'],
   ['create_group', 'update_group', 'replace_rules'],
   ['create_volume', 'grow_volume'],
@@ -86,12 +86,12 @@ export const PHASES: readonly (readonly Act['do'][])[] = [
 ];
 
 /** `wait`: nothing is done, but it is not there yet. */
-export type Sign = 'wait' | 'create' | 'change' | 'replace' | 'rebuild' | 'destroy';
+export type ChangeType = 'wait' | 'create' | 'change' | 'replace' | 'rebuild' | 'destroy';
 export type Kind = 'ssh_key' | 'firewall_group' | 'volume' | 'server';
 
 /** One thing, and all that becomes of it. */
-export interface Item {
-  readonly sign: Sign;
+export interface PlanItem {
+  readonly changeType: ChangeType;
   readonly kind: Kind;
   readonly name: string;
   /** Null: it is to be made. */
@@ -99,12 +99,12 @@ export interface Item {
   /** What changes and why, each a line. */
   readonly reasons: readonly string[];
   /** What is lost for ever: `the disk of server web-1`; null: nothing. */
-  readonly loses: string | null;
-  readonly acts: readonly Act[];
+  readonly destroys: string | null;
+  readonly actions: readonly Action[];
 }
 
 /** Ids of what is there already, by the names that acts use. */
-export interface Ids {
+export interface KnownIds {
   readonly ssh_key: ReadonlyMap<string, string>;
   readonly firewall_group: ReadonlyMap<string, string>;
   readonly volume: ReadonlyMap<string, string>;
@@ -113,20 +113,20 @@ export interface Ids {
 
 export interface Plan {
   readonly project: string;
-  readonly items: readonly Item[];
+  readonly items: readonly PlanItem[];
   /** What is not as the file says, and stays so. */
   readonly notes: readonly string[];
-  readonly ids: Ids;
+  readonly ids: KnownIds;
 }
 
 /** Then there is nothing to ask about: nothing is made, changed or destroyed. */
 export function onlyWaits({ items }: Plan): boolean {
-  return items.every(({ sign }) => sign === 'wait');
+  return items.every(({ changeType }) => changeType === 'wait');
 }
 
 /** What each kind's comparison gives. */
-export interface Compared {
-  readonly items: readonly Item[];
+export interface Comparison {
+  readonly items: readonly PlanItem[];
   readonly notes: readonly string[];
   readonly faults: readonly Fault[];
   readonly ids: ReadonlyMap<string, string>;

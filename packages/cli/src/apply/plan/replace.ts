@@ -2,18 +2,18 @@
 import type { ActualServer } from '../actual.ts';
 import type { Placed, WantedServer } from '../desired.ts';
 import { REPLACED_LABEL, USER_DATA_LABEL } from '../file/fields.ts';
-import { orderOf } from './install.ts';
-import { othersLabels } from './labels.ts';
-import type { Item } from './plan.ts';
+import { orderServer } from './install.ts';
+import { userLabels } from './labels.ts';
+import type { PlanItem } from './plan.ts';
 import {
-  type ComparedServer,
+  type ServerComparison,
   changeServer,
-  destroyActs,
-  frozenFaults,
-  type Ground,
-  leftVolumes,
-  rdnsActs,
-  wantedRdns,
+  destroyActions,
+  suspendedFaults,
+  type CompareContext,
+  describeDetachedVolumes,
+  rdnsActions,
+  diffRdns,
 } from './server.ts';
 
 const FAMILIES = ['ipv4', 'ipv6'] as const;
@@ -21,60 +21,60 @@ const FAMILIES = ['ipv4', 'ipv6'] as const;
 export function compareServer(
   wanted: Placed<WantedServer>,
   found: ActualServer,
-  ground: Ground,
-): ComparedServer {
+  context: CompareContext,
+): ServerComparison {
   const changes = [
     ...(wanted.plan === found.plan ? [] : [`plan: ${found.plan} → ${wanted.plan}`]),
     ...(wanted.region === found.region ? [] : [`region: ${found.region} → ${wanted.region}`]),
   ];
-  if (changes.length > 0) return replaceServer(wanted, found, ground, changes);
-  const before = predecessorOf(found, ground.own);
-  return changeServer(before ? withRdns(wanted, before, found) : wanted, found, ground);
+  if (changes.length > 0) return replaceServer(wanted, found, context, changes);
+  const before = findPredecessor(found, context.own);
+  return changeServer(before ? withRdns(wanted, before, found) : wanted, found, context);
 }
 
 function replaceServer(
   wanted: Placed<WantedServer>,
   found: ActualServer,
-  ground: Ground,
+  context: CompareContext,
   changes: readonly string[],
-): ComparedServer {
+): ServerComparison {
   const { name } = wanted;
-  const { actual, desired, own } = ground;
-  const heir = inherit(wanted, found);
-  const order = orderOf(heir, actual, desired.project, wanted.billingMonths ?? found.billing_months);
-  const faults = [...order.faults, ...frozenFaults(wanted, found, false)];
-  if (!order.act) return { items: [], faults, notes: [] };
-  const labels = { ...found.labels, [REPLACED_LABEL]: nextMark(name, own) };
-  const item: Item = {
-    sign: 'replace',
+  const { actual, desired, own } = context;
+  const replacement = inheritSettings(wanted, found);
+  const order = orderServer(replacement, actual, desired.project, wanted.billingMonths ?? found.billing_months);
+  const faults = [...order.faults, ...suspendedFaults(wanted, found, false)];
+  if (!order.action) return { items: [], faults, notes: [] };
+  const labels = { ...found.labels, [REPLACED_LABEL]: nextReplacedMark(name, own) };
+  const item: PlanItem = {
+    changeType: 'replace',
     kind: 'server',
     name,
     id: found.id,
     reasons: [
       ...changes,
       'another server is made, with other addresses; then this one is destroyed, with what is left of its paid time',
-      ...comesAlong(wanted, found),
-      ...staysBehind(wanted, found),
-      ...leftVolumes(found, ground),
+      ...describeCarriedOver(wanted, found),
+      ...describeLeftBehind(wanted, found),
+      ...describeDetachedVolumes(found, context),
     ],
-    loses: `server ${name}`,
-    acts: [
+    destroys: `server ${name}`,
+    actions: [
       { do: 'mark_replaced', id: found.id, labels },
-      order.act,
+      order.action,
       { do: 'wait_server', server: name },
-      ...rdnsActs(name, wantedRdns(heir, null)),
-      ...destroyActs(found, ground),
+      ...rdnsActions(name, diffRdns(replacement, null)),
+      ...destroyActions(found, context),
     ],
   };
   return { items: [item], faults, notes: [] };
 }
 
 /** What the file leaves out stays as it is, on the other server, too. */
-function inherit(wanted: Placed<WantedServer>, old: ActualServer): Placed<WantedServer> {
+function inheritSettings(wanted: Placed<WantedServer>, old: ActualServer): Placed<WantedServer> {
   return {
     ...withRdns(wanted, old, null),
     tags: wanted.tags ?? old.tags,
-    labels: wanted.labels ?? othersLabels(old.labels),
+    labels: wanted.labels ?? userLabels(old.labels),
     autoRenew: wanted.autoRenew ?? old.auto_renew,
   };
 }
@@ -86,25 +86,25 @@ function withRdns(
   found: ActualServer | null,
 ): Placed<WantedServer> {
   const hostOf = (family: 'ipv4' | 'ipv6') =>
-    isLeftOut(wanted, old, family) && !found?.[family]?.rdns ? old[family]?.rdns : wanted.rdns[family];
+    inheritsRdns(wanted, old, family) && !found?.[family]?.rdns ? old[family]?.rdns : wanted.rdns[family];
   return { ...wanted, rdns: { ipv4: hostOf('ipv4'), ipv6: hostOf('ipv6') } };
 }
 
-function isLeftOut({ rdns }: WantedServer, old: ActualServer, family: 'ipv4' | 'ipv6'): boolean {
+function inheritsRdns({ rdns }: WantedServer, old: ActualServer, family: 'ipv4' | 'ipv6'): boolean {
   return rdns[family] === undefined && Boolean(old[family]?.rdns);
 }
 
-function comesAlong(wanted: WantedServer, old: ActualServer): string[] {
+function describeCarriedOver(wanted: WantedServer, old: ActualServer): string[] {
   const things = [
     ...(wanted.tags === undefined && old.tags.length > 0 ? ['tags'] : []),
-    ...(wanted.labels === undefined && Object.keys(othersLabels(old.labels)).length > 0 ? ['labels'] : []),
+    ...(wanted.labels === undefined && Object.keys(userLabels(old.labels)).length > 0 ? ['labels'] : []),
     ...(wanted.autoRenew === undefined && !old.auto_renew ? ['auto_renew: false'] : []),
-    ...FAMILIES.flatMap((family) => (isLeftOut(wanted, old, family) ? [`rdns ${family}`] : [])),
+    ...FAMILIES.flatMap((family) => (inheritsRdns(wanted, old, family) ? [`rdns ${family}`] : [])),
   ];
   return things.length > 0 ? [`comes along: ${things.join(', ')}`] : [];
 }
 
-function staysBehind(wanted: WantedServer, old: ActualServer): string[] {
+function describeLeftBehind(wanted: WantedServer, old: ActualServer): string[] {
   const { address, rdns_records: records = {} } = old.ipv6 ?? {};
   const names = Object.keys(records).filter((one) => one !== address).length;
   const digest = old.labels[USER_DATA_LABEL];
@@ -121,22 +121,22 @@ function staysBehind(wanted: WantedServer, old: ActualServer): string[] {
 }
 
 /** Above all marks that are there. */
-function nextMark(name: string, own: readonly ActualServer[]): string {
-  const marks = own.flatMap((server) => (server.name === name ? markOf(server) : []));
+function nextReplacedMark(name: string, own: readonly ActualServer[]): string {
+  const marks = own.flatMap((server) => (server.name === name ? getReplacedMark(server) : []));
   return String(Math.max(0, ...marks) + 1);
 }
 
 /** The one that it was made in the place of, by a run that was cut short before the end. */
-export function predecessorOf(found: ActualServer, own: readonly ActualServer[]): ActualServer | undefined {
-  if (isMarked(found)) return undefined;
-  const marked = own.filter((server) => server.name === found.name && isMarked(server));
-  return marked.sort((one, other) => markOf(other) - markOf(one))[0];
+export function findPredecessor(found: ActualServer, own: readonly ActualServer[]): ActualServer | undefined {
+  if (isMarkedReplaced(found)) return undefined;
+  const marked = own.filter((server) => server.name === found.name && isMarkedReplaced(server));
+  return marked.sort((one, other) => getReplacedMark(other) - getReplacedMark(one))[0];
 }
 
-export function isMarked({ labels }: ActualServer): boolean {
+export function isMarkedReplaced({ labels }: ActualServer): boolean {
   return labels[REPLACED_LABEL] !== undefined;
 }
 
-export function markOf({ labels }: ActualServer): number {
+export function getReplacedMark({ labels }: ActualServer): number {
   return Number(labels[REPLACED_LABEL]) || 0;
 }

@@ -3,11 +3,11 @@ import type { UpdateServer } from '@skerry/sdk';
 import type { Actual, ActualServer } from '../actual.ts';
 import type { Desired, Placed, WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';
-import { installReasons } from './install.ts';
-import { installLabels, labelChanges, ownLabels, tagChanges } from './labels.ts';
-import type { Act, Compared, Item, Rdns } from './plan.ts';
+import { compareInstall } from './install.ts';
+import { labelsAfterInstall, labelChanges, managedLabels, tagChanges } from './labels.ts';
+import type { Action, Comparison, PlanItem, Rdns } from './plan.ts';
 
-export interface Ground {
+export interface CompareContext {
   readonly desired: Desired;
   readonly actual: Actual;
   /** The servers of the project. */
@@ -15,81 +15,81 @@ export interface Ground {
   /** Ids of the SSH keys that are there, by what the file calls them. */
   readonly keys: ReadonlyMap<string, string>;
 }
-export type ComparedServer = Omit<Compared, 'ids'>;
+export type ServerComparison = Omit<Comparison, 'ids'>;
 
 export function changeServer(
   wanted: Placed<WantedServer>,
   found: ActualServer,
-  ground: Ground,
-): ComparedServer {
+  context: CompareContext,
+): ServerComparison {
   const { name } = wanted;
-  const install = installReasons(wanted, found, ground.actual);
+  const install = compareInstall(wanted, found, context.actual);
   const { image } = install;
-  const rdns = wantedRdns(wanted, found);
-  const { patch, reasons } = patchOf(wanted, found, ground.desired.project);
+  const rdns = diffRdns(wanted, found);
+  const { patch, reasons } = createPatch(wanted, found, context.desired.project);
   const changes = [...install.reasons, ...reasons, ...rdnsReasons(rdns, found)];
-  const notes = [...notesOf(wanted, found, ground.keys, image === undefined), ...install.notes];
+  const notes = [...collectNotes(wanted, found, context.keys, image === undefined), ...install.notes];
   const isBusy = found.status === 'provisioning' || found.status === 'installing';
-  const wait: Act = { do: 'wait_server', server: name };
+  const wait: Action = { do: 'wait_server', server: name };
   if (changes.length === 0) {
-    const item: Item = {
-      sign: 'wait',
+    const item: PlanItem = {
+      changeType: 'wait',
       kind: 'server',
       name,
       id: found.id,
       reasons: [],
-      loses: null,
-      acts: [wait],
+      destroys: null,
+      actions: [wait],
     };
     return { items: isBusy ? [item] : [], faults: install.faults, notes };
   }
-  const faults = [...install.faults, ...frozenFaults(wanted, found, image !== undefined)];
+  const faults = [...install.faults, ...suspendedFaults(wanted, found, image !== undefined)];
   const labelsBefore = patch.labels ?? found.labels;
-  const labels = installLabels(wanted, labelsBefore);
-  const settle: Act[] = isBusy ? [{ do: 'settle_server', server: name }] : [];
-  const rebuild: Act[] =
+  const labels = labelsAfterInstall(wanted, labelsBefore);
+  const settle: Action[] = isBusy ? [{ do: 'settle_server', server: name }] : [];
+  const rebuild: Action[] =
     image === undefined
       ? []
       : [...settle, { do: 'rebuild_server', id: found.id, server: wanted, image, labels, labelsBefore }];
-  const waits = isBusy || rebuild.length > 0 || (hasAny(rdns) && found.ipv4 === null);
-  const item: Item = {
-    sign: image === undefined ? 'change' : 'rebuild',
+  const waits = isBusy || rebuild.length > 0 || (hasRdns(rdns) && found.ipv4 === null);
+  const item: PlanItem = {
+    changeType: image === undefined ? 'change' : 'rebuild',
     kind: 'server',
     name,
     id: found.id,
     reasons: changes,
-    loses: image === undefined ? null : `the disk of server ${name}`,
-    acts: [
+    destroys: image === undefined ? null : `the disk of server ${name}`,
+    actions: [
       ...(reasons.length > 0 ? [{ do: 'update_server', id: found.id, patch } as const] : []),
       ...rebuild,
       ...(waits ? [wait] : []),
-      ...rdnsActs(name, rdns),
+      ...rdnsActions(name, rdns),
     ],
   };
   return { items: [item], faults, notes };
 }
 
-function patchOf(
+function createPatch(
   wanted: WantedServer,
   found: ActualServer,
   project: string,
 ): { readonly patch: UpdateServer; readonly reasons: readonly string[] } {
   const { tags, autoRenew } = wanted;
-  const labels = wanted.labels && { ...wanted.labels, ...ownLabels(found.labels, project) };
+  const labels = wanted.labels && { ...wanted.labels, ...managedLabels(found.labels, project) };
   const byLabel = labels ? labelChanges(found.labels, labels) : [];
   const byTag = tags ? tagChanges(found.tags, tags) : [];
-  const renew = autoRenew !== undefined && autoRenew !== found.auto_renew;
+  const changesRenewal = autoRenew !== undefined && autoRenew !== found.auto_renew;
   const patch: UpdateServer = {
     ...(labels && byLabel.length > 0 ? { labels } : {}),
     ...(tags && byTag.length > 0 ? { tags: [...tags] } : {}),
-    ...(renew ? { auto_renew: autoRenew } : {}),
+    ...(changesRenewal ? { auto_renew: autoRenew } : {}),
   };
-  const byRenew = renew ? [`auto_renew: ${found.auto_renew} → ${autoRenew}`] : [];
+  const byRenew = changesRenewal ? [`auto_renew: ${found.auto_renew} → ${autoRenew}`] : [];
   return { patch, reasons: [...byTag, ...byLabel, ...byRenew] };
 }
 
 /** Only what differs. A server that is to be made has none yet. */
-export function wantedRdns({ rdns }: WantedServer, found: ActualServer | null): Rdns {
+export function diffRdns({ rdns }: WantedServer, found: ActualServer | null): Rdns {
   const differs = (one: 'ipv4' | 'ipv6') =>
     rdns[one] !== undefined && rdns[one] !== (found?.[one]?.rdns ?? null);
   return {
@@ -98,11 +98,11 @@ export function wantedRdns({ rdns }: WantedServer, found: ActualServer | null): 
   };
 }
 
-export function rdnsActs(server: string, rdns: Rdns): Act[] {
-  return hasAny(rdns) ? [{ do: 'set_rdns', server, rdns }] : [];
+export function rdnsActions(server: string, rdns: Rdns): Action[] {
+  return hasRdns(rdns) ? [{ do: 'set_rdns', server, rdns }] : [];
 }
 
-function hasAny(rdns: Rdns): boolean {
+function hasRdns(rdns: Rdns): boolean {
   return Object.keys(rdns).length > 0;
 }
 
@@ -113,7 +113,7 @@ function rdnsReasons(rdns: Rdns, found: ActualServer): string[] {
     .map((one) => `rdns ${one}: ${text(found[one]?.rdns)} → ${text(rdns[one])}`);
 }
 
-function notesOf(
+function collectNotes(
   wanted: WantedServer,
   found: ActualServer,
   keys: ReadonlyMap<string, string>,
@@ -132,29 +132,29 @@ function notesOf(
     notes.push(`server ${name} is paid ${paid} months at a time: that cannot be changed to ${billingMonths}`);
   }
   if (found.status === 'suspended') {
-    notes.push(whySuspended(name));
+    notes.push(describeSuspended(name));
   }
   return notes;
 }
 
 /** What the service would refuse half-way. */
-export function frozenFaults(
+export function suspendedFaults(
   { name, place }: Placed<WantedServer>,
   { status, suspended_reason }: ActualServer,
   rebuilds: boolean,
 ): Fault[] {
   if (status !== 'suspended' || !(rebuilds || suspended_reason === 'operator')) return [];
-  const what = rebuilds ? 'cannot be rebuilt' : 'cannot be changed';
-  return [{ place, message: `${what}: ${whySuspended(name)}`, exit: 'conflict' }];
+  const refusal = rebuilds ? 'cannot be rebuilt' : 'cannot be changed';
+  return [{ place, message: `${refusal}: ${describeSuspended(name)}`, exit: 'conflict' }];
 }
 
-export function whySuspended(name: string): string {
+export function describeSuspended(name: string): string {
   return `server ${name} is suspended: see \`skerry server describe ${name}\``;
 }
 
 /** The end of a server. What its volumes are to keep it writes before, and the file may say nothing of them. */
-export function destroyActs(server: ActualServer, ground: Ground): Act[] {
-  const stops = server.status === 'running' && leftVolumes(server, ground).length > 0;
+export function destroyActions(server: ActualServer, context: CompareContext): Action[] {
+  const stops = server.status === 'running' && describeDetachedVolumes(server, context).length > 0;
   return [
     ...(stops ? [{ do: 'stop_server', id: server.id } as const] : []),
     { do: 'destroy_server', id: server.id },
@@ -162,12 +162,12 @@ export function destroyActs(server: ActualServer, ground: Ground): Act[] {
 }
 
 /** Those of which the file says nothing else. */
-export function leftVolumes({ id, name, status }: ActualServer, { actual, desired }: Ground): string[] {
-  const told = new Set(
+export function describeDetachedVolumes({ id, name, status }: ActualServer, { actual, desired }: CompareContext): string[] {
+  const namedInFile = new Set(
     desired.volumes.filter((one) => one.absent || one.server !== undefined).map((one) => one.name),
   );
   return actual.volumes
-    .filter((volume) => volume.attached_to === id && !told.has(volume.name))
+    .filter((volume) => volume.attached_to === id && !namedInFile.has(volume.name))
     .map((volume) => {
       const first = status === 'running' ? 'the server is stopped, then ' : '';
       return `volume ${volume.name} is attached to ${name}: ${first}it is detached, and stays`;

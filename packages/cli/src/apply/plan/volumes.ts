@@ -3,19 +3,19 @@ import type { Actual, ActualServer, ActualVolume } from '../actual.ts';
 import { type Desired, isWanted, type Placed, type WantedVolume } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { PROJECT_LABEL } from '../file/fields.ts';
-import type { Act, Compared, Item } from './plan.ts';
-import { whySuspended } from './server.ts';
+import type { Action, Comparison, PlanItem } from './plan.ts';
+import { describeSuspended } from './server.ts';
 
 /** What becomes of servers, as far as volumes and firewall groups have to know. */
-export interface ServersPlanned {
+export interface PlannedServers {
   /** By name: the server that is there now and stays. */
   readonly staying: ReadonlyMap<string, ActualServer>;
   /** Ids of those that are destroyed at the end. */
   readonly leaving: ReadonlySet<string>;
 }
 
-export function compareVolumes(desired: Desired, actual: Actual, servers: ServersPlanned): Compared {
-  const items: Item[] = [];
+export function compareVolumes(desired: Desired, actual: Actual, servers: PlannedServers): Comparison {
+  const items: PlanItem[] = [];
   const faults: Fault[] = [];
   const notes: string[] = [];
   const ids = new Map<string, string>();
@@ -34,21 +34,21 @@ export function compareVolumes(desired: Desired, actual: Actual, servers: Server
     if (!isWanted(wanted)) {
       if (found && !isOurs)
         conflict(`is attached to ${holder.name}, which is outside of the project: detach it first`);
-      else if (found) items.push(goodbye(found, holder));
+      else if (found) items.push(destroyItem(found, holder));
     } else if (found) {
       const moves = wanted.server !== undefined && holder?.name !== wanted.server;
       if (!isOurs && moves) {
         conflict(`is attached to ${holder.name}, which is outside of the project: detach it first`);
       }
-      for (const message of impossible(wanted, found)) conflict(message);
-      const item = change(wanted, found, holder, servers);
+      for (const message of findImpossibleChanges(wanted, found)) conflict(message);
+      const item = changeItem(wanted, found, holder, servers);
       if (item) items.push(item);
-      for (const message of frozen(wanted, item, servers)) conflict(message);
-      notes.push(...filesystemNote(wanted, found));
+      for (const message of findSuspendedConflicts(wanted, item, servers)) conflict(message);
+      notes.push(...filesystemNotes(wanted, found));
     } else if (actual.regions.some(({ id }) => id === wanted.region)) {
-      const item = create(wanted, servers);
+      const item = createItem(wanted, servers);
       items.push(item);
-      for (const message of frozen(wanted, item, servers)) conflict(message);
+      for (const message of findSuspendedConflicts(wanted, item, servers)) conflict(message);
     } else {
       const message = `there is no region "${wanted.region}": see \`skerry region list\``;
       faults.push({ place: `${place}.region`, message, exit: 'usage' });
@@ -57,7 +57,7 @@ export function compareVolumes(desired: Desired, actual: Actual, servers: Server
   return { items, faults, notes, ids };
 }
 
-function impossible(wanted: Placed<WantedVolume>, found: ActualVolume): string[] {
+function findImpossibleChanges(wanted: Placed<WantedVolume>, found: ActualVolume): string[] {
   return [
     ...(wanted.region === found.region ? [] : [`is in ${found.region}: it cannot go to ${wanted.region}`]),
     ...(wanted.sizeGb >= found.size_gb
@@ -70,14 +70,14 @@ function impossible(wanted: Placed<WantedVolume>, found: ActualVolume): string[]
 }
 
 /** What is suspended takes no volume. */
-function frozen({ server }: WantedVolume, item: Item | undefined, { staying }: ServersPlanned): string[] {
-  const attaches = item?.acts.some((act) => act.do === 'attach_volume');
+function findSuspendedConflicts({ server }: WantedVolume, item: PlanItem | undefined, { staying }: PlannedServers): string[] {
+  const attaches = item?.actions.some((act) => act.do === 'attach_volume');
   return attaches && server && staying.get(server)?.status === 'suspended'
-    ? [`cannot be attached: ${whySuspended(server)}`]
+    ? [`cannot be attached: ${describeSuspended(server)}`]
     : [];
 }
 
-function filesystemNote({ name, filesystem }: WantedVolume, found: ActualVolume): string[] {
+function filesystemNotes({ name, filesystem }: WantedVolume, found: ActualVolume): string[] {
   return filesystem === undefined || filesystem === found.filesystem
     ? []
     : [
@@ -85,31 +85,31 @@ function filesystemNote({ name, filesystem }: WantedVolume, found: ActualVolume)
       ];
 }
 
-function create(volume: WantedVolume, servers: ServersPlanned): Item {
+function createItem(volume: WantedVolume, servers: PlannedServers): PlanItem {
   const { name, sizeGb, region, server } = volume;
   return {
-    sign: 'create',
+    changeType: 'create',
     kind: 'volume',
     name,
     id: null,
     reasons: [
       `${sizeGb} GiB in ${region}${volume.encrypted ? ', encrypted' : ''}${server ? `, attached to ${server}` : ''}`,
     ],
-    loses: null,
-    acts: [{ do: 'create_volume', volume }, ...(server ? attach(name, server, servers) : [])],
+    destroys: null,
+    actions: [{ do: 'create_volume', volume }, ...(server ? attachActions(name, server, servers) : [])],
   };
 }
 
-function change(
+function changeItem(
   { name, sizeGb, server }: WantedVolume,
   found: ActualVolume,
   holder: ActualServer | undefined,
-  servers: ServersPlanned,
-): Item | undefined {
-  const acts: Act[] = [];
+  servers: PlannedServers,
+): PlanItem | undefined {
+  const actions: Action[] = [];
   const reasons: string[] = [];
   if (sizeGb > found.size_gb) {
-    acts.push({ do: 'grow_volume', volume: name, sizeGb });
+    actions.push({ do: 'grow_volume', volume: name, sizeGb });
     reasons.push(`size_gb: ${found.size_gb} → ${sizeGb}`);
   }
   // The one that has the name is another one when it is replaced.
@@ -117,9 +117,9 @@ function change(
   const isThere = server ? there !== undefined && there === found.attached_to : found.attached_to === null;
   if (server !== undefined && !isThere) {
     const stops = holder?.status === 'running' && servers.leaving.has(holder.id);
-    if (stops) acts.push({ do: 'stop_server', id: holder.id });
-    if (found.attached_to !== null) acts.push({ do: 'detach_volume', volume: name });
-    if (server !== null) acts.push(...attach(name, server, servers));
+    if (stops) actions.push({ do: 'stop_server', id: holder.id });
+    if (found.attached_to !== null) actions.push({ do: 'detach_volume', volume: name });
+    if (server !== null) actions.push(...attachActions(name, server, servers));
     const from = holder?.name ?? (found.attached_to === null ? 'none' : 'another server');
     reasons.push(
       from === server
@@ -133,12 +133,12 @@ function change(
       reasons.push(`${from} runs: unmount it there first, it is detached while in use`);
     }
   }
-  if (acts.length === 0) return undefined;
-  return { sign: 'change', kind: 'volume', name, id: found.id, reasons, loses: null, acts };
+  if (actions.length === 0) return undefined;
+  return { changeType: 'change', kind: 'volume', name, id: found.id, reasons, destroys: null, actions };
 }
 
 /** One that is still being installed takes no volume yet; of one that is made or rebuilt now its own item waits. */
-function attach(volume: string, server: string, { staying }: ServersPlanned): Act[] {
+function attachActions(volume: string, server: string, { staying }: PlannedServers): Action[] {
   const status = staying.get(server)?.status;
   const waits = status === 'provisioning' || status === 'installing';
   return [
@@ -147,18 +147,18 @@ function attach(volume: string, server: string, { staying }: ServersPlanned): Ac
   ];
 }
 
-function goodbye(volume: ActualVolume, holder: ActualServer | undefined): Item {
+function destroyItem(volume: ActualVolume, holder: ActualServer | undefined): PlanItem {
   const { id, name, attached_to, size_gb, region } = volume;
   const whose = holder
     ? `detached from ${holder.name} before`
     : 'attached to nothing: a volume is of no project, so whether it is of this one cannot be told';
   return {
-    sign: 'destroy',
+    changeType: 'destroy',
     kind: 'volume',
     name,
     id,
     reasons: ['it is to be absent', `${size_gb} GiB in ${region}, ${whose}`],
-    loses: `volume ${name}`,
-    acts: [{ do: 'delete_volume', id, attached: attached_to !== null }],
+    destroys: `volume ${name}`,
+    actions: [{ do: 'delete_volume', id, attached: attached_to !== null }],
   };
 }

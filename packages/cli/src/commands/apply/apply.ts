@@ -1,15 +1,15 @@
 import { type Command, command } from '../../command.ts';
 import { flag, type Option } from '../../options.ts';
-import { YES } from '../../terminal/confirm.ts';
-import { WAITS } from '../../terminal/waiting.ts';
+import { YES_OPTION } from '../../terminal/confirm.ts';
+import { WAIT_OPTIONS } from '../../terminal/wait.ts';
 
-const FILES: Option<readonly string[]> = {
+const FILE_OPTION: Option<readonly string[]> = {
   value: 'path',
   about: 'YAML or JSON; - is stdin.',
   required: true,
-  many: true,
+  repeatable: true,
   short: 'f',
-  read: (texts) => texts ?? [],
+  parse: (texts) => texts ?? [],
 };
 
 const apply = command({
@@ -19,7 +19,7 @@ const apply = command({
     'Compares the file with the account, shows what is to be done, what it costs and what it destroys, asks, and does it.\n' +
     'A second run does nothing. Servers of the file carry the label skerry-project=…; those of it that the file has\n' +
     'no more are destroyed. What the file does not mention is left alone.',
-  does: [
+  operations: [
     ...(['servers.list', 'servers.create', 'servers.update', 'servers.rebuild', 'servers.delete'] as const),
     ...(['servers.set_rdns', 'volumes.list', 'volumes.create', 'volumes.update', 'volumes.attach'] as const),
     ...(['volumes.detach', 'volumes.delete', 'firewall_groups.list', 'firewall_groups.create'] as const),
@@ -35,10 +35,10 @@ const apply = command({
     ...(['balance.get', 'audit_events.list'] as const),
   ],
   options: {
-    file: FILES,
+    file: FILE_OPTION,
     dryRun: flag('Show what is to be done, and do nothing.'),
-    yes: YES,
-    ...WAITS,
+    yes: YES_OPTION,
+    ...WAIT_OPTIONS,
   },
   example: 'skerry apply -f skerry.yaml --dry-run',
   // Loaded here: no other command needs so much.

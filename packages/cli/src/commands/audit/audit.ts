@@ -1,38 +1,38 @@
 import type { AuditEvent } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
-import { given, LISTS, showList } from '../../lists.ts';
-import { back } from '../../moments.ts';
+import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
+import { pastTime } from '../../time-options.ts';
 import { arg, text } from '../../options.ts';
-import { type Column, time } from '../../output/columns.ts';
+import { type Column, formatTime } from '../../output/columns.ts';
 
 const COLUMNS: readonly Column<AuditEvent>[] = [
-  { name: 'created_at', of: (event) => time(event.created_at) },
-  { name: 'action', of: (event) => event.action },
-  { name: 'result', of: (event) => event.result },
-  { name: 'resource', of: (event) => event.resource },
-  { name: 'id', of: (event) => event.id, hidden: true },
-  { name: 'actor_token', of: (event) => event.actor_token, hidden: true },
-  { name: 'actor_session', of: (event) => event.actor_session, hidden: true },
-  { name: 'request_id', of: (event) => event.request_id, hidden: true },
-  { name: 'ip_country', of: (event) => event.ip_country, hidden: true },
+  { name: 'created_at', value: (event) => formatTime(event.created_at) },
+  { name: 'action', value: (event) => event.action },
+  { name: 'result', value: (event) => event.result },
+  { name: 'resource', value: (event) => event.resource },
+  { name: 'id', value: (event) => event.id, hidden: true },
+  { name: 'actor_token', value: (event) => event.actor_token, hidden: true },
+  { name: 'actor_session', value: (event) => event.actor_session, hidden: true },
+  { name: 'request_id', value: (event) => event.request_id, hidden: true },
+  { name: 'ip_country', value: (event) => event.ip_country, hidden: true },
 ];
 
 const list = command({
   name: 'audit list',
   aliases: ['ls'],
   about: 'List who changed what in the last 90 days',
-  does: ['audit_events.list'],
+  operations: ['audit_events.list'],
   options: {
     action: text('action', 'Only this deed: server.create, say.'),
     resource: text('id', 'Only what was done to this.'),
-    from: back('From this moment on.'),
-    to: back('Before this moment.'),
-    ...LISTS,
+    from: pastTime('From this moment on.'),
+    to: pastTime('Before this moment.'),
+    ...LIST_OPTIONS,
   },
   columns: COLUMNS,
   example: 'skerry audit list --action token.create --from 7d',
   run: async (context, { sort, limit, ...filter }) => {
-    const query = given({ filter: given(filter), sort }) as object;
+    const query = omitUndefined({ filter: omitUndefined(filter), sort }) as object;
     await showList(context, context.skerry.auditEvents.list(query), limit, COLUMNS);
   },
 });
@@ -41,7 +41,7 @@ const describe = command({
   name: 'audit describe',
   aliases: ['get', 'show'],
   about: 'Show all of an audit event',
-  does: ['audit_events.get'],
+  operations: ['audit_events.get'],
   args: { event: arg('Its id: `skerry audit list -o columns=id,action` shows them.') },
   columns: COLUMNS,
   example: 'skerry audit describe audit_aaaqk3m7qzb5x2l6v4t7n8wyja',

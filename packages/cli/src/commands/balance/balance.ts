@@ -1,14 +1,14 @@
 import type { Balance } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
-import { type Column, time, usd } from '../../output/columns.ts';
+import { type Column, formatTime, formatUsd } from '../../output/columns.ts';
 
 const BALANCE_COLUMNS: readonly Column<Balance>[] = [
-  { name: 'usd', of: (balance) => usd(balance.usd) },
-  { name: 'as_of', of: (balance) => time(balance.as_of) },
-  { name: 'active_servers', of: (balance) => balance.active_servers },
-  { name: 'daily_cost_usd', of: (balance) => usd(balance.daily_cost_usd) },
-  { name: 'runway_until', of: (balance) => balance.runway_until },
-  { name: 'low_balance_at', of: (balance) => time(balance.low_balance_at) },
+  { name: 'usd', value: (balance) => formatUsd(balance.usd) },
+  { name: 'as_of', value: (balance) => formatTime(balance.as_of) },
+  { name: 'active_servers', value: (balance) => balance.active_servers },
+  { name: 'daily_cost_usd', value: (balance) => formatUsd(balance.daily_cost_usd) },
+  { name: 'runway_until', value: (balance) => balance.runway_until },
+  { name: 'low_balance_at', value: (balance) => formatTime(balance.low_balance_at) },
 ];
 
 const balance = command({
@@ -16,7 +16,7 @@ const balance = command({
   about: 'Show the balance and how far it reaches',
   help: `Servers are paid from the balance in advance, a cycle at a time. runway_until is the earliest end of a cycle among
 those that run; daily_cost_usd is for comparison, nothing is charged daily. Needs a token of scope billing.`,
-  does: ['balance.get'],
+  operations: ['balance.get'],
   columns: BALANCE_COLUMNS,
   example: 'skerry balance',
   run: async ({ skerry, output }) => {

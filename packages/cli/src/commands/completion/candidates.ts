@@ -1,6 +1,6 @@
 /** What may stand where the cursor is, read from the rows: commands, options, choices, and names of the account's things. */
 import type { Command } from '../../command.ts';
-import { type Argument, kebab, type Option } from '../../options.ts';
+import { type Argument, kebabCase, type Option } from '../../options.ts';
 import { FORMATS } from '../../output/format.ts';
 
 export interface Candidate {
@@ -9,15 +9,15 @@ export interface Candidate {
 }
 
 /** Things of an account or of this machine that are named: `completes` of an option or an argument, or its own name. */
-export interface Wanted {
+export interface DynamicCompletion {
   readonly kind: string;
   /** What each name begins with: `--server=`. */
-  readonly before: string;
+  readonly prefix: string;
 }
 
 export interface Completion {
   readonly candidates: readonly Candidate[];
-  readonly wanted: Wanted | null;
+  readonly dynamic: DynamicCompletion | null;
 }
 
 export interface Group {
@@ -26,16 +26,16 @@ export interface Group {
 }
 export type Groups = Readonly<Record<string, Group>>;
 
-type Slot = Pick<Option<unknown>, 'value' | 'about' | 'choices' | 'completes' | 'short'>;
+type Slot = Pick<Option<unknown>, 'value' | 'about' | 'choices' | 'completionKind' | 'short'>;
 type Slots = ReadonlyMap<string, Slot & { readonly name: string }>;
 
-const NOTHING: Completion = { candidates: [], wanted: null };
+const EMPTY_COMPLETION: Completion = { candidates: [], dynamic: null };
 
 const GLOBAL: Readonly<Record<string, Slot>> = {
   output: { value: 'format', about: 'Format of what is printed.', choices: FORMATS, short: 'o' },
   noHeader: { value: null, about: 'Without the line of headings.' },
   quiet: { value: null, about: 'No notes and no progress.', short: 'q' },
-  context: { value: 'name', about: 'The account to use.', completes: 'context' },
+  context: { value: 'name', about: 'The account to use.', completionKind: 'context' },
   help: { value: null, about: 'Show help.', short: 'h' },
 };
 
@@ -43,18 +43,18 @@ const GLOBAL: Readonly<Record<string, Slot>> = {
 export function complete(rows: readonly Command[], groups: Groups, words: readonly string[]): Completion {
   const before = words.slice(0, -1);
   const typed = words.at(-1) ?? '';
-  const { path, args, pending, ended } = walk(rows, groups, before);
-  const row = rowAt(rows, path);
-  const slots = slotsOf(row);
-  if (pending !== null) return ofSlot(pending, row, typed, '');
-  if (!ended && typed.startsWith('-')) return ofOption(slots, row, typed);
-  const below = args.length === 0 && !ended ? wordsBelow(rows, groups, path, typed) : [];
+  const { path, args, pending, ended } = parseLine(rows, groups, before);
+  const row = findRow(rows, path);
+  const slots = slotsByWord(row);
+  if (pending !== null) return completeSlot(pending, row, typed, '');
+  if (!ended && typed.startsWith('-')) return completeOption(slots, row, typed);
+  const below = args.length === 0 && !ended ? subcommandCandidates(rows, groups, path, typed) : [];
   const argument = row && argumentAt(row, args.length);
-  const own = argument ? ofSlot({ ...argument.slot, name: argument.name }, row, typed, '') : NOTHING;
-  return { candidates: [...below, ...own.candidates], wanted: own.wanted };
+  const own = argument ? completeSlot({ ...argument.slot, name: argument.name }, row, typed, '') : EMPTY_COMPLETION;
+  return { candidates: [...below, ...own.candidates], dynamic: own.dynamic };
 }
 
-interface Walk {
+interface ParsedLine {
   /** The words of the command. */
   readonly path: readonly string[];
   readonly args: readonly string[];
@@ -64,9 +64,9 @@ interface Walk {
   readonly ended: boolean;
 }
 
-function walk(rows: readonly Command[], groups: Groups, before: readonly string[]): Walk {
+function parseLine(rows: readonly Command[], groups: Groups, before: readonly string[]): ParsedLine {
   let path: readonly string[] = [];
-  let pending: Walk['pending'] = null;
+  let pending: ParsedLine['pending'] = null;
   let ended = false;
   const args: string[] = [];
   for (const word of before) {
@@ -76,10 +76,10 @@ function walk(rows: readonly Command[], groups: Groups, before: readonly string[
     }
     if (word === '--') ended = true;
     else if (!ended && word.startsWith('-')) {
-      const slot = slotsOf(rowAt(rows, path)).get(word);
+      const slot = slotsByWord(findRow(rows, path)).get(word);
       if (slot && slot.value !== null) pending = slot;
     } else {
-      const step = args.length === 0 && !ended ? stepTo(rows, groups, path, word) : null;
+      const step = args.length === 0 && !ended ? descend(rows, groups, path, word) : null;
       if (step === null) args.push(word);
       else path = step;
     }
@@ -88,26 +88,26 @@ function walk(rows: readonly Command[], groups: Groups, before: readonly string[
 }
 
 /** The path with one more word, by its name or an alias; null: it is no command. */
-function stepTo(
+function descend(
   rows: readonly Command[],
   groups: Groups,
   path: readonly string[],
   word: string,
 ): readonly string[] | null {
-  for (const { name, aliases } of commandsBelow(rows, groups, path)) {
+  for (const { name, aliases } of listSubcommands(rows, groups, path)) {
     if (name === word || aliases?.includes(word)) return [...path, name];
   }
   return null;
 }
 
-interface Below {
+interface Subcommand {
   readonly name: string;
   readonly about: string;
   readonly aliases?: readonly string[] | undefined;
 }
 
-function commandsBelow(rows: readonly Command[], groups: Groups, path: readonly string[]): Below[] {
-  const found = new Map<string, Below>();
+function listSubcommands(rows: readonly Command[], groups: Groups, path: readonly string[]): Subcommand[] {
+  const found = new Map<string, Subcommand>();
   for (const { name, about, aliases, hidden } of rows) {
     const words = name.split(' ');
     const word = words[path.length];
@@ -119,82 +119,82 @@ function commandsBelow(rows: readonly Command[], groups: Groups, path: readonly 
   return [...found.values()];
 }
 
-function wordsBelow(
+function subcommandCandidates(
   rows: readonly Command[],
   groups: Groups,
   path: readonly string[],
   typed: string,
 ): Candidate[] {
   const help = path.length === 0 ? [{ name: 'help', about: 'Show help about a command or a topic' }] : [];
-  return [...commandsBelow(rows, groups, path), ...help]
+  return [...listSubcommands(rows, groups, path), ...help]
     .filter(({ name }) => name.startsWith(typed))
     .map(({ name, about }) => ({ word: name, about }))
     .sort((one, other) => (one.word < other.word ? -1 : 1));
 }
 
 /** The row itself, or the one that its group does by default. */
-function rowAt(rows: readonly Command[], path: readonly string[]): Command | undefined {
+function findRow(rows: readonly Command[], path: readonly string[]): Command | undefined {
   const name = path.join(' ');
   const isDefault = (row: Command) => row.isDefault && row.name.split(' ').slice(0, -1).join(' ') === name;
   return rows.find((row) => row.name === name) ?? rows.find(isDefault);
 }
 
-function slotsOf(row: Command | undefined): Slots {
+function slotsByWord(row: Command | undefined): Slots {
   const all = Object.entries({ ...GLOBAL, ...row?.options });
   const named = all.flatMap(([name, slot]) => {
     const shown = { ...slot, name };
-    const long = [`--${kebab(name)}`, shown] as const;
+    const long = [`--${kebabCase(name)}`, shown] as const;
     return slot.short ? [long, [`-${slot.short}`, shown] as const] : [long];
   });
   return new Map(named);
 }
 
-function ofOption(slots: Slots, row: Command | undefined, typed: string): Completion {
+function completeOption(slots: Slots, row: Command | undefined, typed: string): Completion {
   const at = typed.indexOf('=');
   if (at > 0) {
     const slot = slots.get(typed.slice(0, at));
-    return slot && slot.value !== null ? ofSlot(slot, row, typed, typed.slice(0, at + 1)) : NOTHING;
+    return slot && slot.value !== null ? completeSlot(slot, row, typed, typed.slice(0, at + 1)) : EMPTY_COMPLETION;
   }
   const candidates = [...slots]
     .filter(([word]) => word.startsWith('--') && word.startsWith(typed))
     .map(([word, { about }]) => ({ word, about }));
-  return { candidates, wanted: null };
+  return { candidates, dynamic: null };
 }
 
-function ofSlot(
+function completeSlot(
   slot: Slot & { readonly name: string },
   row: Command | undefined,
   typed: string,
-  before: string,
+  prefix: string,
 ): Completion {
-  if (slot.name === 'output' && typed.startsWith(`${before}columns=`)) return ofColumns(row, typed);
+  if (slot.name === 'output' && typed.startsWith(`${prefix}columns=`)) return completeColumns(row, typed);
   if (slot.choices) {
-    const words = slot.choices.map((choice) => `${before}${choice}`);
+    const words = slot.choices.map((choice) => `${prefix}${choice}`);
     return {
       candidates: words.filter((word) => word.startsWith(typed)).map((word) => ({ word })),
-      wanted: null,
+      dynamic: null,
     };
   }
   const isFile = slot.value === 'file' || slot.value === 'path';
-  const kind = slot.completes ?? (isFile ? 'file' : slot.name);
-  return { candidates: [], wanted: { kind, before } };
+  const kind = slot.completionKind ?? (isFile ? 'file' : slot.name);
+  return { candidates: [], dynamic: { kind, prefix } };
 }
 
 /** The next one of `columns=id,na`. */
-function ofColumns(row: Command | undefined, typed: string): Completion {
+function completeColumns(row: Command | undefined, typed: string): Completion {
   const kept = typed.replace(/[^=,]*$/, '');
   const columns = row?.columns?.map(({ name }) => name) ?? [];
   const words = columns.map((name) => `${kept}${name}`).filter((word) => word.startsWith(typed));
-  return { candidates: words.map((word) => ({ word })), wanted: null };
+  return { candidates: words.map((word) => ({ word })), dynamic: null };
 }
 
 function argumentAt(row: Command, at: number): { readonly name: string; readonly slot: Slot } | null {
   const all = Object.entries(row.args ?? {});
-  const [name, argument] = all[at] ?? lastRest(all) ?? [];
+  const [name, argument] = all[at] ?? variadicArgument(all) ?? [];
   return name !== undefined && argument ? { name, slot: { ...argument, value: name } } : null;
 }
 
-function lastRest(all: readonly [string, Argument<unknown>][]): [string, Argument<unknown>] | undefined {
+function variadicArgument(all: readonly [string, Argument<unknown>][]): [string, Argument<unknown>] | undefined {
   const last = all.at(-1);
-  return last?.[1].rest ? last : undefined;
+  return last?.[1].variadic ? last : undefined;
 }

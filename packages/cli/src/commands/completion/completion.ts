@@ -1,7 +1,7 @@
 import { type Command, type Context, command } from '../../command.ts';
-import { arg, rest } from '../../options.ts';
+import { arg, restArg } from '../../options.ts';
 import { type Candidate, type Completion, complete, type Groups } from './candidates.ts';
-import { namesOf } from './names.ts';
+import { loadNames } from './names.ts';
 import { SCRIPTS, SHELLS, type Shell } from './scripts.ts';
 
 const completion = command({
@@ -13,7 +13,7 @@ fish: once               skerry completion fish > ~/.config/fish/completions/ske
 
 It completes names of servers and the like, too: for that it asks the host, and is silent when no answer comes
 within a second.`,
-  does: [],
+  operations: [],
   args: { shell: arg('Of which shell.', { choices: SHELLS }) },
   example: 'skerry completion bash',
   run: async ({ output }, { shell }) => {
@@ -24,35 +24,35 @@ within a second.`,
 
 /** `rows` is called when something is completed: the table of all commands holds this one, too. */
 export function completionCommands(rows: () => readonly Command[], groups: () => Groups): readonly Command[] {
-  const ask = command({
+  const completeCommand = command({
     name: '__complete',
     hidden: true,
     about: 'What may stand where the cursor is: for the scripts of completion',
-    does: [],
-    args: { words: rest('What was typed after skerry, up to the cursor.', { optional: true }) },
+    operations: [],
+    args: { words: restArg('What was typed after skerry, up to the cursor.', { optional: true }) },
     example: "skerry __complete -- server ''",
     run: async ({ env, terminal }, { words }) => {
       const found = complete(rows(), groups(), words);
-      const candidates = [...found.candidates, ...(await namesWanted(env, words, found))];
-      const lines = candidates.map(({ word, about }) => (about ? `${word}\t${oneLine(about)}` : word));
-      if (found.wanted?.kind === 'file') lines.push(':files');
+      const candidates = [...found.candidates, ...(await dynamicCandidates(env, words, found))];
+      const lines = candidates.map(({ word, about }) => (about ? `${word}\t${toSingleLine(about)}` : word));
+      if (found.dynamic?.kind === 'file') lines.push(':files');
       terminal.write(lines.map((line) => `${line}\n`).join(''));
     },
   });
-  return [completion, ask];
+  return [completion, completeCommand];
 }
 
-async function namesWanted(
+async function dynamicCandidates(
   env: Context['env'],
   words: readonly string[],
-  { wanted }: Completion,
+  { dynamic }: Completion,
 ): Promise<Candidate[]> {
-  if (wanted === null || wanted.kind === 'file') return [];
+  if (dynamic === null || dynamic.kind === 'file') return [];
   const typed = words.at(-1) ?? '';
   try {
-    const names = await namesOf(wanted.kind, env, contextOf(words));
+    const names = await loadNames(dynamic.kind, env, contextFromWords(words));
     return names
-      .map(({ word, ...about }) => ({ word: `${wanted.before}${word}`, ...about }))
+      .map(({ word, ...about }) => ({ word: `${dynamic.prefix}${word}`, ...about }))
       .filter(({ word }) => word.startsWith(typed));
   } catch {
     // In the middle of a line there is no place for a message: nothing is completed.
@@ -61,12 +61,12 @@ async function namesWanted(
 }
 
 /** `--context work` of the line that is being typed. */
-function contextOf(words: readonly string[]): string | undefined {
+function contextFromWords(words: readonly string[]): string | undefined {
   const joined = words.find((word) => word.startsWith('--context='));
   const at = words.indexOf('--context');
   return joined?.slice('--context='.length) ?? (at >= 0 && at < words.length - 2 ? words[at + 1] : undefined);
 }
 
-function oneLine(about: string): string {
+function toSingleLine(about: string): string {
   return about.replace(/\s+/g, ' ').replace(/\.$/, '');
 }

@@ -1,22 +1,22 @@
 import { type Command, command } from '../../command.ts';
-import { removeContext, renameContext, useContext } from '../../config/change.ts';
+import { removeContext, renameContext, useContext } from '../../config/edit-contexts.ts';
 import { readConfig } from '../../config/config.ts';
-import { chooseAccount } from '../../config/contexts.ts';
+import { resolveAccount } from '../../config/contexts.ts';
 import { arg } from '../../options.ts';
-import { CONTEXT_COLUMNS, shownContext, shownContexts } from './columns.ts';
+import { CONTEXT_COLUMNS, toContextRow, toContextRows } from './columns.ts';
 
-const CONTEXT = arg('Its name.', { completes: 'context' });
+const CONTEXT = arg('Its name.', { completionKind: 'context' });
 
 const list = command({
   name: 'context list',
   aliases: ['ls'],
   about: 'List the accounts that you signed in to',
   help: 'Tokens are never shown, only their last four characters.',
-  does: [],
+  operations: [],
   columns: CONTEXT_COLUMNS,
   example: 'skerry context list',
   run: async ({ env, output, terminal }) => {
-    output.list(shownContexts(readConfig(env, terminal.warn)), CONTEXT_COLUMNS);
+    output.list(toContextRows(readConfig(env, terminal.warn)), CONTEXT_COLUMNS);
   },
 });
 
@@ -25,19 +25,19 @@ const show = command({
   aliases: ['current', 'describe'],
   about: 'Show which account is in use',
   help: 'What --context and the environment say counts, too: see `skerry help environment`.',
-  does: [],
+  operations: [],
   columns: CONTEXT_COLUMNS,
   example: 'skerry context show',
   run: async ({ env, output, terminal, contextName }) => {
-    const { name, ...account } = chooseAccount(env, contextName, terminal.warn);
-    output.show(shownContext(name, account, true), CONTEXT_COLUMNS);
+    const { name, ...account } = resolveAccount(env, contextName, terminal.warn);
+    output.show(toContextRow(name, account, true), CONTEXT_COLUMNS);
   },
 });
 
 const use = command({
   name: 'context use',
   about: 'Use another account from now on',
-  does: [],
+  operations: [],
   args: { name: CONTEXT },
   example: 'skerry context use work',
   run: async ({ env, terminal }, { name }) => {
@@ -51,7 +51,7 @@ const use = command({
 const rename = command({
   name: 'context rename',
   about: 'Give a context another name',
-  does: [],
+  operations: [],
   args: { name: CONTEXT, newName: arg('Its new name.') },
   example: 'skerry context rename work client',
   run: async ({ env }, { name, newName }) => {
@@ -64,7 +64,7 @@ const remove = command({
   aliases: ['rm'],
   about: 'Forget a context and its token',
   help: 'At the host the token stays good: `skerry token delete` takes that away.',
-  does: [],
+  operations: [],
   args: { name: CONTEXT },
   example: 'skerry context delete client',
   run: async ({ env, terminal }, { name }) => {

@@ -1,19 +1,19 @@
 import { isApiError, type StreamedEvent, type StreamOptions } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
-import { given } from '../../lists.ts';
-import { whole } from '../../options.ts';
-import { type Column, time } from '../../output/columns.ts';
-import { whenReaderGone } from '../../terminal/reader-gone.ts';
-import { eventTypes } from './types.ts';
+import { omitUndefined } from '../../lists.ts';
+import { integer } from '../../options.ts';
+import { type Column, formatTime } from '../../output/columns.ts';
+import { onReaderGone } from '../../terminal/stdout-reader.ts';
+import { eventTypeOption } from './event-types.ts';
 
 /** Events do not wait for each other: their lines are as wide as most of them need. */
 const COLUMNS: readonly Column<StreamedEvent>[] = [
-  { name: 'seq', of: (event) => event.seq, width: 5 },
-  { name: 'created_at', of: (event) => time(event.created_at) },
-  { name: 'type', of: (event) => event.type, width: 19 },
-  { name: 'about', of: subjectOf },
-  { name: 'id', of: (event) => event.id, hidden: true },
+  { name: 'seq', value: (event) => event.seq, width: 5 },
+  { name: 'created_at', value: (event) => formatTime(event.created_at) },
+  { name: 'type', value: (event) => event.type, width: 19 },
+  { name: 'about', value: subjectOf },
+  { name: 'id', value: (event) => event.id, hidden: true },
 ];
 
 const events = command({
@@ -23,9 +23,9 @@ const events = command({
     'A line for each event: its number, when, its type, and the name and id of what it is about.\n' +
     'With -o json each line is an event of the API: `skerry events -o json --type server | jq -c .data.server`.\n' +
     'Without scope billing it does not tell of money, and its numbers have holes.',
-  does: ['events.stream'],
+  operations: ['events.stream'],
   options: {
-    after: whole(
+    after: integer(
       'seq',
       'Begin after the event with this number; 0: with the oldest that is kept. From now on when left out.',
       {
@@ -33,25 +33,25 @@ const events = command({
         max: Number.MAX_SAFE_INTEGER,
       },
     ),
-    type: eventTypes('Only these: server.running, say, or server for all of its kind.'),
+    type: eventTypeOption('Only these: server.running, say, or server for all of its kind.'),
   },
   columns: COLUMNS,
   example: 'skerry events --after 0 --type server -o json',
   run: async (context, { after, type }) => {
     const { output, terminal, signal } = context;
-    const unread = new AbortController();
-    const stopLooking = whenReaderGone(() => unread.abort());
-    const over = AbortSignal.any([signal, unread.signal]);
+    const readerGone = new AbortController();
+    const stopWatching = onReaderGone(() => readerGone.abort());
+    const ended = AbortSignal.any([signal, readerGone.signal]);
     try {
-      for await (const event of follow(context, over, after)) {
-        if (type === undefined || type(event.type)) output.next(event, COLUMNS);
+      for await (const event of follow(context, ended, after)) {
+        if (type === undefined || type(event.type)) output.showNext(event, COLUMNS);
       }
     } catch (error) {
       // It has no other end: there is nothing to say about it.
       if (signal.aborted) throw new Failure('interrupted', '');
-      if (!unread.signal.aborted) throw error;
+      if (!readerGone.signal.aborted) throw error;
     } finally {
-      stopLooking();
+      stopWatching();
       terminal.progress('');
     }
   },
@@ -68,16 +68,16 @@ async function* follow(
     onOpen: () => terminal.progress('Waiting for events; Ctrl-C ends it.'),
     onBreak: ({ message }) => terminal.note(`${message} It is taken up again where it broke.`),
   };
-  let place = after;
+  let position = after;
   for (;;) {
     try {
-      return yield* skerry.events.stream({ ...options, ...given({ after: place }) });
+      return yield* skerry.events.stream({ ...options, ...omitUndefined({ after: position }) });
     } catch (error) {
       const oldest = isApiError(error) ? error.item('after')?.min : undefined;
       // Only what was asked for by 0: a number that was noted means that something was missed.
-      if (after !== 0 || oldest === undefined || oldest === place) throw error;
+      if (after !== 0 || oldest === undefined || oldest === position) throw error;
       terminal.note(`Events up to ${oldest} are no longer kept.`);
-      place = oldest;
+      position = oldest;
     }
   }
 }

@@ -1,28 +1,28 @@
 import type { FirewallGroup, FirewallRule } from '@skerry/sdk';
-import { type Column, time } from '../../output/columns.ts';
+import { type Column, formatTime } from '../../output/columns.ts';
 
 export const FIREWALL_GROUP_COLUMNS: readonly Column<FirewallGroup>[] = [
-  { name: 'id', of: (group) => group.id },
-  { name: 'name', of: (group) => group.name },
-  { name: 'default_action', of: (group) => group.default_action },
-  { name: 'rule_count', of: (group) => group.rules.length },
-  { name: 'server_count', of: (group) => group.applied_to.length },
-  { name: 'applied_to', of: (group) => group.applied_to, hidden: true },
-  { name: 'created_at', of: (group) => time(group.created_at), hidden: true },
+  { name: 'id', value: (group) => group.id },
+  { name: 'name', value: (group) => group.name },
+  { name: 'default_action', value: (group) => group.default_action },
+  { name: 'rule_count', value: (group) => group.rules.length },
+  { name: 'server_count', value: (group) => group.applied_to.length },
+  { name: 'applied_to', value: (group) => group.applied_to, hidden: true },
+  { name: 'created_at', value: (group) => formatTime(group.created_at), hidden: true },
 ];
 
 export const FIREWALL_RULE_COLUMNS: readonly Column<FirewallRule>[] = [
-  { name: 'id', of: (rule) => rule.id },
-  { name: 'direction', of: (rule) => rule.direction },
-  { name: 'proto', of: (rule) => rule.proto },
-  { name: 'port', of: (rule) => rule.port },
-  { name: 'source', of: (rule) => rule.source },
-  { name: 'action', of: (rule) => rule.action },
-  { name: 'note', of: (rule) => rule.note },
+  { name: 'id', value: (rule) => rule.id },
+  { name: 'direction', value: (rule) => rule.direction },
+  { name: 'proto', value: (rule) => rule.proto },
+  { name: 'port', value: (rule) => rule.port },
+  { name: 'source', value: (rule) => rule.source },
+  { name: 'action', value: (rule) => rule.action },
+  { name: 'note', value: (rule) => rule.note },
 ];
 
 /** With its place instead of its id: by that `firewall rule delete` takes it, and a line fits a terminal. */
-export const PLACED_RULE_COLUMNS: readonly Column<FirewallRule & { readonly place: number }>[] = [
-  { name: '#', of: ({ place }) => place },
+export const NUMBERED_RULE_COLUMNS: readonly Column<FirewallRule & { readonly place: number }>[] = [
+  { name: '#', value: ({ place }) => place },
   ...FIREWALL_RULE_COLUMNS.filter(({ name }) => name !== 'id'),
 ];

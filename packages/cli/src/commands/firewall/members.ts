@@ -3,41 +3,41 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FirewallGroup } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
-import { findFirewallGroup, findServer, serverId } from '../../find.ts';
+import { findFirewallGroup, findServer, resolveServerId } from '../../find.ts';
 import { arg } from '../../options.ts';
 import { FIREWALL_GROUP_COLUMNS } from './columns.ts';
 import { showGroup } from './show.ts';
 
 const ARGS = {
-  group: arg('Name or id of the group.', { completes: 'firewall' }),
-  server: arg('Name or id of the server.', { completes: 'server' }),
+  group: arg('Name or id of the group.', { completionKind: 'firewall' }),
+  server: arg('Name or id of the server.', { completionKind: 'server' }),
 };
 const HELP =
   'The API replaces the list of servers as a whole. Who changes it at the same moment could undo this: so the group is\n' +
   'looked at again afterwards, and changed again until it holds. It fails when it does not.';
-const TRIES = 8;
+const MAX_ATTEMPTS = 8;
 /** Longer than others need from reading the list to writing it; not the same for two that run together. */
-const SETTLED_MS = { least: 300, most: 900 };
+const RECHECK_DELAY_MS = { least: 300, most: 900 };
 
 /** Changes it until it is so, and stays so. */
 async function changeMembers(
   { skerry, signal }: Context,
   groupId: string,
   serverId: string,
-  isIn: boolean,
+  isMember: boolean,
 ): Promise<FirewallGroup> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
     const { applied_to: members } = await skerry.firewallGroups.get(groupId);
     const others = members.filter((one) => one !== serverId);
-    await skerry.firewallGroups.update(groupId, { applied_to: isIn ? [...others, serverId] : others });
-    const { least, most } = SETTLED_MS;
+    await skerry.firewallGroups.update(groupId, { applied_to: isMember ? [...others, serverId] : others });
+    const { least, most } = RECHECK_DELAY_MS;
     await sleep(least + Math.random() * (most - least), undefined, { signal });
     const seen = await skerry.firewallGroups.get(groupId);
-    if (seen.applied_to.includes(serverId) === isIn) return seen;
+    if (seen.applied_to.includes(serverId) === isMember) return seen;
   }
   throw new Failure(
     'conflict',
-    `the servers of ${groupId} are changed by others all the time: ${serverId} is ${isIn ? 'not' : 'still'} behind it`,
+    `the servers of ${groupId} are changed by others all the time: ${serverId} is ${isMember ? 'not' : 'still'} behind it`,
   );
 }
 
@@ -45,7 +45,7 @@ const attach = command({
   name: 'firewall attach',
   about: 'Put a server behind a firewall group',
   help: HELP,
-  does: [
+  operations: [
     'firewall_groups.update',
     'firewall_groups.get',
     'firewall_groups.list',
@@ -69,7 +69,7 @@ const detach = command({
   name: 'firewall detach',
   about: 'Take a firewall group from a server',
   help: HELP,
-  does: [
+  operations: [
     'firewall_groups.update',
     'firewall_groups.get',
     'firewall_groups.list',
@@ -81,7 +81,7 @@ const detach = command({
   example: 'skerry firewall detach web web-1',
   run: async (context, { group, server }) => {
     const { skerry, output, terminal } = context;
-    const id = await serverId(skerry, server);
+    const id = await resolveServerId(skerry, server);
     const found = await findFirewallGroup(skerry, group);
     const isIn = found.applied_to.includes(id);
     if (!isIn) terminal.note(`Server ${server} is not behind ${found.name}.`);

@@ -1,6 +1,6 @@
 import { type Command, command } from '../../command.ts';
 import { findFirewallGroup } from '../../find.ts';
-import { given, LISTS, showList } from '../../lists.ts';
+import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
 import { FIREWALL_GROUP_COLUMNS } from './columns.ts';
 import { showGroup } from './show.ts';
@@ -9,12 +9,12 @@ const list = command({
   name: 'firewall list',
   aliases: ['ls'],
   about: 'List firewall groups',
-  does: ['firewall_groups.list'],
-  options: { name: text('name', 'Only with this name.'), ...LISTS },
+  operations: ['firewall_groups.list'],
+  options: { name: text('name', 'Only with this name.'), ...LIST_OPTIONS },
   columns: FIREWALL_GROUP_COLUMNS,
   example: 'skerry firewall list --sort name',
   run: async (context, { sort, limit, ...filter }) => {
-    const query = given({ filter: given(filter), sort }) as object;
+    const query = omitUndefined({ filter: omitUndefined(filter), sort }) as object;
     await showList(context, context.skerry.firewallGroups.list(query), limit, FIREWALL_GROUP_COLUMNS);
   },
 });
@@ -23,8 +23,8 @@ const describe = command({
   name: 'firewall describe',
   aliases: ['get', 'show'],
   about: 'Show all of a firewall group, its rules below',
-  does: ['firewall_groups.get', 'firewall_groups.list'],
-  args: { group: arg('Name or id.', { completes: 'firewall' }) },
+  operations: ['firewall_groups.get', 'firewall_groups.list'],
+  args: { group: arg('Name or id.', { completionKind: 'firewall' }) },
   columns: FIREWALL_GROUP_COLUMNS,
   example: 'skerry firewall describe web',
   run: async ({ skerry, output }, { group }) => {

@@ -2,22 +2,22 @@
 import type { CreateFirewallRule } from '@skerry/sdk';
 import { Failure } from '../../exit-codes.ts';
 import { readText } from '../../files.ts';
-import { yamlLibrary } from '../../output/yaml.ts';
-import { readRule } from './rules.ts';
+import { loadYaml } from '../../output/yaml.ts';
+import { parseRule } from './rules.ts';
 
 /** 100 rules with long notes are a quarter of this. */
 const FILE_MAX_BYTES = 256 * 1024;
 
-export async function rulesOfFile(path: string): Promise<readonly CreateFirewallRule[]> {
-  const read = parsed(await readText(path, FILE_MAX_BYTES), path);
+export async function readRulesFile(path: string): Promise<readonly CreateFirewallRule[]> {
+  const read = parseYaml(await readText(path, FILE_MAX_BYTES), path);
   const list = Array.isArray(read) ? read : (read as { readonly rules?: unknown } | null)?.rules;
-  if (Array.isArray(list)) return list.map((rule, at) => ruleOf(rule, `${path}, rule ${at + 1}`));
+  if (Array.isArray(list)) return list.map((rule, at) => toRule(rule, `${path}, rule ${at + 1}`));
   throw new Failure('usage', `${path} is neither a list of rules nor an object that has one as "rules"`);
 }
 
 /** An object of the contract, the `id` of one that the service wrote left out, or a line. What is in it the service checks. */
-function ruleOf(rule: unknown, name: string): CreateFirewallRule {
-  if (typeof rule === 'string') return readRule(rule, name);
+function toRule(rule: unknown, name: string): CreateFirewallRule {
+  if (typeof rule === 'string') return parseRule(rule, name);
   if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) {
     throw new Failure('usage', `${name} is neither an object nor a line`);
   }
@@ -27,10 +27,10 @@ function ruleOf(rule: unknown, name: string): CreateFirewallRule {
   return { ...fields, ...port } as CreateFirewallRule;
 }
 
-function parsed(text: string, path: string): unknown {
+function parseYaml(text: string, path: string): unknown {
   try {
     // JSON is YAML.
-    return yamlLibrary().parse(text);
+    return loadYaml().parse(text);
   } catch (error) {
     throw new Failure('usage', `${path} is neither JSON nor YAML: ${firstLine((error as Error).message)}`);
   }

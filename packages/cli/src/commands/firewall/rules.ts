@@ -28,29 +28,29 @@ ports: one, a list with commas, a range, or "all". The source is the other side,
 0.0.0.0/0 is all of IPv4, ::/0 all of IPv6. The first rule that matches wins.`;
 
 /** `--rule 'in tcp 22 203.0.113.0/24 accept' --rule …`, in their order. */
-export function rules(about: string): Option<readonly CreateFirewallRule[] | undefined> {
+export function ruleOption(about: string): Option<readonly CreateFirewallRule[] | undefined> {
   return {
     value: 'rule',
     about,
-    many: true,
-    read: (texts, name) => texts?.map((text) => readRule(text, name)),
+    repeatable: true,
+    parse: (texts, name) => texts?.map((text) => parseRule(text, name)),
   };
 }
 
 /** `name` is where it was given, for the error. */
-export function readRule(text: string, name: string): CreateFirewallRule {
+export function parseRule(text: string, name: string): CreateFirewallRule {
   const [line = '', ...remarks] = text.split('#');
   const note = remarks.join('#').trim();
   const [direction = '', proto = '', ...more] = line.trim().split(/\s+/);
-  known(direction, DIRECTIONS, 'direction', text, name);
-  known(proto, [...WITH_PORTS, ...WITHOUT_PORTS], 'protocol', text, name);
+  requireOneOf(direction, DIRECTIONS, 'direction', text, name);
+  requireOneOf(proto, [...WITH_PORTS, ...WITHOUT_PORTS], 'protocol', text, name);
   const hasPorts = WITH_PORTS.includes(proto);
-  const [port, source, action, ...tooMuch] = hasPorts ? more : [ALL_PORTS, ...more];
-  if (source === undefined || action === undefined || tooMuch.length > 0) {
+  const [port, source, action, ...excess] = hasPorts ? more : [ALL_PORTS, ...more];
+  if (source === undefined || action === undefined || excess.length > 0) {
     const shape = hasPorts ? 'ports source action' : 'source action';
     throw new Failure('usage', `${name}: "${text}" is not "${direction} ${proto} ${shape}"`);
   }
-  known(action, ACTIONS, 'action', text, name);
+  requireOneOf(action, ACTIONS, 'action', text, name);
   return {
     direction: direction as CreateFirewallRule['direction'],
     proto: proto as CreateFirewallRule['proto'],
@@ -62,15 +62,15 @@ export function readRule(text: string, name: string): CreateFirewallRule {
 }
 
 /** The same the other way round. */
-export function ruleText({ direction, proto, port, source, action }: FirewallRule): string {
+export function formatRule({ direction, proto, port, source, action }: FirewallRule): string {
   const ports = WITH_PORTS.includes(proto) ? [port ?? ALL_PORTS] : [];
   return [direction, proto, ...ports, source, action].join(' ');
 }
 
-function known(word: string, words: readonly string[], what: string, text: string, name: string): void {
+function requireOneOf(word: string, words: readonly string[], field: string, text: string, name: string): void {
   if (words.includes(word)) return;
   throw new Failure(
     'usage',
-    `${name}: "${text}" has no ${what} where it belongs: it is one of ${words.join(', ')}`,
+    `${name}: "${text}" has no ${field} where it belongs: it is one of ${words.join(', ')}`,
   );
 }

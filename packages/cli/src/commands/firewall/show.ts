@@ -1,10 +1,10 @@
 import type { FirewallGroup } from '@skerry/sdk';
 import type { Output } from '../../output/output.ts';
-import { FIREWALL_GROUP_COLUMNS, PLACED_RULE_COLUMNS } from './columns.ts';
+import { FIREWALL_GROUP_COLUMNS, NUMBERED_RULE_COLUMNS } from './columns.ts';
 
 /** A group, and for people its rules below, with the places by which they can be named. */
 export function showGroup(output: Output, group: FirewallGroup): void {
   output.show(group, FIREWALL_GROUP_COLUMNS);
   const placed = group.rules.map((rule, at) => ({ ...rule, place: at + 1 }));
-  output.below('Rules', placed, PLACED_RULE_COLUMNS);
+  output.showSection('Rules', placed, NUMBERED_RULE_COLUMNS);
 }

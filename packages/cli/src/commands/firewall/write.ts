@@ -1,39 +1,39 @@
-import { changes } from '../../changes.ts';
+import { requireChanges } from '../../require-changes.ts';
 import { type Command, command } from '../../command.ts';
-import { findFirewallGroup, serverId } from '../../find.ts';
-import { given } from '../../lists.ts';
+import { findFirewallGroup, resolveServerId } from '../../find.ts';
+import { omitUndefined } from '../../lists.ts';
 import { arg, list, text } from '../../options.ts';
-import { confirm, YES } from '../../terminal/confirm.ts';
+import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { FIREWALL_GROUP_COLUMNS } from './columns.ts';
 import { FIREWALL_MEMBERS } from './members.ts';
-import { RULE_HELP, rules } from './rules.ts';
+import { RULE_HELP, ruleOption } from './rules.ts';
 import { showGroup } from './show.ts';
 
-const DEFAULTS = ['drop', 'accept'] as const;
-type Default = (typeof DEFAULTS)[number];
-const GROUP = arg('Name or id of the group.', { completes: 'firewall' });
+const DEFAULT_ACTIONS = ['drop', 'accept'] as const;
+type DefaultAction = (typeof DEFAULT_ACTIONS)[number];
+const GROUP = arg('Name or id of the group.', { completionKind: 'firewall' });
 
 const create = command({
   name: 'firewall create',
   about: 'Create a firewall group',
   help: RULE_HELP,
-  does: ['firewall_groups.create', 'servers.get', 'servers.list'],
+  operations: ['firewall_groups.create', 'servers.get', 'servers.list'],
   args: { name: arg('How to call it.') },
   options: {
     defaultAction: text('drop|accept', 'What becomes of what no rule matches; drop when left out.', {
-      choices: DEFAULTS,
+      choices: DEFAULT_ACTIONS,
     }),
-    rule: rules('A rule, in the order in which they are tried.'),
-    server: list('server', 'A server that it is for, by name or id.', { completes: 'server' }),
+    rule: ruleOption('A rule, in the order in which they are tried.'),
+    server: list('server', 'A server that it is for, by name or id.', { completionKind: 'server' }),
   },
   columns: FIREWALL_GROUP_COLUMNS,
   example: `skerry firewall create ssh-only --rule 'in tcp 22 203.0.113.0/24 accept # office' --server web-1`,
   run: async ({ skerry, output }, { name, defaultAction, rule, server }) => {
-    const ids = server && (await Promise.all(server.map((one) => serverId(skerry, one))));
+    const ids = server && (await Promise.all(server.map((one) => resolveServerId(skerry, one))));
     const created = await skerry.firewallGroups.create({
       name,
-      default_action: (defaultAction ?? 'drop') as Default,
-      ...given({ rules: rule && [...rule], applied_to: ids }),
+      default_action: (defaultAction ?? 'drop') as DefaultAction,
+      ...omitUndefined({ rules: rule && [...rule], applied_to: ids }),
     });
     showGroup(output, created);
   },
@@ -43,7 +43,7 @@ const update = command({
   name: 'firewall update',
   about: 'Change the name, the default or the servers of a firewall group',
   help: '--server replaces all servers at once; an empty one takes the group from all of them.',
-  does: [
+  operations: [
     'firewall_groups.update',
     'firewall_groups.get',
     'firewall_groups.list',
@@ -53,19 +53,19 @@ const update = command({
   args: { group: GROUP },
   options: {
     name: text('name', 'Its new name.'),
-    defaultAction: text('drop|accept', 'What becomes of what no rule matches.', { choices: DEFAULTS }),
+    defaultAction: text('drop|accept', 'What becomes of what no rule matches.', { choices: DEFAULT_ACTIONS }),
     server: list('server', 'The servers that it is for, by name or id: these and no others.', {
-      completes: 'server',
+      completionKind: 'server',
     }),
   },
   columns: FIREWALL_GROUP_COLUMNS,
   example: 'skerry firewall update web --default-action drop --server web-1',
   run: async ({ skerry, output }, { group, name, defaultAction, server }) => {
-    const asked = changes({ name, default_action: defaultAction as Default | undefined, server });
+    const asked = requireChanges({ name, default_action: defaultAction as DefaultAction | undefined, server });
     const { id } = await findFirewallGroup(skerry, group);
     const { server: servers, ...body } = asked;
-    const ids = servers && (await Promise.all(servers.map((one) => serverId(skerry, one))));
-    showGroup(output, await skerry.firewallGroups.update(id, { ...body, ...given({ applied_to: ids }) }));
+    const ids = servers && (await Promise.all(servers.map((one) => resolveServerId(skerry, one))));
+    showGroup(output, await skerry.firewallGroups.update(id, { ...body, ...omitUndefined({ applied_to: ids }) }));
   },
 });
 
@@ -73,9 +73,9 @@ const remove = command({
   name: 'firewall delete',
   aliases: ['rm'],
   about: 'Delete a firewall group; it must be applied to no server',
-  does: ['firewall_groups.delete', 'firewall_groups.get', 'firewall_groups.list'],
+  operations: ['firewall_groups.delete', 'firewall_groups.get', 'firewall_groups.list'],
   args: { group: GROUP },
-  options: { yes: YES },
+  options: { yes: YES_OPTION },
   example: 'skerry firewall delete old-web --yes',
   run: async ({ skerry, terminal }, { group, yes }) => {
     const { id, name, rules: held } = await findFirewallGroup(skerry, group);

@@ -1,9 +1,9 @@
 import type { Image } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { findImage, imageName } from '../../find.ts';
-import { given, LISTS, showList } from '../../lists.ts';
+import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
-import { confirm, YES } from '../../terminal/confirm.ts';
+import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { IMAGE_COLUMNS } from './columns.ts';
 
 const ARCHES = ['amd64', 'arm64'] as const;
@@ -14,17 +14,17 @@ const list = command({
   aliases: ['ls'],
   about: 'List images',
   help: 'A name in the list is what --image of other commands takes.',
-  does: ['images.list'],
+  operations: ['images.list'],
   options: {
     family: text('family', 'Only of this family: debian, say.'),
     arch: text('arch', 'Only for this processor.', { choices: ARCHES }),
     type: text('type', 'Only official ones, or only your own.', { choices: TYPES }),
-    ...LISTS,
+    ...LIST_OPTIONS,
   },
   columns: IMAGE_COLUMNS,
   example: 'skerry image list --family debian',
   run: async (context, { sort, limit, ...filter }) => {
-    const query = given({ filter: given(filter), sort }) as object;
+    const query = omitUndefined({ filter: omitUndefined(filter), sort }) as object;
     // Unless asked otherwise by name: the service's order, by id, says nothing to a person.
     const order = sort === undefined ? byName : undefined;
     await showList(context, context.skerry.images.list(query), limit, IMAGE_COLUMNS, order);
@@ -39,8 +39,8 @@ const describe = command({
   name: 'image describe',
   aliases: ['get', 'show'],
   about: 'Show all of an image',
-  does: ['images.get', 'images.list'],
-  args: { image: arg('Id, name, or family for its newest.', { completes: 'image' }) },
+  operations: ['images.get', 'images.list'],
+  args: { image: arg('Id, name, or family for its newest.', { completionKind: 'image' }) },
   columns: IMAGE_COLUMNS,
   example: 'skerry image describe debian-13',
   run: async ({ skerry, output }, { image }) => {
@@ -53,9 +53,9 @@ const remove = command({
   aliases: ['rm'],
   about: 'Delete an image of your own',
   help: 'Servers that were installed from it keep running.',
-  does: ['images.delete', 'images.get', 'images.list'],
-  args: { image: arg('Name or id.', { completes: 'image' }) },
-  options: { yes: YES },
+  operations: ['images.delete', 'images.get', 'images.list'],
+  args: { image: arg('Name or id.', { completionKind: 'image' }) },
+  options: { yes: YES_OPTION },
   example: 'skerry image delete rescue --yes',
   run: async ({ skerry, terminal }, { image, yes }) => {
     const { id, name } = await findImage(skerry, image);

@@ -5,23 +5,23 @@ import type { CreateImage } from '@skerry/sdk';
 import { command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { IMAGE_MAX_BYTES } from '../../limits.ts';
-import { given } from '../../lists.ts';
+import { omitUndefined } from '../../lists.ts';
 import { arg, list, text } from '../../options.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { IMAGE_COLUMNS } from './columns.ts';
 
 const MIB = 1_024 ** 2;
-const SAY_EVERY_MS = 200;
+const PROGRESS_INTERVAL_MS = 200;
 /** Where the fetch of Node tells that it begins a request, and what it has sent of it; older ones do not say the latter. */
-const BEGUN = 'undici:request:create';
-const SENT = 'undici:request:bodyChunkSent';
+const REQUEST_CREATED = 'undici:request:create';
+const CHUNK_SENT = 'undici:request:bodyChunkSent';
 
 export const upload = command({
   name: 'image upload',
   aliases: ['create'],
   about: 'Upload an ISO image, to install servers from',
   help: 'An ISO 9660 image of at most 4 GiB. It is read as it is sent, and never held in memory.',
-  does: ['images.create'],
+  operations: ['images.create'],
   args: { file: arg('The path of the image.') },
   options: {
     name: text('name', 'For your own records.'),
@@ -34,7 +34,7 @@ export const upload = command({
   run: async ({ skerry, terminal, output, signal }, { file: path, name, version, variant, arch }) => {
     const file = await openImage(path);
     const arches = arch as CreateImage['arch'];
-    const body: CreateImage = { file, ...given({ name, version, variant, arch: arches }) };
+    const body: CreateImage = { file, ...omitUndefined({ name, version, variant, arch: arches }) };
     const image = await withProgress(terminal, path, file.size, () => skerry.images.create(body, { signal }));
     output.show(image, IMAGE_COLUMNS);
   },
@@ -61,28 +61,28 @@ async function withProgress<T>(
   send: () => Promise<T>,
 ): Promise<T> {
   let sentBytes = 0;
-  const count = (message: unknown) => {
+  const addChunk = (message: unknown) => {
     sentBytes += (message as { readonly chunk: Uint8Array }).chunk.byteLength ?? 0;
   };
   // A call that failed is sent again.
-  const beginAgain = () => {
+  const resetCount = () => {
     sentBytes = 0;
   };
-  const say = () => terminal.progress(`${path}: ${progress(sentBytes, sizeBytes)}`);
-  const timer = setInterval(say, SAY_EVERY_MS);
-  subscribe(BEGUN, beginAgain);
-  subscribe(SENT, count);
+  const showProgress = () => terminal.progress(`${path}: ${formatProgress(sentBytes, sizeBytes)}`);
+  const timer = setInterval(showProgress, PROGRESS_INTERVAL_MS);
+  subscribe(REQUEST_CREATED, resetCount);
+  subscribe(CHUNK_SENT, addChunk);
   try {
     return await send();
   } finally {
-    unsubscribe(BEGUN, beginAgain);
-    unsubscribe(SENT, count);
+    unsubscribe(REQUEST_CREATED, resetCount);
+    unsubscribe(CHUNK_SENT, addChunk);
     clearInterval(timer);
     terminal.progress('');
   }
 }
 
-function progress(sentBytes: number, sizeBytes: number): string {
+function formatProgress(sentBytes: number, sizeBytes: number): string {
   const size = `${(sizeBytes / MIB).toFixed(1)} MiB`;
   if (sentBytes === 0) return `sending ${size}`;
   if (sentBytes >= sizeBytes) return `${size} sent, the service looks at it`;

@@ -1,7 +1,7 @@
 /** The token: typed where nobody sees it, or from stdin. */
 import { Failure } from '../../exit-codes.ts';
 import { readBytes } from '../../files.ts';
-import { ask, type Terminal } from '../../terminal/terminal.ts';
+import { prompt, type Terminal } from '../../terminal/terminal.ts';
 
 const BYTES_MAX = 4_096;
 
@@ -9,15 +9,15 @@ export async function readToken(terminal: Terminal, url: string, fromStdin: bool
   if (fromStdin) {
     const bytes = await readBytes('-', BYTES_MAX);
     if (bytes === null) throw new Failure('usage', 'that is not an API token: it is too long');
-    return checked(bytes.toString('utf8'));
+    return validateToken(bytes.toString('utf8'));
   }
-  if (!terminal.asks) throw new Failure('usage', 'there is nobody to ask for the token: say --token-stdin');
+  if (!terminal.isInteractive) throw new Failure('usage', 'there is nobody to ask for the token: say --token-stdin');
   terminal.warn(`A token is made in the account's pages: ${url}/account/tokens`);
-  return checked(await ask(terminal, 'API token (not shown): ', true));
+  return validateToken(await prompt(terminal, 'API token (not shown): ', true));
 }
 
 /** Never repeated in a message: it is a secret, or half of one. */
-function checked(text: string): string {
+function validateToken(text: string): string {
   const token = text.trim();
   if (token === '') throw new Failure('usage', 'no token was given');
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Failure('usage', 'that is not an API token: it is one word');

@@ -2,20 +2,20 @@ import { isApiError, type Plan, type Skerry } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { CYCLES } from '../../limits.ts';
-import { flag, requiredText, text, whole } from '../../options.ts';
-import { type Column, usd } from '../../output/columns.ts';
-import { type QuotedCycle, quoteOf, whyNot } from './reckon.ts';
+import { flag, requiredText, text, integer } from '../../options.ts';
+import { type Column, formatUsd } from '../../output/columns.ts';
+import { type QuotedCycle, calculateQuote, blockingReasons } from './calculate-quote.ts';
 
 const COUNT_MAX = 1_000;
 
 const QUOTE_COLUMNS: readonly Column<QuotedCycle>[] = [
-  { name: 'months', of: (cycle) => cycle.billing_months },
-  { name: 'discount', of: (cycle) => `${cycle.discount_percent} %` },
-  { name: 'month_usd', of: (cycle) => usd(cycle.price_usd_month) },
-  { name: 'cycle_usd', of: (cycle) => usd(cycle.price_usd) },
-  { name: 'total_usd', of: (cycle) => usd(cycle.total_usd) },
-  { name: 'left_usd', of: (cycle) => usd(cycle.balance_after_usd) },
-  { name: 'topup_usd', of: (cycle) => usd(cycle.topup_usd) },
+  { name: 'months', value: (cycle) => cycle.billing_months },
+  { name: 'discount', value: (cycle) => `${cycle.discount_percent} %` },
+  { name: 'month_usd', value: (cycle) => formatUsd(cycle.price_usd_month) },
+  { name: 'cycle_usd', value: (cycle) => formatUsd(cycle.price_usd) },
+  { name: 'total_usd', value: (cycle) => formatUsd(cycle.total_usd) },
+  { name: 'left_usd', value: (cycle) => formatUsd(cycle.balance_after_usd) },
+  { name: 'topup_usd', value: (cycle) => formatUsd(cycle.topup_usd) },
 ];
 
 const quote = command({
@@ -24,34 +24,34 @@ const quote = command({
   help: `All cycles side by side unless one is named: month_usd is what a month comes to, cycle_usd the whole cycle of one server,
 total_usd that of all, left_usd what is left of the balance. topup_usd is the least top-up that pays it, its bonus counted. Nothing is ordered.
 With --check it leaves with 7 when the order could not be made now; without a cycle that of 1 month is meant.`,
-  does: ['plans.get', 'balance.get'],
+  operations: ['plans.get', 'balance.get'],
   options: {
-    plan: requiredText('id', 'The plan.', { completes: 'plan' }),
-    region: text('code', 'Where; anywhere when left out.', { completes: 'region' }),
+    plan: requiredText('id', 'The plan.', { completionKind: 'plan' }),
+    region: text('code', 'Where; anywhere when left out.', { completionKind: 'region' }),
     billingMonths: text('months', 'Only this cycle.', { choices: CYCLES }),
-    count: whole('number', 'How many servers; 1 when left out.', { min: 1, max: COUNT_MAX }),
+    count: integer('number', 'How many servers; 1 when left out.', { min: 1, max: COUNT_MAX }),
     check: flag('Leave with 7 when it could not be ordered now.'),
   },
   columns: QUOTE_COLUMNS,
   example: 'skerry quote --plan s2 --region par --billing-months 12 --count 3',
   run: async ({ skerry, output, terminal }, { plan: id, region, billingMonths, count, check }) => {
-    const plan = await planOf(skerry, id);
-    const balanceUsd = await balanceOf(skerry);
+    const plan = await getPlan(skerry, id);
+    const balanceUsd = await getBalance(skerry);
     const months = billingMonths === undefined ? undefined : Number(billingMonths);
-    const quoted = quoteOf(plan, { region: region ?? null, months, count: count ?? 1, balanceUsd });
-    if (region !== undefined && !quoted.deployable) await mustBe(skerry, region);
+    const quoted = calculateQuote(plan, { region: region ?? null, months, count: count ?? 1, balanceUsd });
+    if (region !== undefined && !quoted.deployable) await requireRegion(skerry, region);
     output.list(quoted.cycles, QUOTE_COLUMNS, quoted);
-    const reasons = whyNot(quoted);
+    const reasons = blockingReasons(quoted);
     if (check && reasons.length > 0) throw new Failure('refused', reasons.join('; '));
     for (const reason of reasons) terminal.warn(`skerry: ${reason}`);
     if (balanceUsd === null) terminal.note('The balance is not known: the token is not of scope billing.');
-    else terminal.note(`The balance is ${usd(balanceUsd)} USD.`);
+    else terminal.note(`The balance is ${formatUsd(balanceUsd)} USD.`);
   },
 });
 
 export const QUOTE_COMMANDS: readonly Command[] = [quote];
 
-async function planOf(skerry: Skerry, id: string): Promise<Plan> {
+async function getPlan(skerry: Skerry, id: string): Promise<Plan> {
   try {
     return await skerry.plans.get(id);
   } catch (error) {
@@ -61,7 +61,7 @@ async function planOf(skerry: Skerry, id: string): Promise<Plan> {
 }
 
 /** Null: the token may not read it. */
-async function balanceOf(skerry: Skerry): Promise<number | null> {
+async function getBalance(skerry: Skerry): Promise<number | null> {
   try {
     return (await skerry.balance.get()).usd;
   } catch (error) {
@@ -71,7 +71,7 @@ async function balanceOf(skerry: Skerry): Promise<number | null> {
 }
 
 /** A region that there is not is a slip of the hand, not one without room. */
-async function mustBe(skerry: Skerry, region: string): Promise<void> {
+async function requireRegion(skerry: Skerry, region: string): Promise<void> {
   try {
     await skerry.regions.get(region);
   } catch (error) {

@@ -10,13 +10,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../command.ts';
 
 /** How long a browser may take to start and to read the page. */
-const KEPT_MS = 10_000;
+const PAGE_LIFETIME_MS = 10_000;
 
 export async function openInBrowser(
   url: string,
   { env, terminal, signal }: Pick<Context, 'env' | 'terminal' | 'signal'>,
 ): Promise<void> {
-  const opener = openerOf(env);
+  const opener = browserCommand(env);
   // What is not an address of the web would be a file or a command to whoever opens it.
   if (opener === null || !/^https?:$/.test(new URL(url).protocol)) {
     terminal.warn('skerry: there is no display to open it on');
@@ -25,16 +25,16 @@ export async function openInBrowser(
   const folder = mkdtempSync(join(tmpdir(), 'skerry-'));
   const page = join(folder, 'console.html');
   try {
-    writeFileSync(page, pageTo(url), { mode: 0o600 });
-    const failed = await start([...opener, page], env);
+    writeFileSync(page, redirectPage(url), { mode: 0o600 });
+    const failed = await spawnDetached([...opener, page], env);
     if (failed) terminal.warn(`skerry: ${opener[0]} could not be started: open the address by hand`);
-    else await sleep(KEPT_MS, undefined, { signal }).catch(() => {});
+    else await sleep(PAGE_LIFETIME_MS, undefined, { signal }).catch(() => {});
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function start([program = '', ...args]: readonly string[], env: Context['env']): Promise<Error | null> {
+function spawnDetached([program = '', ...args]: readonly string[], env: Context['env']): Promise<Error | null> {
   // A browser has no use for the token, and hands its environment on.
   const { SKERRY_TOKEN: _token, ...rest } = env;
   return new Promise((resolve) => {
@@ -47,7 +47,7 @@ function start([program = '', ...args]: readonly string[], env: Context['env']):
   });
 }
 
-function pageTo(url: string): string {
+function redirectPage(url: string): string {
   const address = new URL(url).href
     .replaceAll('&', '&amp;')
     .replaceAll('"', '&quot;')
@@ -60,7 +60,7 @@ function pageTo(url: string): string {
   ].join('\n');
 }
 
-function openerOf(env: Context['env']): readonly string[] | null {
+function browserCommand(env: Context['env']): readonly string[] | null {
   if (process.platform === 'darwin') return ['open'];
   if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler'];
   return env.DISPLAY || env.WAYLAND_DISPLAY ? ['xdg-open'] : null;

@@ -1,7 +1,7 @@
 import { command } from '../../command.ts';
 import { findServer } from '../../find.ts';
 import { arg, flag } from '../../options.ts';
-import { time } from '../../output/columns.ts';
+import { formatTime } from '../../output/columns.ts';
 import { openInBrowser } from './browser.ts';
 
 export const openConsole = command({
@@ -10,8 +10,8 @@ export const openConsole = command({
   help:
     'The page needs no sign-in, for one visitor, within five minutes: hand its address to nobody else. With a token\n' +
     'of scope read it only shows the screen.',
-  does: ['servers.console', 'servers.get', 'servers.list'],
-  args: { server: arg('Name or id.', { completes: 'server' }) },
+  operations: ['servers.console', 'servers.get', 'servers.list'],
+  args: { server: arg('Name or id.', { completionKind: 'server' }) },
   options: { open: flag('Open it in the browser as well.') },
   example: 'skerry server console web-1',
   run: async (context, { server, open }) => {
@@ -20,7 +20,7 @@ export const openConsole = command({
     const console = await skerry.servers.console(id);
     output.text(console.url, console);
     const about = console.read_only ? ', to look at only: the token has scope read' : '';
-    terminal.note(`Good for one visit until ${time(console.expires_at)} UTC${about}.`);
+    terminal.note(`Good for one visit until ${formatTime(console.expires_at)} UTC${about}.`);
     if (open) await openInBrowser(console.url, context);
   },
 });

@@ -2,34 +2,34 @@ import { isApiError, type Server, type Skerry } from '@skerry/sdk';
 import { command } from '../../command.ts';
 import { findServer } from '../../find.ts';
 import { arg } from '../../options.ts';
-import { confirm, YES } from '../../terminal/confirm.ts';
-import { WAITS, waiting } from '../../terminal/waiting.ts';
-import { untilServer } from './until.ts';
+import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
+import { WAIT_OPTIONS, waitWithProgress } from '../../terminal/wait.ts';
+import { waitForServer } from './wait-for-server.ts';
 
 export const remove = command({
   name: 'server delete',
   aliases: ['rm', 'destroy'],
   about: 'Destroy a server and its disk for ever',
   help: 'Its volumes are detached and stay, as its snapshots do. Only a server that never ran is refunded.',
-  does: ['servers.delete', 'servers.get', 'servers.list'],
-  args: { server: arg('Name or id.', { completes: 'server' }) },
-  options: { yes: YES, ...WAITS },
+  operations: ['servers.delete', 'servers.get', 'servers.list'],
+  args: { server: arg('Name or id.', { completionKind: 'server' }) },
+  options: { yes: YES_OPTION, ...WAIT_OPTIONS },
   example: 'skerry server delete web-1 --yes',
   run: async (context, { server, yes, ...waits }) => {
     const { skerry, terminal } = context;
     const { id, name } = await findServer(skerry, server);
     await confirm(terminal, yes, `destroy server ${name} (${id}) with all that is on its disk`);
-    const begun = await begin(skerry, id);
-    if (begun === null) return terminal.note(`${name} is destroyed.`);
-    await waiting(context, waits, name, begun, (wait) =>
-      untilServer(skerry, begun, { isDone: (seen) => seen === null }, wait),
+    const started = await startDelete(skerry, id);
+    if (started === null) return terminal.note(`${name} is destroyed.`);
+    await waitWithProgress(context, waits, name, started, (wait) =>
+      waitForServer(skerry, started, { isDone: (seen) => seen === null }, wait),
     );
     terminal.note(waits.noWait ? `${name} is being destroyed.` : `${name} is destroyed.`);
   },
 });
 
 /** The server as it goes; null when it is gone. Where the first answer was lost, the second tells what the first one did. */
-async function begin(skerry: Skerry, id: string): Promise<Server | null> {
+async function startDelete(skerry: Skerry, id: string): Promise<Server | null> {
   try {
     return await skerry.servers.delete(id);
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Metrics } from '@skerry/sdk';
 import { command } from '../../command.ts';
 import { findServer } from '../../find.ts';
-import { arg, whole } from '../../options.ts';
+import { arg, integer } from '../../options.ts';
 import type { Column } from '../../output/columns.ts';
 import { meanOf, type Point, sparkline } from './sparkline.ts';
 
@@ -10,7 +10,7 @@ const HOURS_MAX = 30 * 24;
 const HOUR_S = 3_600;
 const CHART_MAX = 48;
 /** What the other columns take of a line. */
-const BESIDE_CHART = 62;
+const OTHER_COLUMNS_WIDTH = 62;
 
 interface Row {
   readonly series: keyof Metrics['series'];
@@ -18,34 +18,34 @@ interface Row {
   readonly chart: string;
 }
 
-const percent = (value: number) => `${value.toFixed(1)} %`;
-const mib = (value: number) => `${Math.round(value)} MiB`;
+const formatPercent = (value: number) => `${value.toFixed(1)} %`;
+const formatMib = (value: number) => `${Math.round(value)} MiB`;
 const UNITS: Readonly<Record<Row['series'], (value: number) => string>> = {
-  cpu_pct: percent,
-  ram_mb: mib,
-  disk_read_bps: rate,
-  disk_write_bps: rate,
-  net_in_bps: rate,
-  net_out_bps: rate,
+  cpu_pct: formatPercent,
+  ram_mb: formatMib,
+  disk_read_bps: formatRate,
+  disk_write_bps: formatRate,
+  net_in_bps: formatRate,
+  net_out_bps: formatRate,
 };
 const SERIES = Object.keys(UNITS) as readonly Row['series'][];
 
 const COLUMNS: readonly Column<Row>[] = [
-  { name: 'series', of: ({ series }) => series },
-  { name: 'now', of: (row) => shown(row, (values) => values.at(-1)) },
-  { name: 'average', of: (row) => shown(row, meanOf) },
-  { name: 'maximum', of: (row) => shown(row, (values) => Math.max(...values)) },
-  { name: 'chart', of: ({ chart }) => chart, hidden: true },
+  { name: 'series', value: ({ series }) => series },
+  { name: 'now', value: (row) => formatStatistic(row, (values) => values.at(-1)) },
+  { name: 'average', value: (row) => formatStatistic(row, meanOf) },
+  { name: 'maximum', value: (row) => formatStatistic(row, (values) => Math.max(...values)) },
+  { name: 'chart', value: ({ chart }) => chart, hidden: true },
 ];
 
 export const metrics = command({
   name: 'server metrics',
   about: 'Show the load of a server: now, on average, at most',
   help: 'Means by the hour. As JSON they are shown as the API gives them: 30 days, whatever --hours says.',
-  does: ['servers.metrics', 'servers.get', 'servers.list'],
-  args: { server: arg('Name or id.', { completes: 'server' }) },
+  operations: ['servers.metrics', 'servers.get', 'servers.list'],
+  args: { server: arg('Name or id.', { completionKind: 'server' }) },
   options: {
-    hours: whole('number', `Of the last hours, at most ${HOURS_MAX}; ${HOURS} when left out.`, {
+    hours: integer('number', `Of the last hours, at most ${HOURS_MAX}; ${HOURS} when left out.`, {
       min: 1,
       max: HOURS_MAX,
     }),
@@ -59,7 +59,7 @@ export const metrics = command({
     // Points stand for the hour that begins with them: the running one is the last of them.
     const endS = Math.ceil((Date.parse(found.end) / 1_000 + 1) / HOUR_S) * HOUR_S;
     const startS = endS - hours * HOUR_S;
-    const width = Math.min(CHART_MAX, Math.max(8, terminal.columns - BESIDE_CHART));
+    const width = Math.min(CHART_MAX, Math.max(8, terminal.columns - OTHER_COLUMNS_WIDTH));
     const rows = SERIES.map((series): Row => {
       const points = (found.series[series] as unknown as readonly Point[]).filter(([at]) => at >= startS);
       return { series, points, chart: sparkline(points, { startS, endS, stepS }, width) };
@@ -69,7 +69,7 @@ export const metrics = command({
   },
 });
 
-function shown(
+function formatStatistic(
   { series, points }: Row,
   pick: (values: readonly number[]) => number | undefined,
 ): string | null {
@@ -80,7 +80,7 @@ function shown(
 const KIB = 1_024;
 
 /** Of bytes a second. */
-function rate(bytes: number): string {
+function formatRate(bytes: number): string {
   if (bytes < KIB) return `${Math.round(bytes)} B/s`;
   if (bytes < KIB ** 2) return `${(bytes / KIB).toFixed(1)} KiB/s`;
   if (bytes < KIB ** 3) return `${(bytes / KIB ** 2).toFixed(1)} MiB/s`;

@@ -3,15 +3,15 @@ import type { Server, StreamedEvent } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { findServer } from '../../find.ts';
 import { arg, flag } from '../../options.ts';
-import { usd } from '../../output/columns.ts';
-import { confirm, YES } from '../../terminal/confirm.ts';
-import { WAITS, waiting } from '../../terminal/waiting.ts';
-import { doneByEvent } from '../../waits/by-event.ts';
+import { formatUsd } from '../../output/columns.ts';
+import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
+import { WAIT_OPTIONS, waitWithProgress } from '../../terminal/wait.ts';
+import { startAndWaitForEvent } from '../../wait/wait-for-event.ts';
 import { SERVER_COLUMNS } from './columns.ts';
-import { hasRestarted, saysRestarted } from './restarted.ts';
-import { untilServer } from './until.ts';
+import { hasRestarted, isRestartEvent } from './restart-check.ts';
+import { waitForServer } from './wait-for-server.ts';
 
-const ARGS = { server: arg('Name or id.', { completes: 'server' }) };
+const ARGS = { server: arg('Name or id.', { completionKind: 'server' }) };
 
 const start = command({
   name: 'server start',
@@ -19,28 +19,28 @@ const start = command({
   help:
     'A server that is suspended because it was not to be renewed is charged another cycle, and resumes: that is\n' +
     'asked about first, with its last price. One that is suspended for want of balance resumes by itself after a top-up.',
-  does: ['servers.start', 'servers.get', 'servers.list', 'audit_events.list'],
+  operations: ['servers.start', 'servers.get', 'servers.list', 'audit_events.list'],
   args: ARGS,
-  options: { yes: YES, ...WAITS },
+  options: { yes: YES_OPTION, ...WAIT_OPTIONS },
   columns: SERVER_COLUMNS,
   example: 'skerry server start web-1',
   run: async (context, { server, yes, ...waits }) => {
     const { skerry, output, terminal } = context;
     const found = await findServer(skerry, server);
     const { id, name } = found;
-    if (found.suspended_reason === 'not_renewed') await confirm(terminal, yes, charge(found));
+    if (found.suspended_reason === 'not_renewed') await confirm(terminal, yes, describeCharge(found));
     const begun = await skerry.servers.start(id);
     const isDone = (seen: Server | null) => seen?.status === 'running';
-    const show = (seen: Server) => output.row(seen, SERVER_COLUMNS);
+    const show = (seen: Server) => output.showRow(seen, SERVER_COLUMNS);
     const goal = { isDone, operation: 'start' } as const;
-    show(await waiting(context, waits, name, begun, (wait) => untilServer(skerry, begun, goal, wait), show));
+    show(await waitWithProgress(context, waits, name, begun, (wait) => waitForServer(skerry, begun, goal, wait), show));
   },
 });
 
 /** A price that the operator has announced since is the one that is charged; the API does not tell it. */
-function charge({ name, id, billing_months, price_usd_cycle }: Server): string {
+function describeCharge({ name, id, billing_months, price_usd_cycle }: Server): string {
   const cycle = billing_months === 1 ? 'another month' : `another ${billing_months} months`;
-  return `charge ${usd(price_usd_cycle)} US dollars, or the price that was announced since, for ${cycle} of server ${name} (${id}), which was not renewed, and start it`;
+  return `charge ${formatUsd(price_usd_cycle)} US dollars, or the price that was announced since, for ${cycle} of server ${name} (${id}), which was not renewed, and start it`;
 }
 
 const stop = command({
@@ -49,9 +49,9 @@ const stop = command({
   help:
     'The guest is asked to shut down, and switched off when it does not. The cycle goes on, and renews: what is stopped\n' +
     'costs as much as what runs.',
-  does: ['servers.stop', 'servers.get', 'servers.list', 'audit_events.list'],
+  operations: ['servers.stop', 'servers.get', 'servers.list', 'audit_events.list'],
   args: ARGS,
-  options: WAITS,
+  options: WAIT_OPTIONS,
   columns: SERVER_COLUMNS,
   example: 'skerry server stop web-1',
   run: async (context, { server, ...waits }) => {
@@ -59,9 +59,9 @@ const stop = command({
     const { id, name } = await findServer(skerry, server);
     const begun = await skerry.servers.stop(id);
     const isDone = (seen: Server | null) => seen?.status === 'stopped';
-    const show = (seen: Server) => output.row(seen, SERVER_COLUMNS);
+    const show = (seen: Server) => output.showRow(seen, SERVER_COLUMNS);
     const goal = { isDone, operation: 'stop' } as const;
-    show(await waiting(context, waits, name, begun, (wait) => untilServer(skerry, begun, goal, wait), show));
+    show(await waitWithProgress(context, waits, name, begun, (wait) => waitForServer(skerry, begun, goal, wait), show));
   },
 });
 
@@ -69,26 +69,26 @@ const reboot = command({
   name: 'server reboot',
   about: 'Restart a server',
   help: 'The guest is asked to shut down, and switched off when it does not. A rescue system is left.',
-  does: ['servers.reboot', 'servers.get', 'servers.list', 'events.stream', 'audit_events.list'],
+  operations: ['servers.reboot', 'servers.get', 'servers.list', 'events.stream', 'audit_events.list'],
   args: ARGS,
-  options: { hard: flag('Reset the machine at once, without asking the guest.'), ...WAITS },
+  options: { hard: flag('Reset the machine at once, without asking the guest.'), ...WAIT_OPTIONS },
   columns: SERVER_COLUMNS,
   example: 'skerry server reboot web-1 --hard',
   run: async (context, { server, hard, ...waits }) => {
     const { skerry, output } = context;
     const { id, name } = await findServer(skerry, server);
     let last: Server | undefined;
-    const show = (seen: Server) => output.row(seen, SERVER_COLUMNS);
-    const begun = await doneByEvent(context, waits, name, {
-      doing: 'rebooting',
+    const show = (seen: Server) => output.showRow(seen, SERVER_COLUMNS);
+    const begun = await startAndWaitForEvent(context, waits, name, {
+      activity: 'rebooting',
       show,
-      begin: () => skerry.servers.reboot(id, hard ? { hard } : {}),
-      isEnd: (event: StreamedEvent) => {
-        const isEnd = saysRestarted(event, id);
+      start: () => skerry.servers.reboot(id, hard ? { hard } : {}),
+      isEndEvent: (event: StreamedEvent) => {
+        const isEnd = isRestartEvent(event, id);
         if (isEnd) last = event.data.server;
         return isEnd;
       },
-      look: (before) => hasRestarted(skerry, before, 'reboot'),
+      checkDone: (before) => hasRestarted(skerry, before, 'reboot'),
     });
     show(last ?? begun);
   },

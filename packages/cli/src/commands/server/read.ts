@@ -1,6 +1,6 @@
 import { type Command, command } from '../../command.ts';
-import { findServer, imageId } from '../../find.ts';
-import { given, LISTS, showList } from '../../lists.ts';
+import { findServer, resolveImageId } from '../../find.ts';
+import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
 import { SERVER_COLUMNS } from './columns.ts';
 
@@ -10,21 +10,21 @@ const list = command({
   name: 'server list',
   aliases: ['ls'],
   about: 'List servers',
-  does: ['servers.list', 'images.list'],
+  operations: ['servers.list', 'images.list'],
   options: {
     status: text('status', 'Only in this status.', { choices: STATUSES }),
-    region: text('code', 'Only in this region.', { completes: 'region' }),
-    plan: text('id', 'Only of this plan.', { completes: 'plan' }),
-    image: text('image', 'Only with this image: id, name, or family for its newest.', { completes: 'image' }),
+    region: text('code', 'Only in this region.', { completionKind: 'region' }),
+    plan: text('id', 'Only of this plan.', { completionKind: 'plan' }),
+    image: text('image', 'Only with this image: id, name, or family for its newest.', { completionKind: 'image' }),
     name: text('name', 'Only with this name.'),
     tag: text('tag', 'Only with this tag.'),
-    ...LISTS,
+    ...LIST_OPTIONS,
   },
   columns: SERVER_COLUMNS,
   example: 'skerry server list --status running -o columns=name,ipv4',
   run: async (context, { sort, limit, image, ...filter }) => {
-    const installed = image === undefined ? undefined : await imageId(context.skerry, image);
-    const query = given({ filter: given({ ...filter, image: installed }), sort }) as object;
+    const installed = image === undefined ? undefined : await resolveImageId(context.skerry, image);
+    const query = omitUndefined({ filter: omitUndefined({ ...filter, image: installed }), sort }) as object;
     await showList(context, context.skerry.servers.list(query), limit, SERVER_COLUMNS);
   },
 });
@@ -33,8 +33,8 @@ const describe = command({
   name: 'server describe',
   aliases: ['get', 'show'],
   about: 'Show all of a server',
-  does: ['servers.get', 'servers.list'],
-  args: { server: arg('Name or id.', { completes: 'server' }) },
+  operations: ['servers.get', 'servers.list'],
+  args: { server: arg('Name or id.', { completionKind: 'server' }) },
   columns: SERVER_COLUMNS,
   example: 'skerry server describe web-1',
   run: async ({ skerry, output }, { server }) => {

@@ -2,31 +2,31 @@
 import type { Server } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';
 import { findImage, findServer, findSnapshot } from '../../find.ts';
-import { given } from '../../lists.ts';
+import { omitUndefined } from '../../lists.ts';
 import { arg, list, requiredText, text } from '../../options.ts';
-import { time } from '../../output/columns.ts';
-import { confirm, YES } from '../../terminal/confirm.ts';
-import { WAITS, type Waiting, type Waits, waiting } from '../../terminal/waiting.ts';
+import { formatTime } from '../../output/columns.ts';
+import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
+import { WAIT_OPTIONS, type PollOptions, type WaitFlags, waitWithProgress } from '../../terminal/wait.ts';
 import { SERVER_COLUMNS } from './columns.ts';
-import { namedKeys } from './keys.ts';
-import { failIfGivenUp, untilServer } from './until.ts';
+import { resolveKeys } from './ssh-keys.ts';
+import { failIfGivenUp, waitForServer } from './wait-for-server.ts';
 import { readUserData, USER_DATA_FILE } from './user-data.ts';
 
 const rebuild = command({
   name: 'server rebuild',
   about: 'Install a server anew; what is on its disk is lost',
   help: 'Addresses stay. What is left out stays as it is, but user data is not applied again by itself.',
-  does: [
+  operations: [
     ...(['servers.rebuild', 'servers.get', 'servers.list', 'audit_events.list'] as const),
     ...(['images.list', 'images.get', 'ssh_keys.list', 'ssh_keys.get'] as const),
   ],
-  args: { server: arg('Name or id.', { completes: 'server' }) },
+  args: { server: arg('Name or id.', { completionKind: 'server' }) },
   options: {
-    image: text('image', 'Id, debian-13, or debian for its newest.', { completes: 'image' }),
-    sshKey: list('key', 'Name or id; the present keys when left out.', { completes: 'ssh-key' }),
+    image: text('image', 'Id, debian-13, or debian for its newest.', { completionKind: 'image' }),
+    sshKey: list('key', 'Name or id; the present keys when left out.', { completionKind: 'ssh-key' }),
     userDataFile: USER_DATA_FILE,
-    yes: YES,
-    ...WAITS,
+    yes: YES_OPTION,
+    ...WAIT_OPTIONS,
   },
   columns: SERVER_COLUMNS,
   example: 'skerry server rebuild web-1 --image debian-13 --yes',
@@ -35,10 +35,10 @@ const rebuild = command({
     const user_data_b64 = await readUserData(options.userDataFile);
     const { id, name } = await findServer(skerry, server);
     const image = options.image === undefined ? undefined : (await findImage(skerry, options.image)).id;
-    const ssh_keys = await namedKeys(skerry, options.sshKey);
+    const ssh_keys = await resolveKeys(skerry, options.sshKey);
     await confirm(terminal, yes, `install server ${name} (${id}) anew and lose all that is on its disk`);
-    const begun = await skerry.servers.rebuild(id, given({ image, ssh_keys, user_data_b64 }));
-    await reinstalled(context, options, begun, 'rebuild');
+    const begun = await skerry.servers.rebuild(id, omitUndefined({ image, ssh_keys, user_data_b64 }));
+    await waitForReinstall(context, options, begun, 'rebuild');
   },
 });
 
@@ -46,15 +46,15 @@ const restore = command({
   name: 'server restore',
   about: 'Put a snapshot onto the disk of a server; what is on it is lost',
   help: 'Any ready snapshot of the same region that fits the disk. Addresses stay.',
-  does: [
+  operations: [
     ...(['servers.restore', 'servers.get', 'servers.list', 'audit_events.list'] as const),
     ...(['snapshots.list', 'snapshots.get'] as const),
   ],
-  args: { server: arg('Name or id.', { completes: 'server' }) },
+  args: { server: arg('Name or id.', { completionKind: 'server' }) },
   options: {
-    snapshot: requiredText('snapshot', 'Name or id.', { completes: 'snapshot' }),
-    yes: YES,
-    ...WAITS,
+    snapshot: requiredText('snapshot', 'Name or id.', { completionKind: 'snapshot' }),
+    yes: YES_OPTION,
+    ...WAIT_OPTIONS,
   },
   columns: SERVER_COLUMNS,
   example: 'skerry server restore web-1 --snapshot before-upgrade --yes',
@@ -65,30 +65,30 @@ const restore = command({
     await confirm(
       terminal,
       yes,
-      `put snapshot ${snapshot.name} of ${time(snapshot.created_at)} onto the disk of server ${name} (${id}) ` +
+      `put snapshot ${snapshot.name} of ${formatTime(snapshot.created_at)} onto the disk of server ${name} (${id}) ` +
         'and lose all that is on it now',
     );
     const begun = await skerry.servers.restore(id, { snapshot: snapshot.id });
-    await reinstalled(context, options, begun, 'restore');
+    await waitForReinstall(context, options, begun, 'restore');
   },
 });
 
-async function reinstalled(
+async function waitForReinstall(
   context: Context,
-  waits: Waits,
-  begun: Server,
+  waits: WaitFlags,
+  started: Server,
   operation: 'rebuild' | 'restore',
 ): Promise<void> {
   const { skerry, output } = context;
   const isDone = (seen: Server | null) => seen?.status === 'running' || seen?.status === 'stopped';
-  const until = async (wait: Waiting) => {
-    const seen = await untilServer(skerry, begun, { isDone }, wait);
+  const until = async (wait: PollOptions) => {
+    const seen = await waitForServer(skerry, started, { isDone }, wait);
     // A server whose former disk was kept is as it was, with the same status as one that was installed.
     await failIfGivenUp(skerry, seen, operation);
     return seen;
   };
-  const show = (seen: Server) => output.row(seen, SERVER_COLUMNS);
-  show(await waiting(context, waits, begun.name, begun, until, show));
+  const show = (seen: Server) => output.showRow(seen, SERVER_COLUMNS);
+  show(await waitWithProgress(context, waits, started.name, started, until, show));
 }
 
 export const SERVER_REINSTALL: readonly Command[] = [rebuild, restore];

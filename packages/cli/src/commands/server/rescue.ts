@@ -3,40 +3,40 @@ import { command } from '../../command.ts';
 import { findServer } from '../../find.ts';
 import { arg } from '../../options.ts';
 import type { Column } from '../../output/columns.ts';
-import { WAITS } from '../../terminal/waiting.ts';
-import { doneByEvent } from '../../waits/by-event.ts';
+import { WAIT_OPTIONS } from '../../terminal/wait.ts';
+import { startAndWaitForEvent } from '../../wait/wait-for-event.ts';
 import { SERVER_COLUMNS } from './columns.ts';
-import { hasRestarted, saysRestarted } from './restarted.ts';
+import { hasRestarted, isRestartEvent } from './restart-check.ts';
 
 const RESCUE_COLUMNS: readonly Column<RescuedServer>[] = [
   ...SERVER_COLUMNS.filter(({ name }) => ['id', 'name', 'ipv4', 'ipv6'].includes(name)),
-  { name: 'username', of: ({ rescue }) => rescue.username },
-  { name: 'password', of: ({ rescue }) => rescue.password },
+  { name: 'username', value: ({ rescue }) => rescue.username },
+  { name: 'password', value: ({ rescue }) => rescue.password },
 ];
 
 export const rescue = command({
   name: 'server rescue',
   about: 'Boot a server into the rescue system',
   help: 'The password is shown once. The disk is left as it is; the next reboot leaves the rescue system.',
-  does: ['servers.rescue', 'servers.get', 'servers.list', 'events.stream', 'audit_events.list'],
-  args: { server: arg('Name or id.', { completes: 'server' }) },
-  options: WAITS,
+  operations: ['servers.rescue', 'servers.get', 'servers.list', 'events.stream', 'audit_events.list'],
+  args: { server: arg('Name or id.', { completionKind: 'server' }) },
+  options: WAIT_OPTIONS,
   columns: RESCUE_COLUMNS,
   example: 'skerry server rescue web-1',
   run: async (context, { server, ...waits }) => {
     const { skerry, terminal, output } = context;
     const { id, name } = await findServer(skerry, server);
-    await doneByEvent(context, waits, name, {
-      doing: 'booting the rescue system',
-      begin: async () => {
+    await startAndWaitForEvent(context, waits, name, {
+      activity: 'booting the rescue system',
+      start: async () => {
         const rescued = await skerry.servers.rescue(id);
         // At once: whoever stops waiting still has it.
         output.show(rescued, RESCUE_COLUMNS);
         terminal.warn('skerry: the password is shown this once; the next reboot leaves the rescue system');
         return rescued;
       },
-      isEnd: (event) => saysRestarted(event, id),
-      look: (before) => hasRestarted(skerry, before, 'rescue'),
+      isEndEvent: (event) => isRestartEvent(event, id),
+      checkDone: (before) => hasRestarted(skerry, before, 'rescue'),
     });
     if (!waits.noWait) terminal.note(`${name} runs the rescue system.`);
   },

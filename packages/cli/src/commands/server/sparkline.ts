@@ -17,13 +17,13 @@ export function sparkline(
   }
   const means = bars.map((values) => (values.length === 0 ? null : meanOf(values)));
   const highest = Math.max(0, ...means.map((mean) => mean ?? 0));
-  return means.map((mean) => (mean === null ? ' ' : barOf(highest === 0 ? 0 : mean / highest))).join('');
+  return means.map((mean) => (mean === null ? ' ' : barFor(highest === 0 ? 0 : mean / highest))).join('');
 }
 
 export function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-function barOf(share: number): string {
+function barFor(share: number): string {
   return BARS[Math.min(BARS.length - 1, Math.floor(share * BARS.length))] ?? '';
 }

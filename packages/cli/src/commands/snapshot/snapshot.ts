@@ -1,35 +1,35 @@
 import type { Snapshot } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
-import { findServer, findSnapshot, serverId } from '../../find.ts';
-import { given, LISTS, showList } from '../../lists.ts';
-import { ahead } from '../../moments.ts';
+import { findServer, findSnapshot, resolveServerId } from '../../find.ts';
+import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
+import { futureTime } from '../../time-options.ts';
 import { arg, text } from '../../options.ts';
-import { confirm, YES } from '../../terminal/confirm.ts';
-import { making, ONCE } from '../../terminal/making.ts';
-import { WAITS, waiting } from '../../terminal/waiting.ts';
+import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
+import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
+import { WAIT_OPTIONS, waitWithProgress } from '../../terminal/wait.ts';
 import { SNAPSHOT_COLUMNS } from './columns.ts';
 
 const STATUSES = ['creating', 'ready', 'error'] as const;
-const SNAPSHOT = arg('Name or id.', { completes: 'snapshot' });
+const SNAPSHOT = arg('Name or id.', { completionKind: 'snapshot' });
 
 const list = command({
   name: 'snapshot list',
   aliases: ['ls'],
   about: 'List snapshots',
-  does: ['snapshots.list', 'servers.get', 'servers.list'],
+  operations: ['snapshots.list', 'servers.get', 'servers.list'],
   options: {
     server: text('server', 'Only of this server, by name or id; by id where it is gone.', {
-      completes: 'server',
+      completionKind: 'server',
     }),
     status: text('status', 'Only in this status.', { choices: STATUSES }),
     name: text('name', 'Only with this name.'),
-    ...LISTS,
+    ...LIST_OPTIONS,
   },
   columns: SNAPSHOT_COLUMNS,
   example: 'skerry snapshot list --server web-1',
   run: async (context, { sort, limit, server, ...filter }) => {
-    const of = server === undefined ? undefined : await serverId(context.skerry, server);
-    const query = given({ filter: given({ ...filter, server: of }), sort }) as object;
+    const of = server === undefined ? undefined : await resolveServerId(context.skerry, server);
+    const query = omitUndefined({ filter: omitUndefined({ ...filter, server: of }), sort }) as object;
     await showList(context, context.skerry.snapshots.list(query), limit, SNAPSHOT_COLUMNS);
   },
 });
@@ -38,7 +38,7 @@ const describe = command({
   name: 'snapshot describe',
   aliases: ['get', 'show'],
   about: 'Show all of a snapshot',
-  does: ['snapshots.get', 'snapshots.list'],
+  operations: ['snapshots.get', 'snapshots.list'],
   args: { snapshot: SNAPSHOT },
   columns: SNAPSHOT_COLUMNS,
   example: 'skerry snapshot describe before-upgrade',
@@ -53,29 +53,29 @@ const create = command({
   help:
     'The server goes on running: the snapshot is what its disk would hold if the power failed now.\n' +
     '`skerry server restore` puts a snapshot onto a disk.',
-  does: ['snapshots.create', 'snapshots.get', 'servers.get', 'servers.list'],
-  args: { server: arg('Name or id of the server.', { completes: 'server' }) },
+  operations: ['snapshots.create', 'snapshots.get', 'servers.get', 'servers.list'],
+  args: { server: arg('Name or id of the server.', { completionKind: 'server' }) },
   options: {
     name: text('name', 'How to call it; made from the time when left out.'),
-    expiresAt: ahead('When it is deleted by itself; never when left out.'),
-    ...ONCE,
-    ...WAITS,
+    expiresAt: futureTime('When it is deleted by itself; never when left out.'),
+    ...IDEMPOTENCY_OPTIONS,
+    ...WAIT_OPTIONS,
   },
   columns: SNAPSHOT_COLUMNS,
   example: 'skerry snapshot create web-1 --name nightly --expires-at 30d',
   run: async (context, { server, name, expiresAt, idempotencyKey: key, ...waits }) => {
     const { skerry, output } = context;
     const { id } = await findServer(skerry, server);
-    const body = given({ name, expires_at: expiresAt });
+    const body = omitUndefined({ name, expires_at: expiresAt });
     const asked = {
       key,
-      what: `snapshot ${name ?? ''}`.trim(),
-      look: ['skerry', 'snapshot', 'list', '--server', id],
+      subject: `snapshot ${name ?? ''}`.trim(),
+      lookupCommand: ['skerry', 'snapshot', 'list', '--server', id],
     };
-    const begun = await making(context, asked, (once) => skerry.snapshots.create(id, body, once));
+    const begun = await createOnce(context, asked, (once) => skerry.snapshots.create(id, body, once));
     const show = (seen: Snapshot) => output.show(seen, SNAPSHOT_COLUMNS);
     show(
-      await waiting(
+      await waitWithProgress(
         context,
         waits,
         begun.name,
@@ -91,9 +91,9 @@ const remove = command({
   name: 'snapshot delete',
   aliases: ['rm'],
   about: 'Delete a snapshot',
-  does: ['snapshots.delete', 'snapshots.get', 'snapshots.list'],
+  operations: ['snapshots.delete', 'snapshots.get', 'snapshots.list'],
   args: { snapshot: SNAPSHOT },
-  options: { yes: YES },
+  options: { yes: YES_OPTION },
   example: 'skerry snapshot delete before-upgrade --yes',
   run: async ({ skerry, terminal }, { snapshot, yes }) => {
     const { id, name } = await findSnapshot(skerry, snapshot);

@@ -7,27 +7,27 @@ import { Failure } from '../../exit-codes.ts';
 import { readText } from '../../files.ts';
 
 /** What `ssh-keygen` calls them, the better one first. */
-const USUAL = ['id_ed25519.pub', 'id_rsa.pub'] as const;
+const DEFAULT_FILES = ['id_ed25519.pub', 'id_rsa.pub'] as const;
 const FILE_MAX_BYTES = 64 * 1024;
-const PRIVATE = /PRIVATE KEY|PuTTY-User-Key-File|SSH PRIVATE KEY FILE/;
+const PRIVATE_KEY = /PRIVATE KEY|PuTTY-User-Key-File|SSH PRIVATE KEY FILE/;
 const SSH2_PUBLIC = /^---- BEGIN SSH2 PUBLIC KEY ----/;
 
-export interface Source {
+export interface PublicKeySource {
   readonly publicKey: string | undefined;
   readonly publicKeyFile: string | undefined;
 }
 
 /** One line, `type base64 comment`. */
-export async function publicKeyOf(
-  { publicKey, publicKeyFile }: Source,
+export async function readPublicKey(
+  { publicKey, publicKeyFile }: PublicKeySource,
   env: Context['env'],
 ): Promise<string> {
   if (publicKey !== undefined && publicKeyFile !== undefined) {
     throw new Failure('usage', '--public-key and --public-key-file say the same thing: give one of them');
   }
-  if (publicKey !== undefined) return lineOf(publicKey, '--public-key');
-  const path = publicKeyFile ?? usualFile(env);
-  return lineOf(await readText(path, FILE_MAX_BYTES), path);
+  if (publicKey !== undefined) return parseKeyLine(publicKey, '--public-key');
+  const path = publicKeyFile ?? findDefaultFile(env);
+  return parseKeyLine(await readText(path, FILE_MAX_BYTES), path);
 }
 
 /** `ssh-ed25519 AAAA… me@laptop` is me@laptop's. */
@@ -35,19 +35,19 @@ export function commentOf(line: string): string | undefined {
   return line.split(/\s+/).slice(2).join(' ') || undefined;
 }
 
-function usualFile(env: Context['env']): string {
+function findDefaultFile(env: Context['env']): string {
   const folder = join(env.HOME || homedir(), '.ssh');
-  const found = USUAL.map((name) => join(folder, name)).find((path) => existsSync(path));
+  const found = DEFAULT_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
   if (found) return found;
   throw new Failure(
     'usage',
-    `there is neither ${USUAL.join(' nor ')} in ${folder}: give --public-key-file, or make a key by \`ssh-keygen -t ed25519\``,
+    `there is neither ${DEFAULT_FILES.join(' nor ')} in ${folder}: give --public-key-file, or make a key by \`ssh-keygen -t ed25519\``,
   );
 }
 
 /** `name` is where it comes from. Nothing of the text is ever repeated. */
-function lineOf(text: string, name: string): string {
-  if (PRIVATE.test(text)) {
+function parseKeyLine(text: string, name: string): string {
+  if (PRIVATE_KEY.test(text)) {
     throw new Failure(
       'usage',
       `${name} is a private key, which must never leave your machine; nothing was sent. ` +

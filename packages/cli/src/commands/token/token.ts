@@ -1,12 +1,12 @@
 import { type Command, command } from '../../command.ts';
-import { onlyOne } from '../../find.ts';
-import { given, LISTS, showList } from '../../lists.ts';
-import { ahead } from '../../moments.ts';
+import { requireSingle } from '../../find.ts';
+import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
+import { futureTime } from '../../time-options.ts';
 import { arg, requiredText, text } from '../../options.ts';
-import { confirm, YES } from '../../terminal/confirm.ts';
-import { making, ONCE } from '../../terminal/making.ts';
+import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
+import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import { CREATED_TOKEN_COLUMNS, TOKEN_COLUMNS } from './columns.ts';
-import { isInUse } from './in-use.ts';
+import { checkInUse } from './in-use.ts';
 
 const SCOPES = ['read', 'write', 'billing'] as const;
 
@@ -14,16 +14,16 @@ const list = command({
   name: 'token list',
   aliases: ['ls'],
   about: 'List API tokens',
-  does: ['tokens.list'],
+  operations: ['tokens.list'],
   options: {
     name: text('name', 'Only with this name.'),
     scope: text('scope', 'Only with this scope.', { choices: SCOPES }),
-    ...LISTS,
+    ...LIST_OPTIONS,
   },
   columns: TOKEN_COLUMNS,
   example: 'skerry token list --scope read',
   run: async (context, { sort, limit, ...filter }) => {
-    const query = given({ filter: given(filter), sort }) as object;
+    const query = omitUndefined({ filter: omitUndefined(filter), sort }) as object;
     await showList(context, context.skerry.tokens.list(query), limit, TOKEN_COLUMNS);
   },
 });
@@ -34,20 +34,20 @@ const create = command({
   help:
     'A token may not do more than the one that creates it. For a script:\n' +
     '  skerry token create --name ci --scope write -o columns=token --no-header',
-  does: ['tokens.create'],
+  operations: ['tokens.create'],
   options: {
     name: requiredText('name', 'How to call it.'),
     scope: requiredText('scope', 'What it may do; each may all of those before it.', { choices: SCOPES }),
-    expiresAt: ahead('When it stops working; never when left out.'),
-    ...ONCE,
+    expiresAt: futureTime('When it stops working; never when left out.'),
+    ...IDEMPOTENCY_OPTIONS,
   },
   columns: CREATED_TOKEN_COLUMNS,
   example: 'skerry token create --name deploy --scope write --expires-at 90d',
   run: async (context, { name, scope, expiresAt, idempotencyKey: key }) => {
     const { skerry, output, terminal } = context;
-    const body = { name, scope: scope as (typeof SCOPES)[number], ...given({ expires_at: expiresAt }) };
-    const look = ['skerry', 'token', 'list', '--name', name];
-    const made = await making(context, { key, what: `token ${name}`, look }, (once) =>
+    const body = { name, scope: scope as (typeof SCOPES)[number], ...omitUndefined({ expires_at: expiresAt }) };
+    const lookupCommand = ['skerry', 'token', 'list', '--name', name];
+    const made = await createOnce(context, { key, subject: `token ${name}`, lookupCommand }, (once) =>
       skerry.tokens.create(body, once),
     );
     output.show(made, CREATED_TOKEN_COLUMNS);
@@ -66,16 +66,16 @@ const remove = command({
   name: 'token delete',
   aliases: ['revoke', 'rm'],
   about: 'Revoke an API token at once',
-  does: ['tokens.delete', 'tokens.list'],
-  args: { token: arg('Name or id.', { completes: 'token' }) },
-  options: { yes: YES },
+  operations: ['tokens.delete', 'tokens.list'],
+  args: { token: arg('Name or id.', { completionKind: 'token' }) },
+  options: { yes: YES_OPTION },
   example: 'skerry token delete ci --yes',
   run: async ({ skerry, terminal }, { token: text, yes }) => {
     const all = await skerry.tokens.list().all();
     const byId = all.filter(({ id }) => id === text);
     const named = all.filter(({ name }) => name === text);
-    const token = onlyOne(byId.length > 0 ? byId : named, 'token', text);
-    const warning = IN_USE[isInUse(token, all)];
+    const token = requireSingle(byId.length > 0 ? byId : named, 'token', text);
+    const warning = IN_USE[checkInUse(token, all)];
     if (warning) terminal.warn(warning);
     await confirm(
       terminal,

@@ -4,7 +4,7 @@ import { BONUS_TIERS_USD, TOPUP_MIN_USD } from '../../limits.ts';
 const CENTS = 100;
 
 /** The least that brings so much to the balance, bonus included. */
-export function leastTopup(missingUsd: number): { readonly amountUsd: number; readonly bonusUsd: number } {
+export function minimumTopup(missingUsd: number): { readonly amountUsd: number; readonly bonusUsd: number } {
   const missing = Math.round(missingUsd * CENTS);
   const choices = [[TOPUP_MIN_USD, 0] as const, ...BONUS_TIERS_USD].map(([from, bonus]) => ({
     amount: Math.max(from * CENTS, missing - bonus * CENTS),

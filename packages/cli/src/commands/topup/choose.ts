@@ -1,31 +1,31 @@
 /** Coin and amount: from the options, or asked for on a terminal. */
 import { Failure } from '../../exit-codes.ts';
 import { BONUS_TIERS_USD, TOPUP_MAX_USD, TOPUP_MIN_USD } from '../../limits.ts';
-import { ask, type Terminal } from '../../terminal/terminal.ts';
+import { prompt, type Terminal } from '../../terminal/terminal.ts';
 import { COIN_CODES, COINS, type CoinCode, isCoin } from './coins.ts';
 
 export async function chooseCoin(terminal: Terminal, given: string | undefined): Promise<CoinCode> {
-  if (given !== undefined) return coinOf(given);
-  if (!terminal.asks) throw new Failure('usage', `--coin is missing: one of ${COIN_CODES.join(', ')}`);
+  if (given !== undefined) return parseCoin(given);
+  if (!terminal.isInteractive) throw new Failure('usage', `--coin is missing: one of ${COIN_CODES.join(', ')}`);
   for (const code of COIN_CODES) {
     const { name, network } = COINS[code];
     terminal.warn(`  ${code.padEnd(8)} ${name.padEnd(9)} on ${network}`);
   }
-  return coinOf(await ask(terminal, 'Coin: '));
+  return parseCoin(await prompt(terminal, 'Coin: '));
 }
 
 export async function chooseAmount(terminal: Terminal, given: number | undefined): Promise<number> {
   if (given !== undefined) return given;
-  if (!terminal.asks) throw new Failure('usage', '--amount-usd is missing');
+  if (!terminal.isInteractive) throw new Failure('usage', '--amount-usd is missing');
   const tiers = BONUS_TIERS_USD.map(([from, bonus]) => `$${bonus} from $${from}`).join(', ');
   terminal.warn(`Bonus: ${tiers}.`);
-  const answer = await ask(terminal, `Amount in US dollars (${TOPUP_MIN_USD} to ${TOPUP_MAX_USD}): `);
+  const answer = await prompt(terminal, `Amount in US dollars (${TOPUP_MIN_USD} to ${TOPUP_MAX_USD}): `);
   const amount = Number(answer.replace(/^\$/, ''));
   if (answer !== '' && amount >= TOPUP_MIN_USD && amount <= TOPUP_MAX_USD) return amount;
   throw new Failure('usage', `that is not an amount from ${TOPUP_MIN_USD} to ${TOPUP_MAX_USD}`);
 }
 
-function coinOf(text: string): CoinCode {
+function parseCoin(text: string): CoinCode {
   const code = text.toUpperCase();
   if (isCoin(code)) return code;
   throw new Failure('usage', `--coin: "${text}" is none of ${COIN_CODES.join(', ')}`);

@@ -29,7 +29,7 @@ export function isCoin(text: string): text is CoinCode {
 }
 
 /** The coins that make up these dollars at this rate: rounded up, so that they are never short. */
-export function coinsFor(usd: number, rateUsd: string, code: CoinCode): string {
+export function coinAmountFor(usd: number, rateUsd: string, code: CoinCode): string {
   const { decimals } = COINS[code];
   const [whole = '', fraction = ''] = rateUsd.split('.');
   const dividend = BigInt(Math.round(usd * 100)) * 10n ** BigInt(decimals + fraction.length);

@@ -1,6 +1,6 @@
 import { type Command, command } from '../../command.ts';
-import { findVolume, serverId } from '../../find.ts';
-import { given, LISTS, showList } from '../../lists.ts';
+import { findVolume, resolveServerId } from '../../find.ts';
+import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
 import { VOLUME_COLUMNS } from './columns.ts';
 
@@ -8,18 +8,18 @@ const list = command({
   name: 'volume list',
   aliases: ['ls'],
   about: 'List volumes',
-  does: ['volumes.list', 'servers.get', 'servers.list'],
+  operations: ['volumes.list', 'servers.get', 'servers.list'],
   options: {
     name: text('name', 'Only with this name.'),
     region: text('code', 'Only in this region.'),
-    attachedTo: text('server', 'Only those attached to this server, by name or id.', { completes: 'server' }),
-    ...LISTS,
+    attachedTo: text('server', 'Only those attached to this server, by name or id.', { completionKind: 'server' }),
+    ...LIST_OPTIONS,
   },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume list --region par',
   run: async (context, { sort, limit, attachedTo, ...filter }) => {
-    const at = attachedTo === undefined ? undefined : await serverId(context.skerry, attachedTo);
-    const query = given({ filter: given({ ...filter, attached_to: at }), sort }) as object;
+    const at = attachedTo === undefined ? undefined : await resolveServerId(context.skerry, attachedTo);
+    const query = omitUndefined({ filter: omitUndefined({ ...filter, attached_to: at }), sort }) as object;
     await showList(context, context.skerry.volumes.list(query), limit, VOLUME_COLUMNS);
   },
 });
@@ -28,8 +28,8 @@ const describe = command({
   name: 'volume describe',
   aliases: ['get', 'show'],
   about: 'Show all of a volume',
-  does: ['volumes.get', 'volumes.list'],
-  args: { volume: arg('Name or id.', { completes: 'volume' }) },
+  operations: ['volumes.get', 'volumes.list'],
+  args: { volume: arg('Name or id.', { completionKind: 'volume' }) },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume describe data',
   run: async ({ skerry, output }, { volume }) => {

@@ -1,24 +1,24 @@
-import { changes } from '../../changes.ts';
+import { requireChanges } from '../../require-changes.ts';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { findServer, findVolume } from '../../find.ts';
 import { VOLUME_MAX_GB, VOLUME_MIN_GB } from '../../limits.ts';
-import { given } from '../../lists.ts';
-import { arg, flag, requiredText, requiredWhole, text, whole } from '../../options.ts';
-import { confirm, YES } from '../../terminal/confirm.ts';
-import { making, ONCE } from '../../terminal/making.ts';
+import { omitUndefined } from '../../lists.ts';
+import { arg, flag, requiredText, requiredInteger, text, integer } from '../../options.ts';
+import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
+import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import { VOLUME_COLUMNS } from './columns.ts';
 
-const VOLUME = arg('Name or id.', { completes: 'volume' });
+const VOLUME = arg('Name or id.', { completionKind: 'volume' });
 const SIZE = { min: VOLUME_MIN_GB, max: VOLUME_MAX_GB };
 
 const create = command({
   name: 'volume create',
   about: 'Create a volume: a disk that outlives servers',
-  does: ['volumes.create'],
+  operations: ['volumes.create'],
   args: { name: arg('How to call it.') },
   options: {
-    sizeGb: requiredWhole(
+    sizeGb: requiredInteger(
       'GiB',
       `Its size, from ${VOLUME_MIN_GB} to ${VOLUME_MAX_GB}. It can grow, never shrink.`,
       SIZE,
@@ -26,15 +26,15 @@ const create = command({
     region: requiredText('code', 'Where: the region of the servers that it is for.'),
     encrypted: flag('By LUKS in the server, with a key that is yours: for good, or not at all.'),
     filesystem: text('name', 'For your own bookkeeping: it is not formatted.'),
-    ...ONCE,
+    ...IDEMPOTENCY_OPTIONS,
   },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume create backups --size-gb 100 --region par --filesystem ext4',
   run: async (context, { name, sizeGb, region, encrypted, filesystem, idempotencyKey: key }) => {
     const { skerry, output } = context;
-    const body = { name, size_gb: sizeGb, region, encrypted, ...given({ filesystem }) };
-    const look = ['skerry', 'volume', 'list', '--name', name];
-    const made = await making(context, { key, what: `volume ${name}`, look }, (once) =>
+    const body = { name, size_gb: sizeGb, region, encrypted, ...omitUndefined({ filesystem }) };
+    const lookupCommand = ['skerry', 'volume', 'list', '--name', name];
+    const made = await createOnce(context, { key, subject: `volume ${name}`, lookupCommand }, (once) =>
       skerry.volumes.create(body, once),
     );
     output.show(made, VOLUME_COLUMNS);
@@ -45,16 +45,16 @@ const update = command({
   name: 'volume update',
   about: 'Rename a volume, or make it larger',
   help: 'It grows while it is in use. The file system on it does not grow by itself: resize2fs or xfs_growfs.',
-  does: ['volumes.update', 'volumes.get', 'volumes.list'],
+  operations: ['volumes.update', 'volumes.get', 'volumes.list'],
   args: { volume: VOLUME },
   options: {
     name: text('name', 'Its new name.'),
-    sizeGb: whole('GiB', 'Its new size, larger than before.', SIZE),
+    sizeGb: integer('GiB', 'Its new size, larger than before.', SIZE),
   },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume update data --size-gb 80',
   run: async ({ skerry, output }, { volume, name, sizeGb }) => {
-    const body = changes({ name, size_gb: sizeGb });
+    const body = requireChanges({ name, size_gb: sizeGb });
     const { id, name: called, size_gb: hasGb } = await findVolume(skerry, volume);
     if (sizeGb !== undefined && sizeGb < hasGb) {
       throw new Failure(
@@ -70,27 +70,27 @@ const update = command({
 const attach = command({
   name: 'volume attach',
   about: 'Attach a volume to a server of its region',
-  does: ['volumes.attach', 'volumes.get', 'volumes.list', 'servers.get', 'servers.list'],
-  args: { volume: VOLUME, server: arg('Name or id of the server.', { completes: 'server' }) },
+  operations: ['volumes.attach', 'volumes.get', 'volumes.list', 'servers.get', 'servers.list'],
+  args: { volume: VOLUME, server: arg('Name or id of the server.', { completionKind: 'server' }) },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume attach data web-1',
   run: async ({ skerry, output }, { volume, server }) => {
     const { id } = await findVolume(skerry, volume);
     const to = await findServer(skerry, server);
-    output.row(await skerry.volumes.attach(id, { server: to.id }), VOLUME_COLUMNS);
+    output.showRow(await skerry.volumes.attach(id, { server: to.id }), VOLUME_COLUMNS);
   },
 });
 
 const detach = command({
   name: 'volume detach',
   about: 'Detach a volume from its server; unmount it there first',
-  does: ['volumes.detach', 'volumes.get', 'volumes.list'],
+  operations: ['volumes.detach', 'volumes.get', 'volumes.list'],
   args: { volume: VOLUME },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume detach data',
   run: async ({ skerry, output }, { volume }) => {
     const { id } = await findVolume(skerry, volume);
-    output.row(await skerry.volumes.detach(id), VOLUME_COLUMNS);
+    output.showRow(await skerry.volumes.detach(id), VOLUME_COLUMNS);
   },
 });
 
@@ -98,9 +98,9 @@ const remove = command({
   name: 'volume delete',
   aliases: ['rm'],
   about: 'Destroy a volume with all that is on it; it must be detached',
-  does: ['volumes.delete', 'volumes.get', 'volumes.list'],
+  operations: ['volumes.delete', 'volumes.get', 'volumes.list'],
   args: { volume: VOLUME },
-  options: { yes: YES },
+  options: { yes: YES_OPTION },
   example: 'skerry volume delete data --yes',
   run: async ({ skerry, terminal }, { volume, yes }) => {
     const { id, name, size_gb: sizeGb } = await findVolume(skerry, volume);

@@ -1,28 +1,28 @@
 import type { CreateWebhook } from '@skerry/sdk';
-import { changes } from '../../changes.ts';
+import { requireChanges } from '../../require-changes.ts';
 import { type Command, command } from '../../command.ts';
-import { given, LISTS, showList } from '../../lists.ts';
-import { arg, list as listOption, text, yesOrNo } from '../../options.ts';
-import { confirm, YES } from '../../terminal/confirm.ts';
-import { making, ONCE } from '../../terminal/making.ts';
+import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
+import { arg, list as listOption, text, booleanOption } from '../../options.ts';
+import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
+import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import { CREATED_WEBHOOK_COLUMNS, WEBHOOK_COLUMNS } from './columns.ts';
 
 /** Webhooks have no names. */
-const WEBHOOK = arg('Its id.', { completes: 'webhook' });
-const EVENT = "Events to send: server.running, say, or '*' for all";
+const WEBHOOK = arg('Its id.', { completionKind: 'webhook' });
+const EVENT_HELP = "Events to send: server.running, say, or '*' for all";
 type Events = CreateWebhook['events'];
 
 const list = command({
   name: 'webhook list',
   aliases: ['ls'],
   about: 'List webhooks',
-  does: ['webhooks.list'],
-  options: { active: yesOrNo('Only those that are active, or that are not.'), ...LISTS },
+  operations: ['webhooks.list'],
+  options: { active: booleanOption('Only those that are active, or that are not.'), ...LIST_OPTIONS },
   columns: WEBHOOK_COLUMNS,
   example: 'skerry webhook list --active true',
   run: async (context, { sort, limit, active }) => {
-    const filter = given({ active: active === undefined ? undefined : String(active) });
-    const query = given({ filter, sort }) as object;
+    const filter = omitUndefined({ active: active === undefined ? undefined : String(active) });
+    const query = omitUndefined({ filter, sort }) as object;
     await showList(context, context.skerry.webhooks.list(query), limit, WEBHOOK_COLUMNS);
   },
 });
@@ -31,7 +31,7 @@ const describe = command({
   name: 'webhook describe',
   aliases: ['get', 'show'],
   about: 'Show all of a webhook',
-  does: ['webhooks.get'],
+  operations: ['webhooks.get'],
   args: { webhook: WEBHOOK },
   columns: WEBHOOK_COLUMNS,
   example: 'skerry webhook describe whk_aaaqk3m7qzb5x2l6v4t7n8wyja',
@@ -43,17 +43,17 @@ const describe = command({
 const create = command({
   name: 'webhook create',
   about: 'Have events sent to a URL; its signing secret is shown this once',
-  does: ['webhooks.create'],
+  operations: ['webhooks.create'],
   args: { url: arg('Where to: https, with a valid certificate.') },
-  options: { event: listOption('type', `${EVENT}; all when left out.`), ...ONCE },
+  options: { event: listOption('type', `${EVENT_HELP}; all when left out.`), ...IDEMPOTENCY_OPTIONS },
   columns: CREATED_WEBHOOK_COLUMNS,
   example: 'skerry webhook create https://example.com/hooks --event server.running --event server.destroyed',
   run: async (context, { url, event, idempotencyKey: key }) => {
     const { skerry, output, terminal } = context;
     const body = { url, events: (event ?? ['*']) as Events };
-    const created = await making(
+    const created = await createOnce(
       context,
-      { key, what: 'the webhook', look: ['skerry', 'webhook', 'list'] },
+      { key, subject: 'the webhook', lookupCommand: ['skerry', 'webhook', 'list'] },
       (once) => skerry.webhooks.create(body, once),
     );
     output.show(created, CREATED_WEBHOOK_COLUMNS);
@@ -64,24 +64,24 @@ const create = command({
 const update = command({
   name: 'webhook update',
   about: 'Change where a webhook leads, what it sends, or whether it does',
-  does: ['webhooks.update'],
+  operations: ['webhooks.update'],
   args: { webhook: WEBHOOK },
   options: {
     url: text('url', 'Where to: https, with a valid certificate.'),
-    event: listOption('type', `${EVENT}; these replace all others.`),
-    active: yesOrNo('false pauses it.'),
+    event: listOption('type', `${EVENT_HELP}; these replace all others.`),
+    active: booleanOption('false pauses it.'),
   },
   columns: WEBHOOK_COLUMNS,
   example: 'skerry webhook update whk_aaaqk3m7qzb5x2l6v4t7n8wyja --active false',
   run: async ({ skerry, output }, { webhook, url, event, active }) => {
-    const { event: events, ...body } = changes({
+    const { event: events, ...body } = requireChanges({
       url,
       event: event as Events | undefined,
       active,
     });
     const updated = await skerry.webhooks.update(webhook, {
       ...body,
-      ...given({ events }),
+      ...omitUndefined({ events }),
     });
     output.show(updated, WEBHOOK_COLUMNS);
   },
@@ -91,9 +91,9 @@ const remove = command({
   name: 'webhook delete',
   aliases: ['rm'],
   about: 'Delete a webhook',
-  does: ['webhooks.delete', 'webhooks.get'],
+  operations: ['webhooks.delete', 'webhooks.get'],
   args: { webhook: WEBHOOK },
-  options: { yes: YES },
+  options: { yes: YES_OPTION },
   example: 'skerry webhook delete whk_aaaqk3m7qzb5x2l6v4t7n8wyja --yes',
   run: async ({ skerry, terminal }, { webhook, yes }) => {
     const { id, url } = await skerry.webhooks.get(webhook);

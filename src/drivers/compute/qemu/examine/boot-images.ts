@@ -1,84 +1,95 @@
 /** Installs a machine from each imported disk as a customer's would be, in a network of its own, until SSH answers. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BaseImage, ComputeDriver, Examined, MachineSpec } from '../../../../ports/compute.ts';
+import type { BaseImage, ComputeDriver, HostFinding, MachineSpec } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
-import { type Another, closeScratch, HOST, openScratch, removeLeft, type Scratch } from './scratch.ts';
+import {
+  closeScratch,
+  type DriverFactory,
+  openScratch,
+  removeStaleScratch,
+  SCRATCH_HOST,
+  type Scratch,
+} from './scratch.ts';
 
 const WAIT_MAX_MS = { kvm: 3 * 60_000, tcg: 15 * 60_000 } as const;
-const LOOK_EVERY_MS = 500;
+const POLL_INTERVAL_MS = 500;
 /** Enough for any distribution. */
 const RAM_MB = 1_024;
 
 /** Ends early, and leaves nothing, when the signal says so. */
 export async function* bootImages(
   host: QemuHost,
-  another: Another,
+  createDriver: DriverFactory,
   signal: AbortSignal,
-): AsyncIterable<Examined> {
-  await removeLeft(host, another);
-  const images = await another(host.options).images?.list();
+): AsyncIterable<HostFinding> {
+  await removeStaleScratch(host, createDriver);
+  const images = await createDriver(host.options).images?.list();
   if (!images || images.length === 0) {
     yield {
       level: 'look',
-      what: 'images',
-      says: 'none is imported: skerryd images import FILE --image debian-12',
+      subject: 'images',
+      message: 'none is imported: skerryd images import FILE --image debian-12',
     };
     return;
   }
-  const rescue = await another(host.options).images?.rescue();
+  const rescue = await createDriver(host.options).images?.rescue();
   if (!rescue) {
-    const says = 'no rescue system: skerryd images import FILE --rescue; until then a rescue is refused';
-    yield { level: 'note', what: 'images', says };
+    const message = 'no rescue system: skerryd images import FILE --rescue; until then a rescue is refused';
+    yield { level: 'note', subject: 'images', message };
   }
-  for (const image of images) yield await bootImage(host, another, image, signal);
+  for (const image of images) yield await bootImage(host, createDriver, image, signal);
 }
 
 async function bootImage(
   host: QemuHost,
-  another: Another,
+  createDriver: DriverFactory,
   image: BaseImage,
   signal: AbortSignal,
-): Promise<Examined> {
-  const what = `boot of ${image.sha256.slice(0, 12)}`;
+): Promise<HostFinding> {
+  const subject = `boot of ${image.sha256.slice(0, 12)}`;
   const waitMaxMs = WAIT_MAX_MS[host.options.accelerator];
   let scratch: Scratch | undefined;
   try {
     signal.throwIfAborted();
-    scratch = await openScratch(host, another);
-    return await untilItAnswers(scratch.driver, image, { what, waitMaxMs, signal });
+    scratch = await openScratch(host, createDriver);
+    return await waitForSsh(scratch.driver, image, { what: subject, waitMaxMs, signal });
   } catch (error) {
     signal.throwIfAborted();
-    return { level: 'look', what, says: error instanceof Error ? error.message : 'it failed' };
+    return { level: 'look', subject, message: error instanceof Error ? error.message : 'it failed' };
   } finally {
-    if (scratch) await closeScratch(host, another, scratch.folder);
+    if (scratch) await closeScratch(host, createDriver, scratch.folder);
   }
 }
 
-async function untilItAnswers(
+async function waitForSsh(
   driver: ComputeDriver,
   image: BaseImage,
-  how: { readonly what: string; readonly waitMaxMs: number; readonly signal: AbortSignal },
-): Promise<Examined> {
-  const { what, waitMaxMs, signal } = how;
-  const began = Date.now();
-  const spec = machineOf(image);
+  options: { readonly what: string; readonly waitMaxMs: number; readonly signal: AbortSignal },
+): Promise<HostFinding> {
+  const { what: subject, waitMaxMs, signal } = options;
+  const startedAt = Date.now();
+  const spec = testMachineSpec(image);
   await driver.ensure(spec);
-  while (Date.now() - began < waitMaxMs) {
-    const [seen] = await driver.observe([spec.id]);
-    if (seen?.state === 'running') {
-      return { level: 'ok', what, says: `SSH answers after ${Math.round((Date.now() - began) / 1000)} s` };
+  while (Date.now() - startedAt < waitMaxMs) {
+    const [observed] = await driver.observe([spec.id]);
+    if (observed?.state === 'running') {
+      return {
+        level: 'ok',
+        subject,
+        message: `SSH answers after ${Math.round((Date.now() - startedAt) / 1000)} s`,
+      };
     }
-    await pause(LOOK_EVERY_MS, undefined, { signal });
+    await pause(POLL_INTERVAL_MS, undefined, { signal });
   }
-  const says = `no SSH within ${waitMaxMs / 60_000} minutes: is it a disk with cloud-init and sshd, and bootable by BIOS?`;
-  return { level: 'look', what, says };
+  const message = `no SSH within ${waitMaxMs / 60_000} minutes: is it a disk with cloud-init and sshd, and bootable by BIOS?`;
+  return { level: 'look', subject, message };
 }
 
 /** Addresses that are kept for documents: they lead nowhere outside its network. */
-function machineOf({ sha256, diskGb }: BaseImage): MachineSpec {
+function testMachineSpec({ sha256, diskGb }: BaseImage): MachineSpec {
   return {
     id: `examine-${sha256.slice(0, 20)}`,
-    host: HOST,
+    host: SCRATCH_HOST,
     generation: 1,
     hostname: 'examined',
     cpu: 1,

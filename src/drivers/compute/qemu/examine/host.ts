@@ -1,40 +1,64 @@
 /** What this machine lacks to carry guests, in plain words; the rest is proved by booting some. */
-import type { Examined, Promised } from '../../../../ports/compute.ts';
+import type { ExpectedResources, HostFinding } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { bootImages } from './boot-images.ts';
-import { bootNothing } from './boot-nothing.ts';
-import { untilInterrupted } from './interrupted.ts';
-import { limits, programs, user } from './programs.ts';
-import type { Another } from './scratch.ts';
-import { addresses, blackHoles, devices, forwarding, kernel, promises, space } from './system.ts';
+import { bootTestSector } from './boot-test-sector.ts';
+import { checkLimits, checkPrograms, checkUser } from './programs.ts';
+import type { DriverFactory } from './scratch.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
+import {
+  checkBlackholes,
+  checkCapacity,
+  checkDevices,
+  checkForwarding,
+  checkKernel,
+  checkRoutes,
+  checkSpace,
+} from './system.ts';
 
-type Look = (host: QemuHost) => Promise<readonly Examined[]>;
+type HostCheck = (host: QemuHost) => Promise<readonly HostFinding[]>;
 
 /** In the order in which one stands on the other. */
-const LOOKS: readonly Look[] = [user, programs, devices, kernel, forwarding, addresses, limits, space];
+const HOST_CHECKS: readonly HostCheck[] = [
+  checkUser,
+  checkPrograms,
+  checkDevices,
+  checkKernel,
+  checkForwarding,
+  checkRoutes,
+  checkLimits,
+  checkSpace,
+];
 
 export async function* examineHost(
   host: QemuHost,
-  { promised, another }: { readonly promised: Promised; readonly another: Another },
-): AsyncIterable<Examined> {
-  let lacking = false;
-  for (const look of LOOKS) {
-    for (const found of await look(host)) {
-      lacking ||= found.level === 'look';
-      yield found;
+  {
+    promised,
+    another: createDriver,
+  }: { readonly promised: ExpectedResources; readonly another: DriverFactory },
+): AsyncIterable<HostFinding> {
+  let hasFailure = false;
+  for (const check of HOST_CHECKS) {
+    for (const finding of await check(host)) {
+      hasFailure ||= finding.level === 'look';
+      yield finding;
     }
   }
-  yield* await promises(host, promised);
-  yield* await blackHoles(host, promised);
-  if (lacking) {
-    yield { level: 'note', what: 'boot', says: 'not tried: mend what is above first' };
+  yield* await checkCapacity(host, promised);
+  yield* await checkBlackholes(host, promised);
+  if (hasFailure) {
+    yield { level: 'note', subject: 'boot', message: 'not tried: mend what is above first' };
     return;
   }
-  yield* untilInterrupted((signal) => boots(host, another, signal));
+  yield* stopOnSignal((signal) => bootChecks(host, createDriver, signal));
 }
 
-async function* boots(host: QemuHost, another: Another, signal: AbortSignal): AsyncIterable<Examined> {
-  const first = await bootNothing(host, signal);
+async function* bootChecks(
+  host: QemuHost,
+  createDriver: DriverFactory,
+  signal: AbortSignal,
+): AsyncIterable<HostFinding> {
+  const first = await bootTestSector(host, signal);
   yield first;
-  if (first.level === 'ok') yield* bootImages(host, another, signal);
+  if (first.level === 'ok') yield* bootImages(host, createDriver, signal);
 }

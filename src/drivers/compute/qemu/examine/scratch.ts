@@ -10,9 +10,9 @@ import { Layout } from '../layout.ts';
 import type { QemuOptions } from '../options.ts';
 
 /** The driver itself, with other options. */
-export type Another = (options: QemuOptions) => ComputeDriver;
+export type DriverFactory = (options: QemuOptions) => ComputeDriver;
 
-export const HOST = 'examined';
+export const SCRATCH_HOST = 'examined';
 const PREFIX = 'examine-';
 
 export interface Scratch {
@@ -20,56 +20,65 @@ export interface Scratch {
   readonly driver: ComputeDriver;
 }
 
-export async function openScratch(host: QemuHost, another: Another): Promise<Scratch> {
+export async function openScratch(host: QemuHost, createDriver: DriverFactory): Promise<Scratch> {
   const folder = await mkdtemp(join(host.layout.dir, `${PREFIX}${process.pid}-`));
   try {
-    await host.run('ip', ['netns', 'add', netnsOf(folder)]);
+    await host.run('ip', ['netns', 'add', netnsName(folder)]);
     await host.run('cp', ['--archive', '--link', host.layout.images(), join(folder, 'images')]);
   } catch (error) {
-    await closeScratch(host, another, folder);
+    await closeScratch(host, createDriver, folder);
     throw error;
   }
-  return { folder, driver: driverOf(host, another, folder) };
+  return { folder, driver: createScratchDriver(host, createDriver, folder) };
 }
 
 /** Removes it with its machines, whoever made it. */
-export async function closeScratch(host: QemuHost, another: Another, folder: string): Promise<void> {
-  const driver = driverOf(host, another, folder);
+export async function closeScratch(
+  host: QemuHost,
+  createDriver: DriverFactory,
+  folder: string,
+): Promise<void> {
+  const driver = createScratchDriver(host, createDriver, folder);
   for (const id of await driver.list()) {
     await driver.remove(id).catch((err) => host.log.warn({ err }, 'a machine that was tried is ended'));
   }
-  const netns = netnsOf(folder);
+  const netns = netnsName(folder);
   // Nobody but the driver starts any there: what it could not end is killed.
   const pids = await host.run('ip', ['netns', 'pids', netns]).catch(() => '');
-  for (const pid of pids.split('\n').map(Number)) if (pid > 1) kill(pid);
+  for (const pid of pids.split('\n').map(Number)) if (pid > 1) killIfAlive(pid);
   await host.run('ip', ['netns', 'delete', netns]).catch(() => undefined);
   for (const each of [folder, new Layout(folder).runDir]) await rm(each, { recursive: true, force: true });
 }
 
 /** What those left that were killed. */
-export async function removeLeft(host: QemuHost, another: Another): Promise<void> {
-  for (const folder of await leftIn(host.layout.dir, PREFIX)) await closeScratch(host, another, folder);
+export async function removeStaleScratch(host: QemuHost, createDriver: DriverFactory): Promise<void> {
+  for (const folder of await findStaleFolders(host.layout.dir, PREFIX))
+    await closeScratch(host, createDriver, folder);
 }
 
 /** Folders that are named by a process which is not there any more. */
-export async function leftIn(dir: string, prefix: string): Promise<string[]> {
+export async function findStaleFolders(dir: string, prefix: string): Promise<string[]> {
   const names = await readdir(dir).catch(() => []);
-  const left = names.filter((name) => {
+  const stale = names.filter((name) => {
     const pid = name.startsWith(prefix) ? /^[1-9]\d*(?=-)/.exec(name.slice(prefix.length))?.[0] : undefined;
     return pid !== undefined && !isAlive(Number(pid));
   });
-  return left.map((name) => join(dir, name));
+  return stale.map((name) => join(dir, name));
 }
 
-function driverOf({ options }: QemuHost, another: Another, folder: string): ComputeDriver {
-  return another({ ...options, dir: folder, hosts: [HOST], netns: netnsOf(folder) });
+function createScratchDriver(
+  { options }: QemuHost,
+  createDriver: DriverFactory,
+  folder: string,
+): ComputeDriver {
+  return createDriver({ ...options, dir: folder, hosts: [SCRATCH_HOST], netns: netnsName(folder) });
 }
 
-function netnsOf(folder: string): string {
+function netnsName(folder: string): string {
   return `skerry-${basename(folder)}`;
 }
 
-function kill(pid: number): void {
+function killIfAlive(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

@@ -11,13 +11,13 @@ export async function copyHashed(
   from: string,
   to: string,
 ): Promise<{ readonly sha256: string; readonly sizeBytes: number }> {
-  const kind = await stat(from).catch(unread);
-  if (!kind.isFile()) throw new ComputeError('refused', 'this is no file, but a folder or the like');
-  await access(from, constants.R_OK).catch(unread);
+  const stats = await stat(from).catch(throwUnreadable);
+  if (!stats.isFile()) throw new ComputeError('refused', 'this is no file, but a folder or the like');
+  await access(from, constants.R_OK).catch(throwUnreadable);
   const hash = createHash('sha256');
   let sizeBytes = 0;
   const source = createReadStream(from, { highWaterMark: CHUNK_BYTES });
-  async function* hashed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async function* hashChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       hash.update(chunk);
       sizeBytes += chunk.length;
@@ -25,7 +25,7 @@ export async function copyHashed(
     }
   }
   try {
-    await pipeline(source, hashed, createWriteStream(to));
+    await pipeline(source, hashChunks, createWriteStream(to));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOSPC') throw new ComputeError('host', 'the disk of this host is full');
@@ -34,8 +34,11 @@ export async function copyHashed(
   return { sha256: hash.digest('hex'), sizeBytes };
 }
 
-function unread(error: unknown): never {
+function throwUnreadable(error: unknown): never {
   const { code } = error as NodeJS.ErrnoException;
-  const absent = code === 'ENOENT' || code === 'ENOTDIR';
-  throw new ComputeError('refused', absent ? 'there is no such file' : `the file cannot be read (${code})`);
+  const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+  throw new ComputeError(
+    'refused',
+    isMissing ? 'there is no such file' : `the file cannot be read (${code})`,
+  );
 }

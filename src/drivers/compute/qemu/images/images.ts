@@ -9,14 +9,14 @@ import { type BaseImage, type BaseImages, ComputeError } from '../../../../ports
 import type { QemuHost } from '../host.ts';
 import { readJson, writeJson } from '../json-file.ts';
 import { copyHashed } from './copy.ts';
-import { examineDisk } from './examine.ts';
+import { inspectDisk } from './inspect-disk.ts';
 
 const GIB = 1024 ** 3;
 const CONVERT_MAX_MS = 3_600_000;
 const SHA256 = /^[0-9a-f]{64}$/;
 /** What a killed import left is deleted by a later one, when it is surely not under way. */
-const LEFT_AFTER_MS = 86_400_000;
-const UNFINISHED = '.import-';
+const STALE_AFTER_MS = 86_400_000;
+const IMPORT_PREFIX = '.import-';
 
 export class QemuImages implements BaseImages {
   readonly #host: QemuHost;
@@ -27,15 +27,15 @@ export class QemuImages implements BaseImages {
   async add(path: string, expected: { readonly sha256: string | null }): Promise<BaseImage> {
     const folder = this.#host.layout.images();
     await mkdir(folder, { recursive: true });
-    await this.#deleteLeft(folder);
-    const scratch = await mkdtemp(join(folder, UNFINISHED));
+    await this.#deleteStaleImports(folder);
+    const scratch = await mkdtemp(join(folder, IMPORT_PREFIX));
     try {
       const copy = join(scratch, 'copy');
       const { sha256, sizeBytes } = await copyHashed(path, copy);
       if (expected.sha256 !== null && expected.sha256 !== sha256) {
         throw new ComputeError('refused', 'the file has another SHA-256 than the expected one');
       }
-      return (await this.#find(sha256)) ?? (await this.#keep(scratch, copy, { sha256, sizeBytes }));
+      return (await this.#find(sha256)) ?? (await this.#store(scratch, copy, { sha256, sizeBytes }));
     } finally {
       await rm(scratch, { recursive: true, force: true });
     }
@@ -45,7 +45,7 @@ export class QemuImages implements BaseImages {
     if ((await this.#find(sha256)) === undefined) {
       throw new ComputeError('refused', 'no disk with this SHA-256 was imported');
     }
-    await this.#host.alone('images', () => writeJson(this.#rescueFile(), { sha256 }));
+    await this.#host.withHostLock('images', () => writeJson(this.#rescueFile(), { sha256 }));
   }
 
   async rescue(): Promise<BaseImage | null> {
@@ -57,8 +57,8 @@ export class QemuImages implements BaseImages {
     const folder = this.#host.layout.images();
     if (!existsSync(folder)) return [];
     const names = (await readdir(folder)).flatMap((file) => /^([0-9a-f]{64})\.qcow2$/.exec(file)?.[1] ?? []);
-    const found = await Promise.all(names.sort().map((sha256) => this.#find(sha256)));
-    return found.filter((image) => image !== undefined);
+    const images = await Promise.all(names.sort().map((sha256) => this.#find(sha256)));
+    return images.filter((image) => image !== undefined);
   }
 
   async #find(sha256: string): Promise<BaseImage | undefined> {
@@ -66,14 +66,14 @@ export class QemuImages implements BaseImages {
     return await readJson<BaseImage>(this.#factsFile(sha256));
   }
 
-  async #keep(scratch: string, copy: string, file: Omit<BaseImage, 'diskGb'>): Promise<BaseImage> {
-    const { format, virtualBytes } = await examineDisk(this.#host, copy);
+  async #store(scratch: string, copy: string, file: Omit<BaseImage, 'diskGb'>): Promise<BaseImage> {
+    const { format, virtualBytes } = await inspectDisk(this.#host, copy);
     const disk = join(scratch, 'disk.qcow2');
     const convert = ['convert', '-f', format, '-O', 'qcow2', copy, disk];
     await this.#host.run('qemu-img', convert, { timeoutMs: CONVERT_MAX_MS });
     await flush(disk);
     const image = { ...file, diskGb: Math.ceil(virtualBytes / GIB) };
-    await this.#host.alone('images', async () => {
+    await this.#host.withHostLock('images', async () => {
       await writeJson(this.#factsFile(file.sha256), image);
       await rename(disk, this.#host.layout.image(file.sha256));
       await flush(this.#host.layout.images());
@@ -81,12 +81,12 @@ export class QemuImages implements BaseImages {
     return image;
   }
 
-  async #deleteLeft(folder: string): Promise<void> {
+  async #deleteStaleImports(folder: string): Promise<void> {
     for (const name of await readdir(folder)) {
-      if (!name.startsWith(UNFINISHED)) continue;
+      if (!name.startsWith(IMPORT_PREFIX)) continue;
       const path = join(folder, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
-      if (mtimeMs < Date.now() - LEFT_AFTER_MS) await rm(path, { recursive: true, force: true });
+      if (mtimeMs < Date.now() - STALE_AFTER_MS) await rm(path, { recursive: true, force: true });
     }
   }
 

@@ -9,7 +9,12 @@ export interface CommandLine {
   readonly cpu: number;
   readonly ramMb: number;
   /** Sockets and the file of the process id. */
-  readonly run: { readonly qmp: string; readonly look: string; readonly vnc: string; readonly pid: string };
+  readonly run: {
+    readonly qmp: string;
+    readonly queryQmp: string;
+    readonly vnc: string;
+    readonly pid: string;
+  };
   /** Paths of qcow2 files; the rescue system's is booted before the machine's own. */
   readonly disk: string;
   readonly rescueDisk: string | null;
@@ -39,19 +44,19 @@ const SANDBOX = 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecont
 /** What the guest last wrote on its serial line is kept in memory, and no more than that. */
 const SERIAL_BYTES = 65_536;
 
-export function commandLine(line: CommandLine): string[] {
+export function buildCommandLine(line: CommandLine): string[] {
   return [
     ...['-name', line.name],
-    ...machine(line),
-    ...control(line.run),
+    ...machineArgs(line),
+    ...controlArgs(line.run),
     ...rootDisks(line),
     ...cdDrive(line.cd),
-    ...network(line),
-    ...rest(),
+    ...networkArgs(line),
+    ...auxiliaryDevices(),
   ];
 }
 
-function machine({ accelerator, cpu, ramMb }: CommandLine): string[] {
+function machineArgs({ accelerator, cpu, ramMb }: CommandLine): string[] {
   return [
     '-no-user-config',
     '-nodefaults',
@@ -67,13 +72,13 @@ function machine({ accelerator, cpu, ramMb }: CommandLine): string[] {
   ];
 }
 
-function control({ qmp, look, vnc, pid }: CommandLine['run']): string[] {
+function controlArgs({ qmp, queryQmp, vnc, pid }: CommandLine['run']): string[] {
   return [
     ...['-display', 'none'],
     ...['-device', `VGA,id=screen,addr=${SLOT.screen},vgamem_mb=16`],
     ...['-vnc', `unix:${vnc},share=force-shared`],
     ...['-qmp', `unix:${qmp},server=on,wait=off`],
-    ...['-qmp', `unix:${look},server=on,wait=off`],
+    ...['-qmp', `unix:${queryQmp},server=on,wait=off`],
     ...['-pidfile', pid],
     ...['-chardev', `ringbuf,id=serial,size=${SERIAL_BYTES}`],
     ...['-device', 'isa-serial,chardev=serial'],
@@ -81,13 +86,13 @@ function control({ qmp, look, vnc, pid }: CommandLine['run']): string[] {
 }
 
 function rootDisks({ disk, rescueDisk }: CommandLine): string[] {
-  const own = [...qcow2('disk', disk), ...blockDevice('disk', SLOT.disk, 1)];
+  const own = [...qcow2Node('disk', disk), ...blockDevice('disk', SLOT.disk, 1)];
   if (rescueDisk === null) return own;
-  return [...qcow2('rescue', rescueDisk), ...blockDevice('rescue', SLOT.rescue, 0), ...own];
+  return [...qcow2Node('rescue', rescueDisk), ...blockDevice('rescue', SLOT.rescue, 0), ...own];
 }
 
 /** As JSON: a path may have commas. */
-function qcow2(node: string, filename: string): string[] {
+function qcow2Node(node: string, filename: string): string[] {
   const file = { driver: 'file', filename, discard: 'unmap', aio: 'threads', locking: 'on' };
   const layer = {
     driver: 'qcow2',
@@ -115,20 +120,20 @@ function cdDrive(filename: string | null): string[] {
   ];
 }
 
-function network({ tap, mac }: CommandLine): string[] {
-  const { wire, card } = networkCard(tap, mac);
-  return ['-netdev', JSON.stringify(wire), '-device', JSON.stringify(card)];
+function networkArgs({ tap, mac }: CommandLine): string[] {
+  const { netdev, device } = networkCard(tap, mac);
+  return ['-netdev', JSON.stringify(netdev), '-device', JSON.stringify(device)];
 }
 
 /** The guest's end of its wire, also for one that is plugged in while the guest runs. */
 export function networkCard(tap: string, mac: string) {
   return {
-    wire: { type: 'tap', id: 'net', ifname: tap, script: 'no', downscript: 'no', vhost: false },
-    card: { driver: 'virtio-net-pci', id: 'dev-net', netdev: 'net', mac, addr: SLOT.net, romfile: '' },
+    netdev: { type: 'tap', id: 'net', ifname: tap, script: 'no', downscript: 'no', vhost: false },
+    device: { driver: 'virtio-net-pci', id: 'dev-net', netdev: 'net', mac, addr: SLOT.net, romfile: '' },
   } as const;
 }
 
-function rest(): string[] {
+function auxiliaryDevices(): string[] {
   return [
     ...['-object', 'rng-random,id=random,filename=/dev/urandom'],
     ...['-device', `virtio-rng-pci,rng=random,addr=${SLOT.random}`],

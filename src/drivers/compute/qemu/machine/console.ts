@@ -3,16 +3,16 @@ import type { Duplex } from 'node:stream';
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { readRecord } from '../record.ts';
-import { absent } from './ensure.ts';
-import { lookAt } from './look.ts';
+import { machineNotFound } from './ensure.ts';
+import { readQemuState } from './qemu-state.ts';
 
 /** A connection to the VNC server in QEMU, which listens on a socket that root alone can open. Many may look at once. */
 export async function openConsole(host: QemuHost, id: string): Promise<Duplex> {
-  if (!(await readRecord(host.layout, id))) throw absent();
-  const { is } = await lookAt(host, id);
-  if (is === 'gone' || is === 'off' || is === 'begun')
+  if (!(await readRecord(host.layout, id))) throw machineNotFound();
+  const { state } = await readQemuState(host, id);
+  if (state === 'gone' || state === 'off' || state === 'begun')
     throw new ComputeError('refused', 'the machine is off');
-  const socket = connect(host.layout.running(id, 'vnc'));
+  const socket = connect(host.layout.runtimeFile(id, 'vnc'));
   const { promise, resolve } = Promise.withResolvers<boolean>();
   socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
   if (await promise) return socket;

@@ -6,7 +6,7 @@ import { readJson, writeJson } from '../json-file.ts';
 const FIRST_WAIT_S = 5;
 const WAIT_MAX_S = 300;
 /** One that has run for longer than this since counts as well. */
-const CALM_S = 900;
+const CRASH_MEMORY_S = 900;
 
 interface Crashes {
   readonly times: number;
@@ -15,32 +15,32 @@ interface Crashes {
 }
 
 /** Whether it may be started again now. */
-export async function mayRestart(host: QemuHost, id: string): Promise<boolean> {
-  const { times, at } = (await readJson<Crashes>(fileOf(host, id))) ?? {
+export async function canRestart(host: QemuHost, id: string): Promise<boolean> {
+  const { times, at } = (await readJson<Crashes>(crashFile(host, id))) ?? {
     times: 0,
     at: new Date(0).toISOString(),
   };
-  return times === 0 || secondsSince(at) >= waitS(times);
+  return times === 0 || secondsSince(at) >= restartDelayS(times);
 }
 
 /** The first restart is at once; each one after it waits for twice as long. */
-export function waitS(times: number): number {
+export function restartDelayS(times: number): number {
   return Math.min(WAIT_MAX_S, FIRST_WAIT_S * 2 ** (times - 1));
 }
 
 /** Written before the start, which may be what kills us. */
-export async function countRestart(host: QemuHost, id: string): Promise<void> {
-  const before = await readJson<Crashes>(fileOf(host, id));
-  const times = before && secondsSince(before.at) < CALM_S ? before.times + 1 : 1;
-  await writeJson(fileOf(host, id), { times, at: new Date().toISOString() });
+export async function recordRestart(host: QemuHost, id: string): Promise<void> {
+  const previous = await readJson<Crashes>(crashFile(host, id));
+  const times = previous && secondsSince(previous.at) < CRASH_MEMORY_S ? previous.times + 1 : 1;
+  await writeJson(crashFile(host, id), { times, at: new Date().toISOString() });
 }
 
 /** It is switched on by will: what was before does not count. */
-export async function forgetCrashes(host: QemuHost, id: string): Promise<void> {
-  await rm(fileOf(host, id), { force: true });
+export async function resetCrashes(host: QemuHost, id: string): Promise<void> {
+  await rm(crashFile(host, id), { force: true });
 }
 
-function fileOf(host: QemuHost, id: string): string {
+function crashFile(host: QemuHost, id: string): string {
   return host.layout.machine(id, 'crashes.json');
 }
 

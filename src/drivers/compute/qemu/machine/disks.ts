@@ -2,16 +2,16 @@
 import { copyFile, link, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { ComputeError, type MachineSpec } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
-import type { KeptSpec, MachineRecord } from '../record.ts';
-import { keepReserve } from '../reserve.ts';
+import type { MachineRecord, StoredSpec } from '../record.ts';
+import { ensureReserve } from '../reserve.ts';
 
 const GIB = 1024 ** 3;
 /** Of the file system with the disks: below it nothing new is begun, so that what runs can still write. */
 const RESERVE_BYTES = 2 * GIB;
 
 /** Refuses what cannot be installed here, before anything of it is begun. */
-export async function requireInstallable(host: QemuHost, { image, diskGb }: KeptSpec): Promise<void> {
-  await requireSpace(host);
+export async function requireInstallable(host: QemuHost, { image, diskGb }: StoredSpec): Promise<void> {
+  await requireHostSpace(host);
   if (image.iso !== null) return;
   const base = image.base === null ? null : host.layout.image(image.base);
   if (base === null || !(await exists(base))) {
@@ -24,62 +24,65 @@ export async function requireInstallable(host: QemuHost, { image, diskGb }: Kept
   }
 }
 
-export async function requireSpace(host: QemuHost): Promise<void> {
+export async function requireHostSpace(host: QemuHost): Promise<void> {
   const { bavail, bsize } = await statfs(host.options.dir);
   if (bavail * bsize < RESERVE_BYTES)
     throw new ComputeError('host', 'the host has no space for another disk');
-  await keepReserve(host.layout);
+  await ensureReserve(host.layout);
 }
 
 /**
  * The disk of an install: of its image, or empty. Made before any record names it, so one that is there is what a killed
  * call left; from then on it is never made again.
  */
-export async function makeDisk(host: QemuHost, spec: MachineSpec): Promise<void> {
+export async function createDisk(host: QemuHost, spec: MachineSpec): Promise<void> {
   const { base } = spec.image;
   const backing = spec.image.iso !== null || base === null ? null : host.layout.image(base);
-  await makeOverlay(host, host.layout.disk(spec.id, spec.generation), { base: backing, diskGb: spec.diskGb });
+  await createOverlay(host, host.layout.disk(spec.id, spec.generation), {
+    base: backing,
+    diskGb: spec.diskGb,
+  });
 }
 
 /** An empty disk, or one that begins as `base` is. The base is never written. */
-export async function makeOverlay(
+export async function createOverlay(
   host: QemuHost,
   path: string,
   { base, diskGb }: { readonly base: string | null; readonly diskGb: number | null },
 ): Promise<void> {
-  const beside = `${path}.new`;
-  await rm(beside, { force: true });
+  const tempPath = `${path}.new`;
+  await rm(tempPath, { force: true });
   const backing = base === null ? [] : ['-b', base, '-F', 'qcow2'];
   const size = diskGb === null ? [] : [`${diskGb}G`];
-  await host.run('qemu-img', ['create', '-q', '-f', 'qcow2', ...backing, beside, ...size]);
-  await putInPlace(beside, path);
+  await host.run('qemu-img', ['create', '-q', '-f', 'qcow2', ...backing, tempPath, ...size]);
+  await commitFile(tempPath, path);
 }
 
 /** The machine's own copy of a customer's ISO, which may be deleted where it came from. */
-export async function keepIso(host: QemuHost, spec: MachineSpec): Promise<void> {
+export async function storeIso(host: QemuHost, spec: MachineSpec): Promise<void> {
   if (spec.image.iso === null) return;
   const path = isoPath(host, spec.id, spec.generation);
-  const beside = `${path}.new`;
-  await rm(beside, { force: true });
+  const tempPath = `${path}.new`;
+  await rm(tempPath, { force: true });
   const from = spec.image.iso.path;
   // The same file under a second name where that can be; it is never written.
-  await link(from, beside).catch(async () => {
-    await copyFile(from, beside).catch(() => {
+  await link(from, tempPath).catch(async () => {
+    await copyFile(from, tempPath).catch(() => {
       throw new ComputeError('host', 'the ISO cannot be copied');
     });
   });
-  await putInPlace(beside, path);
+  await commitFile(tempPath, path);
 }
 
 /** Whole or not there at all, even when the host loses its power. */
-export async function putInPlace(beside: string, path: string): Promise<void> {
-  const file = await open(beside, 'r');
+export async function commitFile(tempPath: string, path: string): Promise<void> {
+  const file = await open(tempPath, 'r');
   try {
     await file.sync();
   } finally {
     await file.close();
   }
-  await rename(beside, path);
+  await rename(tempPath, path);
 }
 
 export function isoPath(host: QemuHost, id: string, generation: number): string {
@@ -89,14 +92,14 @@ export function seedPath(host: QemuHost, id: string, generation: number): string
   return host.layout.machine(id, `seed-${generation}.iso`);
 }
 /** The seed without secrets that waits for the install to be done. */
-export function doneSeedPath(host: QemuHost, id: string, generation: number): string {
+export function cleanSeedPath(host: QemuHost, id: string, generation: number): string {
   return host.layout.machine(id, `seed-${generation}-done.iso`);
 }
 export function rescuePath(host: QemuHost, id: string, file: 'rescue.qcow2' | 'rescue-seed.iso'): string {
   return host.layout.machine(id, file);
 }
 
-export async function makeFolder(host: QemuHost, id: string): Promise<void> {
+export async function createMachineFolder(host: QemuHost, id: string): Promise<void> {
   await mkdir(host.layout.machine(id), { recursive: true, mode: 0o700 });
 }
 
@@ -104,16 +107,16 @@ export async function makeFolder(host: QemuHost, id: string): Promise<void> {
  * Disks that were left, once the install on the one after is done, and what killed steps left half made. A copy for a
  * generation that is to come may be under way.
  */
-export async function removeFormer(
+export async function removePreviousDisks(
   host: QemuHost,
   { spec, generation, installingSince }: MachineRecord,
 ): Promise<void> {
   for (const file of await readdir(host.layout.machine(spec.id))) {
     const [, number] = /^(?:disk|seed|cd)-(\d+)(?:-done)?\.(?:qcow2|iso)$/.exec(file) ?? [];
-    const of = number === undefined ? generation : Number(number);
-    const isFormer = of < generation && installingSince === null;
+    const fileGeneration = number === undefined ? generation : Number(number);
+    const isPrevious = fileGeneration < generation && installingSince === null;
     const isOldCopy = Number(/^copy-(\d+)-/.exec(file)?.[1] ?? Number.POSITIVE_INFINITY) <= generation;
-    if (isFormer || isOldCopy || of > generation || file.endsWith('.new')) {
+    if (isPrevious || isOldCopy || fileGeneration > generation || file.endsWith('.new')) {
       await rm(host.layout.machine(spec.id, file), { recursive: true, force: true });
     }
   }

@@ -2,17 +2,17 @@
 import { ComputeError, type MachineState } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { type MachineRecord, readRecord } from '../record.ts';
-import { isRescue, runsOwnDisk } from './booted.ts';
-import { eachOf } from './each.ts';
-import { noticeInstalled } from './install.ts';
-import { lookAt, type Sight } from './look.ts';
+import { isRescueBoot, runsOwnDisk } from './boot-name.ts';
+import { forEachConcurrent } from './for-each-concurrent.ts';
+import { detectInstallDone } from './install.ts';
+import { type QemuState, readQemuState } from './qemu-state.ts';
 
 export async function observeMachines(host: QemuHost, ids: readonly string[]): Promise<MachineState[]> {
-  const seen = new Map<string, MachineState>();
-  await eachOf([...new Set(ids)], async (id) => {
-    seen.set(id, await observe(host, id));
+  const states = new Map<string, MachineState>();
+  await forEachConcurrent([...new Set(ids)], async (id) => {
+    states.set(id, await observe(host, id));
   });
-  return ids.flatMap((id) => seen.get(id) ?? []);
+  return ids.flatMap((id) => states.get(id) ?? []);
 }
 
 async function observe(host: QemuHost, id: string): Promise<MachineState> {
@@ -20,12 +20,12 @@ async function observe(host: QemuHost, id: string): Promise<MachineState> {
   try {
     record = await readRecord(host.layout, id);
     if (!record) return { id, host: null, state: 'absent', generation: null, rescue: false };
-    const sight: Sight = record.power === 'off' ? { is: 'gone' } : await lookAt(host, id);
-    const state = await stateOf(host, record, sight);
-    const rescue = state === 'running' && sight.is !== 'gone' && isRescue(sight.name);
+    const sight: QemuState = record.power === 'off' ? { state: 'gone' } : await readQemuState(host, id);
+    const state = await resolveState(host, record, sight);
+    const rescue = state === 'running' && sight.state !== 'gone' && isRescueBoot(sight.name);
     const seen = { id, host: record.spec.host, state, generation: record.generation, rescue };
-    const fell = state === 'stopped' && sight.is === 'gone' && record.power === 'on';
-    return fell ? { ...seen, fell } : seen;
+    const crashed = state === 'stopped' && sight.state === 'gone' && record.power === 'on';
+    return crashed ? { ...seen, crashed } : seen;
   } catch (error) {
     // Nothing can be claimed of it, and the others are told all the same.
     if (!(error instanceof ComputeError))
@@ -34,19 +34,23 @@ async function observe(host: QemuHost, id: string): Promise<MachineState> {
   }
 }
 
-async function stateOf(host: QemuHost, record: MachineRecord, sight: Sight): Promise<MachineState['state']> {
-  if (record.power === 'off' || sight.is === 'off') return 'stopped';
-  if (sight.is !== 'gone' && isRescue(sight.name)) return 'running';
+async function resolveState(
+  host: QemuHost,
+  record: MachineRecord,
+  sight: QemuState,
+): Promise<MachineState['state']> {
+  if (record.power === 'off' || sight.state === 'off') return 'stopped';
+  if (sight.state !== 'gone' && isRescueBoot(sight.name)) return 'running';
   // A QEMU that is silent runs what it was started for.
   // One that is to install is started again when it is not there: the install goes on.
-  if (record.installingSince === null) return sight.is === 'gone' ? 'stopped' : 'running';
-  if (sight.is !== 'on' || !runsOwnDisk(sight.name, record)) return 'installing';
-  return (await isInstalled(host, record)) ? 'running' : 'installing';
+  if (record.installingSince === null) return sight.state === 'gone' ? 'stopped' : 'running';
+  if (sight.state !== 'on' || !runsOwnDisk(sight.name, record)) return 'installing';
+  return (await isInstallDone(host, record)) ? 'running' : 'installing';
 }
 
-async function isInstalled(host: QemuHost, record: MachineRecord): Promise<boolean> {
+async function isInstallDone(host: QemuHost, record: MachineRecord): Promise<boolean> {
   try {
-    return await noticeInstalled(host, record);
+    return await detectInstallDone(host, record);
   } catch (error) {
     if (!(error instanceof ComputeError)) throw error;
     // Others work on the machine: it is done when they are.

@@ -3,16 +3,16 @@ import type { QemuHost } from '../host.ts';
 import { Qmp } from '../qmp.ts';
 import { type MachineRecord, readRecord, writeRecord } from '../record.ts';
 import { stopCopies } from '../storage/background-copy.ts';
-import { bootName, runsOwnDisk } from './booted.ts';
-import { forgetCrashes } from './crashes.ts';
-import { absent } from './ensure.ts';
-import { isMute, isThere, lookAt, type Sight } from './look.ts';
+import { bootName, runsOwnDisk } from './boot-name.ts';
+import { resetCrashes } from './crashes.ts';
+import { machineNotFound } from './ensure.ts';
+import { isAlive, isUnresponsive, type QemuState, readQemuState } from './qemu-state.ts';
 import { start, switchOff } from './start.ts';
 
 export async function powerMachine(host: QemuHost, id: string, action: PowerAction): Promise<void> {
-  await host.aloneWith(id, async () => {
+  await host.withMachineLock(id, async () => {
     const record = await readRecord(host.layout, id);
-    if (!record) throw absent();
+    if (!record) throw machineNotFound();
     await ACTIONS[action](host, record);
     // Whoever sets its power has it stay on the disk that it has: a restore that is given up ends here.
     if (action === 'on' || action === 'off') await stopCopies(host, host.layout.machine(id));
@@ -23,7 +23,7 @@ type Action = (host: QemuHost, record: MachineRecord) => Promise<void>;
 
 const ACTIONS: Record<PowerAction, Action> = {
   on: async (host, record) => {
-    const sight = await lookAt(host, record.spec.id);
+    const sight = await readQemuState(host, record.spec.id);
     if (isOn(record, sight)) return;
     await bootDisk(host, record);
   },
@@ -31,39 +31,39 @@ const ACTIONS: Record<PowerAction, Action> = {
   off: switchOff,
 
   acpi: async (host, record) => {
-    const sight = await lookAt(host, record.spec.id);
+    const sight = await readQemuState(host, record.spec.id);
     // A machine whose process died is not started again only to be shut down.
-    if (sight.is === 'gone' || sight.is === 'off' || sight.is === 'begun')
+    if (sight.state === 'gone' || sight.state === 'off' || sight.state === 'begun')
       return await switchOff(host, record);
     // It hears nothing: whoever asked sees that it stays on, and switches it off in the end.
-    if (!isMute(sight)) await tell(host, record, 'system_powerdown');
+    if (!isUnresponsive(sight)) await sendQmpCommand(host, record, 'system_powerdown');
   },
 
   reset: async (host, record) => {
     if (record.power === 'off') return;
-    const sight = await lookAt(host, record.spec.id);
-    if (sight.is === 'off') return await switchOff(host, record);
+    const sight = await readQemuState(host, record.spec.id);
+    if (sight.state === 'off') return await switchOff(host, record);
     // Out of a rescue other disks are plugged in, and nothing is asked of a QEMU that is at its wits' end, or silent.
-    if (sight.is !== 'on' || !runsOwnDisk(sight.name, record)) return await bootDisk(host, record);
-    await tell(host, record, 'system_reset');
+    if (sight.state !== 'on' || !runsOwnDisk(sight.name, record)) return await bootDisk(host, record);
+    await sendQmpCommand(host, record, 'system_reset');
   },
 };
 
 /** Whether it runs what it should; the rescue system counts. */
-function isOn(record: MachineRecord, sight: Sight): boolean {
-  return record.power === 'on' && isThere(sight) && sight.name === bootName(record);
+function isOn(record: MachineRecord, sight: QemuState): boolean {
+  return record.power === 'on' && isAlive(sight) && sight.name === bootName(record);
 }
 
 /** It leaves a rescue. */
 async function bootDisk(host: QemuHost, record: MachineRecord): Promise<void> {
   const next: MachineRecord = { ...record, power: 'on', rescue: null };
   await writeRecord(host.layout, next);
-  await forgetCrashes(host, record.spec.id);
+  await resetCrashes(host, record.spec.id);
   await start(host, next);
 }
 
-async function tell(host: QemuHost, { spec }: MachineRecord, command: string): Promise<void> {
-  const qmp = await Qmp.open(host.layout.running(spec.id, 'qmp'));
+async function sendQmpCommand(host: QemuHost, { spec }: MachineRecord, command: string): Promise<void> {
+  const qmp = await Qmp.open(host.layout.runtimeFile(spec.id, 'qmp'));
   try {
     await qmp?.execute(command);
   } finally {

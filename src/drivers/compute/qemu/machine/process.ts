@@ -6,15 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
 import { BARE_ENV } from '../command.ts';
 import type { QemuHost } from '../host.ts';
-import { processesOf } from '../processes.ts';
+import { findProcesses } from '../processes.ts';
 import { Qmp } from '../qmp.ts';
 
 const START_MAX_MS = 15_000;
 /** How long it may take to hear that it is to end, and then to do so. */
 const QUIT_MAX_MS = 5_000;
 const KILL_MAX_MS = 5_000;
-const LOOK_EVERY_MS = 20;
-const SAID_MAX_CHARS = 200;
+const POLL_INTERVAL_MS = 20;
+const LOG_LINE_MAX_CHARS = 200;
 
 /**
  * It stays root, because files are handed to it by their paths while it runs, wherever the operator keeps them; and it has
@@ -32,8 +32,8 @@ const PROGRAM = 'qemu-system-x86_64';
 /** Starts it, and waits until it can be spoken to. Its guest does not run yet. */
 export async function launch(host: QemuHost, id: string, args: readonly string[]): Promise<Qmp> {
   const logPath = host.layout.machine(id, 'qemu.log');
-  const [first, ...others] = UNPRIVILEGED;
-  const [program = first, ...words] = host.inNet(first, [...others, PROGRAM, ...args]);
+  const [first, ...setprivArgs] = UNPRIVILEGED;
+  const [program = first, ...words] = host.inNet(first, [...setprivArgs, PROGRAM, ...args]);
   // Appended to, so that the log can be cut while it is written.
   await rm(logPath, { force: true });
   const log = await open(logPath, 'a', 0o600);
@@ -52,34 +52,35 @@ export async function launch(host: QemuHost, id: string, args: readonly string[]
   });
   child.unref();
   await log.close();
-  const until = Date.now() + START_MAX_MS;
+  const deadline = Date.now() + START_MAX_MS;
   try {
-    while (!ended && Date.now() < until) {
-      const qmp = await Qmp.whoListens(host.layout.running(id, 'qmp'));
+    while (!ended && Date.now() < deadline) {
+      const qmp = await Qmp.tryConnect(host.layout.runtimeFile(id, 'qmp'));
       if (qmp) return qmp;
-      await sleep(LOOK_EVERY_MS);
+      await sleep(POLL_INTERVAL_MS);
     }
   } catch (error) {
     child.kill('SIGKILL');
     throw error;
   }
   if (!ended) child.kill('SIGKILL');
-  throw new ComputeError('transient', `QEMU does not start: ${await firstWords(logPath)}`);
+  throw new ComputeError('transient', `QEMU does not start: ${await readFirstLogLine(logPath)}`);
 }
 
-async function firstWords(path: string): Promise<string> {
-  const said = (await readFile(path, 'utf8').catch(() => '')).trim().split('\n')[0] ?? '';
-  return said === '' ? 'it says nothing' : said.slice(0, SAID_MAX_CHARS);
+async function readFirstLogLine(path: string): Promise<string> {
+  const line = (await readFile(path, 'utf8').catch(() => '')).trim().split('\n')[0] ?? '';
+  return line === '' ? 'it says nothing' : line.slice(0, LOG_LINE_MAX_CHARS);
 }
 
 /** Ends the machine's QEMU, if any, in whatever state it is, and waits until it is gone. Its disks are flushed if it can. */
 export async function endProcess(host: QemuHost, id: string): Promise<void> {
-  const socket = host.layout.running(id, 'qmp');
-  if ((await processesOf(socket)).length > 0) {
-    const hasHeard = await quit(socket);
-    if (!hasHeard || !(await gone(socket, QUIT_MAX_MS))) {
-      for (const { pid } of await processesOf(socket)) kill(pid);
-      if (!(await gone(socket, KILL_MAX_MS))) throw new ComputeError('transient', 'QEMU does not end');
+  const socket = host.layout.runtimeFile(id, 'qmp');
+  if ((await findProcesses(socket)).length > 0) {
+    const hasQuit = await quit(socket);
+    if (!hasQuit || !(await waitUntilGone(socket, QUIT_MAX_MS))) {
+      for (const { pid } of await findProcesses(socket)) killIfAlive(pid);
+      if (!(await waitUntilGone(socket, KILL_MAX_MS)))
+        throw new ComputeError('transient', 'QEMU does not end');
     }
   }
   await rm(dirname(socket), { recursive: true, force: true });
@@ -88,7 +89,7 @@ export async function endProcess(host: QemuHost, id: string): Promise<void> {
 /** False: it does not listen, and is killed. */
 async function quit(socket: string): Promise<boolean> {
   try {
-    const qmp = await Qmp.whoListens(socket, QUIT_MAX_MS);
+    const qmp = await Qmp.tryConnect(socket, QUIT_MAX_MS);
     await qmp?.execute('quit');
     qmp?.close();
     return qmp !== undefined;
@@ -97,7 +98,7 @@ async function quit(socket: string): Promise<boolean> {
   }
 }
 
-function kill(pid: number): void {
+function killIfAlive(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
@@ -105,11 +106,11 @@ function kill(pid: number): void {
   }
 }
 
-async function gone(socket: string, withinMs: number): Promise<boolean> {
-  const until = Date.now() + withinMs;
-  while ((await processesOf(socket)).length > 0) {
-    if (Date.now() > until) return false;
-    await sleep(LOOK_EVERY_MS);
+async function waitUntilGone(socket: string, timeoutMs: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  while ((await findProcesses(socket)).length > 0) {
+    if (Date.now() > deadline) return false;
+    await sleep(POLL_INTERVAL_MS);
   }
   return true;
 }

@@ -5,17 +5,17 @@ import type { QemuHost } from '../host.ts';
 import { type MachineRecord, readRecord, writeRecord } from '../record.ts';
 import { stopCopies } from '../storage/background-copy.ts';
 import { copySnapshot } from '../storage/snapshots.ts';
-import { forgetCrashes } from './crashes.ts';
-import { keepIso, makeDisk, requireInstallable, requireSpace } from './disks.ts';
-import { absent, elsewhere, installOf, keptSpec } from './ensure.ts';
+import { resetCrashes } from './crashes.ts';
+import { createDisk, requireHostSpace, requireInstallable, storeIso } from './disks.ts';
+import { machineNotFound, machineOnOtherHost, newInstallRecord, toStoredSpec } from './ensure.ts';
 import { dropSecrets, writeSeeds } from './seed.ts';
-import { settle, start } from './start.ts';
+import { reconcile, start } from './start.ts';
 
 export async function rebuildMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
   await reinstall(host, spec, null, async () => {
-    await requireInstallable(host, keptSpec(spec));
-    await keepIso(host, spec);
-    await makeDisk(host, spec);
+    await requireInstallable(host, toStoredSpec(spec));
+    await storeIso(host, spec);
+    await createDisk(host, spec);
     await writeSeeds(host, spec, 'image');
   });
 }
@@ -23,7 +23,7 @@ export async function rebuildMachine(host: QemuHost, spec: MachineSpec): Promise
 export async function restoreMachine(host: QemuHost, spec: MachineSpec, snapshotId: string): Promise<void> {
   const copy = host.layout.diskCopy(spec.id, spec.generation, snapshotId);
   await reinstall(host, spec, copy, async () => {
-    await requireSpace(host);
+    await requireHostSpace(host);
     // Whole when this returns, maybe after a call that was told to come again.
     await copySnapshot(host, snapshotId, { machineId: spec.id, path: copy, diskGb: spec.diskGb });
     await rename(copy, host.layout.disk(spec.id, spec.generation));
@@ -42,25 +42,25 @@ async function reinstall(
   copy: string | null,
   prepare: () => Promise<void>,
 ): Promise<void> {
-  await host.aloneWith(spec.id, async () => {
+  await host.withMachineLock(spec.id, async () => {
     const record = await readRecord(host.layout, spec.id);
-    if (!record) throw absent();
-    if (record.spec.host !== spec.host) throw elsewhere();
+    if (!record) throw machineNotFound();
+    if (record.spec.host !== spec.host) throw machineOnOtherHost();
     if (record.generation > spec.generation) {
       throw new ComputeError('refused', 'the machine is on a later disk already');
     }
     if (record.generation === spec.generation) {
       // What a killed call began is finished.
-      await settle(host, record);
+      await reconcile(host, record);
       return;
     }
     await stopCopies(host, host.layout.machine(spec.id), copy);
     await prepare();
     const { filter, traffic } = record;
-    const install: MachineRecord = { ...installOf(spec), filter, traffic };
+    const install: MachineRecord = { ...newInstallRecord(spec), filter, traffic };
     const next: MachineRecord = copy === null ? install : { ...install, restored: true };
     await writeRecord(host.layout, next);
-    await forgetCrashes(host, spec.id);
+    await resetCrashes(host, spec.id);
     await start(host, next);
   });
 }

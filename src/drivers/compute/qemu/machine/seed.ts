@@ -3,9 +3,9 @@ import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineSpec } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
-import type { KeptSpec } from '../record.ts';
-import { doneSeedPath, exists, makeFolder, putInPlace, rescuePath, seedPath } from './disks.ts';
-import { type Seed, seedTexts, withoutSecrets } from './seed-texts.ts';
+import type { StoredSpec } from '../record.ts';
+import { cleanSeedPath, commitFile, createMachineFolder, exists, rescuePath, seedPath } from './disks.ts';
+import { renderSeed, type Seed, withoutSecrets } from './seed-files.ts';
 
 /** For an install: one with everything, and one that takes its place when the install is done. */
 export async function writeSeeds(
@@ -23,19 +23,19 @@ export async function writeSeeds(
     userData: isNew && spec.image.cloudInit ? spec.userData : null,
     addresses: { ipv4: spec.ipv4, ipv6: spec.ipv6, mac: host.mac(spec.id) },
   };
-  await writeSeed(host, spec.id, withoutSecrets(seed), doneSeedPath(host, spec.id, spec.generation));
+  await writeSeed(host, spec.id, withoutSecrets(seed), cleanSeedPath(host, spec.id, spec.generation));
   await writeSeed(host, spec.id, seed, seedPath(host, spec.id, spec.generation));
 }
 
 /** The install is done: from the next start on, its secrets are nowhere on this host. */
 export async function dropSecrets(host: QemuHost, id: string, generation: number): Promise<void> {
-  const done = doneSeedPath(host, id, generation);
+  const done = cleanSeedPath(host, id, generation);
   if (await exists(done)) await rename(done, seedPath(host, id, generation));
 }
 
 export async function writeRescueSeed(
   host: QemuHost,
-  spec: KeptSpec,
+  spec: StoredSpec,
   { passwordHash, digest }: { readonly passwordHash: string; readonly digest: string },
 ): Promise<void> {
   const seed: Seed = {
@@ -50,20 +50,21 @@ export async function writeRescueSeed(
 }
 
 async function writeSeed(host: QemuHost, id: string, seed: Seed, path: string): Promise<void> {
-  await makeFolder(host, id);
-  const beside = `${path}.new`;
-  const texts = join(host.layout.machine(id), 'seed.new');
-  await rm(texts, { recursive: true, force: true });
-  await mkdir(texts, { mode: 0o700 });
+  await createMachineFolder(host, id);
+  const tempPath = `${path}.new`;
+  const sourceFolder = join(host.layout.machine(id), 'seed.new');
+  await rm(sourceFolder, { recursive: true, force: true });
+  await mkdir(sourceFolder, { mode: 0o700 });
   try {
-    for (const [name, text] of Object.entries(seedTexts(seed))) await writeFile(join(texts, name), text);
+    for (const [name, text] of Object.entries(renderSeed(seed)))
+      await writeFile(join(sourceFolder, name), text);
     // xorriso writes into what is there.
-    await rm(beside, { force: true });
-    await (await open(beside, 'w', 0o600)).close();
-    const words = ['-as', 'mkisofs', '-quiet', '-V', 'cidata', '-J', '-r', '-o', beside, texts];
-    await host.run('xorriso', words);
-    await putInPlace(beside, path);
+    await rm(tempPath, { force: true });
+    await (await open(tempPath, 'w', 0o600)).close();
+    const args = ['-as', 'mkisofs', '-quiet', '-V', 'cidata', '-J', '-r', '-o', tempPath, sourceFolder];
+    await host.run('xorriso', args);
+    await commitFile(tempPath, path);
   } finally {
-    await rm(texts, { recursive: true, force: true });
+    await rm(sourceFolder, { recursive: true, force: true });
   }
 }

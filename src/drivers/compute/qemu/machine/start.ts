@@ -7,33 +7,41 @@ import { dirname } from 'node:path';
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { QemuImages } from '../images/images.ts';
-import { DiskFull } from '../json-file.ts';
+import { DiskFullError } from '../json-file.ts';
 import { limitProcess } from '../metrics/cgroup.ts';
 import { plugNetwork } from '../net/plug.ts';
 import type { Qmp } from '../qmp.ts';
 import { type MachineRecord, writeRecord } from '../record.ts';
 import { plugVolumes } from '../storage/volumes.ts';
-import { bootName } from './booted.ts';
-import { type CommandLine, commandLine } from './command-line.ts';
-import { exists, isoPath, makeOverlay, removeFormer, removeRescue, rescuePath, seedPath } from './disks.ts';
-import { lookAt } from './look.ts';
+import { bootName } from './boot-name.ts';
+import { buildCommandLine, type CommandLine } from './command-line.ts';
+import {
+  createOverlay,
+  exists,
+  isoPath,
+  removePreviousDisks,
+  removeRescue,
+  rescuePath,
+  seedPath,
+} from './disks.ts';
 import { endProcess, launch } from './process.ts';
+import { readQemuState } from './qemu-state.ts';
 
 /** What it came to. `off`: the guest had switched itself off, and stays so. */
-export type Settled = 'as-it-was' | 'started' | 'off';
+export type ReconcileOutcome = 'as-it-was' | 'started' | 'off';
 
-export async function settle(host: QemuHost, record: MachineRecord): Promise<Settled> {
+export async function reconcile(host: QemuHost, record: MachineRecord): Promise<ReconcileOutcome> {
   if (record.power === 'off') {
     await switchOff(host, record);
     return 'off';
   }
-  const sight = await lookAt(host, record.spec.id);
-  const isWanted = sight.is !== 'gone' && sight.is !== 'begun' && sight.name === bootName(record);
-  if (isWanted && sight.is === 'off') {
+  const sight = await readQemuState(host, record.spec.id);
+  const isExpected = sight.state !== 'gone' && sight.state !== 'begun' && sight.name === bootName(record);
+  if (isExpected && sight.state === 'off') {
     await switchOff(host, record);
     return 'off';
   }
-  if (isWanted) return 'as-it-was';
+  if (isExpected) return 'as-it-was';
   await start(host, record);
   return 'started';
 }
@@ -41,15 +49,15 @@ export async function settle(host: QemuHost, record: MachineRecord): Promise<Set
 /** Off, whoever decided so. A rescue is over with it. A disk that is full is no reason to stay on. */
 export async function switchOff(host: QemuHost, record: MachineRecord): Promise<void> {
   const off: MachineRecord = { ...record, power: 'off', rescue: null };
-  const isKept = await writeRecord(host.layout, off).then(() => true, unlessFull);
+  const isWritten = await writeRecord(host.layout, off).then(() => true, falseIfDiskFull);
   await endProcess(host, record.spec.id);
   await removeRescue(host, record.spec.id);
   // Now it writes no more, and its rescue's disk has made room.
-  if (!isKept) await writeRecord(host.layout, off);
+  if (!isWritten) await writeRecord(host.layout, off);
 }
 
-function unlessFull(error: unknown): false {
-  if (error instanceof DiskFull) return false;
+function falseIfDiskFull(error: unknown): false {
+  if (error instanceof DiskFullError) return false;
   throw error;
 }
 
@@ -59,10 +67,10 @@ export async function start(host: QemuHost, record: MachineRecord): Promise<void
   await endProcess(host, id);
   await prepareDisks(host, record);
   await plugNetwork(host, record);
-  await mkdir(dirname(host.layout.running(id, 'qmp')), { recursive: true, mode: 0o700 });
-  const qmp = await launch(host, id, commandLine(await lineOf(host, record)));
+  await mkdir(dirname(host.layout.runtimeFile(id, 'qmp')), { recursive: true, mode: 0o700 });
+  const qmp = await launch(host, id, buildCommandLine(await commandLineFor(host, record)));
   try {
-    await limitProcess(host, record.spec, Number(await readFile(host.layout.running(id, 'pid'), 'utf8')));
+    await limitProcess(host, record.spec, Number(await readFile(host.layout.runtimeFile(id, 'pid'), 'utf8')));
     await plugVolumes(host, id, qmp);
     await qmp.execute('cont');
   } catch (error) {
@@ -71,7 +79,7 @@ export async function start(host: QemuHost, record: MachineRecord): Promise<void
     throw error;
   }
   qmp.close();
-  await removeFormer(host, record);
+  await removePreviousDisks(host, record);
 }
 
 /** Has the running guest's CD drive read the seed's file as it is now. */
@@ -91,17 +99,17 @@ async function prepareDisks(host: QemuHost, record: MachineRecord): Promise<void
   if (record.rescue === null) return await removeRescue(host, id);
   const overlay = rescuePath(host, id, 'rescue.qcow2');
   if (!(await exists(overlay)))
-    await makeOverlay(host, overlay, { base: await rescueBase(host), diskGb: null });
+    await createOverlay(host, overlay, { base: await requireRescueImage(host), diskGb: null });
 }
 
 /** The path of the disk that rescue systems boot from. */
-export async function rescueBase(host: QemuHost): Promise<string> {
+export async function requireRescueImage(host: QemuHost): Promise<string> {
   const image = await new QemuImages(host).rescue();
   if (image === null) throw new ComputeError('refused', 'no image was made the rescue system of this host');
   return host.layout.image(image.sha256);
 }
 
-async function lineOf(host: QemuHost, record: MachineRecord): Promise<CommandLine> {
+async function commandLineFor(host: QemuHost, record: MachineRecord): Promise<CommandLine> {
   const { spec, generation } = record;
   const { id } = spec;
   const isRescue = record.rescue !== null;
@@ -113,10 +121,10 @@ async function lineOf(host: QemuHost, record: MachineRecord): Promise<CommandLin
     cpu: spec.cpu,
     ramMb: spec.ramMb,
     run: {
-      qmp: host.layout.running(id, 'qmp'),
-      look: host.layout.running(id, 'look'),
-      vnc: host.layout.running(id, 'vnc'),
-      pid: host.layout.running(id, 'pid'),
+      qmp: host.layout.runtimeFile(id, 'qmp'),
+      queryQmp: host.layout.runtimeFile(id, 'look'),
+      vnc: host.layout.runtimeFile(id, 'vnc'),
+      pid: host.layout.runtimeFile(id, 'pid'),
     },
     disk: host.layout.disk(id, generation),
     rescueDisk: isRescue ? rescuePath(host, id, 'rescue.qcow2') : null,

@@ -10,7 +10,7 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { QemuHost } from '../host.ts';
-import type { KeptSpec } from '../record.ts';
+import type { StoredSpec } from '../record.ts';
 
 const GROUP = 'skerry';
 const CONTROLLERS = ['cpu', 'memory', 'pids'];
@@ -25,22 +25,22 @@ const OVERHEAD_SHARE = 1 / 32;
 /** Threads of QEMU: those of processors, and up to 64 at work on disks for each of several. */
 const THREADS = 512;
 /** A process that was killed is gone soon. */
-const GONE_TRIES = 40;
-const GONE_LOOK_MS = 50;
+const REMOVE_TRIES = 40;
+const REMOVE_RETRY_MS = 50;
 
 /** `v2`: limits work. `v1`: this machine's controllers are those of version 1. `none`: it has no cgroups. */
 export type LimitsState = 'v2' | 'v1' | 'none';
 
-export async function limitsState(): Promise<LimitsState> {
-  return (await findGroups()).state;
+export async function readLimitsState(): Promise<LimitsState> {
+  return (await detectCgroups()).state;
 }
 
 /** Puts QEMU's process under the limits of its machine: processor time, memory, number of threads. Never fails. */
-export async function limitProcess(host: QemuHost, spec: KeptSpec, pid: number): Promise<void> {
+export async function limitProcess(host: QemuHost, spec: StoredSpec, pid: number): Promise<void> {
   try {
-    const { state, root } = await findGroups();
-    if (state !== 'v2') sayOnce(host, state);
-    if (root !== null) await limitIn(root, { spec, pid, accelerator: host.options.accelerator });
+    const { state, root } = await detectCgroups();
+    if (state !== 'v2') warnOnce(host, state);
+    if (root !== null) await applyLimits(root, { spec, pid, accelerator: host.options.accelerator });
   } catch (error) {
     host.log.warn({ err: error, machine: spec.id }, 'machine runs without its limits');
   }
@@ -49,8 +49,8 @@ export async function limitProcess(host: QemuHost, spec: KeptSpec, pid: number):
 /** Takes the machine's group away, once its process is gone; one that is not there is fine. */
 export async function removeLimits(host: QemuHost, id: string): Promise<void> {
   try {
-    const { root } = await findGroups();
-    if (root !== null) await removeFrom(root, id);
+    const { root } = await detectCgroups();
+    if (root !== null) await removeGroup(root, id);
   } catch (error) {
     // An empty group costs nothing, and the machine's next start takes it again.
     host.log.warn({ err: error, machine: id }, 'group of a machine could not be removed');
@@ -58,23 +58,23 @@ export async function removeLimits(host: QemuHost, id: string): Promise<void> {
 }
 
 /** `root` is where version 2 is mounted; a machine without its controllers has it for the grouping alone. */
-export async function limitIn(
+export async function applyLimits(
   root: string,
   {
     spec,
     pid,
     accelerator,
   }: {
-    readonly spec: Pick<KeptSpec, 'id' | 'cpu' | 'ramMb'>;
+    readonly spec: Pick<StoredSpec, 'id' | 'cpu' | 'ramMb'>;
     readonly pid: number;
     readonly accelerator: 'kvm' | 'tcg';
   },
 ): Promise<void> {
   const group = join(root, GROUP, spec.id);
   await mkdir(group, { recursive: true });
-  const there = (await listed(root)).filter((name) => CONTROLLERS.includes(name));
+  const available = (await readControllers(root)).filter((name) => CONTROLLERS.includes(name));
   // Group by group, from above: each gives its controllers to those below.
-  for (const above of [root, join(root, GROUP)]) await give(above, there);
+  for (const parent of [root, join(root, GROUP)]) await enableControllers(parent, available);
   const limits: Record<string, readonly [file: string, value: string][]> = {
     cpu: [['cpu.max', `${spec.cpu * PERIOD_US} ${PERIOD_US}`]],
     memory: [
@@ -83,21 +83,21 @@ export async function limitIn(
     ],
     pids: [['pids.max', String(THREADS + spec.cpu)]],
   };
-  for (const [file, value] of there.flatMap((name) => limits[name] ?? [])) {
-    await write(join(group, file), value);
+  for (const [file, value] of available.flatMap((name) => limits[name] ?? [])) {
+    await writeControlFile(join(group, file), value);
   }
-  await write(join(group, 'cgroup.procs'), String(pid));
+  await writeControlFile(join(group, 'cgroup.procs'), String(pid));
 }
 
-export async function removeFrom(root: string, id: string): Promise<void> {
+export async function removeGroup(root: string, id: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       return await rmdir(join(root, GROUP, id));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return;
-      if (code !== 'EBUSY' || tries >= GONE_TRIES) throw error;
-      await pause(GONE_LOOK_MS);
+      if (code !== 'EBUSY' || tries >= REMOVE_TRIES) throw error;
+      await pause(REMOVE_RETRY_MS);
     }
   }
 }
@@ -107,31 +107,32 @@ export function memoryMax(ramMb: number, accelerator: 'kvm' | 'tcg'): number {
 }
 
 /** What kind of cgroups there are, and where version 2 is mounted, with or without controllers. */
-export async function findGroups(
+export async function detectCgroups(
   mounts = '/proc/mounts',
 ): Promise<{ readonly state: LimitsState; readonly root: string | null }> {
   const lines = (await readFile(mounts, 'utf8')).split('\n').map((line) => line.split(' '));
   const [, root] = lines.find(([, , type]) => type === 'cgroup2') ?? [];
-  const old = lines.some(([, , type]) => type === 'cgroup');
-  if (root === undefined) return { state: old ? 'v1' : 'none', root: null };
-  const there = await listed(root);
-  const whole = CONTROLLERS.every((name) => there.includes(name));
-  return { state: whole ? 'v2' : old ? 'v1' : 'none', root };
+  const hasV1 = lines.some(([, , type]) => type === 'cgroup');
+  if (root === undefined) return { state: hasV1 ? 'v1' : 'none', root: null };
+  const available = await readControllers(root);
+  const hasAll = CONTROLLERS.every((name) => available.includes(name));
+  return { state: hasAll ? 'v2' : hasV1 ? 'v1' : 'none', root };
 }
 
-async function listed(group: string): Promise<string[]> {
+async function readControllers(group: string): Promise<string[]> {
   return (await readFile(join(group, 'cgroup.controllers'), 'utf8')).trim().split(/\s+/);
 }
 
 /** One at a time: a word that is refused takes the others with it. */
-async function give(group: string, controllers: readonly string[]): Promise<void> {
+async function enableControllers(group: string, controllers: readonly string[]): Promise<void> {
   const file = join(group, 'cgroup.subtree_control');
-  const given = (await readFile(file, 'utf8')).trim().split(/\s+/);
-  for (const name of controllers.filter((wanted) => !given.includes(wanted))) await write(file, `+${name}`);
+  const enabled = (await readFile(file, 'utf8')).trim().split(/\s+/);
+  for (const name of controllers.filter((controller) => !enabled.includes(controller)))
+    await writeControlFile(file, `+${name}`);
 }
 
 /** The kernel makes these files: one that is not there is never made. `memory.swap.max` is missing without swap. */
-async function write(file: string, value: string): Promise<void> {
+async function writeControlFile(file: string, value: string): Promise<void> {
   try {
     await writeFile(file, value, { flag: 'r+' });
   } catch (error) {
@@ -139,14 +140,14 @@ async function write(file: string, value: string): Promise<void> {
   }
 }
 
-const SAYS: Record<Exclude<LimitsState, 'v2'>, string> = {
+const WARNINGS: Record<Exclude<LimitsState, 'v2'>, string> = {
   v1: 'machines run without limits of processor and memory: this system keeps them under cgroups of version 1; boot it with systemd.unified_cgroup_hierarchy=1',
   none: 'machines run without limits of processor and memory: this system has no cgroups with these controllers',
 };
-const told = new WeakSet<QemuHost>();
+const warned = new WeakSet<QemuHost>();
 
-function sayOnce(host: QemuHost, state: Exclude<LimitsState, 'v2'>): void {
-  if (told.has(host)) return;
-  told.add(host);
-  host.log.warn(SAYS[state]);
+function warnOnce(host: QemuHost, state: Exclude<LimitsState, 'v2'>): void {
+  if (warned.has(host)) return;
+  warned.add(host);
+  host.log.warn(WARNINGS[state]);
 }

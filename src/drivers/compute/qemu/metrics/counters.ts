@@ -51,7 +51,7 @@ export async function readCounters(
 export async function readFlows(host: QemuHost): Promise<Map<string, Flow>> {
   try {
     const links = JSON.parse(await host.runInNet('ip', ['-s', '-j', 'link', 'show', 'type', 'tun']));
-    return new Map((links as Link[]).flatMap(flowOf));
+    return new Map((links as Link[]).flatMap(toFlow));
   } catch (error) {
     host.log.warn({ err: error }, 'traffic of machines could not be read');
     return new Map();
@@ -64,7 +64,7 @@ interface Link {
 }
 
 /** What the host receives from a tap is what the guest has sent. */
-function flowOf({ ifname, stats64 }: Link): [string, Flow][] {
+function toFlow({ ifname, stats64 }: Link): [string, Flow][] {
   return ifname && stats64 ? [[ifname, { in: stats64.tx.bytes, out: stats64.rx.bytes }]] : [];
 }
 
@@ -72,15 +72,15 @@ async function readProcess(
   host: QemuHost,
   id: string,
 ): Promise<Pick<Counters, 'run' | 'runSince' | 'cpuMs' | 'ramMb'> | undefined> {
-  const pid = Number((await textOf(host.layout.running(id, 'pid')))?.trim());
+  const pid = Number((await readIfExists(host.layout.runtimeFile(id, 'pid')))?.trim());
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
-  const words = await textOf(`/proc/${pid}/cmdline`);
+  const cmdline = await readIfExists(`/proc/${pid}/cmdline`);
   // The number may belong to another process by now.
-  if (!words?.includes(host.layout.running(id, 'qmp'))) return undefined;
+  if (!cmdline?.includes(host.layout.runtimeFile(id, 'qmp'))) return undefined;
   const [stat, status, uptime] = await Promise.all([
-    textOf(`/proc/${pid}/stat`),
-    textOf(`/proc/${pid}/status`),
-    textOf('/proc/uptime'),
+    readIfExists(`/proc/${pid}/stat`),
+    readIfExists(`/proc/${pid}/status`),
+    readIfExists('/proc/uptime'),
   ]);
   const residentKb = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status ?? '')?.[1]);
   // One that has just ended has no memory.
@@ -108,7 +108,7 @@ async function readDisks(
   id: string,
 ): Promise<{ read: number; written: number } | 'off' | undefined> {
   try {
-    const qmp = await Qmp.open(host.layout.running(id, 'look'));
+    const qmp = await Qmp.open(host.layout.runtimeFile(id, 'look'));
     if (!qmp) return undefined;
     try {
       const { status } = await qmp.execute<{ status: string }>('query-status');
@@ -126,7 +126,7 @@ async function readDisks(
   }
 }
 
-async function textOf(path: string): Promise<string | undefined> {
+async function readIfExists(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {

@@ -7,14 +7,14 @@ import type { HourSample } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { listRecords, readRecord } from '../record.ts';
 import { readCounters, readFlows } from './counters.ts';
-import { type HourSum, keepReading, readHours, readLast } from './kept.ts';
+import { type HourSum, readHours, readLast, storeReading } from './metrics-store.ts';
 
 const METER_EVERY_MS = 55 * SECOND_MS;
 /** Who asks for samples gets what was so a moment ago. */
 const FRESH_MS = 5 * SECOND_MS;
 const SAMPLED_DAYS = 31;
 /** Machines that are asked at once. */
-const ABREAST = 8;
+const CONCURRENCY = 8;
 
 const meteredAt = new WeakMap<QemuHost, number>();
 
@@ -28,9 +28,9 @@ export async function sampleMachines(
   const now = Date.now();
   await meter(host, ids, now - FRESH_MS);
   const first = Math.max(since.getTime(), now - SAMPLED_DAYS * DAY_MS);
-  const samples = await abreast(ids, async (id) => {
+  const samples = await mapConcurrent(ids, async (id) => {
     try {
-      return await samplesOf(host, id, first - HOUR_MS);
+      return await readSamples(host, id, first - HOUR_MS);
     } catch (error) {
       // One whose files are damaged keeps nobody from the others.
       host.log.warn({ err: error, machine: id }, 'what the machine used cannot be read');
@@ -55,15 +55,15 @@ export async function meterMachines(host: QemuHost): Promise<void> {
 
 /** Of those whose last reading is older than `before`, or was in an hour that is over. */
 async function meter(host: QemuHost, ids: readonly string[], before: number): Promise<void> {
-  await host.alone('metrics', async () => {
+  await host.withHostLock('metrics', async () => {
     const flows = await readFlows(host);
-    await abreast(ids, async (id) => {
+    await mapConcurrent(ids, async (id) => {
       try {
         const last = await readLast(host, id);
         const at = Date.now();
         if (last && last.at > before && hourOf(last.at) === hourOf(at) && last.at <= at) return;
-        const seen = await readCounters(host, id, flows);
-        if (seen) await keepReading(host, id, seen, at);
+        const counters = await readCounters(host, id, flows);
+        if (counters) await storeReading(host, id, counters, at);
       } catch (error) {
         // It was removed meanwhile.
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
@@ -73,20 +73,20 @@ async function meter(host: QemuHost, ids: readonly string[], before: number): Pr
   });
 }
 
-async function samplesOf(host: QemuHost, id: string, after: number): Promise<HourSample[]> {
+async function readSamples(host: QemuHost, id: string, after: number): Promise<HourSample[]> {
   const record = await readRecord(host.layout, id);
   if (!record) return [];
   const { cpu, ramMb } = record.spec;
   const now = Date.now();
   const hours = (await readHours(host, id)).filter(({ hour }) => hour > after);
-  return hours.map((sum) => sampleOf(id, sum, { cpu, ramMb, now }));
+  return hours.map((sum) => toSample(id, sum, { cpu, ramMb, now }));
 }
 
 /**
  * Load while it was on; flows over the whole hour, or what has passed of it, so that they add up to what flowed. QEMU's
  * own threads may take more than the guest's processors, and its memory be more than the guest's.
  */
-export function sampleOf(
+export function toSample(
   id: string,
   sum: HourSum,
   { cpu, ramMb, now }: { cpu: number; ramMb: number; now: number },
@@ -110,12 +110,12 @@ function hourOf(at: number): number {
 }
 
 /** Does it for each, a few at a time; the results in order. */
-async function abreast<T, R>(each: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
+async function mapConcurrent<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
   const worker = async () => {
-    for (let at = next++; at < each.length; at = next++) results[at] = await work(each[at] as T);
+    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at] as T);
   };
-  await Promise.all(Array.from({ length: Math.min(ABREAST, each.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
   return results;
 }

@@ -15,30 +15,30 @@ const QUEUE_MS = 100;
 export async function limitSpeed(host: QemuHost, tap: string, bitsPerS: number | null): Promise<void> {
   if (bitsPerS === null) return await removeLimit(host, tap);
   if (!(Number.isSafeInteger(bitsPerS) && bitsPerS > 0)) throw new Error('a speed that is none');
-  const way = wayOut(tap);
-  await ensureLink(host, way, 'ifb');
-  await host.runInNet('ip', ['link', 'set', 'dev', way, 'up']);
-  await host.runInNet('tc', ['-batch', '-'], { input: limitBatch(tap, way, bitsPerS) });
+  const egressLink = egressLinkName(tap);
+  await ensureLink(host, egressLink, 'ifb');
+  await host.runInNet('ip', ['link', 'set', 'dev', egressLink, 'up']);
+  await host.runInNet('tc', ['-batch', '-'], { input: limitBatch(tap, egressLink, bitsPerS) });
 }
 
 /** Takes away what a tap that is deleted would leave. */
-export async function removeWayOut(host: QemuHost, tap: string): Promise<void> {
-  await removeLink(host, wayOut(tap));
+export async function removeEgressLink(host: QemuHost, tap: string): Promise<void> {
+  await removeLink(host, egressLinkName(tap));
 }
 
 /** The interface that what the machine sends goes through. */
-function wayOut(tap: string): string {
+function egressLinkName(tap: string): string {
   return `${tap.slice(0, 1)}o${tap.slice(2)}`;
 }
 
-function limitBatch(tap: string, way: string, bitsPerS: number): string {
+function limitBatch(tap: string, egressLink: string, bitsPerS: number): string {
   const burstBytes = Math.max(BURST_MIN_BYTES, Math.ceil(bitsPerS / 8 / BURST_PER_S));
   const queue = `root handle 1: tbf rate ${bitsPerS}bit burst ${burstBytes} latency ${QUEUE_MS}ms`;
   const lines = [
     `qdisc replace dev ${tap} ${queue}`,
-    `qdisc replace dev ${way} ${queue}`,
+    `qdisc replace dev ${egressLink} ${queue}`,
     `qdisc replace dev ${tap} ingress`,
-    `filter replace dev ${tap} ingress pref 1 handle 800::800 protocol all u32 match u32 0 0 action mirred egress redirect dev ${way}`,
+    `filter replace dev ${tap} ingress pref 1 handle 800::800 protocol all u32 match u32 0 0 action mirred egress redirect dev ${egressLink}`,
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -50,5 +50,5 @@ async function removeLimit(host: QemuHost, tap: string): Promise<void> {
     ...(/^qdisc tbf .* root /m.test(queues) ? [`qdisc del dev ${tap} root`] : []),
   ];
   if (lines.length > 0) await host.runInNet('tc', ['-batch', '-'], { input: `${lines.join('\n')}\n` });
-  if (lines.length > 0 || (await hasLink(host, wayOut(tap)))) await removeWayOut(host, tap);
+  if (lines.length > 0 || (await hasLink(host, egressLinkName(tap)))) await removeEgressLink(host, tap);
 }

@@ -1,5 +1,5 @@
 /** The host's end of a machine's wire: a tap whose other end is the guest's network card, and the routes that lead there. */
-import { familyOf, parseCidr } from '../../../../kernel/cidr.ts';
+import { addressFamily, parseCidr } from '../../../../kernel/cidr.ts';
 import type { Ipv4Assignment, Ipv6Assignment } from '../../../../ports/network.ts';
 import type { QemuHost } from '../host.ts';
 
@@ -7,7 +7,7 @@ import type { QemuHost } from '../host.ts';
 export const GATEWAY_V6 = 'fe80::1';
 
 /** A machine's wire, as `ip` and `nft` are told of it. Its addresses stay the same while it is plugged. */
-export interface Wire {
+export interface MachineLink {
   readonly tap: string;
   /** Of the guest's network card. */
   readonly mac: string;
@@ -16,27 +16,32 @@ export interface Wire {
 }
 
 /** The addresses become words of commands, so nothing but an address may pass. */
-export function wireOf(
+export function toMachineLink(
   host: QemuHost,
   spec: { readonly id: string; readonly ipv4: Ipv4Assignment; readonly ipv6: Ipv6Assignment },
-): Wire {
+): MachineLink {
   const { ipv4, ipv6 } = spec;
   const prefix = parseCidr(ipv6.prefix);
-  if (familyOf(ipv4.address) !== 4 || familyOf(ipv4.gateway) !== 4) throw new Error('not an IPv4 assignment');
-  if (familyOf(ipv6.address) !== 6 || prefix?.family !== 6 || prefix.length !== 64)
+  if (addressFamily(ipv4.address) !== 4 || addressFamily(ipv4.gateway) !== 4)
+    throw new Error('not an IPv4 assignment');
+  if (addressFamily(ipv6.address) !== 6 || prefix?.family !== 6 || prefix.prefixLength !== 64)
     throw new Error('not an IPv6 assignment');
   return { tap: host.tap(spec.id), mac: host.mac(spec.id), ipv4, ipv6 };
 }
 
 /** A tap has an owner, who may open it without being allowed anything else of the network: QEMU is not. */
-const MAKE = {
+const CREATE_ARGS = {
   tap: (name: string) => ['tuntap', 'add', 'dev', name, 'mode', 'tap', 'user', '0'],
   ifb: (name: string) => ['link', 'add', 'dev', name, 'type', 'ifb'],
 } as const;
 
 /** Makes the interface exist. One that has the name already is taken as it is. */
-export async function ensureLink(host: QemuHost, name: string, kind: keyof typeof MAKE): Promise<void> {
-  if (!(await hasLink(host, name))) await host.runInNet('ip', MAKE[kind](name));
+export async function ensureLink(
+  host: QemuHost,
+  name: string,
+  kind: keyof typeof CREATE_ARGS,
+): Promise<void> {
+  if (!(await hasLink(host, name))) await host.runInNet('ip', CREATE_ARGS[kind](name));
 }
 
 export async function hasLink(host: QemuHost, name: string): Promise<boolean> {
@@ -57,7 +62,7 @@ export async function removeLink(host: QemuHost, name: string): Promise<void> {
  * Lines of `ip -batch -`. A gateway may stand on many taps at once: it is an address of each with a prefix of one. The
  * guest's neighbour entries are permanent, so no answer of any guest ever moves an address.
  */
-export function linkBatch({ tap, mac, ipv4, ipv6 }: Wire): string {
+export function linkBatch({ tap, mac, ipv4, ipv6 }: MachineLink): string {
   const lines = [
     `link set dev ${tap} address ${gatewayMac(mac)} addrgenmode none`,
     `link set dev ${tap} up`,

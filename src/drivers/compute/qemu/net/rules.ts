@@ -4,32 +4,32 @@ import type { Filter } from '../../../../ports/network.ts';
 import type { QemuHost } from '../host.ts';
 import { type MachineRecord, readRecord, writeRecord } from '../record.ts';
 import { limitSpeed } from './limits.ts';
-import { hasLink, wireOf } from './link.ts';
-import { setRules } from './plug.ts';
+import { hasLink, toMachineLink } from './link.ts';
+import { applyRuleset } from './plug.ts';
 import { machineRules } from './ruleset.ts';
 
 export async function setFilter(host: QemuHost, id: string, filter: Filter | null): Promise<void> {
-  await host.aloneWith(id, async () => {
+  await host.withMachineLock(id, async () => {
     const record = await readRecord(host.layout, id);
-    if (record) await keepAndApply(host, { ...record, filter });
+    if (record) await storeAndApply(host, { ...record, filter });
     else if (filter) throw new ComputeError('refused', 'no such machine');
   });
 }
 
 export async function setTraffic(host: QemuHost, id: string, traffic: Traffic): Promise<void> {
-  await host.aloneWith(id, async () => {
+  await host.withMachineLock(id, async () => {
     const record = await readRecord(host.layout, id);
     if (!record) throw new ComputeError('refused', 'no such machine');
-    await keepAndApply(host, { ...record, traffic });
+    await storeAndApply(host, { ...record, traffic });
   });
 }
 
-async function keepAndApply(host: QemuHost, record: MachineRecord): Promise<void> {
-  const wire = wireOf(host, record.spec);
+async function storeAndApply(host: QemuHost, record: MachineRecord): Promise<void> {
+  const link = toMachineLink(host, record.spec);
   // Made before it is kept: what cannot be a rule is refused and not remembered.
-  const rules = machineRules(wire, record.filter, record.traffic);
+  const rules = machineRules(link, record.filter, record.traffic);
   await writeRecord(host.layout, record);
-  if (!(await hasLink(host, wire.tap))) return;
-  await setRules(host, rules);
-  await limitSpeed(host, wire.tap, record.traffic.bitsPerS);
+  if (!(await hasLink(host, link.tap))) return;
+  await applyRuleset(host, rules);
+  await limitSpeed(host, link.tap, record.traffic.bitsPerS);
 }

@@ -14,8 +14,8 @@ import { createHash } from 'node:crypto';
 import { parseCidr } from '../../../../kernel/cidr.ts';
 import type { Traffic } from '../../../../ports/compute.ts';
 import type { Filter } from '../../../../ports/network.ts';
-import { filterStatements } from './filter-text.ts';
-import { GATEWAY_V6, type Wire } from './link.ts';
+import { filterStatements } from './filter-statements.ts';
+import { GATEWAY_V6, type MachineLink } from './link.ts';
 
 export const INET = 'inet skerry';
 const ARP = 'arp skerry';
@@ -24,14 +24,14 @@ export type Table = (typeof TABLES)[number];
 /** `GATEWAY_V6` is the first address in it. */
 const LINK_LOCAL = 'fe80::/64';
 /** The host forgets a neighbour after five seconds at the earliest. */
-const SELDOM = 'limit rate over 10/second burst 40 packets';
+const OVER_SOLICIT_RATE = 'limit rate over 10/second burst 40 packets';
 /** The set of all plugged taps. */
 export const GUESTS = 'guests';
 /**
  * All machines of a host share the kernel's table of connections. Not `ct count`: it goes through all that a machine has for
  * each new one, which is dearer than what it saves.
  */
-const BEGUN_AT_MOST = 'ct state new limit rate over 2000/second burst 20000 packets drop';
+const NEW_CONNECTION_LIMIT = 'ct state new limit rate over 2000/second burst 20000 packets drop';
 /** Told apart are a chain's text of now and of before, not forgeries. */
 const DIGEST_CHARS = 8;
 
@@ -105,20 +105,20 @@ function enteringChain(tap: string): string {
 }
 
 /** The machine's own chains: its guard and its filter. */
-export function machineChains(wire: Wire, filter: Filter | null, { mail }: Traffic): Chain[] {
-  const { tap } = wire;
+export function machineChains(link: MachineLink, filter: Filter | null, { mail }: Traffic): Chain[] {
+  const { tap } = link;
   const leaving = [
     // What the guest sends back to where it came from would go round until its time is over.
     `oifname ${tap} drop`,
     ...(mail ? [] : ['tcp dport 25 reject with tcp reset']),
-    BEGUN_AT_MOST,
+    NEW_CONNECTION_LIMIT,
     ...filterStatements(filter, 'out'),
   ];
   return [
-    { table: INET, name: guardChain(tap), statements: guardStatements(wire) },
+    { table: INET, name: guardChain(tap), statements: guardStatements(link) },
     { table: INET, name: leavingChain(tap), statements: leaving },
     { table: INET, name: enteringChain(tap), statements: filterStatements(filter, 'in') },
-    { table: ARP, name: guardChain(tap), statements: arpStatements(wire) },
+    { table: ARP, name: guardChain(tap), statements: arpStatements(link) },
   ];
 }
 
@@ -128,29 +128,29 @@ export function machineJumps(tap: string): readonly (readonly [table: Table, map
 }
 
 /** What all machines share, and this one's guard and filter. */
-export function machineRules(wire: Wire, filter: Filter | null, traffic: Traffic): string {
-  const { tap } = wire;
-  return text([
+export function machineRules(link: MachineLink, filter: Filter | null, traffic: Traffic): string {
+  const { tap } = link;
+  return joinLines([
     ...sharedRules(),
-    ...machineChains(wire, filter, traffic).flatMap(chainLines),
+    ...machineChains(link, filter, traffic).flatMap(chainLines),
     ...machineJumps(tap).map(([table, map, chain]) => element('add', table, map, `"${tap}" : jump ${chain}`)),
     element('add', INET, GUESTS, `"${tap}"`),
   ]);
 }
 
 /** What all machines share, alone. */
-export function allMachinesRules(): string {
-  return text(sharedRules());
+export function sharedRuleset(): string {
+  return joinLines(sharedRules());
 }
 
 /** For before `machineRules`: an element that leads elsewhere is not changed by adding the right one. */
-export function noJumps(tap: string, maps: readonly (readonly [table: Table, map: string])[]): string {
-  return text(maps.map(([table, map]) => element('delete', table, map, `"${tap}"`)));
+export function removeJumps(tap: string, maps: readonly (readonly [table: Table, map: string])[]): string {
+  return joinLines(maps.map(([table, map]) => element('delete', table, map, `"${tap}"`)));
 }
 
 /** Takes a machine's part away. What is to be deleted is added first: only what is there can be deleted. */
-export function noMachineRules(tap: string): string {
-  return text([
+export function removeMachineRules(tap: string): string {
+  return joinLines([
     ...sharedRules(),
     ...machineJumps(tap).flatMap(([table, map, chain]) => [
       `add chain ${table} ${chain}`,
@@ -178,13 +178,13 @@ function sharedRules(): string[] {
 
 function chainLines(chain: Chain): string[] {
   const { table, name, statements } = chain;
-  const comments = commentsOf(chain);
+  const comments = ruleComments(chain);
   const rules = statements.map((each, at) => `add rule ${table} ${name} ${each} comment "${comments[at]}"`);
   return [`add chain ${table} ${name}`, `flush chain ${table} ${name}`, ...rules];
 }
 
 /** Of the chain's rules, in their order. */
-export function commentsOf({ statements }: Chain): string[] {
+export function ruleComments({ statements }: Chain): string[] {
   const digest = createHash('sha256')
     .update(statements.join('\n'))
     .digest('base64url')
@@ -192,12 +192,12 @@ export function commentsOf({ statements }: Chain): string[] {
   return statements.map((_, at) => `${digest} ${at + 1}`);
 }
 
-function element(verb: 'add' | 'delete', table: Table, name: string, what: string): string {
-  return `${verb} element ${table} ${name} { ${what} }`;
+function element(verb: 'add' | 'delete', table: Table, name: string, content: string): string {
+  return `${verb} element ${table} ${name} { ${content} }`;
 }
 
 /** Who a guest may say it is: its card, its address, its prefix and what only its own wire hears. */
-function guardStatements({ mac, ipv4, ipv6 }: Wire): string[] {
+function guardStatements({ mac, ipv4, ipv6 }: MachineLink): string[] {
   const advert = 'icmpv6 type nd-neighbor-advert';
   const target = '@th,64,64';
   return [
@@ -214,12 +214,12 @@ function guardStatements({ mac, ipv4, ipv6 }: Wire): string[] {
     'udp sport 547 udp dport 546 drop',
     // Each sender that the host answers on the wire itself is an entry of its table of neighbours, which all machines
     // share. A guest asks for its gateway about once a minute.
-    `icmpv6 type { nd-neighbor-solicit, nd-router-solicit } ${SELDOM} drop`,
-    `ip6 saddr ${LINK_LOCAL} ${SELDOM} drop`,
+    `icmpv6 type { nd-neighbor-solicit, nd-router-solicit } ${OVER_SOLICIT_RATE} drop`,
+    `ip6 saddr ${LINK_LOCAL} ${OVER_SOLICIT_RATE} drop`,
   ];
 }
 
-function arpStatements({ mac, ipv4 }: Wire): string[] {
+function arpStatements({ mac, ipv4 }: MachineLink): string[] {
   return [
     `ether saddr != ${mac} drop`,
     `arp saddr ether != ${mac} drop`,
@@ -234,6 +234,6 @@ function networkHex(prefix: string): string {
   return `0x${(block.first >> 64n).toString(16).padStart(16, '0')}`;
 }
 
-function text(lines: readonly string[]): string {
+function joinLines(lines: readonly string[]): string {
   return `${lines.join('\n')}\n`;
 }

@@ -27,40 +27,40 @@ cp --reflink=auto --sparse=always -- "$1" "$2.part" &&
   { [ -z "$3" ] || qemu-img resize -q -f qcow2 "$2.part" "$3"; } &&
   sync -- "$2.part" && mv -- "$2.part" "$2" || : > "$2.failed"
 rm -f -- "$2.copy"`;
-const LOOK_EVERY_MS = 20;
+const POLL_INTERVAL_MS = 20;
 const STOP_MAX_MS = 5_000;
 
 /** How far the copy is after this long at most. One that was killed is begun again. The caller holds a lock on `to`. */
 export async function copyInBackground(host: QemuHost, copy: Copy, waitMs: number): Promise<CopyState> {
-  const until = Date.now() + waitMs;
-  const before = await lookAt(copy.to);
-  if (before !== undefined) return before;
-  if (!(await isRunning(host, copy.to))) await begin(host, copy);
-  while (Date.now() < until) {
-    const state = await lookAt(copy.to);
+  const deadline = Date.now() + waitMs;
+  const outcome = await readOutcome(copy.to);
+  if (outcome !== undefined) return outcome;
+  if (!(await isRunning(host, copy.to))) await startCopy(host, copy);
+  while (Date.now() < deadline) {
+    const state = await readOutcome(copy.to);
     if (state !== undefined) return state;
-    await pause(LOOK_EVERY_MS);
+    await pause(POLL_INTERVAL_MS);
   }
-  return (await lookAt(copy.to)) ?? 'copying';
+  return (await readOutcome(copy.to)) ?? 'copying';
 }
 
 /** Whether it was begun, be it done by now, and not given up. */
-export async function isBegun(to: string): Promise<boolean> {
+export async function isStarted(to: string): Promise<boolean> {
   return (await exists(to)) || (await exists(`${to}.lock`));
 }
 
-async function lookAt(to: string): Promise<'done' | 'failed' | undefined> {
+async function readOutcome(to: string): Promise<'done' | 'failed' | undefined> {
   if (await exists(to)) return 'done';
   return (await exists(`${to}.failed`)) ? 'failed' : undefined;
 }
 
 /** Returns when the process can be ended by who wants to. */
-async function begin(host: QemuHost, { from, to, diskGb }: Copy): Promise<void> {
+async function startCopy(host: QemuHost, { from, to, diskGb }: Copy): Promise<void> {
   // What one that was killed has left would lead to a process that is somebody else's by now.
   await rm(`${to}.copy`, { force: true });
   const size = diskGb === null ? '' : `${diskGb}G`;
-  const words = ['--nonblock', `${to}.lock`, 'sh', '-c', SCRIPT, 'sh', from, to, size];
-  const child = spawn('flock', words, { detached: true, stdio: 'ignore', cwd: '/', env: BARE_ENV });
+  const args = ['--nonblock', `${to}.lock`, 'sh', '-c', SCRIPT, 'sh', from, to, size];
+  const child = spawn('flock', args, { detached: true, stdio: 'ignore', cwd: '/', env: BARE_ENV });
   let ended = false;
   child.once('exit', () => {
     ended = true;
@@ -70,37 +70,41 @@ async function begin(host: QemuHost, { from, to, diskGb }: Copy): Promise<void> 
     host.log.error({ err }, 'a disk cannot be copied');
   });
   child.unref();
-  while (!ended && !(await exists(`${to}.copy`))) await pause(LOOK_EVERY_MS);
+  while (!ended && !(await exists(`${to}.copy`))) await pause(POLL_INTERVAL_MS);
 }
 
 /** Ends it, if it runs, and leaves nothing of it but what it has put in place. */
 export async function stopCopy(host: QemuHost, to: string): Promise<void> {
-  const until = Date.now() + STOP_MAX_MS;
+  const deadline = Date.now() + STOP_MAX_MS;
   while (await isRunning(host, to)) {
-    if (Date.now() > until) throw new ComputeError('transient', 'a copy of a disk does not end');
-    await end(to);
-    await pause(LOOK_EVERY_MS);
+    if (Date.now() > deadline) throw new ComputeError('transient', 'a copy of a disk does not end');
+    await killCopy(to);
+    await pause(POLL_INTERVAL_MS);
   }
-  for (const ending of ['part', 'copy', 'failed', 'lock']) await rm(`${to}.${ending}`, { force: true });
+  for (const suffix of ['part', 'copy', 'failed', 'lock']) await rm(`${to}.${suffix}`, { force: true });
 }
 
 /** Ends every copy that is to become a disk in the machine's folder, and deletes what there is of it, but for `kept`. */
-export async function stopCopies(host: QemuHost, folder: string, kept: string | null = null): Promise<void> {
-  for (const path of await copiesIn(folder)) {
-    if (path === kept) continue;
+export async function stopCopies(
+  host: QemuHost,
+  folder: string,
+  exceptPath: string | null = null,
+): Promise<void> {
+  for (const path of await listCopies(folder)) {
+    if (path === exceptPath) continue;
     await stopCopy(host, path);
     await rm(path, { force: true });
   }
 }
 
 /** Every copy that is to become a disk in the machine's folder, whole or not: where it goes. */
-export async function copiesIn(folder: string): Promise<string[]> {
+export async function listCopies(folder: string): Promise<string[]> {
   const files = await readdir(folder).catch(() => []);
   const copies = new Set(files.flatMap((file) => /^copy-.*\.qcow2/.exec(file)?.[0] ?? []));
   return [...copies].map((name) => join(folder, name));
 }
 
-async function end(to: string): Promise<void> {
+async function killCopy(to: string): Promise<void> {
   const group = Number(await readFile(`${to}.copy`, 'utf8').catch(() => ''));
   if (!Number.isInteger(group) || group <= 1) return;
   try {

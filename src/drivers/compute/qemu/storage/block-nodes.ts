@@ -1,7 +1,7 @@
 /** Disks as a running QEMU has them: `blockdev-add` and what comes of it. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Qmp } from '../qmp.ts';
-import { QmpRefusal } from '../qmp.ts';
+import { QmpRefusedError } from '../qmp.ts';
 
 export interface BlockNode {
   readonly 'node-name': string;
@@ -11,7 +11,7 @@ export interface BlockNode {
   readonly image: { readonly 'virtual-size': number };
 }
 
-export async function blockNodes(qmp: Qmp): Promise<BlockNode[]> {
+export async function listBlockNodes(qmp: Qmp): Promise<BlockNode[]> {
   return await qmp.execute<BlockNode[]>('query-named-block-nodes', { flat: true });
 }
 
@@ -32,24 +32,24 @@ export async function openNode(
   try {
     await add(true);
   } catch (error) {
-    if (!(error instanceof QmpRefusal) || !error.message.includes('O_DIRECT')) throw error;
+    if (!(error instanceof QmpRefusedError) || !error.message.includes('O_DIRECT')) throw error;
     await add(false);
   }
 }
 
 const CLOSE_TRIES = 20;
-const CLOSE_AGAIN_MS = 100;
+const CLOSE_RETRY_MS = 100;
 
 /** Closes it, if it is open. What used it last may not have let go of it yet. */
 export async function closeNode(qmp: Qmp, name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
-    const open = (await blockNodes(qmp)).some((node) => node['node-name'] === name);
+    const open = (await listBlockNodes(qmp)).some((node) => node['node-name'] === name);
     if (!open) return;
     try {
       return void (await qmp.execute('blockdev-del', { 'node-name': name }));
     } catch (error) {
-      if (!(error instanceof QmpRefusal) || tries === CLOSE_TRIES) throw error;
+      if (!(error instanceof QmpRefusedError) || tries === CLOSE_TRIES) throw error;
     }
-    await pause(CLOSE_AGAIN_MS);
+    await pause(CLOSE_RETRY_MS);
   }
 }

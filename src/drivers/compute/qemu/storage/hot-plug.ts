@@ -2,8 +2,8 @@
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { volumeSerial } from '../names.ts';
-import { Qmp, QmpRefusal } from '../qmp.ts';
-import { type BlockNode, blockNodes, closeNode, openNode } from './block-nodes.ts';
+import { Qmp, QmpRefusedError } from '../qmp.ts';
+import { type BlockNode, closeNode, listBlockNodes, openNode } from './block-nodes.ts';
 import { GIB, requireSpace } from './space.ts';
 import type { VolumeRecord } from './volume-record.ts';
 
@@ -15,7 +15,7 @@ const nodeName = (volumeId: string) => `vol-${volumeSerial(volumeId)}`;
 const deviceId = (volumeId: string) => `dev-${nodeName(volumeId)}`;
 
 /** The PCI slot of a device from /dev/vdb to /dev/vdp; a machine has no more, and refuses them. */
-export function slotOf(device: string): number {
+export function pciSlot(device: string): number {
   const letter = /^\/dev\/vd([b-z])$/.exec(device)?.[1] ?? 'z';
   const index = letter.charCodeAt(0) - 'b'.charCodeAt(0);
   if (index >= VOLUME_SLOTS)
@@ -25,7 +25,7 @@ export function slotOf(device: string): number {
 
 /** The volume as QEMU has it open; undefined when it has not. */
 export async function findVolumeNode(qmp: Qmp, volumeId: string): Promise<BlockNode | undefined> {
-  return (await blockNodes(qmp)).find((node) => node['node-name'] === nodeName(volumeId));
+  return (await listBlockNodes(qmp)).find((node) => node['node-name'] === nodeName(volumeId));
 }
 
 /** Makes the guest have it; the caller has made its file. A guest that shut down finds it when it is switched on. */
@@ -43,7 +43,7 @@ export async function plug(host: QemuHost, qmp: Qmp, { id, device }: VolumeRecor
     drive: nodeName(id),
     serial: volumeSerial(id),
     bus: 'pci.0',
-    addr: `0x${slotOf(device).toString(16)}`,
+    addr: `0x${pciSlot(device).toString(16)}`,
   });
 }
 
@@ -65,8 +65,8 @@ export async function growNode(
  * How often a guest is asked whether it has let go, and how long each time: others want to speak to QEMU meanwhile. One that
  * was asked before is asked once: it had its time, and others wait for the machine.
  */
-const LOOKS = 5;
-const LOOK_MS = 2_000;
+const UNPLUG_CHECKS = 5;
+const UNPLUG_CHECK_MS = 2_000;
 
 /**
  * Makes the guest not have it any more. It must agree: one that does not listen (it is still booting, or knows nothing of
@@ -77,12 +77,12 @@ export async function unplug(
   machineId: string,
   { id: volumeId, leaving }: VolumeRecord,
 ): Promise<void> {
-  const looksMax = leaving ? 1 : LOOKS;
-  for (let looks = 0; looks < looksMax; looks++) {
-    const qmp = await Qmp.open(host.layout.running(machineId, 'qmp'));
+  const checksMax = leaving ? 1 : UNPLUG_CHECKS;
+  for (let checks = 0; checks < checksMax; checks++) {
+    const qmp = await Qmp.open(host.layout.runtimeFile(machineId, 'qmp'));
     if (!qmp) return;
     try {
-      if (await isGone(qmp, volumeId)) return await closeNode(qmp, nodeName(volumeId));
+      if (await requestUnplug(qmp, volumeId)) return await closeNode(qmp, nodeName(volumeId));
     } finally {
       qmp.close();
     }
@@ -90,20 +90,20 @@ export async function unplug(
   throw new ComputeError('transient', 'the guest does not let go of the volume');
 }
 
-async function isGone(qmp: Qmp, volumeId: string): Promise<boolean> {
+async function requestUnplug(qmp: Qmp, volumeId: string): Promise<boolean> {
   const id = deviceId(volumeId);
   if (!(await hasDevice(qmp, volumeId))) return true;
   try {
     await qmp.execute('device_del', { id });
   } catch (error) {
     // It was asked already, and asking again is not possible for some seconds.
-    if (!(error instanceof QmpRefusal)) throw error;
+    if (!(error instanceof QmpRefusedError)) throw error;
   }
-  const gone = await qmp.event(
+  const deletedEvent = await qmp.waitForEvent(
     ({ event, data }) => event === 'DEVICE_DELETED' && data?.device === id,
-    LOOK_MS,
+    UNPLUG_CHECK_MS,
   );
-  return gone !== undefined || !(await hasDevice(qmp, volumeId));
+  return deletedEvent !== undefined || !(await hasDevice(qmp, volumeId));
 }
 
 async function hasDevice(qmp: Qmp, volumeId: string): Promise<boolean> {

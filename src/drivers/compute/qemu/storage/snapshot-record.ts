@@ -2,10 +2,10 @@
 import { rm } from 'node:fs/promises';
 import type { SnapshotState } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
-import { readOwn, writeJson } from '../json-file.ts';
+import { readRecordFile, writeJson } from '../json-file.ts';
 import type { Layout } from '../layout.ts';
-import { GIB, takenBytes } from './space.ts';
-import { readAll } from './volume-record.ts';
+import { allocatedBytes, GIB } from './space.ts';
+import { readAllRecords } from './volume-record.ts';
 
 export interface SnapshotRecord {
   readonly id: string;
@@ -24,7 +24,7 @@ export interface SnapshotRecord {
 }
 
 export async function readSnapshot(layout: Layout, id: string): Promise<SnapshotRecord | undefined> {
-  return await readOwn<SnapshotRecord>(layout.snapshot(id, 'json'), (record) => record.id === id);
+  return await readRecordFile<SnapshotRecord>(layout.snapshot(id, 'json'), (record) => record.id === id);
 }
 
 export async function writeSnapshot(layout: Layout, record: SnapshotRecord): Promise<SnapshotRecord> {
@@ -33,14 +33,14 @@ export async function writeSnapshot(layout: Layout, record: SnapshotRecord): Pro
 }
 
 /** Those of the machine that are being made. */
-export async function snapshotsUnderWay(host: QemuHost, machineId: string): Promise<SnapshotRecord[]> {
-  const records = await readAll(host, host.layout.snapshots(), (id) => readSnapshot(host.layout, id));
+export async function listSnapshotsInProgress(host: QemuHost, machineId: string): Promise<SnapshotRecord[]> {
+  const records = await readAllRecords(host, host.layout.snapshots(), (id) => readSnapshot(host.layout, id));
   return records.filter((record) => record.machineId === machineId && record.state === 'creating');
 }
 
 /** Its file is whole. */
 export async function markReady(layout: Layout, record: SnapshotRecord): Promise<SnapshotRecord> {
-  const bytes = (await takenBytes(layout.snapshot(record.id, 'qcow2'))) ?? 0;
+  const bytes = (await allocatedBytes(layout.snapshot(record.id, 'qcow2'))) ?? 0;
   // Rounded up, and never nothing: even an empty disk has its tables.
   const sizeGb = Math.max(0.01, Math.ceil((100 * bytes) / GIB) / 100);
   return await writeSnapshot(layout, { ...record, state: 'ready', sizeGb });

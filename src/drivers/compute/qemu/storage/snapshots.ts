@@ -8,55 +8,55 @@ import { ComputeError, type SnapshotState } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { Qmp } from '../qmp.ts';
 import { readRecord } from '../record.ts';
-import { copyInBackground, isBegun, stopCopy } from './background-copy.ts';
-import { withRoom } from './room.ts';
-import { endJob, jobState, startJob } from './snapshot-job.ts';
+import { copyInBackground, isStarted, stopCopy } from './background-copy.ts';
+import { endJob, readJobState, startJob } from './snapshot-job.ts';
 import {
+  listSnapshotsInProgress,
   markFailed,
   markReady,
   readSnapshot,
   type SnapshotRecord,
-  snapshotsUnderWay,
   writeSnapshot,
 } from './snapshot-record.ts';
-import { takenBytes } from './space.ts';
+import { allocatedBytes } from './space.ts';
+import { withReservedSpace } from './space-budget.ts';
 
 export async function takeSnapshot(
   host: QemuHost,
   machineId: string,
   snapshotId: string,
 ): Promise<SnapshotState> {
-  const seen = await readSnapshot(host.layout, snapshotId);
-  if (seen && seen.state !== 'creating') return shown(seen);
-  return await host.aloneWith(machineId, async () => {
+  const existing = await readSnapshot(host.layout, snapshotId);
+  if (existing && existing.state !== 'creating') return toSnapshotState(existing);
+  return await host.withMachineLock(machineId, async () => {
     const record = await readSnapshot(host.layout, snapshotId);
-    if (record && record.state !== 'creating') return shown(record);
-    return shown(
+    if (record && record.state !== 'creating') return toSnapshotState(record);
+    return toSnapshotState(
       record?.begun
-        ? await look(host, record)
-        : await begin(host, await newRecord(host, machineId, snapshotId)),
+        ? await checkProgress(host, record)
+        : await startSnapshot(host, await createRecord(host, machineId, snapshotId)),
     );
   });
 }
 
-function shown({ state, sizeGb }: SnapshotRecord): SnapshotState {
+function toSnapshotState({ state, sizeGb }: SnapshotRecord): SnapshotState {
   return { state, sizeGb };
 }
 
 /** Writes that it is to be made, from which moment on its room is its own. */
-async function newRecord(host: QemuHost, machineId: string, id: string): Promise<SnapshotRecord> {
+async function createRecord(host: QemuHost, machineId: string, id: string): Promise<SnapshotRecord> {
   const machine = await readRecord(host.layout, machineId);
   if (!machine) throw new ComputeError('refused', 'no such machine');
   if (machine.installingSince !== null) {
     throw new ComputeError('refused', 'a machine that is being installed has nothing to keep');
   }
   const { generation, spec } = machine;
-  const bytes = await takenBytes(host.layout.disk(machineId, generation));
+  const bytes = await allocatedBytes(host.layout.disk(machineId, generation));
   if (bytes === undefined) throw new ComputeError('refused', 'the machine has no disk');
   const { diskGb } = spec;
   const size = { diskGb, sizeGb: 0 };
-  const need = { folder: host.layout.snapshots(), bytes, snapshotId: id };
-  return await withRoom(host, need, () =>
+  const request = { folder: host.layout.snapshots(), bytes, snapshotId: id };
+  return await withReservedSpace(host, request, () =>
     writeSnapshot(host.layout, {
       ...{ id, machineId, generation, ...size },
       ...{ state: 'creating', how: 'job', begun: false },
@@ -64,23 +64,23 @@ async function newRecord(host: QemuHost, machineId: string, id: string): Promise
   );
 }
 
-async function begin(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
+async function startSnapshot(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
   const { layout } = host;
-  const isJob = await withRunning(host, record.machineId, (qmp) => startJob(host, qmp, record));
+  const isJob = await withRunningQemu(host, record.machineId, (qmp) => startJob(host, qmp, record));
   if (isJob === true) return await writeSnapshot(layout, { ...record, begun: true });
-  return await look(host, await writeSnapshot(layout, { ...record, how: 'copy', begun: true }));
+  return await checkProgress(host, await writeSnapshot(layout, { ...record, how: 'copy', begun: true }));
 }
 
 /**
  * Undefined: no guest runs. That of one which shut down has flushed its disk, and that of one which never ran has not written;
  * either will be ended, and the file is as good as that of a machine that is off.
  */
-async function withRunning<T>(
+async function withRunningQemu<T>(
   host: QemuHost,
   machineId: string,
   work: (qmp: Qmp) => Promise<T>,
 ): Promise<T | undefined> {
-  const qmp = await Qmp.open(host.layout.running(machineId, 'qmp'));
+  const qmp = await Qmp.open(host.layout.runtimeFile(machineId, 'qmp'));
   if (!qmp) return undefined;
   try {
     const { status } = await qmp.execute<{ readonly status: string }>('query-status');
@@ -91,27 +91,27 @@ async function withRunning<T>(
 }
 
 /** How far it is by now, which is written down when it is over. */
-async function look(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
+async function checkProgress(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
   const { layout } = host;
-  if (record.how === 'job') return await lookAtJob(host, record);
+  if (record.how === 'job') return await checkJob(host, record);
   const to = layout.snapshot(record.id, 'qcow2');
-  const state = await copyInBackground(host, copyOf(host, record), 0);
+  const state = await copyInBackground(host, copySpec(host, record), 0);
   if (state === 'copying') return record;
   await stopCopy(host, to);
   return state === 'done' ? await markReady(layout, record) : await markFailed(layout, record);
 }
 
-function copyOf(host: QemuHost, { id, machineId, generation }: SnapshotRecord) {
+function copySpec(host: QemuHost, { id, machineId, generation }: SnapshotRecord) {
   const from = host.layout.disk(machineId, generation);
   return { from, to: host.layout.snapshot(id, 'qcow2'), diskGb: null };
 }
 
 /** A job ends with its QEMU: what that had not written yet is lost. */
-async function lookAtJob(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
-  const qmp = await Qmp.open(host.layout.running(record.machineId, 'qmp'));
+async function checkJob(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
+  const qmp = await Qmp.open(host.layout.runtimeFile(record.machineId, 'qmp'));
   if (!qmp) return await markFailed(host.layout, record);
   try {
-    const state = await jobState(qmp, record.id);
+    const state = await readJobState(qmp, record.id);
     if (state === 'running') return record;
     // The file is whole when it was closed.
     await endJob(qmp, record.id);
@@ -126,10 +126,10 @@ async function lookAtJob(host: QemuHost, record: SnapshotRecord): Promise<Snapsh
  * here on. One that it cannot make has failed.
  */
 export async function resumeSnapshots(host: QemuHost, machineId: string, qmp: Qmp): Promise<void> {
-  for (const record of await snapshotsUnderWay(host, machineId)) {
+  for (const record of await listSnapshotsInProgress(host, machineId)) {
     if (record.how !== 'copy') continue;
     const to = host.layout.snapshot(record.id, 'qcow2');
-    if ((await takenBytes(to)) !== undefined) continue;
+    if ((await allocatedBytes(to)) !== undefined) continue;
     await stopCopy(host, to);
     try {
       if (await startJob(host, qmp, record)) await writeSnapshot(host.layout, { ...record, how: 'job' });
@@ -142,12 +142,12 @@ export async function resumeSnapshots(host: QemuHost, machineId: string, qmp: Qm
 
 export async function removeSnapshot(host: QemuHost, snapshotId: string): Promise<void> {
   const { layout } = host;
-  const seen = await readSnapshot(layout, snapshotId);
-  if (!seen) return;
-  await host.aloneWith(seen.machineId, async () => {
+  const existing = await readSnapshot(layout, snapshotId);
+  if (!existing) return;
+  await host.withMachineLock(existing.machineId, async () => {
     const file = layout.snapshot(snapshotId, 'qcow2');
-    if (seen.state === 'creating') {
-      const qmp = await Qmp.open(layout.running(seen.machineId, 'qmp'));
+    if (existing.state === 'creating') {
+      const qmp = await Qmp.open(layout.runtimeFile(existing.machineId, 'qmp'));
       try {
         if (qmp) await endJob(qmp, snapshotId);
       } finally {
@@ -178,10 +178,10 @@ export async function copySnapshot(
   if (record.diskGb > disk.diskGb) throw new ComputeError('refused', 'the snapshot is larger than the disk');
   const from = host.layout.snapshot(snapshotId, 'qcow2');
   const copy = { from, to: disk.path, diskGb: disk.diskGb };
-  if (!(await isBegun(disk.path))) {
-    const bytes = (await takenBytes(from)) ?? 0;
-    const need = { folder: host.options.dir, bytes, insteadOf: disk.machineId };
-    await withRoom(host, need, () => copyInBackground(host, copy, 0));
+  if (!(await isStarted(disk.path))) {
+    const bytes = (await allocatedBytes(from)) ?? 0;
+    const request = { folder: host.options.dir, bytes, insteadOf: disk.machineId };
+    await withReservedSpace(host, request, () => copyInBackground(host, copy, 0));
   }
   const state = await copyInBackground(host, copy, COPY_WAIT_MS);
   if (state === 'copying') throw new ComputeError('transient', 'the snapshot is still being copied');

@@ -16,7 +16,7 @@ export async function requireSpace(folder: string, bytes: number): Promise<void>
 }
 
 /** Bytes of the disk that the file takes: less than its length, for it has holes. Undefined when there is none. */
-export async function takenBytes(path: string): Promise<number | undefined> {
+export async function allocatedBytes(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).blocks * 512;
   } catch (error) {

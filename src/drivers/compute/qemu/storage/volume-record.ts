@@ -6,7 +6,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
-import { readOwn, writeJson } from '../json-file.ts';
+import { readRecordFile, writeJson } from '../json-file.ts';
 import { isId, type Layout } from '../layout.ts';
 
 export interface VolumeRecord {
@@ -23,7 +23,7 @@ export interface VolumeRecord {
 }
 
 export async function readVolume(layout: Layout, id: string): Promise<VolumeRecord | undefined> {
-  return await readOwn<VolumeRecord>(layout.volume(id, 'json'), (record) => record.id === id);
+  return await readRecordFile<VolumeRecord>(layout.volume(id, 'json'), (record) => record.id === id);
 }
 
 export async function writeVolume(layout: Layout, record: VolumeRecord): Promise<void> {
@@ -32,8 +32,8 @@ export async function writeVolume(layout: Layout, record: VolumeRecord): Promise
 }
 
 /** The machine's volumes in the order of their devices, those included that are leaving it. */
-export async function volumesOf(host: QemuHost, machineId: string): Promise<VolumeRecord[]> {
-  const records = await readAll(host, host.layout.volumes(), (id) => readVolume(host.layout, id));
+export async function listVolumesOf(host: QemuHost, machineId: string): Promise<VolumeRecord[]> {
+  const records = await readAllRecords(host, host.layout.volumes(), (id) => readVolume(host.layout, id));
   const own = records.filter((record) => record.machineId === machineId);
   // `/dev/vdz` comes before `/dev/vdaa`.
   const order = ({ device }: VolumeRecord) => `${(device ?? '').length} ${device}`;
@@ -41,7 +41,7 @@ export async function volumesOf(host: QemuHost, machineId: string): Promise<Volu
 }
 
 /** Every record in a folder of records. One that is damaged keeps nobody from the others. */
-export async function readAll<T>(
+export async function readAllRecords<T>(
   host: QemuHost,
   folder: string,
   read: (id: string) => Promise<T | undefined>,
@@ -74,7 +74,7 @@ export async function withVolume(
     const seen = await readVolume(host.layout, id);
     if (!seen) return;
     const { machineId } = seen;
-    const tryIt = async () => {
+    const attempt = async () => {
       const record = await readVolume(host.layout, id);
       // It went elsewhere while we waited: another lock counts now.
       if (record?.machineId !== machineId) return false;
@@ -82,7 +82,9 @@ export async function withVolume(
       return true;
     };
     const done =
-      machineId === null ? await host.alone('volumes', tryIt) : await host.aloneWith(machineId, tryIt);
+      machineId === null
+        ? await host.withHostLock('volumes', attempt)
+        : await host.withMachineLock(machineId, attempt);
     if (done) return;
   }
   throw new ComputeError('transient', 'the volume is being moved');

@@ -4,20 +4,20 @@ import { ComputeError, type VolumeSpec } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { Qmp } from '../qmp.ts';
 import { readRecord } from '../record.ts';
-import { findVolumeNode, growNode, plug, slotOf, unplug } from './hot-plug.ts';
+import { findVolumeNode, growNode, pciSlot, plug, unplug } from './hot-plug.ts';
 import { resumeSnapshots } from './snapshots.ts';
-import { ensureFile, markMade } from './volume-file.ts';
-import { readVolume, type VolumeRecord, volumesOf, withVolume, writeVolume } from './volume-record.ts';
+import { ensureVolumeFile, markCreated } from './volume-file.ts';
+import { listVolumesOf, readVolume, type VolumeRecord, withVolume, writeVolume } from './volume-record.ts';
 
 export async function attachVolume(host: QemuHost, machineId: string, volume: VolumeSpec): Promise<void> {
-  slotOf(volume.device);
+  pciSlot(volume.device);
   await requireMachine(host, machineId);
-  const before = await readVolume(host.layout, volume.id);
-  if (before?.machineId && !isThere(before, machineId, volume)) await detachVolume(host, volume.id);
-  await host.aloneWith(machineId, async () => {
+  const existing = await readVolume(host.layout, volume.id);
+  if (existing?.machineId && !isAttachedAs(existing, machineId, volume)) await detachVolume(host, volume.id);
+  await host.withMachineLock(machineId, async () => {
     await requireMachine(host, machineId);
-    const record = await host.alone('volumes', () => claim(host, machineId, volume));
-    await withQemu(host, machineId, (qmp) => bring(host, record, qmp));
+    const record = await host.withHostLock('volumes', () => claim(host, machineId, volume));
+    await withQemu(host, machineId, (qmp) => syncVolume(host, record, qmp));
   });
 }
 
@@ -26,7 +26,7 @@ async function requireMachine(host: QemuHost, id: string): Promise<void> {
 }
 
 /** Attached as it should be, and staying so. */
-function isThere(record: VolumeRecord, machineId: string, { device }: VolumeSpec): boolean {
+function isAttachedAs(record: VolumeRecord, machineId: string, { device }: VolumeSpec): boolean {
   return record.machineId === machineId && record.device === device && !record.leaving;
 }
 
@@ -37,19 +37,19 @@ async function claim(
   { id, sizeGb, device }: VolumeSpec,
 ): Promise<VolumeRecord> {
   const { layout } = host;
-  const before = await readVolume(layout, id);
-  if (before?.machineId && !isThere(before, machineId, { id, sizeGb, device })) {
+  const existing = await readVolume(layout, id);
+  if (existing?.machineId && !isAttachedAs(existing, machineId, { id, sizeGb, device })) {
     throw new ComputeError('transient', 'the volume is still attached elsewhere');
   }
-  const others = (await volumesOf(host, machineId)).filter((other) => other.id !== id);
+  const others = (await listVolumesOf(host, machineId)).filter((other) => other.id !== id);
   // Whoever is to leave the device may just not have done so yet.
   if (others.some((other) => other.device === device)) {
     throw new ComputeError('transient', 'another volume is attached as that device');
   }
   const record: VolumeRecord = {
-    ...before,
+    ...existing,
     id,
-    sizeGb: Math.max(sizeGb, before?.sizeGb ?? 0),
+    sizeGb: Math.max(sizeGb, existing?.sizeGb ?? 0),
     machineId,
     device,
     leaving: false,
@@ -59,13 +59,13 @@ async function claim(
 }
 
 /** Makes the volume be as its record says: its file, and what QEMU has of it. */
-async function bring(host: QemuHost, record: VolumeRecord, qmp: Qmp | undefined): Promise<void> {
+async function syncVolume(host: QemuHost, record: VolumeRecord, qmp: Qmp | undefined): Promise<void> {
   const node = qmp && (await findVolumeNode(qmp, record.id));
   if (qmp && node) await growNode(host, qmp, record, node);
-  else await ensureFile(host, record);
+  else await ensureVolumeFile(host, record);
   if (qmp) await plug(host, qmp, record);
   // Last: on a disk that is full it is written of no volume, and its guest has it all the same.
-  await markMade(host, record);
+  await markCreated(host, record);
 }
 
 /** Undefined: the machine is off. */
@@ -74,7 +74,7 @@ async function withQemu<T>(
   machineId: string,
   work: (qmp: Qmp | undefined) => Promise<T>,
 ): Promise<T> {
-  const qmp = await Qmp.open(host.layout.running(machineId, 'qmp'));
+  const qmp = await Qmp.open(host.layout.runtimeFile(machineId, 'qmp'));
   try {
     return await work(qmp);
   } finally {
@@ -88,11 +88,11 @@ export async function detachVolume(host: QemuHost, volumeId: string): Promise<vo
     // From here on it is not plugged in again, whoever starts the machine.
     if (!record.leaving) await writeVolume(host.layout, { ...record, leaving: true });
     await unplug(host, record.machineId, record);
-    await release(host, record);
+    await markDetached(host, record);
   });
 }
 
-async function release(host: QemuHost, record: VolumeRecord): Promise<void> {
+async function markDetached(host: QemuHost, record: VolumeRecord): Promise<void> {
   await writeVolume(host.layout, { ...record, machineId: null, device: null, leaving: false });
 }
 
@@ -100,8 +100,8 @@ export async function growVolume(host: QemuHost, volumeId: string, sizeGb: numbe
   await withVolume(host, volumeId, async (before) => {
     const record = { ...before, sizeGb: Math.max(sizeGb, before.sizeGb) };
     if (record.sizeGb > before.sizeGb) await writeVolume(host.layout, record);
-    if (record.machineId === null) await bring(host, record, undefined);
-    else if (!record.leaving) await withQemu(host, record.machineId, (qmp) => bring(host, record, qmp));
+    if (record.machineId === null) await syncVolume(host, record, undefined);
+    else if (!record.leaving) await withQemu(host, record.machineId, (qmp) => syncVolume(host, record, qmp));
   });
 }
 
@@ -122,10 +122,10 @@ export async function removeVolume(host: QemuHost, volumeId: string): Promise<vo
  * had does not keep the machine from starting: it is plugged in when it is attached again.
  */
 export async function plugVolumes(host: QemuHost, machineId: string, qmp: Qmp): Promise<void> {
-  for (const record of await volumesOf(host, machineId)) {
+  for (const record of await listVolumesOf(host, machineId)) {
     if (record.leaving) continue;
     try {
-      await bring(host, record, qmp);
+      await syncVolume(host, record, qmp);
     } catch (err) {
       host.log.error({ err, machine: machineId, volume: record.id }, 'machine starts without this volume');
     }
@@ -135,5 +135,5 @@ export async function plugVolumes(host: QemuHost, machineId: string, qmp: Qmp): 
 
 /** Every volume of the machine is attached to nothing; the caller holds the machine's lock and has switched it off. */
 export async function releaseVolumes(host: QemuHost, machineId: string): Promise<void> {
-  for (const record of await volumesOf(host, machineId)) await release(host, record);
+  for (const record of await listVolumesOf(host, machineId)) await markDetached(host, record);
 }

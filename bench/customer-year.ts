@@ -1,0 +1,77 @@
+/** How long a year of one customer takes in the sandbox: three servers renewed each month, a webhook told of it all, and mail. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { prepareSandbox } from '../src/compose/seed.ts';
+import { type RunningService, startService } from '../src/compose/serve.ts';
+import { openService } from '../src/compose/service.ts';
+import { loadConfig } from '../src/config.ts';
+import { startEmbedded } from '../src/store/embedded/index.ts';
+import { WebhookReceiver } from '../test/support/webhook-receiver.ts';
+import { SessionClient } from '../test/support/session-client.ts';
+import { createApiToken, V1Client } from '../test/support/v1-client.ts';
+import { topUp } from '../test/support/world.ts';
+import type { Figure } from './figure.ts';
+
+const YEAR_S = 365 * 86_400;
+const SERVERS = 3;
+const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
+
+export async function benchCustomerYear(folder: string): Promise<Figure[]> {
+  const dataDir = join(folder, 'lives');
+  const database = await startEmbedded({ dataDir });
+  const receiver = await WebhookReceiver.start();
+  const authority = join(folder, 'lives-ca.pem');
+  await writeFile(authority, receiver.authority.cert);
+  const config = loadConfig({
+    ...{ SKERRY_PORT: '0', SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'silent', SKERRY_SIM_BLOCK_S: '0' },
+    ...{ SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true', SKERRY_WEBHOOK_CA_FILE: authority },
+  });
+  try {
+    const opened = await openService(config, database.connection, { mayMigrate: true });
+    await prepareSandbox(opened);
+    await opened.close();
+    const running = await startService(config, database.connection);
+    try {
+      return await runYear(running, receiver);
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    await receiver.stop();
+    await database.stop();
+  }
+}
+
+async function runYear({ http, url }: RunningService, receiver: WebhookReceiver): Promise<Figure[]> {
+  const sandbox = async (name: string, body: object = {}) => {
+    const answer = await http.inject({
+      method: 'POST',
+      url: `/sandbox/${name}`,
+      payload: JSON.stringify(body),
+    });
+    if (answer.statusCode !== 200) throw new Error(`/sandbox/${name}: ${answer.body}`);
+    return answer.json<Record<string, unknown>>();
+  };
+  const customer = SessionClient.forUrl(url ?? '');
+  await customer.signUp();
+  await topUp({ sandbox, settle: async () => void (await sandbox('settle')) }, customer, 500);
+  const api = V1Client.forApp(http, await createApiToken(customer));
+  await api.post('/webhooks', { url: receiver.url('/hook'), events: ['*'] });
+  const key = await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY });
+  const images = await api.get('/images?family=debian');
+  const image = images.body.data.find(({ version }: { version: string }) => version === '13').id;
+  for (let n = 0; n < SERVERS; n++) {
+    const order = { name: `s-${n}`, plan: 's1', region: 'par', image, ssh_keys: [key.body.id] };
+    const answer = await api.post('/servers', order);
+    if (answer.status !== 201) throw new Error(answer.text);
+    await sandbox('clock', { advance_s: 3_600 });
+  }
+  const before = receiver.received.length;
+  const startedAt = performance.now();
+  await sandbox('clock', { advance_s: YEAR_S });
+  const value = (performance.now() - startedAt) / 1_000;
+  const deliveredCount = receiver.received.length - before;
+  if (deliveredCount < 12 * SERVERS) throw new Error(`the webhook was told ${deliveredCount} times`);
+  const name = `sandbox: a year of ${SERVERS} monthly servers, ${deliveredCount} webhooks sent`;
+  return [{ name, value, unit: 's', heldTo: 10, goal: 3, bound: 'max' }];
+}

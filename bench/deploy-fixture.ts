@@ -1,0 +1,114 @@
+/** Two regions that look the same, with room for all deploys of a bench, and customers who can pay. */
+import { newId, newPublicNumber } from '../src/kernel/ids.ts';
+import type { OpenDatabase } from '../src/store/db.ts';
+import type { DeployRow } from '../src/store/deploy.ts';
+
+const REGIONS = ['aaa', 'bbb'] as const;
+const HOSTS_PER_REGION = 8;
+
+export interface DeployFixture {
+  /** 16 for each region. */
+  readonly customers: readonly string[];
+  readonly imageId: string;
+}
+
+export async function createDeployFixture(db: OpenDatabase, size: { addresses: number }): Promise<DeployFixture> {
+  const now = new Date();
+  const imageId = newId(now);
+  const customers = Array.from({ length: 32 }, () => newId(now));
+  await db.run(`insert into plans values ('s1', 'vps', 1, 'bench', 1024, 10, 1, 500, true)`);
+  await db.run(
+    `insert into images values ($1, 'official', 'debian', '13', null, '{amd64}', 1, true, now())`,
+    [imageId],
+  );
+  for (const [n, region] of REGIONS.entries()) {
+    await db.run(`insert into regions values ($1, $1, $1, 'FR', $1)`, [region]);
+    await db.run(`insert into plan_regions values ('s1', $1)`, [region]);
+    for (let host = 0; host < HOSTS_PER_REGION; host++) {
+      await db.run(
+        `insert into hosts (id, name, region_id, cpu, ram_mb, disk_gb, created_at) values ($1, $2, $3, 64, 1000000000, 100000000, $4)`,
+        [newId(now), `${region}-${host}`, region, now],
+      );
+    }
+    await insertAddresses(db, region, n, size.addresses);
+  }
+  for (const [n, id] of customers.entries()) {
+    await db.run(
+      `insert into customers (id, public_no, email, email_key, password_hash, created_at) values ($1, $2, $3, $3, '', $4)`,
+      [id, newPublicNumber(), `c${n}@example.org`, now],
+    );
+    await db.run(`insert into balances (customer_id, balance_cents) values ($1, 1000000000000)`, [id]);
+  }
+  await db.run('analyze');
+  return { customers, imageId };
+}
+
+async function insertAddresses(db: OpenDatabase, region: string, n: number, count: number): Promise<void> {
+  const [ipv4BlockId, ipv6BlockId] = [newId(new Date()), newId(new Date())];
+  await db.run(
+    `insert into ip_blocks (id, region_id, family, block, gateway, created_at)
+     values ($1, $2, 4, $3::cidr, host($3::cidr)::inet, now()), ($4, $2, 6, $5::cidr, 'fe80::1', now())`,
+    [ipv4BlockId, region, `${10 + n}.0.0.0/8`, ipv6BlockId, `2001:db8:${n}::/48`],
+  );
+  await db.run(
+    `insert into ipv4_addresses (addr, block_id, region_id, gateway, free_from)
+     select ($2::inet + i), $1, $3, $2::inet, '2020-01-01' from generate_series(1, $4::int) i`,
+    [ipv4BlockId, `${10 + n}.0.0.0`, region, count],
+  );
+  await db.run(
+    `insert into ipv6_prefixes (prefix, block_id, region_id, free_from)
+     select set_masklen(('2001:db8:' || $2::text || ':' || to_hex(i) || '::')::inet, 64)::cidr, $1, $3, '2020-01-01'
+       from generate_series(1, least($4::int, 65000)) i`,
+    [ipv6BlockId, String(n), region, count],
+  );
+}
+
+export function buildDeployRow(fixture: DeployFixture, customerId: string, region: 0 | 1): DeployRow {
+  const now = new Date();
+  const regionId = REGIONS[region];
+  return {
+    serverId: newId(now),
+    publicNo: newPublicNumber(),
+    customerId,
+    name: 's1-bench',
+    planId: 's1',
+    regionId,
+    imageId: fixture.imageId,
+    category: 'vps',
+    ramMb: 1024,
+    diskGb: 10,
+    machineId: null,
+    sshKeys: [],
+    sshPublicKeys: [],
+    tags: [],
+    labels: {},
+    billingMonths: 1,
+    autoRenew: true,
+    priceCentsMonth: 500n,
+    priceCentsCycle: 500n,
+    eurPerUsd: '0.92',
+    anchorDay: now.getUTCDate(),
+    paidUntil: new Date(now.getTime() + 30 * 86_400_000),
+    rootPasswordSealed: 'k1.sealed',
+    userDataSealed: null,
+    now,
+    serversMax: 2_000_000_000,
+    revenueAccount: '00000000-0000-0000-0000-000000000001',
+    transferId: newId(now),
+    description: 's1, 1 month',
+    operationId: newId(now),
+    audit: {
+      id: newId(now),
+      resource: 'srv_bench',
+      actorToken: null,
+      actorSession: null,
+      requestId: 'req_bench',
+      ipCountry: 'XX',
+    },
+    createdEvent: {
+      id: newId(now),
+      data: { server: { id: 'srv_bench', object: 'server', status: 'provisioning' } },
+    },
+    chargedEvent: { id: newId(now), data: { ledger_entry: { id: 'led_bench', balance_after_usd: 0 } } },
+  };
+}

@@ -1,0 +1,66 @@
+/** Servers behind firewall groups. The list of a group is written as a whole: it is read right before, and what is not ours stays in it. */
+import type { Skerry } from '@skerry/sdk';
+import type { Action } from '../plan/plan.ts';
+import type { ResourceIds } from './ids.ts';
+
+type ApplyGroup = Extract<Action, { do: 'apply_group' }>;
+
+export class FirewallMembers {
+  readonly #skerry: Skerry;
+  readonly #signal: AbortSignal;
+  readonly #ids: ResourceIds;
+  /** Ids of the servers that the project had when it was compared. */
+  readonly #projectServerIds: ReadonlySet<string>;
+  /** By group: the last that was begun. Two at once would undo one another. */
+  readonly #lastByGroup = new Map<string, Promise<void>>();
+
+  constructor(skerry: Skerry, signal: AbortSignal, ids: ResourceIds, own: ReadonlySet<string>) {
+    this.#skerry = skerry;
+    this.#signal = signal;
+    this.#ids = ids;
+    this.#projectServerIds = own;
+  }
+
+  /** Puts the servers that are made by now behind the group, and takes none out. */
+  add(act: ApplyGroup): Promise<void> {
+    return this.#enqueue(act.group, (now) => [...new Set([...now, ...this.#createdIds(act)])]);
+  }
+
+  /** As the plan says; who came in since stays. */
+  async apply(act: ApplyGroup): Promise<void> {
+    await this.#enqueue(act.group, (now) => {
+      const kept = now.filter((id) => !act.removedIds.includes(id));
+      return [...new Set([...kept, ...this.#createdIds(act)])];
+    });
+    const missing = act.servers.filter((name) => this.#ids.find('server', name) === undefined);
+    if (missing.length > 0) throw new Error(`it is not applied to ${missing.join(', ')}, which was not made`);
+  }
+
+  /** Before it is deleted. */
+  async removeAll(id: string): Promise<void> {
+    const { applied_to } = await this.#skerry.firewallGroups.get(id, { signal: this.#signal });
+    const others = applied_to.filter((server) => !this.#projectServerIds.has(server)).length;
+    if (others > 0) throw new Error('it has been applied to servers outside of the project meanwhile');
+    if (applied_to.length === 0) return;
+    await this.#skerry.firewallGroups.update(id, { applied_to: [] }, { signal: this.#signal });
+  }
+
+  #createdIds({ servers }: ApplyGroup): string[] {
+    return servers.flatMap((name) => this.#ids.find('server', name) ?? []);
+  }
+
+  #enqueue(group: string, change: (now: readonly string[]) => string[]): Promise<void> {
+    const before = this.#lastByGroup.get(group) ?? Promise.resolve();
+    const turn = before.catch(() => undefined).then(() => this.#write(group, change));
+    this.#lastByGroup.set(group, turn);
+    return turn;
+  }
+
+  async #write(group: string, change: (now: readonly string[]) => string[]): Promise<void> {
+    const id = this.#ids.get('firewall_group', group);
+    const { applied_to: now } = await this.#skerry.firewallGroups.get(id, { signal: this.#signal });
+    const wanted = change(now);
+    if (wanted.length === now.length && wanted.every((server) => now.includes(server))) return;
+    await this.#skerry.firewallGroups.update(id, { applied_to: wanted }, { signal: this.#signal });
+  }
+}

@@ -1,0 +1,93 @@
+/** Waits for many servers by one list: a look at each of them would use up the rate. */
+import { mayPass, type Server, type Skerry } from '@skerry/sdk';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export type WaitOutcome =
+  | { readonly came: 'running'; readonly server: Server }
+  | { readonly came: 'failed' | 'timeout'; readonly message: string };
+
+interface WaitContext {
+  readonly skerry: Skerry;
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+  /** As `Date.now()` counts. */
+  readonly deadlineMs: number;
+}
+
+const POLL_MAX_MS = 2_000;
+const FIRST_POLL_MS = 500;
+const NAMES_MAX = 4;
+
+/** `servers`: id by name. Gives what became of each. */
+export async function waitForServers(
+  servers: ReadonlyMap<string, string>,
+  { skerry, terminal, signal, deadlineMs }: WaitContext,
+): Promise<ReadonlyMap<string, WaitOutcome>> {
+  const startMs = Date.now();
+  const waited = new Map<string, WaitOutcome>();
+  try {
+    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, POLL_MAX_MS)) {
+      const fault = await poll(servers, waited, skerry, signal);
+      const open = [...servers.keys()].filter((name) => !waited.has(name));
+      if (open.length === 0) return waited;
+      const passedS = Math.round((Date.now() - startMs) / 1_000);
+      if (Date.now() + pauseMs > deadlineMs) {
+        const why = fault === null ? 'it does not run' : `the service does not say how it is (${fault})`;
+        const message = `${why} after ${passedS} s; what was ordered is made, and may still come`;
+        for (const name of open) waited.set(name, { came: 'timeout', message });
+        return waited;
+      }
+      const names = open.slice(0, NAMES_MAX).join(', ');
+      const more = open.length > NAMES_MAX ? ` and ${open.length - NAMES_MAX} more` : '';
+      terminal.progress(`waiting until ${names}${more} run … ${passedS} s`);
+      await sleep(pauseMs, signal);
+    }
+  } finally {
+    terminal.progress('');
+  }
+}
+
+/** Why nothing was seen, where that may pass; else null. */
+async function poll(
+  servers: ReadonlyMap<string, string>,
+  waited: Map<string, WaitOutcome>,
+  skerry: Skerry,
+  signal: AbortSignal,
+): Promise<string | null> {
+  try {
+    const all = await skerry.servers.list({}, { signal }).all();
+    const seen = new Map(all.map((server) => [server.id, server]));
+    for (const [name, id] of servers) {
+      const came = outcomeOf(seen.get(id));
+      if (came && !waited.has(name)) waited.set(name, came);
+    }
+    return null;
+  } catch (error) {
+    if (signal.aborted || !mayPass(error)) throw error;
+    return error.message;
+  }
+}
+
+/** Undefined: not yet. A stopped one is as good as a running one: somebody stopped it. */
+function outcomeOf(server: Server | undefined): WaitOutcome | undefined {
+  if (!server) return { came: 'failed', message: 'it is gone' };
+  const { status } = server;
+  if (status === 'running' || status === 'stopped') return { came: 'running', server };
+  if (status === 'suspended' || status === 'destroying')
+    return { came: 'failed', message: `it is ${status}` };
+  return undefined;
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

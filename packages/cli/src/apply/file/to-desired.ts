@@ -1,0 +1,133 @@
+/** What was read of one item into what is wanted: what stands beside is fetched, and what has one meaning gets one form. */
+
+import { createHash } from 'node:crypto';
+import { USER_DATA_MAX_BYTES } from '../../limits.ts';
+import type {
+  Absent,
+  DesiredGroup,
+  DesiredKey,
+  DesiredServer,
+  DesiredVolume,
+  Rule,
+  UserData,
+} from '../desired.ts';
+import type { ReadGroup, ReadKey, ReadServer, ReadVolume } from './fields.ts';
+import type { Path } from './reader.ts';
+
+export type ReadRelative = (path: string) => { readonly bytes: Uint8Array } | { readonly fault: string };
+type ReportField = (field: Path, message: string) => void;
+/** Undefined where a fault was said. */
+export type Converter<R, T> = (read: R, report: ReportField, readRelative: ReadRelative) => T | undefined;
+
+const DIGEST_CHARS = 12;
+
+export const toKey: Converter<ReadKey, DesiredKey> = (read, report, readRelative) => {
+  const { name, public_key: inline, public_key_file: file } = read;
+  if ((inline === undefined) === (file === undefined)) {
+    report([], 'needs one of public_key and public_key_file');
+    return undefined;
+  }
+  const field = file === undefined ? 'public_key' : 'public_key_file';
+  const text = file === undefined ? inline : readText(file, field, report, readRelative)?.trim();
+  if (text === undefined) return undefined;
+  const fingerprint = computeFingerprint(text);
+  if (fingerprint !== null) return { name, publicKey: text, fingerprint };
+  // Never shown: it may be the private one, taken by mistake.
+  const isPrivate = text.includes('PRIVATE KEY');
+  report(
+    [field],
+    isPrivate ? 'is a private key: name the .pub file beside it' : 'is not the line of a .pub file',
+  );
+  return undefined;
+};
+
+export const toServer: Converter<Absent | ReadServer, DesiredServer> = (read, report, readRelative) => {
+  if (read.absent) return read;
+  const userData = readUserData(read, report, readRelative);
+  if (userData === 'fault') return undefined;
+  return {
+    name: read.name,
+    absent: false,
+    plan: read.plan,
+    region: read.region,
+    image: read.image,
+    sshKeys: [...new Set(read.ssh_keys)],
+    tags: read.tags && [...new Set(read.tags)],
+    labels: read.labels,
+    userData,
+    billingMonths: read.billing_months,
+    autoRenew: read.auto_renew,
+    rdns: { ipv4: read.rdns?.ipv4, ipv6: read.rdns?.ipv6 },
+  };
+};
+
+export const toVolume: Converter<Absent | ReadVolume, DesiredVolume> = (read) => {
+  if (read.absent) return read;
+  const { name, region, size_gb: sizeGb, encrypted, filesystem, server } = read;
+  return { name, absent: false, region, sizeGb, encrypted, filesystem, server };
+};
+
+export const toGroup: Converter<Absent | ReadGroup, DesiredGroup> = (read, report) => {
+  if (read.absent) return read;
+  const rules = read.rules?.map((rule, at) => toRule(rule, at, report));
+  if (rules?.some((rule) => rule === undefined)) return undefined;
+  return {
+    name: read.name,
+    absent: false,
+    defaultAction: read.default_action,
+    rules: rules?.filter((rule) => rule !== undefined),
+    servers: read.servers && [...new Set(read.servers)],
+  };
+};
+
+type ReadRule = NonNullable<ReadGroup['rules']>[number];
+
+function toRule(rule: ReadRule, at: number, report: ReportField): Rule | undefined {
+  const { direction, proto, port = null, source, action, note = null } = rule;
+  const portless = proto !== 'tcp' && proto !== 'udp';
+  if (!portless || port === null) return { direction, proto, port, source, action, note };
+  report(['rules', at, 'port'], 'goes with tcp and udp only');
+  return undefined;
+}
+
+function readUserData(read: ReadServer, report: ReportField, readRelative: ReadRelative): UserData | null | undefined | 'fault' {
+  const { user_data: inline, user_data_file: file } = read;
+  if (inline !== undefined && file !== undefined) {
+    report(['user_data_file'], 'is there beside user_data: leave out one of them');
+    return 'fault';
+  }
+  const field = file === undefined ? 'user_data' : 'user_data_file';
+  const bytes = file === undefined ? inline && Buffer.from(inline) : readBytes(file, field, report, readRelative);
+  if (file !== undefined && bytes === undefined) return 'fault';
+  if (bytes === undefined) return undefined;
+  // An empty text is none.
+  if (bytes === null || bytes.length === 0) return null;
+  if (bytes.length > USER_DATA_MAX_BYTES) {
+    report([field], `has ${bytes.length} bytes; at most ${USER_DATA_MAX_BYTES} are allowed`);
+    return 'fault';
+  }
+  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, DIGEST_CHARS);
+  return { base64: Buffer.from(bytes).toString('base64'), digest };
+}
+
+function readBytes(path: string, field: string, report: ReportField, readRelative: ReadRelative): Uint8Array | undefined {
+  const found = readRelative(path);
+  if ('bytes' in found) return found.bytes;
+  report([field], `"${path}" ${found.fault}`);
+  return undefined;
+}
+
+function readText(path: string, field: string, report: ReportField, readRelative: ReadRelative): string | undefined {
+  const bytes = readBytes(path, field, report, readRelative);
+  return bytes && Buffer.from(bytes).toString('utf8');
+}
+
+const KEY_LINE = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521))\s+([A-Za-z0-9+/]+={0,2})(\s.*)?$/;
+
+/** As `ssh-keygen -l` shows it; null: not the line of a public key. */
+function computeFingerprint(line: string): string | null {
+  const [, type = '', base64 = ''] = KEY_LINE.exec(line) ?? [];
+  const blob = Buffer.from(base64, 'base64');
+  if (type === '' || blob.subarray(4, 4 + type.length).toString() !== type) return null;
+  return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
+}

@@ -1,0 +1,44 @@
+import type { Region } from '@skerry/sdk';
+import { type Command, command } from '../../command.ts';
+import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
+import { arg, text } from '../../options.ts';
+import type { Column } from '../../output/columns.ts';
+
+const COLUMNS: readonly Column<Region>[] = [
+  { name: 'id', value: (region) => region.id },
+  { name: 'name', value: (region) => region.name },
+  { name: 'country', value: (region) => region.country },
+  { name: 'available', value: (region) => region.available },
+  { name: 'ipv4_pool_remaining', value: (region) => region.ipv4_pool_remaining },
+  { name: 'pop_id', value: (region) => region.pop_id, hidden: true },
+  { name: 'tor_onion', value: (region) => region.tor_onion, hidden: true },
+];
+
+const list = command({
+  name: 'region list',
+  aliases: ['ls'],
+  about: 'List regions: where servers can be',
+  operations: ['regions.list'],
+  options: { country: text('code', 'Only in this country: FR, say.'), ...LIST_OPTIONS },
+  columns: COLUMNS,
+  example: 'skerry region list',
+  run: async (context, { sort, limit, ...filter }) => {
+    const query = omitUndefined({ filter: omitUndefined(filter), sort }) as object;
+    await showList(context, context.skerry.regions.list(query), limit, COLUMNS);
+  },
+});
+
+const describe = command({
+  name: 'region describe',
+  aliases: ['get', 'show'],
+  about: 'Show all of a region',
+  operations: ['regions.get'],
+  args: { region: arg('Code.', { completionKind: 'region' }) },
+  columns: COLUMNS,
+  example: 'skerry region describe par',
+  run: async ({ skerry, output }, { region }) => {
+    output.show(await skerry.regions.get(region), COLUMNS);
+  },
+});
+
+export const REGION_COMMANDS: readonly Command[] = [list, describe];

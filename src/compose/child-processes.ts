@@ -1,0 +1,75 @@
+/**
+ * `serve --processes N`: N children listen on one port of which the kernel deals out the connections
+ * (SO_REUSEPORT), so a child that dies takes no connection of another's with it. A child that dies is replaced.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { createServer } from 'node:net';
+import type { Config } from '../config.ts';
+import { toListenError } from './listen-error.ts';
+import type { ServeOptions } from './serve.ts';
+
+/** A child that dies is replaced, but not faster than this. */
+const RESTART_DELAY_MS = 1_000;
+/** A child that does not stop in this time is killed: the parent has 10 s in all. */
+const STOP_TIMEOUT_MS = 8_500;
+
+export async function serveWithChildren(
+  config: Config,
+  options: ServeOptions,
+  stopRequested: Promise<void>,
+  onReady: (url: string | null) => void,
+): Promise<void> {
+  const port = options.roles.has('api') ? await resolveFreePort(config) : config.SKERRY_PORT;
+  const children = new Set<ChildProcess>();
+  let stopping = false;
+  const start = (): Promise<string | null> => {
+    const child = forkChild(options, port);
+    children.add(child);
+    child.once('exit', (code, signal) => {
+      children.delete(child);
+      if (stopping) return;
+      options.warn(`skerryd: a process ended (${signal ?? code}) and is replaced`);
+      setTimeout(() => {
+        if (!stopping) start().catch(() => undefined);
+      }, RESTART_DELAY_MS).unref();
+    });
+    return new Promise((resolve, reject) => {
+      child.once('message', (message: { url: string | null }) => resolve(message.url));
+      child.once('exit', () => reject(new Error('a process ended before it was ready; its reason is above')));
+    });
+  };
+  try {
+    const [url = null] = await Promise.all(Array.from({ length: options.processes }, start));
+    onReady(url);
+    await stopRequested;
+  } finally {
+    stopping = true;
+    await Promise.all([...children].map(stopChild));
+  }
+}
+
+function forkChild(options: ServeOptions, port: number): ChildProcess {
+  const args = ['serve', '--child', '--role', [...options.roles].join(',')];
+  return fork(process.argv[1] ?? '', args, { env: { ...process.env, SKERRY_PORT: String(port) } });
+}
+
+async function stopChild(child: ChildProcess): Promise<void> {
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  await exited;
+  clearTimeout(killTimer);
+}
+
+/** The port that all will share: it must be nobody else's, which listening on a shared one would not tell. */
+async function resolveFreePort(config: Config): Promise<number> {
+  const probe = createServer();
+  return await new Promise((resolve, reject) => {
+    probe.once('error', (error) => reject(toListenError(config, error)));
+    probe.listen({ host: config.SKERRY_HOST, port: config.SKERRY_PORT }, () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address !== null ? address.port : config.SKERRY_PORT;
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,56 @@
+/** What a live service has behind its ports: real machines, coins, prices and mails, and nothing simulated. */
+import type { Config } from '../config.ts';
+import type { Service } from '../domain/context.ts';
+import { MarketRates } from '../drivers/rates/market.ts';
+import type { Market } from '../kernel/market-rate.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
+import { createAddressPool } from '../store/address-pool.ts';
+import { listCoinRows } from '../store/coins.ts';
+import { findOwnAddresses, findPaidAddresses } from '../store/issued-addresses.ts';
+import { createQuoteStore } from '../store/quotes.ts';
+import type { QuoteSources } from '../workers/quotes.ts';
+import { createRealCoins, type RealCoin } from './coins.ts';
+import { createMailer } from './mail.ts';
+import { configuredFeeds, configuredMarket } from './market.ts';
+import { createQemuCompute } from './qemu.ts';
+import type { Drivers } from './simulation.ts';
+
+export interface LiveParts {
+  readonly coins: readonly RealCoin[];
+  /** Whose prices count. */
+  readonly market: Market;
+  /** Who is asked for prices, and for the euro. */
+  readonly feeds: QuoteSources;
+}
+
+export function createLiveParts(
+  config: Config,
+  { db, clock, log }: Pick<Service, 'db' | 'clock' | 'log'>,
+): { readonly drivers: Drivers; readonly live: LiveParts } {
+  const compute = createQemuCompute(config, log);
+  if (compute === null) {
+    throw new OperatorError('SKERRY_COMPUTE: a live service sells real machines; set it to qemu');
+  }
+  const coins = createRealCoins(config, {
+    ownAddresses: (coin) => (addresses) => findOwnAddresses(db, coin, addresses),
+    paidAddresses: (coin) => (addresses) => findPaidAddresses(db, coin, addresses),
+    addressPool: (coin) => createAddressPool(db, coin, clock),
+    nextIndex: async (coin) => (await listCoinRows(db)).find(({ code }) => code === coin)?.next_index ?? 0,
+    now: () => clock.now(),
+    onSkipped: (coin, line) => log.warn({ coin }, line),
+  });
+  const market = configuredMarket(config);
+  return {
+    drivers: {
+      compute,
+      chains: new Map(coins.map(({ coin, driver }) => [coin, driver])),
+      rates: new MarketRates({ book: createQuoteStore(db), clock, market }),
+      mailer: createMailer(config),
+    },
+    live: {
+      coins,
+      market,
+      feeds: configuredFeeds(config),
+    },
+  };
+}

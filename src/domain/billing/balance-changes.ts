@@ -1,0 +1,77 @@
+/**
+ * What hangs on a balance that moved: servers that wait for it resume, in their turn, each as soon as the balance suffices for
+ * it; and after a debit the customer is told of what it cannot renew any more.
+ */
+import { crashPoint } from '../../kernel/crash.ts';
+import { formatId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import {
+  claimChangedBalances,
+  hasDueCycle,
+  lockAffectedServers,
+  lockChangedBalance,
+  markBalanceChecked,
+  tryLockCalendar,
+} from '../../store/calendar.ts';
+import { isUnavailable } from '../../store/db.ts';
+import type { Service } from '../context.ts';
+import { notifyIfLow } from './low-balance.ts';
+import { sumConcurrent } from './sum-concurrent.ts';
+import { resumeIfPaid } from './suspended.ts';
+
+/** Looks at a batch of balances that moved; returns how much there was. */
+export async function processBalanceChanges(service: Service): Promise<number> {
+  const now = service.clock.now();
+  const { count, customerIds } = await service.db.transaction((tx) => claimChangedBalances(tx, now));
+  const did = await sumConcurrent(customerIds, (customerId) => processCustomerBalance(service, customerId));
+  return count - customerIds.length + did;
+}
+
+/** One customer's. A server that fails is left out and the operator told; it has its turn with the next movement. */
+async function processCustomerBalance(service: Service, customerId: string): Promise<number> {
+  const failed = new Set<string>();
+  for (;;) {
+    const at: { server: string | null } = { server: null };
+    try {
+      const { did, resumed } = await service.db.transaction((tx) =>
+        applyBalanceChange(tx, service, { customerId, failed, at }),
+      );
+      if (resumed) crashPoint('suspend.committed');
+      return did;
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      const shown = at.server && formatId('server', at.server);
+      service.log.error({ err: error, server: shown }, 'a movement of a balance could not be followed');
+      if (at.server === null || failed.has(at.server)) {
+        // Nothing would come of trying the same again: the next movement, or the next due date, looks again.
+        await markBalanceChecked(service.db, customerId);
+        return 1;
+      }
+      failed.add(at.server);
+    }
+  }
+}
+
+async function applyBalanceChange(
+  tx: Sql,
+  service: Service,
+  request: { customerId: string; failed: ReadonlySet<string>; at: { server: string | null } },
+): Promise<{ readonly did: number; readonly resumed: boolean }> {
+  const { customerId, failed, at } = request;
+  if (!(await tryLockCalendar(tx, customerId))) return { did: 1, resumed: false };
+  const now = service.clock.now();
+  // A server that runs goes before one that is to run again.
+  if (await hasDueCycle(tx, customerId, now)) return { did: 0, resumed: false };
+  const { waiting, renewing } = await lockAffectedServers(tx, customerId, now);
+  const balance = await lockChangedBalance(tx, customerId);
+  let resumed = false;
+  for (const server of waiting) {
+    if (failed.has(server.id)) continue;
+    at.server = server.id;
+    if ((await resumeIfPaid(tx, service, server, now)) === 'resumed') resumed = true;
+  }
+  at.server = null;
+  if (resumed || balance?.debited) await notifyIfLow(tx, service, customerId, renewing, now);
+  await markBalanceChecked(tx, customerId);
+  return { did: 1, resumed };
+}

@@ -1,0 +1,19 @@
+/** Names that cannot be published, for `status`. */
+import { countRdnsFaults, type RdnsFault } from '../../store/published-rdns.ts';
+import type { Service } from '../context.ts';
+
+const DESCRIPTIONS: Readonly<Record<RdnsFault, string>> = {
+  no_zone: 'have no zone: skerryd dns zones says which is missing',
+  refused: 'are not taken by their zone: the log of PowerDNS says why',
+};
+
+export async function nameFindings({
+  db,
+}: Pick<Service, 'db'>): Promise<{ level: 'look'; subject: string; message: string }[]> {
+  const counts = await countRdnsFaults(db);
+  return counts.map(({ fault, n }) => ({
+    level: 'look',
+    subject: 'reverse DNS',
+    message: `${n} names ${DESCRIPTIONS[fault]}`,
+  }));
+}

@@ -1,0 +1,151 @@
+/**
+ * The sale of a dedicated machine by hand: the customer asked the operator, who sets it up with the addresses that this
+ * gives. It is a deploy like any other, with its price, its debit and its events, except that no driver is asked: the
+ * server runs from the same commit on.
+ */
+import { Failure, fail } from '../../kernel/fail.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { type CycleMonths, LIMITS } from '../../spec/limits.ts';
+import { SERVER_NAME_PATTERN } from '../../spec/schemas/server.ts';
+import { findTransition, SERVER_TRANSITIONS } from '../../spec/states.ts';
+import { countPool } from '../../store/addresses.ts';
+import { findMachine, type MachineRow } from '../../store/machines.ts';
+import { findServer, type ServerRow, setServerInstalled } from '../../store/servers.ts';
+import { findImageForOs } from '../catalogue/image-for-os.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { requireCustomer } from '../customers/by-email.ts';
+import { recordAudit, recordEvent, systemActor } from '../record.ts';
+import { readOrder } from '../servers/create.ts';
+import { type Deployed, deploy } from '../servers/deploy.ts';
+import { generateServerName } from '../servers/deploy-session.ts';
+import { serverObject } from '../servers/object.ts';
+import { requireFreeMachine, requireManualMachines, throwMachineNotFound } from './manual-machines.ts';
+
+export interface ManualSale {
+  readonly machine: string;
+  /** The customer's e-mail address. */
+  readonly customer: string;
+  /** As the session surface names images: `debian-13`, or its id. */
+  readonly image: string;
+  readonly name?: string;
+  readonly months: CycleMonths;
+  /** `k_…`, of the customer's. */
+  readonly sshKeys: readonly string[];
+}
+
+/** What the operator sets the machine up with. */
+export interface FulfilledSale {
+  readonly server: ServerRow;
+  readonly publicKeys: readonly string[];
+  readonly balanceAfterCents: bigint;
+}
+
+/** Refuses a machine that is not free, a customer who cannot pay or is frozen, a region without addresses, names of nothing. */
+export async function fulfillSale(service: Service, sale: ManualSale): Promise<FulfilledSale> {
+  requireManualMachines(service);
+  const machine = (await findMachine(service.db, sale.machine)) ?? throwMachineNotFound(sale.machine);
+  requireFreeMachine(machine);
+  const customer = await requireCustomer(service.db, sale.customer);
+  const actor = { ...systemActor(service.clock.now()), customerId: customer.id };
+  const order = { ...(await buildOrder(service, actor, machine, sale)), machineId: machine.id };
+  let running: ServerRow | undefined;
+  try {
+    const { balanceAfterCents } = await deploy(service, actor, order, async (tx, deployed) => {
+      running = await markRunning(tx, deployed, { machine, customer: sale.customer });
+    });
+    if (!running) throw new Error('a sale was committed without its server');
+    return { server: running, publicKeys: order.sshKeys.map((key) => key.publicKey), balanceAfterCents };
+  } catch (error) {
+    return await throwSaleRefusal(service, machine, error);
+  }
+}
+
+async function buildOrder(service: Service, actor: CustomerActor, machine: MachineRow, sale: ManualSale) {
+  const image = await findImageForOs(service.db, sale.image);
+  if (!image) throw new OperatorError('there is no such image on offer: skerryd catalogue show lists them');
+  const name = sale.name ?? generateServerName(machine.plan_id);
+  if (name.length > LIMITS.nameMaxChars || !new RegExp(SERVER_NAME_PATTERN).test(name)) {
+    throw new OperatorError(
+      `--name is at most ${LIMITS.nameMaxChars} lower-case letters, digits and dashes, a letter first`,
+    );
+  }
+  const body = {
+    name,
+    plan: machine.plan_id,
+    region: machine.region_id,
+    image: formatId('image', image.id),
+    ssh_keys: [...sale.sshKeys],
+    billing_months: sale.months,
+  };
+  try {
+    return await readOrder(service, actor, body, null);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const { region_id: region, plan_id: plan } = machine;
+    const field = String(error.extras.field);
+    if (field === 'plan' || field === 'region')
+      throw new OperatorError(`plan ${plan} is not sold in ${region}: skerryd catalogue show`);
+    if (!field.startsWith('ssh_keys')) throw error;
+    throw new OperatorError(
+      `the customer has no SSH key ${sale.sshKeys[Number(field.split('.')[1])] ?? ''}`.trim(),
+    );
+  }
+}
+
+/** In the deploy's transaction: the install is the operator's and counts as done, with the same rows as a driver's. */
+async function markRunning(
+  tx: Sql,
+  { server }: Deployed,
+  { machine, customer }: { readonly machine: MachineRow; readonly customer: string },
+): Promise<ServerRow> {
+  // Whose deletion began at this moment gets nothing any more: the deploy waited for that with the balance.
+  const { id: customerId, deleting_at: deletingAt } = await requireCustomer(tx, customer);
+  if (deletingAt !== null) fail('account_frozen');
+  const { id, created_at: now } = server;
+  const { to } = findTransition(SERVER_TRANSITIONS, server.status, 'install_begins');
+  const { event } = findTransition(SERVER_TRANSITIONS, to, 'install_completes');
+  await setServerInstalled(tx, { id, onNewDisk: false, now });
+  const running = (await findServer(tx, id)) ?? server;
+  await recordEvent(tx, { customerId, type: event, object: serverObject(running) }, now);
+  const actor = systemActor(now);
+  const shown = formatId('server', id);
+  await recordAudit(tx, { actor, action: 'server.run', resource: shown, customerId }, now);
+  await recordAudit(tx, { actor, action: 'machine.fulfil', resource: machine.name, note: shown }, now);
+  return running;
+}
+
+/** What a customer would be told, in words for who sells. */
+async function throwSaleRefusal(service: Service, machine: MachineRow, error: unknown): Promise<never> {
+  if (!(error instanceof Failure)) throw error;
+  const { have, need, limit } = error.extras;
+  switch (error.code) {
+    case 'insufficient_balance':
+      throw new OperatorError(`the balance is ${have} USD and the cycle costs ${need} USD: nothing was sold`);
+    case 'account_frozen':
+      throw new OperatorError('the account is frozen or being deleted: nothing was sold');
+    case 'out_of_stock': {
+      // Another sale may have come between.
+      requireFreeMachine((await findMachine(service.db, machine.name)) ?? throwMachineNotFound(machine.name));
+      const { region_id: region } = machine;
+      const pool = await countPool(service.db, service.clock.now());
+      const has = (family: 4 | 6) =>
+        pool.some((row) => row.region_id === region && row.family === family && row.free > 0n);
+      if (!has(4) || !has(6)) {
+        const what = has(4) ? '/64' : 'IPv4 address';
+        throw new OperatorError(`the pool of ${region} has no free ${what}: skerryd ips add`);
+      }
+      const { plan_id: plan } = machine;
+      throw new OperatorError(
+        `plan ${plan} is not sold in ${region} now: skerryd catalogue show; nothing was sold`,
+      );
+    }
+    case 'limit_reached':
+      throw new OperatorError(
+        `the account has as many servers as SKERRY_QUOTAS allows (${limit}): nothing was sold`,
+      );
+    default:
+      throw error;
+  }
+}

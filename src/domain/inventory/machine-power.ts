@@ -1,0 +1,42 @@
+/** What the operator did to a machine's power, where no driver does it: so that he is told what is left to do. */
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { type MachineRow, setMachineOff } from '../../store/machines.ts';
+import type { Service } from '../context.ts';
+import { recordAudit, systemActor } from '../record.ts';
+import {
+  type ManualAction,
+  pendingManualAction,
+  requireMachine,
+  requireManualMachines,
+} from './manual-machines.ts';
+
+/** `changed` is false when it was known. */
+export interface MachinePowerResult {
+  readonly changed: boolean;
+  readonly pendingAction: ManualAction | null;
+  readonly serverStatus: MachineRow['server_status'];
+}
+
+/** Records that a sold machine was switched off, or on again. */
+export async function recordMachinePower(
+  service: Pick<Service, 'db' | 'clock' | 'compute'>,
+  name: string,
+  power: 'off' | 'on',
+): Promise<MachinePowerResult> {
+  requireManualMachines(service);
+  return await service.db.transaction(async (tx) => {
+    const machine = await requireMachine(tx, name);
+    if (machine.state !== 'sold')
+      throw new OperatorError(`${name} is not sold: its power is nobody’s but yours`);
+    const changed = (machine.off_since === null) === (power === 'off');
+    const now = service.clock.now();
+    const offSince = power === 'off' ? (machine.off_since ?? now) : null;
+    if (changed) {
+      await setMachineOff(tx, machine.id, offSince);
+      const action = power === 'off' ? 'machine.off' : 'machine.on';
+      await recordAudit(tx, { actor: systemActor(now), action, resource: name }, now);
+    }
+    const pendingAction = pendingManualAction({ ...machine, off_since: offSince });
+    return { changed, pendingAction, serverStatus: machine.server_status };
+  });
+}

@@ -1,0 +1,13 @@
+import type { OperationRow } from '../../store/operations.ts';
+import type { Service } from '../context.ts';
+import { isSnapshotInProgress } from '../snapshots/in-progress.ts';
+import { POLL_INTERVAL_MS } from './inspect-machines.ts';
+import { advance } from './step.ts';
+
+/** Whether the step, which takes the server's disk away, was put off because a snapshot of it is being made. */
+export async function deferForSnapshot(service: Service, operation: OperationRow): Promise<boolean> {
+  if (!(await isSnapshotInProgress(service, operation.server_id))) return false;
+  const { attempts } = operation;
+  await advance(service.db, service, operation, { attempts, inMs: POLL_INTERVAL_MS });
+  return true;
+}

@@ -1,0 +1,37 @@
+/** The one question before anything is done to a server: is it there, may this be done now, is nothing under way? */
+import { fail, notFound } from '../../kernel/fail.ts';
+import { parseId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { can, explainDenial, mustWaitForOperation, type ServerAction } from '../../spec/states.ts';
+import { hasOperation } from '../../store/operations.ts';
+import { lockOwnServer, type ServerRow } from '../../store/servers.ts';
+import { requireNoLegalHold } from './legal-hold.ts';
+
+/**
+ * Locks the customer's server by its shown id. Refuses with `not_found` (unknown, malformed, another customer's) and
+ * with `conflict_state` when its status forbids the action or another operation is under way; with
+ * `jurisdictional_block` when a legal hold does.
+ */
+export async function lockServerFor(
+  tx: Sql,
+  customerId: string,
+  shownId: string,
+  action: ServerAction,
+): Promise<ServerRow> {
+  const id = parseId('server', shownId) ?? notFound('server');
+  const server = (await lockOwnServer(tx, customerId, id)) ?? notFound('server');
+  requireActionAllowed(server, action);
+  await requireNoLegalHold(tx, server, action);
+  if (mustWaitForOperation(action) && (await hasOperation(tx, id))) {
+    fail('conflict_state', {}, 'Another operation on this server is under way; try again when it is done.');
+  }
+  return server;
+}
+
+export function requireActionAllowed(
+  server: Pick<ServerRow, 'status' | 'suspended_reason'>,
+  action: ServerAction,
+): void {
+  const state = { status: server.status, suspendedReason: server.suspended_reason };
+  if (!can(state, action)) fail('conflict_state', {}, explainDenial(state, action));
+}

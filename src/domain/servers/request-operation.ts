@@ -1,0 +1,78 @@
+/** What all operations on a server have in common, from the request to its answer. */
+import { crashPoint } from '../../kernel/crash.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { Server } from '../../spec/schemas/server.ts';
+import { insertOperation, type OperationKind, type OperationStep } from '../../store/operations.ts';
+import { findServer, type ServerRow } from '../../store/servers.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { SaveResponse } from '../idempotency.ts';
+import { recordAudit } from '../record.ts';
+import { requireDriver } from './hardware.ts';
+import { lockServerFor } from './lock-server.ts';
+import { serverObject } from './object.ts';
+import { type ReinstallPayload, type RescuePayload, sealPayload } from './payload.ts';
+
+/** What an operation begins with. */
+export interface OperationPlan {
+  readonly step: OperationStep;
+  readonly payload?: RescuePayload | ReinstallPayload;
+  readonly snapshotId?: string;
+}
+
+export interface OperationRequest {
+  readonly actor: CustomerActor;
+  /** `srv_…` as it came. */
+  readonly shownId: string;
+  readonly action: Exclude<OperationKind, 'provision' | 'destroy' | 'suspend'>;
+  readonly beforeCommit: SaveResponse | undefined;
+}
+
+/**
+ * Locks the server, lets `plan` check and change what the request says, begins the operation and answers with the
+ * server, and with `extra` beside it. A plan of null has done it all: nothing is left for a driver. Refuses with `not_found` and
+ * `conflict_state`, with `unavailable` where no driver reaches the machine, and as `plan` does.
+ */
+export async function requestOperation<Extra extends object = object>(
+  service: Service,
+  request: OperationRequest,
+  plan: (tx: Sql, server: ServerRow, now: Date) => Promise<OperationPlan | null>,
+  extra?: Extra,
+): Promise<Server & Extra> {
+  const { actor, action } = request;
+  const answer = await service.db.transaction(async (tx) => {
+    const server = await lockServerFor(tx, actor.customerId, request.shownId, action);
+    const now = service.clock.now();
+    // One that is suspended is paid for, and what is switched on then is somebody's to switch on.
+    if (server.status !== 'suspended') requireDriver(service, server);
+    const planned = await plan(tx, server, now);
+    if (planned) await startOperation(tx, service, { server, kind: action, planned }, now);
+    const object = serverObject((await findServer(tx, server.id)) ?? server);
+    await recordAudit(tx, { actor, action: `server.${action}`, resource: object.id }, now);
+    const shown = { ...object, ...extra } as Server & Extra;
+    await request.beforeCommit?.(tx, shown);
+    crashPoint('operation.begun_written');
+    return shown;
+  });
+  crashPoint('operation.begun');
+  service.wake();
+  return answer;
+}
+
+async function startOperation(
+  tx: Sql,
+  service: Service,
+  { server, kind, planned }: { server: ServerRow; kind: OperationRequest['action']; planned: OperationPlan },
+  now: Date,
+): Promise<void> {
+  const { step, payload, snapshotId } = planned;
+  await insertOperation(tx, {
+    id: newId(now),
+    server_id: server.id,
+    kind,
+    step,
+    payload_sealed: payload ? sealPayload(service, payload) : null,
+    snapshot_id: snapshotId ?? null,
+    now,
+  });
+}

@@ -1,0 +1,99 @@
+/** The chains in words: what whoever runs the service should know of them, and what he should do about it. */
+import { DAY_MS, formatSessionTime, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
+import type { Service } from '../context.ts';
+import type { Finding } from '../status.ts';
+import { type ChainState, orphanedCoins, readChains } from './chains.ts';
+
+/** A single failure passes within seconds; so many in a row do not. */
+const FAILURES_WARNING = 10;
+/** The node is always a little ahead of what was read. */
+const LAG_BLOCKS = 10;
+
+/**
+ * Asks the node of every coin that is taken, all at once and each no longer than the patience. `what` is the coin's code, and the
+ * coins come in the order of the service's chains.
+ */
+export async function chainFindings(
+  service: Pick<Service, 'db' | 'clock' | 'chains'>,
+  options: { readonly patienceMs?: number } = {},
+): Promise<Finding[]> {
+  const now = service.clock.now();
+  const states = await readChains(service, options);
+  const orphaned = (await orphanedCoins(service)).map((subject): Finding => {
+    const message = 'it has no node any more, and addresses were given out: what is paid to them is not seen';
+    return { level: 'note', subject, message };
+  });
+  return [...states.flatMap((state) => findingsOf(state, now)), ...orphaned];
+}
+
+function findingsOf(state: ChainState, now: Date): Finding[] {
+  const subject = state.coin;
+  const finding = ({ level, message }: ChainFinding): Finding => ({ level, subject, message });
+  return [
+    ...proofFindings(state),
+    ...nodeFindings(state, now),
+    ...readFindings(state),
+    ...driverFindings(state),
+  ].map(finding);
+}
+
+type ChainFinding = Pick<Finding, 'level' | 'message'>;
+
+function proofFindings({ proof }: ChainState): ChainFinding[] {
+  if ('value' in proof) return [];
+  return [{ level: 'look', message: `the node could not be proven: ${proof.fault}` }];
+}
+
+function nodeFindings({ proof, health }: ChainState, now: Date): ChainFinding[] {
+  if ('fault' in health) {
+    const alreadyReported = 'fault' in proof && proof.fault === health.fault;
+    return alreadyReported ? [] : [{ level: 'look', message: `the node cannot be asked: ${health.fault}` }];
+  }
+  const { ok, height, tipAt, detail } = health.value;
+  const age = tipAt === null ? '' : `, made ${formatAge(now.getTime() - tipAt.getTime())}`;
+  return [{ level: ok ? 'ok' : 'look', message: `block ${height}${age}: ${detail}` }];
+}
+
+/** What became of the polls, which workers do: it need not be what the node says now. */
+function readFindings(state: ChainState): ChainFinding[] {
+  const { health, readHeight, readAt, failures, lastFault, addressCount } = state;
+  const until = readAt === null ? 'never read whole' : `read up to ${formatSessionTime(readAt)} UTC`;
+  if (failures > 0) {
+    const polls = failures === 1 ? 'the last poll failed' : `${failures} polls failed in a row`;
+    const why = lastFault === null ? '' : `: ${lastFault}`;
+    return [{ level: failures >= FAILURES_WARNING ? 'look' : 'note', message: `${polls}, ${until}${why}` }];
+  }
+  if (readHeight === null || 'fault' in health) {
+    return addressCount === 0
+      ? [{ level: 'note', message: 'no address was given out yet, so nothing is read' }]
+      : [];
+  }
+  const missing = health.value.height - readHeight;
+  if (missing < 0) {
+    const message = `the node is at block ${health.value.height}, and was read up to ${readHeight} before: it is waited for`;
+    return [{ level: 'look', message }];
+  }
+  if (missing > LAG_BLOCKS)
+    return [{ level: 'note', message: `${missing} blocks are not read yet, ${until}` }];
+  return [];
+}
+
+function driverFindings({ proof, notes }: ChainState): ChainFinding[] {
+  if ('value' in notes) return [...notes.value];
+  // What was said of the node need not be said again.
+  return 'fault' in proof ? [] : [{ level: 'look', message: `it could not be examined: ${notes.fault}` }];
+}
+
+const UNITS: readonly (readonly [word: string, ms: number])[] = [
+  ['day', DAY_MS],
+  ['hour', HOUR_MS],
+  ['minute', MINUTE_MS],
+];
+
+/** `4 minutes ago`: whole ones of the largest unit. A block's time may be ahead of ours. */
+function formatAge(ms: number): string {
+  const [word, unit] = UNITS.find(([, each]) => ms >= each) ?? ['', 0];
+  if (unit === 0) return 'just now';
+  const count = Math.floor(ms / unit);
+  return `${count} ${word}${count === 1 ? '' : 's'} ago`;
+}

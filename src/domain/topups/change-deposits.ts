@@ -1,0 +1,69 @@
+/** Payments of one invoice are changed and settled in one commit, by whoever reads its coin. */
+import { crashPoint } from '../../kernel/crash.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { holdsCoinLease } from '../../store/coins.ts';
+import { type DepositRow, listDeposits, saveDeposits } from '../../store/deposits.ts';
+import { lockTopup, type TopupRow } from '../../store/topups.ts';
+import type { Service } from '../context.ts';
+import { systemActor } from '../record.ts';
+import { isSwitchOn } from '../switches/switch.ts';
+import { settle } from './settle.ts';
+
+/** Another process reads this coin by now: what this one saw may be old. */
+export class LeaseLost extends Error {}
+
+/** By whom a chain is read, and up to when it was read whole before, on the business clock. */
+export interface ReadLease {
+  readonly leaseId: string;
+  readonly readAt: Date | null;
+}
+
+/** Locks an invoice of a coin that is still ours to read; throws LeaseLost where it is not. */
+export async function lockLeasedTopup(
+  tx: Sql,
+  { coin, id }: Pick<TopupRow, 'coin' | 'id'>,
+  reading: ReadLease | null,
+): Promise<TopupRow | undefined> {
+  if (reading !== null && !(await holdsCoinLease(tx, coin, reading.leaseId))) throw new LeaseLost();
+  return await lockTopup(tx, id);
+}
+
+/** What an invoice has, and what it is to have: all of its payments, and new ones behind them. */
+export type DepositChange = (
+  topup: TopupRow,
+  before: readonly DepositRow[],
+  now: Date,
+) => readonly DepositRow[];
+
+/** Returns false where nothing changed. */
+export async function changeDeposits(
+  service: Service,
+  of: Pick<TopupRow, 'coin' | 'id'>,
+  reading: ReadLease | null,
+  change: DepositChange,
+): Promise<boolean> {
+  const changed = await service.db.transaction(async (tx) => {
+    const topup = await lockLeasedTopup(tx, of, reading);
+    if (!topup) return false;
+    const now = service.clock.now();
+    const before = await listDeposits(tx, topup.id);
+    const deposits = change(topup, before, now);
+    const other = deposits.filter((deposit, i) => deposit !== before[i]);
+    if (other.length === 0) return false;
+    await saveDeposits(tx, other);
+    crashPoint('credit.observation_written');
+    const mayCredit = await isSwitchOn(tx, 'topup-credit');
+    await settle(tx, {
+      topup,
+      deposits,
+      before,
+      mayCredit,
+      actor: systemActor(now),
+      now,
+      keys: service.keys,
+    });
+    return true;
+  });
+  crashPoint('credit.committed');
+  return changed;
+}

@@ -1,0 +1,92 @@
+/**
+ * Answers of nodes, taken apart. What is missing, or of another kind than it should be, throws a NodeError that says what was looked
+ * for: read as nothing, a broken answer would look like no payment. `maybe…` are for what a node may leave out, and only for that:
+ * what is there must still be of its kind.
+ */
+import { NodeError } from './node-http.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** `what` is the thing itself: `block`, `the height of a block`. Each reader below takes it so. */
+export function malformedValue(label: string, expected: string): NodeError {
+  return new NodeError(label, 0, `the node gave no ${expected}`);
+}
+
+export function asObject(value: unknown, label: string): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw malformedValue(label, 'object');
+}
+
+export function asArray(value: unknown, label: string): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw malformedValue(label, 'list');
+}
+
+export function asString(value: unknown, label: string): string {
+  if (typeof value === 'string') return value;
+  throw malformedValue(label, 'text');
+}
+
+/** A height, a slot, a count, a time: 0 or more. */
+export function asUint(value: unknown, label: string): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw malformedValue(label, 'whole number');
+}
+
+/** As `wholeOf`, or below 0. */
+export function asInteger(value: unknown, label: string): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  throw malformedValue(label, 'whole number');
+}
+
+/** 64 bits, 0 or more: more than a number holds, which `parseExact` leaves as text. */
+export function asUint64(value: unknown, label: string): bigint {
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text === 'string' && /^\d{1,20}$/.test(text)) return BigInt(text);
+  throw malformedValue(label, 'whole number');
+}
+
+/** 32 bytes as 64 digits, in lower case. */
+export function asHash(value: unknown, label: string): string {
+  if (typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)) return value;
+  throw malformedValue(label, 'hash');
+}
+
+/** Of seconds. */
+export function asDate(value: unknown, label: string): Date {
+  return new Date(asUint(value, label) * 1_000);
+}
+
+export function optionalObject(value: unknown, label: string): JsonObject | null {
+  return isMissing(value) ? null : asObject(value, label);
+}
+
+/** Empty where it is left out. */
+export function optionalArray(value: unknown, label: string): readonly unknown[] {
+  return isMissing(value) ? [] : asArray(value, label);
+}
+
+export function optionalString(value: unknown, label: string): string | null {
+  return isMissing(value) ? null : asString(value, label);
+}
+
+export function optionalUint(value: unknown, label: string): number | null {
+  return isMissing(value) ? null : asUint(value, label);
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** All of them, a few at once, their results in order. */
+export async function mapInChunks<Item, Result>(
+  items: readonly Item[],
+  chunkSize: number,
+  transform: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let i = 0; i < items.length; i += chunkSize) {
+    results.push(...(await Promise.all(items.slice(i, i + chunkSize).map(transform))));
+  }
+  return results;
+}

@@ -1,0 +1,130 @@
+/**
+ * Block by block, where the wallet's list is too long: what each block pays is matched with our own addresses, so that a poll is never
+ * longer than a few blocks. What waits is asked of the wallet a page at a time; what is not on it is told once it is in a block.
+ */
+
+import { parseCoinAmount } from '../../../kernel/exact-json.ts';
+import type { OwnAddressLookup, PollResult } from '../../../ports/chain.ts';
+import { type Cursor, formatCursor } from '../cursor.ts';
+import type { JsonRpc } from '../json-rpc.ts';
+import { asArray, asDate, asInteger, asObject, asString, asUint, type JsonObject } from '../json-values.ts';
+import { NodeError } from '../node-http.ts';
+import { DECIMALS } from './networks.ts';
+import { type Output, outputKey, scriptAddress } from './outputs.ts';
+import { getBlockHeader, type Header, NOT_FOUND } from './rpc.ts';
+import { observeOutputs } from './unconfirmed.ts';
+import { listNewestOutputs, MAX_PAYMENTS_PER_POLL, type ReadPosition } from './wallet-history.ts';
+
+const MAX_BLOCKS_PER_POLL = 4;
+/** Less than a poll may take; a block is read in any case. */
+const TIME_BUDGET_MS = 6_000;
+/** A full block is some fifteen megabytes so; one of the smallest outputs there are, or of signatures alone, twice that. */
+const BLOCK_MAX_BYTES = 64 * 1024 ** 2;
+/** As many as a block has bytes: signatures of empty parts make it so, and there is no other way past it. Reading it takes some seconds. */
+const BLOCK_MAX_VALUES = 4_000_000;
+
+interface WalkedBlock {
+  readonly cursor: Cursor;
+  readonly outputs: readonly Output[];
+}
+
+export async function walkBlocks(
+  rpc: JsonRpc,
+  own: OwnAddressLookup,
+  from: ReadPosition,
+): Promise<{ readonly polled: PollResult; readonly height: number }> {
+  const { tipHeight } = from;
+  const endMs = performance.now() + TIME_BUDGET_MS;
+  const outputs: Output[] = [];
+  let { at, blocks } = { at: await findLastReadBlock(rpc, from), blocks: 0 };
+  while (at.height < tipHeight && blocks < MAX_BLOCKS_PER_POLL && outputs.length < MAX_PAYMENTS_PER_POLL) {
+    if (blocks > 0 && performance.now() > endMs) break;
+    const block = await readBlock(rpc, own, at);
+    outputs.push(...block.outputs);
+    at = block.cursor;
+    blocks += 1;
+  }
+  // What both tell, the newer one says.
+  const known = new Map([...outputs, ...(await listNewestOutputs(rpc))].map((each) => [each.key, each]));
+  const observations = await observeOutputs(rpc, [...known.values()], () => false);
+  const polled = { cursor: formatCursor(at), observations, isComplete: at.height >= tipHeight };
+  return { polled, height: tipHeight };
+}
+
+/** The newest block of the chain that was read before. */
+async function findLastReadBlock(
+  rpc: JsonRpc,
+  { cursor, tipHeight, lookbackBlocks }: ReadPosition,
+): Promise<Cursor> {
+  const oldest = Math.max(0, (cursor?.height ?? tipHeight) - lookbackBlocks);
+  for (let at = cursor; at !== null && at.height > oldest; ) {
+    const header = await findHeader(rpc, at.hash);
+    if (header === null || header.parentHash === null) break;
+    if (header.confirmations > 0) return at;
+    at = { height: at.height - 1, hash: header.parentHash };
+  }
+  return { height: oldest, hash: await getBlockHash(rpc, oldest) };
+}
+
+async function findHeader(rpc: JsonRpc, hash: string): Promise<Header | null> {
+  try {
+    return await getBlockHeader(rpc, hash);
+  } catch (error) {
+    if (error instanceof NodeError && error.code === NOT_FOUND) return null;
+    throw error;
+  }
+}
+
+async function getBlockHash(rpc: JsonRpc, height: number): Promise<string> {
+  return asString(await rpc.call('getblockhash', [height]), 'a block’s hash');
+}
+
+async function readBlock(rpc: JsonRpc, own: OwnAddressLookup, below: Cursor): Promise<WalkedBlock> {
+  const hash = await getBlockHash(rpc, below.height + 1);
+  const answer = await rpc.call('getblock', [hash, 2], {
+    maxBytes: BLOCK_MAX_BYTES,
+    maxValues: BLOCK_MAX_VALUES,
+  });
+  const block = asObject(answer, 'a block');
+  const confirmations = asInteger(block.confirmations, 'a block’s confirmations');
+  if (block.previousblockhash !== below.hash || confirmations < 1)
+    throw new Error('the chain changed while it was read');
+  const height = asUint(block.height, 'a block’s height');
+  const place = { hash, height, time: asDate(block.time, 'a block’s time') };
+  const paid = blockPayments(block);
+  const ours = await own([...new Set(paid.map(({ address }) => address))]);
+  const outputs = paid
+    .filter(({ address }) => ours.has(address))
+    .map(({ txid, address, output }) => ({
+      key: outputKey(txid, asUint(output.n, 'the number of an output')),
+      txid,
+      address,
+      amountUnits: parseCoinAmount(output.value, DECIMALS),
+      confirmations,
+      block: place,
+    }));
+  return { cursor: { height, hash }, outputs };
+}
+
+/** Newly made coins are nobody's payment. */
+function blockPayments(
+  block: JsonObject,
+): { readonly txid: string; readonly address: string; readonly output: JsonObject }[] {
+  return asArray(block.tx, 'transactions').flatMap((each) => {
+    const transaction = asObject(each, 'a transaction');
+    if (isCoinbase(transaction)) return [];
+    const txid = asString(transaction.txid, 'a transaction’s id');
+    return asArray(transaction.vout, 'outputs').flatMap((one) => {
+      const output = asObject(one, 'an output');
+      // Outputs inside Litecoin's extension blocks have none.
+      const address =
+        output.scriptPubKey === undefined ? null : scriptAddress(asObject(output.scriptPubKey, 'a script'));
+      return address === null ? [] : [{ txid, address, output }];
+    });
+  });
+}
+
+function isCoinbase(transaction: JsonObject): boolean {
+  const [first] = asArray(transaction.vin, 'inputs');
+  return first !== undefined && asObject(first, 'an input').coinbase !== undefined;
+}

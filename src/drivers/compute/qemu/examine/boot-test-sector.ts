@@ -1,0 +1,99 @@
+/**
+ * The smallest boot there is: a sector that writes one word to the serial port. A device that opens proves nothing: there
+ * are machines whose /dev/kvm opens and where no guest gets past its first instructions.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { HostFinding } from '../../../../ports/compute.ts';
+import { BARE_ENV } from '../command.ts';
+import type { QemuHost } from '../host.ts';
+import { findStaleFolders } from './scratch.ts';
+
+const WORD = 'skerry';
+const WAIT_MAX_MS = 30_000;
+const POLL_INTERVAL_MS = 50;
+const SECTOR_BYTES = 512;
+const PREFIX = 'skerry-examine-';
+
+export async function bootTestSector({ options }: QemuHost, signal: AbortSignal): Promise<HostFinding> {
+  const { accelerator } = options;
+  const subject = 'accelerator';
+  for (const staleFolder of await findStaleFolders(tmpdir(), PREFIX))
+    await rm(staleFolder, { recursive: true, force: true });
+  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  try {
+    const startedAt = Date.now();
+    const problem = await boot(folder, accelerator, signal);
+    if (problem === null)
+      return { level: 'ok', subject, message: `${accelerator} runs code after ${Date.now() - startedAt} ms` };
+    const fix =
+      accelerator === 'kvm' ? 'KVM of this machine cannot run guests: take other hardware' : 'reinstall QEMU';
+    return { level: 'look', subject, message: `${accelerator}: ${problem}. ${fix}` };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Null when the word arrived. */
+async function boot(folder: string, accelerator: string, signal: AbortSignal): Promise<string | null> {
+  const [disk, serial] = [join(folder, 'disk'), join(folder, 'serial')];
+  await writeFile(disk, testSector());
+  const args = [
+    '-machine',
+    `pc,accel=${accelerator}`,
+    '-m',
+    '32',
+    '-nodefaults',
+    '-no-user-config',
+    '-display',
+    'none',
+  ];
+  args.push('-drive', `file=${disk},format=raw,if=ide`, '-serial', `file:${serial}`);
+  // It never ends by itself: it is killed with us, too, whoever kills us.
+  const setprivArgs = ['--pdeathsig', 'KILL', '--', 'qemu-system-x86_64', ...args];
+  const child = spawn('setpriv', setprivArgs, { stdio: ['ignore', 'ignore', 'pipe'], env: BARE_ENV });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr = `${stderr}${text}`.slice(0, 2_000);
+  });
+  let hasEnded = false;
+  const ended = once(child, 'close')
+    .catch(() => undefined)
+    .then(() => {
+      hasEnded = true;
+    });
+  try {
+    for (
+      const deadline = Date.now() + WAIT_MAX_MS;
+      Date.now() < deadline && !hasEnded;
+      await pause(POLL_INTERVAL_MS)
+    ) {
+      signal.throwIfAborted();
+      if ((await readFile(serial, 'latin1').catch(() => '')).includes(WORD)) return null;
+    }
+    if (hasEnded) return `QEMU ended: ${stderr.trim().split('\n').at(-1) ?? ''}`;
+    return `a guest did not run a single instruction within ${WAIT_MAX_MS / 1000} s`;
+  } finally {
+    child.kill('SIGKILL');
+    await ended;
+  }
+}
+
+/** `mov` the port, then `lodsb` and `out` until the word's end, then `hlt` for ever. */
+function testSector(): Buffer {
+  const code = [
+    ...[0x31, 0xc0, 0x8e, 0xd8, 0xfc],
+    ...[0xba, 0xf8, 0x03],
+    ...[0xbe, 0x16, 0x7c],
+    ...[0xac, 0x84, 0xc0, 0x74, 0x03, 0xee, 0xeb, 0xf8],
+    ...[0xf4, 0xeb, 0xfd],
+  ];
+  const bytes = Buffer.alloc(SECTOR_BYTES);
+  Buffer.from([...code, ...Buffer.from(`${WORD}\0`)]).copy(bytes);
+  bytes.writeUInt16LE(0xaa55, SECTOR_BYTES - 2);
+  return bytes;
+}

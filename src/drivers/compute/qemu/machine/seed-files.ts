@@ -1,0 +1,120 @@
+/**
+ * What a guest's cloud-init is told, by the NoCloud source. The customer's user data is handed over byte for byte, and
+ * whatever it holds, his keys work: they are meta-data, which no user data replaces. The password is vendor data, which
+ * comes before user data and gives way to it where both say something.
+ */
+import type { MachineSpec } from '../../../../ports/compute.ts';
+import { GATEWAY_V6 } from '../net/link.ts';
+
+/** Who answers a guest's questions for names, unless it chooses itself. */
+const NAME_SERVERS = ['9.9.9.9', '2620:fe::fe'];
+const BOUNDARY = 'part-of-vendor-data';
+
+export type Addresses = Pick<MachineSpec, 'ipv4' | 'ipv6'> & { readonly mac: string };
+
+export interface Seed {
+  /** A guest does what a seed says once for each. */
+  readonly instanceId: string;
+  /** Null: the guest keeps its name, its keys and its identity, and takes the addresses alone. */
+  readonly hostname: string | null;
+  readonly sshKeys: readonly string[];
+  readonly rootPasswordHash: string | null;
+  readonly userData: Uint8Array | null;
+  readonly addresses: Addresses;
+}
+
+export type SeedFiles = Readonly<
+  Record<'meta-data' | 'user-data' | 'vendor-data' | 'network-config', string | Uint8Array>
+>;
+
+export function renderSeed(seed: Seed): SeedFiles {
+  return {
+    'meta-data': metaData(seed),
+    'user-data': seed.userData ?? '',
+    'vendor-data': vendorData(seed),
+    'network-config': networkConfig(seed.addresses),
+  };
+}
+
+/** The same instance with the same addresses, and nothing in it that anybody should not read: for an install that is done. */
+export function withoutSecrets(seed: Seed): Seed {
+  return { ...seed, sshKeys: [], rootPasswordHash: null, userData: null };
+}
+
+function metaData({ instanceId, hostname, sshKeys }: Seed): string {
+  return joinLines(
+    `instance-id: ${quote(instanceId)}`,
+    ...(hostname === null ? [] : [`local-hostname: ${quote(hostname)}`]),
+    ...(sshKeys.length === 0 ? [] : ['public-keys:', ...sshKeys.map((key) => `  - ${quote(key)}`)]),
+  );
+}
+
+function vendorData({ hostname, rootPasswordHash: hash }: Seed): string {
+  const config = joinLines(
+    '#cloud-config',
+    // The customer's keys are root's: it is his machine.
+    'disable_root: false',
+    ...(hostname === null ? ['preserve_hostname: true', 'ssh_deletekeys: false'] : []),
+    ...(hash === null ? [] : ['ssh_pwauth: true', 'chpasswd:', '  expire: false', '  users:']),
+    ...(hash === null ? [] : ['    - name: root', `      password: ${quote(hash)}`, '      type: hash']),
+  );
+  if (hash === null) return config;
+  return joinLines(
+    `Content-Type: multipart/mixed; boundary="${BOUNDARY}"`,
+    'MIME-Version: 1.0',
+    '',
+    ...mimePart('text/cloud-config', config),
+    ...mimePart('text/x-shellscript', PERMIT_ROOT_LOGIN),
+    `--${BOUNDARY}--`,
+  );
+}
+
+/** cloud-init lets passwords in, but not root's: sshd has a switch of its own for that. Its first word on it counts. */
+const PERMIT_ROOT_LOGIN = `#!/bin/sh
+config=/etc/ssh/sshd_config
+[ -f $config ] || exit 0
+sed -i '1i PermitRootLogin yes' $config
+systemctl try-reload-or-restart ssh 2>/dev/null || systemctl try-reload-or-restart sshd 2>/dev/null ||
+  service sshd reload || true
+`;
+
+function mimePart(type: string, content: string): string[] {
+  return [`--${BOUNDARY}`, `Content-Type: ${type}; charset="utf-8"`, '', content];
+}
+
+/** Routed, not bridged: the gateway is on the link although no network of the address holds it. */
+function networkConfig({ ipv4, ipv6, mac }: Addresses): string {
+  return joinLines(
+    'version: 2',
+    'ethernets:',
+    '  eth0:',
+    '    match:',
+    `      macaddress: ${quote(mac)}`,
+    '    set-name: eth0',
+    '    dhcp4: false',
+    '    dhcp6: false',
+    '    accept-ra: false',
+    '    addresses:',
+    `      - ${quote(`${ipv4.address}/32`)}`,
+    `      - ${quote(`${ipv6.address}/64`)}`,
+    '    routes:',
+    ...routeLines('0.0.0.0/0', ipv4.gateway),
+    ...routeLines('::/0', GATEWAY_V6),
+    '    nameservers:',
+    '      addresses:',
+    ...NAME_SERVERS.map((server) => `        - ${quote(server)}`),
+  );
+}
+
+function routeLines(to: string, via: string): string[] {
+  return [`      - to: ${quote(to)}`, `        via: ${quote(via)}`, '        on-link: true'];
+}
+
+function joinLines(...all: readonly string[]): string {
+  return `${all.join('\n')}\n`;
+}
+
+/** JSON's strings are YAML's. */
+function quote(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,223 @@
+/**
+ * Looks after the machines: makes what is true be what is wanted, machine by machine. Most of the time there is nothing
+ * to do, so it looks first, without a lock, and looks again with one before it acts.
+ */
+import { existsSync } from 'node:fs';
+import { stat, truncate } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '../../../../kernel/logger.ts';
+import type { SupervisionResult } from '../../../../ports/compute.ts';
+import type { QemuHost } from '../host.ts';
+import { LockBusyError } from '../lock.ts';
+import { meterMachines } from '../metrics/sample.ts';
+import { plugNetwork } from '../net/plug.ts';
+import { repairNetwork } from '../net/repair.ts';
+import { createSocketCheck } from '../processes.ts';
+import { Qmp } from '../qmp.ts';
+import { listRecords, type MachineRecord, readRecord } from '../record.ts';
+import { bootName, runsOwnDisk } from './boot-name.ts';
+import { type HasCarrier, readCarriers } from './carriers.ts';
+import { canRestart, recordRestart } from './crashes.ts';
+import { forEachConcurrent } from './for-each-concurrent.ts';
+import { detectInstallDone } from './install.ts';
+import { isUnresponsive, type QemuState, readQemuState } from './qemu-state.ts';
+import { replaceNic } from './replace-nic.ts';
+import { start, switchOff } from './start.ts';
+
+const LOG_MAX_BYTES = 1024 ** 2;
+
+/** How long the others wait for one machine, and the caller for all of them. Work that takes longer goes on. */
+const MACHINE_TIMEOUT_MS = 8_000;
+const ROUND_TIMEOUT_MS = 20_000;
+
+type Outcome = SupervisionResult | undefined;
+
+/** What is under way in this process: one round at a time, and one act for each machine. */
+interface Supervision {
+  round: Promise<SupervisionResult[]> | undefined;
+  readonly machines: Map<string, Promise<Outcome>>;
+}
+const SUPERVISIONS = new WeakMap<QemuHost, Supervision>();
+
+/** Whoever asks while a round is under way is told what that finds. */
+export async function superviseMachines(host: QemuHost): Promise<SupervisionResult[]> {
+  const supervision: Supervision = SUPERVISIONS.get(host) ?? { round: undefined, machines: new Map() };
+  SUPERVISIONS.set(host, supervision);
+  supervision.round ??= superviseAll(host, supervision.machines).finally(() => {
+    supervision.round = undefined;
+  });
+  return await supervision.round;
+}
+
+async function superviseAll(
+  host: QemuHost,
+  inProgress: Map<string, Promise<Outcome>>,
+): Promise<SupervisionResult[]> {
+  const outcomes: SupervisionResult[] = [];
+  await repairRules(host);
+  const deadline = Date.now() + ROUND_TIMEOUT_MS;
+  const [hasCarrier, hasProcess] = [await readCarriers(host), await createSocketCheck()];
+  await forEachConcurrent(await listRecords(host.layout), async (id) => {
+    const remainingMs = Math.min(MACHINE_TIMEOUT_MS, deadline - Date.now());
+    // The next round begins with it: those before are quickly seen to be well.
+    if (remainingMs <= 0) return;
+    const unfinished = inProgress.get(id);
+    const work = unfinished ?? superviseMachine(host, id, { hasCarrier, hasProcess });
+    inProgress.set(id, work);
+    const outcome = await withTimeout(remainingMs, work);
+    if (outcome !== 'late') inProgress.delete(id);
+    if (outcome === 'late' && unfinished)
+      outcomes.push({ id, outcome: 'failed', message: 'what it needs takes long' });
+    if (outcome && outcome !== 'late') outcomes.push(outcome);
+  });
+  await meterMachines(host);
+  return outcomes.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T | 'late'> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([work, sleep(ms, 'late' as const, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/** Rules that could not be put back are missing the next time, too. */
+async function repairRules(host: QemuHost): Promise<void> {
+  try {
+    await repairNetwork(host);
+  } catch (error) {
+    host.log.warn({ err: error }, 'packet filter could not be put back');
+  }
+}
+
+interface HostView {
+  readonly hasCarrier: HasCarrier;
+  readonly hasProcess: (socket: string) => boolean;
+}
+
+/** What fails with one machine is told, and keeps nobody from looking after the others. */
+async function superviseMachine(
+  host: QemuHost,
+  id: string,
+  { hasCarrier, hasProcess }: HostView,
+): Promise<Outcome> {
+  try {
+    const record = await readRecord(host.layout, id);
+    if (!record) return undefined;
+    const isOff = record.power === 'off' && !hasProcess(host.layout.runtimeFile(id, 'qmp'));
+    if (isOff) return undefined;
+    const sight = await readQemuState(host, id);
+    if (sight.state === 'silent' && record.power === 'on') return unresponsiveOutcome(id, sight.state);
+    if (!matchesRecord(record, sight)) return await host.withMachineLock(id, () => repairMachine(host, id));
+    if (!hasCarrier(id)) return await host.withMachineLock(id, () => reconnectNetwork(host, id));
+    if (record.installingSince !== null && runsOwnDisk(bootName(record), record))
+      await detectInstallDone(host, record);
+    await truncateLog(host.layout.machine(id, 'qemu.log'));
+    return undefined;
+  } catch (error) {
+    // Whoever works on it sees to it.
+    if (error instanceof LockBusyError) return undefined;
+    host.log.warn({ err: error, machine: id }, 'machine could not be looked after');
+    const { message } = describeError(error) as { readonly message?: string };
+    return { id, outcome: 'failed', message: message ?? 'an unexpected fault' };
+  }
+}
+
+function matchesRecord(record: MachineRecord, sight: QemuState): boolean {
+  if (record.power === 'off') return sight.state === 'gone';
+  return sight.state === 'on' && sight.name === bootName(record);
+}
+
+/** The same look again, now that nobody else acts on it. */
+async function repairMachine(host: QemuHost, id: string): Promise<SupervisionResult | undefined> {
+  const record = await readRecord(host.layout, id);
+  if (!record) return undefined;
+  const sight = await readQemuState(host, id);
+  if (matchesRecord(record, sight)) return undefined;
+  if (record.power === 'off') {
+    await switchOff(host, record);
+    return undefined;
+  }
+  if (sight.state === 'gone') return await restartCrashed(host, record);
+  if (isUnresponsive(sight)) return unresponsiveOutcome(id, sight.state);
+  if (sight.state === 'begun' || sight.name !== bootName(record)) {
+    await start(host, record);
+    return {
+      id,
+      outcome: 'restarted',
+      message: 'its start, or a change to it, had been broken off; that is done now',
+    };
+  }
+  if (sight.state === 'off') {
+    // The guest's own will.
+    await switchOff(host, record);
+    return { id, outcome: 'off', message: 'its guest switched itself off' };
+  }
+  return await resumeHalted(host, id, sight.status);
+}
+
+/** Its guest may be well, or be so again: whether it is ended is not decided here. */
+function unresponsiveOutcome(id: string, state: 'silent' | 'lost'): SupervisionResult {
+  const says = {
+    silent: 'QEMU does not answer; if that lasts, a reset starts it anew',
+    lost: 'it runs, and its sockets below /run were deleted; a reset starts it anew',
+  };
+  return { id, outcome: 'failed', message: says[state] };
+}
+
+async function restartCrashed(host: QemuHost, record: MachineRecord): Promise<SupervisionResult | undefined> {
+  const { id } = record.spec;
+  if (!(await canRestart(host, id))) {
+    return {
+      id,
+      outcome: 'failed',
+      message: 'it does not stay on, or cannot be started; that is tried again in a while',
+    };
+  }
+  // A start of the host empties the folder with the process ids.
+  const hasCrashed = existsSync(host.layout.runtimeFile(id, 'pid'));
+  await recordRestart(host, id);
+  await start(host, record);
+  const message = hasCrashed
+    ? 'its process had ended by itself'
+    : 'it was not on, as after a start of this host';
+  return { id, outcome: 'restarted', message };
+}
+
+/** QEMU halts a guest whose disk cannot be written. When there is space again it goes on where it was. */
+async function resumeHalted(host: QemuHost, id: string, status: string): Promise<SupervisionResult> {
+  if (status !== 'io-error')
+    return { id, outcome: 'failed', message: `QEMU halted it (${status}); a reset starts it anew` };
+  const qmp = await Qmp.open(host.layout.runtimeFile(id, 'qmp'));
+  try {
+    await qmp?.execute('cont');
+  } finally {
+    qmp?.close();
+  }
+  return {
+    id,
+    outcome: 'failed',
+    message: 'it was halted because its disk could not be written; it was told to go on',
+  };
+}
+
+/** Its tap was deleted under it. */
+async function reconnectNetwork(host: QemuHost, id: string): Promise<SupervisionResult | undefined> {
+  const record = await readRecord(host.layout, id);
+  if (!record || !matchesRecord(record, await readQemuState(host, id))) return undefined;
+  if ((await readCarriers(host))(id)) return undefined;
+  await plugNetwork(host, record);
+  await replaceNic(host, id);
+  return {
+    id,
+    outcome: 'restarted',
+    message: 'its network had been taken away; it was put back while the machine ran on',
+  };
+}
+
+async function truncateLog(path: string): Promise<void> {
+  const { size } = await stat(path).catch(() => ({ size: 0 }));
+  if (size > LOG_MAX_BYTES) await truncate(path);
+}

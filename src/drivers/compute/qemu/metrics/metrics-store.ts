@@ -1,0 +1,151 @@
+/**
+ * Sums of each hour, on disk beside the machine's disks. The running hour is in a small file of its own, with the last
+ * reading, which is written once a minute; hours that are over move to a larger one, once an hour. A kill between the two
+ * leaves an hour in both: the small file is right.
+ */
+import { DAY_MS, HOUR_MS } from '../../../../kernel/time.ts';
+import type { QemuHost } from '../host.ts';
+import { readJson, writeJson } from '../json-file.ts';
+import type { Counters } from './counters.ts';
+
+const RETENTION_MS = 31 * DAY_MS;
+
+/** One hour so far. `hour` is its beginning, in milliseconds; ram in MiB × milliseconds; flows in bytes. */
+export interface HourSum {
+  readonly hour: number;
+  /** How long it was on. */
+  readonly onMs: number;
+  readonly cpuMs: number;
+  readonly ramMbMs: number;
+  readonly diskRead: number;
+  readonly diskWritten: number;
+  readonly netIn: number;
+  readonly netOut: number;
+}
+
+/** The last reading; a counter that could not be read is as it was before. */
+export interface Reading extends Counters {
+  readonly at: number;
+}
+
+interface StoredMetrics {
+  readonly last: Reading | null;
+  readonly hours: readonly HourSum[];
+}
+
+const EMPTY_METRICS: StoredMetrics = { last: null, hours: [] };
+
+export async function readLast(host: QemuHost, id: string): Promise<Reading | null> {
+  return (await readJson<StoredMetrics>(metricsPath(host, id, 'metrics.json')))?.last ?? null;
+}
+
+/** All hours that are kept, oldest first. */
+export async function readHours(host: QemuHost, id: string): Promise<HourSum[]> {
+  const [past, now] = await Promise.all([
+    readJson<HourSum[]>(metricsPath(host, id, 'metrics-past.json')),
+    readJson<StoredMetrics>(metricsPath(host, id, 'metrics.json')),
+  ]);
+  return mergeHours(past ?? [], now?.hours ?? []);
+}
+
+/** Adds what was used since the last reading. Only one at a time. */
+export async function storeReading(
+  host: QemuHost,
+  id: string,
+  counters: Counters,
+  at: number,
+): Promise<void> {
+  const { last, hours } =
+    (await readJson<StoredMetrics>(metricsPath(host, id, 'metrics.json'))) ?? EMPTY_METRICS;
+  const all = mergeHours(hours, usageBetween(last, counters, at), addHours);
+  const currentHour = Math.floor(at / HOUR_MS) * HOUR_MS;
+  const finished = all.filter(({ hour }) => hour < currentHour);
+  if (finished.length > 0) {
+    const past = (await readJson<HourSum[]>(metricsPath(host, id, 'metrics-past.json'))) ?? [];
+    const kept = mergeHours(past, finished).filter(({ hour }) => hour > at - RETENTION_MS - HOUR_MS);
+    await writeJson(metricsPath(host, id, 'metrics-past.json'), kept);
+  }
+  const reading: Reading = { ...carryCounters(last, counters), at };
+  const kept: StoredMetrics = { last: reading, hours: all.filter(({ hour }) => hour >= currentHour) };
+  await writeJson(metricsPath(host, id, 'metrics.json'), kept);
+}
+
+/**
+ * What was used between two readings, spread evenly over the hours between them. Counters begin at 0 when QEMU does, so a
+ * counter of another run, or one that is less than it was, is what was used.
+ */
+export function usageBetween(last: Reading | null, counters: Counters, at: number): HourSum[] {
+  const sameRun = last?.run === counters.run ? last : null;
+  const from = Math.min(at - 1, Math.max(sameRun?.at ?? counters.runSince, last?.at ?? 0, at - RETENTION_MS));
+  const since = (now: number, then: number | null | undefined) =>
+    now < (then ?? 0) ? now : now - (then ?? 0);
+  // A tap may outlive the QEMU that it was made for.
+  const sinceKnown = (now: number | null, then: number | null | undefined) =>
+    now === null ? 0 : since(now, then);
+  const totals = {
+    cpuMs: since(counters.cpuMs, sameRun?.cpuMs),
+    diskRead: sinceKnown(counters.diskRead, sameRun?.diskRead),
+    diskWritten: sinceKnown(counters.diskWritten, sameRun?.diskWritten),
+    netIn: sinceKnown(counters.netIn, last?.netIn),
+    netOut: sinceKnown(counters.netOut, last?.netOut),
+  };
+  const hours: HourSum[] = [];
+  for (let hour = Math.floor(from / HOUR_MS) * HOUR_MS; hour < at; hour += HOUR_MS) {
+    const onMs = Math.min(at, hour + HOUR_MS) - Math.max(from, hour);
+    const share = onMs / (at - from);
+    hours.push({
+      hour,
+      onMs,
+      cpuMs: totals.cpuMs * share,
+      ramMbMs: counters.ramMb * onMs,
+      diskRead: totals.diskRead * share,
+      diskWritten: totals.diskWritten * share,
+      netIn: totals.netIn * share,
+      netOut: totals.netOut * share,
+    });
+  }
+  return hours;
+}
+
+/** Counters of an earlier run count for this one no more, but the tap's. */
+function carryCounters(last: Reading | null, counters: Counters): Counters {
+  const sameRun = last?.run === counters.run ? last : null;
+  return {
+    ...counters,
+    diskRead: counters.diskRead ?? sameRun?.diskRead ?? null,
+    diskWritten: counters.diskWritten ?? sameRun?.diskWritten ?? null,
+    netIn: counters.netIn ?? last?.netIn ?? null,
+    netOut: counters.netOut ?? last?.netOut ?? null,
+  };
+}
+
+/** By hour, in order; where both have one the later counts, or what `both` makes of them. */
+function mergeHours(
+  first: readonly HourSum[],
+  later: readonly HourSum[],
+  combine: (one: HourSum, other: HourSum) => HourSum = (_, other) => other,
+): HourSum[] {
+  const hours = new Map(first.map((sum) => [sum.hour, sum]));
+  for (const sum of later) {
+    const existing = hours.get(sum.hour);
+    hours.set(sum.hour, existing ? combine(existing, sum) : sum);
+  }
+  return [...hours.values()].sort((one, other) => one.hour - other.hour);
+}
+
+function addHours(one: HourSum, other: HourSum): HourSum {
+  return {
+    hour: one.hour,
+    onMs: one.onMs + other.onMs,
+    cpuMs: one.cpuMs + other.cpuMs,
+    ramMbMs: one.ramMbMs + other.ramMbMs,
+    diskRead: one.diskRead + other.diskRead,
+    diskWritten: one.diskWritten + other.diskWritten,
+    netIn: one.netIn + other.netIn,
+    netOut: one.netOut + other.netOut,
+  };
+}
+
+function metricsPath(host: QemuHost, id: string, file: string): string {
+  return host.layout.machine(id, file);
+}

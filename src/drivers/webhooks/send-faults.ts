@@ -1,0 +1,59 @@
+/** What went wrong with a request, in one of few words: errors of the network name addresses and repeat what others sent. */
+import type { SendFault } from '../../ports/webhooks.ts';
+
+export class ForbiddenAddress extends Error {
+  override message = 'the name leads to an address that webhooks are not sent to';
+}
+
+export class HostNotResolved extends Error {
+  constructor(options: ErrorOptions) {
+    super('the name could not be resolved', options);
+  }
+}
+
+/** We ended it ourselves. */
+export class SenderClosed extends Error {
+  override message = 'the sender has ended this request';
+}
+
+const FAULT_BY_CODE: Readonly<Record<string, SendFault>> = {
+  ECONNREFUSED: 'connection refused',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  EADDRNOTAVAIL: 'unreachable',
+  EACCES: 'unreachable',
+  EPERM: 'unreachable',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection reset',
+  ECONNABORTED: 'connection reset',
+  UND_ERR_SOCKET: 'connection reset',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  EPROTO: 'tls',
+  UND_ERR_HEADERS_OVERFLOW: 'invalid answer',
+};
+
+/** Of certificates, OpenSSL's and Node's own. */
+const TLS_CODE =
+  /^ERR_TLS_|^ERR_SSL_|^ERR_OSSL_|CERT|^DEPTH_ZERO|^SELF_SIGNED|^UNABLE_TO_|^HOSTNAME_MISMATCH|^INVALID_CA|^INVALID_PURPOSE|^PATH_LENGTH/;
+
+/** This machine has no more sockets or no memory, or we are closing: it says nothing about the receiver. */
+const LOCAL_CODES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
+
+export function isLocalFault(error: Error): boolean {
+  return error instanceof SenderClosed || LOCAL_CODES.has(errorCode(error));
+}
+
+export function toSendFault(error: Error): SendFault {
+  if (error instanceof ForbiddenAddress) return 'forbidden address';
+  if (error instanceof HostNotResolved) return 'dns';
+  const code = errorCode(error);
+  const known = FAULT_BY_CODE[code];
+  if (known) return known;
+  if (TLS_CODE.test(code)) return 'tls';
+  return error.name === 'HTTPParserError' ? 'invalid answer' : 'failed';
+}
+
+function errorCode(error: Error): string {
+  return String((error as NodeJS.ErrnoException).code ?? '');
+}

@@ -1,0 +1,60 @@
+/**
+ * Delays per account: each wrong password or recovery code makes the next try on that account wait longer, wherever it
+ * comes from, because guesses may come from many addresses. In this process's memory only, under a keyed hash whose
+ * key dies with the process; an e-mail that nobody has is slowed down like any other.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HOUR_MS } from '../kernel/time.ts';
+
+const ACCOUNTS_MAX = 50_000;
+/** Anybody mistypes a few times. */
+const FREE_FAILURES = 4;
+const INITIAL_WAIT_MS = 250;
+const MAX_WAIT_MS = 8_000;
+
+interface AccountFailures {
+  readonly count: number;
+  readonly lastMs: number;
+}
+
+export class AccountBackoff {
+  readonly #enabled: boolean;
+  readonly #now: () => number;
+  readonly #pause: (ms: number) => Promise<unknown>;
+  readonly #key = randomBytes(32);
+  readonly #failures = new Map<string, AccountFailures>();
+
+  constructor(options: { enabled: boolean; now?: () => number; pause?: (ms: number) => Promise<unknown> }) {
+    this.#enabled = options.enabled;
+    this.#now = options.now ?? Date.now;
+    this.#pause = options.pause ?? ((ms) => sleep(ms));
+  }
+
+  /** Waits as long as the account's wrong tries of the last hour ask for. */
+  async wait(account: string): Promise<void> {
+    const recorded = this.#failures.get(this.#hashAccount(account));
+    if (!recorded || this.#now() - recorded.lastMs > HOUR_MS || recorded.count < FREE_FAILURES) return;
+    await this.#pause(Math.min(INITIAL_WAIT_MS * 2 ** (recorded.count - FREE_FAILURES), MAX_WAIT_MS));
+  }
+
+  recordFailure(account: string): void {
+    if (!this.#enabled) return;
+    const hash = this.#hashAccount(account);
+    const known = this.#failures.get(hash);
+    const lastMs = this.#now();
+    const count = known && lastMs - known.lastMs <= HOUR_MS ? known.count + 1 : 1;
+    this.#failures.delete(hash);
+    this.#failures.set(hash, { count, lastMs });
+    const [oldest] = this.#failures.keys();
+    if (this.#failures.size > ACCOUNTS_MAX && oldest !== undefined) this.#failures.delete(oldest);
+  }
+
+  recordSuccess(account: string): void {
+    this.#failures.delete(this.#hashAccount(account));
+  }
+
+  #hashAccount(account: string): string {
+    return createHmac('sha256', this.#key).update(account.trim().toLowerCase()).digest('base64');
+  }
+}

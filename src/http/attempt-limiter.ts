@@ -1,0 +1,78 @@
+/**
+ * Attempts an hour from one address, in this process's memory only. The address is kept as a keyed hash whose key
+ * dies with the process, and of IPv6 only the /64: that is what one customer of a provider gets.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import { HOUR_MS, SECOND_MS } from '../kernel/time.ts';
+
+const ADDRESSES_MAX = 50_000;
+
+export class AttemptLimiter {
+  readonly #perHour: number;
+  readonly #now: () => number;
+  readonly #key = randomBytes(32);
+  /** Until when the attempts of an address count, in ms; the oldest entry goes first when there are too many. */
+  readonly #usedUntilMs = new Map<string, number>();
+
+  /** `perHour` 0: no limit. `now` is real time, in ms. */
+  constructor(perHour: number, now: () => number = Date.now) {
+    this.#perHour = perHour;
+    this.#now = now;
+  }
+
+  /** Counts one attempt; returns 0, or the seconds to wait when there were too many (then it does not count). */
+  consume(address: string): number {
+    if (this.#perHour === 0) return 0;
+    const now = this.#now();
+    const name = this.#hashAddress(address);
+    const until = Math.max(this.#usedUntilMs.get(name) ?? 0, now) + this.#costMs;
+    const waitMs = until - now - HOUR_MS;
+    // Half an attempt of grace: the costs of `perHour` attempts may add up to a hair more than an hour.
+    if (waitMs > this.#costMs / 2) return Math.ceil(waitMs / SECOND_MS);
+    this.#store(name, until);
+    return 0;
+  }
+
+  /** Takes the last attempt back: it was none of those that are counted. */
+  refund(address: string): void {
+    if (this.#perHour === 0) return;
+    const name = this.#hashAddress(address);
+    const until = this.#usedUntilMs.get(name);
+    if (until !== undefined) this.#usedUntilMs.set(name, until - this.#costMs);
+  }
+
+  get #costMs(): number {
+    return HOUR_MS / this.#perHour;
+  }
+
+  #store(hash: string, until: number): void {
+    this.#usedUntilMs.delete(hash);
+    this.#usedUntilMs.set(hash, until);
+    if (this.#usedUntilMs.size <= ADDRESSES_MAX) return;
+    for (const oldest of this.#usedUntilMs.keys()) {
+      this.#usedUntilMs.delete(oldest);
+      return;
+    }
+  }
+
+  #hashAddress(address: string): string {
+    return createHmac('sha256', this.#key).update(addressNetwork(address)).digest('base64');
+  }
+}
+
+/** An IPv4 address, mapped or not, as it is; of an IPv6 address its first four groups. */
+export function addressNetwork(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped?.[1]) return mapped[1];
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];
+  const groups = head === '' ? [] : head.split(':');
+  const tailGroups = tail ? tail.split(':') : [];
+  const zeros = tail === undefined ? 0 : 8 - groups.length - tailGroups.length;
+  const allGroups = [...groups, ...Array<string>(Math.max(zeros, 0)).fill('0'), ...tailGroups];
+  return allGroups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}

@@ -1,0 +1,79 @@
+/**
+ * Answers to what never becomes a request: malformed HTTP, headers that are too large, a client that is too slow.
+ * They too are JSON with a request id, and always 400.
+ */
+import { type Server, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Failure } from '../kernel/fail.ts';
+import type { Logger } from '../kernel/logger.ts';
+import { errorBody } from './errors.ts';
+import { v1ErrorResponse } from './v1/error-response.ts';
+
+export interface MalformedRequestContext {
+  readonly newRequestId: () => string;
+  readonly log: Logger;
+}
+
+const ERROR_MESSAGES: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'The headers are too large.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive.',
+};
+
+/** Answers 400 on the bare socket and closes it. */
+export function rejectSocket(
+  socket: Duplex,
+  errorCode: string,
+  { newRequestId, log }: MalformedRequestContext,
+  rawPacket?: Buffer,
+): void {
+  const requestId = newRequestId();
+  log.info({ status: 400, errorCode, requestId }, 'unreadable request');
+  const message = ERROR_MESSAGES[errorCode] ?? 'This is not HTTP as it should be.';
+  const failure = new Failure('bad_request', {}, message);
+  const requestLine = rawPacket?.toString('latin1', 0, 64) ?? '';
+  const session = isSessionRequest(requestLine);
+  const body = session ? errorBody(failure) : v1ErrorResponse(failure, requestId).body;
+  const bodiless = requestLine.startsWith('HEAD ');
+  respondOnSocket(socket, { status: 400, body, requestId, bodiless, anyOrigin: !session });
+}
+
+interface SocketResponse {
+  readonly status: number;
+  readonly body: object;
+  readonly requestId: string;
+  /** Of a HEAD request: its answer says how long the body would be and has none. */
+  readonly bodiless?: boolean;
+  /** Whether scripts of any origin may read it, as REST's answers. */
+  readonly anyOrigin?: boolean;
+}
+
+/** Writes an answer in JSON on the bare socket and closes it. */
+export function respondOnSocket(
+  socket: Duplex,
+  { status, body, requestId, bodiless = false, anyOrigin = false }: SocketResponse,
+): void {
+  const text = JSON.stringify(body);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    `X-Request-Id: ${requestId}`,
+    ...(anyOrigin ? ['Access-Control-Allow-Origin: *'] : []),
+    'Connection: close',
+  ];
+  if (socket.writable)
+    socket.end(`${head.join('\r\n')}\r\n\r\n${bodiless ? '' : text}`, () => socket.destroy());
+  else socket.destroy();
+}
+
+/** Whether the request line, as far as it can be seen, is one of the session surface; everything else gets REST's envelope. */
+function isSessionRequest(requestLine: string): boolean {
+  return /^[A-Z]{1,10} \/[a-z-]{1,20}\.php/.test(requestLine);
+}
+
+/** Has the server hand us what Node would answer by itself, with another status or not at all. */
+export function handleOddRequests(server: Server, parts: MalformedRequestContext): void {
+  // Node answers 417 to an Expect header it does not know; nothing here depends on one.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', (_request, socket) => rejectSocket(socket, 'CONNECT', parts));
+}

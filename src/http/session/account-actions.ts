@@ -1,0 +1,119 @@
+/** The actions of /account-api.php that are about the account itself: address, OpenPGP key, second factor, sessions, deletion. */
+import { changeEmail } from '../../domain/customers/change-email.ts';
+import { resendConfirmation } from '../../domain/customers/confirm-address.ts';
+import { deleteAccount } from '../../domain/customers/deletion/start.ts';
+import { setOpenPgpKey } from '../../domain/customers/openpgp-key.ts';
+import { getOwnAccount } from '../../domain/customers/own-account.ts';
+import { confirmTotp, startTotp, disableTotp as switchOff } from '../../domain/customers/totp.ts';
+import { endSession } from '../../domain/sessions/end.ts';
+import { listSessions } from '../../domain/sessions/list.ts';
+import { centsToUsd } from '../../kernel/money.ts';
+import { setSessionCookie } from '../cookie.ts';
+import type { Operation } from '../endpoint.ts';
+import { field } from '../form.ts';
+
+const getAccountOperation: Operation = {
+  audit: null,
+  run: async ({ edge, customer }) => ({ ok: true, ...(await getOwnAccount(edge.service, customer())) }),
+};
+
+/** `mailed` false: the address is confirmed already. */
+const resendConfirmationOperation: Operation = {
+  audit: 'customer.resend_confirmation',
+  run: async ({ edge, customer }) => ({
+    ok: true,
+    mailed: await resendConfirmation(edge.service, customer()),
+  }),
+};
+
+const changeEmailOperation: Operation = {
+  audit: 'customer.change_email',
+  limitedBy: 'failures',
+  run: async ({ edge, form, customer }) => {
+    const change = await changeEmail(edge.service, customer(), {
+      currentPassword: field(form, 'current_password'),
+      email: field(form, 'email'),
+    });
+    return { ok: true, email: change.email, pending_email: change.pendingEmail };
+  },
+};
+
+const setOpenPgpKeyOperation: Operation = {
+  audit: 'customer.set_openpgp_key',
+  limitedBy: 'failures',
+  run: async ({ edge, form, customer }) => {
+    const fingerprint = await setOpenPgpKey(edge.service, customer(), {
+      currentPassword: field(form, 'current_password'),
+      armored: field(form, 'openpgp_key'),
+    });
+    return { ok: true, openpgp_fingerprint: fingerprint };
+  },
+};
+
+/** Without `code` it begins, with one it switches on. */
+const enableTotpOperation: Operation = {
+  audit: 'customer.enable_totp',
+  limitedBy: 'failures',
+  run: async ({ edge, form, customer }) => {
+    const code = field(form, 'code');
+    if (code.trim() === '') {
+      const currentPassword = field(form, 'current_password');
+      return { ok: true, ...(await startTotp(edge.service, customer(), { currentPassword })) };
+    }
+    await confirmTotp(edge.service, customer(), { code });
+    return { ok: true, enabled: true };
+  },
+};
+
+const disableTotpOperation: Operation = {
+  audit: 'customer.disable_totp',
+  limitedBy: 'failures',
+  run: async ({ edge, form, customer }) => {
+    await switchOff(edge.service, customer(), {
+      currentPassword: field(form, 'current_password'),
+      code: field(form, 'code'),
+    });
+    return { ok: true };
+  },
+};
+
+const listSessionsOperation: Operation = {
+  audit: null,
+  run: async ({ edge, customer }) => ({ ok: true, sessions: await listSessions(edge.service, customer()) }),
+};
+
+const endSessionOperation: Operation = {
+  audit: 'customer.end_session',
+  run: async ({ edge, form, customer, reply, visit }) => {
+    const own = await endSession(edge.service, customer(), field(form, 'id'));
+    if (own) setSessionCookie(edge.settings, reply, visit.visitor);
+    return { ok: true };
+  },
+};
+
+/** `completed` false: what the account has is being removed first. */
+const deleteAccountOperation: Operation = {
+  audit: 'customer.delete',
+  limitedBy: 'failures',
+  run: async ({ edge, form, customer, reply, visit }) => {
+    const { completed, forfeitedCents } = await deleteAccount(edge.service, customer(), {
+      currentPassword: field(form, 'current_password'),
+      destroyServers: field(form, 'destroy_servers') === 'yes',
+    });
+    setSessionCookie(edge.settings, reply, visit.visitor);
+    return { ok: true, completed, forfeited_usd: centsToUsd(forfeitedCents) };
+  },
+};
+
+export const ACCOUNT_ACTIONS: readonly (readonly [action: string, operation: Operation])[] = [
+  ['get_account', getAccountOperation],
+  ['get', getAccountOperation],
+  ['resend_confirmation', resendConfirmationOperation],
+  ['change_email', changeEmailOperation],
+  ['set_openpgp_key', setOpenPgpKeyOperation],
+  ['enable_totp', enableTotpOperation],
+  ['disable_totp', disableTotpOperation],
+  ['list_sessions', listSessionsOperation],
+  ['end_session', endSessionOperation],
+  ['delete_account', deleteAccountOperation],
+];

@@ -1,0 +1,108 @@
+/** Top-ups in the words of the operator's commands. */
+import { formatId } from '../kernel/ids.ts';
+import { formatCents, formatUnits } from '../kernel/money.ts';
+import { formatSessionTime } from '../kernel/time.ts';
+import { getCoin as coinOf } from '../spec/coins.ts';
+import type { DepositRow } from '../store/deposits.ts';
+import type { OperatorTopupRow } from '../store/operator-topups.ts';
+import type { RefundRow } from '../store/refunds.ts';
+
+/** `0.5 LTC`. */
+export function formatCoinAmount(units: string | bigint, coin: string): string {
+  return `${formatUnits(BigInt(units), coinOf(coin).decimals)} ${coin}`;
+}
+
+export const TOPUP_HEADING = [
+  ...['order_ref', 'customer', 'status', 'asked', 'received', 'credited', 'bonus', 'made (UTC)', ''],
+] as const;
+
+export function topupColumns(row: OperatorTopupRow): string[] {
+  const notes = [
+    row.cancelled_at !== null && 'cancelled',
+    row.held_units !== '0' && `${formatCoinAmount(row.held_units, row.coin)} held`,
+    sentUnits(row) !== 0n && `${formatCoinAmount(sentUnits(row), row.coin)} sent back`,
+    row.unsent_units !== '0' && `${formatCoinAmount(row.unsent_units, row.coin)} to be sent back`,
+  ].filter((note) => note !== false);
+  return [
+    row.order_ref,
+    row.email,
+    row.status,
+    `${formatCents(row.amount_cents)} USD`,
+    formatCoinAmount(row.received_units, row.coin),
+    `${formatCents(row.credited_cents)} USD`,
+    `${formatCents(row.bonus_paid_cents)} USD`,
+    formatSessionTime(row.created_at),
+    notes.join(', '),
+  ];
+}
+
+function sentUnits(row: OperatorTopupRow): bigint {
+  return BigInt(row.refunded_units) - BigInt(row.unsent_units);
+}
+
+export function topupFacts(row: OperatorTopupRow): [string, string | null][] {
+  const withheld = row.held_units === '0' ? null : formatCoinAmount(row.held_units, row.coin);
+  const sent = sentUnits(row) === 0n ? null : formatCoinAmount(sentUnits(row), row.coin);
+  const unsent = row.unsent_units === '0' ? null : formatCoinAmount(row.unsent_units, row.coin);
+  const cancelled = row.cancelled_at && ` (cancelled ${formatSessionTime(row.cancelled_at)} UTC)`;
+  return [
+    ['order_ref', row.order_ref],
+    ['top-up', formatId('topup', row.id)],
+    ['customer', row.email],
+    ['status', `${row.status}${cancelled ?? ''}`],
+    ['asked', `${formatCents(row.amount_cents)} USD, ${formatCoinAmount(row.deposit_units, row.coin)}`],
+    ['rate', `${row.rate_usd} USD until ${formatSessionTime(row.expires_at)} UTC`],
+    ['made of', row.quotes.map(({ source, usd, at }) => `${source} ${usd} of ${at}`).join(', ') || null],
+    ['address', row.deposit_address],
+    ['received', formatCoinAmount(row.received_units, row.coin)],
+    ['held', withheld],
+    ['sent back', sent],
+    ['to be sent back', unsent],
+    ['credited', `${formatCents(row.credited_cents)} USD, bonus ${formatCents(row.bonus_paid_cents)} USD`],
+    ['made', `${formatSessionTime(row.created_at)} UTC`],
+  ];
+}
+
+export function paymentColumns(payment: DepositRow, refunds: readonly RefundRow[]): string[] {
+  const refund = refunds.find(({ keys }) => keys.includes(payment.key));
+  return [
+    formatCoinAmount(payment.amount_units, payment.coin),
+    payment.state,
+    String(payment.confirmations),
+    formatSessionTime(payment.first_seen_at),
+    refund ? describeRefund(refund) : describeOutcome(payment),
+    payment.txid,
+  ];
+}
+
+function describeOutcome(payment: DepositRow): string {
+  if (payment.held) return `held${describeDisagreement(payment)}`;
+  if (payment.credited_cents !== null)
+    return `credited ${formatCents(payment.credited_cents)} USD${describeDisagreement(payment)}`;
+  return `not credited${describeDisagreement(payment)}`;
+}
+
+function describeDisagreement({ agreed }: DepositRow): string {
+  return agreed ? '' : '; the second node does not have it there';
+}
+
+function describeRefund({ refunded_at, note, ...refund }: RefundRow): string {
+  const state = isUnsent(refund) ? 'to be sent back, approved' : 'sent back, noted';
+  return `${state} ${formatSessionTime(refunded_at)}${note === null ? '' : `: ${note}`}`;
+}
+
+function isUnsent({ address, txid }: Pick<RefundRow, 'address' | 'txid'>): boolean {
+  return address !== null && txid === null;
+}
+
+/** What is noted of a refund; nothing of those by older versions, of which there is a note at most. */
+export function refundFacts(refund: RefundRow, coin: string): [string, string | null][] {
+  if (refund.address === null) return [];
+  return [
+    ['refund', formatCoinAmount(refund.units, coin)],
+    ['approved by', `${refund.approved_by}, ${formatSessionTime(refund.refunded_at)} UTC`],
+    ['to', refund.address],
+    ['sent in', refund.txid ?? 'nothing yet, as far as is noted'],
+    ['note', refund.note],
+  ];
+}

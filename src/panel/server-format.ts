@@ -1,0 +1,33 @@
+/** How servers are spoken of on all their pages. */
+import type { Server } from '../spec/schemas/server.ts';
+import type { ServerStatus } from '../spec/states.ts';
+import { statusBadge, usd } from './components.ts';
+import type { Html } from './html.ts';
+
+const STATUS_TONES: Record<ServerStatus, 'good' | 'busy' | 'off' | 'bad'> = {
+  provisioning: 'busy',
+  installing: 'busy',
+  running: 'good',
+  stopped: 'off',
+  suspended: 'bad',
+  destroying: 'busy',
+};
+
+export function serverStatusBadge(status: ServerStatus): Html {
+  return statusBadge(status, STATUS_TONES[status]);
+}
+
+/** `1 month`, `3 months`. */
+export function formatMonths(months: number): string {
+  return months === 1 ? '1 month' : `${months} months`;
+}
+
+/** `$7.35 for 1 month`. */
+export function formatCyclePrice(server: Pick<Server, 'price_usd_cycle' | 'billing_months'>): string {
+  return `${usd(server.price_usd_cycle)} for ${formatMonths(server.billing_months)}`;
+}
+
+/** MiB as one reads them: `512 MiB`, `4 GiB`. */
+export function formatMemory(mb: number): string {
+  return mb < 1024 ? `${mb} MiB` : `${Math.round((mb / 1024) * 10) / 10} GiB`;
+}

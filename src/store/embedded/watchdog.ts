@@ -1,0 +1,89 @@
+/**
+ * The death watch: a small shell that waits on a pipe from us. When we die, however that happens, the pipe
+ * ends and the shell stops the database, so no database ever outlives its service. It is told to go when
+ * the database has been stopped in the ordinary way.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Binaries } from './binaries.ts';
+import { childOptions } from './child.ts';
+import type { Home } from './home.ts';
+import type { Lock } from './lock.ts';
+import type { Socket } from './socket.ts';
+
+export interface Watchdog {
+  /** Sends the watch away without stopping anything. */
+  dismiss(): Promise<void>;
+}
+
+/**
+ * It holds the lock: otherwise a new start could take the folder while an old watch still means to stop
+ * "the database in that folder". It asks twice before it believes that there is nothing to stop, because
+ * a postgres that was only just started has not written its pid yet; and it looks at the working folder of
+ * that pid, because the pid may be a stranger's by now.
+ */
+const SCRIPT = `
+trap '' INT TERM HUP
+read -r word && exit 0
+pg_ctl=$1 cluster=$2 socket=$3
+lives() { read -r pid < "$cluster/postmaster.pid" && [ "/proc/$pid/cwd" -ef "$cluster" ]; }
+lives || sleep 0.2
+lives || sleep 0.3
+if lives; then
+  "$pg_ctl" stop -s -w -t 10 -m fast -D "$cluster" || "$pg_ctl" stop -s -w -t 3 -m immediate -D "$cluster"
+fi
+if [ -n "$socket" ]; then
+  rm -f "$socket"/.s.PGSQL.*
+  rmdir "$socket"
+fi
+`;
+
+const EXIT_TIMEOUT_MS = 1_000;
+const RESPAWN_DELAY_MS = 100;
+
+/** Starts the watch, and another whenever one is killed. Start it before the database. */
+export async function startWatchdog(
+  home: Home,
+  binaries: Binaries,
+  lock: Lock,
+  socket: Socket,
+): Promise<Watchdog> {
+  let dismissed = false;
+  const spawnShell = (): ChildProcess => {
+    const args = [binaries.pgCtl, home.cluster, socket.temporary ? socket.folder : ''];
+    const child = spawn('/bin/sh', ['-c', SCRIPT, 'skerry-watch', ...args], {
+      ...childOptions(home.user),
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore', lock.descriptor],
+    });
+    child.stdin?.on('error', () => {});
+    child.once('error', respawnLater);
+    child.once('exit', respawnLater);
+    return child;
+  };
+  const respawnLater = (): void => {
+    setTimeout(() => {
+      if (!dismissed) shell = spawnShell();
+    }, RESPAWN_DELAY_MS).unref();
+  };
+  let shell = spawnShell();
+  await once(shell, 'spawn');
+  return {
+    dismiss: async () => {
+      dismissed = true;
+      await dismissShell(shell);
+    },
+  };
+}
+
+async function dismissShell(shell: ChildProcess): Promise<void> {
+  if (shell.exitCode !== null || shell.signalCode !== null || shell.pid === undefined) return;
+  const exited = once(shell, 'exit');
+  shell.stdin?.end('go\n');
+  const timer = new AbortController();
+  await Promise.race([exited, pause(EXIT_TIMEOUT_MS, null, { signal: timer.signal }).catch(() => null)]);
+  timer.abort();
+  if (shell.exitCode === null && shell.signalCode === null) shell.kill('SIGKILL');
+  await exited;
+}

@@ -1,0 +1,92 @@
+/** Top-ups of all customers as the operator looks at them. What the kill-switch holds is in held-topups.ts. */
+import type { Sql } from '../kernel/sql.ts';
+import type { Quote } from '../ports/rates.ts';
+import { COIN_CODES, type CoinCode } from '../spec/coins.ts';
+import type { TopupStatus } from '../spec/states.ts';
+
+export interface OperatorTopupRow {
+  readonly id: string;
+  readonly order_ref: string;
+  readonly email: string;
+  readonly coin: CoinCode;
+  readonly status: TopupStatus;
+  readonly cancelled_at: Date | null;
+  readonly amount_cents: bigint;
+  readonly rate_usd: string;
+  /** What that rate was made of. */
+  readonly quotes: readonly Quote[];
+  readonly deposit_address: string;
+  /** In the coin's smallest unit, like the sums below. */
+  readonly deposit_units: string;
+  /** On chain or on its way. */
+  readonly received_units: string;
+  readonly held_units: string;
+  /** Sent back, or to be. */
+  readonly refunded_units: string;
+  /** Of it, what is approved and not noted as sent. */
+  readonly unsent_units: string;
+  readonly credited_cents: bigint;
+  readonly bonus_paid_cents: bigint;
+  readonly expires_at: Date;
+  readonly created_at: Date;
+}
+
+const FROM = `topups t
+  join customers c on c.id = t.customer_id
+  cross join lateral (
+    select coalesce(sum(amount_units) filter (where state not in ('removed', 'conflicted')), 0) as received,
+           coalesce(sum(amount_units) filter (where held and state in ('included', 'final')), 0) as held,
+           coalesce(sum(amount_units) filter (where refunded_at is not null), 0) as refunded,
+           coalesce(sum(amount_units) filter (where refund_address is not null and refund_txid is null), 0) as unsent
+      from deposits where topup_id = t.id) d`;
+const COLUMNS = `t.id, t.order_ref, c.email, t.coin, t.status, t.cancelled_at, t.amount_cents, t.rate_usd, t.quotes,
+  t.deposit_address, t.deposit_units, d.received as received_units, d.held as held_units, d.refunded as refunded_units,
+  d.unsent as unsent_units, t.credited_cents, t.bonus_paid_cents, t.expires_at, t.created_at`;
+
+/** What is left out does not matter. */
+export interface OperatorTopupFilter {
+  readonly customerId?: string;
+  readonly status?: TopupStatus;
+  readonly coin?: CoinCode;
+}
+
+/** Newest first: their ids begin with the time. Only the conditions asked for are in the statement, so that it is planned for them. */
+export async function listOperatorTopups(
+  tx: Sql,
+  filter: OperatorTopupFilter,
+  limit: number,
+): Promise<OperatorTopupRow[]> {
+  const values: unknown[] = [limit];
+  const where = ['true'];
+  const add = (column: string, value: unknown) => {
+    if (value !== undefined) where.push(`${column} = $${values.push(value)}`);
+  };
+  add('t.customer_id', filter.customerId);
+  add('t.status', filter.status);
+  add('t.coin', filter.coin);
+  return await tx.rows<OperatorTopupRow>(
+    `select ${COLUMNS} from ${FROM} where ${where.join(' and ')} order by t.id desc limit $1`,
+    values,
+  );
+}
+
+/**
+ * Those that this names: an `order_ref`, an id, the address that was to be paid, or a transaction that paid. Each is
+ * looked for in its own index; addresses are unique for each coin.
+ */
+export async function findOperatorTopups(
+  tx: Sql,
+  name: { readonly id: string | null; readonly text: string },
+  limit: number,
+): Promise<OperatorTopupRow[]> {
+  return await tx.rows<OperatorTopupRow>(
+    `select ${COLUMNS} from ${FROM}
+      where t.id = any (array(
+        select id from topups where id = $1
+        union select id from topups where order_ref = $2
+        union select id from topups where coin = any ($4) and deposit_address = $2
+        union select topup_id from deposits where txid = $2))
+      order by t.id desc limit $3`,
+    [name.id, name.text, limit, COIN_CODES],
+  );
+}

@@ -1,0 +1,34 @@
+import type { Sql } from '../kernel/sql.ts';
+
+export interface WithheldTopupRow {
+  readonly id: string;
+  readonly order_ref: string;
+  readonly email: string;
+  readonly coin: string;
+  /** Of the payments that are held, in the coin's smallest unit. */
+  readonly held_units: string;
+  /** Of those whose refund is approved and not noted as sent. */
+  readonly unsent_units: string;
+  readonly created_at: Date;
+}
+
+/** Invoices with payments that the kill-switch holds and the chain still has, or that are to be sent back, oldest first. */
+export async function listWithheldTopups(tx: Sql): Promise<WithheldTopupRow[]> {
+  return await tx.rows<WithheldTopupRow>(
+    `select * from (
+       select p.id, p.order_ref, c.email, p.coin, p.created_at,
+              coalesce(sum(d.amount_units) filter (
+                where p.credit_held and d.held and d.state in ('included', 'final')), 0) as held_units,
+              coalesce(sum(d.amount_units) filter (
+                where d.refund_address is not null and d.refund_txid is null), 0) as unsent_units
+         from topups p
+         join deposits d on d.topup_id = p.id
+         join customers c on c.id = p.customer_id
+        where p.id in (
+          select id from topups where credit_held
+          union select topup_id from deposits where refund_address is not null and refund_txid is null)
+        group by p.id, c.id) as found
+      where held_units > 0 or unsent_units > 0
+      order by created_at, id`,
+  );
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { rateFindings } from '../../src/domain/rate-findings.ts';
+import type { Market } from '../../src/kernel/market-rate.ts';
+import type { CoinCode } from '../../src/spec/coins.ts';
+import type { TopupWorld } from '../support/topup-world.ts';
+import { COINS, MARKET, RatesWorld } from './rates-world.ts';
+
+let market: RatesWorld;
+let world: TopupWorld;
+before(async () => {
+  market = await RatesWorld.start();
+  world = market.topups;
+});
+after(() => market.close());
+beforeEach(() => market.reset());
+
+describe('an operator', () => {
+  const notes = async (coins: readonly CoinCode[] = COINS, given: Partial<Market> = {}) =>
+    await rateFindings(world.service, { coins, market: { ...MARKET, ...given } });
+
+  it('sees how each price stands, once for both of Tether', async () => {
+    await market.refresh();
+    await world.db.run(
+      `insert into quotes (coin, source, usd, quoted_at) values ('EUR', 'ecb', '1.08', '2030-04-30T00:00:00Z')`,
+    );
+    world.clock.advanceMinutes(0.5);
+    const all = await notes();
+    assert.deepEqual(
+      all.map(({ level, subject, message }) => `${level} ${subject} ${message.split(':')[0]}`),
+      ['BTC', 'XMR', 'ETH', 'USDT', 'LTC', 'EUR'].map((name) => `ok rates ${name}`),
+    );
+    assert.equal(
+      all[0]?.message,
+      'BTC: 60007.611728394506 of 4 of 4 sources, 0.04 % apart, the newest 30 s old',
+    );
+    assert.equal(all[5]?.message, 'EUR: 1.08 US dollars, of 2030-04-30');
+  });
+
+  it('is noted who is silent while there is a rate, and since when', async () => {
+    await market.refresh('bitfinex');
+    const heard = world.clock.now().toISOString().slice(0, 19).replace('T', ' ');
+    world.clock.advanceMinutes(6);
+    await market.refresh('kraken', 'coingecko');
+    const [note] = await notes(['XMR']);
+    assert.equal(note?.level, 'note');
+    assert.match(note?.message ?? '', /^XMR: 150\.255 of 2 of 3 sources, 0\.33 % apart, the newest 0 s old; /);
+    assert.ok(note?.message.endsWith(`; bitfinex last gave one of ${heard} UTC`));
+  });
+
+  it('is told to look when a coin has no rate, and why', async () => {
+    await market.refresh('kraken');
+    const [note, euro] = await notes(['LTC']);
+    assert.equal(note?.level, 'look');
+    assert.match(
+      note?.message ?? '',
+      /^LTC: no rate: 1 of the prices not older than 300 s, 2 needed: kraken 80; /,
+    );
+    assert.match(
+      note?.message ?? '',
+      /; bitfinex never gave one; coinbase never gave one; coingecko never gave one$/,
+    );
+    assert.deepEqual([euro?.level, euro?.message.split(':')[0]], ['look', 'EUR']);
+  });
+
+  it('is told when the settings leave a coin without a rate for ever', async () => {
+    const [note] = await notes(['TRX'], { sources: ['kraken', 'coinbase'] });
+    assert.equal(note?.level, 'look');
+    assert.match(note?.message ?? '', /^TRX: no rate, ever: 2 sources are needed .*listed by: kraken$/);
+  });
+
+  it('is told when the euro has grown old', async () => {
+    await world.db.run(
+      `insert into quotes (coin, source, usd, quoted_at) values ('EUR', 'ecb', '1.08', '2030-04-01T00:00:00Z')`,
+    );
+    const [note] = await notes([]);
+    assert.equal(note?.level, 'look');
+    assert.match(note?.message ?? '', /SKERRY_EURO_URL gives nothing newer/);
+  });
+});

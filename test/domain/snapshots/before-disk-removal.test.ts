@@ -1,0 +1,98 @@
+/** A snapshot that was acknowledged is made before its server loses the disk that it is of. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, it, mock } from 'node:test';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { destroyServer } from '../../../src/domain/servers/destroy.ts';
+import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
+import { restoreServer } from '../../../src/domain/servers/restore.ts';
+import { createSnapshot } from '../../../src/domain/snapshots/create.ts';
+import { getSnapshot } from '../../../src/domain/snapshots/find.ts';
+import { createSshKey } from '../../../src/domain/ssh-keys/create.ts';
+import { parseId } from '../../../src/kernel/ids.ts';
+import { ComputeError } from '../../../src/ports/compute.ts';
+import { findServer } from '../../../src/store/servers.ts';
+import { type VolumeWorld, volumeWorld } from '../volumes/volume-world.ts';
+
+const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
+let world: VolumeWorld;
+let actor: CustomerActor;
+let server: string;
+let key: string;
+
+before(async () => {
+  world = await volumeWorld();
+});
+after(() => world.close());
+beforeEach(async () => {
+  actor = await world.fixtures.addCustomer(100_000n);
+  key = (await createSshKey(world.service, actor, { name: 'key', public_key: PUBLIC_KEY })).id;
+  server = await world.server(actor, await world.region());
+});
+afterEach(() => mock.restoreAll());
+
+const snapshot = async () => (await createSnapshot(world.service, actor, server, {})).id;
+const statusOf = async (id: string) => (await getSnapshot(world.service, actor, id)).status;
+const generation = async () =>
+  (await world.simulator.machines()).find(({ id }) => id === parseId('server', server))?.generation;
+const readServer = () => findServer(world.db, parseId('server', server) ?? '');
+
+/** How the snapshot stands each time that the driver is asked for what takes the disk away. */
+function statusesAtCall(verb: 'rebuild' | 'restore' | 'remove', id: string): string[] {
+  const seen: string[] = [];
+  const { compute } = world.service;
+  const original = compute[verb].bind(compute) as (...args: unknown[]) => Promise<void>;
+  mock.method(compute, verb, async (...args: unknown[]) => {
+    seen.push(await statusOf(id));
+    await original(...args);
+  });
+  return seen;
+}
+
+it('a rebuild begins when the snapshots asked for before are ready', async () => {
+  const id = await snapshot();
+  const seen = statusesAtCall('rebuild', id);
+  await rebuildServer(world.service, actor, server, { ssh_keys: [key] });
+  await world.runUntilIdle();
+  assert.deepEqual([...new Set(seen)], ['ready']);
+  assert.deepEqual([(await readServer())?.status, await generation()], ['running', 2]);
+  assert.deepEqual(await world.recordedEvents(id), ['snapshot.ready ready']);
+});
+
+it('so does a restore of an older one', async () => {
+  const older = await snapshot();
+  await world.runUntilIdle();
+  const id = await snapshot();
+  const seen = statusesAtCall('restore', id);
+  await restoreServer(world.service, actor, server, older);
+  await world.runUntilIdle();
+  assert.deepEqual([[...new Set(seen)], (await readServer())?.status], [['ready'], 'running']);
+});
+
+it('a server that is destroyed goes when its snapshot is ready, and that stays', async () => {
+  const id = await snapshot();
+  const seen = statusesAtCall('remove', id);
+  await destroyServer(world.service, actor, server);
+  await world.runUntilIdle();
+  assert.deepEqual([[...new Set(seen)], await readServer()], [['ready'], undefined]);
+  assert.equal(await statusOf(id), 'ready');
+  await world.assertInvariants();
+});
+
+it('one that the driver has not begun within a minute keeps nobody waiting, and ends in error', async () => {
+  mock.method(world.service.compute, 'snapshot', async () => {
+    throw new ComputeError('host', 'no room');
+  });
+  const id = await snapshot();
+  await rebuildServer(world.service, actor, server, { ssh_keys: [key] });
+  await world.runDueTasks();
+  assert.equal((await readServer())?.status, 'installing');
+  world.clock.advanceS(59);
+  await world.runDueTasks();
+  assert.deepEqual([(await readServer())?.status, await statusOf(id)], ['installing', 'creating']);
+  world.clock.advanceS(1);
+  await world.runUntilIdle();
+  assert.deepEqual([(await readServer())?.status, await statusOf(id)], ['running', 'error']);
+  await destroyServer(world.service, actor, server);
+  await world.runUntilIdle();
+  assert.equal(await readServer(), undefined);
+});

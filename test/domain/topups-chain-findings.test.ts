@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { chainFindings } from '../../src/domain/topups/chain-findings.ts';
+import { TopupWorld } from '../support/topup-world.ts';
+
+let world: TopupWorld;
+before(async () => {
+  world = await TopupWorld.start();
+  await world.createInvoice(100);
+  world.btc.mine(5);
+  await world.runUntilIdle();
+});
+after(() => world.close());
+afterEach(async () => {
+  Object.assign(world.btc.failures, { poll: 0, checkSafety: 0, health: 0, examine: 0 });
+  world.btc.notes = [];
+  world.btc.ok = true;
+  await world.runUntilIdle();
+});
+
+async function findingLines(options = {}): Promise<string[]> {
+  const findings = await chainFindings(world.service, options);
+  return findings.map(({ level, subject, message }) => `${level} ${subject}: ${message}`);
+}
+
+async function btcFindingLines(options = {}): Promise<string[]> {
+  return (await findingLines(options)).filter((line) => line.includes(' BTC: '));
+}
+
+test('each coin says where its node is, how old its newest block is, and whether anything is read', async () => {
+  world.clock.advanceMinutes(130);
+  await world.runUntilIdle();
+  assert.deepEqual(await findingLines(), [
+    'ok BTC: block 1005, made 2 hours ago: scripted',
+    'ok ETH: block 1000, made 2 hours ago: scripted',
+    'note ETH: no address was given out yet, so nothing is read',
+  ]);
+});
+
+test('a node that is not well is to be looked at, and what its driver knows is said', async () => {
+  world.btc.ok = false;
+  world.btc.mine();
+  world.btc.notes = [{ level: 'note', message: '12 addresses in a row are unused' }];
+  await world.runUntilIdle();
+  assert.deepEqual(await btcFindingLines(), [
+    'look BTC: block 1006, made just now: scripted',
+    'note BTC: 12 addresses in a row are unused',
+  ]);
+});
+
+test('the driver is asked with the number of addresses that were given out', async () => {
+  await world.createInvoice(100);
+  await btcFindingLines();
+  assert.equal(world.btc.examined.at(-1), 2);
+});
+
+test('a node that must not be used, or cannot be asked, says so once', async () => {
+  world.btc.failures.checkSafety = 1;
+  assert.deepEqual((await btcFindingLines())[0], 'look BTC: the node could not be proven: scripted failure of checkSafety');
+  world.btc.failures.health = 1;
+  world.btc.failures.examine = 1;
+  assert.deepEqual(await btcFindingLines(), [
+    'look BTC: the node cannot be asked: scripted failure of health',
+    'look BTC: it could not be examined: scripted failure of examine',
+  ]);
+});
+
+test('a node that hangs keeps no other waiting for long', { timeout: 30_000 }, async () => {
+  const { health } = world.btc;
+  world.btc.health = () => new Promise(() => undefined);
+  const lines = await findingLines({ patienceMs: 30 });
+  world.btc.health = health;
+  assert.ok(lines.includes('look BTC: the node cannot be asked: no answer came in time'), lines.join('\n'));
+  assert.ok(lines.some((line) => line.startsWith('ok ETH: block ')));
+});
+
+test('polls that fail are said with their reason, and to be looked at when there are many', async () => {
+  world.btc.failures.poll = 11;
+  await world.watchJob.run();
+  const [, first = ''] = await btcFindingLines();
+  assert.match(first, /^note BTC: the last poll failed, read up to .* UTC: scripted failure of poll$/);
+  for (let n = 0; n < 10; n++) {
+    await world.db.run('update coins set retry_at = null');
+    await world.watchJob.run();
+  }
+  const [, many = ''] = await btcFindingLines();
+  assert.match(many, /^look BTC: 11 polls failed in a row, read up to .* UTC: scripted failure of poll$/);
+});
+
+test('a node that is put back, or ahead of what was read, is said', async () => {
+  const { height } = world.btc;
+  world.btc.rewind(2);
+  assert.ok(
+    (await btcFindingLines()).includes(
+      `look BTC: the node is at block ${height - 2}, and was read up to ${height} before: it is waited for`,
+    ),
+  );
+  world.btc.resync();
+  world.btc.mine(40);
+  assert.match((await btcFindingLines())[1] ?? '', /^note BTC: 40 blocks are not read yet, read up to .* UTC$/);
+});
+
+test('a coin that has no node any more, and addresses, is noted, as by status', async () => {
+  const chain = world.btc;
+  world.chains.delete('BTC');
+  const lines = await btcFindingLines();
+  world.chains.set('BTC', chain);
+  assert.deepEqual(lines, [
+    'note BTC: it has no node any more, and addresses were given out: what is paid to them is not seen',
+  ]);
+});

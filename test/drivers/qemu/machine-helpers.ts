@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { MachineSpec, SupervisionResult } from '../../../src/ports/compute.ts';
+import type { QemuWorld } from './qemu-world.ts';
+
+/** Calls the driver in a process that is killed with -9 as soon as the file is there. */
+export async function killWhenExists(
+  world: QemuWorld,
+  file: string,
+  verb: 'ensure' | 'rebuild',
+  wanted: MachineSpec,
+): Promise<void> {
+  const { log: _log, ...options } = world.host.options;
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'machine-child.ts'), verb, JSON.stringify(options), JSON.stringify(wanted)],
+    { stdio: 'ignore' },
+  );
+  const ended = once(child, 'exit');
+  await world.eventually(async () => existsSync(file) || child.exitCode !== null);
+  child.kill('SIGKILL');
+  await ended;
+}
+
+/** What looking after the machines found, in a line each. */
+export function formatOutcomes(tended: readonly SupervisionResult[]): string[] {
+  return tended.map(({ id, outcome, message }) => `${id} ${outcome}: ${message}`);
+}

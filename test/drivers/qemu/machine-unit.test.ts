@@ -1,0 +1,135 @@
+/** What QEMU and the guest are told, as words: no machine is started here. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type CommandLine, buildCommandLine } from '../../../src/drivers/compute/qemu/machine/command-line.ts';
+import { restartDelayS } from '../../../src/drivers/compute/qemu/machine/crashes.ts';
+import {
+  type Seed,
+  renderSeed,
+  withoutSecrets,
+} from '../../../src/drivers/compute/qemu/machine/seed-files.ts';
+
+const LINE: CommandLine = {
+  name: 'srv/1/disk',
+  accelerator: 'kvm',
+  cpu: 2,
+  ramMb: 2048,
+  run: { qmp: '/run/q', queryQmp: '/run/l', vnc: '/run/v', pid: '/run/p' },
+  disk: '/data/a,b/disk-1.qcow2',
+  rescueDisk: null,
+  cd: '/data/seed-1.iso',
+  tap: 'sk0123456789ab',
+  mac: '52:54:00:00:00:01',
+};
+
+const HASH = '$6$salt$hash';
+const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhY "me": a name';
+const SEED: Seed = {
+  instanceId: 'srv-1',
+  hostname: 'web-1.example',
+  sshKeys: [KEY],
+  rootPasswordHash: HASH,
+  userData: new Uint8Array([0x23, 0x21, 0xff, 0x00, 0x0a]),
+  addresses: {
+    mac: '52:54:00:00:00:01',
+    ipv4: { address: '192.0.2.10', gateway: '192.0.2.1' },
+    ipv6: { address: '2001:db8:0:10::1', prefix: '2001:db8:0:10::/64' },
+  },
+};
+
+/** What follows each `word`. */
+function argsAfter(line: readonly string[], flag: string): string[] {
+  return line.flatMap((each, index) => (each === flag ? (line[index + 1] ?? []) : []));
+}
+
+/** Devices and block nodes that are given as JSON. */
+function jsonArgsAfter(line: readonly string[], flag: string): Record<string, unknown>[] {
+  return argsAfter(line, flag)
+    .filter((text) => text.startsWith('{'))
+    .map((text) => JSON.parse(text));
+}
+
+describe("QEMU's command line", () => {
+  it('has no device, no monitor and no file that it does not name', () => {
+    const line = buildCommandLine(LINE);
+    for (const word of ['-nodefaults', '-no-user-config', '-S', '-no-shutdown'])
+      assert.ok(line.includes(word), word);
+    assert.deepEqual(argsAfter(line, '-display'), ['none']);
+    assert.ok(!line.some((word) => /stdio|-monitor|-gdb|-daemonize/.test(word)));
+    assert.match(
+      argsAfter(line, '-sandbox')[0] ?? '',
+      /^on,.*elevateprivileges=deny,spawn=deny,resourcecontrol=deny$/,
+    );
+  });
+
+  it('takes the processor of the host with KVM, and one that has everything without', () => {
+    assert.deepEqual(argsAfter(buildCommandLine(LINE), '-cpu'), ['host']);
+    assert.deepEqual(argsAfter(buildCommandLine({ ...LINE, accelerator: 'tcg' }), '-cpu'), ['max']);
+  });
+
+  it('boots the disk, then the CD; in a rescue the rescue system first, with the disk beside it', () => {
+    const order = (line: CommandLine) =>
+      jsonArgsAfter(buildCommandLine(line), '-device')
+        .filter(({ bootindex }) => bootindex !== undefined)
+        .toSorted((a, b) => Number(a.bootindex) - Number(b.bootindex))
+        .map(({ drive }) => drive);
+    assert.deepEqual(order(LINE), ['disk', 'cd']);
+    assert.deepEqual(order({ ...LINE, rescueDisk: '/data/rescue.qcow2' }), ['rescue', 'disk', 'cd']);
+    assert.deepEqual(order({ ...LINE, cd: null }), ['disk']);
+  });
+
+  it('leaves the places from 0x10 on to volumes, and gives each device one of its own', () => {
+    const line = buildCommandLine({ ...LINE, rescueDisk: '/data/rescue.qcow2' });
+    const places = argsAfter(line, '-device').flatMap(
+      (text) => /addr"?[=:]"?(0x[0-9a-f]+)/.exec(text)?.[1] ?? [],
+    );
+    assert.equal(new Set(places).size, places.length);
+    assert.ok(places.length >= 6 && places.every((place) => Number(place) < 0x10), places.join(' '));
+  });
+
+  it('keeps paths whole, commas included', () => {
+    assert.ok(argsAfter(buildCommandLine(LINE), '-blockdev')[0]?.includes(JSON.stringify(LINE.disk)));
+  });
+});
+
+describe('the seed of a guest', () => {
+  it('hands user data over byte for byte, and keys and password beside it', () => {
+    const texts = renderSeed(SEED);
+    assert.deepEqual(texts['user-data'], SEED.userData);
+    assert.ok(String(texts['meta-data']).includes(`  - ${JSON.stringify(KEY)}\n`));
+    assert.ok(String(texts['vendor-data']).includes(`password: "${HASH}"\n      type: hash\n`));
+  });
+
+  it('puts the gateway on the link, in words that every renderer knows', () => {
+    const text = String(renderSeed(SEED)['network-config']);
+    assert.match(text, /- to: "0\.0\.0\.0\/0"\n +via: "192\.0\.2\.1"\n +on-link: true\n/);
+    assert.match(text, /- to: "::\/0"\n +via: "fe80::1"\n +on-link: true\n/);
+    assert.ok(text.includes('"192.0.2.10/32"') && text.includes('"2001:db8:0:10::1/64"'));
+  });
+
+  it('is the same instance without its secrets once the install is done', () => {
+    const [before, done] = [renderSeed(SEED), renderSeed(withoutSecrets(SEED))];
+    assert.equal(done['network-config'], before['network-config']);
+    assert.equal(done['meta-data'], 'instance-id: "srv-1"\nlocal-hostname: "web-1.example"\n');
+    assert.equal(done['user-data'], '');
+    assert.ok(!String(done['vendor-data']).includes('$6$'));
+  });
+
+  it('asks nothing of what was restored but to take its addresses', () => {
+    const texts = renderSeed({ ...withoutSecrets(SEED), hostname: null });
+    assert.equal(texts['meta-data'], 'instance-id: "srv-1"\n');
+    assert.match(String(texts['vendor-data']), /^preserve_hostname: true\nssh_deletekeys: false$/m);
+  });
+
+  it('without a password is one cloud-config, with one it is two parts', () => {
+    assert.match(String(renderSeed({ ...SEED, rootPasswordHash: null })['vendor-data']), /^#cloud-config\n/);
+    const parts = String(renderSeed(SEED)['vendor-data']).match(/^Content-Type: text\/[a-z-]+/gm);
+    assert.deepEqual(parts, ['Content-Type: text/cloud-config', 'Content-Type: text/x-shellscript']);
+  });
+});
+
+describe('a machine whose process keeps ending', () => {
+  it('waits longer each time, and five minutes at most', () => {
+    assert.deepEqual([1, 2, 3, 4, 7, 50].map(restartDelayS), [5, 10, 20, 40, 300, 300]);
+  });
+});

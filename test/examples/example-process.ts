@@ -1,0 +1,98 @@
+/** The examples as whoever copied them starts them: processes of their own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Skerry } from '@skerry/sdk';
+
+export const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
+/** Far above any honest run: one that hangs must not hang the tests. */
+const OUTPUT_TIMEOUT_MS = 30_000;
+
+type Environment = Readonly<Record<string, string>>;
+
+export interface ExampleProcess {
+  readonly output: () => string;
+  /** Resolves when it has printed this. */
+  waitForOutput(text: string | RegExp): Promise<void>;
+  /** Sends the signal and gives the exit code; null: the signal ended it. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+  readonly ended: Promise<number | null>;
+}
+
+const running = new Set<ChildProcess>();
+
+/** Kills what a failed test left running; for `after`. */
+export function killLeftovers(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+/** `path` is below examples/. */
+export function startExample(path: string, args: readonly string[], env: Environment): ExampleProcess {
+  const inherited = { PATH: process.env.PATH ?? '' };
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path, ...args], {
+    cwd: EXAMPLES,
+    env: { ...inherited, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const ended = once(child, 'close').then(([code]) => {
+    running.delete(child);
+    return code as number | null;
+  });
+  return {
+    output: () => output,
+    ended,
+    waitForOutput: async (text) => {
+      const has = () => (typeof text === 'string' ? output.includes(text) : text.test(output));
+      const late = AbortSignal.timeout(OUTPUT_TIMEOUT_MS);
+      while (!has()) {
+        const more = [
+          once(child.stdout, 'data', { signal: late }),
+          once(child.stderr, 'data', { signal: late }),
+        ];
+        const over = await Promise.race([
+          ended.then(() => true),
+          ...more.map((one) => one.then(() => false)),
+        ]).catch(() => true);
+        if (over && !has()) throw new Error(`it did not print ${text}, but: ${output}`);
+      }
+    },
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return await ended;
+    },
+  };
+}
+
+/** Runs it to its end. */
+export async function runExample(
+  path: string,
+  args: readonly string[],
+  env: Environment,
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const child = startExample(path, args, env);
+  const code = await child.ended;
+  return { code, output: child.output() };
+}
+
+export const PUBLIC_KEY =
+  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPxM2bDQAxhJuMKNbvLSnSXdoTcnEtT2gmRXYBrBsvG5 laptop';
+
+/** The id of a new key of the account. */
+export async function addSshKey(skerry: Skerry, name = 'laptop'): Promise<string> {
+  return (await skerry.sshKeys.create({ name, public_key: PUBLIC_KEY })).id;
+}
+
+/** The id of an official image. */
+export async function findImageId(skerry: Skerry, version = '13'): Promise<string> {
+  const images = await skerry.images.list({ filter: { family: 'debian' } }).all();
+  const image = images.find((one) => one.version === version);
+  if (!image) throw new Error('the sandbox sells no such image');
+  return image.id;
+}

@@ -1,0 +1,68 @@
+/** The examples are made to be copied: each stands on its own, and what it tells to type exists. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { COMMANDS } from '../../packages/cli/src/commands/index.ts';
+import { kebabCase } from '../../packages/cli/src/options.ts';
+import sdk from '../../packages/sdk/package.json' with { type: 'json' };
+import { importEdges, readTree } from '../house/tree.ts';
+import { EXAMPLES } from './example-process.ts';
+
+const EXAMPLE_NAMES = readdirSync(EXAMPLES, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+const readExample = (...path: string[]) => readFileSync(join(EXAMPLES, ...path), 'utf8');
+const INDEX = readExample('README.md');
+
+/** The lines of shell in a text that call this program, those that go on in the next line as one. */
+function commandLines(program: string, text: string): string[] {
+  const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block);
+  const lines = blocks.flatMap((block) => block.replaceAll(/\\\n\s*/g, '').split('\n'));
+  return lines.filter((line) => line.startsWith(`${program} `)).map((line) => line.replace(/ +#.*/, ''));
+}
+
+for (const name of EXAMPLE_NAMES) {
+  describe(`the example ${name}`, () => {
+    const readme = readExample(name, 'README.md');
+
+    it('needs the SDK and Node alone', () => {
+      const manifest = JSON.parse(readExample(name, 'package.json')) as { readonly dependencies: object };
+      assert.deepEqual(manifest.dependencies, { '@skerry/sdk': `^${sdk.version}` });
+      const files = readTree([`examples/${name}`], /\.ts$/);
+      for (const { from, specifier, target } of importEdges(files)) {
+        const fits = target === null ? /^(?:node:|@skerry\/sdk$)/.test(specifier ?? '') : files.has(target);
+        assert.ok(fits, `${from}: ${specifier}`);
+      }
+    });
+
+    it('says what it does, how to run it, what it costs and how to take it down', () => {
+      for (const part of [/^# /m, /^## Run it$/m, /^## What it costs/m, /^## Take it down$/m]) {
+        assert.match(readme, part);
+      }
+      assert.ok(INDEX.includes(`](${name})`), 'it is in the index');
+    });
+
+    it('reads every variable that its README names', () => {
+      const sources = [...readTree([`examples/${name}`], /\.ts$/).values()].join('\n');
+      const names = [...readme.matchAll(/^\| `([A-Z_]+)`(?:, `([A-Z_]+)`)?/gm)].flatMap(
+        ([, ...found]) => found,
+      );
+      for (const one of names.filter(Boolean)) assert.ok(sources.includes(String(one)), one);
+    });
+
+    it('calls commands that there are, with options that they have', () => {
+      const calls = commandLines('skerry', readme);
+      assert.ok(calls.length > 0);
+      for (const call of calls) {
+        const row = COMMANDS.filter((one) => `${call} `.startsWith(`skerry ${one.name} `)).sort(
+          (a, b) => b.name.length - a.name.length,
+        )[0];
+        assert.ok(row, call);
+        const known = Object.keys(row.options ?? {}).map((name) => `--${kebabCase(name)}`);
+        for (const [flag] of call.matchAll(/(?<= )--[a-z-]+/g))
+          assert.ok(known.includes(flag), `${call}: ${flag}`);
+      }
+    });
+  });
+}

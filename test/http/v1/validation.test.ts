@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Type } from 'typebox';
+import { createChecker } from '../../../src/http/v1/validation.ts';
+import { describeItems } from '../../../src/http/v1/describe-errors.ts';
+import { nullable, oneOf } from '../../../src/spec/schemas/parts.ts';
+
+const check = createChecker(
+  Type.Object(
+    {
+      name: Type.String({ minLength: 1, maxLength: 3, pattern: '^[a-z]+$' }),
+      size: Type.Integer({ minimum: 10, maximum: 20 }),
+      coin: oneOf(['BTC', 'XMR']),
+      keys: Type.Array(Type.String(), { minItems: 1, maxItems: 2 }),
+      note: Type.Optional(nullable(Type.String({ maxLength: 2 }))),
+      labels: Type.Optional(
+        Type.Record(Type.String({ pattern: '^[a-z]{1,3}$' }), Type.String(), {
+          maxProperties: 1,
+          additionalProperties: false,
+        }),
+      ),
+      inner: Type.Optional(Type.Object({ port: Type.Integer() }, { additionalProperties: false })),
+    },
+    { additionalProperties: false },
+  ),
+);
+const RIGHT = { name: 'abc', size: 10, coin: 'BTC', keys: ['k'] };
+
+describe('what a validator found wrong', () => {
+  it('is nothing for what is right, null where null is allowed', () => {
+    assert.deepEqual(check({ ...RIGHT, note: null, labels: { a: 'b' } }), []);
+  });
+
+  it('names the field, the issue, and the bound or what would have been right', () => {
+    const cases: readonly [object, object][] = [
+      [{ name: '' }, { field: 'name', issue: 'min_length', min: 1 }],
+      [{ name: 'abcd' }, { field: 'name', issue: 'max_length', max: 3 }],
+      [{ name: 'ABC' }, { field: 'name', issue: 'invalid_format', pattern: '^[a-z]+$' }],
+      [{ name: 7 }, { field: 'name', issue: 'invalid_type', expected: 'string' }],
+      [{ name: null }, { field: 'name', issue: 'invalid_type', expected: 'string' }],
+      [{ size: 9 }, { field: 'size', issue: 'min', min: 10 }],
+      [{ size: 21 }, { field: 'size', issue: 'max', max: 20 }],
+      [{ size: 10.5 }, { field: 'size', issue: 'invalid_type', expected: 'integer' }],
+      [{ size: '10' }, { field: 'size', issue: 'invalid_type', expected: 'integer' }],
+      [{ coin: 'DOGE' }, { field: 'coin', issue: 'invalid_value', allowed: ['BTC', 'XMR'] }],
+      [{ keys: [] }, { field: 'keys', issue: 'min_items', min: 1 }],
+      [{ keys: ['a', 'b', 'c'] }, { field: 'keys', issue: 'max_items', max: 2 }],
+      [{ keys: ['a', 1] }, { field: 'keys.1', issue: 'invalid_type', expected: 'string' }],
+      [{ note: 'abc' }, { field: 'note', issue: 'max_length', max: 2 }],
+      [{ note: 1 }, { field: 'note', issue: 'invalid_type', expected: 'string or null' }],
+      [{ labels: { A: 'b' } }, { field: 'labels.A', issue: 'invalid_format' }],
+      [{ labels: { a: 'b', b: 'c' } }, { field: 'labels', issue: 'max_items', max: 1 }],
+      [{ inner: {} }, { field: 'inner.port', issue: 'required' }],
+      [{ inner: { port: 1, x: 2 } }, { field: 'inner.x', issue: 'unknown_key' }],
+      [{ nope: 1 }, { field: 'nope', issue: 'unknown_key' }],
+    ];
+    for (const [change, item] of cases) assert.deepEqual(check({ ...RIGHT, ...change }), [item]);
+  });
+
+  it('names every field that is missing, and each field once', () => {
+    const items = check({ name: 'ABCD', size: 10 });
+    assert.deepEqual(items.map((item) => `${item.field} ${item.issue}`).sort(), [
+      'coin required',
+      'keys required',
+      'name max_length',
+    ]);
+    assert.deepEqual(
+      check(JSON.parse('{"__proto__":1}')).filter((item) => item.field === '__proto__'),
+      [{ field: '__proto__', issue: 'unknown_key' }],
+    );
+  });
+
+  it('is never nothing, and names the known field too, however many keys are unknown', () => {
+    for (const count of [1, 7, 8, 9, 30, 100, 1_000, 20_000]) {
+      const junk = Object.fromEntries(Array.from({ length: count }, (_, n) => [`junk${n}`, n]));
+      for (const body of [
+        { ...junk, ...RIGHT, name: 7 },
+        { ...RIGHT, name: 7, ...junk },
+        { ...RIGHT, labels: junk },
+        { ...RIGHT, inner: { port: 1, ...junk } },
+      ]) {
+        const items = check(body);
+        assert.ok(items.length > 0 && items.length <= 100, `${count}`);
+        if (count <= 30 && body.name === 7) assert.ok(items.some((item) => item.field === 'name'));
+        if (count <= 30 && !('labels' in body) && !('inner' in body)) assert.equal(items.length, count + 1);
+      }
+    }
+  });
+
+  it('is said in words too, not too many of them', () => {
+    const items = check({ name: 'ABC', size: 1, coin: 'X', keys: [], nope: 1 });
+    const text = describeItems(items);
+    assert.match(text, /name must match \^\[a-z\]\+\$\./);
+    assert.match(text, /And 1 more\.$/);
+    assert.equal(describeItems([{ field: 'keys', issue: 'min_items', min: 1 }]), 'keys needs at least 1 item.');
+  });
+});

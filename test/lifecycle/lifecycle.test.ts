@@ -1,0 +1,66 @@
+/**
+ * Lives of customers: whatever one does in a year (orders, pays, stops, forgets), the service's account of it is that of
+ * a plain model of the rules. A failure prints the seed, the path and the commands.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { anyCommand, deploy } from './commands.ts';
+import { finishCustomer, type LifecycleWorld, startLifecycleWorld } from './lifecycle-world.ts';
+import * as rules from './rules.ts';
+
+const CUSTOMERS = IS_FULL_RUN ? 200 : 1;
+const DURATION_MS = (IS_FULL_RUN ? 365 : 75) * rules.DAY_MS;
+const MAX_COMMANDS = IS_FULL_RUN ? 80 : 24;
+/** Connections of the service's that a due date may take. Measured: 57. */
+const MAX_STATEMENTS = 90;
+
+const commandLists = fc.array(anyCommand, {
+  minLength: MAX_COMMANDS / 2,
+  maxLength: MAX_COMMANDS,
+  size: 'max',
+});
+
+/** Two hundred of them: ten minutes and more, by the machine. */
+const TEST_TIMEOUT_MS = 50 * 60_000;
+
+describe('a life', { timeout: TEST_TIMEOUT_MS + 5 * 60_000 }, () => {
+  let lives: LifecycleWorld;
+  before(async () => {
+    lives = await startLifecycleWorld();
+  });
+  after(() => lives.close());
+
+  it('is what a plain model of the rules makes of it', { timeout: TEST_TIMEOUT_MS }, async () => {
+    await fc.assert(
+      fc.asyncProperty(commandLists, async (commands) => {
+        const { model, real } = await lives.startCustomer(DURATION_MS);
+        await fc.asyncModelRun(() => ({ model, real }), commands);
+        if (model.now < model.end) await real.advance(model, model.end - model.now);
+        await finishCustomer(model, real);
+      }),
+      { numRuns: CUSTOMERS, endOnFailure: !IS_FULL_RUN },
+    );
+  });
+
+  it('costs the service few statements for each of its due dates', FULL_ONLY, async () => {
+    const { model, real } = await lives.startCustomer(DURATION_MS);
+    const small = { plan: 's1', months: 1, autoRenew: true } as const;
+    for (let n = 0; n < 2; n++) {
+      await deploy(model, real, small);
+      await real.advance(model, rules.HOUR_MS);
+    }
+    const until = Math.min(...model.dueTimes());
+    const nothing = lives.countStatements();
+    await real.advance(model, until - model.now - rules.HOUR_MS);
+    const idle = nothing();
+    const something = lives.countStatements();
+    await real.advance(model, 9 * rules.DAY_MS);
+    // Of each server the beginning of the window and the end of the cycle.
+    const each = (something() - idle) / 4;
+    assert.equal(model.ledger.filter((entry) => entry.startsWith('charge')).length, 4);
+    assert.ok(each < MAX_STATEMENTS, `${each} for each due date`);
+    await finishCustomer(model, real);
+  });
+});

@@ -1,0 +1,139 @@
+/** `skerryd chain skip` and `chain reread`, and what `status` says before they are needed. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Service } from '../../src/domain/context.ts';
+import { coinFindings } from '../../src/domain/topups/coin-findings.ts';
+import { runOperator } from '../../src/operator/run.ts';
+import { addToPool, createAddressPool } from '../../src/store/address-pool.ts';
+import { TopupWorld } from '../support/topup-world.ts';
+
+describe('mending what was missed', () => {
+  let world: TopupWorld;
+  let live: Service;
+  before(async () => {
+    world = await TopupWorld.start();
+    live = { ...world.service, settings: { ...world.service.settings, mode: 'live' } };
+  });
+  after(() => world.close());
+
+  async function run(argv: readonly string[]) {
+    const out: string[] = [];
+    const err: string[] = [];
+    const doors = {
+      settings: () => [],
+      database: async () => world.db,
+      service: async () => ({ service: live, register: async () => undefined, coins: null }),
+    };
+    const terminal = {
+      out: (line: string) => void out.push(line),
+      err: (line: string) => void err.push(line),
+      ask: null,
+    };
+    const code = await runOperator(argv, doors, undefined, terminal);
+    return { code, out: out.join('\n'), err: err.join('\n') };
+  }
+
+  it('skip passes addresses by for good, in a pool as well, and says what is next', async () => {
+    const before = await world.createInvoice(50, 'ETH');
+    // Given back after a refusal, and given out since then as far as anybody knows.
+    world.eth.failures.allocate = 1;
+    await assert.rejects(world.createInvoice(50, 'ETH'));
+    assert.match(
+      (await run(['chain', 'skip', 'ETH', '500'])).out,
+      /^the next address of ETH has number 502$/,
+    );
+    const next = await world.createInvoice(50, 'ETH');
+    assert.deepEqual([before.deposit_address, next.deposit_address], ['ETH-address-0', 'ETH-address-502']);
+
+    const pool = createAddressPool(world.db, 'SOL', world.clock);
+    await addToPool(world.db, 'SOL', ['sol-1', 'sol-2', 'sol-3'], world.clock.now());
+    const code = `insert into coins (code, next_index) values ('SOL', 0)`;
+    assert.match((await run(['chain', 'skip', 'SOL', '2'])).err, /SOL is not taken/);
+    await world.db.run(code);
+    assert.match((await run(['chain', 'skip', 'SOL', '2'])).out, /^2 addresses of SOL passed by$/);
+    assert.equal((await pool.allocate(before.id))?.address, 'sol-3');
+    assert.match((await run(['chain', 'skip', 'SOL', '2'])).err, /no address of SOL is left/);
+    const notes = await world.db.rows<{ note: string }>(
+      `select note from audit_events where action = 'chain.skip'`,
+    );
+    assert.deepEqual(notes.map(({ note }) => note).sort(), ['2 addresses', '500, to number 502']);
+  });
+
+  it('skip refuses what there is not', async () => {
+    assert.match((await run(['chain', 'skip', 'ETH', '100001'])).err, /at most 100000/);
+    assert.match((await run(['chain', 'skip', 'LTC', '10'])).err, /LTC is not taken/);
+    for (const wrong of ['0', '-1', 'all'])
+      assert.equal((await run(['chain', 'skip', 'ETH', wrong])).code, 2);
+    await world.db.run(`update coins set next_index = 999999990 where code = 'ETH'`);
+    assert.match((await run(['chain', 'skip', 'ETH', '11'])).err, /not so many numbers left/);
+    assert.equal((await run(['chain', 'skip', 'ETH', '10'])).code, 0);
+  });
+
+  it('reread finds what was missed, credits nothing twice, and may be said again', async () => {
+    world.eth.terse = true;
+    const [seen, missed] = [await world.createInvoice(50, 'ETH'), await world.createInvoice(50, 'ETH')];
+    const from = world.eth.height;
+    world.eth.pay(seen.deposit_address, seen.deposit_units);
+    world.eth.hiddenKeys.add(world.eth.pay(missed.deposit_address, missed.deposit_units));
+    world.eth.mine(90);
+    await world.runUntilIdle();
+    world.eth.hiddenKeys.clear();
+    world.eth.mine();
+    await world.runUntilIdle();
+    assert.deepEqual([await world.balance(seen), await world.balance(missed)], [5_000n, 0n]);
+    for (let i = 0; i < 2; i++) {
+      const { out } = await run(['chain', 'reread', 'ETH', '--from', `${from}`]);
+      assert.equal(out, `ETH is read again from block ${from} on, as soon as a worker looks at it`);
+      await world.runUntilIdle();
+      assert.deepEqual([await world.balance(seen), await world.balance(missed)], [5_000n, 5_000n]);
+    }
+  });
+
+  it('reread holds against a worker that is reading just then', async () => {
+    world.eth.mine();
+    world.eth.duringPoll = async () => {
+      world.eth.duringPoll = async () => undefined;
+      assert.equal((await run(['chain', 'reread', 'ETH', '--from', '1001'])).code, 0);
+    };
+    await world.runUntilIdle();
+    assert.equal(world.eth.polls.at(-1), `1000:${'0'.repeat(64)}`);
+  });
+
+  it('reread refuses to go forwards, and what is not read by blocks', async () => {
+    assert.match(
+      (await run(['chain', 'reread', 'ETH', '--from', '100000'])).err,
+      /was read up to block \d+: give/,
+    );
+    assert.match((await run(['chain', 'reread', 'LTC', '--from', '1'])).err, /no address of LTC/);
+    assert.match((await run(['chain', 'reread', 'SOL', '--from', '1'])).err, /not read block by block/);
+    assert.equal((await run(['chain', 'reread', 'ETH'])).code, 2);
+    assert.equal((await run(['chain', 'reread', 'ETH', '--from', '-1'])).code, 2);
+  });
+
+  it('status looks at a day of many that nobody paid, and at payments that are older than their top-ups', async () => {
+    const says = async () => (await coinFindings(live)).map((each) => each.message).join('\n');
+    assert.doesNotMatch(await says(), /not paid|older than/);
+    const [made, paid] = [await world.createInvoice(50, 'ETH'), await world.createInvoice(50)];
+    world.btc.pay(paid.deposit_address, paid.deposit_units);
+    world.btc.mine();
+    await world.runUntilIdle();
+    await world.db.run(
+      `insert into topups select (jsonb_populate_record(t, jsonb_build_object(
+         'id', gen_random_uuid(), 'public_no', 1000000000 + n, 'order_ref', 'ord_' || n, 'deposit_address', 'other-' || n))).*
+         from topups t, generate_series(1, 600) n where t.id = $1`,
+      [made.id],
+    );
+    assert.match(
+      await says(),
+      /ETH: \d{3} top-ups of the last 24 hours are not paid.* topups list --coin ETH/,
+    );
+    await world.db.run(`delete from topups where order_ref ~ '^ord_[0-9]+$'`);
+    assert.doesNotMatch(await says(), /not paid/);
+    const update = `update deposits d set included_at = p.created_at - $1 * interval '1 minute' from topups p where p.id = d.topup_id and d.coin = 'BTC'`;
+    await world.db.run(update, [170]);
+    assert.doesNotMatch(await says(), /older than/);
+    await world.db.run(update, [190]);
+    assert.match(await says(), /^BTC: 1 payments are older than their top-ups: was a database put back/m);
+    await world.db.run(update, [0]);
+  });
+});

@@ -1,0 +1,40 @@
+/** The operator's desk in a test: runs commands as typed and keeps what they said. */
+import type { OperatorResources } from '../../src/operator/context.ts';
+import { runOperator } from '../../src/operator/run.ts';
+import { type DomainFixture, openDomainFixture } from '../domain/fixture.ts';
+
+export interface CommandResult {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface OperatorFixture {
+  readonly backend: DomainFixture;
+  /** Runs a command; `answer` is what is typed when it asks, null when nobody is there. */
+  run(argv: readonly string[], answer?: boolean | null): Promise<CommandResult>;
+}
+
+export async function openOperatorFixture(): Promise<OperatorFixture> {
+  const backend = await openDomainFixture();
+  const doors: OperatorResources = {
+    settings: () => [{ name: 'SKERRY_PORT', value: '8080', source: 'default', about: 'port to listen on' }],
+    database: async () => backend.db,
+    service: async () => ({ service: backend.service, register: backend.register, coins: null }),
+  };
+  return {
+    backend,
+    run: async (argv, answer = null) => {
+      const out: string[] = [];
+      const err: string[] = [];
+      const ask = answer === null ? null : async () => answer;
+      const terminal = {
+        out: (line: string) => void out.push(line),
+        err: (line: string) => void err.push(line),
+        ask,
+      };
+      const code = await runOperator(argv, doors, undefined, terminal);
+      return { code, out: out.join('\n'), err: err.join('\n') };
+    },
+  };
+}

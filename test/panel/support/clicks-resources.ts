@@ -1,0 +1,142 @@
+import { isoFile } from '../../support/iso.ts';
+import { type Click, running } from './click.ts';
+import { publicKey } from './estate.ts';
+
+export const RESOURCE_CLICKS: readonly Click[] = [
+  {
+    form: ['/keys', 'add'],
+    once: 'ssh_key.create',
+    plain: true,
+    fields: { name: 'clicked', public_key: publicKey(7, 'me') },
+  },
+  {
+    form: ['/volumes', 'create'],
+    once: 'volume.create',
+    plain: true,
+    fields: { name: 'clicked', size_gb: '10', region: 'par' },
+  },
+  {
+    form: ['/volumes/{id}', 'change'],
+    once: 'volume.update',
+    at: ({ detached }) => `/volumes/${detached}`,
+    fields: { name: 'grown', size_gb: '300' },
+  },
+  { form: ['/volumes/{id}', 'detach'], once: 'volume.detach', at: ({ attached }) => `/volumes/${attached}` },
+  {
+    form: ['/volumes/{id}', 'attach'],
+    once: 'volume.attach',
+    at: ({ attached }) => `/volumes/${attached}`,
+    fields: ({ estate }) => ({ server: estate.running }),
+  },
+  {
+    form: ['/servers/{id}/storage', 'detach'],
+    once: 'volume.detach',
+    at: (estate) => running(estate, '/storage'),
+    key: ({ estate }) => estate.attached,
+  },
+  {
+    form: ['/servers/{id}/storage', 'attach'],
+    once: 'volume.attach',
+    at: (estate) => running(estate, '/storage'),
+    fields: ({ estate }) => ({ volume: estate.attached }),
+  },
+  { form: ['/volumes/{id}', 'delete'], once: 'volume.delete', at: ({ detached }) => `/volumes/${detached}` },
+  {
+    form: ['/snapshots', 'create'],
+    once: 'snapshot.create',
+    fields: ({ estate }) => ({ server: estate.running, name: 'clicked' }),
+  },
+  {
+    form: ['/servers/{id}/storage', 'snapshot'],
+    once: 'snapshot.create',
+    at: (estate) => running(estate, '/storage'),
+    fields: { name: 'clicked again' },
+  },
+  {
+    form: ['/servers/{id}/storage', 'restore'],
+    once: 'server.restore',
+    at: (estate) => running(estate, '/storage'),
+    fields: ({ estate }) => ({ snapshot: estate.snapshot, name_typed: 'web-1' }),
+  },
+  {
+    form: ['/snapshots/{id}', 'restore'],
+    once: 'server.restore',
+    at: ({ snapshot }) => `/snapshots/${snapshot}`,
+    fields: ({ estate }) => ({ server: estate.running, name_typed: 'web-1' }),
+  },
+  {
+    form: ['/snapshots/{id}', 'delete'],
+    once: 'snapshot.delete',
+    at: ({ failedSnapshot }) => `/snapshots/${failedSnapshot}`,
+  },
+  {
+    form: ['/firewall', 'create'],
+    once: 'firewall_group.create',
+    plain: true,
+    fields: { name: 'clicked', default_action: 'drop' },
+  },
+  {
+    form: ['/firewall/{id}', 'change'],
+    once: 'firewall_group.update',
+    at: ({ group }) => `/firewall/${group}`,
+    fields: { name: 'clicked' },
+  },
+  {
+    form: ['/firewall/{id}', 'apply'],
+    once: 'firewall_group.update',
+    at: ({ group }) => `/firewall/${group}`,
+    fields: ({ estate }) => ({ [`applied_to.${estate.stopped}`]: 'on' }),
+  },
+  {
+    form: ['/firewall/{id}', 'add'],
+    once: 'firewall_rule.create',
+    at: ({ group }) => `/firewall/${group}`,
+    fields: { direction: 'in', proto: 'udp', port: '53', source: '::/0', action: 'drop' },
+  },
+  {
+    form: ['/firewall/{id}', 'remove'],
+    once: 'firewall_rule.delete',
+    at: ({ group }) => `/firewall/${group}`,
+  },
+  {
+    form: ['/firewall/{id}/rules', 'rules'],
+    once: 'firewall_group.replace_rules',
+    at: ({ group }) => `/firewall/${group}/rules`,
+  },
+  {
+    form: ['/firewall/{id}', 'delete'],
+    once: 'firewall_group.delete',
+    at: ({ emptyGroup }) => `/firewall/${emptyGroup}`,
+  },
+  {
+    form: ['/images', 'upload'],
+    once: 'image.create',
+    fields: { name: 'clicked', file: new Blob([new Uint8Array(isoFile())]) },
+  },
+  { form: ['/images/{id}', 'delete'], once: 'image.delete', at: ({ ownImage }) => `/images/${ownImage}` },
+  { form: ['/keys/{id}', 'delete'], once: 'ssh_key.delete', at: ({ keys }) => `/keys/${keys[1]}` },
+  {
+    form: ['/webhooks', 'create'],
+    once: 'webhook.create',
+    plain: true,
+    fields: { url: 'https://example.com/clicked', 'events.server.running': 'on' },
+  },
+  { form: ['/webhooks/{id}', 'ping'], once: 'webhook.test', at: ({ webhook }) => `/webhooks/${webhook}` },
+  {
+    form: ['/webhooks/{id}', 'replay'],
+    once: 'webhook.replay',
+    button: 'delivery',
+    at: ({ webhook }) => `/webhooks/${webhook}`,
+  },
+  {
+    form: ['/webhooks/{id}', 'change'],
+    once: 'webhook.update',
+    at: ({ webhook }) => `/webhooks/${webhook}`,
+    fields: { url: 'https://example.com/changed' },
+  },
+  {
+    form: ['/webhooks/{id}', 'delete'],
+    once: 'webhook.delete',
+    at: ({ brokenWebhook }) => `/webhooks/${brokenWebhook}`,
+  },
+];

@@ -1,0 +1,191 @@
+/** What a test sells, and to whom: regions, plans, hosts, machines, addresses, customers with a balance. */
+import type { CustomerActor } from '../../src/domain/context.ts';
+import { credit } from '../../src/domain/ledger/transfer.ts';
+import type { DeployOrder } from '../../src/domain/servers/deploy.ts';
+import type { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
+import { newId, newPublicNumber, formatId } from '../../src/kernel/ids.ts';
+import type { Database } from '../../src/kernel/sql.ts';
+import { insertCustomer } from '../../src/store/customers.ts';
+
+export interface TestPlan {
+  readonly id: string;
+  readonly category: 'vps' | 'dedicated';
+  readonly ram_mb: number;
+  readonly disk_gb: number;
+  readonly price_cents_month: bigint;
+}
+
+/** The plan that `order` asks for unless it is told another. */
+export const S1: TestPlan = {
+  id: 's1',
+  category: 'vps',
+  ram_mb: 1024,
+  disk_gb: 10,
+  price_cents_month: 500n,
+};
+export const R1: TestPlan = {
+  id: 'r1',
+  category: 'dedicated',
+  ram_mb: 65_536,
+  disk_gb: 1000,
+  price_cents_month: 9_900n,
+};
+
+/** Documentation has no block as large as a test may need; nothing is ever sent to these. */
+const FIRST_OCTET = 10;
+
+export class Fixtures {
+  readonly #db: Database;
+  readonly #clock: Clock;
+  readonly #simulator: SimulatorControl;
+  #imageId = '';
+  #blocks = 0;
+  #names = 0;
+
+  constructor(parts: { db: Database; clock: Clock; simulator: SimulatorControl }) {
+    this.#db = parts.db;
+    this.#clock = parts.clock;
+    this.#simulator = parts.simulator;
+  }
+
+  /** Regions, each offering every one of the plans, and one image. May be called again for more of them. */
+  async addPlans(regions: readonly string[] = ['par'], plans: readonly TestPlan[] = [S1]): Promise<void> {
+    if (this.#imageId === '') {
+      this.#imageId = newId(this.#clock.now());
+      await this.#db.run(
+        `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at)
+         values ($1, 'official', 'debian', '13', '{amd64}', 1, true, '2025-08-09')`,
+        [this.#imageId],
+      );
+    }
+    for (const region of regions) {
+      await this.#db.run(`insert into regions values ($1, $1, $1, 'FR', $1) on conflict do nothing`, [
+        region,
+      ]);
+    }
+    for (const plan of plans) {
+      await this.#db.run(
+        `insert into plans (id, category, cpu, cpu_model, ram_mb, disk_gb, transfer_tb, price_cents_month)
+         values ($1, $2, 1, 'test', $3, $4, 1, $5) on conflict do nothing`,
+        [plan.id, plan.category, plan.ram_mb, plan.disk_gb, plan.price_cents_month],
+      );
+      await this.#db.run(
+        `insert into plan_regions select $1, * from unnest($2::text[]) on conflict do nothing`,
+        [plan.id, regions],
+      );
+    }
+  }
+
+  /** Hosts with room for so many servers of plan s1 each, and a half that fits none; gives their names. */
+  async addHosts(capacities: readonly number[], region = 'par'): Promise<string[]> {
+    const hosts = capacities.map((capacity) => ({
+      name: this.#nextName('host'),
+      cpu: 64,
+      ramMb: (capacity + 0.5) * S1.ram_mb,
+      diskGb: (capacity + 0.5) * S1.disk_gb,
+    }));
+    for (const host of hosts) {
+      await this.#db.run(
+        `insert into hosts (id, name, region_id, cpu, ram_mb, disk_gb, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7)`,
+        [newId(new Date()), host.name, region, host.cpu, host.ramMb, host.diskGb, this.#clock.now()],
+      );
+    }
+    await this.#simulator.addHosts(hosts);
+    return hosts.map(({ name }) => name);
+  }
+
+  /** Dedicated machines of a plan; gives their names. */
+  async addMachines(count: number, plan = R1, region = 'par'): Promise<string[]> {
+    const names = Array.from({ length: count }, () => this.#nextName('machine'));
+    for (const name of names) {
+      await this.#db.run(
+        `insert into machines (id, name, region_id, plan_id, state_since, created_at) values ($1, $2, $3, $4, $5, $5)`,
+        [newId(new Date()), name, region, plan.id, this.#clock.now()],
+      );
+    }
+    const size = { cpu: 64, ramMb: plan.ram_mb, diskGb: plan.disk_gb };
+    await this.#simulator.addHosts(names.map((name) => ({ name, ...size })));
+    return names;
+  }
+
+  /** Free addresses and /64s of a region. */
+  async addAddresses(ipv4Count: number, ipv6Count = ipv4Count, region = 'par'): Promise<void> {
+    const n = this.#blocks++;
+    const [block4, block6] = [newId(new Date()), newId(new Date())];
+    await this.#db.run(
+      `insert into ip_blocks (id, region_id, family, block, gateway, created_at)
+       values ($1, $2, 4, $3::cidr, $4::inet, $7), ($5, $2, 6, $6::cidr, 'fe80::1', $7)`,
+      [
+        block4,
+        region,
+        `${FIRST_OCTET}.${n}.0.0/16`,
+        `${FIRST_OCTET}.${n}.0.1`,
+        block6,
+        `2001:db8:${n.toString(16)}::/48`,
+        this.#clock.now(),
+      ],
+    );
+    await this.#db.run(
+      `insert into ipv4_addresses (addr, block_id, region_id, gateway, free_from)
+       select b.gateway + i, b.id, b.region_id, b.gateway, $3
+         from ip_blocks b, generate_series(1, $2::int) i where b.id = $1`,
+      [block4, ipv4Count, this.#clock.now()],
+    );
+    await this.#db.run(
+      `insert into ipv6_prefixes (prefix, block_id, region_id, free_from)
+       select ('2001:db8:' || $4::text || ':' || to_hex(i) || '::/64')::cidr, b.id, b.region_id, $3
+         from ip_blocks b, generate_series(1, $2::int) i where b.id = $1`,
+      [block6, ipv6Count, this.#clock.now(), n.toString(16)],
+    );
+  }
+
+  /** A new customer with this balance, acting in a session. */
+  async addCustomer(balanceCents = 0n): Promise<CustomerActor> {
+    const now = this.#clock.now();
+    const customerId = newId(now);
+    const email = `${customerId}@example.org`;
+    await insertCustomer(this.#db, {
+      id: customerId,
+      publicNo: newPublicNumber(),
+      email,
+      emailKey: email,
+      passwordHash: 'none',
+      recoveryDigest: Buffer.alloc(32),
+      createdAt: now,
+    });
+    if (balanceCents > 0n) {
+      const fact = `test:${customerId}`;
+      const entry = { customerId, account: 'adjustments', amountCents: balanceCents, fact } as const;
+      await credit(this.#db, { ...entry, type: 'adjustment', description: 'test' }, now);
+    }
+    const requestId = formatId('request', newId(now));
+    return { customerId, sessionId: newId(now), tokenId: null, requestId, ipCountry: 'IS' };
+  }
+
+  /** An order for a month of plan s1 in par. */
+  buildOrder(overrides: Partial<DeployOrder> = {}): DeployOrder {
+    return {
+      name: 'web-1',
+      plan: S1,
+      regionId: 'par',
+      imageId: this.#imageId,
+      imageType: 'official',
+      sshKeys: [],
+      tags: [],
+      labels: {},
+      billingMonths: 1,
+      autoRenew: true,
+      rootPasswordSealed: null,
+      userDataSealed: null,
+      eurPerUsd: '0.92',
+      ...overrides,
+    };
+  }
+
+  #nextName(kind: string): string {
+    this.#names += 1;
+    return `${kind}-${this.#names}`;
+  }
+}

@@ -1,0 +1,145 @@
+/** Lists that nothing bounds. */
+import { QUOTAS } from '../../../src/spec/limits.ts';
+import { pageAuditEvents } from '../../../src/store/audit.ts';
+import { pageDeliveries } from '../../../src/store/deliveries.ts';
+import { pageLedger } from '../../../src/store/ledger.ts';
+import { pageSnapshots } from '../../../src/store/snapshots.ts';
+import { pageTopups } from '../../../src/store/topups.ts';
+import { BY_AGE, BY_AGE_OR_NAME, IMAGE_ID_SQL, type LongList, NAMED_COLUMNS, NAME_VALUES, CUSTOMER_COLUMNS, publicIdOf } from './list.ts';
+import { FIRST_AT, idSql, CUSTOMER_ID, valueSql } from './rows.ts';
+
+export const LEDGER: LongList = {
+  route: 'ledger.list',
+  perCustomer: 'all',
+  fixtures: [
+    {
+      table: 'transfers',
+      columns: {
+        ...{ ...CUSTOMER_COLUMNS, debit_account: idSql('0'), credit_account: 'customer', amount_cents: '1' },
+        ...{ type: valueSql('adjustment', 'charge', 'topup'), resource_kind: `'server'`, resource_id: 'id' },
+        ...{ description: `'test'`, fact: `'test:' || i`, balance_after_cents: 'i' },
+      },
+    },
+  ],
+  read: (sql, page) => pageLedger(sql, CUSTOMER_ID, page),
+  sorts: BY_AGE,
+  filters: { type: ['adjustment', 'charge'] },
+};
+
+export const TOPUPS: LongList = {
+  route: 'topups.list',
+  perCustomer: 'all',
+  fixtures: [
+    {
+      table: 'topups',
+      columns: {
+        ...{ ...CUSTOMER_COLUMNS, public_no: 'i', order_ref: `'test' || i`, coin: valueSql('LTC', 'BTC', 'XMR') },
+        ...{ amount_cents: '3000', bonus_cents: '0', deposit_address: `'test' || i`, deposit_uri: `''` },
+        ...{ deposit_units: '1', rate_usd: `'1'`, required_confirmations: '1', expires_at: 'at' },
+        status: valueSql('confirming', 'credited', 'expired'),
+      },
+    },
+    {
+      table: 'deposits',
+      columns: {
+        ...{ coin: `'BTC'`, key: 'i::text', topup_id: 'id', txid: 'i::text', amount_units: '1' },
+        ...{ state: `'final'`, confirmations: '6', first_seen_at: 'at' },
+      },
+    },
+  ],
+  read: (sql, page) => pageTopups(sql, CUSTOMER_ID, page),
+  sorts: BY_AGE,
+  filters: { status: ['confirming', 'credited'], coin: ['LTC', 'BTC'] },
+  // The first in no row, the second in the older ones.
+  combinations: [
+    { status: 'expired', coin: 'BTC' },
+    { status: 'credited', coin: 'BTC' },
+  ],
+};
+
+export const SNAPSHOTS: LongList = {
+  route: 'snapshots.list',
+  perCustomer: 'all',
+  fixtures: [
+    {
+      table: 'snapshots',
+      columns: {
+        // As many of a server as it may have.
+        ...{
+          ...NAMED_COLUMNS,
+          server_id: idSql(`i / ${QUOTAS.snapshotsPerServer}`),
+          region_id: 'word',
+          disk_gb: '10',
+        },
+        ...{ image_id: IMAGE_ID_SQL, generation: '1', status: valueSql('creating', 'ready', 'error') },
+      },
+    },
+  ],
+  read: (sql, page) => pageSnapshots(sql, CUSTOMER_ID, page),
+  sorts: BY_AGE_OR_NAME,
+  filters: { server: [publicIdOf('server', 1)], status: ['creating', 'ready'], name: NAME_VALUES },
+  combinations: [
+    { server: publicIdOf('server', 1), status: 'ready' },
+    { server: publicIdOf('server', 1), name: 'old' },
+    { status: 'error', name: 'old' },
+    { status: 'ready', name: 'old' },
+    { server: publicIdOf('server', 1), status: 'ready', name: 'old' },
+  ],
+};
+
+export const DELIVERIES: LongList = {
+  route: 'deliveries.list',
+  perCustomer: 'all',
+  fixtures: [
+    {
+      table: 'deliveries',
+      columns: {
+        ...{ ...CUSTOMER_COLUMNS, delivery_id: 'id', webhook_id: 'customer', event_id: 'id', attempt: '1' },
+        ...{ event_type: valueSql('ping', 'server.running', 'server.stopped') },
+        ...{ status: valueSql('pending', 'delivered', 'failed') },
+      },
+    },
+  ],
+  read: (sql, page) => pageDeliveries(sql, { customerId: CUSTOMER_ID, webhookId: CUSTOMER_ID, since: FIRST_AT }, page),
+  sorts: BY_AGE,
+  filters: { status: ['pending', 'delivered'], event_type: ['ping', 'server.running'] },
+  combinations: [
+    { status: 'failed', event_type: 'server.running' },
+    { status: 'delivered', event_type: 'server.running' },
+  ],
+};
+
+/** Times of a quarter of the list and of three quarters. */
+const [FROM, TO] = ['@0.25', '@0.75'];
+
+export const AUDIT_EVENTS: LongList = {
+  route: 'audit_events.list',
+  perCustomer: 'all',
+  fixtures: [
+    {
+      table: 'audit_events',
+      columns: {
+        ...{ ...CUSTOMER_COLUMNS, action: valueSql('server.rebuild', 'server.stop', 'server.start') },
+        // Of most things there is one event, of one there are all the old ones.
+        resource: `case when once then 'once' when old then 'old' else 'srv_' || i end`,
+        ...{ request_id: `'req_'`, ip_country: `'XX'`, result: `'ok'` },
+      },
+    },
+  ],
+  read: (sql, page) => pageAuditEvents(sql, CUSTOMER_ID, FIRST_AT, page),
+  sorts: BY_AGE,
+  filters: {
+    action: ['server.rebuild', 'server.stop'],
+    resource: NAME_VALUES,
+    ...{ from: [FROM], to: [TO] },
+  },
+  combinations: [
+    { action: 'server.start', resource: 'old' },
+    { action: 'server.stop', resource: 'old' },
+    { from: FROM, to: TO },
+    { from: '@0.5', to: '@0.55' },
+    { action: 'server.stop', from: FROM, to: TO },
+    { resource: 'old', from: FROM, to: TO },
+    { action: 'server.start', resource: 'old', from: FROM, to: TO },
+  ],
+};

@@ -1,0 +1,57 @@
+/** A world whose driver has no dedicated machines: the operator sells and looks after them by commands. */
+import assert from 'node:assert/strict';
+import { createHostRegistrar } from '../../src/compose/seed.ts';
+import { KeyRing } from '../../src/kernel/secrets.ts';
+import { runOperator } from '../../src/operator/run.ts';
+import { scratchFolder } from './scratch-folder.ts';
+import { startWorld, type World } from './world.ts';
+
+export interface ManualWorld extends World {
+  /** What a command in a process of its own needs to work on the same database. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Runs a command of the operator; fails the test unless it ends with 0. `answer`: what is typed when it asks. */
+  runOk(argv: readonly string[], answer?: boolean): Promise<string>;
+  /** The same of one that must end with 1; gives what it said. */
+  runFailing(argv: readonly string[], answer?: boolean): Promise<string>;
+}
+
+/** QEMU need not be there: its driver is only asked when a virtual machine is made, and nothing here makes one. */
+export async function startManualWorld(): Promise<ManualWorld> {
+  const settings = {
+    SKERRY_COMPUTE: 'qemu',
+    SKERRY_QEMU_DIR: scratchFolder(),
+    SKERRY_SECRET_KEY: KeyRing.generate(),
+  };
+  const rates = { SKERRY_RATE_CAPACITY: '1000000', SKERRY_PROVISION_RATE_CAPACITY: '1000000' };
+  const world = await startWorld({ ...settings, ...rates });
+  const { service, db } = world.opened;
+  const register = createHostRegistrar(service, null);
+  const resources = {
+    settings: () => [],
+    database: async () => db,
+    service: async () => ({ service, register, coins: null }),
+  };
+  async function run(expected: number, argv: readonly string[], answer?: boolean): Promise<string> {
+    const lines: string[] = [];
+    const write = (line: string) => void lines.push(line);
+    const ask = answer === undefined ? null : async () => answer;
+    const code = await runOperator(argv, resources, undefined, { out: write, err: write, ask });
+    const output = lines.join('\n');
+    assert.equal(code, expected, `${argv.join(' ')}: ${output}`);
+    return output;
+  }
+  return Object.assign(world, {
+    environment: { ...settings, SKERRY_DATA_DIR: scratchFolder(), DATABASE_URL: await databaseUrlOf(world) },
+    runOk: (argv: readonly string[], answer?: boolean) => run(0, argv, answer),
+    runFailing: (argv: readonly string[], answer?: boolean) => run(1, argv, answer),
+  });
+}
+
+async function databaseUrlOf({ opened }: World): Promise<string> {
+  const server = JSON.parse(process.env.SKERRY_TEST_PG ?? '') as Record<string, string | number>;
+  const row = await opened.db.row<{ name: string }>('select current_database() as name');
+  const url = new URL(`postgresql://x@x/${row?.name}`);
+  for (const part of ['host', 'port', 'user', 'password'])
+    if (server[part] !== undefined) url.searchParams.set(part, String(server[part]));
+  return url.href;
+}

@@ -1,0 +1,92 @@
+/** Real processes: `skerryd` as an operator starts it, on a data folder of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const SKERRYD = fileURLToPath(new URL('../../bin/skerryd', import.meta.url));
+/** Far above any honest start: a hanging one must not hang the tests. */
+const READY_TIMEOUT_MS = 30_000;
+
+export interface ProcessExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface SkerrydProcess {
+  readonly url: string;
+  readonly pid: number;
+  readonly ended: Promise<ProcessExit>;
+  /** Sends the signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<ProcessExit>;
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+const running = new Set<ChildProcess>();
+
+/** Kills what a failed test left running; for `after`. */
+export function killLeftovers(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+function launch(
+  args: readonly string[],
+  env: Environment,
+): { child: ChildProcess; ended: Promise<ProcessExit>; output: { stdout: string; stderr: string } } {
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !name.startsWith('SKERRY_') && !name.startsWith('NODE_') && name !== 'DATABASE_URL',
+    ),
+  );
+  const child = spawn(SKERRYD, args, { env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  child.once('close', () => running.delete(child));
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output.stdout += chunk.toString('utf8');
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    output.stderr += chunk.toString('utf8');
+  });
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }) as ProcessExit);
+  return { child, ended, output };
+}
+
+/** Runs a command to its end. */
+export async function runSkerryd(args: readonly string[], env: Environment): Promise<ProcessExit> {
+  return await launch(args, env).ended;
+}
+
+/** Starts `skerryd serve` on a free port and waits for its ready line. */
+export async function startSkerryd(env: Environment, args: readonly string[] = []): Promise<SkerrydProcess> {
+  const { child, ended, output } = launch(['serve', ...args], { SKERRY_PORT: '0', ...env });
+  const ready = new Promise<string>((resolve) => {
+    child.stdout?.on('data', () => {
+      const match = /^skerry ready on (\S+)$/m.exec(output.stdout);
+      if (match?.[1]) resolve(match[1]);
+    });
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`not ready after ${READY_TIMEOUT_MS} ms: ${output.stderr}`));
+    }, READY_TIMEOUT_MS);
+  });
+  const earlyExit = ended.then((end) => {
+    throw new Error(`ended before it was ready: ${end.code ?? end.signal} ${end.stderr}`);
+  });
+  earlyExit.catch(() => undefined);
+  const url = await Promise.race([ready, earlyExit, timeout]).finally(() => clearTimeout(timer));
+  return {
+    url,
+    pid: child.pid ?? 0,
+    ended,
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return await ended;
+    },
+  };
+}

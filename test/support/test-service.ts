@@ -1,0 +1,130 @@
+/** The service's parts on a scratch database, with the simulated hypervisor and a clock that moves when told. */
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import type { Service } from '../../src/domain/context.ts';
+import { checkInvariants } from '../../src/domain/verify/verify.ts';
+import { DiskBlobs } from '../../src/drivers/blobs/disk.ts';
+import { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
+import { SimulatedCompute } from '../../src/drivers/compute/simulator/driver.ts';
+import { SqlFaults } from '../../src/drivers/faults.ts';
+import { MailOutbox } from '../../src/drivers/mail/outbox.ts';
+import { FixedRates } from '../../src/drivers/rates/fixed.ts';
+import { createLogger } from '../../src/kernel/logger.ts';
+import { PasswordHasher } from '../../src/kernel/passwords.ts';
+import { KeyRing } from '../../src/kernel/secrets.ts';
+import type { ReverseDns } from '../../src/ports/dns.ts';
+import { QUOTAS } from '../../src/spec/limits.ts';
+import { type OpenDatabase, openDatabase } from '../../src/store/db.ts';
+import { operateJob } from '../../src/workers/operate.ts';
+import { JobRunner } from '../../src/workers/job-runner.ts';
+import { tasksJob } from '../../src/workers/tasks.ts';
+import { SteppedClock } from '../drivers/simulator-world.ts';
+import { openScratchDatabase } from './database.ts';
+import { scratchFolder } from './scratch-folder.ts';
+import { Fixtures } from './fixtures.ts';
+
+/** How long work may take to come to rest before a test says that it does not. */
+const IDLE_TIMEOUT_MS = 30_000;
+const INSTALL_S = 3;
+
+export interface TestService {
+  readonly service: Service;
+  readonly db: OpenDatabase;
+  readonly clock: SteppedClock;
+  readonly simulator: SimulatorControl;
+  readonly faults: SqlFaults;
+  readonly runner: JobRunner;
+  readonly fixtures: Fixtures;
+  /** Runs all work, moving the clock from one due moment to the next, until none is planned. */
+  runUntilIdle(): Promise<void>;
+  /** Fails when any invariant of `skerryd verify` is broken. */
+  assertInvariants(): Promise<void>;
+  /** Types of the customer's events, oldest first; those of one moment in reverse of the alphabet. */
+  eventTypes(customerId: string): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export async function startTestService(
+  options: { poolSize?: number; keys?: string; dns?: ReverseDns } = {},
+): Promise<TestService> {
+  const scratch = await openScratchDatabase(options);
+  const simulatorDb = openDatabase(scratch.connection, { poolSize: 4 });
+  const { db } = scratch;
+  const blobsFolder = scratchFolder();
+  const clock = new SteppedClock();
+  const faults = new SqlFaults(simulatorDb);
+  const simulator = new SimulatorControl({ db: simulatorDb, clock });
+  const log = createLogger('silent');
+  const keys = new KeyRing(options.keys ?? KeyRing.generate());
+  const service: Service = {
+    db,
+    reads: db,
+    clock,
+    log,
+    keys,
+    passwords: new PasswordHasher({ queueMax: 8 }),
+    compute: new SimulatedCompute({ db: simulatorDb, clock, faults, installS: INSTALL_S }),
+    chains: new Map(),
+    rates: new FixedRates({ db: simulatorDb, clock }),
+    blobs: new DiskBlobs({ folder: blobsFolder, reserveBytes: 0 }),
+    mailer: new MailOutbox({ db: simulatorDb, keys, faults }),
+    dns: options.dns ?? null,
+    settings: {
+      mode: 'sandbox',
+      siteName: 'Skerry',
+      baseUrl: 'http://panel.test',
+      tokenPrefix: 'skerry',
+      rateLockMinutes: 60,
+      addressRestDays: 7,
+      graceDays: 14,
+      shutdownDeadlineS: 60,
+      throttleMbps: 10,
+      webhookAllowLoopback: false,
+      quotas: QUOTAS,
+    },
+    wake: () => undefined,
+  };
+  const runner = new JobRunner({ jobs: [operateJob(service), tasksJob(service)], pollMs: 500, log });
+  return {
+    service,
+    db,
+    clock,
+    simulator,
+    faults,
+    runner,
+    fixtures: new Fixtures({ db, clock, simulator }),
+    runUntilIdle: () => runUntilIdle(runner, clock),
+    assertInvariants: () => assertInvariants(db),
+    eventTypes: async (customerId) => {
+      const rows = await db.rows<{ type: string }>(
+        'select type from events where customer_id = $1 order by place',
+        [customerId],
+      );
+      return rows.map(({ type }) => type);
+    },
+    close: async () => {
+      await rm(blobsFolder, { recursive: true, force: true });
+      await simulatorDb.close();
+      await scratch.close();
+    },
+  };
+}
+
+async function runUntilIdle(runner: JobRunner, clock: SteppedClock): Promise<void> {
+  const deadline = Date.now() + IDLE_TIMEOUT_MS;
+  for (;;) {
+    assert.ok(await runner.runDue(deadline), 'the work does not come to rest');
+    const next = await runner.nextDue();
+    if (next === null) return;
+    if (next > clock.now()) clock.moveTo(next);
+  }
+}
+
+async function assertInvariants(db: OpenDatabase): Promise<void> {
+  const findings = await checkInvariants(db);
+  const broken = findings.filter((finding) => finding.broken > 0n);
+  assert.deepEqual(
+    broken.map(({ invariant, examples }) => ({ broken: invariant.name, examples })),
+    [],
+  );
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLogger } from '../../src/kernel/logger.ts';
+import type { Job } from '../../src/workers/job.ts';
+import { JobRunner } from '../../src/workers/job-runner.ts';
+
+/** A duty that does what it is told to, once, and otherwise nothing. */
+class IdleJob implements Job {
+  readonly name = 'idle';
+  follows?: true;
+  runs = 0;
+  work = 0;
+  /** What its first run waits for. */
+  gate: Promise<void> | undefined;
+
+  async run(): Promise<number> {
+    this.runs += 1;
+    await this.gate;
+    const did = this.work;
+    this.work = 0;
+    return did;
+  }
+  async nextDue(): Promise<null> {
+    return null;
+  }
+  async busy(): Promise<boolean> {
+    return false;
+  }
+}
+
+const createRunner = (...jobs: Job[]) =>
+  new JobRunner({ jobs, pollMs: 3_600_000, log: createLogger('silent') });
+async function flushEventLoop(): Promise<void> {
+  for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('a duty that follows others looks when one of them has done something', async () => {
+  const [first, follower, third] = [new IdleJob(), new IdleJob(), new IdleJob()];
+  follower.follows = true;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  first.gate = promise;
+  first.work = 1;
+  const runner = createRunner(first, follower, third);
+  runner.start();
+  await flushEventLoop();
+  assert.deepEqual([follower.runs, third.runs], [1, 1]);
+  resolve();
+  await flushEventLoop();
+  assert.deepEqual([follower.runs, third.runs], [2, 1]);
+  await runner.stop();
+});
+
+test('duties are told when the runner is woken and when it stops', async () => {
+  const told: string[] = [];
+  const duty = Object.assign(new IdleJob(), {
+    wake: () => void told.push('wake'),
+    stop: async () => void told.push('stop'),
+  });
+  const runner = createRunner(duty);
+  runner.start();
+  runner.wake();
+  await runner.stop();
+  assert.deepEqual(told, ['wake', 'wake', 'stop']);
+});
