@@ -6,7 +6,9 @@ import { OPERATIONS } from '../src/spec/operations.ts';
 export function commandSamples(): string {
   const visible = COMMANDS.filter(({ hidden }) => !hidden);
   const rows = OPERATIONS.flatMap((id) => {
-    const command = visible.find(({ operations }) => operations[0] === id) ?? visible.find(({ operations }) => operations.includes(id));
+    const command =
+      visible.find(({ operations }) => operations[0] === id) ??
+      visible.find(({ operations }) => operations.includes(id));
     return command ? [[id, { cli: command.example }] as const] : [];
   });
   return `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`;

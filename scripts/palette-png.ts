@@ -25,7 +25,11 @@ export function encodePalettePng(png: Buffer): Buffer {
   // Eight bits a pixel, which are places in the palette.
   head.set([8, 3], 8);
   const paletteBytes = Buffer.from(palette.flatMap(rgbOf));
-  const parts = [chunk('IHDR', head), chunk('PLTE', paletteBytes), chunk('IDAT', deflateSync(rows, { level: 9 }))];
+  const parts = [
+    chunk('IHDR', head),
+    chunk('PLTE', paletteBytes),
+    chunk('IDAT', deflateSync(rows, { level: 9 })),
+  ];
   return Buffer.concat([SIGNATURE, ...parts, chunk('IEND', Buffer.alloc(0))]);
 }
 

@@ -30,7 +30,8 @@ export function replaceFolder(source: string, folder: string): void {
   }
   const current = new Set(files);
   for (const file of listFiles(folder)) {
-    if (!current.has(file) && !isBeingWritten(join(folder, file))) rmSync(join(folder, file), { force: true });
+    if (!current.has(file) && !isBeingWritten(join(folder, file)))
+      rmSync(join(folder, file), { force: true });
   }
 }
 

@@ -11,8 +11,8 @@ import { type Example, examplesOf } from '../test/panel/support/examples.ts';
 import {
   GALLERY,
   isPictured,
-  NARROW,
   MOBILE_EXAMPLES,
+  NARROW,
   SCHEMES,
   SOURCES,
   sourcesHash,

@@ -33,7 +33,10 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       yield formatFailure(data);
     } else if (type === 'test:pass' && data.skip !== undefined) {
       if (data.skip === FULL_ONLY_REASON) fullOnlyCount += 1;
-      else skipped.push(`﹣ ${data.name} (${formatLocation(data)})${data.skip === true ? '' : `: ${data.skip}`}\n`);
+      else
+        skipped.push(
+          `﹣ ${data.name} (${formatLocation(data)})${data.skip === true ? '' : `: ${data.skip}`}\n`,
+        );
     } else if (type === 'test:diagnostic' && data.file === undefined) {
       summaryLines.push(`ℹ ${data.message}\n`);
     } else if (type === 'test:interrupted') {

@@ -3,7 +3,7 @@
  * loop that lets no time-out come, and what it started may hold its output open when it has ended. Such a file is killed, so
  * that it fails by its name and the others go on.
  */
-import { killAll, describeProcess, orphansOf, type Process, runningTestFiles } from './test-processes.ts';
+import { describeProcess, killAll, orphansOf, type Process, runningTestFiles } from './test-processes.ts';
 
 const CHECK_INTERVAL_MS = 2_000;
 
@@ -37,7 +37,10 @@ export function startWatchdog(runner: number, fileMaxMs: number, log: (line: str
   const timer = setInterval(check, CHECK_INTERVAL_MS);
   timer.unref();
   return {
-    describeRunning: () => files().map(({ file, ageS, descendants }) => `${file}, for ${ageS} s${describeDescendants(descendants)}`),
+    describeRunning: () =>
+      files().map(
+        ({ file, ageS, descendants }) => `${file}, for ${ageS} s${describeDescendants(descendants)}`,
+      ),
     stop: () => {
       clearInterval(timer);
       killAll([...started.values()]);

@@ -1,10 +1,10 @@
 /**
- * Runs the tests: `npm test`, `npm run test:full`, `npm test -- test/kernel test/store/ledger.test.ts`.
- * It brings the database they need: the embedded one in a temporary folder, or databases made on the server
- * that SKERRY_TEST_DATABASE_URL names. What it started is stopped whatever happens, on Ctrl-C too.
+ * Runs the tests: `npm test`, `npm run test:full`, `npm test -- test/kernel test/store/ledger.test.ts`. It brings the
+ * database they need: the embedded one in a temporary folder, or databases created on the server of
+ * SKERRY_TEST_DATABASE_URL. It stops everything it started, on Ctrl-C too.
  *
- * Test processes find SKERRY_TEST_PG (connection settings for `pg`, as JSON), SKERRY_TEST_RUNS (how many runs
- * a property takes) and, when all counts are to be full, SKERRY_TEST_FULL=1.
+ * Test processes get SKERRY_TEST_PG (connection settings for `pg`, as JSON), SKERRY_TEST_LEVEL, SKERRY_TEST_RUNS (runs of
+ * each property), and SKERRY_TEST_ROTATION.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,38 +15,34 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startEmbedded } from '../src/store/embedded/index.ts';
+import { groupTestFiles } from './test-groups.ts';
+import { hasLevels } from './test-imports.ts';
+import { LEVEL_LIMITS, type TestLevel } from './test-levels.ts';
 import { parseDatabaseUrl, type TestServer } from './test-server.ts';
 import { bundleTypebox } from './test-typebox.ts';
-import { type TestWatchdog, startWatchdog } from './test-watchdog.ts';
+import { startWatchdog, type TestWatchdog } from './test-watchdog.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const SAMPLED_RUNS = 20;
-const FULL_RUNS = 200;
-/** A test process that hangs must not hold a build for ever: far above any honest run. */
-const SAMPLED_DEADLINE_MS = 10 * 60_000;
-const FULL_DEADLINE_MS = 70 * 60_000;
 const RAM_DISK = '/dev/shm';
 const MEMORY_NEEDED_BYTES = 4 * 1024 ** 3;
-/** One that hangs fails by its name, and what it left open does not keep its file: the others go on. */
-const SAMPLED_TEST_MAX_S = 4 * 60;
-const FULL_TEST_MAX_S = 20 * 60;
-/** A file that hangs otherwise is killed. */
-const SAMPLED_FILE_MAX_S = 5 * 60;
-const FULL_FILE_MAX_S = 25 * 60;
 const STOP_GRACE_MS = 10_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     full: { type: 'boolean', default: false },
-    // Seconds, where others than the usual are wanted.
+    soak: { type: 'boolean', default: false },
+    // In seconds; the level has defaults.
     'test-max': { type: 'string' },
     'file-max': { type: 'string' },
   },
 });
-const { full } = values;
-const testMaxS = Number(values['test-max'] ?? (full ? FULL_TEST_MAX_S : SAMPLED_TEST_MAX_S));
-const fileMaxS = Number(values['file-max'] ?? (full ? FULL_FILE_MAX_S : SAMPLED_FILE_MAX_S));
+const level: TestLevel = values.soak ? 'soak' : values.full ? 'full' : 'sample';
+const limits = LEVEL_LIMITS[level];
+/** Which items of long lists this run tries: print it, so that a failure can be repeated. */
+const rotation = process.env.SKERRY_TEST_ROTATION ?? String(Math.floor(Math.random() * 1_000_000));
+const testMaxS = Number(values['test-max'] ?? limits.testMaxS);
+const fileMaxS = Number(values['file-max'] ?? limits.fileMaxS);
 
 /** The first signal that asked us to stop. */
 let stopSignal: NodeJS.Signals | null = null;
@@ -66,21 +62,22 @@ process.exitCode = await main().catch((error: unknown) => {
 });
 
 async function main(): Promise<number> {
-  const files = positionals.length === 0 ? findTestFiles('test') : positionals.flatMap(findTestFiles);
+  const files = positionals.length === 0 ? defaultTestFiles() : positionals.flatMap(findTestFiles);
   if (!buildPackages() && positionals.length === 0) return 1;
   const folder = await mkdtemp(join(await scratchParent(), 'skerry-test-'));
   // Every file is a process that loads the service: read once by one, its modules come compiled to the others.
   process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
+  const entries = positionals.length === 0 ? groupTestFiles(files, ROOT, folder) : files;
   const typebox = join(folder, 'typebox');
   if (bundleTypebox(typebox)) process.env.SKERRY_TEST_TYPEBOX = typebox;
   try {
     const url = process.env.SKERRY_TEST_DATABASE_URL;
-    if (url) return await runTests(files, parseDatabaseUrl(url));
+    if (url) return await runTests(entries, parseDatabaseUrl(url));
     // Root's database runs as another user, who must be able to pass through.
     await chmod(folder, 0o755);
     const database = await startEmbedded({ dataDir: join(folder, 'data'), log: log });
     try {
-      return await runTests(files, database.connection);
+      return await runTests(entries, database.connection);
     } finally {
       await database.stop();
     }
@@ -89,10 +86,7 @@ async function main(): Promise<number> {
   }
 }
 
-/**
- * Tests use packages/* as they are compiled. Whoever names his tests may be in the middle of something: he is told what does not
- * compile, and his tests run.
- */
+/** Tests use the compiled packages/*. Named tests run even if a package does not compile: you may be in the middle of a change. */
 function buildPackages(): boolean {
   const built = spawnSync(process.execPath, [join(ROOT, 'scripts/build-packages.ts')], { stdio: 'inherit' });
   return built.status === 0;
@@ -106,6 +100,12 @@ async function scratchParent(): Promise<string> {
     () => false,
   );
   return writable && bavail * bsize >= MEMORY_NEEDED_BYTES ? RAM_DISK : tmpdir();
+}
+
+/** `npm test` runs every file. The other levels run the files that it samples. */
+function defaultTestFiles(): string[] {
+  const files = findTestFiles('test');
+  return level === 'sample' ? files : files.filter((file) => hasLevels(file));
 }
 
 /** The test files of a folder, or the one file named. */
@@ -134,12 +134,13 @@ async function runTests(files: readonly string[], server: TestServer): Promise<n
     env: {
       ...process.env,
       SKERRY_TEST_PG: JSON.stringify(server),
-      SKERRY_TEST_RUNS: process.env.SKERRY_TEST_RUNS ?? String(full ? FULL_RUNS : SAMPLED_RUNS),
-      ...(full ? { SKERRY_TEST_FULL: '1' } : {}),
+      SKERRY_TEST_LEVEL: level,
+      SKERRY_TEST_RUNS: process.env.SKERRY_TEST_RUNS ?? String(limits.propertyRuns),
+      SKERRY_TEST_ROTATION: rotation,
     },
   });
   if (tests.pid !== undefined) watchdog = startWatchdog(tests.pid, fileMaxS * 1_000, log);
-  const deadlineMs = full ? FULL_DEADLINE_MS : SAMPLED_DEADLINE_MS;
+  const deadlineMs = limits.totalMaxS * 1_000;
   let isLate = false;
   const deadline = setTimeout(() => {
     isLate = true;

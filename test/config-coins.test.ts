@@ -41,7 +41,10 @@ function configErrorMessage(env: Record<string, string>): string {
 test('a sandbox takes no setting of real coins, and names the one that it was given', () => {
   for (const name of Object.keys(COIN_SETTINGS)) {
     const value = VALUES[name] ?? (name.endsWith('_XPUB') ? 'xpub' : NODE);
-    assert.match(configErrorMessage({ [name]: value }), new RegExp(`^${name}: a sandbox has simulated coins only`));
+    assert.match(
+      configErrorMessage({ [name]: value }),
+      new RegExp(`^${name}: a sandbox has simulated coins only`),
+    );
     loadConfig({ [name]: '' });
   }
 });
@@ -69,7 +72,10 @@ test('a second node is nothing without the first one, and is another one', () =>
   const first = { SKERRY_SOL_URL: 'http://127.0.0.1:8899' };
   loadConfig({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'https://other.example' });
   loadConfig({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'http://127.0.0.1:8898' });
-  assert.match(configErrorMessage({ ...LIVE, SKERRY_SOL_SECOND_URL: 'https://other.example' }), /^SKERRY_SOL_URL: /);
+  assert.match(
+    configErrorMessage({ ...LIVE, SKERRY_SOL_SECOND_URL: 'https://other.example' }),
+    /^SKERRY_SOL_URL: /,
+  );
   assert.match(
     configErrorMessage({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'http://127.0.0.1:8899/again' }),
     /^SKERRY_SOL_SECOND_URL: it is the node of SKERRY_SOL_URL/,
@@ -122,7 +128,10 @@ test('a node is reached over https, or without it on this machine and at private
 });
 
 test('addresses that cannot be are refused', () => {
-  assert.match(configErrorMessage({ ...LIVE, ...MONERO, SKERRY_XMR_ADDRESS: '4abc' }), /^SKERRY_XMR_ADDRESS: give /);
+  assert.match(
+    configErrorMessage({ ...LIVE, ...MONERO, SKERRY_XMR_ADDRESS: '4abc' }),
+    /^SKERRY_XMR_ADDRESS: give /,
+  );
   assert.match(configErrorMessage({ ...LIVE, SKERRY_ETH_USDT: '0x12' }), /^SKERRY_ETH_USDT: give /);
   assert.match(configErrorMessage({ ...LIVE, SKERRY_TRON_USDT: '0x12' }), /^SKERRY_TRON_USDT: give /);
 });

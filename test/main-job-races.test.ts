@@ -4,13 +4,13 @@ import { randomInt } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { verify } from '../src/domain/verify/verify.ts';
-import { IS_FULL_RUN } from './support/runs.ts';
+import { byLevel, IS_FULL_RUN } from './support/runs.ts';
 import { PASSWORD, SessionClient } from './support/session-client.ts';
 import { createApiToken, V1Client } from './support/v1-client.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const AFFORDABLE_SERVERS = 7;
-const SEEDS = IS_FULL_RUN ? 10 : 1;
+const SEEDS = byLevel({ sample: 1, full: 2, soak: 20 });
 const DEPLOY_COUNT = IS_FULL_RUN ? 2_000 : 200;
 /** Of the plans in the race: one price, so that seven are seven whichever they are. */
 const PRICE_CENTS = 505n;

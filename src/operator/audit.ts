@@ -30,11 +30,15 @@ export function addAudit(program: Command, { resources, terminal }: OperatorCont
     .option('--unasked', 'only what no customer did: the operator, and the service itself')
     .option('--limit <count>', `how many, default ${LIMIT}`, parsePositiveInt, LIMIT)
     .description(`print what was done in the last ${LIMITS.auditRetentionDays} days, newest first`)
-    .action(async ({ customer, limit, ...filter }: AuditOptions) => {
+    .action(async ({ customer, limit, unasked, ...filter }: AuditOptions) => {
       const { service } = await resources.service();
       const { db } = service;
       const owner = customer === undefined ? {} : { customerId: (await requireCustomer(db, customer)).id };
-      const rows = await listOperatorAudit(db, { ...filter, ...owner }, limit + 1);
+      const rows = await listOperatorAudit(
+        db,
+        { ...filter, ...owner, ...(unasked && { unattributed: true }) },
+        limit + 1,
+      );
       const heading = ['when (UTC)', 'action', 'resource', 'result', 'customer', 'by', 'from', 'request', ''];
       for (const line of formatTable([heading, ...rows.slice(0, limit).map(columns)])) terminal.out(line);
       if (rows.length > limit) terminal.err(formatMoreHint(limit, 'entry', 'entries'));

@@ -40,7 +40,9 @@ export function addIps(program: Command, { resources, terminal }: OperatorContex
         const { service } = await resources.service();
         const { changed, assigned } = await blockAddresses(service, range, blocked);
         const note =
-          blocked && assigned > 0 ? `; ${formatCount(assigned, 'server')} keeps its own until it is gone` : '';
+          blocked && assigned > 0
+            ? `; ${formatCount(assigned, 'server')} keeps its own until it is gone`
+            : '';
         terminal.out(`${formatCount(changed, 'address', 'addresses')} ${verb}ed${note}`);
       });
   }

@@ -34,14 +34,22 @@ test('a figure that is missed ends the bench as failed, and the others are measu
 
 test('what this machine cannot measure is told: among all it is passed over, by its name it fails', async () => {
   const err = ['not measured: its node is not installed'];
-  assert.deepEqual(await runCaptured([benchUnavailable, benchGood]), { isWell: true, verdicts: ['goal met', 'held'], err });
-  assert.deepEqual(await runCaptured([benchUnavailable, benchGood], 'benchAway'), { isWell: false, verdicts: [], err });
+  assert.deepEqual(await runCaptured([benchUnavailable, benchGood]), {
+    isWell: true,
+    verdicts: ['goal met', 'held'],
+    err,
+  });
+  assert.deepEqual(await runCaptured([benchUnavailable, benchGood], 'benchUnavailable'), {
+    isWell: false,
+    verdicts: [],
+    err,
+  });
 });
 
 test('a bench that there is not fails, and the names of all are told', async () => {
   const { isWell, verdicts, err } = await runCaptured([benchGood, benchMissed], 'benchGood', 'benchNone');
   assert.deepEqual([isWell, verdicts], [false, ['goal met', 'held']]);
-  assert.deepEqual(err, ['there is no bench benchNone; there are benchGood, benchBad']);
+  assert.deepEqual(err, ['there is no bench benchNone; there are benchGood, benchMissed']);
 });
 
 test('a bench that breaks is no figure, and breaks off', async () => {

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '@skerry/sdk';
-import { type CreateRequest, createIdempotently } from '../../packages/cli/src/apply/execute/create-idempotently.ts';
+import {
+  type CreateRequest,
+  createIdempotently,
+} from '../../packages/cli/src/apply/execute/create-idempotently.ts';
 
 type Answer = { readonly id: string; readonly name: string } | ApiError;
 
@@ -58,9 +61,13 @@ function createRequest(at: ReturnType<typeof stubbedService>): CreateRequest {
 test('a kept refusal does not stand in the way once it is over, and two runs after it are one order', async () => {
   const at = stubbedService();
   at.isFull = true;
-  for (let tries = 0; tries < 3; tries += 1) await assert.rejects(createIdempotently(createRequest(at)), /Full/);
+  for (let tries = 0; tries < 3; tries += 1)
+    await assert.rejects(createIdempotently(createRequest(at)), /Full/);
   at.isFull = false;
-  const made = await Promise.all([createIdempotently(createRequest(at)), createIdempotently(createRequest(at))]);
+  const made = await Promise.all([
+    createIdempotently(createRequest(at)),
+    createIdempotently(createRequest(at)),
+  ]);
   assert.equal(new Set(made).size, 1);
   assert.equal(at.things.size, 1);
 });
@@ -69,7 +76,10 @@ test('what was made and is gone is made again, by two runs once', async () => {
   const at = stubbedService();
   const first = await createIdempotently(createRequest(at));
   at.things.delete(first);
-  const made = await Promise.all([createIdempotently(createRequest(at)), createIdempotently(createRequest(at))]);
+  const made = await Promise.all([
+    createIdempotently(createRequest(at)),
+    createIdempotently(createRequest(at)),
+  ]);
   assert.equal(new Set(made).size, 1);
   assert.notEqual(made[0], first);
 });

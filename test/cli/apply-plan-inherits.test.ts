@@ -62,7 +62,9 @@ const S2 = `servers:\n${server('s2')}`;
 function formatReasons(desired: Desired, actual: Actual): string {
   const { plan, faults } = compare(desired, actual);
   assert.deepEqual(faults, []);
-  return plan.items.map(({ changeType, name, reasons }) => [changeType, name, ...reasons].join('\n')).join('\n');
+  return plan.items
+    .map(({ changeType, name, reasons }) => [changeType, name, ...reasons].join('\n'))
+    .join('\n');
 }
 
 for (const [text, where] of [
@@ -166,7 +168,10 @@ const volumeAt = (holder: string) =>
 test('what a server that goes holds is taken from it when it has stopped, and what one holds that stays as it runs', () => {
   const actual = account({ servers: [WEB_1], volumes: ATTACHED });
   const replaced = fileOf(S2 + volumeAt('web-1'));
-  assert.match(formatReasons(replaced, actual), /the web-1 that goes is stopped before, so that all it has written/);
+  assert.match(
+    formatReasons(replaced, actual),
+    /the web-1 that goes is stopped before, so that all it has written/,
+  );
   assert.match(
     formatReasons(fileOf(S2), actual),
     /volume data is attached to web-1: the server is stopped, then it is/,

@@ -6,7 +6,7 @@ import type { Actual, ActualServer } from '../../packages/cli/src/apply/actual.t
 import type { Desired } from '../../packages/cli/src/apply/desired.ts';
 import { compare } from '../../packages/cli/src/apply/plan/diff.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
-import { EMPTY_ACCOUNT, desiredFile } from './support/apply-arbitraries.ts';
+import { desiredFile, EMPTY_ACCOUNT } from './support/apply-arbitraries.ts';
 import { Model, stepsOf } from './support/apply-model.ts';
 
 const LIMIT = 30;
@@ -41,19 +41,23 @@ test('a plan that is carried out leaves nothing to do, whatever was there before
 test('after a run that was cut short anywhere, or several, the next one ends where the file says', () => {
   const cuts = fc.array(fc.nat(LIMIT), { maxLength: 3 });
   fc.assert(
-    fc.property(desiredFile, fc.array(fc.tuple(desiredFile, cuts), { minLength: 1, maxLength: 3 }), (first, later) => {
-      const model = new Model(EMPTY_ACCOUNT);
-      assertConverges(first, model);
-      for (const [desired, at] of later) {
-        if (!isPossible(desired, model)) continue;
-        for (const count of at) {
-          const { plan, faults } = compare(desired, model.actual);
-          assert.deepEqual(faults, []);
-          model.run(plan, count);
+    fc.property(
+      desiredFile,
+      fc.array(fc.tuple(desiredFile, cuts), { minLength: 1, maxLength: 3 }),
+      (first, later) => {
+        const model = new Model(EMPTY_ACCOUNT);
+        assertConverges(first, model);
+        for (const [desired, at] of later) {
+          if (!isPossible(desired, model)) continue;
+          for (const count of at) {
+            const { plan, faults } = compare(desired, model.actual);
+            assert.deepEqual(faults, []);
+            model.run(plan, count);
+          }
+          assertConverges(desired, model);
         }
-        assertConverges(desired, model);
-      }
-    }),
+      },
+    ),
     { numRuns: PROPERTY_RUNS * 10 },
   );
 });
@@ -115,7 +119,11 @@ const WEB_1: ActualServer = {
   auto_renew: true,
   price_usd_cycle: 5,
 };
-const account = (...servers: readonly ActualServer[]): Actual => ({ ...EMPTY_ACCOUNT, keys: [LAPTOP], servers });
+const account = (...servers: readonly ActualServer[]): Actual => ({
+  ...EMPTY_ACCOUNT,
+  keys: [LAPTOP],
+  servers,
+});
 
 function changesOf(desired: Desired, actual: Actual): string[] {
   const { plan, faults } = compare(desired, actual);

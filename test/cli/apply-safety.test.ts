@@ -240,21 +240,25 @@ describe('skerry apply, when something comes between', () => {
     assert.deepEqual(await shop.named('/servers'), {});
   });
 
-  it('goes on waiting while the service is down, and ends as one that waited too long', FULL_ONLY, async () => {
-    const shop = await shopOf(HEAD + server('web-1'));
-    let isOrdered = false;
-    const { code, stdout } = await through(
-      shop,
-      async (asked) => {
-        if (isOrdered && asked.path === '/v1/servers') return { status: 503, code: 'maintenance' };
-        isOrdered ||= isOrder(asked);
-        return undefined;
-      },
-      ...['--timeout', '5'],
-    );
-    assert.equal(code, 9, stdout);
-    assert.match(stdout, /the service does not say how it is/);
-  });
+  it(
+    'goes on waiting while the service is down, and ends as one that waited too long',
+    FULL_ONLY,
+    async () => {
+      const shop = await shopOf(HEAD + server('web-1'));
+      let isOrdered = false;
+      const { code, stdout } = await through(
+        shop,
+        async (asked) => {
+          if (isOrdered && asked.path === '/v1/servers') return { status: 503, code: 'maintenance' };
+          isOrdered ||= isOrder(asked);
+          return undefined;
+        },
+        ...['--timeout', '5'],
+      );
+      assert.equal(code, 9, stdout);
+      assert.match(stdout, /the service does not say how it is/);
+    },
+  );
 
   it('does not take a rebuild that was given up for done, also when nobody waited', FULL_ONLY, async () => {
     const shop = await shopOf(HEAD + server('web-1'));

@@ -82,11 +82,11 @@ describe('skerry completion', { concurrency: true, ...FULL_ONLY }, () => {
 
   it('works in bash', async () => {
     const keys = [
-      { after: '$ ', press: `skerry volume describe da${TAB}`, insist: TAB },
+      { after: '$ ', press: `skerry volume describe da${TAB}`, repeat: TAB },
       { after: 'data ', press: `-o json >/dev/null; echo is $?\r` },
-      { after: 'is 0', press: `skerry server list --status=run${TAB}`, insist: TAB },
+      { after: 'is 0', press: `skerry server list --status=run${TAB}`, repeat: TAB },
       { after: '--status=running ', press: '-o json\r' },
-      { after: '[]', press: `skerry context list -o columns=name,tok${TAB}`, insist: TAB },
+      { after: '[]', press: `skerry context list -o columns=name,tok${TAB}`, repeat: TAB },
       { after: 'columns=name,token_hint ', press: '\u0015exit\r' },
     ];
     const rc = `exec bash --rcfile <(skerry completion bash; echo 'PS1="$ "') -i`;
@@ -98,9 +98,9 @@ describe('skerry completion', { concurrency: true, ...FULL_ONLY }, () => {
     const { stdout } = await cli('completion', 'zsh');
     writeFileSync(join(folder, '.zshrc'), `PS1='$ '; autoload -U compinit; compinit -u -D\n${stdout}`);
     const keys = [
-      { after: '$ ', press: `skerry volume describe da${TAB}`, insist: TAB },
+      { after: '$ ', press: `skerry volume describe da${TAB}`, repeat: TAB },
       { after: /describe da[\s\S]*ta/, press: `-o json >/dev/null; echo is $?\r` },
-      { after: 'is 0', press: `skerry server list --status=run${TAB}`, insist: TAB },
+      { after: 'is 0', press: `skerry server list --status=run${TAB}`, repeat: TAB },
       { after: /--status=run[\s\S]*ning/, press: '\u0015exit\r' },
     ];
     await runLineOnTerminal({ env: { ...env, ZDOTDIR: folder }, keys }, `exec ${zsh} -i`);

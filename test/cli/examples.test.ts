@@ -5,9 +5,9 @@ import type { Command } from '../../packages/cli/src/command.ts';
 import { COMMANDS } from '../../packages/cli/src/commands/index.ts';
 import { IS_FULL_RUN } from '../support/runs.ts';
 import {
+  createExampleAccount,
   type ExampleAccount,
   type ExampleWorld,
-  createExampleAccount,
   startExampleWorld,
 } from './support/example-account.ts';
 import { EXAMPLE_SETUPS, NOT_RUN } from './support/example-setups.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it, test } from 'node:test';
-import { parseRule, formatRule } from '../../packages/cli/src/commands/firewall/rules.ts';
+import { formatRule, parseRule } from '../../packages/cli/src/commands/firewall/rules.ts';
 import { NO_RATES, PUBLIC_KEY } from '../http/v1/contract/estate.ts';
-import { scratchFolder } from '../support/scratch-folder.ts';
 import { FULL_ONLY } from '../support/runs.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { type Cli, createCli } from './support/run-cli.ts';

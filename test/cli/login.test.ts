@@ -148,7 +148,11 @@ describe('skerry login', { concurrency: true }, () => {
     const path = join(createFolder(), 'config.json');
     for (const text of ['{', '[]', '{"contexts":{"a":1}}', '{"current":1,"contexts":{}}', 'null']) {
       writeFileSync(path, text, { mode: 0o600 });
-      const { code, stderr } = await createCli(null).with({ env: { SKERRY_CONFIG: path } }, 'context', 'list');
+      const { code, stderr } = await createCli(null).with(
+        { env: { SKERRY_CONFIG: path } },
+        'context',
+        'list',
+      );
       assert.equal(code, 2, text);
       assert.ok(stderr.includes(path) && stderr.split('\n').length === 2, stderr);
     }

@@ -4,8 +4,8 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { FULL_ONLY } from '../support/runs.ts';
 import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { type Cli, createCli } from './support/run-cli.ts';
 import { type FaultyProxy, startFaultyProxy } from './support/faulty-proxy.ts';
+import { type Cli, createCli } from './support/run-cli.ts';
 
 const SIZE = ['--size-gb', '10', '--region', 'par'];
 

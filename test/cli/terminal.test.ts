@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { FULL_ONLY, IS_FULL_RUN } from '../support/runs.ts';
 import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { type Cli, createCli } from './support/run-cli.ts';

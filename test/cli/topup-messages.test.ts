@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Topup } from '@skerry/sdk';
 import { COINS, type CoinCode, coinAmountFor } from '../../packages/cli/src/commands/topup/coins.ts';
-import { describeOutcome } from '../../packages/cli/src/commands/topup/outcome.ts';
 import { describeProgress } from '../../packages/cli/src/commands/topup/messages.ts';
+import { describeOutcome } from '../../packages/cli/src/commands/topup/outcome.ts';
 import * as known from '../../packages/cli/src/limits.ts';
 import { coinUnitsDue, formatUnits } from '../../src/kernel/money.ts';
 import { COINS as CONTRACT_COINS } from '../../src/spec/coins.ts';
@@ -16,7 +16,8 @@ const TOPUP = {
   ...{ deposit_address: 'ltc1q', rate_usd: '80', credited_usd: 40, credit_held: false },
   ...{ expires_at: '2026-03-01T13:00:00Z', confirmations: 1, required_confirmations: 2 },
 } as Topup;
-const outcomeText = (more: Partial<Topup>, now: Date | null) => describeOutcome({ ...TOPUP, ...more }, now).join('\n');
+const outcomeText = (more: Partial<Topup>, now: Date | null) =>
+  describeOutcome({ ...TOPUP, ...more }, now).join('\n');
 
 it('while the rate is kept, what is missing is paid to the same address', () => {
   const text = outcomeText({}, IN_TIME);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { FULL_ONLY } from '../support/runs.ts';
 import { createApiToken } from '../support/v1-client.ts';
-import { type ExampleAccount, createExampleAccount, startExampleWorld } from './support/example-account.ts';
+import { createExampleAccount, type ExampleAccount, startExampleWorld } from './support/example-account.ts';
 import { type Cli, createCli } from './support/run-cli.ts';
 
 describe('skerry volume, snapshot, audit and ledger', FULL_ONLY, () => {

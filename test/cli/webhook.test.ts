@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { respondWith } from '../support/webhook-receiver.ts';
 import { FULL_ONLY } from '../support/runs.ts';
-import { type ExampleAccount, createExampleAccount, startExampleWorld } from './support/example-account.ts';
+import { respondWith } from '../support/webhook-receiver.ts';
+import { createExampleAccount, type ExampleAccount, startExampleWorld } from './support/example-account.ts';
 import { type Cli, createCli, runProgram } from './support/run-cli.ts';
 
 describe('skerry webhook and events', FULL_ONLY, () => {

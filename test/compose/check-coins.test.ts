@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RealCoin } from '../../src/compose/coins.ts';
 import { checkCoins } from '../../src/compose/check-coins.ts';
+import type { RealCoin } from '../../src/compose/coins.ts';
 import { EvmChain } from '../../src/drivers/chain/evm/driver.ts';
 import { NodeError, parseNodeUrl } from '../../src/drivers/chain/node-http.ts';
 import { testAccount } from '../drivers/evm/evm-world.ts';
@@ -29,7 +29,11 @@ test('a node of Ethereum that has only begun to read the chain is warned of, and
     ...{ contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7', allowTest: false },
   });
   const settings = ['SKERRY_ETH_URL', 'SKERRY_ETH_USDT'] as const;
-  const coin: RealCoin = { coin: 'USDT', driver, nodes: [{ settings, checkSafety: () => driver.checkSafety() }] };
+  const coin: RealCoin = {
+    coin: 'USDT',
+    driver,
+    nodes: [{ settings, checkSafety: () => driver.checkSafety() }],
+  };
   const said: string[] = [];
   await checkCoins([coin], (line) => void said.push(line));
   assert.match(

@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
-import { formatReadyLines, formatWarnings } from '../../src/compose/startup-messages.ts';
+import { checkCoins } from '../../src/compose/check-coins.ts';
 import { createRealCoins, validateCoinKeys } from '../../src/compose/coins.ts';
 import { createAddressDeriver } from '../../src/compose/derive-addresses.ts';
-import { checkCoins } from '../../src/compose/check-coins.ts';
+import { formatReadyLines, formatWarnings } from '../../src/compose/startup-messages.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
-import { derivationIndex } from '../../src/drivers/chain/evm/driver.ts';
 import { CrossCheckedChain } from '../../src/drivers/chain/cross-checked.ts';
+import { derivationIndex } from '../../src/drivers/chain/evm/driver.ts';
 import { OperatorError } from '../../src/kernel/operator-error.ts';
 import type { AddressPool } from '../../src/ports/chain.ts';
 import { COIN_CODES, type CoinCode } from '../../src/spec/coins.ts';
@@ -133,7 +133,10 @@ describe('addresses to be compared with the offline wallet', () => {
   it('are those that this wallet derives, by number, two coins in turn', async () => {
     const eth = createAddressDeriver(config, 'USDT') ?? assert.fail();
     assert.deepEqual([eth.coinAt(4), eth.coinAt(5)], ['ETH', 'USDT']);
-    assert.equal(await eth.addressAt(5), await (createAddressDeriver(config, 'ETH') ?? assert.fail()).addressAt(5));
+    assert.equal(
+      await eth.addressAt(5),
+      await (createAddressDeriver(config, 'ETH') ?? assert.fail()).addressAt(5),
+    );
     const tron = createAddressDeriver(config, 'TRX') ?? assert.fail();
     assert.deepEqual([tron.coinAt(0), tron.coinAt(1)], ['TRX', 'USDTTRC']);
     assert.match(await tron.addressAt(0), /^T[1-9A-HJ-NP-Za-km-z]{33}$/);
@@ -153,7 +156,8 @@ describe('addresses to be compared with the offline wallet', () => {
       SKERRY_TRON_URL: NOWHERE,
       SKERRY_TRON_XPUB: words.derive("m/44'/195'/0'").publicExtendedKey,
     });
-    const first = async (coin: CoinCode) => await (createAddressDeriver(theirs, coin) ?? assert.fail()).addressAt(0);
+    const first = async (coin: CoinCode) =>
+      await (createAddressDeriver(theirs, coin) ?? assert.fail()).addressAt(0);
     assert.equal(await first('ETH'), '0x9858EfFD232B4033E47d90003D41EC34EcaEda94');
     assert.equal(await first('TRX'), 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH');
   });

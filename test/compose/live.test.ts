@@ -81,7 +81,8 @@ describe('a live service', () => {
     const findings = await readStatus(running.opened.service);
     assert.ok(
       findings.some(
-        ({ level, subject, message }) => level === 'look' && subject === 'coins' && /none is taken/.test(message),
+        ({ level, subject, message }) =>
+          level === 'look' && subject === 'coins' && /none is taken/.test(message),
       ),
     );
   });

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { EXIT_CODES } from '../../packages/cli/src/exit-codes.ts';
 import { ENVIRONMENT } from '../../packages/cli/src/help.ts';
 import { publicKey } from '../panel/support/estate.ts';
-import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { FULL_ONLY, IS_FULL_RUN } from '../support/runs.ts';
 import { type CliRunner, startCliRunner } from './cli-runner.ts';
 import { codeBlocks, readGuide } from './docs-content.ts';
 

@@ -23,7 +23,8 @@ const TESTED_NODES: Readonly<Record<string, { readonly folder: string; readonly 
   Monero: { folder: 'monero', program: /findProgram\(\['monero-wallet-rpc'\]\)/ },
   'Ethereum, USDT': { folder: 'evm', program: /spawn\(/ },
 };
-const NEVER_TESTED = /\*\*(no real `bitcoind`|no real node, ever|never the feeds themselves|nothing, ever)\*\*/;
+const NEVER_TESTED =
+  /\*\*(no real `bitcoind`|no real node, ever|never the feeds themselves|nothing, ever)\*\*/;
 
 /** The cells of each row of the table that has this heading. */
 function tableRows(heading: string, guide = COINS_GUIDE): readonly (readonly string[])[] {
@@ -132,7 +133,9 @@ describe('the guides to real coins', () => {
       against,
     }));
     assert.ok(rows.length >= 7, `${rows.length} rows`);
-    const claimed = rows.filter(({ part, against }) => !Object.hasOwn(TESTED_NODES, part) && !NEVER_TESTED.test(against));
+    const claimed = rows.filter(
+      ({ part, against }) => !Object.hasOwn(TESTED_NODES, part) && !NEVER_TESTED.test(against),
+    );
     assert.deepEqual(claimed, [], 'said to be tried, and no test starts one');
     // A driver without a node of its own in the tests has a row that says so.
     for (const coin of ['Bitcoin', 'Tron', 'Solana']) {

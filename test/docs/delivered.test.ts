@@ -10,7 +10,7 @@ import { withTimeout } from '../cli/support/with-timeout.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld } from '../support/world.ts';
-import { skipWithout, PROGRAM_LIMITS, SAMPLES_FOLDER, startReceiver } from './sample-receivers.ts';
+import { PROGRAM_LIMITS, SAMPLES_FOLDER, skipWithout, startReceiver } from './sample-receivers.ts';
 
 const RECEIVER_COMMANDS = [
   [process.execPath, join(SAMPLES_FOLDER, 'webhooks/receive.ts')],

@@ -7,7 +7,9 @@ import { tagPath } from '../../src/panel/reference/reference.ts';
 import type { Sample } from '../../src/panel/reference/samples.ts';
 import { decodeEntities } from '../support/panel-html.ts';
 
-export const REFERENCE_OPERATIONS: readonly ApiOperation[] = listOperations(JSON.parse(openApiText()) as Document);
+export const REFERENCE_OPERATIONS: readonly ApiOperation[] = listOperations(
+  JSON.parse(openApiText()) as Document,
+);
 
 /** The text of a sample within a piece of a page; empty when there is none. */
 export function extractSample(part: string, key: Sample['key']): string {

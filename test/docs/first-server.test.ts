@@ -15,7 +15,8 @@ const SHELL_LINES = codeBlocks(GUIDE)
   .filter(({ language }) => language === 'sh')
   .flatMap(({ text }) => text.split('\n'));
 
-const readDeployFile = (name: string) => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
+const readDeployFile = (name: string) =>
+  readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
 const SERVICE_UNIT = readDeployFile('skerryd.service');
 const ENVIRONMENT_FILE = readDeployFile('skerryd.env.example');
 
@@ -48,7 +49,8 @@ test('the catalogue of the walk has what its commands name', () => {
   const file = codeBlocks(GUIDE).find(({ language }) => language === 'yaml')?.text ?? '';
   const { regions, plans, images } = parseCatalogue(file, { sandbox: false });
   assert.deepEqual([regions.length, plans.length, images.length], [1, 1, 1]);
-  for (const [, region] of SHELL_LINES.join('\n').matchAll(/--region (\S+)/g)) assert.equal(region, regions[0]?.id);
+  for (const [, region] of SHELL_LINES.join('\n').matchAll(/--region (\S+)/g))
+    assert.equal(region, regions[0]?.id);
   for (const [, image] of SHELL_LINES.join('\n').matchAll(/--image (\S+)/g)) {
     assert.equal(image, `${images[0]?.family}-${images[0]?.version}`);
   }

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { findProgram, skipUnlessInstalled } from '../support/installed-programs.ts';
 import { FULL_ONLY } from '../support/runs.ts';
-import { skipWithout } from './sample-receivers.ts';
 import { codeBlocks, readGuide } from './docs-content.ts';
+import { skipWithout } from './sample-receivers.ts';
 
 const DEPLOY = new URL('../../deploy/', import.meta.url);
 const COINS_GUIDE = readGuide('coins');
@@ -61,11 +61,15 @@ describe('options of nodes in the guides are known to the programs', () => {
   ] as const) {
     const skip = FULL_ONLY.skip || skipUnlessInstalled(findProgram([program]), `${program} is not installed`);
     it(program, { skip }, () => {
-      assert.deepEqual(unknownOptions(program, [...optionsFor(program), ...(also ? optionsFor(also) : [])]), []);
+      assert.deepEqual(
+        unknownOptions(program, [...optionsFor(program), ...(also ? optionsFor(also) : [])]),
+        [],
+      );
     });
   }
 
-  const skip = FULL_ONLY.skip || skipUnlessInstalled(findProgram(['litecoind']), 'litecoind is not installed');
+  const skip =
+    FULL_ONLY.skip || skipUnlessInstalled(findProgram(['litecoind']), 'litecoind is not installed');
   it('and what stands in their files', { skip }, () => {
     for (const file of ['bitcoin.conf', 'litecoin.conf']) {
       const settings = settingsIn(file);
@@ -164,7 +168,10 @@ describe('units and packet filter of nodes', () => {
     try {
       const files = [...NODES, 'skerryd', 'skerry-blackhole@'].map((name) => {
         const file = join(folder, `${name}.service`);
-        writeFileSync(file, readDeployFile(`${name}.service`).replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'));
+        writeFileSync(
+          file,
+          readDeployFile(`${name}.service`).replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'),
+        );
         return file;
       });
       const { status, stdout, stderr } = spawnSync(analyze ?? '', ['verify', '--man=no', ...files], {

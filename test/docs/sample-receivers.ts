@@ -89,8 +89,18 @@ export function sampleDeliveries(nowMs = Date.now()): SampleDelivery[] {
   const body = event(1, 'a „quoted“ naïve ✓ — and a line\nend');
   const signature = sign(SECRET, now, body);
   const at = (t: number | string, v1 = sign(SECRET, t, body)) => `t=${t},v1=${v1}`;
-  const genuine = (what: string, header: string, text = body) => ({ what, header, body: text, genuine: true });
-  const forged = (what: string, header: string, text = body) => ({ what, header, body: text, genuine: false });
+  const genuine = (what: string, header: string, text = body) => ({
+    what,
+    header,
+    body: text,
+    genuine: true,
+  });
+  const forged = (what: string, header: string, text = body) => ({
+    what,
+    header,
+    body: text,
+    genuine: false,
+  });
   const large = event(2, 'x'.repeat(300_000));
   return [
     genuine('as it is sent', at(now)),

@@ -36,7 +36,9 @@ export class SampleResources {
       await this.#waitForStatus(ids.srv_ ?? '', 'stopped');
     }
     if (operation === 'volumes.detach') {
-      expectSuccess(await this.#api.post(`/volumes/${ids.vol_}/attach`, { server: await this.#runningServer() }));
+      expectSuccess(
+        await this.#api.post(`/volumes/${ids.vol_}/attach`, { server: await this.#runningServer() }),
+      );
     }
     await this.#world.settle();
     return sample.replaceAll(IDS, (placeholder, prefix: string) => ids[prefix] ?? placeholder);
@@ -44,7 +46,8 @@ export class SampleResources {
 
   async #create(prefix: string): Promise<Ids> {
     const name = `thing-${++this.#createdCount}`;
-    const post = async (path: string, body?: object): Promise<JsonBody> => expectSuccess(await this.#api.post(path, body));
+    const post = async (path: string, body?: object): Promise<JsonBody> =>
+      expectSuccess(await this.#api.post(path, body));
     switch (prefix) {
       case 'srv_':
         return { srv_: await this.#runningServer() };
@@ -53,7 +56,9 @@ export class SampleResources {
       case 'custom_':
         return { custom_: await this.#upload(name) };
       case 'k_':
-        return { k_: (await post('/ssh-keys', { name, public_key: publicKey(this.#createdCount, name) })).id };
+        return {
+          k_: (await post('/ssh-keys', { name, public_key: publicKey(this.#createdCount, name) })).id,
+        };
       case 'vol_':
         return { vol_: (await post('/volumes', { name, size_gb: 100, region: 'par' })).id };
       case 'snap_': {
@@ -100,7 +105,8 @@ export class SampleResources {
   async #deploy(): Promise<string> {
     const { k_: key } = await this.#create('k_');
     const order = { name: 'shown', plan: 's1', region: 'par', image: await this.#image() };
-    return expectSuccess(await this.#api.post('/servers', { ...order, ssh_keys: [key], billing_months: 1 })).id;
+    return expectSuccess(await this.#api.post('/servers', { ...order, ssh_keys: [key], billing_months: 1 }))
+      .id;
   }
 
   async #image(): Promise<string> {

@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { sampleCall } from '../../src/panel/reference/samples.ts';
 import { sdkPreamble, sdkSample } from '../../src/panel/reference/samples-sdk.ts';
 import { FULL_ONLY } from '../support/runs.ts';
+import { codeBlocks, REFERENCE_OPERATIONS, readGuide } from './docs-content.ts';
 import { PROGRAM_LIMITS } from './sample-receivers.ts';
-import { codeBlocks, readGuide, REFERENCE_OPERATIONS } from './docs-content.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const COMPILER = join(ROOT, `node_modules/@typescript/typescript-linux-${process.arch}/lib/tsc`);

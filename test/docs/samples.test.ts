@@ -7,7 +7,7 @@ import { openApiText } from '../../src/http/v1/openapi.ts';
 import { readReference } from '../../src/panel/reference/reference.ts';
 import { resourceView } from '../../src/panel/reference/resource.ts';
 import { SAMPLES } from '../../src/panel/reference/samples.ts';
-import { operationSection, extractSample } from './docs-content.ts';
+import { extractSample, operationSection } from './docs-content.ts';
 
 const COMMITTED_SAMPLES = readFileSync(new URL('../../openapi/samples.json', import.meta.url), 'utf8');
 

@@ -57,7 +57,10 @@ export async function startSdkRunner(): Promise<SdkRunner> {
     run: async (name, source, afterChange = async () => undefined) => {
       // Each with a key of its own: the account takes one only once.
       keys += 1;
-      await writeFile(join(folder, '.ssh/id_ed25519.pub'), `${publicKey(FIRST_KEY_NUMBER + keys, 'me@laptop')}\n`);
+      await writeFile(
+        join(folder, '.ssh/id_ed25519.pub'),
+        `${publicKey(FIRST_KEY_NUMBER + keys, 'me@laptop')}\n`,
+      );
       const file = join(folder, `${name}.mts`);
       await writeFile(file, source);
       responses.length = 0;

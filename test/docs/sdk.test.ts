@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { ApiOperation } from '../../src/panel/reference/document.ts';
 import { withTimeout } from '../cli/support/with-timeout.ts';
-import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { FULL_ONLY, IS_FULL_RUN } from '../support/runs.ts';
+import { type CodeBlock, codeBlocks, fetchSample, REFERENCE_OPERATIONS, readGuide } from './docs-content.ts';
 import { sign } from './sample-receivers.ts';
 import { SampleResources } from './sample-resources.ts';
-import { startSdkRunner, type SdkRunner } from './sdk-runner.ts';
-import { type CodeBlock, codeBlocks, readGuide, REFERENCE_OPERATIONS, fetchSample } from './docs-content.ts';
+import { type SdkRunner, startSdkRunner } from './sdk-runner.ts';
 
 /** Without servers: in every run. */
 const ALWAYS_RUN = new Set([

@@ -61,7 +61,9 @@ describe('Litecoin is swept by a PSBT', { skip: FULL_ONLY.skip || NO_LITECOIND }
       [[], [{ [receiver]: '3' }], 0, options],
       WATCH_WALLET,
     )) as { psbt: string };
-    const alone = (await world.watcher.call('walletprocesspsbt', [psbt], WATCH_WALLET)) as { complete: boolean };
+    const alone = (await world.watcher.call('walletprocesspsbt', [psbt], WATCH_WALLET)) as {
+      complete: boolean;
+    };
     assert.equal(alone.complete, false, 'the server can sign');
     const signed = (await offline.call('walletprocesspsbt', [psbt], OFFLINE)) as {
       psbt: string;

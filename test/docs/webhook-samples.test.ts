@@ -10,13 +10,13 @@ import { verify } from '../../docs/samples/webhooks/receive.ts';
 import { EVENTS } from '../../src/spec/events.ts';
 import { IS_FULL_RUN } from '../support/runs.ts';
 import {
-  sampleDeliveries,
-  skipWithout,
   PROGRAM_LIMITS,
-  type SampleReceiver,
   SAMPLES_FOLDER,
+  type SampleReceiver,
   SECRET,
+  sampleDeliveries,
   sign,
+  skipWithout,
   startReceiver,
 } from './sample-receivers.ts';
 
@@ -151,7 +151,11 @@ const RECEIVERS = [
     command: () => ['python3', join(SAMPLES_FOLDER, 'webhooks/receive.py')],
   },
   // Compiling it takes longer than all the rest.
-  { language: 'Go', skip: skipGo || (!IS_FULL_RUN && 'npm run test:full has it'), command: compileGoReceiver },
+  {
+    language: 'Go',
+    skip: skipGo || (!IS_FULL_RUN && 'npm run test:full has it'),
+    command: compileGoReceiver,
+  },
 ] as const;
 
 const buildFolder = mkdtempSync(join(tmpdir(), 'skerry-go-'));
@@ -196,7 +200,9 @@ for (const { language, skip, command } of RECEIVERS) {
   });
 }
 
-it('the script takes what is genuine and nothing else', { skip: skipWithout('openssl', 'version') }, async () => {
+it('the script takes what is genuine and nothing else', {
+  skip: skipWithout('openssl', 'version'),
+}, async () => {
   const env = { PATH: process.env.PATH ?? '', WEBHOOK_SECRET: SECRET };
   const verdicts = await Promise.all(
     sampleDeliveries().map(async ({ what, header, body, genuine }) => [

@@ -3,13 +3,13 @@ import { after, before, describe, it } from 'node:test';
 import { getAuditEvent, listAuditEvents } from '../../src/domain/audit/find.ts';
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { recordAudit, systemActor } from '../../src/domain/record.ts';
-import { newId, formatId } from '../../src/kernel/ids.ts';
+import { formatId, newId } from '../../src/kernel/ids.ts';
 import type { Sql } from '../../src/kernel/sql.ts';
 import { DAY_MS, formatRfc3339 } from '../../src/kernel/time.ts';
 import type { Action } from '../../src/spec/actions.ts';
 import type { PageRequest } from '../../src/spec/lists.ts';
 import { pageAuditEvents } from '../../src/store/audit.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 const NEWEST: PageRequest = { filter: {}, sort: 'created_at', descending: true, after: null, size: 25 };
 
@@ -46,7 +46,10 @@ describe('the audit log', () => {
     const { items } = await list(actor);
     const [run, revoke, create] = items;
     assert.deepEqual([run?.actor_token, run?.actor_session, run?.ip_country], [null, null, 'XX']);
-    assert.deepEqual([revoke?.actor_token, revoke?.actor_session], [formatId('token', byToken.tokenId), null]);
+    assert.deepEqual(
+      [revoke?.actor_token, revoke?.actor_session],
+      [formatId('token', byToken.tokenId), null],
+    );
     assert.deepEqual([revoke?.result, revoke?.resource], ['denied', null]);
     assert.match(create?.id ?? '', /^audit_[a-z2-7]{26}$/);
     assert.deepEqual(create, {

@@ -8,7 +8,7 @@ import { newId } from '../../src/kernel/ids.ts';
 import { digest } from '../../src/kernel/secrets.ts';
 import { insertToken } from '../../src/store/tokens.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 /** Between what is the same but for rounding. */
 const HAIR_MS = 0.01;

@@ -7,7 +7,13 @@ import { DAY_MS } from '../../src/kernel/time.ts';
 import { countPool } from '../../src/store/addresses.ts';
 import { findPlan, listOfficialImages, listPlans, listRegions } from '../../src/store/catalogue.ts';
 import { countMachines, listHosts } from '../../src/store/hosts.ts';
-import { type DomainFixture, insertTestCustomer, insertTestServer, openDomainFixture, refusalMessage } from './fixture.ts';
+import {
+  type DomainFixture,
+  insertTestCustomer,
+  insertTestServer,
+  openDomainFixture,
+  refusalMessage,
+} from './fixture.ts';
 
 const SEED = readFileSync(new URL('../../catalogue/sandbox.yaml', import.meta.url), 'utf8');
 const SANDBOX = { sandbox: true };
@@ -18,7 +24,8 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const load = (text: string) => loadCatalogue(fixture.service, text, { ...SANDBOX, register: fixture.register });
+const load = (text: string) =>
+  loadCatalogue(fixture.service, text, { ...SANDBOX, register: fixture.register });
 const compare = (text: string) => compareCatalogue(fixture.service, text, SANDBOX);
 const seed = () => seedSandbox(fixture.service, fixture.register);
 
@@ -125,7 +132,7 @@ test('a session code belongs to its region for good', async () => {
 test('what the operator did not see is not loaded', async () => {
   await load(SEED);
   const agreed = await compare(SEED.replace('"7.35"', '"7.99"'));
-  const options = { ...SANDBOX, register: fixture.register, agreed };
+  const options = { ...SANDBOX, register: fixture.register, confirmedLines: agreed };
   const other = loadCatalogue(fixture.service, SEED.replace('"7.35"', '"8.99"'), options);
   assert.match(await refusalMessage(other), /changed in the meantime/);
   assert.equal((await findPlan(fixture.db, 's1'))?.price_cents_month, 735n);

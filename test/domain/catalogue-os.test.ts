@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findImageForOs } from '../../src/domain/catalogue/image-for-os.ts';
 import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
-import { newId, formatId } from '../../src/kernel/ids.ts';
+import { formatId, newId } from '../../src/kernel/ids.ts';
 import { listOfficialImages } from '../../src/store/catalogue.ts';
 import { type DomainFixture, openDomainFixture } from './fixture.ts';
 

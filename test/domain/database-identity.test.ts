@@ -6,7 +6,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { openDatabaseIdentity, requireSameMode } from '../../src/domain/database-identity/open.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import { openDatabase } from '../../src/store/db.ts';
-import { createScratchDatabase, type ScratchDatabase, openScratchDatabase } from '../support/database.ts';
+import { createScratchDatabase, openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
 import { refusalMessage } from './fixture.ts';
 
 let scratch: ScratchDatabase;

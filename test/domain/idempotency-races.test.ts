@@ -7,12 +7,12 @@ import { newId } from '../../src/kernel/ids.ts';
 import type { FailureCode } from '../../src/spec/errors.ts';
 import { readBalance } from '../../src/store/ledger.ts';
 import type { TestService } from '../support/test-service.ts';
-import { IdempotencyWorld, assertRefused } from './idempotency-world.ts';
+import { assertRefused, IdempotencyWorld } from './idempotency-world.ts';
 
 /** The module as another process has it: with its own memory of what is under way. */
 const otherProcess = (await import(
   `${new URL('../../src/domain/idempotency.ts', import.meta.url).href}?elsewhere`
-)) as { once: typeof runIdempotent };
+)) as { runIdempotent: typeof runIdempotent };
 
 let client: IdempotencyWorld;
 let world: TestService;
@@ -43,7 +43,7 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
 
   for (const [where, other] of [
     ['in one process', runIdempotent],
-    ['in two processes', otherProcess.once],
+    ['in two processes', otherProcess.runIdempotent],
   ] as const) {
     it(`${where}: the second waits and gets the first's answer`, async () => {
       const { work, entered, release } = slow();
@@ -119,14 +119,17 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
   it('are one change and one answer, however many there are and wherever they run', async () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
-        (n % 2 ? runIdempotent : otherProcess.once)(world.service, client.request(), client.run),
+        (n % 2 ? runIdempotent : otherProcess.runIdempotent)(world.service, client.request(), client.run),
       ),
     );
     assert.equal(await client.spent(), 100n);
     assert.equal(answers.filter(({ replayed }) => !replayed).length, 1);
     const [first, ...others] = answers;
     for (const { response, requestId } of others) {
-      assert.deepEqual({ answer: response, requestId }, { answer: first?.response, requestId: first?.requestId });
+      assert.deepEqual(
+        { response: response, requestId },
+        { response: first?.response, requestId: first?.requestId },
+      );
     }
   });
 
@@ -134,7 +137,7 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
     await client.renew(100n);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        (n % 2 ? runIdempotent : otherProcess.once)(world.service, client.request(), client.run),
+        (n % 2 ? runIdempotent : otherProcess.runIdempotent)(world.service, client.request(), client.run),
       ),
     );
     assert.equal(await readBalance(world.db, client.actor.customerId), 0n);
@@ -145,7 +148,7 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
     await client.renew(99n);
     const both = [
       runIdempotent(world.service, client.request(), client.run),
-      otherProcess.once(world.service, client.request(), client.run),
+      otherProcess.runIdempotent(world.service, client.request(), client.run),
     ];
     await Promise.all(both.map((each) => assertRefused('insufficient_balance', each)));
     const fact = `idempotency:${newId(new Date())}`;

@@ -1,13 +1,18 @@
 /** A customer who sends requests with an Idempotency-Key; each that is carried out costs a dollar. */
 import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
-import { type IdempotentResult, type IdempotentRequest, runIdempotent, type SaveResponse } from '../../src/domain/idempotency.ts';
+import {
+  type IdempotentRequest,
+  type IdempotentResult,
+  runIdempotent,
+  type SaveResponse,
+} from '../../src/domain/idempotency.ts';
 import { charge } from '../../src/domain/ledger/transfer.ts';
 import { Failure } from '../../src/kernel/fail.ts';
-import { newId, formatId } from '../../src/kernel/ids.ts';
+import { formatId, newId } from '../../src/kernel/ids.ts';
 import type { FailureCode } from '../../src/spec/errors.ts';
 import { readBalance } from '../../src/store/ledger.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 export const CANARY = 'canary-secret-91c2';
 export const CREDENTIAL = 'skerry_live_credential-canary';

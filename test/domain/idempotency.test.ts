@@ -5,7 +5,7 @@ import { runIdempotent, type SaveResponse } from '../../src/domain/idempotency.t
 import { fail } from '../../src/kernel/fail.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { TestService } from '../support/test-service.ts';
-import { CANARY, CREDENTIAL, IdempotencyWorld, assertRefused } from './idempotency-world.ts';
+import { assertRefused, CANARY, CREDENTIAL, IdempotencyWorld } from './idempotency-world.ts';
 
 const HOUR_S = 3_600;
 
@@ -24,7 +24,7 @@ describe('a request with an Idempotency-Key', () => {
     const sent = client.request();
     const first = await runIdempotent(world.service, sent, client.run);
     assert.deepEqual(first, {
-      answer: { status: 200, body: { ok: true, number: 1, secret: CANARY } },
+      response: { status: 200, body: { ok: true, number: 1, secret: CANARY } },
       replayed: false,
       requestId: sent.actor.requestId,
     });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { loadCatalogue } from '../../src/domain/catalogue/load.ts';
+import { blockAddresses } from '../../src/domain/inventory/block-addresses.ts';
 import { addBlock } from '../../src/domain/inventory/blocks.ts';
 import { addHost, drainHost } from '../../src/domain/inventory/hosts.ts';
 import { addMachines } from '../../src/domain/inventory/machines.ts';
-import { blockAddresses } from '../../src/domain/inventory/block-addresses.ts';
 import { countPool } from '../../src/store/addresses.ts';
 import { countMachines, listHosts } from '../../src/store/hosts.ts';
 import { type DomainFixture, openDomainFixture, refusalMessage } from './fixture.ts';
@@ -135,7 +135,10 @@ describe('IPv4 blocks', () => {
 
   it('that are malformed, or whose gateway is, are refused', async () => {
     assert.match(await refusalMessage(block('198.51.100.1/24')), /without host bits/);
-    assert.match(await refusalMessage(block('198.51.100.0/24', '2001:db8::1')), /gateway is not an IPv4 address/);
+    assert.match(
+      await refusalMessage(block('198.51.100.0/24', '2001:db8::1')),
+      /gateway is not an IPv4 address/,
+    );
     assert.match(await refusalMessage(block('198.51.100.0/24', null, 'xyz')), /no region xyz/);
   });
 });
@@ -174,24 +177,26 @@ describe('addresses', () => {
 
   it('that are blocked are no longer free, until they are unblocked', async () => {
     const before = await free(4);
-    assert.deepEqual(await withhold('203.0.113.2'), { changed: 1, held: 0 });
-    assert.deepEqual(await withhold('203.0.113.0/29'), { changed: 4, held: 0 });
-    assert.deepEqual(await withhold('203.0.113.0/29'), { changed: 0, held: 0 });
+    assert.deepEqual(await withhold('203.0.113.2'), { changed: 1, assigned: 0 });
+    assert.deepEqual(await withhold('203.0.113.0/29'), { changed: 4, assigned: 0 });
+    assert.deepEqual(await withhold('203.0.113.0/29'), { changed: 0, assigned: 0 });
     assert.equal(await free(4), before - 5n);
-    assert.deepEqual(await withhold('203.0.113.0/29', false), { changed: 5, held: 0 });
+    assert.deepEqual(await withhold('203.0.113.0/29', false), { changed: 5, assigned: 0 });
     assert.equal(await free(4), before);
   });
 
   it('of IPv6 are blocked by their /64', async () => {
     const before = await free(6);
-    assert.deepEqual(await withhold('2001:db8:0:10::5'), { changed: 1, held: 0 });
-    assert.deepEqual(await withhold('2001:db8:0:10::/62'), { changed: 3, held: 0 });
+    assert.deepEqual(await withhold('2001:db8:0:10::5'), { changed: 1, assigned: 0 });
+    assert.deepEqual(await withhold('2001:db8:0:10::/62'), { changed: 3, assigned: 0 });
     assert.equal(await free(6), before - 4n);
   });
 
   it('that a server has are blocked for whoever comes after it', async () => {
-    await fixture.db.run(`update ipv4_addresses set server_id = gen_random_uuid() where addr = '203.0.113.3'`);
-    assert.deepEqual(await withhold('203.0.113.3'), { changed: 1, held: 1 });
+    await fixture.db.run(
+      `update ipv4_addresses set server_id = gen_random_uuid() where addr = '203.0.113.3'`,
+    );
+    assert.deepEqual(await withhold('203.0.113.3'), { changed: 1, assigned: 1 });
   });
 
   it('that rest are counted as resting, with the clock', async () => {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { charge, credit, type Movement, reverse, type Transfer } from '../../src/domain/ledger/transfer.ts';
 import { readBalance } from '../../src/store/ledger.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 let world: TestService;
 let facts = 0;

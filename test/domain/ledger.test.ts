@@ -11,10 +11,10 @@ import {
   type Transfer,
 } from '../../src/domain/ledger/transfer.ts';
 import { Failure } from '../../src/kernel/fail.ts';
-import { newId, formatId } from '../../src/kernel/ids.ts';
+import { formatId, newId } from '../../src/kernel/ids.ts';
 import { sqlState } from '../../src/store/db.ts';
 import { readBalance } from '../../src/store/ledger.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 let world: TestService;
 let customerId: string;

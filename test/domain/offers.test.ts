@@ -5,10 +5,10 @@ import { getRegion, listRegions } from '../../src/domain/catalogue/regions.ts';
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { getImage, listImages } from '../../src/domain/images/find.ts';
 import { deploy } from '../../src/domain/servers/deploy.ts';
-import { newId, formatId } from '../../src/kernel/ids.ts';
+import { formatId, newId } from '../../src/kernel/ids.ts';
 import type { PageRequest } from '../../src/spec/lists.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
 import { R1, S1, type TestPlan } from '../support/fixtures.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 const FIRST: PageRequest = { filter: {}, sort: 'id', descending: false, after: null, size: 100 };
 const MISSING = { name: 'Failure', code: 'not_found' };

@@ -44,7 +44,10 @@ describe('an operator', () => {
     await market.refresh('kraken', 'coingecko');
     const [note] = await notes(['XMR']);
     assert.equal(note?.level, 'note');
-    assert.match(note?.message ?? '', /^XMR: 150\.255 of 2 of 3 sources, 0\.33 % apart, the newest 0 s old; /);
+    assert.match(
+      note?.message ?? '',
+      /^XMR: 150\.255 of 2 of 3 sources, 0\.33 % apart, the newest 0 s old; /,
+    );
     assert.ok(note?.message.endsWith(`; bitfinex last gave one of ${heard} UTC`));
   });
 

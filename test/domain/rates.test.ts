@@ -12,7 +12,7 @@ import type { Logger } from '../../src/kernel/logger.ts';
 import type { Market } from '../../src/kernel/market-rate.ts';
 import { readEurRate } from '../../src/store/service.ts';
 import { watchJob } from '../../src/workers/watch.ts';
-import { unresponsive, status } from '../drivers/rates/stub-feeds.ts';
+import { status, unresponsive } from '../drivers/rates/stub-feeds.ts';
 import type { ScriptedChain } from '../support/scripted-chain.ts';
 import type { TopupWorld } from '../support/topup-world.ts';
 import { MARKET, NEVER_ABORTED, RatesWorld } from './rates-world.ts';
@@ -214,7 +214,10 @@ describe('the euro', () => {
     );
     const live = { ...market.service(), settings: { ...world.service.settings, mode: 'live' } } as Service;
     market.feeds.euro = { day: '2026-11-20', usd: '1.0800' };
-    assert.equal(await refreshEuro(world.service, new EcbEuro({ url: market.feeds.ecb }), NEVER_ABORTED), null);
+    assert.equal(
+      await refreshEuro(world.service, new EcbEuro({ url: market.feeds.ecb }), NEVER_ABORTED),
+      null,
+    );
     assert.equal(await eurPerUsd(live), '0.925926');
     assert.equal(await market.rates().eurPerUsd(), '0.925926');
     market.feeds.overrides.ecb = unresponsive;
@@ -230,7 +233,10 @@ describe('the euro', () => {
   it('is turned round to six digits, rounded to the nearest', async () => {
     const turned = async (usd: string) => {
       market.feeds.euro = { day: '2026-11-20', usd };
-      assert.equal(await refreshEuro(world.service, new EcbEuro({ url: market.feeds.ecb }), NEVER_ABORTED), null);
+      assert.equal(
+        await refreshEuro(world.service, new EcbEuro({ url: market.feeds.ecb }), NEVER_ABORTED),
+        null,
+      );
       return await readEurRate(world.db);
     };
     assert.equal(await turned('1.25'), '0.8');

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { purgeNext, FIRST_PURGE_CURSOR, type PurgeCursor } from '../../src/domain/retention/purge.ts';
+import { FIRST_PURGE_CURSOR, type PurgeCursor, purgeNext } from '../../src/domain/retention/purge.ts';
 import { RETENTION, RETENTION_NAMES } from '../../src/domain/retention/rules.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { PURGES, purgeBatch } from '../../src/store/retention.ts';
 import { retainJob } from '../../src/workers/retain.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 import { openRetentionRows, type RetentionRows } from './retention-rows.ts';
 
 /** Tables of which nothing is removed for its age, and why their rows do not pile up, or may. */

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { computeCsrfToken, newSessionCookie, newVisitorCookie, readCookie } from '../../src/domain/sessions/cookie.ts';
+import {
+  computeCsrfToken,
+  newSessionCookie,
+  newVisitorCookie,
+  readCookie,
+} from '../../src/domain/sessions/cookie.ts';
 import { identify } from '../../src/domain/sessions/identify.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/kernel/time.ts';

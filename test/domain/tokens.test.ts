@@ -6,7 +6,7 @@ import { identify } from '../../src/domain/sessions/identify.ts';
 import { createToken } from '../../src/domain/tokens/create-token.ts';
 import { listTokens } from '../../src/domain/tokens/list-tokens.ts';
 import { revokeToken } from '../../src/domain/tokens/revoke-token.ts';
-import { newId, parseId, formatId } from '../../src/kernel/ids.ts';
+import { formatId, newId, parseId } from '../../src/kernel/ids.ts';
 import { formatRfc3339 } from '../../src/kernel/time.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
@@ -38,7 +38,8 @@ describe('an API token', () => {
   const create = (form: Partial<typeof FORM> = {}, by = actor) =>
     createToken(world.service, by, { ...FORM, ...form });
   const refused = (code: string) => ({ name: 'Failure', code });
-  const inSeconds = (seconds: number) => formatRfc3339(new Date(world.clock.now().getTime() + seconds * 1_000));
+  const inSeconds = (seconds: number) =>
+    formatRfc3339(new Date(world.clock.now().getTime() + seconds * 1_000));
 
   it('is shown once and kept as its SHA-256 digest', async () => {
     const { token, plaintext } = await create();

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
+import { allocateAddress } from '../../src/domain/topups/allocate-address.ts';
 import { cancelTopup } from '../../src/domain/topups/cancel.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
-import { allocateAddress } from '../../src/domain/topups/allocate-address.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { TimeoutError } from '../../src/kernel/with-timeout.ts';
 import type { AddressPool, Deposit } from '../../src/ports/chain.ts';
 import { addToPool, countFreeAddresses, createAddressPool } from '../../src/store/address-pool.ts';
-import { initializeCursor, allocateIndex } from '../../src/store/coins.ts';
+import { allocateIndex, initializeCursor } from '../../src/store/coins.ts';
 import { ScriptedChain } from '../support/scripted-chain.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 

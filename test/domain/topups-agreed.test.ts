@@ -1,8 +1,8 @@
 /** A coin with a second node: nothing is credited until both have it. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { findTopupForOperator } from '../../src/domain/topups/operator-topups.ts';
 import { applyObservations } from '../../src/domain/topups/observations.ts';
+import { findTopupForOperator } from '../../src/domain/topups/operator-topups.ts';
 import { getPayment } from '../../src/domain/topups/payment.ts';
 import { CrossCheckedChain } from '../../src/drivers/chain/cross-checked.ts';
 import { formatId } from '../../src/kernel/ids.ts';

@@ -56,7 +56,10 @@ test('the driver is asked with the number of addresses that were given out', asy
 
 test('a node that must not be used, or cannot be asked, says so once', async () => {
   world.btc.failures.checkSafety = 1;
-  assert.deepEqual((await btcFindingLines())[0], 'look BTC: the node could not be proven: scripted failure of checkSafety');
+  assert.deepEqual(
+    (await btcFindingLines())[0],
+    'look BTC: the node could not be proven: scripted failure of checkSafety',
+  );
   world.btc.failures.health = 1;
   world.btc.failures.examine = 1;
   assert.deepEqual(await btcFindingLines(), [
@@ -97,7 +100,10 @@ test('a node that is put back, or ahead of what was read, is said', async () => 
   );
   world.btc.resync();
   world.btc.mine(40);
-  assert.match((await btcFindingLines())[1] ?? '', /^note BTC: 40 blocks are not read yet, read up to .* UTC$/);
+  assert.match(
+    (await btcFindingLines())[1] ?? '',
+    /^note BTC: 40 blocks are not read yet, read up to .* UTC$/,
+  );
 });
 
 test('a coin that has no node any more, and addresses, is noted, as by status', async () => {

@@ -4,7 +4,7 @@ import { after, before, it } from 'node:test';
 import { applyObservations } from '../../src/domain/topups/observations.ts';
 import { removedObservation } from '../../src/drivers/chain/removed-observation.ts';
 import type { Observation } from '../../src/ports/chain.ts';
-import { COIN_CODES, maxConfirmations, confirmationsNeeded } from '../../src/spec/coins.ts';
+import { COIN_CODES, confirmationsNeeded, maxConfirmations } from '../../src/spec/coins.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { ScriptedChain } from '../support/scripted-chain.ts';
 import { TopupWorld } from '../support/topup-world.ts';

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { systemActor } from '../../src/domain/record.ts';
 import { setSwitch } from '../../src/domain/switches/switch.ts';
-import { findTopupForOperator } from '../../src/domain/topups/operator-topups.ts';
 import { getTopup } from '../../src/domain/topups/list.ts';
+import { findTopupForOperator } from '../../src/domain/topups/operator-topups.ts';
 import { type RefundOrder, refundTopup } from '../../src/domain/topups/refund.ts';
 import { requireRefundAddress } from '../../src/domain/topups/refund-address.ts';
 import { formatId } from '../../src/kernel/ids.ts';
 import { OperatorError } from '../../src/kernel/operator-error.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';
-import { listWithheldTopups } from '../../src/store/withheld-topups.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
+import { listWithheldTopups } from '../../src/store/withheld-topups.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 const TO = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';

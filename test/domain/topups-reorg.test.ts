@@ -199,7 +199,11 @@ test('in a later block than the rate lock covers, the credit is made anew at the
   world.btc.reorg(1);
   world.btc.mine();
   await world.runUntilIdle();
-  assert.deepEqual(await world.ledgerEntries(topup), [...PAID, ...TAKEN_BACK, { type: 'topup', cents: 8_000n }]);
+  assert.deepEqual(await world.ledgerEntries(topup), [
+    ...PAID,
+    ...TAKEN_BACK,
+    { type: 'topup', cents: 8_000n },
+  ]);
   const events = await world.topupEvents(topup);
   assert.deepEqual(
     events.map(({ type, topup: at }) => [type, at.status, at.credited_usd, at.bonus_usd]),

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { Value } from 'typebox/value';
 import { getTopup, listTopups } from '../../src/domain/topups/list.ts';
 import { orderTopup } from '../../src/domain/topups/order.ts';
-import { newId, formatId } from '../../src/kernel/ids.ts';
+import { formatId, newId } from '../../src/kernel/ids.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import type { PageRequest } from '../../src/spec/lists.ts';
 import { Topup } from '../../src/spec/schemas/topup.ts';
@@ -112,7 +112,10 @@ async function payment(topupId: string): Promise<string> {
 
 test('an unknown, a malformed and a foreign top-up are alike', async () => {
   const actor = await world.createCustomer();
-  const foreign = await orderTopup(world.service, await world.createCustomer(), { coin: 'BTC', amount_usd: 30 });
+  const foreign = await orderTopup(world.service, await world.createCustomer(), {
+    coin: 'BTC',
+    amount_usd: 30,
+  });
   for (const id of [
     foreign.id,
     formatId('topup', newId(new Date())),

@@ -9,7 +9,7 @@ import { getCoin as coinOf, confirmationsNeeded } from '../../src/spec/coins.ts'
 import type { TopupStatus } from '../../src/spec/states.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
 import { expireTopupsJob } from '../../src/workers/expire-topups.ts';
-import type { ReorgStep, ChainScript, Step } from '../support/chain-script.ts';
+import type { ChainScript, ReorgStep, Step } from '../support/chain-script.ts';
 import { ScriptedChain } from '../support/scripted-chain.ts';
 import { ScriptedSecondNode } from '../support/scripted-second-node.ts';
 import type { TopupWorld } from '../support/topup-world.ts';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { systemActor } from '../../src/domain/record.ts';
 import { setSwitch } from '../../src/domain/switches/switch.ts';
-import { releaseTopup } from '../../src/domain/topups/withheld.ts';
 import { topupView } from '../../src/domain/topups/object.ts';
 import { refundTopup } from '../../src/domain/topups/refund.ts';
-import { listWithheldTopups } from '../../src/store/withheld-topups.ts';
+import { releaseTopup } from '../../src/domain/topups/withheld.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
+import { listWithheldTopups } from '../../src/store/withheld-topups.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;

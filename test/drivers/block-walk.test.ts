@@ -157,7 +157,10 @@ describe('a walk along blocks', () => {
     await assert.rejects(world.poll(), NodeBehind);
     await assert.rejects(world.walk.recheck(['paid:0']), NodeBehind);
     // Another process knows the cursor.
-    const other = new BlockWalk(world.chain, async () => new Set(), { rewindBlocks: 4, maxBlocksPerPoll: 100 });
+    const other = new BlockWalk(world.chain, async () => new Set(), {
+      rewindBlocks: 4,
+      maxBlocksPerPoll: 100,
+    });
     await assert.rejects(other.poll({ cursor: world.cursor }), NodeBehind);
     world.chain.mineEmpty(1);
     await world.poll();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { MachineSpec } from '../../src/ports/compute.ts';
-import { type ContractFixture, type TestScope, failsAs } from './compute-world.ts';
+import { type ContractFixture, failsAs, type TestScope } from './compute-world.ts';
 
 const ACCESS = { passwordHash: '$6$rescue$hash' };
 
@@ -55,7 +55,10 @@ export function disksContract(fixture: ContractFixture): void {
     const spec = await fixture.startMachine(t);
     await rebuildAndWait({ ...spec, generation: 3 });
     await failsAs('refused', fixture.driver.rebuild({ ...spec, generation: 2 }));
-    await failsAs('refused', fixture.driver.rebuild({ ...spec, generation: 4, host: fixture.world.hosts[1] }));
+    await failsAs(
+      'refused',
+      fixture.driver.rebuild({ ...spec, generation: 4, host: fixture.world.hosts[1] }),
+    );
     assert.equal((await fixture.observe(spec.id)).generation, 3);
   });
 
@@ -83,7 +86,10 @@ export function disksContract(fixture: ContractFixture): void {
     await waitForRescue(id);
     await fixture.driver.power(id, 'reset');
     await fixture.waitForState(id, 'running');
-    assert.deepEqual([(await fixture.observe(id)).rescue, (await fixture.observe(id)).generation], [false, 1]);
+    assert.deepEqual(
+      [(await fixture.observe(id)).rescue, (await fixture.observe(id)).generation],
+      [false, 1],
+    );
   });
 
   it('a rescue system shuts down when asked, and the machine starts from its disk again', async (t) => {

@@ -15,7 +15,13 @@ export function machinesContract(fixture: ContractFixture): void {
       rescue: false,
     });
     await fixture.driver.ensure(fixture.spec({ id, host }));
-    assert.deepEqual(await fixture.observe(id), { id, host, state: 'installing', generation: 1, rescue: false });
+    assert.deepEqual(await fixture.observe(id), {
+      id,
+      host,
+      state: 'installing',
+      generation: 1,
+      rescue: false,
+    });
     await fixture.waitForState(id, 'running');
     assert.deepEqual(await fixture.observe(id), { id, host, state: 'running', generation: 1, rescue: false });
   });
@@ -29,7 +35,10 @@ export function machinesContract(fixture: ContractFixture): void {
   });
 
   it('a host nobody knows is a fault of the host', async (t) => {
-    await failsAs('host', fixture.driver.ensure(fixture.spec({ id: fixture.newMachineId(t), host: 'nowhere' })));
+    await failsAs(
+      'host',
+      fixture.driver.ensure(fixture.spec({ id: fixture.newMachineId(t), host: 'nowhere' })),
+    );
   });
 
   it('a machine that lives on one host is refused on another until it is removed', async (t) => {

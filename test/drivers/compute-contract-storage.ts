@@ -1,13 +1,15 @@
 /** What every compute driver does with volumes and snapshots. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type ContractFixture, type TestScope, failsAs } from './compute-world.ts';
+import { type ContractFixture, failsAs, type TestScope } from './compute-world.ts';
 
 export function storageContract(fixture: ContractFixture): void {
   /** A snapshot of the machine, ready. */
   async function createSnapshot(t: TestScope, machineId: string): Promise<string> {
     const id = fixture.newSnapshotId(t);
-    await fixture.world.eventually(async () => (await fixture.driver.snapshot(machineId, id)).state === 'ready');
+    await fixture.world.eventually(
+      async () => (await fixture.driver.snapshot(machineId, id)).state === 'ready',
+    );
     return id;
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { type SecondNode, CrossCheckedChain } from '../../src/drivers/chain/cross-checked.ts';
+import { CrossCheckedChain, type SecondNode } from '../../src/drivers/chain/cross-checked.ts';
 import { UnsafeChainError } from '../../src/ports/chain.ts';
 import { ScriptedChain } from '../support/scripted-chain.ts';
 import { ScriptedSecondNode } from '../support/scripted-second-node.ts';

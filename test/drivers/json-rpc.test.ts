@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { JsonRpc } from '../../src/drivers/chain/json-rpc.ts';
 import { NodeError, NodeResponseTooLarge, NodeUnreachable } from '../../src/drivers/chain/node-http.ts';
-import { type RpcRequest, basicAuth, RpcError, RpcServer } from './utxo/rpc-server.ts';
+import { basicAuth, RpcError, type RpcRequest, RpcServer } from './utxo/rpc-server.ts';
 
 const PASSWORD = 'a-password-of-tests';
 const GOOD = { method: 'good', params: [7] };

@@ -13,7 +13,12 @@ const READERS = [
   { read: answers.asUint, takes: 7, refuses: [-1, 1.5, '7', 2 ** 53] },
   { read: answers.asInteger, takes: -1, refuses: [1.5, '7', 2 ** 53] },
   { read: answers.asHash, takes: HASH, refuses: [`0x${HASH}`, HASH.slice(1), 7] },
-  { read: answers.asUint64, takes: '18446744073709551615', gives: 2n ** 64n - 1n, refuses: ['-1', '1.5', [7]] },
+  {
+    read: answers.asUint64,
+    takes: '18446744073709551615',
+    gives: 2n ** 64n - 1n,
+    refuses: ['-1', '1.5', [7]],
+  },
   { read: answers.asDate, takes: 7, gives: new Date(7_000), refuses: ['7', -1] },
 ];
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { requestNode, parseNodeUrl } from '../../src/drivers/chain/node-http.ts';
+import { parseNodeUrl, requestNode } from '../../src/drivers/chain/node-http.ts';
 
 const SECRETS = /hunter2|127\.0\.0\.1|node-key/;
 
@@ -25,7 +25,9 @@ describe('the address of a node', () => {
   it('may have a key in its query, which goes along behind every path', async () => {
     const login = `Basic ${Buffer.from('user:hunter2').toString('base64')}`;
     await requestNode(parseNodeUrl(`http://${place}/?api-key=node-key&x=%20`), 'a', {});
-    await requestNode(parseNodeUrl(`http://user:hunter2@${place}/v2/?api-key=node-key`), 'b', { path: '/wallet' });
+    await requestNode(parseNodeUrl(`http://user:hunter2@${place}/v2/?api-key=node-key`), 'b', {
+      path: '/wallet',
+    });
     await requestNode(parseNodeUrl(`http://${place}/wallet/w/`), 'c', { path: '/json_rpc', method: 'GET' });
     assert.deepEqual(asked, [
       'POST /?api-key=node-key&x=%20 -',

@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import {
-  requestNode,
   NodeError,
   NodeResponseTooLarge,
   NodeUnreachable,
   parseNodeUrl,
+  requestNode,
 } from '../../src/drivers/chain/node-http.ts';
 
 describe('an answer of a node', () => {

@@ -71,7 +71,9 @@ describe('the simulated screen', () => {
     await viewer.waitForScreen(() => /Login incorrect/.test(viewer.rowText(12)));
     viewer.type('help');
     viewer.press(0xff0d);
-    await viewer.waitForScreen(() => viewer.rowText(13) === '  web-1 login: help' && /uptime/.test(viewer.rowText(14)));
+    await viewer.waitForScreen(
+      () => viewer.rowText(13) === '  web-1 login: help' && /uptime/.test(viewer.rowText(14)),
+    );
     for (const key of [0xffe3, 0xffe9, 0xffff]) viewer.sendKey(key, true);
     for (const key of [0xffff, 0xffe9, 0xffe3]) viewer.sendKey(key, false);
     await viewer.waitForScreen(() => /Ctrl-Alt-Del/.test(viewer.rowText(15)));
@@ -121,7 +123,10 @@ describe('the simulated screen', () => {
     await viewer.waitForScreen(() => viewer.rowText(11).includes('secret'));
     for (const [facts = null, sign] of [
       [seen[0], () => viewer.rowText(4) === '  state    stopped' && viewer.rowText(11) === ''],
-      [seen[1], () => viewer.rowText(4).endsWith('rescue system') && viewer.rowText(11) === '  web-1 rescue: \x7f'],
+      [
+        seen[1],
+        () => viewer.rowText(4).endsWith('rescue system') && viewer.rowText(11) === '  web-1 rescue: \x7f',
+      ],
     ] as const) {
       turn = facts;
       await viewer.waitForScreen(sign);

@@ -49,7 +49,8 @@ function calls(
     traffic: () => driver.traffic(id, { bitsPerS: null, mail: false }),
     list: () => driver.list(),
     superviseMachines: () => driver.superviseMachines(),
-    examine: () => driver.examine({ ramMb: 0, diskGb: 0, unusedAddresses: [] })[Symbol.asyncIterator]().next(),
+    examine: () =>
+      driver.examine({ ramMb: 0, diskGb: 0, unusedAddresses: [] })[Symbol.asyncIterator]().next(),
   };
 }
 

@@ -23,7 +23,8 @@ computeContract('the simulator', async () => {
           ? [{ id: volume.id, sizeGb: volume.sizeGb, device: volume.device }]
           : [],
       ),
-    packetVerdict: async (machineId, packet) => evaluateFilter(await world.control.readFilter(machineId), packet),
+    packetVerdict: async (machineId, packet) =>
+      evaluateFilter(await world.control.readFilter(machineId), packet),
   };
 });
 

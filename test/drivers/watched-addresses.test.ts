@@ -17,7 +17,7 @@ import { claimCoins } from '../../src/store/coins.ts';
 import { findOwnAddresses } from '../../src/store/issued-addresses.ts';
 import type { TopupRow } from '../../src/store/topups.ts';
 import { readChain } from '../../src/workers/read-chain.ts';
-import { CountingProxy, CallCounter, countingDatabase } from '../support/call-counter.ts';
+import { CallCounter, CountingProxy, countingDatabase } from '../support/call-counter.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 import { Anvil, hex, NO_ANVIL } from './evm/anvil.ts';
@@ -79,7 +79,13 @@ async function monero(): Promise<NodeFixture> {
     url: stub.node.url,
     driver: (url, _own, allocatedCount) => {
       const node = { url, authorization: null };
-      return new MoneroChain({ wallet: node, daemon: node, address: stub.address, allowTest: false, allocatedCount });
+      return new MoneroChain({
+        wallet: node,
+        daemon: node,
+        address: stub.address,
+        allowTest: false,
+        allocatedCount,
+      });
     },
     mine: async (invoices) => {
       stub.mine(1);
@@ -122,7 +128,11 @@ interface CallCounts {
 }
 
 /** What each look asks: at a block in which three invoices are paid, at the next one, and at rest. */
-async function measurePolls(coin: CoinCode, start: () => Promise<NodeFixture>, count: number): Promise<CallCounts[]> {
+async function measurePolls(
+  coin: CoinCode,
+  start: () => Promise<NodeFixture>,
+  count: number,
+): Promise<CallCounts[]> {
   const calls = new CallCounter();
   const statements = new CallCounter();
   const node = await start();

@@ -12,10 +12,17 @@ import { type Fleet, type Limits, planSteps, type Step } from '../../examples/ci
 import { HttpQueue } from '../../examples/ci-runners/queue.ts';
 import { type ReconcileContext as Pass, reconcile } from '../../examples/ci-runners/reconcile.ts';
 import { readSettings } from '../../examples/ci-runners/settings.ts';
-import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { FULL_ONLY, IS_FULL_RUN } from '../support/runs.ts';
 import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { addSshKey, EXAMPLES, findImageId, killLeftovers, runExample, startExample } from './example-process.ts';
+import {
+  addSshKey,
+  EXAMPLES,
+  findImageId,
+  killLeftovers,
+  runExample,
+  startExample,
+} from './example-process.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
@@ -103,12 +110,12 @@ describe('the plan', () => {
 
 it('what is wanted for a moment is kept for a while, and bought when it lasts', () => {
   const demand = new Demand(100);
-  assert.deepEqual(demand.record(5, 0), { lasting: 0, peak: 5 });
-  assert.deepEqual(demand.record(2, 60), { lasting: 0, peak: 5 });
-  assert.deepEqual(demand.record(3, 100), { lasting: 2, peak: 5 });
-  assert.deepEqual(demand.record(3, 161), { lasting: 3, peak: 3 });
-  assert.deepEqual(demand.record(0, 170), { lasting: 0, peak: 3 });
-  assert.deepEqual(new Demand(0).record(4, 7), { lasting: 4, peak: 4 });
+  assert.deepEqual(demand.record(5, 0), { sustained: 0, peak: 5 });
+  assert.deepEqual(demand.record(2, 60), { sustained: 0, peak: 5 });
+  assert.deepEqual(demand.record(3, 100), { sustained: 2, peak: 5 });
+  assert.deepEqual(demand.record(3, 161), { sustained: 3, peak: 3 });
+  assert.deepEqual(demand.record(0, 170), { sustained: 0, peak: 3 });
+  assert.deepEqual(new Demand(0).record(4, 7), { sustained: 4, peak: 4 });
 });
 
 /** Answers with as many jobs as it is told, in each of the ways. */
@@ -290,7 +297,10 @@ describe('a fleet', FULL_ONLY, () => {
   });
 
   it('a queue that is not reached changes nothing', async () => {
-    const { code, output } = await runExample('ci-runners/runners.ts', ['--once'], { ...env, QUEUE_HEADER: '' });
+    const { code, output } = await runExample('ci-runners/runners.ts', ['--once'], {
+      ...env,
+      QUEUE_HEADER: '',
+    });
     assert.equal(code, 1);
     assert.match(output, /answers 403/);
     assert.deepEqual(await fleet(), ['ci-1', 'ci-2']);

@@ -19,7 +19,11 @@ import { addSshKey, EXAMPLES, PUBLIC_KEY, runExample } from './example-process.t
 
 const FOLDER = join(EXAMPLES, 'cloud-init');
 const CLI = fileURLToPath(new URL('../../packages/cli/bin/skerry.js', import.meta.url));
-const CLOUD_CONFIG_FILES = ['cloud-init/cloud-init.yaml', 'cloud-init/encrypted-volume.yaml', 'ci-runners/runner.yaml'];
+const CLOUD_CONFIG_FILES = [
+  'cloud-init/cloud-init.yaml',
+  'cloud-init/encrypted-volume.yaml',
+  'ci-runners/runner.yaml',
+];
 
 /** What of cloud-init's own words they use. */
 interface CloudConfig {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { createReceiver } from '../../examples/failover/receiver.ts';
 import { Worker } from '../../examples/failover/worker.ts';
-import { sampleDeliveries, SECRET, sign } from '../docs/sample-receivers.ts';
+import { SECRET, sampleDeliveries, sign } from '../docs/sample-receivers.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 
 /** The receiver over HTTP, what it has taken, and a way to post to it that gives the status. */

@@ -10,10 +10,16 @@ import { reconcile } from '../../examples/failover/reconcile.ts';
 import { readSettings } from '../../examples/failover/settings.ts';
 import { createAuthority } from '../support/certificates.ts';
 import { freePort } from '../support/free-port.ts';
-import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { FULL_ONLY, IS_FULL_RUN } from '../support/runs.ts';
 import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { addSshKey, type ExampleProcess, findImageId, killLeftovers, startExample } from './example-process.ts';
+import {
+  addSshKey,
+  type ExampleProcess,
+  findImageId,
+  killLeftovers,
+  startExample,
+} from './example-process.ts';
 
 after(killLeftovers);
 

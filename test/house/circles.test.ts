@@ -36,7 +36,9 @@ test('a circle is found and shown, through types and dynamic imports too', () =>
 });
 
 test('a file that imports itself is a circle', () => {
-  assert.deepEqual(findImportCycles(treeOf({ 'src/a.ts': "export * from './a.ts';" })), ['src/a.ts → src/a.ts']);
+  assert.deepEqual(findImportCycles(treeOf({ 'src/a.ts': "export * from './a.ts';" })), [
+    'src/a.ts → src/a.ts',
+  ]);
 });
 
 test('two ways to the same file are no circle', () => {

@@ -4,10 +4,17 @@ import { test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import cli from '../../packages/cli/package.json' with { type: 'json' };
 import sdk from '../../packages/sdk/package.json' with { type: 'json' };
-import { type ImportEdge, importEdges, formatLocation, readSources, type Tree, treeOf } from './tree.ts';
+import { formatLocation, type ImportEdge, importEdges, readSources, type Tree, treeOf } from './tree.ts';
 
-const RUNTIME_DEPENDENCIES = new Set(Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }));
-const ALL_DEPENDENCIES = new Set([...RUNTIME_DEPENDENCIES, ...Object.keys(manifest.devDependencies), sdk.name, cli.name]);
+const RUNTIME_DEPENDENCIES = new Set(
+  Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }),
+);
+const ALL_DEPENDENCIES = new Set([
+  ...RUNTIME_DEPENDENCIES,
+  ...Object.keys(manifest.devDependencies),
+  sdk.name,
+  cli.name,
+]);
 /** Where nothing of the project's own package.json counts. */
 const PACKAGE_DEPENDENCIES: Record<string, ReadonlySet<string>> = {
   'packages/sdk/': new Set(Object.keys(sdk.dependencies)),
@@ -28,7 +35,9 @@ function violationOf(edge: ImportEdge, files: Tree): string | null {
       : null;
   }
   const violation =
-    edge.target === null ? packageViolation(edge.from, edge.specifier) : relativeViolation(edge.target, files);
+    edge.target === null
+      ? packageViolation(edge.from, edge.specifier)
+      : relativeViolation(edge.target, files);
   return violation === null ? null : `'${edge.specifier}' ${violation}`;
 }
 

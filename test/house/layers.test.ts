@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ImportEdge, importEdges, formatLocation, readSources, type Tree, treeOf } from './tree.ts';
+import { formatLocation, type ImportEdge, importEdges, readSources, type Tree, treeOf } from './tree.ts';
 
 /**
  * The walls of the house. A layer may import itself and what its row names, types included; nothing imports upward.
@@ -74,7 +74,8 @@ function findViolations(files: Tree): string[] {
     ...unlayered.map((path) => `${path}: is in none of the layers`),
     ...importEdges(files).flatMap((edge) => {
       const layer = layerOf(edge.from);
-      const violation = layer === undefined ? null : (layerViolation(layer, edge) ?? packageViolation(layer, edge));
+      const violation =
+        layer === undefined ? null : (layerViolation(layer, edge) ?? packageViolation(layer, edge));
       return violation === null ? [] : [`${formatLocation(edge)}: ${violation}`];
     }),
   ];
@@ -148,7 +149,8 @@ for (const [from, to] of [
 }
 
 test('a package imports what it is installed with, and the SDK nothing of Node', () => {
-  const importing = (path: string, name: string) => findViolations(treeOf({ [path]: `import a from '${name}';` }));
+  const importing = (path: string, name: string) =>
+    findViolations(treeOf({ [path]: `import a from '${name}';` }));
   for (const name of ['node:fs', '@skerry/cli', 'commander', 'pino', 'openapi-fetch/deep']) {
     assert.equal(importing('packages/sdk/src/a.ts', name).length, 1, name);
   }
@@ -169,7 +171,8 @@ test('a file outside every layer is a fault', () => {
 });
 
 test('the tables of rules import nothing but the schema builder', () => {
-  const importing = (path: string, name: string) => findViolations(treeOf({ [path]: `import a from '${name}';` }));
+  const importing = (path: string, name: string) =>
+    findViolations(treeOf({ [path]: `import a from '${name}';` }));
   assert.equal(importing('src/spec/limits.ts', 'node:fs').length, 1);
   assert.equal(importing('src/spec/limits.ts', 'typebox').length, 1);
   assert.equal(importing('src/spec/schemas/server.ts', 'pino').length, 1);
@@ -177,7 +180,8 @@ test('the tables of rules import nothing but the schema builder', () => {
 });
 
 test('only the store speaks to the database server, only http to callers', () => {
-  const importing = (path: string, name: string) => findViolations(treeOf({ [path]: `import a from '${name}';` }));
+  const importing = (path: string, name: string) =>
+    findViolations(treeOf({ [path]: `import a from '${name}';` }));
   assert.equal(importing('src/domain/a.ts', 'pg').length, 1);
   assert.equal(importing('src/operator/a.ts', 'fastify').length, 1);
   assert.deepEqual(importing('src/store/db.ts', 'pg'), []);

@@ -36,11 +36,17 @@ const stdoutEvent = (message: string) => ({ type: 'test:stdout', data: { file, e
 
 test('tests that pass are reported by the closing lines alone', async () => {
   const counts = { type: 'test:diagnostic', data: { nesting: 0, message: 'tests 1', level: 'info' } };
-  assert.equal(await runReporter(stdoutEvent('noise\n'), passEvent('a cent is a cent'), counts), 'ℹ tests 1\n');
+  assert.equal(
+    await runReporter(stdoutEvent('noise\n'), passEvent('a cent is a cent'), counts),
+    'ℹ tests 1\n',
+  );
 });
 
 test('a failure is reported with its place, its cause and what its file printed', async () => {
-  const text = await runReporter(stdoutEvent('seed 42\n'), failEvent('a cent is a cent', new Error('two cents')));
+  const text = await runReporter(
+    stdoutEvent('seed 42\n'),
+    failEvent('a cent is a cent', new Error('two cents')),
+  );
   assert.match(text, /✖ a cent is a cent \(test\/kernel\/money\.test\.ts:7/);
   assert.match(text, /Error: two cents/);
   assert.match(text, /money\.test\.ts printed:\n {2}seed 42/);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTree, readSources, type Tree, treeOf } from './tree.ts';
+import { readSources, readTree, type Tree, treeOf } from './tree.ts';
 
 const MAX_LINES = 300;
 const MEDIAN_LINES = 120;
@@ -52,7 +52,10 @@ const long = 'const line = 1;\n'.repeat(MAX_LINES + 1);
 
 test('a file one line too long is a fault, one that just fits is none', () => {
   assert.equal(findViolations(treeOf({ 'src/a.ts': long }), {}).length, 1);
-  assert.deepEqual(findViolations(treeOf({ 'src/a.ts': long.slice(0, -1 - 'const line = 1;'.length) }), {}), []);
+  assert.deepEqual(
+    findViolations(treeOf({ 'src/a.ts': long.slice(0, -1 - 'const line = 1;'.length) }), {}),
+    [],
+  );
 });
 
 test('an exception holds for its own length and no more', () => {

@@ -1,7 +1,10 @@
 /** What customers do about their accounts, as forms, and with the links that they are mailed. */
-import { type SessionResponse, PASSWORD, type SessionClient } from '../support/session-client.ts';
+import { PASSWORD, type SessionClient, type SessionResponse } from '../support/session-client.ts';
 
-export async function postAccountAction(client: SessionClient, fields: Record<string, string>): Promise<SessionResponse> {
+export async function postAccountAction(
+  client: SessionClient,
+  fields: Record<string, string>,
+): Promise<SessionResponse> {
   return await client.post('/account-api.php', { current_password: PASSWORD, ...fields });
 }
 

@@ -111,7 +111,10 @@ describe('the audit log', () => {
     await world.db.run('update customers set frozen_at = now() where email = $1', [client.email]);
     await client.post('/topup-api.php', TOPUP);
     await client.post('/topup-api.php', { action: 'cancel', order_ref: 'x' });
-    assert.deepEqual((await world.auditLines(client)).slice(1), ['topup.create denied', 'topup.cancel denied']);
+    assert.deepEqual((await world.auditLines(client)).slice(1), [
+      'topup.create denied',
+      'topup.cancel denied',
+    ]);
   });
 
   it('says nothing of those who are not signed in', async () => {

@@ -6,7 +6,7 @@ import { GET_ENDPOINTS, POST_ENDPOINTS } from '../../src/http/session/endpoints.
 import { FAILURES } from '../../src/spec/errors.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
-import { type SessionResponse, PASSWORD, type SessionClient } from '../support/session-client.ts';
+import { PASSWORD, type SessionClient, type SessionResponse } from '../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
 const ACTIONS = POST_ENDPOINTS.flatMap(({ operations }) =>

@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { updateOpenPgpKey } from '../../src/store/customers.ts';
-import { queuedMails, lastMailedPath } from '../support/queued-mails.ts';
+import { lastMailedPath, queuedMails } from '../support/queued-mails.ts';
 import { PASSWORD } from '../support/session-client.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
 import { getAccount, postAccountAction, submitMailedLink } from './account-links.ts';
+import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
 const NEW = 'an altogether new one';
 
@@ -23,15 +23,23 @@ describe('another address', () => {
     const client = await world.customer();
     const old = client.email;
     const fresh = `new-${old}`;
-    const wrong = await postAccountAction(client, { action: 'change_email', email: fresh, current_password: 'not it' });
+    const wrong = await postAccountAction(client, {
+      action: 'change_email',
+      email: fresh,
+      current_password: 'not it',
+    });
     assert.deepEqual([wrong.status, wrong.body.error], [200, 'bad_credentials']);
     const asked = (await postAccountAction(client, { action: 'change_email', email: fresh })).body;
     assert.deepEqual(asked, { ok: true, email: old, pending_email: fresh });
-    assert.deepEqual([(await getAccount(client)).email, (await getAccount(client)).pending_email], [old, fresh]);
+    assert.deepEqual(
+      [(await getAccount(client)).email, (await getAccount(client)).pending_email],
+      [old, fresh],
+    );
     assert.equal((await world.visitor().signIn(fresh)).body.error, 'bad_credentials');
     const path = await confirmPath(fresh);
     assert.match((await world.visitor().get(path)).text, new RegExp(fresh));
-    for (let click = 0; click < 2; click++) assert.equal((await submitMailedLink(world.visitor(), path)).status, 200);
+    for (let click = 0; click < 2; click++)
+      assert.equal((await submitMailedLink(world.visitor(), path)).status, 200);
     assert.equal((await client.get('/me.php')).body.email, fresh);
     assert.equal((await client.signIn(old)).body.error, 'bad_credentials');
 
@@ -90,7 +98,10 @@ describe('another address', () => {
     const client = await world.customer();
     const answers: unknown[] = [];
     for (let asked = 0; asked < LIMITS.linkMailsPerHour; asked++) {
-      const answer = await postAccountAction(client, { action: 'change_email', email: `${asked}-${client.email}` });
+      const answer = await postAccountAction(client, {
+        action: 'change_email',
+        email: `${asked}-${client.email}`,
+      });
       answers.push(answer.body.error ?? 'ok');
     }
     // The mail of the sign-up counts, too.
@@ -102,7 +113,10 @@ describe('another address', () => {
     const [one, two] = [await world.customer(), await world.customer()];
     const taken = await postAccountAction(one, { action: 'change_email', email: two.email.toUpperCase() });
     assert.deepEqual([taken.status, taken.body.error], [200, 'email_taken']);
-    assert.equal((await postAccountAction(one, { action: 'change_email', email: 'x' })).body.error, 'bad_email');
+    assert.equal(
+      (await postAccountAction(one, { action: 'change_email', email: 'x' })).body.error,
+      'bad_email',
+    );
     const wanted = `wanted-${one.email}`;
     await postAccountAction(one, { action: 'change_email', email: wanted });
     const path = await confirmPath(wanted);

@@ -13,7 +13,7 @@ import { PIPE_LIMITS } from '../../src/http/console/pipe.ts';
 import { handleUpgrades } from '../../src/http/console/upgrade.ts';
 import type { Edge } from '../../src/http/settings.ts';
 import { Failure } from '../../src/kernel/fail.ts';
-import { newId, formatId } from '../../src/kernel/ids.ts';
+import { formatId, newId } from '../../src/kernel/ids.ts';
 import { setCustomerFrozen } from '../../src/store/customer-freeze.ts';
 import { insertToken } from '../../src/store/tokens.ts';
 import { RegionWorld } from '../domain/servers/region-world.ts';

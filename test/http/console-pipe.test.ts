@@ -7,8 +7,8 @@ import { WebSocket, WebSocketServer } from 'ws';
 import {
   PIPE_LIMITS,
   type Pipe,
-  type PipeLimits,
   type PipeEndReason,
+  type PipeLimits,
   type PipeOptions,
   pipe,
 } from '../../src/http/console/pipe.ts';

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { type ClientOptions, WebSocket } from 'ws';
-import { newId, formatId } from '../../src/kernel/ids.ts';
+import { formatId, newId } from '../../src/kernel/ids.ts';
 import { RfbViewer } from '../support/rfb-viewer.ts';
 import { FULL_ONLY } from '../support/runs.ts';
-import { createApiToken, assertApiError, V1Client } from '../support/v1-client.ts';
+import { assertApiError, createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { exchangeRaw } from './socket.ts';
 

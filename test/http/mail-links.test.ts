@@ -3,11 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import { DAY_MS, HOUR_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { tasksJob } from '../../src/workers/tasks.ts';
-import { queuedMails, lastMailedPath, tokenFromPath } from '../support/queued-mails.ts';
 import { PanelClient, problemOf } from '../support/panel-client.ts';
-import { type SessionResponse, PASSWORD, type SessionClient } from '../support/session-client.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { lastMailedPath, queuedMails, tokenFromPath } from '../support/queued-mails.ts';
+import { PASSWORD, type SessionClient, type SessionResponse } from '../support/session-client.ts';
 import { getAccount, postAccountAction, submitMailedLink } from './account-links.ts';
+import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
 const NEW = 'an altogether new one';
 
@@ -93,7 +93,10 @@ describe('links in mails', () => {
     assert.equal((await queuedMails(world.service, 'reset_password', nobody)).length, 0);
     for (let asked = 0; asked < 10; asked++) assert.deepEqual((await askReset(email)).body, { ok: true });
     // The mail of the sign-up counts, too.
-    assert.equal((await queuedMails(world.service, 'reset_password', email)).length, LIMITS.linkMailsPerHour - 1);
+    assert.equal(
+      (await queuedMails(world.service, 'reset_password', email)).length,
+      LIMITS.linkMailsPerHour - 1,
+    );
     const bad = await askReset('nonsense');
     assert.deepEqual([bad.status, bad.body.error], [400, 'bad_email']);
     const left = await world.db.rows('select from reset_requests');
@@ -147,7 +150,10 @@ describe('links in mails', () => {
     const client = await world.customer();
     const asking = world.visitor();
     assert.match((await asking.get('/reset')).text, /Mail me a link/);
-    assert.match((await submitMailedLink(asking, '/reset', { email: client.email })).text, /Look into your mailbox/);
+    assert.match(
+      (await submitMailedLink(asking, '/reset', { email: client.email })).text,
+      /Look into your mailbox/,
+    );
     await tasksJob(world.service).run();
     const path = await resetPath(client.email);
     const typed = { password: NEW, password_confirm: NEW };

@@ -136,7 +136,10 @@ describe('the money endpoints', () => {
       assert.equal(answers[0]?.body.ok, true);
       assert.equal(new Set(answers.map((one) => one.headers.get('x-request-id'))).size, 1);
       assert.equal(answers.filter((one) => one.headers.get('idempotent-replayed') === 'true').length, 2);
-      assert.deepEqual((await world.auditLines(client)).filter((line) => line === 'server.create ok').length, 1);
+      assert.deepEqual(
+        (await world.auditLines(client)).filter((line) => line === 'server.create ok').length,
+        1,
+      );
     });
 
     it('with another request is 409, and its CSRF value is no part of the request', async () => {

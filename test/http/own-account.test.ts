@@ -4,8 +4,8 @@ import { generateKey } from 'openpgp';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { queuedMails } from '../support/queued-mails.ts';
 import { PASSWORD, type SessionClient } from '../support/session-client.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
 import { getAccount, postAccountAction } from './account-links.ts';
+import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
 interface Listed {
   readonly id: string;
@@ -60,16 +60,25 @@ describe('the account itself, over /account-api.php', () => {
       const refused = await postAccountAction(stranger, { action: 'end_session', id });
       assert.deepEqual([refused.status, refused.body.error], [404, 'not_found']);
     }
-    assert.deepEqual((await postAccountAction(client, { action: 'end_session', id: sessions[0]?.id ?? '' })).body, {
-      ok: true,
-    });
+    assert.deepEqual(
+      (await postAccountAction(client, { action: 'end_session', id: sessions[0]?.id ?? '' })).body,
+      {
+        ok: true,
+      },
+    );
     assert.equal((await other.get('/me.php')).body.logged_in, false);
     assert.equal((await list(client)).length, 1);
-    assert.deepEqual((await postAccountAction(client, { action: 'end_session', id: sessions[1]?.id ?? '' })).body, {
-      ok: true,
-    });
+    assert.deepEqual(
+      (await postAccountAction(client, { action: 'end_session', id: sessions[1]?.id ?? '' })).body,
+      {
+        ok: true,
+      },
+    );
     assert.equal((await client.get('/me.php')).body.logged_in, false);
-    assert.equal((await world.auditLines(client)).filter((line) => line === 'customer.end_session ok').length, 2);
+    assert.equal(
+      (await world.auditLines(client)).filter((line) => line === 'customer.end_session ok').length,
+      2,
+    );
   });
 
   it('is mailed of a sign-in, but not of the sign-up, and not without end', async () => {
@@ -107,7 +116,8 @@ describe('the account itself, over /account-api.php', () => {
     const shown = async () => (await getAccount(client)).openpgp_fingerprint;
     assert.equal(await shown(), set.openpgp_fingerprint);
     assert.equal(
-      (await postAccountAction(client, { action: 'set_openpgp_key', openpgp_key: '' })).body.openpgp_fingerprint,
+      (await postAccountAction(client, { action: 'set_openpgp_key', openpgp_key: '' })).body
+        .openpgp_fingerprint,
       null,
     );
     assert.equal(await shown(), null);

@@ -3,12 +3,12 @@ import { after, before, describe, it } from 'node:test';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { tasksJob } from '../../src/workers/tasks.ts';
-import { queuedMails, lastMailedPath, tokenFromPath } from '../support/queued-mails.ts';
+import { lastMailedPath, queuedMails, tokenFromPath } from '../support/queued-mails.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { PASSWORD, type SessionClient } from '../support/session-client.ts';
 import { totpAt, wrongTotp } from '../support/totp.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
 import { getAccount, postAccountAction, submitMailedLink } from './account-links.ts';
+import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
 const NEW = 'an altogether new one';
 
@@ -80,7 +80,8 @@ describe('a second factor, over the form endpoints', () => {
     const client = await world.customer();
     const secret = await enable(client);
     await aWhileAgo(client);
-    const off = (fields: Record<string, string>) => postAccountAction(client, { action: 'disable_totp', ...fields });
+    const off = (fields: Record<string, string>) =>
+      postAccountAction(client, { action: 'disable_totp', ...fields });
     const codes = [{ current_password: 'not it' }, {}, { code: wrongTotp(secret) }];
     const answers = [];
     for (const fields of codes) answers.push(await off(fields));
@@ -153,7 +154,11 @@ describe('a second factor, over the form endpoints', () => {
     assert.equal((await browser.post('/auth-api.php', byForm)).body.error, 'code_required');
     const code = totpAt(secret);
     for (const click of [1, 2]) {
-      assert.equal((await submitMailedLink(browser, path, { ...passwords, code })).status, 200, `click ${click}`);
+      assert.equal(
+        (await submitMailedLink(browser, path, { ...passwords, code })).status,
+        200,
+        `click ${click}`,
+      );
     }
     const other = await submitMailedLink(world.visitor(), path, { ...passwords, code: wrongTotp(secret) });
     assert.equal(other.status, 400, 'the password that was just set is not enough');
@@ -169,7 +174,9 @@ describe('a second factor, over the form endpoints', () => {
       const secret = await enable(client);
       const passwords = { password: NEW, password_confirm: NEW };
       const reset = (path: string, code: string) =>
-        world.visitor().post('/auth-api.php', { action: 'reset', token: tokenFromPath(path), ...passwords, code });
+        world
+          .visitor()
+          .post('/auth-api.php', { action: 'reset', token: tokenFromPath(path), ...passwords, code });
       for (let link = 0; link < LIMITS.totpFailuresPerHour / LIMITS.totpFailuresPerLink; link++) {
         const path = await resetLink(client);
         for (let wrong = 0; wrong < LIMITS.totpFailuresPerLink; wrong++) {
@@ -178,7 +185,10 @@ describe('a second factor, over the form endpoints', () => {
         await aWhileAgo(client);
         const { status, body } = await reset(path, totpAt(secret));
         assert.deepEqual([status, body.error, body.reason], [400, 'bad_link', 'guessed']);
-        assert.match((await submitMailedLink(world.visitor(), path, passwords)).text, /Too many wrong one-time codes/);
+        assert.match(
+          (await submitMailedLink(world.visitor(), path, passwords)).text,
+          /Too many wrong one-time codes/,
+        );
       }
       assert.equal((await signIn(client, { code: totpAt(secret) })).body.ok, true, 'its owner gets in');
       await aWhileAgo(client);
@@ -212,7 +222,10 @@ describe('a second factor, over the form endpoints', () => {
       const first = await submitMailedLink(world.visitor(), undo, passwords);
       assert.equal(first.status, isDropped ? 200 : 400, `${ageDays} days`);
       if (!isDropped) {
-        assert.equal((await submitMailedLink(world.visitor(), undo, { ...passwords, code: totpAt(secret) })).status, 200);
+        assert.equal(
+          (await submitMailedLink(world.visitor(), undo, { ...passwords, code: totpAt(secret) })).status,
+          200,
+        );
       }
       const entered = await signIn(client, { password: NEW });
       assert.equal(entered.body.error, isDropped ? undefined : 'code_required');

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { cidrSize, formatCidr, ipv4AddressAt, parseCidr } from '../../src/kernel/cidr.ts';
 
 test('blocks of both families are read', () => {
-  assert.deepEqual(parseCidr('203.0.113.0/24'), { family: 4, length: 24, first: 0xcb007100n });
-  assert.deepEqual(parseCidr('2001:DB8::/32'), { family: 6, length: 32, first: 0x20010db8n << 96n });
-  assert.deepEqual(parseCidr('::/0'), { family: 6, length: 0, first: 0n });
+  assert.deepEqual(parseCidr('203.0.113.0/24'), { family: 4, prefixLength: 24, first: 0xcb007100n });
+  assert.deepEqual(parseCidr('2001:DB8::/32'), { family: 6, prefixLength: 32, first: 0x20010db8n << 96n });
+  assert.deepEqual(parseCidr('::/0'), { family: 6, prefixLength: 0, first: 0n });
   assert.equal(parseCidr('1:2:3:4:5:6:7:8/128')?.first, 0x10002000300040005000600070008n);
 });
 

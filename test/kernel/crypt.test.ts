@@ -99,8 +99,8 @@ describe('the thread that hashes', () => {
   });
 
   it('is there for whoever waits, and keeps no process from ending', () => {
-    const source = `import { rootPasswords } from ${JSON.stringify(CRYPT)};
-      process.stdout.write(await rootPasswords.hash('Hello world!', 'saltstring'));`;
+    const source = `import { rootPasswordHasher } from ${JSON.stringify(CRYPT)};
+      process.stdout.write(await rootPasswordHasher.hash('Hello world!', 'saltstring'));`;
     const run = spawnSync(process.execPath, ['--input-type=module', '--eval', source], {
       encoding: 'utf8',
       timeout: 20_000,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { toPlainDecimal, parseExactJson, parseCoinAmount } from '../../src/kernel/exact-json.ts';
+import { parseCoinAmount, parseExactJson, toPlainDecimal } from '../../src/kernel/exact-json.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 
 describe('an amount in a node’s JSON', () => {
@@ -31,7 +31,10 @@ describe('an amount in a node’s JSON', () => {
       0n,
       1_500_000_000n,
     ]);
-    assert.equal(parseCoinAmount(parseExactJson('123456789012345678901234567890'), 0), 123456789012345678901234567890n);
+    assert.equal(
+      parseCoinAmount(parseExactJson('123456789012345678901234567890'), 0),
+      123456789012345678901234567890n,
+    );
   });
 
   it('is none when it is negative, finer than the coin, or no number', () => {

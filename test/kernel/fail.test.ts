@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { ROUTES } from '../../src/http/v1/routes.ts';
 import {
-  insufficientBalance,
   Failure,
   fail,
+  insufficientBalance,
   notFound,
   quotaExceeded,
   unknownReference,
 } from '../../src/kernel/fail.ts';
+import { REFERENCE_TARGETS } from '../../src/spec/error-messages.ts';
 import { FAILURES, type FailureCode } from '../../src/spec/errors.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
-import { REFERENCE_TARGETS } from '../../src/spec/error-messages.ts';
 
 function captureFailure(refuse: () => never): Failure {
   try {
@@ -31,7 +31,10 @@ test('a refusal carries its code, its further members and the message of the tab
 });
 
 test('a refusal may say it in words that fit better', () => {
-  assert.equal(captureFailure(() => fail('bad_request', {}, 'Say it otherwise.')).message, 'Say it otherwise.');
+  assert.equal(
+    captureFailure(() => fail('bad_request', {}, 'Say it otherwise.')).message,
+    'Say it otherwise.',
+  );
 });
 
 test('every failure of the table can be refused with', () => {
@@ -48,7 +51,9 @@ describe('what is refused most often', () => {
     assert.deepEqual([failure.code, failure.extras], ['limit_reached', { limit: 50 }]);
     assert.equal(failure.message, 'An account may have at most 50 API tokens; revoke one first.');
     for (const quota of Object.keys(QUOTAS) as (keyof typeof QUOTAS)[]) {
-      const { message, extras } = captureFailure(() => quotaExceeded(quota, 1, { field: 'x', more: 'And so.' }));
+      const { message, extras } = captureFailure(() =>
+        quotaExceeded(quota, 1, { field: 'x', more: 'And so.' }),
+      );
       assert.match(message, /^[A-Z].* may (have|take) at most 1 .+; .+\. And so\.$/, quota);
       assert.deepEqual(extras, { field: 'x', limit: 1 });
     }
@@ -66,7 +71,10 @@ describe('what is refused most often', () => {
   });
 
   it('says of an unknown id in a path what there is none of', () => {
-    assert.equal(captureFailure(() => notFound('server')).message, 'There is no such server in your account.');
+    assert.equal(
+      captureFailure(() => notFound('server')).message,
+      'There is no such server in your account.',
+    );
   });
 
   it('says of a short balance what there is, what is needed and what is missing', () => {

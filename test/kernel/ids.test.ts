@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   base32,
+  formatId,
   ID_PREFIXES,
   type IdKind,
   newId,
   newPublicNumber,
   newSecretToken,
   parseId,
-  formatId,
 } from '../../src/kernel/ids.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 

@@ -14,7 +14,9 @@ describe('turns', () => {
       if (word === 'b') throw new Error('b fails');
       return word;
     };
-    const ends = await Promise.allSettled(['a', 'b', 'c'].map((word) => turns.runExclusive('one', work(word))));
+    const ends = await Promise.allSettled(
+      ['a', 'b', 'c'].map((word) => turns.runExclusive('one', work(word))),
+    );
     assert.deepEqual(
       ends.map((end) => (end.status === 'fulfilled' ? end.value : String(end.reason))),
       ['a', 'Error: b fails', 'c'],

@@ -41,7 +41,9 @@ test('no canary under the name of a secret is ever written, at any level of a li
 });
 
 test('a line is one JSON object with its time in UTC and its message, and no host or process', () => {
-  const lines = captureLog(`log.info({ orders: 3 }, 'two\\nlines'); log.debug('kept');`).trimEnd().split('\n');
+  const lines = captureLog(`log.info({ orders: 3 }, 'two\\nlines'); log.debug('kept');`)
+    .trimEnd()
+    .split('\n');
   const [line = {}, ...others] = lines.map((text) => JSON.parse(text) as Record<string, unknown>);
   assert.equal(others.length, 1);
   assert.deepEqual(Object.keys(line).sort(), ['level', 'msg', 'orders', 'time']);

@@ -41,7 +41,10 @@ describe('a rate', () => {
   it('has twelve digits after the point at most, rounded down, and loses none before', () => {
     assert.equal(evaluateRate(['0.120000000001', '0.120000000002']), '0.120000000001');
     assert.equal(evaluateRate(['0.1234567890129', '0.1234567890129']), '0.123456789012');
-    assert.equal(evaluateRate(['123456789.123456789012', '123456789.123456789012']), '123456789.123456789012');
+    assert.equal(
+      evaluateRate(['123456789.123456789012', '123456789.123456789012']),
+      '123456789.123456789012',
+    );
     assert.equal(evaluateRate(['60010.10000', '60010.1']), '60010.1');
   });
 

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   centsToUsd,
-  formatCents,
   coinUnitsDue,
   coinValueCents,
   convertCents,
+  formatCents,
   formatUnits,
   mulDiv,
   parseDecimal,

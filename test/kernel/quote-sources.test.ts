@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { validateFeedUrl, parseQuoteSources } from '../../src/kernel/quote-sources.ts';
+import { parseQuoteSources, validateFeedUrl } from '../../src/kernel/quote-sources.ts';
 import { COIN_CODES } from '../../src/spec/coins.ts';
 import {
   pricedAs,

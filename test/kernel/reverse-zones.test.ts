@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isPrivateHost } from '../../src/kernel/private-host.ts';
-import { requiredZones, ReverseZones, reverseName } from '../../src/kernel/reverse-zones.ts';
+import { ReverseZones, requiredZones, reverseName } from '../../src/kernel/reverse-zones.ts';
 
 const V6 = '1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.f.0.a.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.';
 const NONE = new ReverseZones([]);
@@ -52,7 +52,10 @@ test('a zone for a part of a /24 holds the addresses that it names', () => {
 });
 
 test('a block needs a zone for each of its /24s, a /16 one, an IPv6 block one or as many as its length asks for', () => {
-  assert.deepEqual(requiredZoneNames('203.0.112.0/23'), ['112.0.203.in-addr.arpa.', '113.0.203.in-addr.arpa.']);
+  assert.deepEqual(requiredZoneNames('203.0.112.0/23'), [
+    '112.0.203.in-addr.arpa.',
+    '113.0.203.in-addr.arpa.',
+  ]);
   assert.deepEqual(requiredZoneNames('203.0.0.0/16'), ['0.203.in-addr.arpa.']);
   assert.deepEqual(requiredZoneNames('2001:db8:1::/48'), ['1.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.']);
   assert.deepEqual(requiredZoneNames('2001:db8:1::/55'), [
@@ -77,7 +80,7 @@ test('zones above a block hold it, and zones below it when they hold all of it',
 
 test('less than a /24 has a zone that somebody else hands out', () => {
   assert.deepEqual(requiredZones('203.0.113.16/28', NONE), [
-    { zone: '113.0.203.in-addr.arpa.', heldBy: null, isShared: true },
+    { zone: '113.0.203.in-addr.arpa.', coveredBy: null, isShared: true },
   ]);
   const part = '16-31.113.0.203.in-addr.arpa.';
   assert.equal(requiredZones('203.0.113.16/28', new ReverseZones([part]))[0]?.coveredBy, part);

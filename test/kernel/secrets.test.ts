@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { deriveKey, digest, KeyRing, openWith, timingSafeEqualText, sealWith } from '../../src/kernel/secrets.ts';
+import {
+  deriveKey,
+  digest,
+  KeyRing,
+  openWith,
+  sealWith,
+  timingSafeEqualText,
+} from '../../src/kernel/secrets.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');

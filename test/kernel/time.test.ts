@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { OffsetClock } from '../../src/kernel/clock.ts';
-import { addMonths, HOUR_MS, parseRfc3339, formatRfc3339, formatSessionTime } from '../../src/kernel/time.ts';
+import { addMonths, formatRfc3339, formatSessionTime, HOUR_MS, parseRfc3339 } from '../../src/kernel/time.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 
 const runs = { numRuns: PROPERTY_RUNS * 20 };

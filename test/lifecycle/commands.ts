@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { CustomerModel } from './model.ts';
 import type { RealCustomer } from './real-customer.ts';
-import * as rules from './rules.ts';
 import type { ModelServer, ModelTopup } from './resources.ts';
+import * as rules from './rules.ts';
 
 const MAX_SERVERS = 6;
 const MAX_OPEN_INVOICES = 15;
@@ -183,7 +183,11 @@ const rateCommand = fc
 type ServerAction = (life: CustomerModel, real: RealCustomer, server: ModelServer) => Promise<void>;
 const serverIndex = fc.nat({ max: MAX_SERVERS - 1 });
 
-function serverCommand(verb: string, act: ServerAction, options: { startsWork?: false } = {}): fc.Arbitrary<Command> {
+function serverCommand(
+  verb: string,
+  act: ServerAction,
+  options: { startsWork?: false } = {},
+): fc.Arbitrary<Command> {
   return serverIndex.map((index) =>
     command(
       `${verb} server ${index}`,
@@ -229,7 +233,12 @@ const weighted = (weight: number, arbitrary: fc.Arbitrary<Command>) => ({ weight
 export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   weighted(12, advanceCommand),
   ...[weighted(8, deployCommand), weighted(1, deployAndDestroyCommand), weighted(2, destroyCommand)],
-  ...[weighted(3, invoiceCommand), weighted(4, payCommand), weighted(5, creditCommands), weighted(1, rateCommand)],
+  ...[
+    weighted(3, invoiceCommand),
+    weighted(4, payCommand),
+    weighted(5, creditCommands),
+    weighted(1, rateCommand),
+  ],
   ...[
     weighted(2, stopCommand),
     weighted(3, startCommand),

@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { byLevel, FULL_ONLY, IS_FULL_RUN } from '../support/runs.ts';
 import { anyCommand, deploy } from './commands.ts';
 import { finishCustomer, type LifecycleWorld, startLifecycleWorld } from './lifecycle-world.ts';
 import * as rules from './rules.ts';
 
-const CUSTOMERS = IS_FULL_RUN ? 200 : 1;
+const CUSTOMERS = byLevel({ sample: 1, full: 20, soak: 200 });
 const DURATION_MS = (IS_FULL_RUN ? 365 : 75) * rules.DAY_MS;
 const MAX_COMMANDS = IS_FULL_RUN ? 80 : 24;
 /** Connections of the service's that a due date may take. Measured: 57. */

@@ -3,8 +3,9 @@
  * nothing of the code. Times are milliseconds; those of cycles that begin "now" are near, and taken over from
  * the service once they were found near enough.
  */
-import * as rules from './rules.ts';
+
 import type { ModelServer, ModelTopup } from './resources.ts';
+import * as rules from './rules.ts';
 
 /** A payment in a block by then has the locked rate. */
 const RATE_LOCK_EXTENSION_MS = 3 * rules.HOUR_MS;

@@ -4,8 +4,8 @@ import type { SessionClient } from '../support/session-client.ts';
 import { type JsonBody, V1Client } from '../support/v1-client.ts';
 import type { World } from '../support/world.ts';
 import type { CustomerModel } from './model.ts';
-import * as rules from './rules.ts';
 import type { ModelServer } from './resources.ts';
+import * as rules from './rules.ts';
 
 /** Work that a step began is over by then; and how near to a due moment, or to midnight, no step may end. */
 const MIN_STEP_MS = 120_000;
@@ -25,7 +25,11 @@ export class RealCustomer {
   readonly #events = new Map<string, string[]>();
   readonly #mails = new Map<string, string>();
 
-  constructor(world: World, customer: SessionClient, options: { token: string; imageId: string; keyId: string }) {
+  constructor(
+    world: World,
+    customer: SessionClient,
+    options: { token: string; imageId: string; keyId: string },
+  ) {
     this.#world = world;
     this.#customer = customer;
     this.api = V1Client.forApp(world.http, options.token);
@@ -72,7 +76,9 @@ export class RealCustomer {
       await this.api.get('/billing/balance'),
       await this.api.get('/servers?page_size=100'),
     ];
-    const serversById = new Map<string, JsonBody>(servers.body.data.map((server: JsonBody) => [server.id, server]));
+    const serversById = new Map<string, JsonBody>(
+      servers.body.data.map((server: JsonBody) => [server.id, server]),
+    );
     for (const server of life.activeServers) adoptCycleEnd(server, serversById.get(server.id));
     const actual = [...serversById.values()].map(serverFields);
     assert.deepEqual(actual.sort(byId), life.activeServers.map(modelFields).sort(byId));
@@ -87,7 +93,9 @@ export class RealCustomer {
 
   async #newestEntries(count: number): Promise<string[]> {
     const page = await this.api.get(`/billing/ledger?page_size=${Math.min(count, 100)}`);
-    return page.body.data.map((entry: JsonBody) => `${entry.type} ${cents(entry.amount_usd)} ${entry.resource}`);
+    return page.body.data.map(
+      (entry: JsonBody) => `${entry.type} ${cents(entry.amount_usd)} ${entry.resource}`,
+    );
   }
 
   /** At the end: events, mails and invoices are those of the model, too. */
@@ -137,7 +145,9 @@ function advanceClearOfBoundaries(life: CustomerModel, to: number): number {
     life.advanceTo(next);
     return advanceClearOfBoundaries(life, to);
   }
-  const edge = [...life.boundaryTimes(), nearestMidnight(to)].find((at) => Math.abs(at - to) < BOUNDARY_MARGIN_MS);
+  const edge = [...life.boundaryTimes(), nearestMidnight(to)].find(
+    (at) => Math.abs(at - to) < BOUNDARY_MARGIN_MS,
+  );
   if (edge !== undefined) return advanceClearOfBoundaries(life, edge + BOUNDARY_MARGIN_MS);
   life.advanceTo(to);
   return to;
@@ -147,7 +157,10 @@ function advanceClearOfBoundaries(life: CustomerModel, to: number): number {
 function adoptCycleEnd(server: ModelServer, body: JsonBody): void {
   if (!server.isApproximate || !body) return;
   const paidUntil = Date.parse(body.paid_until);
-  assert.ok(Math.abs(paidUntil - server.paidUntil) <= CYCLE_TOLERANCE_MS, `${body.paid_until} is no cycle from then`);
+  assert.ok(
+    Math.abs(paidUntil - server.paidUntil) <= CYCLE_TOLERANCE_MS,
+    `${body.paid_until} is no cycle from then`,
+  );
   server.paidUntil = paidUntil;
   server.isApproximate = false;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { runOperator } from '../../src/operator/run.ts';
-import { createApiToken, assertApiError, V1Client } from '../support/v1-client.ts';
+import { assertApiError, createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, topUp, type World } from '../support/world.ts';
 
 let world: World;

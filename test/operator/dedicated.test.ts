@@ -95,7 +95,10 @@ test('each step of the round is one that comes next, and is agreed to', async ()
   await refused('the method is one line', [...again, '--method', 'a\nb', '-y']);
   await refused('m2 was not wiped yet', [...again, '--free', '-y']);
   assert.match(await world.runOk(['status']).catch(String), /note +dedicated +m2: wipe and test it/);
-  assert.match(await world.runOk([...again, '--method', 'nvme format, ses=1'], true), /^m2 is wiped and tested/);
+  assert.match(
+    await world.runOk([...again, '--method', 'nvme format, ses=1'], true),
+    /^m2 is wiped and tested/,
+  );
   await refused('m2 was wiped and tested already', [...again, '--method', 'dd', '-y']);
   assert.equal(await world.runOk([...again, '--free'], true), 'm2 is free');
   const log = await world.runOk(['audit', '--resource', 'm2']);

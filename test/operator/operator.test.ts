@@ -205,7 +205,8 @@ describe('customers', () => {
   it('are frozen and unfrozen', async () => {
     const before = (await operator.backend.auditedActions()).length;
     const frozen = async () =>
-      (await operator.backend.db.row<{ frozen_at: Date | null }>('select frozen_at from customers'))?.frozen_at;
+      (await operator.backend.db.row<{ frozen_at: Date | null }>('select frozen_at from customers'))
+        ?.frozen_at;
     assert.equal(await ok('customers', 'freeze', 'ann@example.org'), 'the account is frozen');
     assert.ok(await frozen());
     assert.equal(await ok('customers', 'freeze', 'ann@example.org'), 'the account is frozen (as before)');

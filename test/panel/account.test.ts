@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { generateKey } from 'openpgp';
-import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
 import { getAccount } from '../http/account-links.ts';
-import { queuedMails, lastMailedPath } from '../support/queued-mails.ts';
+import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
 import { PanelClient, problemOf, textOf } from '../support/panel-client.ts';
 import { readPng } from '../support/png-pixels.ts';
+import { lastMailedPath, queuedMails } from '../support/queued-mails.ts';
 import { PASSWORD, type SessionClient } from '../support/session-client.ts';
 import { totpAt, wrongTotp } from '../support/totp.ts';
 

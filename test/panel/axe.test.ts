@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { seriousViolations } from '../support/axe.ts';
 import { NO_CHROMIUM } from '../support/chromium.ts';
-import { FULL_ONLY } from '../support/runs.ts';
+import { FULL_ONLY, rotate } from '../support/runs.ts';
 import { type Example, examplesOf } from './support/examples.ts';
-import { focusAfterTab, PageBrowser, horizontalOverflow, expandDetails } from './support/page-checks.ts';
+import { expandDetails, focusAfterTab, horizontalOverflow, PageBrowser } from './support/page-checks.ts';
 import { type PanelWorld, startPanelWorld } from './support/world.ts';
 
 const WIDTHS = [1280, 400];
@@ -17,7 +17,7 @@ describe('a page of the panel', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () => {
   let examples: readonly Example[];
   before(async () => {
     world = await startPanelWorld();
-    examples = examplesOf(world);
+    examples = rotate(examplesOf(world), { sample: 1, full: 3, soak: 1 });
     onlooker = await PageBrowser.start(world.url, world.session.cookie);
   });
   after(async () => {

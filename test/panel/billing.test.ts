@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { textOf } from '../support/panel-client.ts';
 import { PASSWORD } from '../support/session-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { mineBlocks, orderTopup, payInvoice, createPayer, readPageText } from './support/payer.ts';
+import { createPayer, mineBlocks, orderTopup, payInvoice, readPageText } from './support/payer.ts';
 
 describe('billing in the panel', () => {
   let world: World;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { seriousViolations } from '../support/axe.ts';
-import { type Chromium, pageErrors, NO_CHROMIUM, openChromium } from '../support/chromium.ts';
+import { type Chromium, NO_CHROMIUM, openChromium, pageErrors } from '../support/chromium.ts';
 import { type Firefox, NO_FIREFOX, openFirefox } from '../support/firefox.ts';
 import { readPng } from '../support/png-pixels.ts';
 import { FULL_ONLY } from '../support/runs.ts';

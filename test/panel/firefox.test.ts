@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { NO_CHROMIUM } from '../support/chromium.ts';
 import { type Firefox, NO_FIREFOX, openFirefox } from '../support/firefox.ts';
 import type { FirefoxTab } from '../support/firefox-tab.ts';
-import { FULL_ONLY } from '../support/runs.ts';
+import { FULL_ONLY, rotate } from '../support/runs.ts';
 import { type Example, examplesOf } from './support/examples.ts';
 import { MAIN_TEXT, PageBrowser, withoutAutoRefresh } from './support/page-checks.ts';
 import { type PanelWorld, startPanelWorld } from './support/world.ts';
@@ -29,7 +29,8 @@ describe('the panel in Tor Browser at its safest', {
   let examples: readonly Example[];
   before(async () => {
     world = await startPanelWorld();
-    [examples, cookie] = [examplesOf(world), world.session.cookie ?? ''];
+    examples = rotate(examplesOf(world), { sample: 1, full: 3, soak: 1 });
+    cookie = world.session.cookie ?? '';
     firefox = await openFirefox();
   });
   after(async () => {

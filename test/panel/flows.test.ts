@@ -4,20 +4,20 @@ import { type Chromium, NO_CHROMIUM, openChromium } from '../support/chromium.ts
 import { isoFile } from '../support/iso.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { PASSWORD } from '../support/session-client.ts';
-import { totpAt, STEP_MS } from '../support/totp.ts';
+import { STEP_MS, totpAt } from '../support/totp.ts';
 import { startWorld, type World } from '../support/world.ts';
+import { BrowserUser } from './support/person.ts';
 import {
   addKey,
-  deployServer,
-  destroyServer,
   captureScreen,
   consoleErrors,
+  deployServer,
+  destroyServer,
   STATUS_RUNNING,
   signOut,
   signUp,
   topUp,
 } from './support/user-actions.ts';
-import { BrowserUser } from './support/person.ts';
 
 describe('what a customer does in the panel', { skip: NO_CHROMIUM }, () => {
   let world: World;
@@ -94,7 +94,8 @@ describe('what a customer does in the panel', { skip: NO_CHROMIUM }, () => {
       const before = await captureScreen(ada);
       await canvas.click();
       await ada.page.keyboard.type('hello', { delay: 20 });
-      for (let looks = 0; looks < 50 && (await captureScreen(ada)).equals(before); looks += 1) await world.settle();
+      for (let looks = 0; looks < 50 && (await captureScreen(ada)).equals(before); looks += 1)
+        await world.settle();
       assert.ok(!(await captureScreen(ada)).equals(before), 'the screen shows what was typed');
       await ada.page.getByRole('link').first().click();
       await ada.page.waitForURL(`**${server}`);
@@ -132,7 +133,11 @@ describe('what a customer does in the panel', { skip: NO_CHROMIUM }, () => {
 
     it('he gives it a volume, takes a snapshot and goes back to it', async () => {
       await ada.open('/volumes');
-      await ada.submitForm('create', 'Create the volume', { Name: 'data', 'Size in GiB': '20', Region: 'Paris' });
+      await ada.submitForm('create', 'Create the volume', {
+        Name: 'data',
+        'Size in GiB': '20',
+        Region: 'Paris',
+      });
       await ada.expectText('The volume is created.');
       await ada.open(`${server}/storage`);
       await ada.submitForm('attach', 'Attach');
@@ -200,7 +205,11 @@ describe('what a customer does in the panel', { skip: NO_CHROMIUM }, () => {
 
     it('he makes a token, and a program uses it', async () => {
       await ada.open('/account/tokens');
-      await ada.submitForm('create', 'Make the token', { Name: 'program', read: true, 'Your password': PASSWORD });
+      await ada.submitForm('create', 'Make the token', {
+        Name: 'program',
+        read: true,
+        'Your password': PASSWORD,
+      });
       const [token = ''] = (await ada.copyableTexts()).filter((text) => text.includes('_live_'));
       const answer = await fetch(`${world.url}/v1/servers`, {
         headers: { authorization: `Bearer ${token}` },

@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { pageErrors, NO_CHROMIUM } from '../support/chromium.ts';
-import { type PanelResponse, PanelClient } from '../support/panel-client.ts';
-import { type PageForm, formsOf } from '../support/panel-html.ts';
-import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { NO_CHROMIUM, pageErrors } from '../support/chromium.ts';
+import { PanelClient, type PanelResponse } from '../support/panel-client.ts';
+import { formsOf, type PageForm } from '../support/panel-html.ts';
+import { FULL_ONLY, IS_FULL_RUN, ROTATION, rotate } from '../support/runs.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { type Example, examplesOf, plainExamples } from './support/examples.ts';
 import { asSubmitted, findInjection, HOSTILE, isShown } from './support/hostile.ts';
 import { PageBrowser } from './support/page-checks.ts';
 import { startPanelWorld } from './support/world.ts';
 
-/** A different few on each day. */
-const SEED = Number(process.env.SKERRY_TEST_SEED ?? Math.floor(Date.now() / 86_400_000));
-const STRINGS = IS_FULL_RUN ? HOSTILE : [0, 13, 26].map((step) => HOSTILE[(SEED + step) % HOSTILE.length] ?? '');
+const STRINGS = rotate(HOSTILE, { sample: 13, full: 4, soak: 1 });
 const PATHS = new Set(['/keys', '/volumes', '/firewall', '/webhooks', '/servers/new', '/topup', '/signup']);
 
 /** Fields whose text is kept and shown again. */
@@ -21,7 +19,7 @@ const KEPT = new Set(['name', 'note', 'tags', 'labels', 'filesystem', 'version',
 
 type Attempt = readonly [names: readonly string[], typed: string];
 
-describe(`what is typed into the panel (seed ${SEED})`, () => {
+describe(`what is typed into the panel (rotation ${ROTATION})`, () => {
   let world: World;
   let inside: PanelClient;
   let outside: PanelClient;
@@ -67,7 +65,9 @@ describe(`what is typed into the panel (seed ${SEED})`, () => {
       for (const form of formsOf(page.text).filter(
         ({ name, textFields }) => name !== 'sign_out' && textFields.length > 0,
       )) {
-        const sets = IS_FULL_RUN ? [form.textFields, ...form.textFields.map((name) => [name])] : [form.textFields];
+        const sets = IS_FULL_RUN
+          ? [form.textFields, ...form.textFields.map((name) => [name])]
+          : [form.textFields];
         for (const typed of STRINGS) {
           for (const names of sets) {
             const fault = await tryForm(page, client, form, [names, typed]).catch(String);

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setSwitch } from '../../src/domain/switches/switch.ts';
 import { PanelClient, problemOf, textOf } from '../support/panel-client.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { mineBlocks, orderTopup, payInvoice, createPayer, readPageText } from './support/payer.ts';
+import { createPayer, mineBlocks, orderTopup, payInvoice, readPageText } from './support/payer.ts';
 
 describe('money in the panel', () => {
   let world: World;
@@ -77,7 +77,8 @@ describe('money in the panel', () => {
       const click = () => panel.submit(page, 'create', { coin: 'XMR', amount: '30' });
       const clicks = [...(await Promise.all([click(), click()])), await click()];
       assert.equal(new Set(clicks.map(({ location }) => location)).size, 1);
-      const rows = () => readPageText(panel, '/billing').then((text) => text.match(/\$30\.00 in XMR/g)?.length);
+      const rows = () =>
+        readPageText(panel, '/billing').then((text) => text.match(/\$30\.00 in XMR/g)?.length);
       assert.equal(await rows(), 1);
       for (let n = 1; n < 3; n++) await orderTopup(panel, '30', 'XMR');
       const refused = await panel.submit(await panel.get('/topup'), 'create', { coin: 'XMR', amount: '30' });

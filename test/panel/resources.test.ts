@@ -1,8 +1,8 @@
 /** The pages of what stands beside servers. What they prove stands in `resources/`; they share one service. */
 import { after, before, describe } from 'node:test';
 import { startWorld, type World } from '../support/world.ts';
-import { type ResourceFixture, startResourceFixture } from './resources/fixture.ts';
 import { firewallPages } from './resources/firewall.ts';
+import { type ResourceFixture, startResourceFixture } from './resources/fixture.ts';
 import { imagePages } from './resources/images.ts';
 import { snapshotPages, volumePages } from './resources/storage.ts';
 import { webhookPages } from './resources/webhooks.ts';

@@ -1,7 +1,7 @@
 /** A customer's servers in the panel: the list, and what is done on the pages of one. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newId, formatId } from '../../src/kernel/ids.ts';
+import { formatId, newId } from '../../src/kernel/ids.ts';
 import { PanelClient, problemOf, textOf } from '../support/panel-client.ts';
 import type { SessionClient } from '../support/session-client.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';

@@ -4,9 +4,9 @@ import { signIn } from '../../src/domain/customers/sign-in.ts';
 import { readCookie } from '../../src/domain/sessions/cookie.ts';
 import { signInResponseSaver } from '../../src/domain/sessions/visitor-idempotency.ts';
 import { isLocalPath } from '../../src/http/panel/next-path.ts';
-import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
 import { postAccountAction } from '../http/account-links.ts';
-import { type PanelResponse, PanelClient, problemOf, textOf } from '../support/panel-client.ts';
+import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
+import { PanelClient, type PanelResponse, problemOf, textOf } from '../support/panel-client.ts';
 import { controlsOf, findForm } from '../support/panel-html.ts';
 import { PASSWORD, type SessionClient } from '../support/session-client.ts';
 import { totpAt } from '../support/totp.ts';
@@ -39,8 +39,12 @@ describe('the ways in', () => {
   const newPassword = (password = PASSWORD) => ({ password, password_confirm: password });
   const isIn = async (client: PanelClient) => (await client.get('/account/sessions')).status === 200;
   /** A page of the sign-in with everything filled in. */
-  const enter = (client: PanelClient, page: PanelResponse, email: string, more: Record<string, string> = {}) =>
-    client.submit(page, 'sign_in', { email, password: PASSWORD, ...more });
+  const enter = (
+    client: PanelClient,
+    page: PanelResponse,
+    email: string,
+    more: Record<string, string> = {},
+  ) => client.submit(page, 'sign_in', { email, password: PASSWORD, ...more });
 
   it('signing up shows the recovery code once, and leads on', async () => {
     const client = stranger();
@@ -167,7 +171,7 @@ describe('the ways in', () => {
     const actor = { customerId: null, sessionId: null, tokenId: null, requestId: 'req_x', ipCountry: 'XX' };
     const fields = new Map([['email', email]]);
     const form = { visitor, key: 'k', path: '/signin', fields, target: { email }, requestId: 'req_x' };
-    const visit = { visitor, actor, keep: signInResponseSaver(world.service, form) };
+    const visit = { visitor, actor, saveResponse: signInResponseSaver(world.service, form) };
     const both = [1, 2].map(() => signIn(world.service, visit, { email, password: PASSWORD, code: '' }));
     const outcomes = (await Promise.allSettled(both)).map(({ status }) => status);
     assert.deepEqual(outcomes.sort(), ['fulfilled', 'rejected']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
 import { PanelClient } from '../support/panel-client.ts';
-import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { FULL_ONLY, IS_FULL_RUN } from '../support/runs.ts';
 import type { SessionClient } from '../support/session-client.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { expectSuccess, publicKey } from './support/estate.ts';
@@ -66,7 +66,9 @@ describe('the weight of a page', () => {
       ...{ port: '80,443,8080,8443', note: 'the office, on Mondays' },
     };
     const rules = Array.from({ length: ROWS }, () => rule);
-    const group = expectSuccess(await api.post('/firewall/groups', { name: 'long', default_action: 'drop', rules }));
+    const group = expectSuccess(
+      await api.post('/firewall/groups', { name: 'long', default_action: 'drop', rules }),
+    );
     await weigh(`/firewall/${group.id}`);
     await weigh(`/firewall/${group.id}/rules`);
   });

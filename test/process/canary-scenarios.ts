@@ -6,9 +6,9 @@ import { Secret } from 'otpauth';
 import { WebSocket } from 'ws';
 import { PUBLIC_KEY } from '../http/v1/contract/estate.ts';
 import type { SessionClient } from '../support/session-client.ts';
-import { totpAt, STEP_MS, wrongTotp } from '../support/totp.ts';
+import { STEP_MS, totpAt, wrongTotp } from '../support/totp.ts';
 import type { JsonBody, V1Client } from '../support/v1-client.ts';
-import { VIA_PROXY_IPV4, VIA_PROXY_IPV6, type CanaryWorld, DIRECT, expectSuccess } from './canary-world.ts';
+import { type CanaryWorld, DIRECT, expectSuccess, VIA_PROXY_IPV4, VIA_PROXY_IPV6 } from './canary-world.ts';
 
 /** A customer, who comes in and keeps his account in every way there is. */
 export async function exerciseAccount({ canaries, visitor, mailedLink }: CanaryWorld): Promise<void> {
@@ -161,7 +161,9 @@ export async function exerciseServers(world: CanaryWorld, api: V1Client): Promis
   const user_data_b64 = canaries.add('user data as it is sent', Buffer.from(userData).toString('base64'));
   const { data } = await expectSuccess(api.get('/images?family=debian'));
   const image = data.find((one: JsonBody) => one.version === '12').id;
-  const { id: sshKey } = await expectSuccess(api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY }));
+  const { id: sshKey } = await expectSuccess(
+    api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY }),
+  );
   const order = { name: 'web', plan: 's1', region: 'par', image, ssh_keys: [sshKey], user_data_b64 };
   const { id } = await expectSuccess(api.post('/servers', order, { key: key('server') }));
   await searched('while servers are being installed');
@@ -223,7 +225,10 @@ export async function sendInvalidRequests(world: CanaryWorld, api: V1Client): Pr
   ]) {
     await visitorClient.get(path, { accept: 'text/html' });
   }
-  assert.equal((await visitorClient.post('/auth-api.php', { action: secret }, { token: secret })).status, 403);
+  assert.equal(
+    (await visitorClient.post('/auth-api.php', { action: secret }, { token: secret })).status,
+    403,
+  );
   assert.equal((await visitorClient.postRaw('/auth-api.php', `a=${secret}&a=${secret}`)).status, 400);
   assert.equal((await visitorClient.post('/auth-api.php', { action: secret })).status, 400);
   // What is no HTTP at all, from an address of its own.

@@ -10,10 +10,10 @@ import { openDatabase } from '../../src/store/db.ts';
 import { findEmbedded } from '../../src/store/embedded/index.ts';
 import { Canaries, dumpDatabase } from '../support/canaries.ts';
 import { startMailServer } from '../support/mail-server.ts';
-import { killLeftovers, startSkerryd } from '../support/skerryd-process.ts';
-import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import { SessionClient } from '../support/session-client.ts';
+import { killLeftovers, startSkerryd } from '../support/skerryd-process.ts';
 import { type JsonBody, V1Client } from '../support/v1-client.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 /** Where requests come from: by a trusted proxy, or straight from an address of this machine that is none. */
 export interface RequestOrigin {
@@ -69,7 +69,11 @@ export async function startCanaryWorld() {
         ...(sent.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(sent.body)) }),
       };
       const { method } = sent;
-      const outgoing = request(url, { method, headers, ...(from.socket ? { localAddress: from.socket } : {}) });
+      const outgoing = request(url, {
+        method,
+        headers,
+        ...(from.socket ? { localAddress: from.socket } : {}),
+      });
       outgoing.end(sent.body);
       const [response] = await once(outgoing, 'response');
       const parts: Buffer[] = [];
@@ -91,7 +95,8 @@ export async function startCanaryWorld() {
     new SessionClient(sender(from) as ConstructorParameters<typeof SessionClient>[0]);
   const client = (from: RequestOrigin, token: string) =>
     new V1Client(sender(from) as ConstructorParameters<typeof V1Client>[0], token);
-  const idempotencyKey = (name: string) => canaries.add(`the key of the ${name}`, `idempotency-canary-${name}-81`);
+  const idempotencyKey = (name: string) =>
+    canaries.add(`the key of the ${name}`, `idempotency-canary-${name}-81`);
 
   async function sandbox(name: string, body: object = {}): Promise<JsonBody> {
     const response = await fetch(`${serving.url}/sandbox/${name}`, {
@@ -131,12 +136,22 @@ export async function startCanaryWorld() {
     await Promise.all([receiver.stop(), mailServer.close()]);
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   };
-  const tools = { visitor, client, key: idempotencyKey, sandbox, mailedLink, searched: assertNoCanaries, close };
+  const tools = {
+    visitor,
+    client,
+    key: idempotencyKey,
+    sandbox,
+    mailedLink,
+    searched: assertNoCanaries,
+    close,
+  };
   return { canaries, folder, serving, receiver, ...tools };
 }
 
 /** The body of an answer that must be a good one. */
-export async function expectSuccess(answer: Promise<{ status: number; text: string; body: JsonBody }>): Promise<JsonBody> {
+export async function expectSuccess(
+  answer: Promise<{ status: number; text: string; body: JsonBody }>,
+): Promise<JsonBody> {
   const { status, text, body } = await answer;
   assert.ok(status < 300 && body?.ok !== false, text);
   return body;

@@ -9,7 +9,12 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Canaries, encodingsOf } from '../support/canaries.ts';
 import { FULL_ONLY } from '../support/runs.ts';
-import { sendInvalidRequests, exerciseAccount, exerciseRestApi, exerciseServers } from './canary-scenarios.ts';
+import {
+  exerciseAccount,
+  exerciseRestApi,
+  exerciseServers,
+  sendInvalidRequests,
+} from './canary-scenarios.ts';
 import { type CanaryWorld, startCanaryWorld } from './canary-world.ts';
 
 describe('a service that was used in every way', FULL_ONLY, () => {

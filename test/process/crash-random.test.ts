@@ -11,14 +11,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { openDatabase } from '../../src/store/db.ts';
 import { startEmbedded } from '../../src/store/embedded/index.ts';
+import { byLevel, FULL_ONLY } from '../support/runs.ts';
 import { killLeftovers, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
-import { WebhookReceiver } from '../support/webhook-receiver.ts';
-import { FULL_ONLY } from '../support/runs.ts';
 import { V1Client } from '../support/v1-client.ts';
-import { type BaseFixture, DAY_S, HOOK_PATH, createBaseFixture, settingsFor } from './crash-time-world.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
+import { type BaseFixture, createBaseFixture, DAY_S, HOOK_PATH, settingsFor } from './crash-time-world.ts';
 import { callSandbox } from './crash-world.ts';
 
-const KILLS = 20;
+const KILLS = byLevel({ sample: 1, full: 10, soak: 100 });
 /** All of it within the time for which events are kept. */
 const MAX_DAYS = 1.3;
 

@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { MailServer } from '../support/mail-server.ts';
-import type { SkerrydProcess } from '../support/skerryd-process.ts';
-import type { ReceivedRequest, WebhookReceiver } from '../support/webhook-receiver.ts';
 import { SessionClient } from '../support/session-client.ts';
+import type { SkerrydProcess } from '../support/skerryd-process.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
+import type { ReceivedRequest, WebhookReceiver } from '../support/webhook-receiver.ts';
 import { topUp } from '../support/world.ts';
-import { serviceEnvironment, callSandbox } from './crash-world.ts';
+import { callSandbox, serviceEnvironment } from './crash-world.ts';
 
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
 export const DAY_S = 86_400;
@@ -61,7 +61,10 @@ export async function advanceToDay({ url, base }: ScenarioContext, daysAfterCycl
 }
 
 /** Each of these events arrived, so often; each under one id, with one body, in deliveries of one id. */
-export function assertEventsDelivered({ receiver, receivedBefore }: ScenarioContext, expected: Readonly<Record<string, number>>): void {
+export function assertEventsDelivered(
+  { receiver, receivedBefore }: ScenarioContext,
+  expected: Readonly<Record<string, number>>,
+): void {
   const received = receiver.received.slice(receivedBefore).filter(({ path }) => path === HOOK_PATH);
   const byEvent = Map.groupBy(received, ({ body }) => String(JSON.parse(body).id));
   for (const copies of byEvent.values()) {
@@ -85,7 +88,11 @@ export async function assertMails({ url, base }: ScenarioContext, expected: numb
   const response = await fetch(`${url}/sandbox/mails?to=${encodeURIComponent(base.email)}`);
   const { mails } = (await response.json()) as { mails: { subject: string; text: string }[] };
   const newMails = mails.slice(base.mailCount).map(({ subject, text }) => `${subject}\n${text}`);
-  assert.deepEqual([newMails.length, new Set(newMails).size], [expected, expected], newMails.join('\n----\n'));
+  assert.deepEqual(
+    [newMails.length, new Set(newMails).size],
+    [expected, expected],
+    newMails.join('\n----\n'),
+  );
 }
 
 /** What was booked, oldest first: `charge -7.35`. */
@@ -96,7 +103,10 @@ export async function readLedger({ api }: ScenarioContext): Promise<string[]> {
     .reverse();
 }
 
-export async function createBaseFixture({ url }: SkerrydProcess, receiver: WebhookReceiver): Promise<BaseFixture> {
+export async function createBaseFixture(
+  { url }: SkerrydProcess,
+  receiver: WebhookReceiver,
+): Promise<BaseFixture> {
   const customer = SessionClient.forUrl(url);
   await customer.signUp();
   const settle = async () => void (await callSandbox(url, 'settle'));

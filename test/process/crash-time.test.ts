@@ -9,23 +9,23 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { CRASH_POINTS } from '../../src/kernel/crash.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
-import { killLeftovers, type SkerrydProcess, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
-import { respondWith, WebhookReceiver } from '../support/webhook-receiver.ts';
-import { FULL_ONLY } from '../support/runs.ts';
+import { FULL_ONLY, rotate } from '../support/runs.ts';
 import { PASSWORD, SessionClient } from '../support/session-client.ts';
+import { killLeftovers, runSkerryd, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
 import { V1Client } from '../support/v1-client.ts';
+import { respondWith, WebhookReceiver } from '../support/webhook-receiver.ts';
 import {
-  assertMails,
-  assertEventsDelivered,
-  type BaseFixture,
-  readLedger,
   advanceToDay,
+  assertEventsDelivered,
+  assertMails,
   BASE_BALANCE_USD,
+  type BaseFixture,
   createBaseFixture,
+  readLedger,
   type ScenarioContext,
   settingsFor,
 } from './crash-time-world.ts';
-import { waitForCrash, callSandbox } from './crash-world.ts';
+import { callSandbox, waitForCrash } from './crash-world.ts';
 
 const COVERED_POINTS = /^(renew|suspend|fanout|deliver|mail|account)\./;
 
@@ -201,7 +201,13 @@ describe('a process killed with -9 while time passes', FULL_ONLY, () => {
   }
 
   const every = CRASH_POINTS.filter((point) => COVERED_POINTS.test(point));
-  for (const point of every) {
+
+  it('has a scenario for every kill point', () => {
+    const missing = every.filter((point) => !SCENARIOS.some(({ points }) => points.test(point)));
+    assert.deepEqual(missing, []);
+  });
+
+  for (const point of rotate(every, { sample: 1, full: 3, soak: 1 })) {
     it(`at ${point}: nothing is lost, and nothing happens twice`, async () => {
       const scenario = SCENARIOS.find(({ points }) => points.test(point));
       assert.ok(scenario, 'every point has a scenario');

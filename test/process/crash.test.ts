@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { CRASH_POINTS, type CrashPoint } from '../../src/kernel/crash.ts';
-import { killLeftovers, type SkerrydProcess, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
-import { FULL_ONLY } from '../support/runs.ts';
+import { FULL_ONLY, rotate } from '../support/runs.ts';
 import { PASSWORD, SessionClient } from '../support/session-client.ts';
+import { killLeftovers, runSkerryd, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
-import { serviceEnvironment, waitForCrash, callSandbox } from './crash-world.ts';
+import { callSandbox, serviceEnvironment, waitForCrash } from './crash-world.ts';
 
 const BALANCE = 90;
 const KEY = { 'idempotency-key': 'crash-test' };
@@ -215,8 +215,14 @@ describe('a process killed with -9', FULL_ONLY, () => {
 
   // Uploads, the calendar, events, mail and reverse names have tests of their own.
   const elsewhere = /^(upload|renew|suspend|fanout|deliver|mail|account|rdns)\./;
-  const points = CRASH_POINTS.filter((point) => !elsewhere.test(point));
-  for (const point of points) {
+  const every = CRASH_POINTS.filter((point) => !elsewhere.test(point));
+
+  it('has a scenario for every kill point', () => {
+    const missing = every.filter((point) => !SCENARIOS.some((each) => each.points(point)));
+    assert.deepEqual(missing, []);
+  });
+
+  for (const point of rotate(every, { sample: 1, full: 3, soak: 1 })) {
     it(`at ${point}: the work completes once`, async () => {
       const scenario = SCENARIOS.find((each) => each.points(point));
       assert.ok(scenario, 'every point has a scenario');

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '../http/v1/upload-world.ts';
 import { FULL_ONLY } from '../support/runs.ts';
-import type { V1Response, V1Client } from '../support/v1-client.ts';
+import type { V1Client, V1Response } from '../support/v1-client.ts';
 import { type ProcessWorld, startProcesses } from './process-world.ts';
 
 const IN_FLIGHT = 300;

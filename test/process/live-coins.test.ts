@@ -15,9 +15,9 @@ import { StubFeeds } from '../drivers/rates/stub-feeds.ts';
 import { NO_LITECOIND, waitUntil } from '../drivers/utxo/litecoin-node.ts';
 import { LitecoinWorld, WATCH_WALLET } from '../drivers/utxo/litecoin-world.ts';
 import { createScratchDatabase } from '../support/database.ts';
-import { killLeftovers, type SkerrydProcess, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
+import { killLeftovers, runSkerryd, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
 import { databaseUrl, nodeUrl, type ScratchConnection } from './live-world.ts';
 
 const skip = FULL_ONLY.skip || NO_LITECOIND || NO_MONERO || NO_ANVIL;

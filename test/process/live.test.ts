@@ -9,9 +9,9 @@ import { StubFeeds } from '../drivers/rates/stub-feeds.ts';
 import { NO_LITECOIND, waitUntil } from '../drivers/utxo/litecoin-node.ts';
 import { LitecoinWorld, PAYER_WALLET, WATCH_WALLET } from '../drivers/utxo/litecoin-world.ts';
 import { createScratchDatabase } from '../support/database.ts';
-import { killLeftovers, type SkerrydProcess, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
+import { killLeftovers, runSkerryd, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
 import { databaseUrl, nodeUrl, type ScratchConnection } from './live-world.ts';
 
 const LIVE_COIN = { skip: FULL_ONLY.skip || NO_LITECOIND };
@@ -29,7 +29,11 @@ describe('a live service with litecoind', LIVE_COIN, () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-live-'));
     await chmod(folder, 0o755);
-    [scratch, feeds, chain] = await Promise.all([createScratchDatabase(), StubFeeds.start(), LitecoinWorld.start()]);
+    [scratch, feeds, chain] = await Promise.all([
+      createScratchDatabase(),
+      StubFeeds.start(),
+      LitecoinWorld.start(),
+    ]);
     env = {
       DATABASE_URL: databaseUrl(scratch),
       SKERRY_MODE: 'live',
@@ -136,7 +140,11 @@ describe('a live service with litecoind', LIVE_COIN, () => {
   });
 
   it('does not start with a wallet that can spend, nor take coins of a test network as real ones', async () => {
-    const spending = { ...env, SKERRY_PORT: '0', SKERRY_LTC_URL: nodeUrl(chain.payer.endpoint(PAYER_WALLET)) };
+    const spending = {
+      ...env,
+      SKERRY_PORT: '0',
+      SKERRY_LTC_URL: nodeUrl(chain.payer.endpoint(PAYER_WALLET)),
+    };
     const first = await runSkerryd(['serve'], spending);
     assert.equal(first.code, 1);
     assert.match(first.stderr, /^skerryd: SKERRY_LTC_URL: the wallet can hold private keys[^\n]*\n$/m);

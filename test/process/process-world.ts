@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { killLeftovers, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
 import { SessionClient } from '../support/session-client.ts';
+import { killLeftovers, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { topUp } from '../support/world.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { FULL_ONLY } from '../support/runs.ts';
-import { assertApiError, type V1Response, V1Client } from '../support/v1-client.ts';
+import { assertApiError, V1Client, type V1Response } from '../support/v1-client.ts';
 import { type ProcessWorld, startProcesses } from './process-world.ts';
 
 const CAPACITY = 10;

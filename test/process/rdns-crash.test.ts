@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { CRASH_POINTS } from '../../src/kernel/crash.ts';
 import { NO_PDNS, type Pdns, startPdns } from '../support/pdns.ts';
-import { killLeftovers, type SkerrydProcess, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
+import { killLeftovers, runSkerryd, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { topUp } from '../support/world.ts';
-import { serviceEnvironment, waitForCrash, callSandbox } from './crash-world.ts';
+import { callSandbox, serviceEnvironment, waitForCrash } from './crash-world.ts';
 
 const ORDER = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
 const NAME = 'web.example.org';

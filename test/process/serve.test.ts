@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createScratchDatabase } from '../support/database.ts';
-import { killLeftovers, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
+import { killLeftovers, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/skerryd', import.meta.url));
 const ONE_LINE = /^[^\n]+\n$/;
@@ -91,40 +91,44 @@ describe('skerryd serve', () => {
     },
   );
 
-  it('serves again after its database crashed, and lost nothing that it acknowledged', FULL_ONLY, async () => {
-    const serving = await startSkerryd(quiet('crashed'));
-    const client = SessionClient.forUrl(serving.url);
-    await client.signUp();
-    const pidFile = join(folder, 'crashed', 'pg', 'cluster', 'postmaster.pid');
-    const postmaster = async () => Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
-    const killed = await postmaster();
-    process.kill(killed, 'SIGKILL');
-    const during = await client.get('/me.php');
-    assert.ok([200, 503].includes(during.status), `${during.status} ${during.text}`);
-    const deadline = Date.now() + 20_000;
-    // A connection to the old server may answer for a moment; the new one starts when all of it is gone.
-    const isNew = async () => ![0, killed].includes(await postmaster());
-    const isReady = async () => (await isNew()) && (await client.get('/readyz')).status === 200;
-    while (!(await isReady()) && Date.now() < deadline);
-    assert.equal((await client.get('/me.php')).body.logged_in, true);
-    const form = { action: 'create', amount: 50, coin: 'LTC' };
-    const { body } = await client.post('/topup-api.php', form);
-    const invoice = await client.get(`/topup-status.php?ref=${body.order_ref}`);
-    const { deposit_address: address, deposit_amount: amount } = invoice.body;
-    for (const [name, input] of Object.entries({
-      payments: { coin: 'LTC', address, amount },
-      blocks: { coin: 'LTC', count: 6 },
-      settle: {},
-    })) {
-      const response = await fetch(`${serving.url}/sandbox/${name}`, {
-        method: 'POST',
-        body: JSON.stringify(input),
-      });
-      assert.equal(response.status, 200, await response.text());
-    }
-    assert.equal((await client.get('/me.php')).body.balance, 50);
-    assert.equal((await serving.stop()).code, 0);
-  });
+  it(
+    'serves again after its database crashed, and lost nothing that it acknowledged',
+    FULL_ONLY,
+    async () => {
+      const serving = await startSkerryd(quiet('crashed'));
+      const client = SessionClient.forUrl(serving.url);
+      await client.signUp();
+      const pidFile = join(folder, 'crashed', 'pg', 'cluster', 'postmaster.pid');
+      const postmaster = async () => Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
+      const killed = await postmaster();
+      process.kill(killed, 'SIGKILL');
+      const during = await client.get('/me.php');
+      assert.ok([200, 503].includes(during.status), `${during.status} ${during.text}`);
+      const deadline = Date.now() + 20_000;
+      // A connection to the old server may answer for a moment; the new one starts when all of it is gone.
+      const isNew = async () => ![0, killed].includes(await postmaster());
+      const isReady = async () => (await isNew()) && (await client.get('/readyz')).status === 200;
+      while (!(await isReady()) && Date.now() < deadline);
+      assert.equal((await client.get('/me.php')).body.logged_in, true);
+      const form = { action: 'create', amount: 50, coin: 'LTC' };
+      const { body } = await client.post('/topup-api.php', form);
+      const invoice = await client.get(`/topup-status.php?ref=${body.order_ref}`);
+      const { deposit_address: address, deposit_amount: amount } = invoice.body;
+      for (const [name, input] of Object.entries({
+        payments: { coin: 'LTC', address, amount },
+        blocks: { coin: 'LTC', count: 6 },
+        settle: {},
+      })) {
+        const response = await fetch(`${serving.url}/sandbox/${name}`, {
+          method: 'POST',
+          body: JSON.stringify(input),
+        });
+        assert.equal(response.status, 200, await response.text());
+      }
+      assert.equal((await client.get('/me.php')).body.balance, 50);
+      assert.equal((await serving.stop()).code, 0);
+    },
+  );
 
   it('shares the work among processes that it replaces when one dies', FULL_ONLY, async () => {
     const serving = await startSkerryd(quiet('many'), ['--processes', '2']);
@@ -167,12 +171,16 @@ describe('skerryd serve', () => {
     assert.equal((await serving.stop()).code, 0);
   });
 
-  it('is refused when its processes would use more connections than the database has', FULL_ONLY, async () => {
-    const end = await runSkerryd(['serve', '--processes', '30'], { ...quiet('many'), SKERRY_PORT: '0' });
-    assert.equal(end.code, 1);
-    assert.match(end.stderr, ONE_LINE);
-    assert.match(end.stderr, /SKERRY_DB_POOL/);
-  });
+  it(
+    'is refused when its processes would use more connections than the database has',
+    FULL_ONLY,
+    async () => {
+      const end = await runSkerryd(['serve', '--processes', '30'], { ...quiet('many'), SKERRY_PORT: '0' });
+      assert.equal(end.code, 1);
+      assert.match(end.stderr, ONE_LINE);
+      assert.match(end.stderr, /SKERRY_DB_POOL/);
+    },
+  );
 
   it('ends at once when it is told to stop while a sandbox call waits for work', FULL_ONLY, async () => {
     const serving = await startSkerryd({

@@ -4,8 +4,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { killLeftovers, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
 import { FULL_ONLY } from '../support/runs.ts';
+import { killLeftovers, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
 
 const ONE_LINE = /^[^\n]+\n$/;
 const LIVE = {

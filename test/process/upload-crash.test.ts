@@ -4,15 +4,14 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { CRASH_POINTS, type CrashPoint } from '../../src/kernel/crash.ts';
+import { CRASH_POINTS } from '../../src/kernel/crash.ts';
 import { isoFile } from '../support/iso.ts';
-import { killLeftovers, startSkerryd } from '../support/skerryd-process.ts';
-import { FULL_ONLY } from '../support/runs.ts';
+import { FULL_ONLY, rotate } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
+import { killLeftovers, startSkerryd } from '../support/skerryd-process.ts';
 import { createApiToken } from '../support/v1-client.ts';
 
 const UPLOAD_POINTS = CRASH_POINTS.filter((point) => point.startsWith('upload.'));
-const SAMPLED_POINTS: readonly CrashPoint[] = ['upload.on_disk'];
 
 let folder = '';
 before(async () => {
@@ -40,7 +39,7 @@ async function settle(url: string): Promise<void> {
 }
 
 describe('a process killed with -9 while it receives an image', FULL_ONLY, () => {
-  for (const point of process.env.SKERRY_TEST_FULL ? UPLOAD_POINTS : SAMPLED_POINTS) {
+  for (const point of rotate(UPLOAD_POINTS, { sample: 1, full: 2, soak: 1 })) {
     it(`at ${point}: leaves a file only where an image is, and takes it when it comes again`, async () => {
       const dataDir = join(folder, point);
       const files = () => readdir(join(dataDir, 'images')).catch(() => []);

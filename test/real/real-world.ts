@@ -8,8 +8,14 @@ import { run } from '../../src/drivers/compute/qemu/command.ts';
 import { Layout } from '../../src/drivers/compute/qemu/layout.ts';
 import { NetFixture } from '../drivers/qemu/net-fixture.ts';
 import { type TinyImage, tinyImage } from '../drivers/qemu/tiny-image.ts';
-import { type Environment, killLeftovers, type SkerrydProcess, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
 import { SessionClient } from '../support/session-client.ts';
+import {
+  type Environment,
+  killLeftovers,
+  runSkerryd,
+  type SkerrydProcess,
+  startSkerryd,
+} from '../support/skerryd-process.ts';
 import { createApiToken, type JsonBody, V1Client } from '../support/v1-client.ts';
 import { topUp } from '../support/world.ts';
 
@@ -104,7 +110,8 @@ export class RealWorld {
   async imageId(): Promise<string> {
     const { body } = await this.api.get('/images?filter[family]=debian');
     return (
-      body.data.find((image: JsonBody) => image.version === '12')?.id ?? assert.fail('the image is not offered')
+      body.data.find((image: JsonBody) => image.version === '12')?.id ??
+      assert.fail('the image is not offered')
     );
   }
 
@@ -155,7 +162,14 @@ export class RealWorld {
     const byPassword = ['-o', 'PubkeyAuthentication=no', '-o', 'NumberOfPasswordPrompts=1'];
     const how = [...byPassword, '-b', '198.51.100.7'];
     const said = await this.eventually(`ssh ${address} by password`, async () => ({
-      said: await this.net.runOutside('env', [...env, 'ssh', ...SSH_ARGS, ...how, `root@${address}`, command]),
+      said: await this.net.runOutside('env', [
+        ...env,
+        'ssh',
+        ...SSH_ARGS,
+        ...how,
+        `root@${address}`,
+        command,
+      ]),
     }));
     return said.said.trim();
   }

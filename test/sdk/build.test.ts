@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
 import { listFiles, replaceFolder } from '../../scripts/replace-folder.ts';
-import { scratchFolder } from '../support/scratch-folder.ts';
 import { FULL_ONLY } from '../support/runs.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
 const MODULE = new URL('../../scripts/replace-folder.ts', import.meta.url).href;
 

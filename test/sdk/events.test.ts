@@ -7,9 +7,9 @@ import { after, before, describe, it } from 'node:test';
 import { deliveryId, Skerry, type StreamedEvent, verifyWebhook } from '@skerry/sdk';
 import { NO_RATES } from '../http/v1/contract/estate.ts';
 import { createAuthority } from '../support/certificates.ts';
-import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { createApiToken } from '../support/v1-client.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 

@@ -9,7 +9,7 @@ import { FULL_ONLY } from '../support/runs.ts';
 import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { NODES } from './nodes.ts';
-import { lintTarball, installPacked, type PackedFolder } from './packed-folder.ts';
+import { installPacked, lintTarball, type PackedFolder } from './packed-folder.ts';
 
 describe('the command line, packed', FULL_ONLY, () => {
   let world: World;

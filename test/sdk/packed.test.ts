@@ -9,13 +9,13 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { NO_RATES } from '../http/v1/contract/estate.ts';
-import { pageErrors, NO_CHROMIUM, openChromium } from '../support/chromium.ts';
+import { NO_CHROMIUM, openChromium, pageErrors } from '../support/chromium.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { bundle } from './bundle.ts';
 import { NODES } from './nodes.ts';
-import { lintTarball, installPacked, type PackedFolder, ROOT } from './packed-folder.ts';
+import { installPacked, lintTarball, type PackedFolder, ROOT } from './packed-folder.ts';
 
 const CONSUMER = join(ROOT, 'test/sdk/consumer');
 /** A program that is done ends at once: far below the minute that a call may take. */

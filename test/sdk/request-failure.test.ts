@@ -5,7 +5,13 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { ApiError, ConnectionError, Skerry, SkerryError, TimeoutError } from '@skerry/sdk';
-import { type StubResponse, withFakeTimers, okResponse, errorResponse, createStubbedClient } from './stubbed-client.ts';
+import {
+  createStubbedClient,
+  errorResponse,
+  okResponse,
+  type StubResponse,
+  withFakeTimers,
+} from './stubbed-client.ts';
 
 const ORDER = { name: 'a', plan: 's1', region: 'par', image: 'img_1', ssh_keys: [] };
 const OWN_KEY = { idempotencyKey: 'mine' };
@@ -94,7 +100,12 @@ for (const [what, answers, mayBeDone] of [
 
 it('a deletion that finds nothing is done after a lost answer, and after nothing else', async (t) => {
   const gone = errorResponse(404, 'not_found');
-  for (const lost of [CONNECTION_CUT, errorResponse(500, 'internal'), { status: 502, body: '' }, { status: 504, body: '' }]) {
+  for (const lost of [
+    CONNECTION_CUT,
+    errorResponse(500, 'internal'),
+    { status: 502, body: '' },
+    { status: 504, body: '' },
+  ]) {
     const { skerry, sent } = createStubbedClient([lost, gone]);
     assert.equal(await withFakeTimers(t, () => skerry.volumes.delete('vol_1')), undefined);
     assert.equal(sent.length, 2);
@@ -140,7 +151,9 @@ it('a refusal is told with what can be read of it', async () => {
 it('who asks to be told is told of each further try', async (t) => {
   const told: string[] = [];
   const onRetry = ({ name }: SkerryError) => told.push(name);
-  const { skerry } = createStubbedClient([CONNECTION_CUT, errorResponse(500, 'internal'), okResponse()], { onRetry });
+  const { skerry } = createStubbedClient([CONNECTION_CUT, errorResponse(500, 'internal'), okResponse()], {
+    onRetry,
+  });
   await withFakeTimers(t, () => skerry.balance.get());
   assert.deepEqual(told, ['ConnectionError', 'ApiError']);
 });

@@ -3,7 +3,15 @@ import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
 import { ApiError, ConnectionError, isApiError } from '@skerry/sdk';
-import { CONNECTION_ERROR, withFakeTimers, okResponse, errorResponse, createStubbedClient, TOKEN, rateLimitedResponse } from './stubbed-client.ts';
+import {
+  CONNECTION_ERROR,
+  createStubbedClient,
+  errorResponse,
+  okResponse,
+  rateLimitedResponse,
+  TOKEN,
+  withFakeTimers,
+} from './stubbed-client.ts';
 
 const KEY = { name: 'laptop', public_key: 'ssh-ed25519 AAAA' };
 const keysOf = (sent: readonly Request[]) => sent.map(({ headers }) => headers.get('idempotency-key'));
@@ -29,7 +37,10 @@ for (const [what, answer] of [
 }
 
 it('what passes by the second attempt succeeds, with the caller’s key over both', async (t) => {
-  const { skerry, sent } = createStubbedClient([errorResponse(503, 'maintenance'), okResponse({ id: 'k_1' })]);
+  const { skerry, sent } = createStubbedClient([
+    errorResponse(503, 'maintenance'),
+    okResponse({ id: 'k_1' }),
+  ]);
   const options = { idempotencyKey: 'mine' };
   assert.equal((await withFakeTimers(t, () => skerry.sshKeys.create(KEY, options))).id, 'k_1');
   assert.deepEqual(keysOf(sent), ['mine', 'mine']);
@@ -141,7 +152,9 @@ it('ordering servers has a line of its own', async (t) => {
 });
 
 it('a proxy’s page is an error without a code', async () => {
-  const { skerry } = createStubbedClient([{ status: 502, body: '<html>Bad Gateway</html>' }], { maxRetries: 0 });
+  const { skerry } = createStubbedClient([{ status: 502, body: '<html>Bad Gateway</html>' }], {
+    maxRetries: 0,
+  });
   const error = await skerry.balance.get().catch((failure: unknown) => failure);
   assert.ok(error instanceof ApiError);
   assert.deepEqual([error.status, error.code, error.errors], [502, null, []]);
@@ -173,7 +186,11 @@ it('what cannot be sent is told at once, and is not sent', async () => {
 
 it('no error shows the token', async () => {
   const errors = [];
-  for (const answer of [errorResponse(401, 'unauthenticated'), CONNECTION_ERROR, { status: 502, body: 'x' }]) {
+  for (const answer of [
+    errorResponse(401, 'unauthenticated'),
+    CONNECTION_ERROR,
+    { status: 502, body: 'x' },
+  ]) {
     const { skerry } = createStubbedClient([answer], { maxRetries: 0 });
     errors.push(await skerry.balance.get().catch((error: unknown) => error));
   }

@@ -96,7 +96,10 @@ function latin1(parts: readonly string[]) {
 }
 
 it('a connection on which nothing is heard is given up after 45 seconds, and not before', async (t) => {
-  const { skerry, places } = stubStreams([{ parts: [message(1)], last: 'is silent' }, { parts: [message(2)] }]);
+  const { skerry, places } = stubStreams([
+    { parts: [message(1)], last: 'is silent' },
+    { parts: [message(2)] },
+  ]);
   let tookMs = 0;
   const call = async () => {
     const began = Date.now();

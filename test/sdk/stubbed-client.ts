@@ -20,7 +20,11 @@ export const TOKEN = 'skerry_live_not_to_be_shown';
 export const CONNECTION_ERROR = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
 
 export const okResponse = (body: unknown = {}): StubResponse => ({ status: 200, body });
-export const errorResponse = (status: number, code: string, errors: readonly object[] = []): StubResponse => ({
+export const errorResponse = (
+  status: number,
+  code: string,
+  errors: readonly object[] = [],
+): StubResponse => ({
   status,
   body: { error: { code, message: `refused: ${code}`, request_id: 'req_1', errors } },
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Server, type Snapshot, TimeoutError, WaitError, WaitTimeoutError } from '@skerry/sdk';
-import { withFakeTimers, okResponse, errorResponse, createStubbedClient } from './stubbed-client.ts';
+import { createStubbedClient, errorResponse, okResponse, withFakeTimers } from './stubbed-client.ts';
 
 const server = (status: string) => ({ object: 'server', id: 'srv_1', status }) as Server;
 const snapshot = (status: string) => ({ object: 'snapshot', id: 'snap_1', status }) as Snapshot;

@@ -5,9 +5,11 @@ import {
   can,
   DELIVERY_STATUSES,
   DELIVERY_TRANSITIONS,
+  explainDenial,
+  findTransition,
   MACHINE_STATES,
   MACHINE_TRANSITIONS,
-  findTransition,
+  mustWaitForOperation,
   SERVER_ACTIONS,
   SERVER_STATUSES,
   SERVER_TRANSITIONS,
@@ -22,8 +24,6 @@ import {
   type Transition,
   VOLUME_STATES,
   VOLUME_TRANSITIONS,
-  mustWaitForOperation,
-  explainDenial,
 } from '../../src/spec/states.ts';
 
 interface Table {
@@ -159,8 +159,14 @@ describe('the actions on a server', () => {
       explainDenial({ ...suspended, suspendedReason: 'balance' }, 'start'),
       /Top up; it resumes by itself/,
     );
-    assert.match(explainDenial({ ...suspended, suspendedReason: 'not_renewed' }, 'reboot'), /Start it to pay/);
-    assert.match(explainDenial({ ...suspended, suspendedReason: 'operator' }, 'update'), /Contact the operator/);
+    assert.match(
+      explainDenial({ ...suspended, suspendedReason: 'not_renewed' }, 'reboot'),
+      /Start it to pay/,
+    );
+    assert.match(
+      explainDenial({ ...suspended, suspendedReason: 'operator' }, 'update'),
+      /Contact the operator/,
+    );
     assert.equal(
       explainDenial({ status: 'stopped', suspendedReason: null }, 'reboot'),
       'The server is stopped; reboot is possible while it is running.',

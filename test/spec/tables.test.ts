@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ACTIONS } from '../../src/spec/actions.ts';
-import { COIN_CODES, COINS, getCoin, confirmationsNeeded, isCoinCode } from '../../src/spec/coins.ts';
+import { COIN_CODES, COINS, confirmationsNeeded, getCoin, isCoinCode } from '../../src/spec/coins.ts';
 import { FAILURES, V1_ERRORS, V1_ISSUES } from '../../src/spec/errors.ts';
 import { EVENTS } from '../../src/spec/events.ts';
 import {

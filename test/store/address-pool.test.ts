@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { OffsetClock } from '../../src/kernel/clock.ts';
 import type { AddressPool } from '../../src/ports/chain.ts';
 import { addToPool, countFreeAddresses, createAddressPool } from '../../src/store/address-pool.ts';
-import { type ScratchDatabase, openScratchDatabase } from '../support/database.ts';
+import { openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
 
 const NOW = new Date('2030-05-01T12:00:00Z');
 
@@ -77,7 +77,10 @@ describe('a pool of addresses', () => {
     await pool.saveMark(taken[4] ?? '', 'mark');
     const seen: string[] = [];
     for (let after: string | null = null; ; ) {
-      const page: Awaited<ReturnType<AddressPool['listWatched']>> = await pool.listWatched({ after, limit: 6 });
+      const page: Awaited<ReturnType<AddressPool['listWatched']>> = await pool.listWatched({
+        after,
+        limit: 6,
+      });
       seen.push(...page.map(({ address }) => address));
       for (const { address, mark } of page) assert.equal(mark, address === taken[4] ? 'mark' : null);
       after = page.at(-1)?.address ?? null;

@@ -6,12 +6,12 @@ import { newId } from '../../src/kernel/ids.ts';
 import type { Sql } from '../../src/kernel/sql.ts';
 import type { PageRequest } from '../../src/spec/lists.ts';
 import { pageDeliveries } from '../../src/store/deliveries.ts';
-import { findOperatorTopups } from '../../src/store/operator-topups.ts';
 import { pageLedger } from '../../src/store/ledger.ts';
+import { findOperatorTopups } from '../../src/store/operator-topups.ts';
 import type { Page } from '../../src/store/page.ts';
 import { pageTopups } from '../../src/store/topups.ts';
 import { assertUsesIndex, explainStatements } from '../support/query-plans.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 /** Of each list, for each of two customers. */
 const ROWS = 10_000;
@@ -98,7 +98,10 @@ test('a span of the ledger looks at its own rows and those next to it only, wher
     });
     assert.equal(carried.length, 2);
     for (const { nodes, indexes, rowsTouched } of carried)
-      assert.ok(rowsTouched <= 2 * SIZE && !nodes.includes('Seq Scan'), `${from}: ${rowsTouched} rows by ${indexes}`);
+      assert.ok(
+        rowsTouched <= 2 * SIZE && !nodes.includes('Seq Scan'),
+        `${from}: ${rowsTouched} rows by ${indexes}`,
+      );
   }
 });
 

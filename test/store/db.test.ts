@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type pg from 'pg';
 import type { Sql } from '../../src/kernel/sql.ts';
-import { violatedConstraint, isUnavailable, sqlState } from '../../src/store/db.ts';
-import { type ScratchDatabase, openScratchDatabase } from '../support/database.ts';
+import { isUnavailable, sqlState, violatedConstraint } from '../../src/store/db.ts';
+import { openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
 
 let scratch: ScratchDatabase;
 before(async () => {

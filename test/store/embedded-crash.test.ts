@@ -8,15 +8,15 @@ import pg from 'pg';
 import { startEmbedded } from '../../src/store/embedded/index.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import {
-  cleanUpAfter,
   type Connection,
+  cleanUpAfter,
   findHome,
   isAlive,
-  readPostmasterPid,
+  preparedDataFolder,
   query,
+  readPostmasterPid,
   startService,
   waitUntil,
-  preparedDataFolder,
 } from './embedded-support.ts';
 
 async function start(t: TestContext, dataDir: string, hooks: { onRestart?: () => void } = {}) {

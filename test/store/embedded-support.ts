@@ -98,7 +98,11 @@ export async function query(connection: Connection, text: string): Promise<Recor
 }
 
 /** Waits until `isSo`, and fails after `withinMs`. */
-export async function waitUntil(what: string, isSo: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
+export async function waitUntil(
+  what: string,
+  isSo: () => Promise<boolean>,
+  withinMs = 10_000,
+): Promise<void> {
   const deadlineMs = performance.now() + withinMs;
   while (!(await isSo())) {
     assert.ok(performance.now() < deadlineMs, `not within ${withinMs} ms: ${what}`);

@@ -6,18 +6,18 @@ import { dirname, join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEmbedded } from '../../src/store/embedded/index.ts';
-import { IS_FULL_RUN, FULL_ONLY } from '../support/runs.ts';
+import { FULL_ONLY, IS_FULL_RUN } from '../support/runs.ts';
 import {
-  cleanUpAfter,
   CHECKOUT,
+  cleanUpAfter,
   findHome,
   type Installation,
   isRoot,
-  readPostmasterPid,
+  preparedDataFolder,
   query,
+  readPostmasterPid,
   scratchFolder,
   startService,
-  preparedDataFolder,
 } from './embedded-support.ts';
 
 const asRoot = { skip: isRoot ? false : 'needs root, to be and to become other users' };
@@ -121,7 +121,10 @@ test(
     const from = await install(t, closed, { database: true });
     const dataDir = join(closed, 'data');
     removeHomeAfter(t, dataDir);
-    const services = await Promise.all([startService(t, dataDir, { from }), startService(t, dataDir, { from })]);
+    const services = await Promise.all([
+      startService(t, dataDir, { from }),
+      startService(t, dataDir, { from }),
+    ]);
     const [winner] = services.filter(({ connection }) => connection !== undefined);
     assert.ok(winner?.connection);
     assert.equal(services.filter(({ error }) => error?.includes('is in use by process')).length, 1);

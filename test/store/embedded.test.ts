@@ -7,13 +7,13 @@ import { FolderInUse, findEmbedded, startEmbedded } from '../../src/store/embedd
 import { FULL_ONLY } from '../support/runs.ts';
 import {
   cleanUpAfter,
-  spawnService,
   findHome,
+  preparedDataFolder,
   query,
   scratchFolder,
+  spawnService,
   startService,
   waitUntil,
-  preparedDataFolder,
 } from './embedded-support.ts';
 
 async function start(t: TestContext, dataDir: string) {
@@ -109,7 +109,10 @@ test(
     assert.ok(second.connection);
     await second.kill();
     const { host } = second.connection;
-    await waitUntil('the watch removes the folder', async () => (await stat(host).catch(() => null)) === null);
+    await waitUntil(
+      'the watch removes the folder',
+      async () => (await stat(host).catch(() => null)) === null,
+    );
   },
 );
 

@@ -6,12 +6,12 @@ import type { PagePosition, PageRequest } from '../../src/spec/lists.ts';
 import { pageAuditEvents } from '../../src/store/audit.ts';
 import type { OpenDatabase } from '../../src/store/db.ts';
 import { pageVisibleImages } from '../../src/store/visible-images.ts';
-import { type ScratchDatabase, openScratchDatabase } from '../support/database.ts';
-import { LONG_LISTS, filterCombinations } from '../support/long-lists/all.ts';
+import { openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
+import { filterCombinations, LONG_LISTS } from '../support/long-lists/all.ts';
 import type { LongList } from '../support/long-lists/list.ts';
 import { listPages } from '../support/long-lists/pages.ts';
-import { FIRST_AT, insertFixtures, insertReferenceRows, CUSTOMER_ID } from '../support/long-lists/rows.ts';
-import { PLAN_MODES, prepareStatement, captureStatement } from '../support/query-plans.ts';
+import { CUSTOMER_ID, FIRST_AT, insertFixtures, insertReferenceRows } from '../support/long-lists/rows.ts';
+import { captureStatement, PLAN_MODES, prepareStatement } from '../support/query-plans.ts';
 import { sampleOneIn } from '../support/runs.ts';
 
 /** Nearly all rows are as asked for, and the newest are not. */
@@ -42,7 +42,11 @@ describe('a page of a long list', () => {
 
   for (const list of sampleOneIn(LONG_LISTS, 3)) {
     it(`of ${list.route} looks at few rows, planned for its values or for any`, async () => {
-      await insertFixtures(scratch.db, list.fixtures, { n: ROWS, perCustomer: list.perCustomer, oldFraction: OLD });
+      await insertFixtures(scratch.db, list.fixtures, {
+        n: ROWS,
+        perCustomer: list.perCustomer,
+        oldFraction: OLD,
+      });
       const pages = await listPages(list, scratch.db, ROWS, SIZE);
       await scratch.db.transaction(async (tx) => {
         for (const { label, statement } of pages) {
@@ -50,7 +54,8 @@ describe('a page of a long list', () => {
             const prepared = await prepareStatement(tx, statement, mode);
             const { rowsScanned, blocks, indexes } = await prepared.explain();
             const how = `${label}, ${mode}: ${rowsScanned} rows, ${blocks} blocks, ${indexes}`;
-            if (list.perCustomer === 'all') assert.ok(rowsScanned <= 2 * (SIZE + 1) && blocks <= BLOCKS_MAX, how);
+            if (list.perCustomer === 'all')
+              assert.ok(rowsScanned <= 2 * (SIZE + 1) && blocks <= BLOCKS_MAX, how);
             else assert.ok(rowsScanned <= 2 * Math.max(list.perCustomer, OFFICIAL_IMAGES), how);
             await prepared.deallocate();
           }
@@ -71,10 +76,16 @@ describe('a page of a long list', () => {
     await db.run('vacuum analyze images');
     const page: PageRequest = { filter: {}, sort: 'id', descending: false, after: null, size: SIZE };
     const read = (sql: Sql) =>
-      pageVisibleImages(sql, { customerId: CUSTOMER_ID, deprecationCutoff: '2029-01-01', importedOnly: false }, page);
+      pageVisibleImages(
+        sql,
+        { customerId: CUSTOMER_ID, deprecationCutoff: '2029-01-01', importedOnly: false },
+        page,
+      );
     await db.transaction(async (tx) => {
       for (const mode of PLAN_MODES) {
-        const { rowsScanned, indexes } = await (await prepareStatement(tx, await captureStatement(read), mode)).explain();
+        const { rowsScanned, indexes } = await (
+          await prepareStatement(tx, await captureStatement(read), mode)
+        ).explain();
         assert.ok(rowsScanned <= 2 * OFFICIAL_IMAGES, `${mode}: ${rowsScanned} rows, ${indexes}`);
       }
     });
@@ -94,7 +105,8 @@ describe('page after page', () => {
     scratch = await openScratchDatabase();
     db = scratch.db;
     await insertReferenceRows(db, ROWS);
-    for (const list of LONG_LISTS) await insertFixtures(db, list.fixtures, { n: ROWS, perCustomer: list.perCustomer, oldFraction: OLD });
+    for (const list of LONG_LISTS)
+      await insertFixtures(db, list.fixtures, { n: ROWS, perCustomer: list.perCustomer, oldFraction: OLD });
   });
   after(() => scratch.close());
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { violatedConstraint, isUnavailable, sqlState } from '../../src/store/db.ts';
+import { isUnavailable, sqlState, violatedConstraint } from '../../src/store/db.ts';
 
 test('the errors of a database that is away, full or overloaded are told from those of a request', () => {
   const withCode = (code: string) => Object.assign(new Error('x'), { code });

@@ -18,7 +18,10 @@ export async function seriousViolations(page: Page): Promise<string[]> {
     const { violations } = JSON.parse(String(await evaluate(session, contextId, run))) as AxeResults;
     return violations
       .filter((fault) => SERIOUS_IMPACTS.has(fault.impact ?? ''))
-      .map((violation) => `${violation.id} (${violation.impact}): ${violation.help}: ${violation.nodes.map(formatSelector).join(', ')}`);
+      .map(
+        (violation) =>
+          `${violation.id} (${violation.impact}): ${violation.help}: ${violation.nodes.map(formatSelector).join(', ')}`,
+      );
   } finally {
     await session.detach();
   }

@@ -21,7 +21,9 @@ export class Canaries {
   add(name: string, text: string, forbiddenIn: ForbiddenIn = 'everywhere'): string {
     if (text.length < 7) throw new Error(`the canary ${name} is too short: ${text}`);
     const parts =
-      text.length < 2 * FRAGMENT_CHARS ? [text] : [text.slice(0, FRAGMENT_CHARS), text.slice(-FRAGMENT_CHARS)];
+      text.length < 2 * FRAGMENT_CHARS
+        ? [text]
+        : [text.slice(0, FRAGMENT_CHARS), text.slice(-FRAGMENT_CHARS)];
     const encodings = new Set(parts.flatMap(encodingsOf).map((spelling) => spelling.toLowerCase()));
     this.#canaries.push({ name, forbiddenIn, encodings: [...encodings] });
     return text;

@@ -21,7 +21,10 @@ const DAY_MS = 86_400_000;
 export function createAuthority(name = 'Test CA'): Authority {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const constraints = extension('551d13', sequence(boolean(true)), true);
-  const caCertificate = createCertificate({ issuer: name, subject: name, publicKey, extensions: [constraints] }, privateKey);
+  const caCertificate = createCertificate(
+    { issuer: name, subject: name, publicKey, extensions: [constraints] },
+    privateKey,
+  );
   return {
     cert: caCertificate,
     key: pem(privateKey),

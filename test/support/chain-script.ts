@@ -41,9 +41,15 @@ const reorgStep = fc.record({
 });
 
 const commonSteps = [
-  weighted(4, fc.record({ do: fc.constant('pay'), perMille: fc.constantFrom(300, 500, 994, 996, 1000, 1600) })),
+  weighted(
+    4,
+    fc.record({ do: fc.constant('pay'), perMille: fc.constantFrom(300, 500, 994, 996, 1000, 1600) }),
+  ),
   weighted(1, fc.record({ do: fc.constant('dust'), twentieths: fc.integer({ min: 1, max: 45 }) })),
-  weighted(5, fc.record({ do: fc.constant('mine'), blocks: fc.integer({ min: 1, max: 4 }), deep: fc.boolean() })),
+  weighted(
+    5,
+    fc.record({ do: fc.constant('mine'), blocks: fc.integer({ min: 1, max: 4 }), deep: fc.boolean() }),
+  ),
   weighted(5, reorgStep),
   weighted(1, fc.record({ do: fc.constant('back'), depth: fc.integer({ min: 1, max: 5 }) })),
   weighted(2, fc.record({ do: fc.constantFrom('replace', 'forget', 'hush'), which: fc.nat(5) })),
@@ -101,4 +107,7 @@ function scriptsArbitrary(witnessed: boolean): fc.Arbitrary<ChainScript> {
   return fc.oneof({ arbitrary: unboundedPolls, weight: 2 }, { arbitrary: boundedPolls, weight: 1 });
 }
 
-export const chainScript: fc.Arbitrary<ChainScript> = fc.oneof(scriptsArbitrary(false), scriptsArbitrary(true));
+export const chainScript: fc.Arbitrary<ChainScript> = fc.oneof(
+  scriptsArbitrary(false),
+  scriptsArbitrary(true),
+);

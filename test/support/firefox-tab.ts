@@ -87,7 +87,9 @@ export class FirefoxTab implements AsyncDisposable {
   }
 
   async #onElement<T>(selector: string, what: string): Promise<T> {
-    const exists = await this.#evaluate<boolean>(`document.querySelector(${JSON.stringify(selector)}) !== null`);
+    const exists = await this.#evaluate<boolean>(
+      `document.querySelector(${JSON.stringify(selector)}) !== null`,
+    );
     if (!exists) throw new Error(`there is no ${selector} on ${this.page.url()}`);
     return await this.#evaluate<T>(
       `{ const it = document.querySelector(${JSON.stringify(selector)}); it.${what} }`,

@@ -4,7 +4,7 @@ import { credit } from '../../src/domain/ledger/transfer.ts';
 import type { DeployOrder } from '../../src/domain/servers/deploy.ts';
 import type { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
-import { newId, newPublicNumber, formatId } from '../../src/kernel/ids.ts';
+import { formatId, newId, newPublicNumber } from '../../src/kernel/ids.ts';
 import type { Database } from '../../src/kernel/sql.ts';
 import { insertCustomer } from '../../src/store/customers.ts';
 

@@ -96,7 +96,8 @@ class Scanner {
     const line = this.line;
     const text = this.match(STRING) ?? this.match(PLAIN_TEMPLATE);
     if (text) return this.addToken('string', text[1] ?? text[2] ?? '', line);
-    if (regexMayFollow(this.tokens.at(-1)) && this.match(REGEX)) return this.addToken('punctuation', '/', line);
+    if (regexMayFollow(this.tokens.at(-1)) && this.match(REGEX))
+      return this.addToken('punctuation', '/', line);
     const word = this.match(WORD);
     if (word) return this.addToken('word', word[0], line);
     return this.readCharacter(this.source[this.at++] ?? '');

@@ -47,7 +47,10 @@ export class PanelClient {
     }, cookie);
   }
 
-  static forApp(app: FastifyInstance, { cookie }: { readonly cookie?: string | undefined } = {}): PanelClient {
+  static forApp(
+    app: FastifyInstance,
+    { cookie }: { readonly cookie?: string | undefined } = {},
+  ): PanelClient {
     return new PanelClient(async ({ method, path, headers, body }) => {
       const options = { method, url: path, headers, ...(body === undefined ? {} : { payload: body }) };
       const response = await app.inject(options);
@@ -69,7 +72,8 @@ export class PanelClient {
 
   async followRedirects(answer: PanelResponse): Promise<PanelResponse> {
     let current = answer;
-    for (let redirects = 0; current.location !== null && redirects < 5; redirects += 1) current = await this.get(current.location);
+    for (let redirects = 0; current.location !== null && redirects < 5; redirects += 1)
+      current = await this.get(current.location);
     return current;
   }
 

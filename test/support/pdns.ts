@@ -59,7 +59,13 @@ export interface Pdns {
 export async function startPdns(): Promise<Pdns> {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-pdns-'));
   const database = join(folder, 'names.sqlite3');
-  await promisify(execFile)(process.execPath, ['--no-warnings', '-e', CREATE_DATABASE_SCRIPT, database, SCHEMA]);
+  await promisify(execFile)(process.execPath, [
+    '--no-warnings',
+    '-e',
+    CREATE_DATABASE_SCRIPT,
+    database,
+    SCHEMA,
+  ]);
   const [dnsPort, httpPort] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${httpPort}`;
   const api = async (method: string, path: string, body?: object) => {

@@ -20,7 +20,10 @@ export interface PlanSummary {
 }
 
 /** Runs `read` and says how each of its statements was carried out. */
-export async function explainStatements(db: Sql, read: (sql: Sql) => Promise<unknown>): Promise<PlanSummary[]> {
+export async function explainStatements(
+  db: Sql,
+  read: (sql: Sql) => Promise<unknown>,
+): Promise<PlanSummary[]> {
   const plans: PlanSummary[] = [];
   const rows = async <Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> => {
     const [row] = await db.rows<{ 'QUERY PLAN': readonly { Plan: PlanNode }[] }>(
@@ -72,7 +75,10 @@ export async function assertUsesIndex(
     const slow = nodes.filter((node) => /Seq Scan|Sort|Bitmap/.test(node));
     assert.deepEqual(slow, [], `${label}: ${nodes.join(', ')}`);
     assert.ok(indexes.length > 0, label);
-    assert.ok(rowsTouched <= 2 * (size + 1), `${label}: looked at ${rowsTouched} rows by ${indexes.join(', ')}`);
+    assert.ok(
+      rowsTouched <= 2 * (size + 1),
+      `${label}: looked at ${rowsTouched} rows by ${indexes.join(', ')}`,
+    );
   }
 }
 

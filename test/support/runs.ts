@@ -1,14 +1,31 @@
-/** How often each property runs. */
+/** Counts by test level (see scripts/test-levels.ts). A count that is too long for CI rotates by seed there. */
+import { currentLevel, type TestLevel } from '../../scripts/test-levels.ts';
+
+const LEVEL = currentLevel();
+
+/** The number of runs of each property. */
 export const PROPERTY_RUNS = Number(process.env.SKERRY_TEST_RUNS ?? 15);
 
-/** Whether counts that the contract names are to be full: `npm run test:full`. */
-export const IS_FULL_RUN = process.env.SKERRY_TEST_FULL === '1';
+/** True in `npm run test:full` and `npm run test:soak`. */
+export const IS_FULL_RUN = LEVEL !== 'sample';
 
-/** Of a test that takes long, because it starts processes say: `it(name, IN_FULL, …)`. The reporter counts those left out. */
+/** Marks a slow test, for example one that starts processes: `it(name, FULL_ONLY, …)`. The reporter counts skipped ones. */
 export const FULL_ONLY = { skip: IS_FULL_RUN ? false : 'npm run test:full has it' } as const;
 
-/** Of a list that takes long, one in `oneIn`, others with each run; all of it in `npm run test:full`. */
+export function byLevel<T>(values: Record<TestLevel, T>): T {
+  return values[LEVEL];
+}
+
+/** The rotation of this run, from SKERRY_TEST_ROTATION or random. Failures print it. */
+export const ROTATION = Number(process.env.SKERRY_TEST_ROTATION ?? Math.floor(Math.random() * 1_000_000));
+
+/** Every item of a long list in `test:full`; a rotating one in `every` in `npm test`. */
 export function sampleOneIn<T>(all: readonly T[], every: number): readonly T[] {
-  const first = Math.floor(Math.random() * every);
-  return IS_FULL_RUN ? all : all.filter((_, index) => index % every === first);
+  return rotate(all, { sample: every, full: 1, soak: 1 });
+}
+
+/** One item in N of a long list, with N by level; the items rotate from run to run. */
+export function rotate<T>(all: readonly T[], oneIn: Record<TestLevel, number>): readonly T[] {
+  const every = oneIn[LEVEL];
+  return all.filter((_, index) => index % every === ROTATION % every);
 }

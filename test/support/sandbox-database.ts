@@ -38,7 +38,9 @@ async function seedDatabase(config: Config, connection: ConnectionSettings): Pro
 }
 
 /** A sandbox's database that nobody is connected to. */
-export async function createSandboxDatabase(config: Config): Promise<Awaited<ReturnType<typeof createScratchDatabase>>> {
+export async function createSandboxDatabase(
+  config: Config,
+): Promise<Awaited<ReturnType<typeof createScratchDatabase>>> {
   if (config.SKERRY_COMPUTE === 'simulator') return await createScratchDatabase({ from: SEEDED_TEMPLATE });
   const scratch = await createScratchDatabase();
   await seedDatabase(config, scratch.connection);

@@ -8,8 +8,8 @@ import { NodeBehind } from '../../src/drivers/chain/node-behind.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import type {
   ChainDriver,
-  ChainHealth,
   ChainFinding,
+  ChainHealth,
   Deposit,
   Observation,
   PollResult,
@@ -132,11 +132,13 @@ export class ScriptedChain implements ChainDriver {
   rewind(depth: number): void {
     this.#rewoundFrom = this.height;
     this.#unsynced = this.#removeNewest(depth);
-    for (const key of this.#unsynced.flatMap((block) => [...block.keys])) this.#setUnminedState(key, 'removed');
+    for (const key of this.#unsynced.flatMap((block) => [...block.keys]))
+      this.#setUnminedState(key, 'removed');
   }
 
   resync(): void {
-    for (const key of this.#unsynced.flatMap((block) => [...block.keys])) this.#setUnminedState(key, 'mempool');
+    for (const key of this.#unsynced.flatMap((block) => [...block.keys]))
+      this.#setUnminedState(key, 'mempool');
     this.#blocks.push(...this.#unsynced.splice(0));
     this.#rewoundFrom = 0;
   }

@@ -15,13 +15,13 @@ import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { ReverseDns } from '../../src/ports/dns.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import { type OpenDatabase, openDatabase } from '../../src/store/db.ts';
-import { operateJob } from '../../src/workers/operate.ts';
 import { JobRunner } from '../../src/workers/job-runner.ts';
+import { operateJob } from '../../src/workers/operate.ts';
 import { tasksJob } from '../../src/workers/tasks.ts';
 import { SteppedClock } from '../drivers/simulator-world.ts';
 import { openScratchDatabase } from './database.ts';
-import { scratchFolder } from './scratch-folder.ts';
 import { Fixtures } from './fixtures.ts';
+import { scratchFolder } from './scratch-folder.ts';
 
 /** How long work may take to come to rest before a test says that it does not. */
 const IDLE_TIMEOUT_MS = 30_000;

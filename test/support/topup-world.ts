@@ -2,7 +2,7 @@
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
-import { newId, newPublicNumber, formatId } from '../../src/kernel/ids.ts';
+import { formatId, newId, newPublicNumber } from '../../src/kernel/ids.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { ChainDriver } from '../../src/ports/chain.ts';
@@ -159,7 +159,10 @@ export class TopupWorld {
 
   /** A new customer's invoice over whole dollars. */
   async createInvoice(usd: number, coin: CoinCode = 'BTC'): Promise<TopupRow> {
-    return await createTopup(this.service, await this.createCustomer(), { coin, amountCents: BigInt(usd) * 100n });
+    return await createTopup(this.service, await this.createCustomer(), {
+      coin,
+      amountCents: BigInt(usd) * 100n,
+    });
   }
 
   /** Reads the chains until nothing changes any more. A real node may want longer than a scripted one. */

@@ -90,7 +90,12 @@ export class V1Client {
   }
 
   /** A body that is already written. */
-  async raw(method: string, path: string, body: string | undefined, extra: CallOptions = {}): Promise<V1Response> {
+  async raw(
+    method: string,
+    path: string,
+    body: string | undefined,
+    extra: CallOptions = {},
+  ): Promise<V1Response> {
     const headers = {
       ...(this.token === null ? {} : { authorization: `Bearer ${this.token}` }),
       ...(extra.key === undefined ? {} : { 'idempotency-key': extra.key }),

@@ -79,7 +79,11 @@ export async function startWorld(settings: Readonly<Record<string, string>> = {}
   return world;
 }
 
-async function addBalance({ opened }: RunningService, customer: SessionClient, amountCents: bigint): Promise<void> {
+async function addBalance(
+  { opened }: RunningService,
+  customer: SessionClient,
+  amountCents: bigint,
+): Promise<void> {
   const { db, clock } = opened;
   const row = await db.row<{ id: string }>('select id from customers where email = $1', [customer.email]);
   if (!row) throw new Error('no such customer');

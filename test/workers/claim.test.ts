@@ -5,7 +5,7 @@ import { deploy } from '../../src/domain/servers/deploy.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { claimOperations, finishOperation, type OperationRow } from '../../src/store/operations.ts';
 import { processClaimedOperations } from '../../src/workers/claim.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 let world: TestService;
 let actor: CustomerActor;

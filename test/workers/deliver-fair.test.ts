@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WEBHOOK_SEAL_PURPOSE } from '../../src/domain/webhooks/create.ts';
-import type { WebhookResponse, WebhookRequest, WebhookSender } from '../../src/ports/webhooks.ts';
+import type { WebhookRequest, WebhookResponse, WebhookSender } from '../../src/ports/webhooks.ts';
 import { deliverJob } from '../../src/workers/deliver.ts';
 import { fanOutJob } from '../../src/workers/fan-out.ts';
 import { JobRunner } from '../../src/workers/job-runner.ts';
 import { IS_FULL_RUN } from '../support/runs.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 /** More than there are places for; each keeps whoever asks it for so long. */
 const DEAD_COUNT = IS_FULL_RUN ? 5_000 : 900;

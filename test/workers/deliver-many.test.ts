@@ -2,11 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setSwitch } from '../../src/domain/switches/switch.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
-import { respondWith, type ReceiverBehavior, drip, hang, type ReceivedRequest, reset } from '../support/webhook-receiver.ts';
-import { IS_FULL_RUN } from '../support/runs.ts';
+import { byLevel, IS_FULL_RUN } from '../support/runs.ts';
+import {
+  drip,
+  hang,
+  type ReceivedRequest,
+  type ReceiverBehavior,
+  reset,
+  respondWith,
+} from '../support/webhook-receiver.ts';
 import { type WebhookWorld, webhookWorld } from './webhook-world.ts';
 
-const EVENTS = IS_FULL_RUN ? 100_000 : 200;
+const EVENTS = byLevel({ sample: 200, full: 20_000, soak: 100_000 });
 /** Customers for each kind of receiver, and the part of all events that they get, in hundredths. */
 const CUSTOMERS = IS_FULL_RUN ? 20 : 1;
 const TIMEOUT_MS = IS_FULL_RUN ? 1_000 : 120;
@@ -94,7 +101,12 @@ test('every event to every kind of receiver is delivered, given up or cancelled,
       if (due === null) break;
       clock.moveTo(due);
     }
-    const rows = await world.fixture.db.rows<{ kind: Kind; outcome: string; attempts: number; count: number }>(
+    const rows = await world.fixture.db.rows<{
+      kind: Kind;
+      outcome: string;
+      attempts: number;
+      count: number;
+    }>(
       `with last as (
          select distinct on (delivery_id) customer_id, delivery_id, status, http_status, attempt
            from deliveries order by delivery_id, attempt desc)

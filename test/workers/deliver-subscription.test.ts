@@ -4,7 +4,7 @@ import { deleteWebhook } from '../../src/domain/webhooks/delete.ts';
 import { findWebhook } from '../../src/domain/webhooks/find.ts';
 import { replayDelivery, testWebhook } from '../../src/domain/webhooks/queue.ts';
 import { updateWebhook } from '../../src/domain/webhooks/update.ts';
-import { respondWith, hang } from '../support/webhook-receiver.ts';
+import { hang, respondWith } from '../support/webhook-receiver.ts';
 import { assertSigned, eventId, lines, stored, type WebhookWorld, webhookWorld } from './webhook-world.ts';
 
 let world: WebhookWorld;

@@ -4,7 +4,7 @@ import { setSwitch } from '../../src/domain/switches/switch.ts';
 import { deleteWebhook } from '../../src/domain/webhooks/delete.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
-import { respondWith, drip, hang, reset } from '../support/webhook-receiver.ts';
+import { drip, hang, reset, respondWith } from '../support/webhook-receiver.ts';
 import { assertSigned, eventId, lines, type WebhookWorld, webhookWorld } from './webhook-world.ts';
 
 let world: WebhookWorld;
@@ -89,7 +89,10 @@ describe('an event', () => {
     const actor = await world.customer();
     const expected: [string, string | number][] = [
       [world.receiver.url(freshPath(), respondWith(204)), 204],
-      [world.receiver.url(freshPath(), respondWith(302, { location: world.receiver.url('/elsewhere') })), 302],
+      [
+        world.receiver.url(freshPath(), respondWith(302, { location: world.receiver.url('/elsewhere') })),
+        302,
+      ],
       [world.receiver.url(freshPath(), respondWith(404)), 404],
       [world.receiver.url(freshPath(), hang), 'timeout'],
       [world.receiver.url(freshPath(), drip('head')), 'timeout'],

@@ -4,8 +4,8 @@ import { cancelTopup } from '../../src/domain/topups/cancel.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import { topupView } from '../../src/domain/topups/object.ts';
 import type { Logger } from '../../src/kernel/logger.ts';
-import type { Job } from '../../src/workers/job.ts';
 import { expireTopupsJob } from '../../src/workers/expire-topups.ts';
+import type { Job } from '../../src/workers/job.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;

@@ -11,7 +11,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import type { Mailer, MailOutcome, OutgoingMail } from '../../src/ports/mail.ts';
 import { insertCustomer } from '../../src/store/customers.ts';
 import { mailJob } from '../../src/workers/mail.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 /** Answers as it is told, and otherwise takes everything. */
 class ScriptedMailer implements Mailer {

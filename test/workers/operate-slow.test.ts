@@ -5,7 +5,7 @@ import { deploy } from '../../src/domain/servers/deploy.ts';
 import { findServer } from '../../src/store/servers.ts';
 import { operateJob } from '../../src/workers/operate.ts';
 import { FULL_ONLY } from '../support/runs.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 const WAIT_MAX_MS = 15_000;
 /** What the duty may have in hand at once. */

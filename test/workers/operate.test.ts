@@ -4,9 +4,9 @@ import type { CustomerActor } from '../../src/domain/context.ts';
 import { deploy } from '../../src/domain/servers/deploy.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import { findServer } from '../../src/store/servers.ts';
-import { operateJob } from '../../src/workers/operate.ts';
 import { JobRunner } from '../../src/workers/job-runner.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { operateJob } from '../../src/workers/operate.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 let world: TestService;
 let actor: CustomerActor;

@@ -11,7 +11,7 @@ import { listQuotes } from '../../src/store/quotes.ts';
 import { readEurRate } from '../../src/store/service.ts';
 import type { Job } from '../../src/workers/job.ts';
 import { quotesJob } from '../../src/workers/quotes.ts';
-import { StubFeeds, unresponsive, status, text } from '../drivers/rates/stub-feeds.ts';
+import { StubFeeds, status, text, unresponsive } from '../drivers/rates/stub-feeds.ts';
 import { ScriptedChain } from '../support/scripted-chain.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 

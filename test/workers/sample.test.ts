@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import type { Job } from '../../src/workers/job.ts';
 import { sampleJob } from '../../src/workers/sample.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 describe('metrics', () => {
   let world: TestService;

@@ -5,7 +5,7 @@ import { newId } from '../../src/kernel/ids.ts';
 import { releaseAllLeases } from '../../src/store/operations.ts';
 import { claimTasks, delayTask, enqueueTask, finishTask, type TaskRow } from '../../src/store/tasks.ts';
 import { tasksJob } from '../../src/workers/tasks.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 
 let world: TestService;
 let subject: string;
@@ -169,7 +169,8 @@ describe('the duty of tasks', () => {
     await enqueue();
     const running = createJob().run();
     const deadline = Date.now() + 5_000;
-    while ((await remainingTasks())[0] === undefined || !(await createJob().busy())) assert.ok(Date.now() < deadline);
+    while ((await remainingTasks())[0] === undefined || !(await createJob().busy()))
+      assert.ok(Date.now() < deadline);
     for (let n = 0; n < 20; n++) await enqueue(newId(new Date()));
     while ((await remainingTasks()).length > 1) assert.ok(Date.now() < deadline, 'the others wait');
     assert.equal(await createJob().busy(), true);

@@ -14,8 +14,8 @@ import type { CreatedWebhook, CreateWebhook } from '../../src/spec/schemas/webho
 import { deliverJob } from '../../src/workers/deliver.ts';
 import { fanOutJob } from '../../src/workers/fan-out.ts';
 import { JobRunner } from '../../src/workers/job-runner.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 import { type ReceivedRequest, WebhookReceiver } from '../support/webhook-receiver.ts';
-import { type TestService, startTestService } from '../support/test-service.ts';
 
 const IDLE_MAX_MS = 30_000;
 /** An honest receiver on a busy machine answers in it. */

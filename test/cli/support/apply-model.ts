@@ -1,7 +1,7 @@
 /** A small account that acts can be carried out on: what the service does to it, without the service. */
 import type { Actual, ActualServer } from '../../../packages/cli/src/apply/actual.ts';
 import type { WantedServer } from '../../../packages/cli/src/apply/desired.ts';
-import { type Action, type PlanItem, PHASES, type Plan } from '../../../packages/cli/src/apply/plan/plan.ts';
+import { type Action, PHASES, type Plan, type PlanItem } from '../../../packages/cli/src/apply/plan/plan.ts';
 
 export interface Step {
   readonly item: PlanItem;
@@ -11,7 +11,9 @@ export interface Step {
 /** All acts of a plan in the order in which they are carried out. */
 export function stepsOf({ items }: Plan): Step[] {
   return PHASES.flatMap((phase) =>
-    items.flatMap((item) => item.actions.filter((act) => phase.includes(act.do)).map((act) => ({ item, act }))),
+    items.flatMap((item) =>
+      item.actions.filter((act) => phase.includes(act.do)).map((act) => ({ item, act })),
+    ),
   );
 }
 

@@ -9,7 +9,9 @@ export interface ProxiedRequest {
 }
 
 /** Undefined: it goes on to the service. */
-type Interceptor = (asked: ProxiedRequest) => Promise<{ readonly status: number; readonly code: string } | undefined>;
+type Interceptor = (
+  asked: ProxiedRequest,
+) => Promise<{ readonly status: number; readonly code: string } | undefined>;
 
 export interface Proxy {
   readonly url: string;

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NO_RATES, PUBLIC_KEY, RULE } from '../../http/v1/contract/estate.ts';
 import { isoFile } from '../../support/iso.ts';
+import { createApiToken, type JsonBody, V1Client, type V1Response } from '../../support/v1-client.ts';
 import { WebhookReceiver } from '../../support/webhook-receiver.ts';
-import { createApiToken, type JsonBody, type V1Response, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 const BIN = fileURLToPath(new URL('../../../packages/cli/bin/skerry.js', import.meta.url));

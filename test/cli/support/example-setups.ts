@@ -24,7 +24,8 @@ export interface ExampleSetup {
 export const EXAMPLE_SETUPS: Readonly<Record<string, ExampleSetup>> = {
   'server start': { before: (account) => runAndSettle(account, 'servers', 'web-1', 'stop') },
   'volume detach': {
-    before: (account) => runAndSettle(account, 'volumes', 'data', 'attach', { server: account.named['web-1'] }),
+    before: (account) =>
+      runAndSettle(account, 'volumes', 'data', 'attach', { server: account.named['web-1'] }),
   },
   'firewall detach': {
     before: async ({ api, named }) => {

@@ -1,7 +1,7 @@
 /** Runs the command as a person or a script does: a process of its own, with its own folder for settings. */
 import { fileURLToPath } from 'node:url';
 import { scratchFolder } from '../../support/scratch-folder.ts';
-import { type StartedProgram, startProgram, type ProgramResult, type StartOptions } from './start-program.ts';
+import { type ProgramResult, type StartedProgram, type StartOptions, startProgram } from './start-program.ts';
 
 const BIN = fileURLToPath(new URL('../../../packages/cli/bin/skerry.js', import.meta.url));
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Command } from '../../../packages/cli/src/command.ts';
-import { startProgram } from './start-program.ts';
 import { type ExampleAccount, saveContexts } from './example-account.ts';
 import { EXAMPLE_SETUPS, type ExampleSetup } from './example-setups.ts';
 import { startRecorder } from './recorder.ts';
+import { startProgram } from './start-program.ts';
 
 /** What stands for an id in examples and in the API's reference. */
 const PLACEHOLDER = /\b([a-z]+)_aaaqk3m7qzb5x2l6v4t7n8wyja\b/g;
@@ -59,7 +59,12 @@ interface LineResult {
   readonly output: string;
 }
 
-async function runLine(line: string, url: string, account: ExampleAccount, setup: ExampleSetup): Promise<LineResult> {
+async function runLine(
+  line: string,
+  url: string,
+  account: ExampleAccount,
+  setup: ExampleSetup,
+): Promise<LineResult> {
   const { folder, token } = account;
   const env = {
     PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
@@ -67,7 +72,10 @@ async function runLine(line: string, url: string, account: ExampleAccount, setup
     SKERRY_API_URL: url,
     SKERRY_TOKEN: token,
   };
-  const { child, printed, result, stop } = startProgram(['sh', '-c', `trap : INT; ${line}`], { env, cwd: folder });
+  const { child, printed, result, stop } = startProgram(['sh', '-c', `trap : INT; ${line}`], {
+    env,
+    cwd: folder,
+  });
   const { promise: failed, reject } = Promise.withResolvers<never>();
   let isMeanwhile = false;
   let isOver = false;

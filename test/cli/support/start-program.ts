@@ -37,7 +37,10 @@ process.once('exit', () => {
   for (const stop of running) stop();
 });
 
-export function startProgram([program = '', ...args]: readonly string[], start: StartOptions): StartedProgram {
+export function startProgram(
+  [program = '', ...args]: readonly string[],
+  start: StartOptions,
+): StartedProgram {
   const { env = {}, cwd, deadlineMs = DEADLINE_MS } = start;
   // A group of its own, so that what a shell has started ends with it.
   const child = spawn(program, args, { env, detached: true, ...(cwd ? { cwd } : {}) });

@@ -7,7 +7,7 @@ import { charge, credit, reverse } from '../../../src/domain/ledger/transfer.ts'
 import { newId, newPublicNumber } from '../../../src/kernel/ids.ts';
 import { DAY_MS, formatRfc3339 } from '../../../src/kernel/time.ts';
 import type { PageRequest } from '../../../src/spec/lists.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 const PAGE: PageRequest = { filter: {}, sort: 'created_at', descending: true, after: null, size: 25 };
 

@@ -3,18 +3,18 @@ import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
 import { credit } from '../../../src/domain/ledger/transfer.ts';
 import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { DAY_MS } from '../../../src/kernel/time.ts';
 import type { CoinCode } from '../../../src/spec/coins.ts';
 import { readBalance } from '../../../src/store/ledger.ts';
 import { findServer, type ServerRow } from '../../../src/store/servers.ts';
+import { JobRunner } from '../../../src/workers/job-runner.ts';
 import { operateJob } from '../../../src/workers/operate.ts';
 import { renewJob } from '../../../src/workers/renew.ts';
-import { JobRunner } from '../../../src/workers/job-runner.ts';
 import { watchJob } from '../../../src/workers/watch.ts';
-import { ScriptedChain } from '../../support/scripted-chain.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
 import { S1 } from '../../support/fixtures.ts';
+import { ScriptedChain } from '../../support/scripted-chain.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 const TIMEOUT_MS = 30_000;
 

@@ -64,8 +64,14 @@ test('a cancelled price never counts; what is wrong with an announcement is said
   await announce('4', at);
   assert.match(await refusalMessage(announce('0')), /above 0/);
   assert.match(await refusalMessage(announce('1.005')), /two decimals/);
-  assert.match(await refusalMessage(announce('5', new Date(world.now.getTime() + 29 * DAY_MS))), /at least 30 days/);
-  assert.match(await refusalMessage(announcePrice(world.service, { plan: 'x9', usdMonth: '5' })), /no plan x9/);
+  assert.match(
+    await refusalMessage(announce('5', new Date(world.now.getTime() + 29 * DAY_MS))),
+    /at least 30 days/,
+  );
+  assert.match(
+    await refusalMessage(announcePrice(world.service, { plan: 'x9', usdMonth: '5' })),
+    /no plan x9/,
+  );
   assert.deepEqual(
     (await listPrices(world.service)).map((row) => row.state),
     ['announced', 'cancelled', 'in force'],

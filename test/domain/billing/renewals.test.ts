@@ -30,7 +30,13 @@ test('a server of January 31 keeps its day over short months, and one of Februar
   const id = await world.running(actor);
   const quarterly = await world.running(actor, { billingMonths: 3 });
   const half = await world.running(actor, { billingMonths: 6 });
-  assert.deepEqual(await cycleEnds(id, 5), ['2030-02-28', '2030-03-31', '2030-04-30', '2030-05-31', '2030-06-30']);
+  assert.deepEqual(await cycleEnds(id, 5), [
+    '2030-02-28',
+    '2030-03-31',
+    '2030-04-30',
+    '2030-05-31',
+    '2030-06-30',
+  ]);
   assert.equal(day((await world.server(quarterly)).paid_until), '2030-07-31');
   assert.equal(day((await world.server(half)).paid_until), '2030-07-31');
   assert.deepEqual(await world.charges(id), [500, 500, 500, 500, 500, 500]);

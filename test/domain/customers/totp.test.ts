@@ -2,8 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { signIn } from '../../../src/domain/customers/sign-in.ts';
 import { signUp } from '../../../src/domain/customers/sign-up.ts';
-import { startTotp, confirmTotp, disableTotp, disableTotpByOperator } from '../../../src/domain/customers/totp.ts';
-import { codeForStep, secretUri, stepAt, findStep } from '../../../src/domain/customers/totp-code.ts';
+import {
+  confirmTotp,
+  disableTotp,
+  disableTotpByOperator,
+  startTotp,
+} from '../../../src/domain/customers/totp.ts';
+import { codeForStep, findStep, secretUri, stepAt } from '../../../src/domain/customers/totp-code.ts';
 import { newVisitorCookie } from '../../../src/domain/sessions/cookie.ts';
 import type { Visit } from '../../../src/domain/sessions/open.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/kernel/time.ts';
@@ -12,9 +17,9 @@ import { LIMITS } from '../../../src/spec/limits.ts';
 import { dumpDatabase } from '../../support/canaries.ts';
 import { queuedMails } from '../../support/queued-mails.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
 import { PASSWORD } from '../../support/session-client.ts';
-import { totpAt, STEP_MS, wrongTotp } from '../../support/totp.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
+import { STEP_MS, totpAt, wrongTotp } from '../../support/totp.ts';
 
 /** Of RFC 6238, appendix B: seconds, and the code of eight digits, of which ours are the last six. */
 const VECTORS: readonly (readonly [seconds: number, digits: string])[] = [

@@ -10,7 +10,7 @@ import type { RdnsBody, Server } from '../../../src/spec/schemas/server.ts';
 import { findServer, type ServerRow } from '../../../src/store/servers.ts';
 import { operateJob } from '../../../src/workers/operate.ts';
 import { ScriptedDns } from '../../support/scripted-dns.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 export const V4_ZONE = '10.in-addr.arpa.';
 const V6_ZONE = '8.b.d.0.1.0.0.2.ip6.arpa.';

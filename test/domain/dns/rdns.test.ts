@@ -51,7 +51,10 @@ describe('names of a server', () => {
     assert.equal(await at.tasks(), 1);
     dns.fault = null;
     await at.work(10_000);
-    assert.deepEqual(at.servedNames(), { [at.ipv4]: 'last.example.org', [at.inPrefix('1')]: 'six.example.org' });
+    assert.deepEqual(at.servedNames(), {
+      [at.ipv4]: 'last.example.org',
+      [at.inPrefix('1')]: 'six.example.org',
+    });
     assert.equal(await at.tasks(), 0);
   });
 
@@ -72,8 +75,8 @@ describe('names of a server', () => {
     assert.deepEqual(await checkReverseDns(without), [
       {
         level: 'note',
-        what: 'reverse DNS',
-        says: 'names are kept, and served by nobody: SKERRY_DNS_URL is not set',
+        subject: 'reverse DNS',
+        message: 'names are kept, and served by nobody: SKERRY_DNS_URL is not set',
       },
     ]);
     await assert.rejects(publishAllNames(without), /SKERRY_DNS_URL is not set/);
@@ -197,7 +200,9 @@ describe('an address that no zone holds', () => {
     await at.setNames({ ipv4: 'web.example.org', ipv6: 'six.example.org' });
     await at.work();
     assert.deepEqual(at.servedNames(), { [at.inPrefix('1')]: 'six.example.org' });
-    assert.deepEqual(await at.findingMessages(), ['1 names have no zone: skerryd dns zones says which is missing']);
+    assert.deepEqual(await at.findingMessages(), [
+      '1 names have no zone: skerryd dns zones says which is missing',
+    ]);
     const missing = (await listBlockZones(world.service)).filter(({ coveredBy }) => coveredBy === null);
     assert.ok(missing.some(({ region }) => region === at.regionId));
     const shown = await checkReverseDns(world.service);
@@ -234,7 +239,7 @@ describe('an address that no zone holds', () => {
   it('is not looked for where the server of names does not answer', async () => {
     dns.fault = 'key';
     assert.deepEqual(await checkReverseDns(world.service), [
-      { level: 'look', what: 'reverse DNS', says: 'scripted: key' },
+      { level: 'look', subject: 'reverse DNS', message: 'scripted: key' },
     ]);
   });
 });

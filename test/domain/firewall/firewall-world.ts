@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { newId, newPublicNumber, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId, newPublicNumber } from '../../../src/kernel/ids.ts';
 import type { ServerStatus } from '../../../src/spec/states.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
 import { R1, S1 } from '../../support/fixtures.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 export const ALLOW_WEB = {
   direction: 'in',

@@ -6,7 +6,7 @@ import { deleteGroup } from '../../../src/domain/firewall/delete-group.ts';
 import { getGroup, listGroups } from '../../../src/domain/firewall/find.ts';
 import { addRule, removeRule, replaceRules } from '../../../src/domain/firewall/rules.ts';
 import { updateGroup } from '../../../src/domain/firewall/update-group.ts';
-import { newId, parseId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId, parseId } from '../../../src/kernel/ids.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import type { FirewallGroupBody } from '../../../src/spec/schemas/firewall.ts';
 import { dumpTables } from '../../support/dump-tables.ts';

@@ -5,7 +5,7 @@ import { createGroup } from '../../../src/domain/firewall/create-group.ts';
 import { getGroup } from '../../../src/domain/firewall/find.ts';
 import { addRule, removeRule, replaceRules } from '../../../src/domain/firewall/rules.ts';
 import { updateGroup } from '../../../src/domain/firewall/update-group.ts';
-import { parseId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, parseId } from '../../../src/kernel/ids.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import type { FirewallGroupBody } from '../../../src/spec/schemas/firewall.ts';
 import { detachFromAllGroups } from '../../../src/store/firewall.ts';

@@ -13,10 +13,10 @@ import { Failure } from '../../../src/kernel/fail.ts';
 import { newId, newPublicNumber, parseId } from '../../../src/kernel/ids.ts';
 import type { BlobStore } from '../../../src/ports/blobs.ts';
 import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
-import { scratchFolder } from '../../support/scratch-folder.ts';
-import { isoFile } from '../../support/iso.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
 import { S1 } from '../../support/fixtures.ts';
+import { isoFile } from '../../support/iso.ts';
+import { scratchFolder } from '../../support/scratch-folder.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 const GIB = 1024 ** 3;
 const FRESH = { atLeastBytes: 0, key: undefined };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseMailData, serializeMailData } from '../../../src/domain/mail/data.ts';
-import { renderMail, renderKeyUnusable } from '../../../src/domain/mail/render.ts';
+import { renderKeyUnusable, renderMail } from '../../../src/domain/mail/render.ts';
 import { MAIL_KINDS, MAILS, type MailData, type MailKind } from '../../../src/spec/mails.ts';
 
 const PANEL = { baseUrl: 'https://panel.example' };
@@ -138,7 +138,8 @@ describe('mails', () => {
     it(`${kind} says what happened, when, and what to do`, () => {
       const { subject, text } = render(kind, sample('web-1')[kind]);
       const said = `${subject} ${text}`.replaceAll('\n', ' ');
-      for (const words of EXPECTED_PHRASES[kind]) assert.ok(said.includes(words), `${words}\n${subject}\n${text}`);
+      for (const words of EXPECTED_PHRASES[kind])
+        assert.ok(said.includes(words), `${words}\n${subject}\n${text}`);
       assert.doesNotMatch(said, /undefined|NaN|null|\[object|\d{4}-\d\d-\d\dT/);
       assert.match(text, /\n\n-- \nhttps:\/\/panel\.example\/\n/);
       assert.ok(text.endsWith('\n'));

@@ -15,7 +15,10 @@ async function mails() {
     `select data_sealed from mails where kind = 'topup_credited' order by ctid`,
   );
   return rows.map(({ data_sealed }) => {
-    const data = parseMailData('topup_credited', world.service.keys.open(MAIL_SEAL_PURPOSE, data_sealed).toString());
+    const data = parseMailData(
+      'topup_credited',
+      world.service.keys.open(MAIL_SEAL_PURPOSE, data_sealed).toString(),
+    );
     return [data.coin, data.creditedCents, data.bonusCents, data.balanceCents];
   });
 }

@@ -5,13 +5,13 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import {
   type ConsoleGrant,
-  redeemConsoleTicket,
+  checkConsoleAccess,
   connectConsole,
   openConsole,
-  checkConsoleAccess,
+  redeemConsoleTicket,
 } from '../../../src/domain/servers/console.ts';
 import { Failure, type FailureExtras } from '../../../src/kernel/fail.ts';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { formatRfc3339 } from '../../../src/kernel/time.ts';
 import { setCustomerFrozen } from '../../../src/store/customer-freeze.ts';
 import { deleteSession, insertSession } from '../../../src/store/sessions.ts';

@@ -6,13 +6,13 @@ import { getServer } from '../../../src/domain/servers/find.ts';
 import { createSshKey } from '../../../src/domain/ssh-keys/create.ts';
 import { removeSshKey } from '../../../src/domain/ssh-keys/remove.ts';
 import { Failure, InvalidRequest } from '../../../src/kernel/fail.ts';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
 import type { ServerBody } from '../../../src/spec/schemas/server.ts';
 import type { SshKey } from '../../../src/spec/schemas/ssh-key.ts';
 import { dumpTables } from '../../support/dump-tables.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
 import { R1, S1, type TestPlan } from '../../support/fixtures.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY me';
 const S2: TestPlan = { ...S1, id: 's2', price_cents_month: 502n };

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { verify } from '../../../src/domain/verify/verify.ts';
 import { type ManualWorld, startManualWorld } from '../../support/manual-world.ts';
 import type { SessionClient } from '../../support/session-client.ts';
-import { createApiToken, assertApiError, type V1Response, V1Client } from '../../support/v1-client.ts';
+import { assertApiError, createApiToken, V1Client, type V1Response } from '../../support/v1-client.ts';
 
 const DAY_S = 86_400;
 const BLOCK = '192.0.2.0/29';
@@ -111,7 +111,15 @@ test('the panel says that it is sold by hand', async () => {
 });
 
 test('who is sold a machine pays the price of a deploy, and has a server that runs', async () => {
-  const said = await world.runOk([...sell('m1', ann), '--name', 'metal', '--months', '3', '--ssh-key', keyId]);
+  const said = await world.runOk([
+    ...sell('m1', ann),
+    '--name',
+    'metal',
+    '--months',
+    '3',
+    '--ssh-key',
+    keyId,
+  ]);
   const server = await onlyServer(api);
   const { price_usd_cycle: price } = server;
   const quarter = (await api.get('/plans/r1')).body.cycles[1].price_usd;

@@ -6,9 +6,9 @@ import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts'
 import { Failure } from '../../../src/kernel/fail.ts';
 import type { Sql } from '../../../src/kernel/sql.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
-import { PROPERTY_RUNS } from '../../support/runs.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
 import { R1, S1 } from '../../support/fixtures.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 const CALLERS = 60;
 const PRICE = S1.price_cents_month;

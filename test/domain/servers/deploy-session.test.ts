@@ -6,8 +6,8 @@ import { type DeployForm, deploySession } from '../../../src/domain/servers/depl
 import { rootPasswordHasher } from '../../../src/kernel/crypt.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { dumpTables } from '../../support/dump-tables.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
 import { R1, S1, type TestPlan } from '../../support/fixtures.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 /** Three months of it cost 11.295 dollars. */
 const S2: TestPlan = { ...S1, id: 's2', price_cents_month: 502n };

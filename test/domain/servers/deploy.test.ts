@@ -8,8 +8,8 @@ import { formatId } from '../../../src/kernel/ids.ts';
 import { centsToUsd } from '../../../src/kernel/money.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import { dumpTables } from '../../support/dump-tables.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
 import { R1, S1, type TestPlan } from '../../support/fixtures.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 /** Three months of it cost 11.295 dollars. */
 const S2: TestPlan = { ...S1, id: 's2', price_cents_month: 502n };

@@ -5,7 +5,7 @@ import { rebootServer, stopServer } from '../../../src/domain/servers/power.ts';
 import { ensureMachine } from '../../../src/domain/servers/provision.ts';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { claimOperations } from '../../../src/store/operations.ts';
 import { operateJob } from '../../../src/workers/operate.ts';
 import type { TestService } from '../../support/test-service.ts';
@@ -209,7 +209,7 @@ describe('a removal that takes a server over from a call that is still under way
     await world.runUntilIdle();
     assert.ok(await region.isGone(id));
     holdsLease.resolve();
-    assert.equal(await late, 'LostLease');
+    assert.equal(await late, 'OperationLeaseLost');
     assert.equal(ensure.mock.callCount(), 0);
   });
 });

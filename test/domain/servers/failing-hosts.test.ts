@@ -3,8 +3,8 @@ import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:t
 import { createGroup } from '../../../src/domain/firewall/create-group.ts';
 import { getGroup } from '../../../src/domain/firewall/find.ts';
 import { formatId } from '../../../src/kernel/ids.ts';
-import type { TestService } from '../../support/test-service.ts';
 import { R1 } from '../../support/fixtures.ts';
+import type { TestService } from '../../support/test-service.ts';
 import { RegionWorld } from './region-world.ts';
 
 let region: RegionWorld;

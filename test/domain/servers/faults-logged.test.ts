@@ -8,8 +8,8 @@ import { formatId } from '../../../src/kernel/ids.ts';
 import { ComputeError, type ComputeFault } from '../../../src/ports/compute.ts';
 import { readBalance } from '../../../src/store/ledger.ts';
 import { findServer } from '../../../src/store/servers.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
 import { S1 } from '../../support/fixtures.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 type Verb = 'ensure' | 'remove' | 'observe' | 'power';
 interface Line {

@@ -7,11 +7,11 @@ import { listServers } from '../../../src/domain/servers/list.ts';
 import { getMetrics } from '../../../src/domain/servers/metrics.ts';
 import { setRdns } from '../../../src/domain/servers/rdns.ts';
 import { patchServer } from '../../../src/domain/servers/update.ts';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import type { PageRequest } from '../../../src/spec/lists.ts';
 import type { RdnsBody, Server } from '../../../src/spec/schemas/server.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 let world: TestService;
 let actor: CustomerActor;

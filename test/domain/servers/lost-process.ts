@@ -11,7 +11,7 @@ import {
   waitOn,
 } from '../../../src/domain/servers/power-steps.ts';
 import { ensureMachine } from '../../../src/domain/servers/provision.ts';
-import { rollBack, reinstall, waitInstalled } from '../../../src/domain/servers/reinstall-steps.ts';
+import { reinstall, rollBack, waitInstalled } from '../../../src/domain/servers/reinstall-steps.ts';
 import { removeMachine } from '../../../src/domain/servers/remove.ts';
 import type { ComputeDriver } from '../../../src/ports/compute.ts';
 import type { OperationRow, OperationStep } from '../../../src/store/operations.ts';

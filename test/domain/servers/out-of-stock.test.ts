@@ -4,8 +4,8 @@ import type { CustomerActor } from '../../../src/domain/context.ts';
 import { type Deployed, type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { dumpTables } from '../../support/dump-tables.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
 import { R1, S1 } from '../../support/fixtures.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 let world: TestService;
 let actor: CustomerActor;

@@ -6,8 +6,8 @@ import { sha256 } from '../../../src/drivers/compute/simulator/machine.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { addMonths } from '../../../src/kernel/time.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
-import type { TestService } from '../../support/test-service.ts';
 import { S1 } from '../../support/fixtures.ts';
+import type { TestService } from '../../support/test-service.ts';
 import { BALANCE, RegionWorld } from './region-world.ts';
 
 let region: RegionWorld;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { serverObject } from '../../../src/domain/servers/object.ts';
-import type { TestService } from '../../support/test-service.ts';
 import { R1, S1 } from '../../support/fixtures.ts';
+import type { TestService } from '../../support/test-service.ts';
 import { RegionWorld } from './region-world.ts';
 
 let region: RegionWorld;

@@ -6,7 +6,7 @@ import { destroyServer } from '../../../src/domain/servers/destroy.ts';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
 import { QemuCompute } from '../../../src/drivers/compute/qemu/driver.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import type { RebuildBody } from '../../../src/spec/schemas/server-actions.ts';

@@ -38,7 +38,10 @@ const status = async () => (await region.server(id)).status;
 const machine = async () => (await region.machine(id))?.state;
 const newEvents = async () => (await region.events()).slice(3);
 /** The simulated machines as if they were real ones, and looked after so. */
-function realCompute(superviseMachines: () => Promise<SupervisionResult[]>, observe?: ComputeDriver['observe']): ComputeDriver {
+function realCompute(
+  superviseMachines: () => Promise<SupervisionResult[]>,
+  observe?: ComputeDriver['observe'],
+): ComputeDriver {
   const { compute } = world.service;
   return new Proxy(compute, {
     get: (_, name: keyof ComputeDriver) => {
@@ -52,7 +55,9 @@ function realCompute(superviseMachines: () => Promise<SupervisionResult[]>, obse
 }
 /** What `skerryd status` says of this server and of strangers, without the time. */
 async function statusMessages(): Promise<string[]> {
-  const lines = (await listMachineFindings(world.service, 100)).map(({ message }) => message.replace(/; since .*/, ''));
+  const lines = (await listMachineFindings(world.service, 100)).map(({ message }) =>
+    message.replace(/; since .*/, ''),
+  );
   return lines.filter((line) => line.startsWith(shown) || line.startsWith('machine'));
 }
 
@@ -64,7 +69,9 @@ describe('a machine that nobody knows', () => {
     await reconcileTimes();
     assert.deepEqual(await statusMessages(), []);
     await reconcileTimes(2);
-    assert.deepEqual(await statusMessages(), [`machine ${stranger} (${host}) belongs to no server; it is left alone`]);
+    assert.deepEqual(await statusMessages(), [
+      `machine ${stranger} (${host}) belongs to no server; it is left alone`,
+    ]);
     assert.equal((await world.service.compute.list()).includes(stranger), true);
     await world.service.compute.remove(stranger);
     await reconcileTimes();
@@ -75,7 +82,9 @@ describe('a machine that nobody knows', () => {
     const host = (await region.machine(id))?.host ?? '';
     await world.service.compute.ensure(machineSpec({ id: 'made-by-hand', host }));
     await reconcileTimes(2);
-    assert.deepEqual(await statusMessages(), [`machine made-by-hand (${host}) belongs to no server; it is left alone`]);
+    assert.deepEqual(await statusMessages(), [
+      `machine made-by-hand (${host}) belongs to no server; it is left alone`,
+    ]);
     await world.service.compute.remove('made-by-hand');
     await reconcileTimes();
   });
@@ -86,7 +95,9 @@ describe('a server whose machine is gone', () => {
     const host = (await region.machine(id))?.host ?? '';
     await world.simulator.loseMachine(id);
     await reconcileTimes(3);
-    assert.deepEqual(await statusMessages(), [`${shown} (${host}) has run and has no machine; it is not made again`]);
+    assert.deepEqual(await statusMessages(), [
+      `${shown} (${host}) has run and has no machine; it is not made again`,
+    ]);
     assert.deepEqual([await status(), await machine(), await newEvents()], ['running', undefined, []]);
     await world.runUntilIdle();
     assert.equal(await machine(), undefined);
@@ -146,7 +157,10 @@ describe('a guest that shuts itself down', () => {
     await power('off');
     for (const _ of ['once', 'again']) await superviseMachines(service);
     assert.deepEqual([await status(), await newEvents()], ['stopped', ['server.rebooted', 'server.stopped']]);
-    await superviseMachines({ ...service, compute: realCompute(async () => [{ ...seen[0], id: 'by-hand' } as SupervisionResult]) });
+    await superviseMachines({
+      ...service,
+      compute: realCompute(async () => [{ ...seen[0], id: 'by-hand' } as SupervisionResult]),
+    });
   });
 
   it('is looked at once more before anything is done: what is on again is left alone', async () => {
@@ -160,8 +174,14 @@ describe('a guest that shuts itself down', () => {
       if (ids.includes(id) && ++looks === 1) await power('on');
       return states;
     };
-    await reconcileMachines({ ...world.service, compute: realCompute(() => compute.superviseMachines(), observe) });
-    assert.deepEqual([looks, await status(), await newEvents(), await machine()], [2, 'running', [], 'running']);
+    await reconcileMachines({
+      ...world.service,
+      compute: realCompute(() => compute.superviseMachines(), observe),
+    });
+    assert.deepEqual(
+      [looks, await status(), await newEvents(), await machine()],
+      [2, 'running', [], 'running'],
+    );
   });
 
   it('is not what a machine is whose process died, however often it is seen so', async () => {
@@ -204,7 +224,10 @@ describe('a machine that runs though it should not', () => {
     await world.runUntilIdle();
     assert.equal(await machine(), 'running');
     await reconcileTimes();
-    assert.match((await statusMessages())[0] ?? '', /is suspended and its machine runs; it is being switched off/);
+    assert.match(
+      (await statusMessages())[0] ?? '',
+      /is suspended and its machine runs; it is being switched off/,
+    );
     await world.runUntilIdle();
     assert.deepEqual([await status(), await machine()], ['suspended', 'stopped']);
     await reconcileTimes();
@@ -237,7 +260,9 @@ describe('looking after machines', () => {
     const [plain] = await world.simulator.volumes();
     await world.service.compute.detach(plain?.id ?? '');
     assert.deepEqual(await attachedTo(), [null]);
-    const compute = realCompute(async () => [{ id, outcome: 'restarted', message: 'its process had ended by itself' }]);
+    const compute = realCompute(async () => [
+      { id, outcome: 'restarted', message: 'its process had ended by itself' },
+    ]);
     await superviseMachines({ ...world.service, compute });
     await world.runUntilIdle();
     assert.deepEqual(await attachedTo(), [id]);

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
 import type { SimulatedMachine } from '../../../src/drivers/compute/simulator/control.ts';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { readBalance } from '../../../src/store/ledger.ts';
 import { findServer, type ServerRow } from '../../../src/store/servers.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
 import { R1, S1 } from '../../support/fixtures.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 export const BALANCE = 10_000n;
 const ADDRESSES = 5;

@@ -39,7 +39,11 @@ describe('a server that no host can make', () => {
     const id = await region.order();
     await world.runUntilIdle();
     assert.deepEqual(await region.events(), ['server.created', 'billing.charged', 'server.destroyed']);
-    assert.deepEqual(await region.auditedActions(), ['server.create ok', 'server.fail error', 'server.remove ok']);
+    assert.deepEqual(await region.auditedActions(), [
+      'server.create ok',
+      'server.fail error',
+      'server.remove ok',
+    ]);
     const last = await world.db.row<{ data: { server: Record<string, unknown> } }>(
       `select data from events where customer_id = $1 and type = 'server.destroyed'`,
       [region.customerId],

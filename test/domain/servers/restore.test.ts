@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import { restoreServer } from '../../../src/domain/servers/restore.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
-import type { TestService } from '../../support/test-service.ts';
 import { R1 } from '../../support/fixtures.ts';
+import type { TestService } from '../../support/test-service.ts';
 import { RegionWorld } from './region-world.ts';
 
 let region: RegionWorld;

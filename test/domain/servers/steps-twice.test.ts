@@ -10,13 +10,13 @@ import { rebootServer, stopServer } from '../../../src/domain/servers/power.ts';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
 import { rescueServer } from '../../../src/domain/servers/rescue.ts';
 import { OperationLeaseLost } from '../../../src/domain/servers/step.ts';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import { claimOperations, type OperationRow, type OperationStep } from '../../../src/store/operations.ts';
 import { dumpTables } from '../../support/dump-tables.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
 import { S1 } from '../../support/fixtures.ts';
-import { crashingService, serviceWithHook, runStep, type Verb } from './lost-process.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
+import { crashingService, runStep, serviceWithHook, type Verb } from './lost-process.ts';
 
 const LEASE_S = 60;
 const RUN_EVENTS = ['server.created', 'billing.charged', 'server.running'];
@@ -174,7 +174,12 @@ const CASES: readonly Case[] = [
     verb: 'ensure',
     events: RUN_EVENTS,
   },
-  { what: 'observe, still installing', lead: () => claimStep('observe'), verb: 'observe', events: RUN_EVENTS },
+  {
+    what: 'observe, still installing',
+    lead: () => claimStep('observe'),
+    verb: 'observe',
+    events: RUN_EVENTS,
+  },
   {
     what: 'observe, running',
     lead: async () => {

@@ -190,8 +190,9 @@ describe('counting what servers send', () => {
       assert.equal(rows.find((row) => row.server_id === id)?.over, false);
     });
     assert.equal(
-      (await sumSentTraffic(world.db, { ...page, after: null, limit: 1000 })).find((row) => row.server_id === id)
-        ?.over,
+      (await sumSentTraffic(world.db, { ...page, after: null, limit: 1000 })).find(
+        (row) => row.server_id === id,
+      )?.over,
       true,
     );
   });

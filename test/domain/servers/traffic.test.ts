@@ -4,7 +4,7 @@ import type { Service } from '../../../src/domain/context.ts';
 import { findServerForOperator } from '../../../src/domain/servers/operator-servers.ts';
 import { setOutboundMail } from '../../../src/domain/servers/outbound-mail.ts';
 import { applyTraffic } from '../../../src/domain/servers/traffic.ts';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { OperatorError } from '../../../src/kernel/operator-error.ts';
 import { ComputeError, type Traffic } from '../../../src/ports/compute.ts';
 import { RegionWorld } from './region-world.ts';

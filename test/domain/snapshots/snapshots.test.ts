@@ -9,7 +9,7 @@ import { ensureSnapshot } from '../../../src/domain/snapshots/ensure.ts';
 import { getSnapshot, listSnapshots } from '../../../src/domain/snapshots/find.ts';
 import { InvalidRequest } from '../../../src/kernel/fail.ts';
 import { parseId } from '../../../src/kernel/ids.ts';
-import { DAY_MS, HOUR_MS, formatRfc3339 } from '../../../src/kernel/time.ts';
+import { DAY_MS, formatRfc3339, HOUR_MS } from '../../../src/kernel/time.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import type { PageRequest } from '../../../src/spec/lists.ts';
 import { crashingService, refusal, type VolumeWorld, volumeWorld } from '../volumes/volume-world.ts';

@@ -7,11 +7,11 @@ import { createVolume } from '../../../src/domain/volumes/create.ts';
 import { deleteVolume } from '../../../src/domain/volumes/delete.ts';
 import { listVolumes } from '../../../src/domain/volumes/find.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import { parseId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, parseId } from '../../../src/kernel/ids.ts';
 import type { ComputeDriver } from '../../../src/ports/compute.ts';
 import type { VolumeBody } from '../../../src/spec/schemas/volume.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
 import { S1 } from '../../support/fixtures.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 export interface VolumeWorld extends TestService {
   /** A region of its own with hosts that have room for so many servers each (10 GiB of disk a server, and 5 more). */

@@ -9,7 +9,7 @@ import { deleteVolume } from '../../../src/domain/volumes/delete.ts';
 import { firstFreeDevice } from '../../../src/domain/volumes/device.ts';
 import { getVolume, listVolumes } from '../../../src/domain/volumes/find.ts';
 import { updateVolume } from '../../../src/domain/volumes/update.ts';
-import { parseId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, parseId } from '../../../src/kernel/ids.ts';
 import type { PageRequest } from '../../../src/spec/lists.ts';
 import { R1 } from '../../support/fixtures.ts';
 import { refusal, type VolumeWorld, volumeWorld } from './volume-world.ts';
@@ -93,7 +93,10 @@ describe('a volume', () => {
     assert.deepEqual([left.attached_to, left.device], [null, null]);
     await world.runUntilIdle();
     assert.equal(await world.attachment(id), null);
-    assert.deepEqual(await world.recordedEvents(id), [`volume.attached ${server} /dev/vdb`, 'volume.detached']);
+    assert.deepEqual(await world.recordedEvents(id), [
+      `volume.attached ${server} /dev/vdb`,
+      'volume.detached',
+    ]);
     await world.assertInvariants();
   });
 
@@ -183,7 +186,9 @@ describe('a volume', () => {
     );
     assert.deepEqual(await refusal(update(id, { size_gb: 19 })), { code: 'invalid_value', field: 'size_gb' });
     assert.deepEqual(await update(id, {}), answer);
-    assert.deepEqual(await refusal(updateVolume(world.service, otherCustomer, id, {})), { code: 'not_found' });
+    assert.deepEqual(await refusal(updateVolume(world.service, otherCustomer, id, {})), {
+      code: 'not_found',
+    });
     await world.assertInvariants();
   });
 
@@ -204,7 +209,10 @@ describe('a volume', () => {
     await world.assertInvariants();
     await world.runUntilIdle();
     assert.equal(await world.usedDisk(region), before);
-    assert.deepEqual(await world.recordedEvents(id), [`volume.attached ${server} /dev/vdb`, 'volume.detached']);
+    assert.deepEqual(await world.recordedEvents(id), [
+      `volume.attached ${server} /dev/vdb`,
+      'volume.detached',
+    ]);
     assert.deepEqual(
       await world.db.rows('select id from sim.volumes where id = $1', [parseId('volume', id)]),
       [],

@@ -3,16 +3,16 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
 import { createWebhook, WEBHOOK_SEAL_PURPOSE } from '../../../src/domain/webhooks/create.ts';
 import { deleteWebhook } from '../../../src/domain/webhooks/delete.ts';
-import { findWebhook, listWebhooks } from '../../../src/domain/webhooks/find.ts';
 import { listDeliveries } from '../../../src/domain/webhooks/delivery-log.ts';
+import { findWebhook, listWebhooks } from '../../../src/domain/webhooks/find.ts';
 import { replayDelivery, testWebhook } from '../../../src/domain/webhooks/queue.ts';
 import { updateWebhook } from '../../../src/domain/webhooks/update.ts';
-import { newId, parseId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId, parseId } from '../../../src/kernel/ids.ts';
 import { DAY_MS } from '../../../src/kernel/time.ts';
 import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
 import type { CreatedWebhook, CreateWebhook } from '../../../src/spec/schemas/webhook.ts';
 import { dumpTables } from '../../support/dump-tables.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 const PAGE = { filter: {}, sort: 'created_at', descending: true, after: null, size: 25 };
 

@@ -103,7 +103,9 @@ export class Anvil {
   }
 
   /** As it may be sent, again and again. */
-  async prepare(order: Omit<TransactionTemplate, 'nonce' | 'from'> & { readonly from?: string }): Promise<TransactionTemplate> {
+  async prepare(
+    order: Omit<TransactionTemplate, 'nonce' | 'from'> & { readonly from?: string },
+  ): Promise<TransactionTemplate> {
     const from = order.from ?? this.account(0);
     const nonce = await this.request<string>('eth_getTransactionCount', from, 'pending');
     return { ...order, from, nonce };
@@ -123,7 +125,10 @@ export class Anvil {
   }
 
   /** The newest blocks are replaced by as many, which have these transactions only, each in the block of its number. */
-  async reorg(depth: number, orders: readonly (readonly [TransactionTemplate, number])[] = []): Promise<void> {
+  async reorg(
+    depth: number,
+    orders: readonly (readonly [TransactionTemplate, number])[] = [],
+  ): Promise<void> {
     const pairs = orders.map(([order, block]) => [{ ...FEES, ...order }, block]);
     await this.request('anvil_reorg', depth, pairs);
   }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { EvmChain } from '../../../src/drivers/chain/evm/driver.ts';
 import { EvmNode } from '../../../src/drivers/chain/evm/node.ts';
-import { EvmSource } from '../../../src/drivers/chain/evm/source.ts';
 import { EvmSecondNode } from '../../../src/drivers/chain/evm/second-node.ts';
+import { EvmSource } from '../../../src/drivers/chain/evm/source.ts';
 import { NodeError, NodeUnreachable, parseNodeUrl } from '../../../src/drivers/chain/node-http.ts';
 import { UnsafeChainError } from '../../../src/ports/chain.ts';
 import { testAccount } from './evm-world.ts';
@@ -188,7 +188,7 @@ describe('reading Ethereum', () => {
       let cursor: string | null = null;
       for (let isComplete = false; !isComplete; ) ({ cursor, isComplete } = await driver.poll({ cursor }));
       node.proxy.calls.length = 0;
-      assert.deepEqual(await driver.poll({ cursor }), { cursor, observations: [], whole: true });
+      assert.deepEqual(await driver.poll({ cursor }), { cursor, observations: [], isComplete: true });
       assert.deepEqual(
         node.proxy.calls.map(({ method, params }) => `${method} ${params[0]}`),
         ['eth_getBlockByNumber latest'],

@@ -1,15 +1,15 @@
 /** Top-ups in ether and USDT on a real node, through the real driver, a real database and the watch duty. */
 import { HDKey } from '@scure/bip32';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
+import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
 import { EvmChain } from '../../../src/drivers/chain/evm/driver.ts';
 import { EvmSecondNode } from '../../../src/drivers/chain/evm/second-node.ts';
 import { parseNodeUrl } from '../../../src/drivers/chain/node-http.ts';
-import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
 import type { ChainDriver } from '../../../src/ports/chain.ts';
 import type { CoinCode } from '../../../src/spec/coins.ts';
 import { findOwnAddresses } from '../../../src/store/issued-addresses.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
-import { type ChainFactory, type ChainContext, TopupWorld } from '../../support/topup-world.ts';
+import { type ChainContext, type ChainFactory, TopupWorld } from '../../support/topup-world.ts';
 import type { Anvil } from './anvil.ts';
 
 /** Accounts of wallets that only tests have. */

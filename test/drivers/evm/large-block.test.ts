@@ -9,9 +9,9 @@ import type { TopupRow } from '../../../src/store/topups.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 import { Anvil, hex, NO_ANVIL } from './anvil.ts';
-import { RpcProxy, type RpcError, methodNotFound } from './rpc-proxy.ts';
 import { WORDY } from './contracts.ts';
 import { EvmWorld } from './evm-world.ts';
+import { methodNotFound, type RpcError, RpcProxy } from './rpc-proxy.ts';
 import { TEST_ACCOUNT } from './stub-account.ts';
 import { StubNode, type StubTransaction } from './stub-node.ts';
 

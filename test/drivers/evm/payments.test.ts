@@ -7,9 +7,9 @@ import { UnsafeChainError } from '../../../src/ports/chain.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
 import { Anvil, hex, NO_ANVIL } from './anvil.ts';
-import { RpcProxy, methodNotFound } from './rpc-proxy.ts';
 import { contract } from './contracts.ts';
 import { EvmWorld, testAccount } from './evm-world.ts';
+import { methodNotFound, RpcProxy } from './rpc-proxy.ts';
 
 const CONFIRMED = 24;
 const skip = NO_ANVIL || FULL_ONLY.skip;
@@ -205,7 +205,10 @@ describe('USDT', { skip }, () => {
   it('keeps its key in another block, where its log has another place', async () => {
     const topup = await evm.invoice(50, 'USDT');
     const transfer = (to: string, units: bigint) => contract('Tether').call('transfer', to, units);
-    const paid = await anvil.prepare({ to: usdt, data: transfer(topup.deposit_address, topup.deposit_units) });
+    const paid = await anvil.prepare({
+      to: usdt,
+      data: transfer(topup.deposit_address, topup.deposit_units),
+    });
     await anvil.send(paid);
     await anvil.mine(3);
     await evm.world.runUntilIdle();

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { FULL_ONLY } from '../../support/runs.ts';
 import { Anvil, hex, NO_ANVIL } from './anvil.ts';
-import { RpcProxy, methodNotFound } from './rpc-proxy.ts';
 import { contract } from './contracts.ts';
 import { EvmWorld } from './evm-world.ts';
+import { methodNotFound, RpcProxy } from './rpc-proxy.ts';
 
 const CONFIRMATIONS = 12;
 

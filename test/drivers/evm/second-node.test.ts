@@ -43,7 +43,9 @@ const PLAIN = paid(1, 5n);
 const INNER = paid(2, 7n);
 const LIE = paid(3, 10_000n);
 
-const confirmedKeys = async (second: EvmSecondNode, ...all: Observation[]) => [...(await second.confirm(all)).keys()];
+const confirmedKeys = async (second: EvmSecondNode, ...all: Observation[]) => [
+  ...(await second.confirm(all)).keys(),
+];
 
 describe('a second node of Ethereum', () => {
   it('that traces agrees to what it finds', async () => {
@@ -83,6 +85,9 @@ describe('a second node of Ethereum', () => {
   it('that cannot trace is told of', async () => {
     assert.deepEqual(await witness().examine(), []);
     node.tracing = 'none';
-    assert.match((await witness().examine()).map(({ message }) => message).join(), /second node cannot trace/);
+    assert.match(
+      (await witness().examine()).map(({ message }) => message).join(),
+      /second node cannot trace/,
+    );
   });
 });

@@ -1,5 +1,5 @@
 /** A node of Ethereum that a test makes up: its network, its blocks, what it can and cannot do. */
-import { RpcProxy, type RpcCall, methodNotFound } from './rpc-proxy.ts';
+import { methodNotFound, type RpcCall, RpcProxy } from './rpc-proxy.ts';
 
 export const MAINNET_GENESIS = '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3';
 

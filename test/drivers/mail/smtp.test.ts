@@ -5,7 +5,7 @@ import { SmtpMailer } from '../../../src/drivers/mail/smtp.ts';
 import { parseSender, parseSmtpUrl, type SmtpServer } from '../../../src/kernel/smtp-url.ts';
 import type { MailOutcome, OutgoingMail } from '../../../src/ports/mail.ts';
 import { createAuthority } from '../../support/certificates.ts';
-import { type MailServer, startMailServer, type Fault } from '../../support/mail-server.ts';
+import { type Fault, type MailServer, startMailServer } from '../../support/mail-server.ts';
 
 const MAIL: OutgoingMail = {
   id: 'mail_aaaaaaaaaaaaaaaaaaaaaaaaaa',
@@ -20,7 +20,12 @@ const SILENCE_MS = 1_000;
 function mailer(port: number, more: Partial<SmtpServer> = {}, ca?: string): SmtpMailer {
   assert.ok(FROM);
   const server = { host: '127.0.0.1', port, secure: false, loopback: true, login: null, ...more };
-  return new SmtpMailer({ server, from: FROM, idleTimeoutMs: SILENCE_MS, ...(ca === undefined ? {} : { ca }) });
+  return new SmtpMailer({
+    server,
+    from: FROM,
+    idleTimeoutMs: SILENCE_MS,
+    ...(ca === undefined ? {} : { ca }),
+  });
 }
 
 /** What was told, and whether the mail was handed over first. */
@@ -45,8 +50,7 @@ describe('SMTP', () => {
   after(() => server.close());
   beforeEach(() => {
     server.received.splice(0);
-    for (const stage of Object.keys(server.faults))
-      delete server.faults[stage as keyof typeof server.faults];
+    for (const stage of Object.keys(server.faults)) delete server.faults[stage as keyof typeof server.faults];
   });
 
   it('a mail arrives as it was written', async () => {

@@ -231,7 +231,10 @@ it('what can spend, or does not say so, or belongs elsewhere, is not used', asyn
     incoming_connections_count: 0,
   });
   await refuses(/stagenet/);
-  await assert.rejects(stub.driver({ allowTest: true }).checkSafety(), (error) => error instanceof UnsafeChainError);
+  await assert.rejects(
+    stub.driver({ allowTest: true }).checkSafety(),
+    (error) => error instanceof UnsafeChainError,
+  );
 });
 
 it('what goes wrong is said without the node’s address, its password or a key', async () => {

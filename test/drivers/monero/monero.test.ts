@@ -1,10 +1,10 @@
 /** The driver, its nodes and the settlement engine together, on real nodes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
 import { MoneroChain } from '../../../src/drivers/chain/monero/driver.ts';
 import { MoneroSecondNode } from '../../../src/drivers/chain/monero/second-node.ts';
 import { NodeBehind } from '../../../src/drivers/chain/node-behind.ts';
-import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
 import { type ChainDriver, type Observation, UnsafeChainError } from '../../../src/ports/chain.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
@@ -220,7 +220,10 @@ describe('Monero on real nodes', { skip: NO_MONERO || FULL_ONLY.skip }, () => {
   it('a wallet that can spend, another one than the operator’s, and a network without value are refused', async () => {
     const { miner, minerAddress, wallet, daemon, address } = monero;
     const refused = (driver: ChainDriver, why: RegExp) =>
-      assert.rejects(driver.checkSafety(), (error) => error instanceof UnsafeChainError && why.test(error.message));
+      assert.rejects(
+        driver.checkSafety(),
+        (error) => error instanceof UnsafeChainError && why.test(error.message),
+      );
     await refused(monero.driver({ wallet: miner, address: minerAddress }), /spend key/);
     await refused(monero.driver({ wallet: miner }), /another wallet/);
     const options = { wallet: wallet.node, daemon: daemon.node, address };

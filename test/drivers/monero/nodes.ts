@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { JsonRpc } from '../../../src/drivers/chain/json-rpc.ts';
-import { requestNode, type NodeEndpoint, NodeUnreachable } from '../../../src/drivers/chain/node-http.ts';
+import { type NodeEndpoint, NodeUnreachable, requestNode } from '../../../src/drivers/chain/node-http.ts';
 import { freePort } from '../../support/free-port.ts';
 import { findProgram, skipUnlessInstalled } from '../../support/installed-programs.ts';
 
@@ -18,7 +18,10 @@ const monerod = findProgram(['monerod']);
 const walletRpc = findProgram(['monero-wallet-rpc']);
 
 /** Why tests that need them are skipped, or false. */
-export const NO_MONERO = skipUnlessInstalled(monerod && walletRpc, 'monerod and monero-wallet-rpc are not installed');
+export const NO_MONERO = skipUnlessInstalled(
+  monerod && walletRpc,
+  'monerod and monero-wallet-rpc are not installed',
+);
 
 abstract class NodeProcess {
   readonly node: NodeEndpoint;
@@ -130,7 +133,9 @@ export class TestDaemon extends NodeProcess {
   }
 
   async send(text: string): Promise<void> {
-    const answer = await this.request<{ readonly status: string }>('/send_raw_transaction', { tx_as_hex: text });
+    const answer = await this.request<{ readonly status: string }>('/send_raw_transaction', {
+      tx_as_hex: text,
+    });
     assert.equal(answer.status, 'OK', JSON.stringify(answer));
   }
 

@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import type { MoneroChain } from '../../../src/drivers/chain/monero/driver.ts';
 import { WalletBehind } from '../../../src/drivers/chain/monero/consistent-reader.ts';
+import type { MoneroChain } from '../../../src/drivers/chain/monero/driver.ts';
 import { NodeBehind } from '../../../src/drivers/chain/node-behind.ts';
 import type { Observation } from '../../../src/ports/chain.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';

@@ -24,7 +24,9 @@ after(() => net?.close());
 const ip = (...words: readonly string[]) => net.runInRouter('ip', words);
 const found = async () => {
   const promised = { ramMb: 0, diskGb: 0, unusedAddresses: UNUSED };
-  return (await checkBlackholes(host, promised)).map(({ level, subject, message }) => `${level} ${subject} ${message}`);
+  return (await checkBlackholes(host, promised)).map(
+    ({ level, subject, message }) => `${level} ${subject} ${message}`,
+  );
 };
 /** What the unit does at its start, or its end, with this block. */
 const unit = async (key: 'ExecStart' | 'ExecStop', block: string) => {

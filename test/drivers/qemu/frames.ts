@@ -75,7 +75,8 @@ export const udp = (sport: number, dport: number) => (ends: Endpoints) => {
 export const echo = (id: number) => (ends: Endpoints) => icmp(isIPv4(ends.from) ? 8 : 128, u32(id))(ends);
 
 /** An error about a packet that nobody sent: it goes everywhere, and so tells when all before it has arrived. */
-export const tooBig = (token: Buffer) => (ends: Endpoints) => icmp(2, Buffer.concat([u32(1280), token]))(ends);
+export const tooBig = (token: Buffer) => (ends: Endpoints) =>
+  icmp(2, Buffer.concat([u32(1280), token]))(ends);
 
 export const icmp = (type: number, rest: Buffer) => (ends: Endpoints) => {
   const v4 = isIPv4(ends.from);
@@ -131,10 +132,13 @@ export function isRejection(answer: Buffer, sent: Buffer): boolean {
   if (proto === PROTO.tcp) {
     const isReset = (response.readUInt8(13) & 4) !== 0;
     return (
-      isReset && sent.readUInt8(v4 ? 23 : 20) === PROTO.tcp && response.readUInt16BE(2) === original.readUInt16BE(0)
+      isReset &&
+      sent.readUInt8(v4 ? 23 : 20) === PROTO.tcp &&
+      response.readUInt16BE(2) === original.readUInt16BE(0)
     );
   }
-  const unreachable = (proto === PROTO.icmp && response[0] === 3) || (proto === PROTO.icmp6 && response[0] === 1);
+  const unreachable =
+    (proto === PROTO.icmp && response[0] === 3) || (proto === PROTO.icmp6 && response[0] === 1);
   return unreachable && response.includes(original.subarray(0, 8));
 }
 

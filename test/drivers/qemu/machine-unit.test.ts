@@ -1,11 +1,14 @@
 /** What QEMU and the guest are told, as words: no machine is started here. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type CommandLine, buildCommandLine } from '../../../src/drivers/compute/qemu/machine/command-line.ts';
+import {
+  buildCommandLine,
+  type CommandLine,
+} from '../../../src/drivers/compute/qemu/machine/command-line.ts';
 import { restartDelayS } from '../../../src/drivers/compute/qemu/machine/crashes.ts';
 import {
-  type Seed,
   renderSeed,
+  type Seed,
   withoutSecrets,
 } from '../../../src/drivers/compute/qemu/machine/seed-files.ts';
 

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { run } from '../../../src/drivers/compute/qemu/command.ts';
 import { readJson, writeJson } from '../../../src/drivers/compute/qemu/json-file.ts';
-import { restartDelayS } from '../../../src/drivers/compute/qemu/machine/crashes.ts';
 import { readCarriers } from '../../../src/drivers/compute/qemu/machine/carriers.ts';
+import { restartDelayS } from '../../../src/drivers/compute/qemu/machine/crashes.ts';
 import { Qmp } from '../../../src/drivers/compute/qemu/qmp.ts';
 import { readRecord, writeRecord } from '../../../src/drivers/compute/qemu/record.ts';
 import type { MachineSpec } from '../../../src/ports/compute.ts';
 import { failsAs, machineSpec } from '../compute-world.ts';
-import { killWhenExists, formatOutcomes } from './machine-helpers.ts';
+import { formatOutcomes, killWhenExists } from './machine-helpers.ts';
 import { type QemuWorld, qemuWorld, REAL_MACHINES } from './qemu-world.ts';
 
 const PASSWORD = 'of root, for once';
@@ -139,7 +139,10 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     process.kill(pid, 'SIGSTOP');
     try {
       assert.equal(await stateOf(spec.id), 'running');
-      const [mine, joined] = await Promise.all([world.driver.superviseMachines(), world.driver.superviseMachines()]);
+      const [mine, joined] = await Promise.all([
+        world.driver.superviseMachines(),
+        world.driver.superviseMachines(),
+      ]);
       assert.deepEqual([formatOutcomes(mine), joined === mine], [[silent], true]);
       await world.driver.power(spec.id, 'acpi');
       assert.equal(await stateOf(spec.id), 'running');
@@ -248,7 +251,9 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     await world.eventually(async () => (await boot()) !== before);
     await world.ssh(spec.id, 'poweroff');
     await until(spec.id, 'stopped');
-    assert.deepEqual(formatOutcomes(await world.driver.superviseMachines()), [`${spec.id} off: its guest switched itself off`]);
+    assert.deepEqual(formatOutcomes(await world.driver.superviseMachines()), [
+      `${spec.id} off: its guest switched itself off`,
+    ]);
     assert.deepEqual(await world.driver.superviseMachines(), []);
     assert.equal((await readRecord(world.host.layout, spec.id))?.power, 'off');
     assert.equal(await stateOf(spec.id), 'stopped');

@@ -4,13 +4,17 @@ import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import {
-  detectCgroups,
   applyLimits,
+  detectCgroups,
   memoryMax,
   removeGroup,
 } from '../../../src/drivers/compute/qemu/metrics/cgroup.ts';
 import { type Counters, parseStat } from '../../../src/drivers/compute/qemu/metrics/counters.ts';
-import { type HourSum, type Reading, usageBetween } from '../../../src/drivers/compute/qemu/metrics/metrics-store.ts';
+import {
+  type HourSum,
+  type Reading,
+  usageBetween,
+} from '../../../src/drivers/compute/qemu/metrics/metrics-store.ts';
 import { toSample } from '../../../src/drivers/compute/qemu/metrics/sample.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/kernel/time.ts';
 import { scratchFolder } from '../../support/scratch-folder.ts';
@@ -77,7 +81,10 @@ describe('what a machine has used', () => {
 
   it('is seen later where it could not be read, and never less than nothing', () => {
     assert.equal(
-      total(usageBetween(readingAt(1, { diskRead: 5 }), counters({ diskRead: null }), HOUR + 2 * MINUTE_MS), 'diskRead'),
+      total(
+        usageBetween(readingAt(1, { diskRead: 5 }), counters({ diskRead: null }), HOUR + 2 * MINUTE_MS),
+        'diskRead',
+      ),
       0,
     );
     const back = usageBetween(readingAt(10, { netOut: 9 }), counters({ netOut: 4 }), HOUR + 9 * MINUTE_MS);

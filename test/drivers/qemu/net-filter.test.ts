@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setFilter, setTraffic } from '../../../src/drivers/compute/qemu/net/rules.ts';
 import type { Filter, FilterRule } from '../../../src/ports/network.ts';
 import { failsAs } from '../compute-world.ts';
-import { ipPayload, echo, frame, icmp, neighbor, other, isRejection, tcp, udp } from './frames.ts';
+import { echo, frame, icmp, ipPayload, isRejection, neighbor, other, tcp, udp } from './frames.ts';
 import { type Guest, type Layer4, NET_SKIP, NetWorld, type Verdict } from './net-world.ts';
 
 const NEAR = '192.0.2.77';

@@ -39,11 +39,19 @@ export class NetFixture {
   }
 
   /** Runs a program outside. */
-  async runOutside(program: string, args: readonly string[], options: { timeoutMs?: number } = {}): Promise<string> {
+  async runOutside(
+    program: string,
+    args: readonly string[],
+    options: { timeoutMs?: number } = {},
+  ): Promise<string> {
     return await inNamespace(this.outside, [program, ...args], options);
   }
   /** Runs a program where the driver acts. */
-  async runInRouter(program: string, args: readonly string[], options: { input?: string } = {}): Promise<string> {
+  async runInRouter(
+    program: string,
+    args: readonly string[],
+    options: { input?: string } = {},
+  ): Promise<string> {
     return await inNamespace(this.router, [program, ...args], options);
   }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
-import { repairNetwork } from '../../../src/drivers/compute/qemu/net/repair.ts';
-import { plugNetwork, unplugNetwork } from '../../../src/drivers/compute/qemu/net/plug.ts';
-import { setFilter, setTraffic } from '../../../src/drivers/compute/qemu/net/rules.ts';
 import { readInstalledRules } from '../../../src/drivers/compute/qemu/net/installed-rules.ts';
+import { plugNetwork, unplugNetwork } from '../../../src/drivers/compute/qemu/net/plug.ts';
+import { repairNetwork } from '../../../src/drivers/compute/qemu/net/repair.ts';
+import { setFilter, setTraffic } from '../../../src/drivers/compute/qemu/net/rules.ts';
 import { type MachineRecord, readRecord } from '../../../src/drivers/compute/qemu/record.ts';
 import type { Filter } from '../../../src/ports/network.ts';
 import { tcp } from './frames.ts';

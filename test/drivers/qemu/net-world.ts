@@ -15,12 +15,13 @@ import { type MachineRecord, readRecord, writeRecord } from '../../../src/driver
 import { createLogger } from '../../../src/kernel/logger.ts';
 import { findProgram, skipUnlessInstalled } from '../../support/installed-programs.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
-import { ipPayload, type Endpoints, frame, isRejection, tooBig } from './frames.ts';
+import { type Endpoints, frame, ipPayload, isRejection, tooBig } from './frames.ts';
 
 /** Everything here makes namespaces. */
 const allowed =
   process.getuid?.() === 0 && ['nft', 'tc', 'ip', 'python3'].every((name) => findProgram([name]));
-export const NET_SKIP = FULL_ONLY.skip || skipUnlessInstalled(allowed ? '' : null, 'needs root, nftables and iproute2');
+export const NET_SKIP =
+  FULL_ONLY.skip || skipUnlessInstalled(allowed ? '' : null, 'needs root, nftables and iproute2');
 
 const UPLINK = { router: '02:00:00:00:00:01', outside: '02:00:00:00:00:02' };
 

@@ -16,7 +16,7 @@ import { listVolumesOf } from '../../../src/drivers/compute/qemu/storage/volume-
 import { createLogger } from '../../../src/kernel/logger.ts';
 import type { BaseImage, MachineSpec } from '../../../src/ports/compute.ts';
 import { findProgram } from '../../support/installed-programs.ts';
-import { IS_FULL_RUN, FULL_ONLY } from '../../support/runs.ts';
+import { FULL_ONLY, IS_FULL_RUN } from '../../support/runs.ts';
 import type { ComputeWorld } from '../compute-world.ts';
 import { isAlive, NetFixture } from './net-fixture.ts';
 import { probeInbound } from './probe.ts';
@@ -204,7 +204,11 @@ async function signIn(
   }
   const asked = [`GUEST_PASSWORD=${password}`, `SSH_ASKPASS=${access.askFile}`, 'SSH_ASKPASS_REQUIRE=force'];
   const byPassword = ['-o', 'PubkeyAuthentication=no', '-o', 'NumberOfPasswordPrompts=1'];
-  return await net.runOutside('env', [...asked, 'ssh', ...SSH_ARGS, ...byPassword, ...from, to, command], options);
+  return await net.runOutside(
+    'env',
+    [...asked, 'ssh', ...SSH_ARGS, ...byPassword, ...from, to, command],
+    options,
+  );
 }
 
 const dataDir = (dir: string) => join(dir, 'data');

@@ -18,13 +18,13 @@ import { ensureReserve } from '../../../src/drivers/compute/qemu/reserve.ts';
 import { stopCopies } from '../../../src/drivers/compute/qemu/storage/background-copy.ts';
 import { listSnapshotsInProgress } from '../../../src/drivers/compute/qemu/storage/snapshot-record.ts';
 import {
-  readVolume,
   listVolumesOf,
+  readVolume,
   writeVolume,
 } from '../../../src/drivers/compute/qemu/storage/volume-record.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
 import { findProgram } from '../../support/installed-programs.ts';
-import { IS_FULL_RUN, FULL_ONLY } from '../../support/runs.ts';
+import { FULL_ONLY, IS_FULL_RUN } from '../../support/runs.ts';
 import { machineSpec } from '../compute-world.ts';
 import { NetFixture } from './net-fixture.ts';
 
@@ -35,7 +35,11 @@ function createHost(dir: string, netns: string | null = null): QemuHost {
 }
 
 /** One that is off, with a disk. */
-async function writeStoppedMachine(host: QemuHost, id: string, wanted: Partial<MachineRecord> = {}): Promise<MachineRecord> {
+async function writeStoppedMachine(
+  host: QemuHost,
+  id: string,
+  wanted: Partial<MachineRecord> = {},
+): Promise<MachineRecord> {
   const record: MachineRecord = {
     spec: toStoredSpec(machineSpec({ id, host: 'one' })),
     generation: 2,
@@ -92,7 +96,8 @@ describe('records of machines and volumes', () => {
       tended.map(({ id, outcome }) => [id, outcome]),
       Object.keys(bad).map((id) => [id, 'failed']),
     );
-    for (const { id, message } of tended) assert.match(message, new RegExp(`${id}/machine\\.json is damaged`));
+    for (const { id, message } of tended)
+      assert.match(message, new RegExp(`${id}/machine\\.json is damaged`));
     assert.deepEqual(await driver.sample(ids, new Date()), []);
   });
 

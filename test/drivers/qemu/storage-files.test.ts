@@ -18,7 +18,7 @@ import { copyInBackground, stopCopies } from '../../../src/drivers/compute/qemu/
 import { readVolume, writeVolume } from '../../../src/drivers/compute/qemu/storage/volume-record.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
 import { findProgram } from '../../support/installed-programs.ts';
-import { IS_FULL_RUN, FULL_ONLY } from '../../support/runs.ts';
+import { FULL_ONLY, IS_FULL_RUN } from '../../support/runs.ts';
 import { failsAs, machineSpec } from '../compute-world.ts';
 
 /** The sockets of machines are in /run; and a guest is waited for in real time. */

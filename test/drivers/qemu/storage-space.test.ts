@@ -15,7 +15,7 @@ import { stopCopies } from '../../../src/drivers/compute/qemu/storage/background
 import { copySnapshot } from '../../../src/drivers/compute/qemu/storage/snapshots.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
 import { findProgram } from '../../support/installed-programs.ts';
-import { IS_FULL_RUN, FULL_ONLY } from '../../support/runs.ts';
+import { FULL_ONLY, IS_FULL_RUN } from '../../support/runs.ts';
 import { failsAs, machineSpec } from '../compute-world.ts';
 
 const MIB = 1024 ** 2;

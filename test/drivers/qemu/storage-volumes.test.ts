@@ -25,10 +25,9 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     await bench.open(async () => world);
     // They go with the world: all tests of this file share them.
     const stay = { after: () => undefined };
-    [one, two] = (await Promise.all([bench.startMachine(stay), bench.startMachine(stay)])).map((spec) => spec.id) as [
-      string,
-      string,
-    ];
+    [one, two] = (await Promise.all([bench.startMachine(stay), bench.startMachine(stay)])).map(
+      (spec) => spec.id,
+    ) as [string, string];
   });
   after(() => world?.close());
   afterEach(() => world.driver.removeVolume(id));
@@ -89,7 +88,10 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     await world.driver.attach(two, { id, sizeGb: 2, device: '/dev/vdc' });
     await world.driver.attach(two, { id: first, sizeGb: 1, device: DEVICE });
     await world.driver.power(two, 'on');
-    const serials = await world.sshWithRetry(two, 'cat /sys/block/vdb/serial; echo; cat /sys/block/vdc/serial');
+    const serials = await world.sshWithRetry(
+      two,
+      'cat /sys/block/vdb/serial; echo; cat /sys/block/vdc/serial',
+    );
     assert.deepEqual(serials.trim().split(/\s+/), [first, id].map(volumeSerial));
   });
 

@@ -90,7 +90,9 @@ interface Payload {
 }
 
 async function buildDisk(scratch: string, { vmlinuz, initrd }: Payload): Promise<void> {
-  const [disk, boot, data] = ['disk', 'boot', 'data'].map((name) => join(scratch, `${name}.raw`)) as ThreePaths;
+  const [disk, boot, data] = ['disk', 'boot', 'data'].map((name) =>
+    join(scratch, `${name}.raw`),
+  ) as ThreePaths;
   await emptyFile(boot, BOOT.sizeMib);
   await run(tool('mkfs.fat'), ['-F', '16', '-s', '8', '-h', String((BOOT.startMib * MIB) / 512), boot]);
   const config = join(scratch, 'syslinux.cfg');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { EcbEuro } from '../../../src/drivers/rates/ecb.ts';
 import { FeedError } from '../../../src/ports/rates.ts';
-import { endless, StubFeeds, unresponsive, status, text } from './stub-feeds.ts';
+import { endless, StubFeeds, status, text, unresponsive } from './stub-feeds.ts';
 
 const NEVER = new AbortController().signal;
 

@@ -7,7 +7,16 @@ import {
   QUOTE_SOURCE_NAMES,
   type QuoteSourceName,
 } from '../../../src/spec/quote-sources.ts';
-import { type FeedBehavior, endless, stalled, hangUp, StubFeeds, unresponsive, status, text } from './stub-feeds.ts';
+import {
+  endless,
+  type FeedBehavior,
+  hangUp,
+  StubFeeds,
+  stalled,
+  status,
+  text,
+  unresponsive,
+} from './stub-feeds.ts';
 
 const COINS: readonly PricedCoin[] = ['BTC', 'XMR', 'ETH', 'USDT', 'LTC', 'TRX', 'SOL'];
 const NEVER = new AbortController().signal;

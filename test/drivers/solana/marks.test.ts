@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { verify } from '../../../src/domain/verify/verify.ts';
-import { advanceMark, type Mark, formatMark, parseMark } from '../../../src/drivers/chain/solana/mark.ts';
-import { parsePosition, formatPosition } from '../../../src/drivers/chain/solana/position.ts';
+import { advanceMark, formatMark, type Mark, parseMark } from '../../../src/drivers/chain/solana/mark.ts';
+import { formatPosition, parsePosition } from '../../../src/drivers/chain/solana/position.ts';
 import type { PollResult } from '../../../src/ports/chain.ts';
 import { addToPool } from '../../../src/store/address-pool.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
@@ -132,7 +132,10 @@ describe('an address of Solana', () => {
   });
 
   it('whose transactions cannot be read is asked again, and keeps no other waiting', async () => {
-    const [topup, other] = [await sol.world.createInvoice(50, 'SOL'), await sol.world.createInvoice(40, 'SOL')];
+    const [topup, other] = [
+      await sol.world.createInvoice(50, 'SOL'),
+      await sol.world.createInvoice(40, 'SOL'),
+    ];
     const hushed = sol.stub.pay(topup.deposit_address, topup.deposit_units);
     sol.stub.unreadable.add(hushed);
     sol.stub.pay(other.deposit_address, other.deposit_units, { version: 7 });

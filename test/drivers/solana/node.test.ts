@@ -1,8 +1,8 @@
 /** What the driver of Solana wants of its node, and what it says of it and of the pool. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { SolanaSecondNode } from '../../../src/drivers/chain/solana/second-node.ts';
 import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
+import { SolanaSecondNode } from '../../../src/drivers/chain/solana/second-node.ts';
 import { type ChainDriver, UnsafeChainError } from '../../../src/ports/chain.ts';
 import { type SolanaWorld, startSolana } from './solana-world.ts';
 import { StubSolana } from './stub-node.ts';
@@ -57,7 +57,7 @@ describe('a node of Solana', () => {
 
   it('is told with how far back its ledger reaches, loudly when that is less than a week', async () => {
     const reach = async () => (await chain.examine(0)).find(({ message }) => /ledger/.test(message));
-    assert.deepEqual(await reach(), { level: 'ok', says: 'the node’s ledger reaches 30.0 days back' });
+    assert.deepEqual(await reach(), { level: 'ok', message: 'the node’s ledger reaches 30.0 days back' });
     sol.stub.ledgerDays = 2;
     const short = await reach();
     assert.equal(short?.level, 'look');
@@ -99,7 +99,10 @@ describe('a node of Solana', () => {
 
   it('is told to have a gap in its history where an address has money and no transaction', async () => {
     const looks = async () => (await chain.examine(0)).filter(({ level }) => level === 'look').length;
-    const [topup, other] = [await sol.world.createInvoice(50, 'SOL'), await sol.world.createInvoice(50, 'SOL')];
+    const [topup, other] = [
+      await sol.world.createInvoice(50, 'SOL'),
+      await sol.world.createInvoice(50, 'SOL'),
+    ];
     sol.stub.pay(other.deposit_address, other.deposit_units);
     sol.stub.accounts.add(other.deposit_address);
     assert.equal(await looks(), 0);

@@ -1,10 +1,10 @@
 /** What the driver of Tron wants of its node, and what it says of it. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
 import { TronNode } from '../../../src/drivers/chain/tron/node.ts';
 import { transfersOf } from '../../../src/drivers/chain/tron/payments.ts';
 import { TronSecondNode } from '../../../src/drivers/chain/tron/second-node.ts';
-import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
 import { UnsafeChainError } from '../../../src/ports/chain.ts';
 import { MAIN_NET, StubTron, USDT } from './stub-node.ts';
 import { tronChain } from './tron-world.ts';

@@ -66,7 +66,9 @@ describe('a payment on Tron', () => {
     tron.stub.catchUp();
     tron.stub.mine();
     assert.equal(await credited(topup), 5_000n);
-    assert.deepEqual(await tron.world.ledgerEntries(topup).then((all) => all.map(({ type }) => type)), ['topup']);
+    assert.deepEqual(await tron.world.ledgerEntries(topup).then((all) => all.map(({ type }) => type)), [
+      'topup',
+    ]);
   });
 
   it('is found as soon as the node tells what its transaction did, though it did not at first', async () => {
@@ -106,7 +108,10 @@ describe('payments on Tron', () => {
     const { world, stub } = tron;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
-        const topups = { TRX: await world.createInvoice(50, 'TRX'), USDTTRC: await world.createInvoice(50, 'USDTTRC') };
+        const topups = {
+          TRX: await world.createInvoice(50, 'TRX'),
+          USDTTRC: await world.createInvoice(50, 'USDTTRC'),
+        };
         const paid = { TRX: 0n, USDTTRC: 0n };
         for (const step of steps) {
           if (step.do === 'pay') {

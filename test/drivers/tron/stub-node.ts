@@ -161,7 +161,8 @@ export class StubTron {
     const path = request.url ?? '';
     this.requests.push(path);
     const answer = ANSWERS[path];
-    if (answer === undefined || this.notFoundPaths.has(path)) return { status: 404, body: '<html>404</html>' };
+    if (answer === undefined || this.notFoundPaths.has(path))
+      return { status: 404, body: '<html>404</html>' };
     const asked = JSON.parse(Buffer.concat(parts).toString() || '{}') as Json;
     return { status: 200, body: JSON.stringify(answer(this, asked)) };
   }

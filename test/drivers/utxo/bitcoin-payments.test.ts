@@ -47,7 +47,7 @@ describe('payments from a descriptor wallet', () => {
     );
     assert.equal(cursor, `800000:${node.hashAt(800_000)}`);
     const again = await chain.poll({ cursor });
-    assert.deepEqual(again, { cursor, observations: [], whole: true });
+    assert.deepEqual(again, { cursor, observations: [], isComplete: true });
   });
 
   it('are looked for a day back once after each proof, for a wallet may have found them late', async () => {

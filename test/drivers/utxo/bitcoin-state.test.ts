@@ -25,7 +25,11 @@ describe('the state of a Bitcoin node', () => {
     ['it loads', (stub) => stub.overrideChainInfo({ initialblockdownload: true }), /first time/],
     ['it is behind', (stub) => stub.overrideChainInfo({ headers: 800_010 }), /10 blocks behind/],
     ['it is alone', (stub) => stub.answers.set('getnetworkinfo', { connections: 0 }), /no peers/],
-    ['its wallet is read again', (stub) => stub.overrideWalletInfo({ scanning: { progress: 0.5 } }), /old blocks/],
+    [
+      'its wallet is read again',
+      (stub) => stub.overrideWalletInfo({ scanning: { progress: 0.5 } }),
+      /old blocks/,
+    ],
     [
       'its newest block is old',
       (stub) =>

@@ -11,7 +11,7 @@ import type { NodeEndpoint } from '../../../src/drivers/chain/node-http.ts';
 import { UtxoChain } from '../../../src/drivers/chain/utxo/driver.ts';
 import type { UtxoCoin } from '../../../src/drivers/chain/utxo/networks.ts';
 import { type StubPayment, transactionsOf } from './bitcoin-block.ts';
-import { type RpcRequest, basicAuth, RpcError, RpcServer } from './rpc-server.ts';
+import { basicAuth, RpcError, type RpcRequest, RpcServer } from './rpc-server.ts';
 
 /** BIP 84's own account, of the words `abandon … about`, and its first addresses. */
 export const ZPUB =

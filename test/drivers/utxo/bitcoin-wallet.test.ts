@@ -124,7 +124,11 @@ describe('what a Bitcoin node must be', () => {
       (stub) => stub.overrideWalletInfo({ descriptors: false, keypoolsize: 5 }),
       /a pool of keys/,
     ],
-    ['a network without value', (stub) => stub.overrideChainInfo({ chain: 'regtest' }), /none of Bitcoin’s main/],
+    [
+      'a network without value',
+      (stub) => stub.overrideChainInfo({ chain: 'regtest' }),
+      /none of Bitcoin’s main/,
+    ],
     ['a network nobody knows', (stub) => stub.overrideChainInfo({ chain: 'other' }), /none of Bitcoin’s/],
     [
       'the main network of another coin',
@@ -199,7 +203,8 @@ describe('a node of Litecoin', () => {
   it('that does not know the rules of today is refused on the main network, and nowhere else', async () => {
     node.answers.set('getblockhash', UTXO_PARAMS.LTC.genesisHash);
     setVersion(210_201);
-    const refused = (error: unknown) => error instanceof UnsafeChainError && /0\.21\.5\.8/.test(error.message);
+    const refused = (error: unknown) =>
+      error instanceof UnsafeChainError && /0\.21\.5\.8/.test(error.message);
     await assert.rejects(prove(), refused);
     setVersion(210_507);
     await assert.rejects(prove(), refused);

@@ -1,8 +1,8 @@
 /** Two real Litecoin nodes of the service that agree, lag and disagree. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { UtxoSecondNode } from '../../../src/drivers/chain/utxo/second-node.ts';
 import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
+import { UtxoSecondNode } from '../../../src/drivers/chain/utxo/second-node.ts';
 import { UnsafeChainError } from '../../../src/ports/chain.ts';
 import type { TopupRow } from '../../../src/store/topups.ts';
 import { FULL_ONLY } from '../../support/runs.ts';

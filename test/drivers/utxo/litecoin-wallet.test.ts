@@ -68,7 +68,7 @@ describe('a Litecoin wallet that only watches', { skip: FULL_ONLY.skip || NO_LIT
       observations.map((each) => [each.txid, each.amountUnits, each.state, each.address]),
       [[txid, 12_345_678n, 'included', address]],
     );
-    assert.deepEqual(await driver.poll({ cursor }), { cursor, observations: [], whole: true });
+    assert.deepEqual(await driver.poll({ cursor }), { cursor, observations: [], isComplete: true });
     const [rechecked] = await coins.driver().recheck(observations.map(({ key }) => key));
     assert.deepEqual(rechecked, observations[0]);
   });

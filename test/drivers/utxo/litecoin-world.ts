@@ -182,6 +182,9 @@ export class LitecoinWorld {
 
   async #waitForSync(): Promise<void> {
     if (!this.watcher.isRunning || (await this.watcher.call('getconnectioncount')) === 0) return;
-    await waitUntil('blocks are passed on', async () => (await this.watcher.tip()) === (await this.payer.tip()));
+    await waitUntil(
+      'blocks are passed on',
+      async () => (await this.watcher.tip()) === (await this.payer.tip()),
+    );
   }
 }

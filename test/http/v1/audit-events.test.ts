@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ACTIONS } from '../../../src/spec/actions.ts';
-import { createApiToken, assertApiError, type JsonBody, V1Client } from '../../support/v1-client.ts';
+import { assertApiError, createApiToken, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 describe('REST audit events', () => {

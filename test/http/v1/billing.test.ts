@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { COIN_CODES } from '../../../src/spec/coins.ts';
 import { LEDGER_TYPES } from '../../../src/spec/schemas/ledger-entry.ts';
 import { TOPUP_STATUSES } from '../../../src/spec/states.ts';
-import { createApiToken, assertApiError, V1Client } from '../../support/v1-client.ts';
+import { assertApiError, createApiToken, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 describe('REST billing', () => {
@@ -74,7 +74,9 @@ describe('REST billing', () => {
     ['no amount', { coin: 'BTC' }, { field: 'amount_usd', issue: 'required' }],
   ] as const) {
     it(`refuses ${what} by the field`, async () => {
-      assert.deepEqual(assertApiError(await api.post('/billing/topup', body), 400, 'invalid_request'), [item]);
+      assert.deepEqual(assertApiError(await api.post('/billing/topup', body), 400, 'invalid_request'), [
+        item,
+      ]);
     });
   }
 

@@ -7,7 +7,14 @@ import { LIMITS } from '../../../src/spec/limits.ts';
 import { IS_FULL_RUN, PROPERTY_RUNS } from '../../support/runs.ts';
 import { assertApiError, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
-import { listen, type Message, publish, StreamClient, type Subscriber, createSubscriber } from './events-world.ts';
+import {
+  createSubscriber,
+  listen,
+  type Message,
+  publish,
+  StreamClient,
+  type Subscriber,
+} from './events-world.ts';
 
 const BETA = { headers: { 'x-service-beta': 'true' } };
 

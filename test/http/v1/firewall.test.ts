@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newId, newPublicNumber, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId, newPublicNumber } from '../../../src/kernel/ids.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import type { SessionClient } from '../../support/session-client.ts';
-import { createApiToken, assertApiError, type JsonBody, V1Client } from '../../support/v1-client.ts';
+import { assertApiError, createApiToken, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const SSH = { direction: 'in', proto: 'tcp', port: '22', source: '0.0.0.0/0', action: 'accept' };

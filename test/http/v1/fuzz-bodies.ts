@@ -1,6 +1,6 @@
 /** Bodies made from the document's JSON schemas: right ones, and right ones of which one thing is not. */
 import fc from 'fast-check';
-import { ANYTHING, ODD_KEYS, asJsonLiteral, VALID_VALUES, ODD_TEXTS } from './fuzz-values.ts';
+import { ANYTHING, asJsonLiteral, ODD_KEYS, ODD_TEXTS, VALID_VALUES } from './fuzz-values.ts';
 
 /** As much of JSON Schema as the document's bodies use. */
 export interface Schema {

@@ -1,6 +1,6 @@
 /** Bodies as they are sent: JSON and what is none, uploads and what is nearly one, each with a media type. */
 import fc from 'fast-check';
-import { mutatedBody, validValue, type Schema, textOf } from './fuzz-bodies.ts';
+import { mutatedBody, type Schema, textOf, validValue } from './fuzz-bodies.ts';
 import { MARK, mostlyValid } from './fuzz-values.ts';
 import { MULTIPART, multipart, type Part } from './upload-world.ts';
 

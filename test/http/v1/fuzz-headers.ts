@@ -53,7 +53,8 @@ export function headersOf(method: string, beta: boolean): fc.Arbitrary<Pair[]> {
   const key = KEY.map((value): Pair[] => [['idempotency-key', value]]);
   const twice = key.map((pairs) => [...pairs, ...pairs]);
   const none = fc.constant<Pair[]>([]);
-  const keys = method === 'POST' ? fc.oneof(none, key, mostlyValid(9, none, twice)) : mostlyValid(20, none, key);
+  const keys =
+    method === 'POST' ? fc.oneof(none, key, mostlyValid(9, none, twice)) : mostlyValid(20, none, key);
   const odd = mostlyValid(4, none, fc.array(fc.constantFrom(...ODD_HEADERS), { minLength: 1, maxLength: 2 }));
   const wanted = beta ? mostlyValid(19, BETA, none) : none;
   return fc.tuple(keys, odd, wanted).map((pairs) => pairs.flat());

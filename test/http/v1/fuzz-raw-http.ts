@@ -97,7 +97,10 @@ const NEARLY_HTTP = fc
 export const RAW_REQUESTS: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: NEARLY_HTTP },
   { weight: 2, arbitrary: fc.tuple(NEARLY_HTTP, NEARLY_HTTP).map((two) => two.join('')) },
-  { weight: 1, arbitrary: fc.tuple(NEARLY_HTTP, fc.nat({ max: 60 })).map(([text, cut]) => text.slice(0, -cut)) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(NEARLY_HTTP, fc.nat({ max: 60 })).map(([text, cut]) => text.slice(0, -cut)),
+  },
   { weight: 1, arbitrary: fc.string({ unit: 'binary-ascii', maxLength: 300 }) },
 );
 

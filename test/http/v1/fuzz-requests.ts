@@ -5,7 +5,7 @@ import { ROUTES } from '../../../src/http/v1/routes.ts';
 import type { Schema } from './fuzz-bodies.ts';
 import { type Bodies, contentOf } from './fuzz-content.ts';
 import { headersOf, type Pair } from './fuzz-headers.ts';
-import { idPlaceholders, ODD_KEYS, MARK, mostlyValid, ODD_TEXTS } from './fuzz-values.ts';
+import { idPlaceholders, MARK, mostlyValid, ODD_KEYS, ODD_TEXTS } from './fuzz-values.ts';
 
 /** A request as it is wished for: ids in it are put in when it is sent. */
 export interface FuzzRequest {
@@ -101,7 +101,11 @@ function pathOf({ path }: Row): fc.Arbitrary<string> {
   const parts = path.split('/').slice(1);
   const pieces = parts.map((part, index) => {
     if (!part.startsWith('{')) return fc.constant(part);
-    return mostlyValid(12, idPlaceholders(ID_KINDS[parts[index - 1] ?? ''] ?? part), fc.constantFrom(...JUNK_PARTS));
+    return mostlyValid(
+      12,
+      idPlaceholders(ID_KINDS[parts[index - 1] ?? ''] ?? part),
+      fc.constantFrom(...JUNK_PARTS),
+    );
   });
   return fc
     .tuple(mostlyValid(60, fc.constant(''), fc.constantFrom('/', '/x', '//', '.json')), ...pieces)

@@ -24,10 +24,17 @@ interface Answer {
 }
 
 /** Sends it with this estate's ids; fails the test where the answer breaks a promise, and learns from it. */
-export async function sendAndCheck(world: World, agent: Agent, estate: Estate, fuzzRequest: FuzzRequest): Promise<number> {
+export async function sendAndCheck(
+  world: World,
+  agent: Agent,
+  estate: Estate,
+  fuzzRequest: FuzzRequest,
+): Promise<number> {
   const sent = fillPlaceholders(estate, fuzzRequest);
   const begun = performance.now();
-  const answer = fuzzRequest.network ? await overNetwork(world, agent, sent) : await injectRequest(world, sent);
+  const answer = fuzzRequest.network
+    ? await overNetwork(world, agent, sent)
+    : await injectRequest(world, sent);
   const tookMs = performance.now() - begun;
   const asked = `${sent.method} ${sent.path} ${JSON.stringify(fuzzRequest.headers)} ${sent.body?.toString().slice(0, 500)}`;
   const where = `${asked.slice(0, 2_000)} → ${answer.status} ${answer.text.slice(0, 500)}`;
@@ -49,7 +56,9 @@ function fillPlaceholders(estate: Estate, fuzzRequest: FuzzRequest): Sent {
   const basic = fuzzRequest.token === 'basic' ? [['authorization', 'Basic YTpi'] as const] : [];
   const bearer = token === null ? basic : [['authorization', `Bearer ${token}`] as const];
   const body =
-    fuzzRequest.body === undefined ? undefined : Buffer.from(estate.fill(fuzzRequest.body), fuzzRequest.bytes ? 'latin1' : 'utf8');
+    fuzzRequest.body === undefined
+      ? undefined
+      : Buffer.from(estate.fill(fuzzRequest.body), fuzzRequest.bytes ? 'latin1' : 'utf8');
   return {
     method: fuzzRequest.method,
     path: `/v1${estate.fill(fuzzRequest.path)}`,
@@ -60,7 +69,8 @@ function fillPlaceholders(estate: Estate, fuzzRequest: FuzzRequest): Sent {
 
 /** Nobody without a token, and nobody whose scope is too narrow, and nobody at what is another's. */
 function assertAuthorized(fuzzRequest: FuzzRequest, { status }: Answer, where: string): void {
-  if (['none', 'nonsense', 'basic'].includes(fuzzRequest.token)) assert.ok([400, 401].includes(status), where);
+  if (['none', 'nonsense', 'basic'].includes(fuzzRequest.token))
+    assert.ok([400, 401].includes(status), where);
   const reads = fuzzRequest.method === 'GET' || fuzzRequest.method === 'HEAD';
   if (fuzzRequest.token === 'read' && !reads) assert.ok(status >= 400, where);
   const path = fuzzRequest.path.split('?')[0] ?? '';

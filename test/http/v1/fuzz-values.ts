@@ -58,7 +58,10 @@ export const VALID_VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   name: fc.constantFrom('a', 'web-1', 'a'.repeat(63)),
   plan: weighted(['s1', 's2', 's3'], ['r1', 'r2', 'r3', 'nope']),
   region: weighted(['par', 'rkv', 'zrh', 'buh'], ['rek', 'nope']),
-  image: weighted(['@@image:0@@', '@@image:1@@', '@@image:2@@', '@@image:3@@'], ['@@image:4@@', '@@custom:0@@']),
+  image: weighted(
+    ['@@image:0@@', '@@image:1@@', '@@image:2@@', '@@image:3@@'],
+    ['@@image:4@@', '@@custom:0@@'],
+  ),
   ssh_keys: idPlaceholders('ssh_key'),
   applied_to: idPlaceholders('server'),
   server: idPlaceholders('server'),
@@ -110,6 +113,10 @@ export function publicKey(n: number): string {
 }
 
 /** The right one so many times to one wrong one. */
-export function mostlyValid<T>(weight: number, right: fc.Arbitrary<T>, wrong: fc.Arbitrary<T>): fc.Arbitrary<T> {
+export function mostlyValid<T>(
+  weight: number,
+  right: fc.Arbitrary<T>,
+  wrong: fc.Arbitrary<T>,
+): fc.Arbitrary<T> {
   return fc.oneof({ weight, arbitrary: right }, { weight: 1, arbitrary: wrong });
 }

@@ -4,18 +4,18 @@ import { Agent } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { verify } from '../../../src/domain/verify/verify.ts';
-import { IS_FULL_RUN, PROPERTY_RUNS } from '../../support/runs.ts';
+import { byLevel, PROPERTY_RUNS } from '../../support/runs.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { Estate } from './fuzz-estate.ts';
+import { RAW_REQUESTS, sendRaw } from './fuzz-raw-http.ts';
 import { FUZZ_REQUESTS } from './fuzz-requests.ts';
 import { sendAndCheck } from './fuzz-send.ts';
-import { RAW_REQUESTS, sendRaw } from './fuzz-raw-http.ts';
 
 /** Requests in flight. */
 const BATCH = 16;
 /** After so many batches another customer takes the place of the one who sends. */
 const ROUND = 100;
-const BATCHES = IS_FULL_RUN ? 100_000 / BATCH : Math.ceil(PROPERTY_RUNS / 2);
+const BATCHES = byLevel({ sample: 10, full: 10_000 / BATCH, soak: 100_000 / BATCH });
 const CONNECTIONS = 8;
 const RESPONSE_MAX_MS = 10_000;
 
@@ -52,7 +52,9 @@ describe('whatever is sent to the REST surface', () => {
     let batches = 0;
     const batch = fc.array(FUZZ_REQUESTS, { minLength: BATCH, maxLength: BATCH });
     const answered = fc.asyncProperty(batch, async (wishes) => {
-      const outcomes = await Promise.allSettled(wishes.map((wish) => sendAndCheck(world, agent, estate, wish)));
+      const outcomes = await Promise.allSettled(
+        wishes.map((wish) => sendAndCheck(world, agent, estate, wish)),
+      );
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     });
     answered.beforeEach(async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createApiToken, assertApiError, type V1Response, V1Client } from '../../support/v1-client.ts';
+import { assertApiError, createApiToken, V1Client, type V1Response } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const TOKEN = { name: 'made once', scope: 'read' };
@@ -91,7 +91,10 @@ describe('Idempotency-Key on the REST surface', () => {
 
   it('belongs to one customer, and to one credential where the answer is sealed', async () => {
     const customer = await world.customer();
-    const [one, two] = [api.withToken(await createApiToken(customer)), api.withToken(await createApiToken(customer))];
+    const [one, two] = [
+      api.withToken(await createApiToken(customer)),
+      api.withToken(await createApiToken(customer)),
+    ];
     const first = await one.post('/account/tokens', TOKEN, { key: 'mine' });
     assert.equal(first.status, 201);
     assertApiError(await two.post('/account/tokens', TOKEN, { key: 'mine' }), 409, 'conflict_state');

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { removeImageBlob } from '../../../src/domain/images/remove-blob.ts';
-import { newId, parseId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId, parseId } from '../../../src/kernel/ids.ts';
 import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
 import { isoFile } from '../../support/iso.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
@@ -175,7 +175,9 @@ describe('an upload is refused', () => {
       assert.deepEqual(await itemsOf([named('name', ' '), ISO, named(name, 'x')]), [`${name} unknown_key`]);
     }
     const [iso, nameless] = await Promise.all(
-      ['iso', null].map((name) => world.beginAndReadRejection(token, multipart([{ ...ISO, name }], ''), 1024 ** 3)),
+      ['iso', null].map((name) =>
+        world.beginAndReadRejection(token, multipart([{ ...ISO, name }], ''), 1024 ** 3),
+      ),
     );
     assert.match(iso ?? '', /^HTTP\/1\.1 400 .*"errors":\[\{"field":"iso","issue":"unknown_key"\}\]/s);
     assert.match(nameless ?? '', /^HTTP\/1\.1 400 .*A part has no name/s);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createApiToken, assertApiError, type JsonBody, V1Client } from '../../support/v1-client.ts';
+import { assertApiError, createApiToken, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const GROUPS = 7;

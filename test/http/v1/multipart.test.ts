@@ -12,7 +12,7 @@ import { receiveUpload } from '../../../src/http/v1/multipart.ts';
 import { InvalidRequest } from '../../../src/kernel/fail.ts';
 import { isoFile } from '../../support/iso.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
-import { type TestService, startTestService } from '../../support/test-service.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 import { MULTIPART, multipart } from './upload-world.ts';
 
 let world: TestService;

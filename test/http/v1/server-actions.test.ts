@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
-import { createApiToken, assertApiError, type JsonBody, V1Client } from '../../support/v1-client.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
+import { assertApiError, createApiToken, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 const SETTINGS = { SKERRY_RATE_CAPACITY: '100000', SKERRY_RATE_REFILL_PER_S: '100000' };

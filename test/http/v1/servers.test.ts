@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
-import { createApiToken, assertApiError, type JsonBody, V1Client } from '../../support/v1-client.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
+import { assertApiError, createApiToken, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 const SETTINGS = {
@@ -144,7 +144,9 @@ describe('a server over REST', () => {
   let order: JsonBody;
   before(async () => {
     key = (await api.post('/ssh-keys', { name: 'ci', public_key: PUBLIC_KEY })).body.id;
-    image = (await api.get('/images?family=debian')).body.data.find((one: JsonBody) => one.version === '12').id;
+    image = (await api.get('/images?family=debian')).body.data.find(
+      (one: JsonBody) => one.version === '12',
+    ).id;
     order = { name: 'web-1', plan: 's1', region: 'par', image, ssh_keys: [key] };
   });
 
@@ -175,7 +177,8 @@ describe('a server over REST', () => {
     await world.advance(3 * 3600);
     const metrics = (await api.get(`${path}/metrics`)).body;
     assert.equal(metrics.series.net_out_bps.length, 4);
-    for (const url of [path, `${path}/metrics`]) assertApiError(await otherCustomer.get(url), 404, 'not_found');
+    for (const url of [path, `${path}/metrics`])
+      assertApiError(await otherCustomer.get(url), 404, 'not_found');
     assertApiError(await otherCustomer.patch(path, { name: 'x' }), 404, 'not_found');
     assertApiError(await otherCustomer.post(`${path}/rdns`, { ipv4: 'x' }), 404, 'not_found');
   });
@@ -243,7 +246,11 @@ describe('a server over REST', () => {
       assert.deepEqual(assertApiError(refused, 422, 'unprocessable'), [item], refused.text);
     }
     const own = await unfundedCustomer.post('/ssh-keys', { name: 'mine', public_key: PUBLIC_KEY });
-    const broke = await unfundedCustomer.post('/servers', { ...order, ssh_keys: [own.body.id], billing_months: 12 });
+    const broke = await unfundedCustomer.post('/servers', {
+      ...order,
+      ssh_keys: [own.body.id],
+      billing_months: 12,
+    });
     assert.deepEqual(assertApiError(broke, 422, 'unprocessable'), [
       { field: 'plan', issue: 'insufficient_balance', have: 0, need: 44.1, deficit: 44.1 },
     ]);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { formatRfc3339 } from '../../../src/kernel/time.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import { SCOPES, scopeCovers } from '../../../src/spec/scopes.ts';
-import { createApiToken, assertApiError, type JsonBody, V1Client } from '../../support/v1-client.ts';
+import { assertApiError, createApiToken, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 describe('REST tokens', () => {
@@ -16,7 +16,8 @@ describe('REST tokens', () => {
 
   const client = (token: string) => V1Client.forApp(world.app, token);
   const somebody = async () => client(await createApiToken(await world.customer()));
-  const inSeconds = (seconds: number) => formatRfc3339(new Date(world.clock.now().getTime() + seconds * 1_000));
+  const inSeconds = (seconds: number) =>
+    formatRfc3339(new Date(world.clock.now().getTime() + seconds * 1_000));
 
   it('are made with a plaintext that is shown once and works', async () => {
     const api = await somebody();

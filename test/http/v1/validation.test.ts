@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Type } from 'typebox';
-import { createChecker } from '../../../src/http/v1/validation.ts';
 import { describeItems } from '../../../src/http/v1/describe-errors.ts';
+import { createChecker } from '../../../src/http/v1/validation.ts';
 import { nullable, oneOf } from '../../../src/spec/schemas/parts.ts';
 
 const check = createChecker(
@@ -92,6 +92,9 @@ describe('what a validator found wrong', () => {
     const text = describeItems(items);
     assert.match(text, /name must match \^\[a-z\]\+\$\./);
     assert.match(text, /And 1 more\.$/);
-    assert.equal(describeItems([{ field: 'keys', issue: 'min_items', min: 1 }]), 'keys needs at least 1 item.');
+    assert.equal(
+      describeItems([{ field: 'keys', issue: 'min_items', min: 1 }]),
+      'keys needs at least 1 item.',
+    );
   });
 });

@@ -1,8 +1,14 @@
 /** Volumes and snapshots over REST: each status they answer, each wrong field by its name, keys, filters, events. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newId, formatId } from '../../../src/kernel/ids.ts';
-import { createApiToken, assertApiError, type JsonBody, type V1Response, V1Client } from '../../support/v1-client.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
+import {
+  assertApiError,
+  createApiToken,
+  type JsonBody,
+  V1Client,
+  type V1Response,
+} from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { NO_RATES, PUBLIC_KEY } from './contract/estate.ts';
 
@@ -91,7 +97,9 @@ describe('a volume over REST', () => {
     ]);
     assert.deepEqual(await post({ attached_to: server }), [{ field: 'attached_to', issue: 'unknown_key' }]);
     const unknown = await api.post('/volumes', { ...body, region: 'xxx' });
-    assert.deepEqual(assertApiError(unknown, 422, 'unprocessable'), [{ field: 'region', issue: 'not_found' }]);
+    assert.deepEqual(assertApiError(unknown, 422, 'unprocessable'), [
+      { field: 'region', issue: 'not_found' },
+    ]);
     const { id } = await volume({ size_gb: 20 });
     const smaller = await api.patch(`/volumes/${id}`, { size_gb: 19 });
     assert.deepEqual(assertApiError(smaller, 422, 'unprocessable'), [
@@ -102,7 +110,9 @@ describe('a volume over REST', () => {
       { field: 'encrypted', issue: 'unknown_key' },
     ]);
     const far = await attach(id, { server: elsewhere });
-    assert.deepEqual(assertApiError(far, 422, 'unprocessable'), [{ field: 'server', issue: 'invalid_value' }]);
+    assert.deepEqual(assertApiError(far, 422, 'unprocessable'), [
+      { field: 'server', issue: 'invalid_value' },
+    ]);
     assert.deepEqual(assertApiError(await attach(id, {}), 400, 'invalid_request'), [
       { field: 'server', issue: 'required' },
     ]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SUBSCRIBABLE_EVENTS } from '../../../src/spec/schemas/webhook.ts';
 import type { SessionClient } from '../../support/session-client.ts';
-import { createApiToken, assertApiError, V1Client } from '../../support/v1-client.ts';
+import { assertApiError, createApiToken, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const BODY = { url: 'https://example.com/hooks', events: ['server.running'] };

@@ -4,7 +4,7 @@ import type { PanelResponse } from '../../support/panel-client.ts';
 import { problemOf, textOf } from '../../support/panel-client.ts';
 import { controlsOf } from '../../support/panel-html.ts';
 import { expectSuccess } from '../support/estate.ts';
-import { type ResourceFixture, pathOf } from './fixture.ts';
+import { pathOf, type ResourceFixture } from './fixture.ts';
 
 /** Ports of the rows as they stand, from the first to the last that is not empty. */
 function portsOn(page: PanelResponse): string {

@@ -1,6 +1,6 @@
 /** Two customers at their browsers, the first with two servers that run. */
 import assert from 'node:assert/strict';
-import { type PanelResponse, PanelClient, type FormInput, textOf } from '../../support/panel-client.ts';
+import { type FormInput, PanelClient, type PanelResponse, textOf } from '../../support/panel-client.ts';
 import { createApiToken, V1Client } from '../../support/v1-client.ts';
 import type { World } from '../../support/world.ts';
 import { expectSuccess, publicKey } from '../support/estate.ts';
@@ -24,8 +24,13 @@ export async function startResourceFixture(world: World): Promise<ResourceFixtur
   const panel = PanelClient.forUrl(world.url, session);
   const other = PanelClient.forUrl(world.url, await world.customer());
   const api = V1Client.forUrl(world.url, await createApiToken(session, 'write'));
-  const key = expectSuccess(await api.post('/ssh-keys', { name: 'laptop', public_key: publicKey(7, 'ada') })).id;
-  const images = expectSuccess(await api.get('/images?family=debian')).data as readonly Record<string, string>[];
+  const key = expectSuccess(
+    await api.post('/ssh-keys', { name: 'laptop', public_key: publicKey(7, 'ada') }),
+  ).id;
+  const images = expectSuccess(await api.get('/images?family=debian')).data as readonly Record<
+    string,
+    string
+  >[];
   const image = images.find(({ version }) => version === '13')?.id;
   const deploy = async (name: string): Promise<string> =>
     expectSuccess(await api.post('/servers', { name, plan: 's1', region: 'par', image, ssh_keys: [key] })).id;

@@ -9,7 +9,7 @@ import { waitUntil } from '../../http/v1/upload-world.ts';
 import { isoFile } from '../../support/iso.ts';
 import { problemOf, textOf } from '../../support/panel-client.ts';
 import { expectSuccess } from '../support/estate.ts';
-import { type ResourceFixture, pathOf } from './fixture.ts';
+import { pathOf, type ResourceFixture } from './fixture.ts';
 
 export function imagePages(at: () => ResourceFixture): void {
   /** Files and uploads that belong to no image. */

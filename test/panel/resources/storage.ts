@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { problemOf, textOf } from '../../support/panel-client.ts';
-import { type ResourceFixture, pathOf } from './fixture.ts';
+import { pathOf, type ResourceFixture } from './fixture.ts';
 
 export function volumePages(at: () => ResourceFixture): void {
   it('are made, attached, enlarged, detached and deleted', async () => {
@@ -133,7 +133,9 @@ export function snapshotPages(at: () => ResourceFixture): void {
 }
 
 /** The CSRF value of whoever looks. */
-export async function tokenOf(panel: ResourceFixture['panel']): Promise<readonly (readonly [string, string])[]> {
+export async function tokenOf(
+  panel: ResourceFixture['panel'],
+): Promise<readonly (readonly [string, string])[]> {
   const page = await panel.open('/keys');
   return [['_token', /name="_token" value="([^"]+)"/.exec(page.text)?.[1] ?? '']];
 }

@@ -1,5 +1,5 @@
 /** What a row about a form says that is clicked twice. */
-import type { PanelClient, FormInput } from '../../support/panel-client.ts';
+import type { FormInput, PanelClient } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import type { World } from '../../support/world.ts';
 import type { Estate } from './world.ts';

@@ -1,6 +1,6 @@
 import { generateKey } from 'openpgp';
 import { PASSWORD } from '../../support/session-client.ts';
-import { totpAt, STEP_MS } from '../../support/totp.ts';
+import { STEP_MS, totpAt } from '../../support/totp.ts';
 import type { Click, Clicker } from './click.ts';
 
 const passwordField = { current_password: PASSWORD };
@@ -51,7 +51,11 @@ export const ACCOUNT_CLICKS: readonly Click[] = [
   },
   {
     ...{ form: ['/account', 'password'], once: 'customer.change_password', who: 'fresh' },
-    fields: { ...passwordField, new_password: 'another long password', new_password_confirm: 'another long password' },
+    fields: {
+      ...passwordField,
+      new_password: 'another long password',
+      new_password_confirm: 'another long password',
+    },
   },
   { form: ['/account/totp', 'begin'], once: 'customer.begin_totp', who: 'fresh', fields: passwordField },
   {
@@ -92,7 +96,13 @@ export const ACCOUNT_CLICKS: readonly Click[] = [
 ];
 
 export const SIGN_IN_CLICKS: readonly Click[] = [
-  { form: ['/signup', 'sign_up'], once: 'customer.sign_up', who: 'stranger', plain: true, fields: newCredentials },
+  {
+    form: ['/signup', 'sign_up'],
+    once: 'customer.sign_up',
+    who: 'stranger',
+    plain: true,
+    fields: newCredentials,
+  },
   {
     form: ['/signin', 'sign_in'],
     once: 'customer.sign_in',
@@ -101,7 +111,11 @@ export const SIGN_IN_CLICKS: readonly Click[] = [
   },
   {
     ...{ form: ['/recover', 'recover'], once: 'customer.recover', who: 'stranger' },
-    fields: ({ session }) => ({ ...newCredentials(), email: session.email, recovery_code: session.recoveryCode }),
+    fields: ({ session }) => ({
+      ...newCredentials(),
+      email: session.email,
+      recovery_code: session.recoveryCode,
+    }),
   },
   {
     form: ['/confirm', 'confirm'],

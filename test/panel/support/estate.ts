@@ -1,6 +1,6 @@
 /** One of everything that a customer can have, made over the REST surface as a program would. */
 import assert from 'node:assert/strict';
-import type { JsonBody, V1Response, V1Client } from '../../support/v1-client.ts';
+import type { JsonBody, V1Client, V1Response } from '../../support/v1-client.ts';
 import type { World } from '../../support/world.ts';
 
 export const DAY_S = 86_400;
@@ -36,7 +36,8 @@ export async function makeServers(world: World, api: V1Client): Promise<Servers>
   const images = expectSuccess(await api.get('/images?family=debian&page_size=100')).data as JsonBody[];
   const image = images.find(({ version }) => version === '13').id as string;
   const key = async (byte: number, name: string) =>
-    expectSuccess(await api.post('/ssh-keys', { name, public_key: publicKey(byte, `ada@${name}`) })).id as string;
+    expectSuccess(await api.post('/ssh-keys', { name, public_key: publicKey(byte, `ada@${name}`) }))
+      .id as string;
   const keys = [await key(1, 'laptop'), await key(2, 'workshop')] as const;
   const deploy = async (body: object): Promise<string> =>
     expectSuccess(await api.post('/servers', { region: 'par', image, ssh_keys: [keys[0]], ...body })).id;
@@ -52,7 +53,9 @@ export async function makeServers(world: World, api: V1Client): Promise<Servers>
   expectSuccess(await api.post(`/servers/${stopped}/stop`));
   await world.advance(2_000);
   const { address } = expectSuccess(await api.get(`/servers/${running}`)).ipv6;
-  expectSuccess(await api.post(`/servers/${running}/rdns`, { ipv4: 'web-1.example.org', ipv6: 'web-1.example.org' }));
+  expectSuccess(
+    await api.post(`/servers/${running}/rdns`, { ipv4: 'web-1.example.org', ipv6: 'web-1.example.org' }),
+  );
   const other = { ipv6: 'mail.example.org', address: address.replace(/::1$/, '::25') };
   expectSuccess(await api.post(`/servers/${running}/rdns`, other));
   return { running, stopped, suspended, lapsed, dedicated, keys, image };
@@ -91,14 +94,20 @@ export async function makeResources(
   iso: Buffer,
 ): Promise<Resources> {
   const { running } = servers;
-  const attached = expectSuccess(await api.post('/volumes', { name: 'data', size_gb: 100, region: 'par' })).id;
+  const attached = expectSuccess(
+    await api.post('/volumes', { name: 'data', size_gb: 100, region: 'par' }),
+  ).id;
   const backup = { name: 'backup', size_gb: 250, region: 'zrh', encrypted: true, filesystem: 'ext4' };
   const detached = expectSuccess(await api.post('/volumes', backup)).id;
   expectSuccess(await api.post(`/volumes/${attached}/attach`, { server: running }));
   await world.sandbox('faults', { driver: 'compute', operation: 'snapshot', times: 1 });
-  const failedSnapshot = expectSuccess(await api.post(`/servers/${running}/snapshots`, { name: 'at night' })).id;
+  const failedSnapshot = expectSuccess(
+    await api.post(`/servers/${running}/snapshots`, { name: 'at night' }),
+  ).id;
   await world.advance(60);
-  const snapshot = expectSuccess(await api.post(`/servers/${running}/snapshots`, { name: 'before the upgrade' })).id;
+  const snapshot = expectSuccess(
+    await api.post(`/servers/${running}/snapshots`, { name: 'before the upgrade' }),
+  ).id;
   const group = await makeGroup(api, 'web', [running], RULES);
   const emptyGroup = await makeGroup(api, 'closed', [], []);
   const ownImage = await upload(world, api, iso);

@@ -41,7 +41,10 @@ export async function addKey(person: BrowserUser, name = 'laptop', byte = 1): Pr
 export async function topUp(person: BrowserUser, amount: string): Promise<void> {
   const { world } = person;
   await person.open('/topup');
-  await person.submitForm('create', 'Get an address to pay to', { Litecoin: true, 'Amount in US dollars': amount });
+  await person.submitForm('create', 'Get an address to pay to', {
+    Litecoin: true,
+    'Amount in US dollars': amount,
+  });
   const [units, address] = await person.copyableTexts();
   await world.sandbox('payments', { coin: 'LTC', address, amount: units });
   await person.reloadUntil(/confirming/);

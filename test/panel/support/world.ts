@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { LINK_PATHS } from '../../../src/spec/paths.ts';
 import { isoFile } from '../../support/iso.ts';
 import { PanelClient } from '../../support/panel-client.ts';
-import { respondWith, WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { PASSWORD, SessionClient } from '../../support/session-client.ts';
 import { createApiToken, V1Client } from '../../support/v1-client.ts';
+import { respondWith, WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { startWorld, type World } from '../../support/world.ts';
-import { expectSuccess, makeServers, makeResources, type Servers, type Resources } from './estate.ts';
+import { expectSuccess, makeResources, makeServers, type Resources, type Servers } from './estate.ts';
 import { makeTopups, type TopupState } from './money.ts';
 
 export interface Estate extends Servers, Resources {
@@ -118,7 +118,10 @@ async function makeWebhooks(api: V1Client, receiver: WebhookReceiver) {
     expectSuccess(await api.post('/webhooks', { url, events })).id;
   return {
     webhook: await create(receiver.url('/skerry'), ['*']),
-    brokenWebhook: await create(receiver.url('/broken', respondWith(500)), ['volume.attached', 'snapshot.ready']),
+    brokenWebhook: await create(receiver.url('/broken', respondWith(500)), [
+      'volume.attached',
+      'snapshot.ready',
+    ]),
   };
 }
 

@@ -1,8 +1,9 @@
 /** Every list of the REST surface with rows to fill it, how it is read, and what can be asked of it. */
-import { AUDIT_EVENTS, DELIVERIES, LEDGER, SNAPSHOTS, TOPUPS } from './unbounded.ts';
+
 import { FIREWALL_GROUPS, IMAGES, SERVERS, SSH_KEYS, TOKENS, VOLUMES, WEBHOOKS } from './bounded.ts';
 import type { Filter, LongList } from './list.ts';
 import { FIRST_AT } from './rows.ts';
+import { AUDIT_EVENTS, DELIVERIES, LEDGER, SNAPSHOTS, TOPUPS } from './unbounded.ts';
 
 export const LONG_LISTS: readonly LongList[] = [
   ...[SERVERS, SSH_KEYS, TOKENS, LEDGER, TOPUPS, VOLUMES, SNAPSHOTS, FIREWALL_GROUPS, WEBHOOKS, DELIVERIES],

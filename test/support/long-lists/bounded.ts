@@ -2,13 +2,22 @@
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import { pageGroups } from '../../../src/store/firewall.ts';
 import { pageServers } from '../../../src/store/servers.ts';
-import { pageVisibleImages } from '../../../src/store/visible-images.ts';
 import { pageSshKeys } from '../../../src/store/ssh-keys.ts';
 import { pageTokens } from '../../../src/store/tokens.ts';
+import { pageVisibleImages } from '../../../src/store/visible-images.ts';
 import { pageVolumes } from '../../../src/store/volumes.ts';
 import { pageWebhooks } from '../../../src/store/webhooks.ts';
-import { BY_AGE, BY_AGE_OR_NAME, IMAGE_ID_SQL, type LongList, NAMED_COLUMNS, NAME_VALUES, CUSTOMER_COLUMNS, publicIdOf } from './list.ts';
-import { FIRST_IMAGE_NO, idSql, CUSTOMER_ID, valueSql } from './rows.ts';
+import {
+  BY_AGE,
+  BY_AGE_OR_NAME,
+  CUSTOMER_COLUMNS,
+  IMAGE_ID_SQL,
+  type LongList,
+  NAME_VALUES,
+  NAMED_COLUMNS,
+  publicIdOf,
+} from './list.ts';
+import { CUSTOMER_ID, FIRST_IMAGE_NO, idSql, valueSql } from './rows.ts';
 
 export const SERVERS: LongList = {
   route: 'servers.list',
@@ -17,7 +26,12 @@ export const SERVERS: LongList = {
     {
       table: 'servers',
       columns: {
-        ...{ ...NAMED_COLUMNS, public_no: 'i', status: valueSql('installing', 'running', 'stopped'), plan_id: 'word' },
+        ...{
+          ...NAMED_COLUMNS,
+          public_no: 'i',
+          status: valueSql('installing', 'running', 'stopped'),
+          plan_id: 'word',
+        },
         ...{ region_id: 'word', image_id: IMAGE_ID_SQL, ram_mb: '1024', disk_gb: '10', tags: 'array[word]' },
         ...{ billing_months: '1', price_cents_month: '500', price_cents_cycle: '500', anchor_day: '1' },
         ...{ paid_until: 'at', updated_at: 'at' },
@@ -42,7 +56,13 @@ export const SERVERS: LongList = {
   sorts: BY_AGE_OR_NAME,
   filters: {
     status: ['installing', 'running'],
-    ...{ region: NAME_VALUES, plan: NAME_VALUES, image: [publicIdOf('image', FIRST_IMAGE_NO)], name: NAME_VALUES, tag: NAME_VALUES },
+    ...{
+      region: NAME_VALUES,
+      plan: NAME_VALUES,
+      image: [publicIdOf('image', FIRST_IMAGE_NO)],
+      name: NAME_VALUES,
+      tag: NAME_VALUES,
+    },
   },
   combinations: [{ status: 'running', region: 'old', plan: 'old', name: 'old', tag: 'old' }],
 };
@@ -71,7 +91,11 @@ export const TOKENS: LongList = {
   fixtures: [
     {
       table: 'api_tokens',
-      columns: { ...NAMED_COLUMNS, scope: valueSql('read', 'write', 'billing'), digest: 'sha256(i::text::bytea)' },
+      columns: {
+        ...NAMED_COLUMNS,
+        scope: valueSql('read', 'write', 'billing'),
+        digest: 'sha256(i::text::bytea)',
+      },
     },
   ],
   read: (sql, page) => pageTokens(sql, CUSTOMER_ID, page),
@@ -154,7 +178,11 @@ export const IMAGES: LongList = {
     },
   ],
   read: (sql, page) =>
-    pageVisibleImages(sql, { customerId: CUSTOMER_ID, deprecationCutoff: '2029-01-01', importedOnly: false }, page),
+    pageVisibleImages(
+      sql,
+      { customerId: CUSTOMER_ID, deprecationCutoff: '2029-01-01', importedOnly: false },
+      page,
+    ),
   sorts: ['id', ...BY_AGE_OR_NAME],
   filters: { family: NAME_VALUES, arch: NAME_VALUES, type: ['official', 'custom'] },
   combinations: [{ family: 'old', arch: 'old', type: 'custom' }],

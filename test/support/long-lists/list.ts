@@ -5,7 +5,7 @@ import type { Sql } from '../../../src/kernel/sql.ts';
 import type { PageRequest } from '../../../src/spec/lists.ts';
 import type { Operation } from '../../../src/spec/operations.ts';
 import type { Page } from '../../../src/store/page.ts';
-import { FIRST_IMAGE_NO, type TableFixture, idSql } from './rows.ts';
+import { FIRST_IMAGE_NO, idSql, type TableFixture } from './rows.ts';
 
 export type Filter = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 /** The pages of a laid list that are looked at: every question, sort and direction; first, in the middle, near the end. */
 import type { PagePosition, PageRequest } from '../../../src/spec/lists.ts';
 import type { OpenDatabase } from '../../../src/store/db.ts';
-import { type Statement, captureStatement } from '../query-plans.ts';
+import { captureStatement, type Statement } from '../query-plans.ts';
 import { filterCombinations } from './all.ts';
 import type { LongList } from './list.ts';
 

@@ -65,7 +65,11 @@ export function valueSql(once: string, old: string, rest: string): string {
   return `case when once then '${once}' when old then '${old}' else '${rest}' end`;
 }
 
-export async function insertFixtures(db: OpenDatabase, fixtures: readonly TableFixture[], size: ListSize): Promise<void> {
+export async function insertFixtures(
+  db: OpenDatabase,
+  fixtures: readonly TableFixture[],
+  size: ListSize,
+): Promise<void> {
   for (const { table, columns } of fixtures) {
     await db.run(
       `insert into ${table} (${Object.keys(columns).join(', ')})

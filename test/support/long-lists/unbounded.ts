@@ -5,8 +5,17 @@ import { pageDeliveries } from '../../../src/store/deliveries.ts';
 import { pageLedger } from '../../../src/store/ledger.ts';
 import { pageSnapshots } from '../../../src/store/snapshots.ts';
 import { pageTopups } from '../../../src/store/topups.ts';
-import { BY_AGE, BY_AGE_OR_NAME, IMAGE_ID_SQL, type LongList, NAMED_COLUMNS, NAME_VALUES, CUSTOMER_COLUMNS, publicIdOf } from './list.ts';
-import { FIRST_AT, idSql, CUSTOMER_ID, valueSql } from './rows.ts';
+import {
+  BY_AGE,
+  BY_AGE_OR_NAME,
+  CUSTOMER_COLUMNS,
+  IMAGE_ID_SQL,
+  type LongList,
+  NAME_VALUES,
+  NAMED_COLUMNS,
+  publicIdOf,
+} from './list.ts';
+import { CUSTOMER_ID, FIRST_AT, idSql, valueSql } from './rows.ts';
 
 export const LEDGER: LongList = {
   route: 'ledger.list',
@@ -33,7 +42,12 @@ export const TOPUPS: LongList = {
     {
       table: 'topups',
       columns: {
-        ...{ ...CUSTOMER_COLUMNS, public_no: 'i', order_ref: `'test' || i`, coin: valueSql('LTC', 'BTC', 'XMR') },
+        ...{
+          ...CUSTOMER_COLUMNS,
+          public_no: 'i',
+          order_ref: `'test' || i`,
+          coin: valueSql('LTC', 'BTC', 'XMR'),
+        },
         ...{ amount_cents: '3000', bonus_cents: '0', deposit_address: `'test' || i`, deposit_uri: `''` },
         ...{ deposit_units: '1', rate_usd: `'1'`, required_confirmations: '1', expires_at: 'at' },
         status: valueSql('confirming', 'credited', 'expired'),
@@ -100,7 +114,8 @@ export const DELIVERIES: LongList = {
       },
     },
   ],
-  read: (sql, page) => pageDeliveries(sql, { customerId: CUSTOMER_ID, webhookId: CUSTOMER_ID, since: FIRST_AT }, page),
+  read: (sql, page) =>
+    pageDeliveries(sql, { customerId: CUSTOMER_ID, webhookId: CUSTOMER_ID, since: FIRST_AT }, page),
   sorts: BY_AGE,
   filters: { status: ['pending', 'delivered'], event_type: ['ping', 'server.running'] },
   combinations: [

@@ -1,7 +1,7 @@
 /** What a case is made of, and how it becomes a request. */
 import type { Route } from '../../../../src/http/v1/route.ts';
 import { ID_PREFIXES } from '../../../../src/kernel/ids.ts';
-import type { V1Response, V1Client } from '../../../support/v1-client.ts';
+import type { V1Client, V1Response } from '../../../support/v1-client.ts';
 import { MULTIPART } from '../upload-world.ts';
 import type { Estate } from './estate.ts';
 

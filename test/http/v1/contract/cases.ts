@@ -95,7 +95,8 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     places: [inBody('region', 'region')],
   }),
   'volumes.get': ({ volume }) => caseFor('volume', volume.attached),
-  'volumes.update': ({ volume }) => caseFor('volume', volume.attached, { body: { name: 'disk', size_gb: 20 } }),
+  'volumes.update': ({ volume }) =>
+    caseFor('volume', volume.attached, { body: { name: 'disk', size_gb: 20 } }),
   'volumes.delete': ({ volume }) => caseFor('volume', volume.spare),
   'volumes.attach': ({ volume, server }) =>
     caseFor('volume', volume.detached, {
@@ -135,7 +136,8 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     }),
   'firewall_groups.delete': ({ group }) => caseFor('firewallGroup', group.idle),
   'firewall_rules.create': ({ group }) => caseFor('firewallGroup', group.applied, { body: RULE }),
-  'firewall_rules.replace': ({ group }) => caseFor('firewallGroup', group.idle, { body: { rules: [RULE, RULE] } }),
+  'firewall_rules.replace': ({ group }) =>
+    caseFor('firewallGroup', group.idle, { body: { rules: [RULE, RULE] } }),
   'firewall_rules.delete': ({ group, rule }) => ({
     ...caseFor('firewallGroup', group.applied),
     params: { id: group.applied, rule_id: rule.ofApplied },

@@ -1,7 +1,7 @@
 /** A customer with one of everything, made as he would make it: through the REST surface. */
 import assert from 'node:assert/strict';
 import { isoFile } from '../../../support/iso.ts';
-import { createApiToken, type JsonBody, type V1Response, V1Client } from '../../../support/v1-client.ts';
+import { createApiToken, type JsonBody, V1Client, type V1Response } from '../../../support/v1-client.ts';
 import type { World } from '../../../support/world.ts';
 import { MULTIPART, multipart } from '../upload-world.ts';
 
@@ -111,7 +111,10 @@ async function pay(world: World, api: V1Client): Promise<string> {
 async function makeImages(api: V1Client): Promise<Estate['image']> {
   const { data } = await expectSuccess(api.get('/images?family=debian'));
   const official = data.find((one: JsonBody) => one.version === '12').id;
-  return { official, own: (await expectSuccess(api.raw('POST', '/images', UPLOAD, { headers: MULTIPART }))).id };
+  return {
+    official,
+    own: (await expectSuccess(api.raw('POST', '/images', UPLOAD, { headers: MULTIPART }))).id,
+  };
 }
 
 /** It leads nowhere, and subscribes to what nobody here causes. */

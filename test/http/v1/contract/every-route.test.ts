@@ -8,7 +8,7 @@ import { ROUTES } from '../../../../src/http/v1/routes.ts';
 import { OPERATIONS } from '../../../../src/spec/operations.ts';
 import { SCOPES, type Scope, scopeCovers } from '../../../../src/spec/scopes.ts';
 import { sampleOneIn } from '../../../support/runs.ts';
-import { createApiToken, assertApiError, type V1Response, V1Client } from '../../../support/v1-client.ts';
+import { assertApiError, createApiToken, V1Client, type V1Response } from '../../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../../http-world.ts';
 
 const SOME = sampleOneIn(ROUTES, 6);

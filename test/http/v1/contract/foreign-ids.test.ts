@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Route } from '../../../../src/http/v1/route.ts';
 import { ROUTES } from '../../../../src/http/v1/routes.ts';
-import { newId, formatId } from '../../../../src/kernel/ids.ts';
-import { IS_FULL_RUN, FULL_ONLY, sampleOneIn } from '../../../support/runs.ts';
+import { formatId, newId } from '../../../../src/kernel/ids.ts';
+import { FULL_ONLY, IS_FULL_RUN, sampleOneIn } from '../../../support/runs.ts';
 import { assertApiError, type JsonBody, type V1Response } from '../../../support/v1-client.ts';
 import { startWorld, type World } from '../../../support/world.ts';
 import { CASES } from './cases.ts';
 import { type Case, idAt, idsIn, type Kind, ownedIds, type Place, send, withId } from './cases-parts.ts';
 import { type Estate, makeEstate, NO_RATES } from './estate.ts';
-import { rowsOf, readEverything } from './foreign-ids-footprint.ts';
+import { readEverything, rowsOf } from './foreign-ids-footprint.ts';
 import { BAD_REQUESTS, malformed } from './foreign-ids-malformed.ts';
 
 /** Lists first: once the caller named a foreign id in a path, his own audit log shows that he did. */

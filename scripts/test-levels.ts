@@ -1,0 +1,28 @@
+/** How much the tests try: `npm test`, `npm run test:full`, `npm run test:soak`. CONTRIBUTING.md describes the levels. */
+
+export const TEST_LEVELS = ['sample', 'full', 'soak'] as const;
+export type TestLevel = (typeof TEST_LEVELS)[number];
+
+export interface LevelLimits {
+  /** Runs of each property, unless SKERRY_TEST_RUNS is set. */
+  readonly propertyRuns: number;
+  /** A hung test fails by name after this time. */
+  readonly testMaxS: number;
+  /** A file that hangs outside its tests is killed after this time. */
+  readonly fileMaxS: number;
+  /** All tests stop after this time. */
+  readonly totalMaxS: number;
+}
+
+const MINUTE_S = 60;
+
+export const LEVEL_LIMITS: Record<TestLevel, LevelLimits> = {
+  sample: { propertyRuns: 20, testMaxS: 4 * MINUTE_S, fileMaxS: 5 * MINUTE_S, totalMaxS: 10 * MINUTE_S },
+  full: { propertyRuns: 60, testMaxS: 10 * MINUTE_S, fileMaxS: 15 * MINUTE_S, totalMaxS: 50 * MINUTE_S },
+  soak: { propertyRuns: 200, testMaxS: 60 * MINUTE_S, fileMaxS: 70 * MINUTE_S, totalMaxS: 240 * MINUTE_S },
+};
+
+/** The level from the environment of a test process. */
+export function currentLevel(): TestLevel {
+  return TEST_LEVELS.find((level) => level === process.env.SKERRY_TEST_LEVEL) ?? 'sample';
+}
