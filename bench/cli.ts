@@ -51,7 +51,11 @@ export async function benchCli(folder: string): Promise<Figure[]> {
 }
 
 /** Medians of whole processes, from start to end. */
-async function measureInterleaved(url: string, token: string, home: string): Promise<Record<'skerry' | 'curl', number>> {
+async function measureInterleaved(
+  url: string,
+  token: string,
+  home: string,
+): Promise<Record<'skerry' | 'curl', number>> {
   const { PATH = '' } = process.env;
   const env = { PATH, HOME: home, SKERRY_API_URL: url, SKERRY_TOKEN: token };
   const header = `authorization: Bearer ${token}`;

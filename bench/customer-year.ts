@@ -6,9 +6,9 @@ import { type RunningService, startService } from '../src/compose/serve.ts';
 import { openService } from '../src/compose/service.ts';
 import { loadConfig } from '../src/config.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
-import { WebhookReceiver } from '../test/support/webhook-receiver.ts';
 import { SessionClient } from '../test/support/session-client.ts';
 import { createApiToken, V1Client } from '../test/support/v1-client.ts';
+import { WebhookReceiver } from '../test/support/webhook-receiver.ts';
 import { topUp } from '../test/support/world.ts';
 import type { Figure } from './figure.ts';
 

@@ -34,7 +34,12 @@ export const SAMPLE_SERVER = {
 /** So many customers with so many subscriptions each; returns the customers' ids. */
 export async function insertCustomers(
   db: OpenDatabase,
-  options: { readonly customers: number; readonly each: number; readonly url: string; readonly keys: KeyRing },
+  options: {
+    readonly customers: number;
+    readonly each: number;
+    readonly url: string;
+    readonly keys: KeyRing;
+  },
 ): Promise<string[]> {
   const now = new Date();
   const ids = Array.from({ length: options.customers }, () => newId(now));

@@ -11,7 +11,13 @@ import { KeyRing } from '../src/kernel/secrets.ts';
 import { openDatabase } from '../src/store/db.ts';
 import { deliverJob } from '../src/workers/deliver.ts';
 import { JobRunner } from '../src/workers/job-runner.ts';
-import { fanOutAll, insertCustomers, SAMPLE_SERVER, createBenchService, insertEvents } from './deliver-fixture.ts';
+import {
+  createBenchService,
+  fanOutAll,
+  insertCustomers,
+  insertEvents,
+  SAMPLE_SERVER,
+} from './deliver-fixture.ts';
 import { databaseCpuMicros } from './load.ts';
 
 const CUSTOMERS = 128;
@@ -64,7 +70,11 @@ function benchBare(): () => Promise<object> {
     };
     const startedAt = performance.now();
     await Promise.all(Array.from({ length: CONCURRENCY }, caller));
-    return { own: cpuMicros(before) / (CUSTOMERS * EVENTS_PER_CUSTOMER), database: 0, ms: performance.now() - startedAt };
+    return {
+      own: cpuMicros(before) / (CUSTOMERS * EVENTS_PER_CUSTOMER),
+      database: 0,
+      ms: performance.now() - startedAt,
+    };
   };
 }
 
@@ -89,6 +99,10 @@ async function benchService(): Promise<() => Promise<object>> {
       `select count(*) as n from deliveries where status <> 'delivered'`,
     );
     if (left?.n !== 0n) throw new Error(`${left?.n} were not delivered`);
-    return { own, database: ((await databaseCpuMicros(db)) - database) / (CUSTOMERS * EVENTS_PER_CUSTOMER), ms };
+    return {
+      own,
+      database: ((await databaseCpuMicros(db)) - database) / (CUSTOMERS * EVENTS_PER_CUSTOMER),
+      ms,
+    };
   };
 }

@@ -12,7 +12,10 @@ export interface DeployFixture {
   readonly imageId: string;
 }
 
-export async function createDeployFixture(db: OpenDatabase, size: { addresses: number }): Promise<DeployFixture> {
+export async function createDeployFixture(
+  db: OpenDatabase,
+  size: { addresses: number },
+): Promise<DeployFixture> {
   const now = new Date();
   const imageId = newId(now);
   const customers = Array.from({ length: 32 }, () => newId(now));

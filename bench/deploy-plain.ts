@@ -3,7 +3,10 @@ import type { Sql } from '../src/kernel/sql.ts';
 import type { OpenDatabase } from '../src/store/db.ts';
 import type { DeployRow } from '../src/store/deploy.ts';
 
-export async function deployWithPlainStatements(db: OpenDatabase, row: DeployRow): Promise<bigint | undefined> {
+export async function deployWithPlainStatements(
+  db: OpenDatabase,
+  row: DeployRow,
+): Promise<bigint | undefined> {
   return await db.transaction(async (tx) => {
     const balance = await debit(tx, row);
     const place = await reservePlace(tx, row);

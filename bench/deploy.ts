@@ -7,9 +7,9 @@ import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { insertDeploy } from '../src/store/deploy.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { migrate } from '../src/store/migrate.ts';
+import { buildDeployRow, createDeployFixture, type DeployFixture } from './deploy-fixture.ts';
 import { deployWithPlainStatements } from './deploy-plain.ts';
 import { type Figure, median } from './figure.ts';
-import { type DeployFixture, createDeployFixture, buildDeployRow } from './deploy-fixture.ts';
 
 const ROUNDS = 7;
 const PER_ROUND = 480;
@@ -28,14 +28,19 @@ const LOAD_SHAPES: readonly LoadShape[] = [
   { name: '16 callers on one customer', callers: 16, oneCustomer: true, heldTo: 1.1, goal: 1.6 },
 ];
 
-type DeployFunction = (db: OpenDatabase, row: ReturnType<typeof buildDeployRow>) => Promise<bigint | undefined>;
+type DeployFunction = (
+  db: OpenDatabase,
+  row: ReturnType<typeof buildDeployRow>,
+) => Promise<bigint | undefined>;
 
 export async function benchDeploy(folder: string): Promise<Figure[]> {
   const database = await startEmbedded({ dataDir: join(folder, 'deploy') });
   const db = openDatabase(database.connection, { poolSize: 16 });
   try {
     await migrate(db);
-    const fixture = await createDeployFixture(db, { addresses: LOAD_SHAPES.length * ROUNDS * PER_ROUND + 1_000 });
+    const fixture = await createDeployFixture(db, {
+      addresses: LOAD_SHAPES.length * ROUNDS * PER_ROUND + 1_000,
+    });
     const figures: Figure[] = [];
     for (const shape of LOAD_SHAPES) figures.push(await compare(db, fixture, shape));
     return figures;
@@ -50,7 +55,8 @@ async function compare(db: OpenDatabase, fixture: DeployFixture, shape: LoadShap
   const ratios: number[] = [];
   for (let round = 0; round <= ROUNDS; round++) {
     // The order changes each round, so that neither side always finds the warmer cache.
-    const order = round % 2 === 0 ? [statement, deployWithPlainStatements] : [deployWithPlainStatements, statement];
+    const order =
+      round % 2 === 0 ? [statement, deployWithPlainStatements] : [deployWithPlainStatements, statement];
     const rates = new Map<DeployFunction, number>();
     for (const deploy of order)
       rates.set(deploy, await deploysPerSecond(db, fixture, shape, deploy, deploy === statement ? 0 : 1));

@@ -108,7 +108,9 @@ async function measureList(list: LongList, short: ListDatabase, long: ListDataba
     for (const mode of PLAN_MODES) value = Math.max(value, await measureRatio(pair, mode, short, long));
   }
   for (const { table } of list.fixtures) await long.db.run(`truncate ${table} cascade`);
-  logVerbose(`${list.route}: laid in ${formatSeconds(startedAt, filledAt)}, measured in ${formatSeconds(filledAt, performance.now())}`);
+  logVerbose(
+    `${list.route}: laid in ${formatSeconds(startedAt, filledAt)}, measured in ${formatSeconds(filledAt, performance.now())}`,
+  );
   const name = `${list.route.replace('.list', '').replaceAll('_', ' ')}, a page of 1 M rows ÷ 1 k rows`;
   return { name, value, unit: '×', heldTo: MAX_RATIO, goal: GOAL, bound: 'max' };
 }
@@ -128,7 +130,11 @@ async function fillList({ db, n }: ListDatabase, list: LongList): Promise<void> 
   for (const table of tables) await db.run(`analyze ${table}`);
 }
 
-async function statementPairs(list: LongList, short: ListDatabase, long: ListDatabase): Promise<StatementPair[]> {
+async function statementPairs(
+  list: LongList,
+  short: ListDatabase,
+  long: ListDatabase,
+): Promise<StatementPair[]> {
   const pages = await listPages(list, short.db, short.n, PAGE);
   const others = await listPages(list, long.db, long.n, PAGE);
   return pages.flatMap(({ label, statement }, i) => {
@@ -137,7 +143,12 @@ async function statementPairs(list: LongList, short: ListDatabase, long: ListDat
   });
 }
 
-async function measureRatio(pair: StatementPair, mode: PlanMode, short: ListDatabase, long: ListDatabase): Promise<number> {
+async function measureRatio(
+  pair: StatementPair,
+  mode: PlanMode,
+  short: ListDatabase,
+  long: ListDatabase,
+): Promise<number> {
   const a = await prepareStatement(short.sql, pair.short, mode);
   const b = await prepareStatement(long.sql, pair.long, mode);
   const measure = async (runs: number) => {

@@ -47,7 +47,12 @@ export interface RequestSpec {
 }
 
 /** CPU microseconds that the process spends on each of `count` requests, `callers` at a time. */
-export async function cpuPerRequest(peer: Peer, spec: RequestSpec, count: number, callers = 16): Promise<number> {
+export async function cpuPerRequest(
+  peer: Peer,
+  spec: RequestSpec,
+  count: number,
+  callers = 16,
+): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: callers });
   try {
     await sendRequests(peer, spec, callers * 20, callers, agent);
@@ -59,7 +64,13 @@ export async function cpuPerRequest(peer: Peer, spec: RequestSpec, count: number
   }
 }
 
-async function sendRequests(peer: Peer, spec: RequestSpec, count: number, callers: number, agent: Agent): Promise<void> {
+async function sendRequests(
+  peer: Peer,
+  spec: RequestSpec,
+  count: number,
+  callers: number,
+  agent: Agent,
+): Promise<void> {
   let left = count;
   const caller = async () => {
     while (left-- > 0) await sendRequest(peer, spec, agent);

@@ -7,8 +7,8 @@ import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { insertDeploy } from '../src/store/deploy.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { SessionClient } from '../test/support/session-client.ts';
+import { buildDeployRow, createDeployFixture } from './deploy-fixture.ts';
 import { type Figure, median } from './figure.ts';
-import { createDeployFixture, buildDeployRow } from './deploy-fixture.ts';
 import { cpuPerRequest, type Peer, type RequestSpec, startPeer } from './load.ts';
 
 const SERVERS = 100;
@@ -52,7 +52,10 @@ export async function benchPanel(folder: string): Promise<Figure[]> {
 }
 
 /** A customer with 100 servers, a session and a token. */
-async function createPanelFixture(db: OpenDatabase, peer: Peer): Promise<Record<'page' | 'list' | 'long', RequestSpec>> {
+async function createPanelFixture(
+  db: OpenDatabase,
+  peer: Peer,
+): Promise<Record<'page' | 'list' | 'long', RequestSpec>> {
   const fixture = await createDeployFixture(db, { addresses: SERVERS + 10 });
   const client = SessionClient.forUrl(peer.url);
   await client.signUp();

@@ -89,7 +89,14 @@ async function timeBare(world: RealWorld, { id, address }: OrderedServer): Promi
     'full-backing-filename': string;
     'virtual-size': number;
   };
-  const base = ['-b', diskInfo['full-backing-filename'], '-F', 'qcow2', disk, String(diskInfo['virtual-size'])];
+  const base = [
+    '-b',
+    diskInfo['full-backing-filename'],
+    '-F',
+    'qcow2',
+    disk,
+    String(diskInfo['virtual-size']),
+  ];
   await run('qemu-img', ['create', '-q', '-f', 'qcow2', ...base]);
   const folder = join(world.folder, 'bare');
   await run('mkdir', ['-p', folder]);
@@ -115,7 +122,9 @@ async function killAndWait(child: ChildProcess): Promise<void> {
 
 /** The command line of the one guest that runs; null when none does. */
 async function readQemuArguments(world: RealWorld): Promise<string[] | null> {
-  for (const pid of (await world.net.runInRouter('ip', ['netns', 'pids', world.net.router])).trim().split('\n')) {
+  for (const pid of (await world.net.runInRouter('ip', ['netns', 'pids', world.net.router]))
+    .trim()
+    .split('\n')) {
     const argv = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0').slice(0, -1);
     if (argv[0]?.startsWith('qemu-system')) return argv;
   }
@@ -123,5 +132,7 @@ async function readQemuArguments(world: RealWorld): Promise<string[] | null> {
 }
 
 async function waitForSsh(world: RealWorld, address: string): Promise<void> {
-  await world.net.runOutside('timeout', ['120', 'bash', '-c', WAIT_FOR_SSH_SCRIPT, 'greeted', address], { timeoutMs: 130_000 });
+  await world.net.runOutside('timeout', ['120', 'bash', '-c', WAIT_FOR_SSH_SCRIPT, 'greeted', address], {
+    timeoutMs: 130_000,
+  });
 }

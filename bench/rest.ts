@@ -6,13 +6,13 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { openService } from '../src/compose/service.ts';
 import { loadConfig } from '../src/config.ts';
-import { base32, newId, formatId } from '../src/kernel/ids.ts';
+import { base32, formatId, newId } from '../src/kernel/ids.ts';
 import { digest } from '../src/kernel/secrets.ts';
 import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { insertDeploy } from '../src/store/deploy.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
+import { buildDeployRow, createDeployFixture } from './deploy-fixture.ts';
 import { type Figure, median } from './figure.ts';
-import { createDeployFixture, buildDeployRow } from './deploy-fixture.ts';
 import { cpuPerRequest, type Peer, type RequestSpec, startPeer } from './load.ts';
 
 const ROUNDS = 5;
@@ -79,7 +79,11 @@ export async function createRestFixture(db: OpenDatabase): Promise<RestFixture> 
 /** What is asked of them. */
 export function requestSpecs(fixture: RestFixture) {
   const headers = { authorization: `Bearer ${fixture.token}` };
-  const get: RequestSpec = { path: `/v1/servers/${formatId('server', fixture.serverId)}`, headers, status: 200 };
+  const get: RequestSpec = {
+    path: `/v1/servers/${formatId('server', fixture.serverId)}`,
+    headers,
+    status: 200,
+  };
   const list: RequestSpec = { path: '/v1/servers?page_size=25', headers, status: 200 };
   const bareGet: RequestSpec = { path: `/servers/${fixture.serverId}`, status: 200 };
   const bareList: RequestSpec = { path: `/customers/${fixture.customerId}/servers`, status: 200 };
@@ -93,7 +97,10 @@ export function requestSpecs(fixture: RestFixture) {
   return { get, list, bareGet, bareList, replay };
 }
 
-async function measure(peers: { bare: Peer; alone: Peer; shared: Peer }, fixture: RestFixture): Promise<Figure[]> {
+async function measure(
+  peers: { bare: Peer; alone: Peer; shared: Peer },
+  fixture: RestFixture,
+): Promise<Figure[]> {
   const { bare, alone, shared } = peers;
   const { get, list, bareGet, bareList, replay } = requestSpecs(fixture);
   const figure = async (

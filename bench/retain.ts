@@ -59,7 +59,11 @@ export async function benchRetain(folder: string): Promise<Figure[]> {
 }
 
 /** Half of them are older than they are kept. */
-async function insertRows(db: OpenDatabase, { purge, keepMs }: RetentionRule, columns: object): Promise<void> {
+async function insertRows(
+  db: OpenDatabase,
+  { purge, keepMs }: RetentionRule,
+  columns: object,
+): Promise<void> {
   await db.run(
     `insert into ${purge.table} (${Object.keys(columns).join(', ')})
      select ${Object.values(columns).join(', ')}

@@ -8,8 +8,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isoFile } from '../test/support/iso.ts';
-import { startSkerryd } from '../test/support/skerryd-process.ts';
 import { SessionClient } from '../test/support/session-client.ts';
+import { startSkerryd } from '../test/support/skerryd-process.ts';
 import { createApiToken } from '../test/support/v1-client.ts';
 import type { Figure } from './figure.ts';
 

@@ -58,7 +58,8 @@ async function measure([payer, one, other]: readonly LitecoinNode[]): Promise<Fi
     await payer.call('generatetoaddress', [1, own]);
     const tip = await payer.tip();
     const [first, second] = block % 2 === 0 ? [few, many] : [many, few];
-    for (const each of [first, second]) await waitUntil('a block', async () => (await each.node.tip()) === tip);
+    for (const each of [first, second])
+      await waitUntil('a block', async () => (await each.node.tip()) === tip);
     for (const each of [first, second]) await read(each, true);
     for (const each of [few, many]) each.nodeCpuMs.push(await each.node.cpuMs());
   }
@@ -94,7 +95,8 @@ async function read(watcher: Watcher, isRecorded: boolean): Promise<void> {
   const { user, system } = process.cpuUsage(cpu);
   watcher.cursor = cursor;
   if (!isRecorded) return;
-  if (observations.length !== PAYMENTS_PER_BLOCK) throw new Error(`${observations.length} payments were told`);
+  if (observations.length !== PAYMENTS_PER_BLOCK)
+    throw new Error(`${observations.length} payments were told`);
   watcher.wallMs.push(wallMs);
   watcher.cpuMs.push((user + system) / 1_000);
 }

@@ -80,7 +80,11 @@ async function applyStep(world: ReconcileContext, { nowMs }: Fleet, step: Step):
   }
 }
 
-async function createServer({ skerry, settings }: ReconcileContext, name: string, nowMs: number): Promise<void> {
+async function createServer(
+  { skerry, settings }: ReconcileContext,
+  name: string,
+  nowMs: number,
+): Promise<void> {
   const body = {
     name,
     plan: settings.plan,

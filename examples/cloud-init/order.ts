@@ -53,7 +53,9 @@ async function orderServer(): Promise<Server> {
     skerry.plans.get(wanted.plan),
   ]);
   const price = plan.cycles.find(({ billing_months }) => billing_months === 1)?.price_usd;
-  print(`Ordering ${wanted.name}: ${plan.id} in ${wanted.region} for a month, ${price} USD from the balance.`);
+  print(
+    `Ordering ${wanted.name}: ${plan.id} in ${wanted.region} for a month, ${price} USD from the balance.`,
+  );
   return await skerry.servers.create({
     name: wanted.name,
     plan: plan.id,

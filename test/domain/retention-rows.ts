@@ -172,7 +172,7 @@ export async function openRetentionRows(world: TestService) {
     serverId,
     now,
     ago,
-    laidServer: insertServer,
+    insertServer,
     isThere,
     delivery,
     event,

@@ -131,7 +131,7 @@ describe('what is kept for a time', () => {
       await laid.deletedImage({ id: ofSnapshot }),
       await laid.deletedImage({ id: withFile, blob_key: withFile }),
     ];
-    const server = await laid.laidServer(ofServer);
+    const server = await laid.insertServer(ofServer);
     await world.db.run(
       `insert into snapshots (id, customer_id, server_id, region_id, disk_gb, image_id, generation, name, status, created_at)
        select $1, $2, $3, (select id from regions limit 1), 1, $4, 1, 'a', 'ready', $5`,

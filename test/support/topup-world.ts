@@ -166,7 +166,7 @@ export class TopupWorld {
   }
 
   /** Reads the chains until nothing changes any more. A real node may want longer than a scripted one. */
-  async runUntilIdle({ withinMs: timeoutMs = 10_000 } = {}): Promise<void> {
+  async runUntilIdle({ timeoutMs = 10_000 } = {}): Promise<void> {
     const deadline = Date.now() + timeoutMs;
     while ((await this.watchJob.run()) > 0 || (await this.watchJob.busy())) {
       if (Date.now() > deadline) throw new Error('the chains do not come to rest');

@@ -259,9 +259,9 @@ describe('moving a clock through due dates', { timeout: 20_000 }, () => {
     installing.isBusy = true;
     installing.due = new Date('2030-01-31');
     const runner = startRunner([sending, installing]);
-    assert.deepEqual(await runner.nextPlannedWork(), { due: installing.due, inFlight: false });
+    assert.deepEqual(await runner.nextPlannedWork(), { dueAt: installing.due, isClockBlocked: false });
     sending.isBusy = true;
-    assert.deepEqual(await runner.nextPlannedWork(), { due: installing.due, inFlight: true });
+    assert.deepEqual(await runner.nextPlannedWork(), { dueAt: installing.due, isClockBlocked: true });
   });
 
   it('keeps the loops still meanwhile, and wakes them afterwards', async () => {

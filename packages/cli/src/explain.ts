@@ -17,7 +17,9 @@ export function explain(error: unknown): string[] {
 }
 
 function explainApiError(error: ApiError): string[] {
-  const details = error.errors.map(({ field, issue, ...beside }) => formatDetail(field, beside)).filter(Boolean);
+  const details = error.errors
+    .map(({ field, issue, ...beside }) => formatDetail(field, beside))
+    .filter(Boolean);
   const request = error.requestId === null ? [] : [`  request ${error.requestId}`];
   return [`skerry: ${error.message}`, ...details, ...hintsFor(error), ...request];
 }

@@ -1,7 +1,7 @@
 /** What every list takes: how to sort it, and how much of it to fetch. */
 import type { Pages } from '@skerry/sdk';
 import type { Context } from './command.ts';
-import { text, integer } from './options.ts';
+import { integer, text } from './options.ts';
 import type { Column } from './output/columns.ts';
 
 const DEFAULT_LIMIT = 1_000;
@@ -9,7 +9,10 @@ const LIMIT_MAX = 100_000;
 
 export const LIST_OPTIONS = {
   sort: text('field', 'Sorted by created_at, or by name what has names; -created_at is the newest first.'),
-  limit: integer('number', `How many to show at most; ${DEFAULT_LIMIT} when left out.`, { min: 1, max: LIMIT_MAX }),
+  limit: integer('number', `How many to show at most; ${DEFAULT_LIMIT} when left out.`, {
+    min: 1,
+    max: LIMIT_MAX,
+  }),
 };
 
 /** Fetches and shows it, and says when there was more. */

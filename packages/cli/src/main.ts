@@ -1,7 +1,6 @@
 /** The command: reads the command line, runs one row, says what went wrong, and leaves with a number that says the same. */
 import { readFileSync } from 'node:fs';
 import { ApiError, Skerry, type SkerryError } from '@skerry/sdk';
-import { insertSeparator } from './passthrough.ts';
 import type { Context } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
 import { type Account, resolveAccount } from './config/contexts.ts';
@@ -9,6 +8,7 @@ import { EXIT_CODES, type ExitName, exitFor, Failure } from './exit-codes.ts';
 import { explain } from './explain.ts';
 import { parseFormat } from './output/format.ts';
 import { Output } from './output/output.ts';
+import { insertSeparator } from './passthrough.ts';
 import { buildProgram, type GlobalOptions } from './program.ts';
 import { Interrupt } from './terminal/interrupt.ts';
 import { openTerminal, type Terminal } from './terminal/terminal.ts';
@@ -41,7 +41,10 @@ function createClient({ url, token }: Account, { fetch }: Interrupt, terminal: T
   return new Skerry({ baseUrl: url, token, fetch, onRetry });
 }
 
-function createContext({ output, header, quiet, context: contextName }: GlobalOptions, interrupt: Interrupt): Context {
+function createContext(
+  { output, header, quiet, context: contextName }: GlobalOptions,
+  interrupt: Interrupt,
+): Context {
   const { env } = process;
   const terminal = openTerminal(quiet);
   let skerry: Skerry | undefined;

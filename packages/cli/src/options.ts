@@ -42,8 +42,18 @@ export function requiredText(value: string, about: string, hints: OptionHints = 
 }
 
 /** `--tag web --tag prod`, or `--tag web,prod` */
-export function list(value: string, about: string, hints: OptionHints = {}): Option<readonly string[] | undefined> {
-  return { value, about, repeatable: true, ...hints, parse: (texts) => texts?.flatMap((one) => splitCommas(one)) };
+export function list(
+  value: string,
+  about: string,
+  hints: OptionHints = {},
+): Option<readonly string[] | undefined> {
+  return {
+    value,
+    about,
+    repeatable: true,
+    ...hints,
+    parse: (texts) => texts?.flatMap((one) => splitCommas(one)),
+  };
 }
 
 /** `--label env=prod --label tier=web` */
@@ -52,7 +62,8 @@ export function pairs(about: string): Option<Readonly<Record<string, string>> | 
     value: 'key=value',
     about,
     repeatable: true,
-    parse: (texts, name) => texts && Object.fromEntries(texts.filter(Boolean).map((one) => parsePair(one, name))),
+    parse: (texts, name) =>
+      texts && Object.fromEntries(texts.filter(Boolean).map((one) => parsePair(one, name))),
   };
 }
 
@@ -80,7 +91,11 @@ export function decimal(
   about: string,
   bounds: { readonly min?: number; readonly max?: number } = {},
 ): Option<number | undefined> {
-  return { value, about, parse: (texts, name) => parseNumber(texts?.at(-1), name, bounds, /^-?\d+(\.\d+)?$/) };
+  return {
+    value,
+    about,
+    parse: (texts, name) => parseNumber(texts?.at(-1), name, bounds, /^-?\d+(\.\d+)?$/),
+  };
 }
 
 /** `--hard` */
@@ -98,7 +113,10 @@ export function booleanOption(about: string): Option<boolean | undefined> {
   };
 }
 
-export function arg(about: string, hints: Pick<OptionHints, 'choices' | 'completionKind'> = {}): Argument<string> {
+export function arg(
+  about: string,
+  hints: Pick<OptionHints, 'choices' | 'completionKind'> = {},
+): Argument<string> {
   return { about, ...hints, parse: (texts) => texts[0] ?? '' };
 }
 

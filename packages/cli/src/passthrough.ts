@@ -18,7 +18,9 @@ export function insertSeparator(
       continue;
     }
     const sub =
-      operands === 0 ? current.commands.find((one) => one.name() === word || one.aliases().includes(word)) : null;
+      operands === 0
+        ? current.commands.find((one) => one.name() === word || one.aliases().includes(word))
+        : null;
     if (sub) current = sub;
     else if (isPassthrough(current, program, rows, operands))
       return [...words.slice(0, place), '--', ...words.slice(place)];
@@ -32,7 +34,12 @@ function takesValue(word: string, commands: readonly Commander[]): boolean {
   return options.some((option) => option.required && (option.long === word || option.short === word));
 }
 
-function isPassthrough(at: Commander, program: Commander, rows: readonly Command[], operand: number): boolean {
+function isPassthrough(
+  at: Commander,
+  program: Commander,
+  rows: readonly Command[],
+  operand: number,
+): boolean {
   const names: string[] = [];
   for (let one: Commander | null = at; one && one !== program; one = one.parent) names.unshift(one.name());
   const row = rows.find(({ name }) => name === names.join(' '));

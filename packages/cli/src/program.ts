@@ -8,7 +8,7 @@ import {
 import type { Command, Context } from './command.ts';
 import { GROUPS } from './commands/index.ts';
 import { Failure } from './exit-codes.ts';
-import { programHelpFooter, isTopic, TOPICS, wrapText } from './help.ts';
+import { isTopic, programHelpFooter, TOPICS, wrapText } from './help.ts';
 import { kebabCase, type Option } from './options.ts';
 import { checkColumns, parseFormat } from './output/format.ts';
 

@@ -20,7 +20,8 @@ interface ErrorCause {
 /** `met` is the answer that came, or what the request failed with. What only reads is never lost. */
 export function isOutcomeUnknown(request: Request | undefined, outcome: unknown): boolean {
   if (!request || request.method === 'GET') return false;
-  if (outcome instanceof Response) return outcome.status >= FIRST_SERVER_ERROR && outcome.status !== SERVICE_UNAVAILABLE;
+  if (outcome instanceof Response)
+    return outcome.status >= FIRST_SERVER_ERROR && outcome.status !== SERVICE_UNAVAILABLE;
   return !isConnectFailure(outcome);
 }
 
@@ -35,7 +36,9 @@ export function describeFailure(error: unknown): string {
   if (error instanceof SyntaxError) return 'answered with something else than JSON';
   const { message, code } = causeOf(error);
   const detail = message || code || (error as ErrorCause | undefined)?.message || String(error);
-  return isConnectFailure(error) ? `was not reached: ${detail}` : `was not reached, or the connection broke: ${detail}`;
+  return isConnectFailure(error)
+    ? `was not reached: ${detail}`
+    : `was not reached, or the connection broke: ${detail}`;
 }
 
 function causeOf(error: unknown): ErrorCause {

@@ -6,9 +6,9 @@
 import createClient, { type Client, defaultPathSerializer } from 'openapi-fetch';
 import { AttemptSignal } from './attempt-signal.ts';
 import { ApiError, ConnectionError, SkerryError, TimeoutError } from './errors.ts';
-import { isOutcomeUnknown, describeFailure } from './request-failure.ts';
 import { type Bucket, Pacer } from './pacer.ts';
 import { randomKey } from './random-key.ts';
+import { describeFailure, isOutcomeUnknown } from './request-failure.ts';
 import type { paths } from './schema.ts';
 import { sleep } from './sleep.ts';
 
@@ -156,7 +156,10 @@ export class Transport {
       return this.fetch(request);
     };
     try {
-      const answer = await attemptSignal.withTimeout(timeoutMs, send(this.#api, { headers, signal: attemptSignal.signal, fetch }));
+      const answer = await attemptSignal.withTimeout(
+        timeoutMs,
+        send(this.#api, { headers, signal: attemptSignal.signal, fetch }),
+      );
       const { response, data, error } = answer;
       if (response.ok && isComplete(answer, call)) return answer;
       state.mayBeDone ||= isOutcomeUnknown(sent, response.ok ? data : response);

@@ -67,7 +67,10 @@ function getHeader(headers: WebhookHeaders, name: string): string | null {
   return [value].flat()[0] ?? null;
 }
 
-function parseSignature(header: string | null): { readonly t: string; readonly signature: Uint8Array<ArrayBuffer> } {
+function parseSignature(header: string | null): {
+  readonly t: string;
+  readonly signature: Uint8Array<ArrayBuffer>;
+} {
   if (header === null) throw new WebhookVerificationError('There is no header X-Service-Signature.');
   const parts = new Map(header.split(',').map((part) => part.trim().split('=', 2) as [string, string]));
   const t = parts.get('t') ?? '';

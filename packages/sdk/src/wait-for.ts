@@ -37,7 +37,9 @@ export async function waitFor<T extends Waitable>(
   const deadlineMs = Date.now() + timeoutMs;
   const name = `${thing.object} ${thing.id}`;
   // A suspended server that is being started is suspended until it runs.
-  const terminalStatuses = TERMINAL_STATUSES[thing.object].filter((end) => end !== 'suspended' || thing.status !== 'suspended');
+  const terminalStatuses = TERMINAL_STATUSES[thing.object].filter(
+    (end) => end !== 'suspended' || thing.status !== 'suspended',
+  );
   let last = thing;
   for (;;) {
     const isPastDeadline = Date.now() + intervalMs > deadlineMs;

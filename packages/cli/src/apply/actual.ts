@@ -11,8 +11,8 @@ import type {
   Volume,
 } from '@skerry/sdk';
 import { Failure } from '../exit-codes.ts';
-import { type PendingRebuild, parsePending, resolvePendingDigest, withDigest } from './execute/labels.ts';
 import type { Desired } from './desired.ts';
+import { type PendingRebuild, parsePending, resolvePendingDigest, withDigest } from './execute/labels.ts';
 
 export type ActualServer = Pick<
   Server,
@@ -65,7 +65,11 @@ export interface FetchedAccount extends Actual {
 /** Far above every quota; a plan made from half a list would be wrong. */
 const RESOURCES_MAX = 10_000;
 
-export async function fetchActual(skerry: Skerry, desired: Desired, signal: AbortSignal): Promise<FetchedAccount> {
+export async function fetchActual(
+  skerry: Skerry,
+  desired: Desired,
+  signal: AbortSignal,
+): Promise<FetchedAccount> {
   const call = { signal };
   const ordersServers = (desired.servers ?? []).some(({ absent }) => !absent);
   const [allServers, volumes, allGroups, keys, images, plans, regions] = await Promise.all([

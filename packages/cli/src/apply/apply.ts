@@ -5,19 +5,19 @@ import type { Context } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
 import { confirm } from '../terminal/confirm.ts';
 import type { WaitFlags } from '../terminal/wait.ts';
-import { withDigest, updateLabels } from './execute/labels.ts';
-import { runPlan } from './execute/run.ts';
-import type { ItemResult } from './execute/state.ts';
 import { type Actual, type FetchedAccount, fetchActual } from './actual.ts';
 import type { Desired } from './desired.ts';
+import { updateLabels, withDigest } from './execute/labels.ts';
+import { runPlan } from './execute/run.ts';
+import type { ItemResult } from './execute/state.ts';
 import { failOnFaults } from './faults.ts';
 import { loadSources } from './file/load.ts';
 import { readFiles } from './file/read.ts';
 import { type Cost, calculateCost } from './plan/cost.ts';
 import { compare } from './plan/diff.ts';
+import { describeConsequences, formatPlan, toPlanJson } from './plan/format-plan.ts';
+import { formatResults, toResultJson } from './plan/format-results.ts';
 import { onlyWaits, type Plan } from './plan/plan.ts';
-import { describeConsequences, toPlanJson, formatPlan } from './plan/format-plan.ts';
-import { toResultJson, formatResults } from './plan/format-results.ts';
 
 const TIMEOUT_S = 600;
 const SECOND_MS = 1_000;
@@ -99,7 +99,11 @@ function findUnready({ ids }: Plan, { servers }: Actual): ReadonlyMap<string, st
 }
 
 /** What a former run did not wait for has ended since: its mark goes. */
-async function updateFinishedLabels(skerry: Skerry, { finalDigests }: FetchedAccount, signal: AbortSignal): Promise<void> {
+async function updateFinishedLabels(
+  skerry: Skerry,
+  { finalDigests }: FetchedAccount,
+  signal: AbortSignal,
+): Promise<void> {
   for (const [id, digest] of finalDigests) {
     await updateLabels({ skerry, signal }, id, (now) => withDigest(now, digest));
   }
@@ -131,5 +135,8 @@ function throwOnFailures(results: readonly ItemResult[], signal: AbortSignal): v
   if (failed.length === 0) return;
   const onlyTimeouts = failed.every(({ status, timedOut }) => timedOut || status === 'skipped');
   const rest = 'what was done stays; run it again to do the rest';
-  throw new Failure(onlyTimeouts ? 'timeout' : 'failed', `${failed.length} of ${results.length} failed: ${rest}`);
+  throw new Failure(
+    onlyTimeouts ? 'timeout' : 'failed',
+    `${failed.length} of ${results.length} failed: ${rest}`,
+  );
 }

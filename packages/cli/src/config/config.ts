@@ -107,7 +107,9 @@ function parseConfig(text: string): Config | null {
   try {
     const { current, contexts } = JSON.parse(text) as Partial<Config>;
     const accounts = Object.values(contexts ?? {});
-    const isComplete = accounts.every(({ url, token }) => typeof url === 'string' && typeof token === 'string');
+    const isComplete = accounts.every(
+      ({ url, token }) => typeof url === 'string' && typeof token === 'string',
+    );
     const isCurrentValid = current === undefined || current === null || typeof current === 'string';
     return contexts && isComplete && isCurrentValid ? { current: current ?? null, contexts } : null;
   } catch {

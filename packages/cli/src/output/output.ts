@@ -2,7 +2,7 @@
 import { hasControls, printable, printableJson } from '../terminal/printable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type Column, formatCell } from './columns.ts';
-import { selectColumns, type Format } from './format.ts';
+import { type Format, selectColumns } from './format.ts';
 import { formatTable, tableWidth } from './table.ts';
 import { loadYaml } from './yaml.ts';
 

@@ -1,6 +1,6 @@
 /** Cells in columns as wide as their widest one. */
 import { printable } from '../terminal/printable.ts';
-import { truncate, displayWidth } from './width.ts';
+import { displayWidth, truncate } from './width.ts';
 
 const GAP = '   ';
 /** No cell is cut to less: ids and addresses stay whole, so that they can be copied. */

@@ -40,7 +40,9 @@ function findReaders(pipe: string, isCandidate: (pid: string) => boolean): reado
     (pid) => /^\d+$/.test(pid) && pid !== String(process.pid),
   );
   return others.filter(isCandidate).flatMap((pid) => {
-    const files = (tryOrNull(() => readdirSync(`/proc/${pid}/fd`)) ?? []).map((fd) => `/proc/${pid}/fd/${fd}`);
+    const files = (tryOrNull(() => readdirSync(`/proc/${pid}/fd`)) ?? []).map(
+      (fd) => `/proc/${pid}/fd/${fd}`,
+    );
     return files.filter((file) => tryOrNull(() => isReadEnd(file, pipe)) === true);
   });
 }

@@ -53,7 +53,12 @@ export async function startAndWaitForEvent<T>(
     const wait = async ({ timeoutMs = TIMEOUT_MS, onLook }: PollOptions) => {
       onLook({ status: operation.activity });
       const timeout = sleep(timeoutMs, true, { signal });
-      const polled = pollUntilDone(operation, started, POLL_INTERVALS_MS[stream ? 'heard' : 'unheard'], signal);
+      const polled = pollUntilDone(
+        operation,
+        started,
+        POLL_INTERVALS_MS[stream ? 'heard' : 'unheard'],
+        signal,
+      );
       const end = stream ? waitForEndEvent(stream, (event) => operation.isEndEvent(event, started)) : polled;
       if (!(await raceQuietly([end, polled, timeout]))) return started;
       throw new Failure(
@@ -91,7 +96,10 @@ async function openStream(
 }
 
 /** Until the event came. A stream that ends leaves it to the looks. */
-async function waitForEndEvent({ first, events }: OpenStream, isEnd: (event: StreamedEvent) => boolean): Promise<false> {
+async function waitForEndEvent(
+  { first, events }: OpenStream,
+  isEnd: (event: StreamedEvent) => boolean,
+): Promise<false> {
   try {
     for (let next = await first; !next.done; next = await events.next()) {
       if (isEnd(next.value)) return false;
@@ -102,7 +110,12 @@ async function waitForEndEvent({ first, events }: OpenStream, isEnd: (event: Str
   return await new Promise<false>(() => {});
 }
 
-async function pollUntilDone<T>(operation: EventWait<T>, started: T, everyMs: number, signal: AbortSignal): Promise<false> {
+async function pollUntilDone<T>(
+  operation: EventWait<T>,
+  started: T,
+  everyMs: number,
+  signal: AbortSignal,
+): Promise<false> {
   do await sleep(everyMs, undefined, { signal });
   while (!(await operation.checkDone(started).catch(ignoreTransient)));
   return false;

@@ -72,7 +72,8 @@ export class Events extends Resource {
           connection.dispose();
         }
       }
-      if (failure instanceof ApiError && failure.status !== TOO_MANY_STREAMS && !mayPass(failure)) throw failure;
+      if (failure instanceof ApiError && failure.status !== TOO_MANY_STREAMS && !mayPass(failure))
+        throw failure;
       signal?.throwIfAborted();
       onBreak?.(failure);
       await sleep(reconnectMs, signal);
@@ -84,7 +85,8 @@ export class Events extends Resource {
   async #open(position: StreamPosition, signal: AbortSignal | undefined): Promise<OpenStream | SkerryError> {
     const connection = new AttemptSignal(signal);
     const result = await this.#connect(position, connection).catch((cause: unknown) => {
-      if (connection.timedOut) return new TimeoutError(`No answer came within ${SILENCE_TIMEOUT_MS} ms.`, { cause });
+      if (connection.timedOut)
+        return new TimeoutError(`No answer came within ${SILENCE_TIMEOUT_MS} ms.`, { cause });
       return new ConnectionError(`${this.transport.baseUrl} ${describeFailure(cause)}.`, { cause });
     });
     if (!(result instanceof SkerryError)) return { body: result, connection };
@@ -93,7 +95,10 @@ export class Events extends Resource {
     return result;
   }
 
-  async #connect(place: StreamPosition, connection: AttemptSignal): Promise<ReadableStream<Uint8Array> | SkerryError> {
+  async #connect(
+    place: StreamPosition,
+    connection: AttemptSignal,
+  ): Promise<ReadableStream<Uint8Array> | SkerryError> {
     const { baseUrl, token } = this.transport;
     const { after, lastEventId } = place;
     // By what the caller knows it by, so that a refusal names that.

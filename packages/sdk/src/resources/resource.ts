@@ -1,5 +1,5 @@
 import { type Page, Pages } from '../pages.ts';
-import type { ApiResponse, Api, Attempt, CallOptions, Transport } from '../transport.ts';
+import type { Api, ApiResponse, Attempt, CallOptions, Transport } from '../transport.ts';
 
 /** What every resource does: one call, or a list's calls. Its methods have the names of the contract's operations. */
 export class Resource {

@@ -116,7 +116,7 @@ export class Simnet implements ChainDriver {
   }
 
   async checkSafety(): Promise<void> {
-    await this.#throwIfFaultArmed('prove');
+    await this.#throwIfFaultArmed('checkSafety');
   }
 
   async examine(): Promise<readonly ChainFinding[]> {

@@ -10,10 +10,10 @@ import {
 import type { Actual } from '../actual.ts';
 import type { WantedServer } from '../desired.ts';
 import type { Action, Labels } from '../plan/plan.ts';
+import { type CreatedResource, type CreateRequest, createIdempotently } from './create-idempotently.ts';
 import type { FirewallMembers } from './firewall-members.ts';
 import type { ResourceIds } from './ids.ts';
-import { type CreatedResource, type CreateRequest, createIdempotently } from './create-idempotently.ts';
-import { userDataDigest, mergeLabels, withPending, updateLabels } from './labels.ts';
+import { mergeLabels, updateLabels, userDataDigest, withPending } from './labels.ts';
 import type { ServerStopper } from './server-stopper.ts';
 
 export interface ActionContext {
@@ -32,7 +32,10 @@ export interface ActionContext {
 /** Everything but waiting, which is done for all at once. */
 export type ExecutableAction = Exclude<Action, { do: 'wait_server' | 'settle_server' }>;
 type Handlers = {
-  readonly [Name in ExecutableAction['do']]: (act: Extract<ExecutableAction, { do: Name }>, hands: ActionContext) => Promise<void>;
+  readonly [Name in ExecutableAction['do']]: (
+    act: Extract<ExecutableAction, { do: Name }>,
+    hands: ActionContext,
+  ) => Promise<void>;
 };
 
 export function isWaitAction(act: Action): act is Exclude<Action, ExecutableAction> {
@@ -130,11 +133,16 @@ const HANDLERS: Handlers = {
       await hands.skerry.volumes.attach(id, { server }, callOptions(act, hands));
     } catch (error) {
       // Somebody was faster: another run of this file, say.
-      if (!isApiError(error, 'conflict_state') || (await getAttachedServer(id, hands)) !== server) throw error;
+      if (!isApiError(error, 'conflict_state') || (await getAttachedServer(id, hands)) !== server)
+        throw error;
     }
   },
   set_rdns: async (act, hands) => {
-    await hands.skerry.servers.setRdns(hands.ids.get('server', act.server), act.rdns, callOptions(act, hands));
+    await hands.skerry.servers.setRdns(
+      hands.ids.get('server', act.server),
+      act.rdns,
+      callOptions(act, hands),
+    );
   },
   delete_group: async ({ id }, { skerry, signal, firewallMembers }) => {
     await unlessGone(firewallMembers.removeAll(id).then(() => skerry.firewallGroups.delete(id, { signal })));
@@ -158,7 +166,11 @@ async function createResource(
 ): Promise<void> {
   const { name } = body;
   const seen = before.filter((one) => one.name === name).map(({ id }) => id);
-  ids.set(kind, name, await createIdempotently({ keyParts: [project, kind, name, body], name, seen, signal, ...calls }));
+  ids.set(
+    kind,
+    name,
+    await createIdempotently({ keyParts: [project, kind, name, body], name, seen, signal, ...calls }),
+  );
 }
 
 /** Changes what differs from the labels that were compared. */
@@ -178,11 +190,15 @@ async function detach(volume: string, hands: ActionContext): Promise<void> {
   try {
     await hands.skerry.volumes.detach(volume, { signal: hands.signal, idempotencyKey });
   } catch (error) {
-    if (!isApiError(error, 'conflict_state') || (await getAttachedServer(volume, hands)) !== null) throw error;
+    if (!isApiError(error, 'conflict_state') || (await getAttachedServer(volume, hands)) !== null)
+      throw error;
   }
 }
 
-function createServerBody(act: Extract<ExecutableAction, { do: 'create_server' }>, ids: ResourceIds): CreateServer {
+function createServerBody(
+  act: Extract<ExecutableAction, { do: 'create_server' }>,
+  ids: ResourceIds,
+): CreateServer {
   const { server, image, labels, months } = act;
   return {
     name: server.name,

@@ -1,6 +1,7 @@
 /** Ids by the names that acts use: those of before, and those that are made on the way. */
-import type { Kind, KnownIds } from '../plan/plan.ts';
+
 import { formatKind } from '../plan/format-plan.ts';
+import type { Kind, KnownIds } from '../plan/plan.ts';
 
 export class ResourceIds {
   readonly #ids: Readonly<Record<Kind, Map<string, string>>>;

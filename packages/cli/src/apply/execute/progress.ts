@@ -1,7 +1,7 @@
 /** What a run knows on its way: how far each item is, and which servers do not run yet. */
 import type { Action, PlanItem } from '../plan/plan.ts';
 import type { ActionContext } from './execute-action.ts';
-import type { RunContext, ItemState } from './state.ts';
+import type { ItemState, RunContext } from './state.ts';
 
 export interface RunProgress {
   readonly run: RunContext;
@@ -24,14 +24,21 @@ const DESTRUCTIVE: readonly Action['do'][] = [
 const NEEDS_RUNNING: readonly Action['do'][] = ['stop_server', 'detach_volume', 'attach_volume', 'set_rdns'];
 
 /** Why this act is not to be done now; undefined: it is. */
-export function findBlock(act: Action, { item }: ItemState, progress: RunProgress): Partial<ItemState> | undefined {
+export function findBlock(
+  act: Action,
+  { item }: ItemState,
+  progress: RunProgress,
+): Partial<ItemState> | undefined {
   const { run, states, notRunning } = progress;
   if (run.signal.aborted) return { status: 'left', message: 'interrupted' };
   if (act.do === 'create_server') return blockByFirewall(act.server.name, states);
-  if (DESTRUCTIVE.includes(act.do)) return blockByFailure(states, notRunning, 'destroyed') ?? blockByVolumes(act, states);
+  if (DESTRUCTIVE.includes(act.do))
+    return blockByFailure(states, notRunning, 'destroyed') ?? blockByVolumes(act, states);
   if (act.do === 'apply_group') return undefined;
   for (const name of requiredServers(item)) {
-    const serverStates = states.filter((other) => other.item.kind === 'server' && concernsServer(other.item, name));
+    const serverStates = states.filter(
+      (other) => other.item.kind === 'server' && concernsServer(other.item, name),
+    );
     const others = serverStates.filter((server) => server.item !== item);
     if (others.some(({ status }) => status === 'failed' || status === 'skipped')) {
       return { status: 'skipped', message: `server ${name} failed` };

@@ -4,14 +4,14 @@
  * not run, nothing is destroyed.
  */
 import { PROJECT_LABEL } from '../file/fields.ts';
-import { type PlanItem, type Kind, PHASES, type Plan } from '../plan/plan.ts';
 import { formatItem } from '../plan/format-plan.ts';
-import { executeAction, type ExecutableAction, isWaitAction } from './execute-action.ts';
+import { type Kind, PHASES, type Plan, type PlanItem } from '../plan/plan.ts';
+import { type ExecutableAction, executeAction, isWaitAction } from './execute-action.ts';
 import { FirewallMembers } from './firewall-members.ts';
 import { ResourceIds } from './ids.ts';
 import { findBlock, type RunProgress } from './progress.ts';
-import { failedState, type ItemResult, type RunContext, type ItemState } from './state.ts';
-import { StillPendingError, ServerStopper } from './server-stopper.ts';
+import { ServerStopper, StillPendingError } from './server-stopper.ts';
+import { failedState, type ItemResult, type ItemState, type RunContext } from './state.ts';
 import { waitForItems } from './wait-for-items.ts';
 
 /** Ordering has a rate of its own; the other calls are let through one by one by the SDK once the rate is used up. */
@@ -49,7 +49,12 @@ export async function runPlan(
 function startProgress(plan: Plan, unready: ReadonlyMap<string, string>, run: RunContext): RunProgress {
   const ids = new ResourceIds(plan.ids);
   const projectServers = run.actual.servers.filter(({ labels }) => labels[PROJECT_LABEL] === plan.project);
-  const firewallMembers = new FirewallMembers(run.skerry, run.signal, ids, new Set(projectServers.map(({ id }) => id)));
+  const firewallMembers = new FirewallMembers(
+    run.skerry,
+    run.signal,
+    ids,
+    new Set(projectServers.map(({ id }) => id)),
+  );
   const { skerry, signal, actual, nonce } = run;
   const deadlineMs = Date.now() + run.timeoutMs;
   const waited = new Set(

@@ -34,7 +34,8 @@ export class ServerStopper {
       const server = await this.#find(id);
       if (server?.status !== 'running') return;
       const begun = await this.#requestStop(id);
-      if (noWait) throw new StillPendingError(`server ${server.name} is being stopped: the next run does the rest`);
+      if (noWait)
+        throw new StillPendingError(`server ${server.name} is being stopped: the next run does the rest`);
       if (begun) return await this.#wait(begun);
       if (Date.now() > this.#deadlineMs) {
         throw new Failure('timeout', `server ${server.name} still does something else, and was not stopped`);

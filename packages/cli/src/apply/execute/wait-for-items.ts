@@ -1,9 +1,9 @@
 /** The phases in which nothing is done but waiting. */
 import type { Server } from '@skerry/sdk';
 import type { PlanItem } from '../plan/plan.ts';
-import { userDataDigest, rebuildFailure, resolvePendingDigest, withDigest, updateLabels } from './labels.ts';
+import { rebuildFailure, resolvePendingDigest, updateLabels, userDataDigest, withDigest } from './labels.ts';
 import type { RunProgress } from './progress.ts';
-import { failedState, formatErrorMessage, type RunContext, type ItemState } from './state.ts';
+import { failedState, formatErrorMessage, type ItemState, type RunContext } from './state.ts';
 import { type WaitOutcome, waitForServers } from './wait-for-servers.ts';
 
 export type WaitKind = 'settle_server' | 'wait_server';
@@ -63,7 +63,11 @@ function stateAfterWait(waited: WaitOutcome, item: PlanItem, run: RunContext): P
 }
 
 /** One whose rebuild was given up runs, too, with its former disk: only now its label says what is on it. */
-async function finishRebuild({ actions }: PlanItem, server: Server, run: RunContext): Promise<Partial<ItemState>> {
+async function finishRebuild(
+  { actions }: PlanItem,
+  server: Server,
+  run: RunContext,
+): Promise<Partial<ItemState>> {
   const act = actions.find((one) => one.do === 'rebuild_server');
   const pending = act
     ? { before: userDataDigest(act.labelsBefore), after: userDataDigest(act.labels) }
@@ -75,6 +79,9 @@ async function finishRebuild({ actions }: PlanItem, server: Server, run: RunCont
     const why = await rebuildFailure(run.skerry, server);
     return why === null ? {} : { status: 'failed', message: why };
   } catch (error) {
-    return { ...failedState(error), message: `whether it was rebuilt is not known: ${formatErrorMessage(error)}` };
+    return {
+      ...failedState(error),
+      message: `whether it was rebuilt is not known: ${formatErrorMessage(error)}`,
+    };
   }
 }

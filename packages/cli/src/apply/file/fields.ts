@@ -1,26 +1,26 @@
 /** The fields of a file: what each of them takes. */
 import { VOLUME_MAX_GB, VOLUME_MIN_GB } from '../../limits.ts';
 import { type Absent, BILLING_MONTHS } from '../desired.ts';
-import { parseCidr, findPortFault } from './cidr.ts';
+import { findPortFault, parseCidr } from './cidr.ts';
 import {
   type AnyFields,
+  bool,
   type Field,
   type Fields,
+  integer,
   isMap,
   listOf,
-  multilineText,
   mapOf,
+  multilineText,
   oneOf,
   optional,
   orNull,
   type Path,
   type Reader,
+  type Report,
   record,
   required,
-  type Report,
   text,
-  integer,
-  bool,
 } from './reader.ts';
 
 /** Items of one list; the service allows fewer of most, and says so. */
@@ -87,7 +87,10 @@ const cidrField: Reader<string> = (value, path, report) => {
 
 /** Of what is to go only the name is needed; the rest of it may stand there as it did. */
 function unlessAbsent<F extends AnyFields & { readonly name: Field<string> }>(fields: F) {
-  const optionalFields = Object.entries(fields).map(([key, field]) => [key, { ...field, required: key === 'name' }]);
+  const optionalFields = Object.entries(fields).map(([key, field]) => [
+    key,
+    { ...field, required: key === 'name' },
+  ]);
   const absent = { absent: optional(bool) };
   const readWanted: Reader<Fields<F>> = record({ ...fields, ...absent }) as never;
   const readAbsent: Reader<{ readonly name: string }> = record({

@@ -39,7 +39,10 @@ export function parseFile(name: string, content: string): { parsed: Parsed[]; fa
       if (value === null) return [];
       return [{ value, locate: (path: Path) => at(offsetOf(document, path)) }];
     } catch (error) {
-      faults.push({ place: at(findDanglingAlias(document)), message: collapseWhitespace((error as Error).message) });
+      faults.push({
+        place: at(findDanglingAlias(document)),
+        message: collapseWhitespace((error as Error).message),
+      });
       return [];
     }
   });

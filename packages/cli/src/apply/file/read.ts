@@ -3,9 +3,9 @@ import type { Desired, DesiredGroup, DesiredKey, DesiredServer, DesiredVolume, P
 import type { Fault } from '../faults.ts';
 import { checkReferences } from './check-references.ts';
 import { ITEM_READERS, ITEMS_MAX, projectName } from './fields.ts';
-import { type Converter, toGroup, toKey, toServer, toVolume } from './to-desired.ts';
 import { type Parsed, parseFile } from './parse.ts';
 import { isMap, listOf, optional, type Path, type Reader, record } from './reader.ts';
+import { type Converter, toGroup, toKey, toServer, toVolume } from './to-desired.ts';
 
 export interface Source {
   /** What it is called in what is said: the path that was given, or `-`. */
@@ -77,7 +77,12 @@ export function readFiles(sources: readonly Source[]): { desired: Desired | null
       ? readAll<'servers', DesiredServer>('servers', items.servers, toServer, report)
       : undefined,
     volumes: readAll<'volumes', DesiredVolume>('volumes', items.volumes, toVolume, report),
-    groups: readAll<'firewall_groups', DesiredGroup>('firewall_groups', items.firewall_groups, toGroup, report),
+    groups: readAll<'firewall_groups', DesiredGroup>(
+      'firewall_groups',
+      items.firewall_groups,
+      toGroup,
+      report,
+    ),
   };
   const servers = items.servers.flatMap(({ value }) => nameOf(value) ?? []);
   faults.push(...checkReferences(desired, new Set(servers)));
@@ -103,7 +108,11 @@ function readAll<K extends Section, T>(
     const reportAt = (where: Path, message: string) => report(formatPlace(parsed, where), message);
     const found = read(value, path, reportAt);
     if (found === undefined) return [];
-    const made = convert(found, (field, message) => reportAt([...path, ...field], message), source.readRelative);
+    const made = convert(
+      found,
+      (field, message) => reportAt([...path, ...field], message),
+      source.readRelative,
+    );
     return made === undefined ? [] : [{ ...made, place: formatPlace(parsed, path) }];
   });
 }

@@ -90,14 +90,19 @@ function toRule(rule: ReadRule, at: number, report: ReportField): Rule | undefin
   return undefined;
 }
 
-function readUserData(read: ReadServer, report: ReportField, readRelative: ReadRelative): UserData | null | undefined | 'fault' {
+function readUserData(
+  read: ReadServer,
+  report: ReportField,
+  readRelative: ReadRelative,
+): UserData | null | undefined | 'fault' {
   const { user_data: inline, user_data_file: file } = read;
   if (inline !== undefined && file !== undefined) {
     report(['user_data_file'], 'is there beside user_data: leave out one of them');
     return 'fault';
   }
   const field = file === undefined ? 'user_data' : 'user_data_file';
-  const bytes = file === undefined ? inline && Buffer.from(inline) : readBytes(file, field, report, readRelative);
+  const bytes =
+    file === undefined ? inline && Buffer.from(inline) : readBytes(file, field, report, readRelative);
   if (file !== undefined && bytes === undefined) return 'fault';
   if (bytes === undefined) return undefined;
   // An empty text is none.
@@ -110,14 +115,24 @@ function readUserData(read: ReadServer, report: ReportField, readRelative: ReadR
   return { base64: Buffer.from(bytes).toString('base64'), digest };
 }
 
-function readBytes(path: string, field: string, report: ReportField, readRelative: ReadRelative): Uint8Array | undefined {
+function readBytes(
+  path: string,
+  field: string,
+  report: ReportField,
+  readRelative: ReadRelative,
+): Uint8Array | undefined {
   const found = readRelative(path);
   if ('bytes' in found) return found.bytes;
   report([field], `"${path}" ${found.fault}`);
   return undefined;
 }
 
-function readText(path: string, field: string, report: ReportField, readRelative: ReadRelative): string | undefined {
+function readText(
+  path: string,
+  field: string,
+  report: ReportField,
+  readRelative: ReadRelative,
+): string | undefined {
   const bytes = readBytes(path, field, report, readRelative);
   return bytes && Buffer.from(bytes).toString('utf8');
 }

@@ -4,7 +4,7 @@ import type { Desired } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { compareGroups } from './groups.ts';
 import { compareKeys } from './keys.ts';
-import type { PlanItem, Plan } from './plan.ts';
+import type { Plan, PlanItem } from './plan.ts';
 import { compareServers } from './servers.ts';
 import { compareVolumes, type PlannedServers } from './volumes.ts';
 

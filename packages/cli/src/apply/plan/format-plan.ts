@@ -1,6 +1,6 @@
 /** A plan for a person's eyes, and as data. */
 import type { Cost } from './cost.ts';
-import type { PlanItem, Kind, Plan, ChangeType } from './plan.ts';
+import type { ChangeType, Kind, Plan, PlanItem } from './plan.ts';
 
 const CHANGE_STYLES: Readonly<Record<ChangeType, { readonly sign: string; readonly label: string }>> = {
   wait: { sign: '…', label: 'wait until it runs' },

@@ -34,7 +34,9 @@ export function compareGroups(
     }
     if (found) ids.set(name, found.id);
     if (isWanted(wanted)) {
-      const item = found ? changeItem(wanted, found, { own, planned: servers, actual, replacements }) : createItem(wanted);
+      const item = found
+        ? changeItem(wanted, found, { own, planned: servers, actual, replacements })
+        : createItem(wanted);
       if (item) items.push(item);
     } else if (found) {
       const others = findOutsiders(found, own).length;
@@ -57,7 +59,12 @@ export function compareGroups(
 }
 
 /** A server that is made in the place of another one is behind all filters that were before that one. */
-function inheritFirewalls(key: string, found: ActualGroup, planned: PlannedServers, replacements: Replacements): Changes {
+function inheritFirewalls(
+  key: string,
+  found: ActualGroup,
+  planned: PlannedServers,
+  replacements: Replacements,
+): Changes {
   const servers = [...replacements].flatMap(([old, name]) => {
     const id = planned.staying.get(name)?.id;
     const isIn = id !== undefined && found.applied_to.includes(id);
@@ -137,7 +144,15 @@ function changeItem(
     reasons.push(...more.reasons);
   }
   if (actions.length === 0) return undefined;
-  return { changeType: 'change', kind: 'firewall_group', name, id: found.id, reasons, destroys: null, actions };
+  return {
+    changeType: 'change',
+    kind: 'firewall_group',
+    name,
+    id: found.id,
+    reasons,
+    destroys: null,
+    actions,
+  };
 }
 
 function findOutsiders({ applied_to }: ActualGroup, own: ReadonlySet<string>): string[] {
@@ -174,7 +189,11 @@ function formatRuleCount(count: number): string {
   return count === 1 ? '1 rule' : `${count || 'no'} rules`;
 }
 
-function destroyItem({ id, name, applied_to }: ActualGroup, { leaving }: PlannedServers, actual: Actual): PlanItem {
+function destroyItem(
+  { id, name, applied_to }: ActualGroup,
+  { leaving }: PlannedServers,
+  actual: Actual,
+): PlanItem {
   const stripped = applied_to.filter((server) => !leaving.has(server));
   return {
     changeType: 'destroy',

@@ -3,7 +3,7 @@ import type { Actual, ActualServer } from '../actual.ts';
 import type { Placed, WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { USER_DATA_LABEL } from '../file/fields.ts';
-import { selectImage, formatImage, isInstalled } from './images.ts';
+import { formatImage, isInstalled, selectImage } from './images.ts';
 import { initialLabels } from './labels.ts';
 import type { Action } from './plan.ts';
 
@@ -61,7 +61,11 @@ export interface InstallChange {
   readonly notes: readonly string[];
 }
 
-export function compareInstall(wanted: Placed<WantedServer>, found: ActualServer, actual: Actual): InstallChange {
+export function compareInstall(
+  wanted: Placed<WantedServer>,
+  found: ActualServer,
+  actual: Actual,
+): InstallChange {
   const reasons: string[] = [];
   const notes: string[] = [];
   const installed = isInstalled(wanted.image, found.image, actual.images);
@@ -70,7 +74,8 @@ export function compareInstall(wanted: Placed<WantedServer>, found: ActualServer
       `server ${wanted.name} has an image that is no longer offered: whether it is ${wanted.image} cannot be told`,
     );
   }
-  if (installed === false) reasons.push(`image: ${formatImage(found.image, actual.images)} → ${wanted.image}`);
+  if (installed === false)
+    reasons.push(`image: ${formatImage(found.image, actual.images)} → ${wanted.image}`);
   const before = found.labels[USER_DATA_LABEL];
   const after = wanted.userData === undefined ? before : wanted.userData?.digest;
   if (before !== after) {

@@ -6,14 +6,14 @@ import { orderServer } from './install.ts';
 import { userLabels } from './labels.ts';
 import type { PlanItem } from './plan.ts';
 import {
-  type ServerComparison,
-  changeServer,
-  destroyActions,
-  suspendedFaults,
   type CompareContext,
+  changeServer,
   describeDetachedVolumes,
-  rdnsActions,
+  destroyActions,
   diffRdns,
+  rdnsActions,
+  type ServerComparison,
+  suspendedFaults,
 } from './server.ts';
 
 const FAMILIES = ['ipv4', 'ipv6'] as const;
@@ -41,7 +41,12 @@ function replaceServer(
   const { name } = wanted;
   const { actual, desired, own } = context;
   const replacement = inheritSettings(wanted, found);
-  const order = orderServer(replacement, actual, desired.project, wanted.billingMonths ?? found.billing_months);
+  const order = orderServer(
+    replacement,
+    actual,
+    desired.project,
+    wanted.billingMonths ?? found.billing_months,
+  );
   const faults = [...order.faults, ...suspendedFaults(wanted, found, false)];
   if (!order.action) return { items: [], faults, notes: [] };
   const labels = { ...found.labels, [REPLACED_LABEL]: nextReplacedMark(name, own) };

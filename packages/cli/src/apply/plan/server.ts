@@ -4,7 +4,7 @@ import type { Actual, ActualServer } from '../actual.ts';
 import type { Desired, Placed, WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { compareInstall } from './install.ts';
-import { labelsAfterInstall, labelChanges, managedLabels, tagChanges } from './labels.ts';
+import { labelChanges, labelsAfterInstall, managedLabels, tagChanges } from './labels.ts';
 import type { Action, Comparison, PlanItem, Rdns } from './plan.ts';
 
 export interface CompareContext {
@@ -162,7 +162,10 @@ export function destroyActions(server: ActualServer, context: CompareContext): A
 }
 
 /** Those of which the file says nothing else. */
-export function describeDetachedVolumes({ id, name, status }: ActualServer, { actual, desired }: CompareContext): string[] {
+export function describeDetachedVolumes(
+  { id, name, status }: ActualServer,
+  { actual, desired }: CompareContext,
+): string[] {
   const namedInFile = new Set(
     desired.volumes.filter((one) => one.absent || one.server !== undefined).map((one) => one.name),
   );

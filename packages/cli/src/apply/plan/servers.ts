@@ -6,10 +6,18 @@ import { PROJECT_LABEL } from '../file/fields.ts';
 import type { Replacements } from './groups.ts';
 import { orderServer } from './install.ts';
 import type { Comparison, PlanItem } from './plan.ts';
-import { compareServer, isMarkedReplaced, getReplacedMark, findPredecessor } from './replace.ts';
-import { destroyActions, type CompareContext, describeDetachedVolumes, rdnsActions, diffRdns } from './server.ts';
+import { compareServer, findPredecessor, getReplacedMark, isMarkedReplaced } from './replace.ts';
+import {
+  type CompareContext,
+  describeDetachedVolumes,
+  destroyActions,
+  diffRdns,
+  rdnsActions,
+} from './server.ts';
 
-export function compareServers(given: Omit<CompareContext, 'own'>): Comparison & { readonly replacements: Replacements } {
+export function compareServers(
+  given: Omit<CompareContext, 'own'>,
+): Comparison & { readonly replacements: Replacements } {
   const { desired, actual } = given;
   const items: PlanItem[] = [];
   const faults: Fault[] = [];
@@ -40,7 +48,8 @@ export function compareServers(given: Omit<CompareContext, 'own'>): Comparison &
       if (before) replacements.set(before.id, name);
     }
     const compared = found ? compareServer(wanted, found, ground) : createItem(wanted, ground);
-    for (const { changeType, id } of compared.items) if (changeType === 'replace' && id !== null) replacements.set(id, name);
+    for (const { changeType, id } of compared.items)
+      if (changeType === 'replace' && id !== null) replacements.set(id, name);
     items.push(...compared.items);
     faults.push(...compared.faults);
     notes.push(...compared.notes);
@@ -48,11 +57,19 @@ export function compareServers(given: Omit<CompareContext, 'own'>): Comparison &
   const absent = new Set(desired.servers.filter((server) => server.absent).map(({ name }) => name));
   for (const server of own.filter(({ id }) => !kept.has(id))) {
     const gone = absent.has(server.name) ? 'it is to be absent' : 'the file has it no more';
-    const other = isMarkedReplaced(server) ? 'another one has replaced it' : 'the one before it is as the file says';
+    const other = isMarkedReplaced(server)
+      ? 'another one has replaced it'
+      : 'the one before it is as the file says';
     items.push(destroyItem(server, ids.has(server.name) ? other : gone, ground));
   }
   // Whose name is in doubt may be what another step would destroy.
-  return { items: faults.length > 0 ? [] : items, faults, notes: [...notes, ...rebuildNotes(items)], ids, replacements };
+  return {
+    items: faults.length > 0 ? [] : items,
+    faults,
+    notes: [...notes, ...rebuildNotes(items)],
+    ids,
+    replacements,
+  };
 }
 
 /**
@@ -98,7 +115,12 @@ function describeOutsideServer(name: string, project: string): string {
 
 function createItem(wanted: Placed<WantedServer>, context: CompareContext): Omit<Comparison, 'ids'> {
   const { name, plan, region, billingMonths = 1 } = wanted;
-  const { action, image, faults } = orderServer(wanted, context.actual, context.desired.project, billingMonths);
+  const { action, image, faults } = orderServer(
+    wanted,
+    context.actual,
+    context.desired.project,
+    billingMonths,
+  );
   if (!action) return { items: [], faults, notes: [] };
   const months = billingMonths === 1 ? '1 month' : `${billingMonths} months`;
   const item: PlanItem = {

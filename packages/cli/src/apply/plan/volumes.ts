@@ -70,7 +70,11 @@ function findImpossibleChanges(wanted: Placed<WantedVolume>, found: ActualVolume
 }
 
 /** What is suspended takes no volume. */
-function findSuspendedConflicts({ server }: WantedVolume, item: PlanItem | undefined, { staying }: PlannedServers): string[] {
+function findSuspendedConflicts(
+  { server }: WantedVolume,
+  item: PlanItem | undefined,
+  { staying }: PlannedServers,
+): string[] {
   const attaches = item?.actions.some((act) => act.do === 'attach_volume');
   return attaches && server && staying.get(server)?.status === 'suspended'
     ? [`cannot be attached: ${describeSuspended(server)}`]

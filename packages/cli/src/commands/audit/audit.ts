@@ -1,9 +1,9 @@
 import type { AuditEvent } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
-import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
-import { pastTime } from '../../time-options.ts';
+import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
 import { type Column, formatTime } from '../../output/columns.ts';
+import { pastTime } from '../../time-options.ts';
 
 const COLUMNS: readonly Column<AuditEvent>[] = [
   { name: 'created_at', value: (event) => formatTime(event.created_at) },

@@ -50,7 +50,9 @@ export function complete(rows: readonly Command[], groups: Groups, words: readon
   if (!ended && typed.startsWith('-')) return completeOption(slots, row, typed);
   const below = args.length === 0 && !ended ? subcommandCandidates(rows, groups, path, typed) : [];
   const argument = row && argumentAt(row, args.length);
-  const own = argument ? completeSlot({ ...argument.slot, name: argument.name }, row, typed, '') : EMPTY_COMPLETION;
+  const own = argument
+    ? completeSlot({ ...argument.slot, name: argument.name }, row, typed, '')
+    : EMPTY_COMPLETION;
   return { candidates: [...below, ...own.candidates], dynamic: own.dynamic };
 }
 
@@ -153,7 +155,9 @@ function completeOption(slots: Slots, row: Command | undefined, typed: string): 
   const at = typed.indexOf('=');
   if (at > 0) {
     const slot = slots.get(typed.slice(0, at));
-    return slot && slot.value !== null ? completeSlot(slot, row, typed, typed.slice(0, at + 1)) : EMPTY_COMPLETION;
+    return slot && slot.value !== null
+      ? completeSlot(slot, row, typed, typed.slice(0, at + 1))
+      : EMPTY_COMPLETION;
   }
   const candidates = [...slots]
     .filter(([word]) => word.startsWith('--') && word.startsWith(typed))
@@ -194,7 +198,9 @@ function argumentAt(row: Command, at: number): { readonly name: string; readonly
   return name !== undefined && argument ? { name, slot: { ...argument, value: name } } : null;
 }
 
-function variadicArgument(all: readonly [string, Argument<unknown>][]): [string, Argument<unknown>] | undefined {
+function variadicArgument(
+  all: readonly [string, Argument<unknown>][],
+): [string, Argument<unknown>] | undefined {
   const last = all.at(-1);
   return last?.[1].variadic ? last : undefined;
 }

@@ -14,7 +14,11 @@ type Env = Readonly<Record<string, string | undefined>>;
 type NameLoader = () => Promise<Candidate[]>;
 
 /** `kind` as a row says it: `server`, `ssh-key`, `sshKey`. Empty for kinds that have no names. */
-export async function loadNames(kind: string, env: Env, contextName: string | undefined): Promise<Candidate[]> {
+export async function loadNames(
+  kind: string,
+  env: Env,
+  contextName: string | undefined,
+): Promise<Candidate[]> {
   const word = kind.toLowerCase().replace(/[-_ ]/g, '');
   if (word === 'context') return Object.keys(readConfig(env).contexts).map((name) => ({ word: name }));
   const { url, token } = resolveAccount(env, contextName);

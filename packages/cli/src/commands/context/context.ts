@@ -1,7 +1,7 @@
 import { type Command, command } from '../../command.ts';
-import { removeContext, renameContext, useContext } from '../../config/edit-contexts.ts';
 import { readConfig } from '../../config/config.ts';
 import { resolveAccount } from '../../config/contexts.ts';
+import { removeContext, renameContext, useContext } from '../../config/edit-contexts.ts';
 import { arg } from '../../options.ts';
 import { CONTEXT_COLUMNS, toContextRow, toContextRows } from './columns.ts';
 

@@ -1,6 +1,6 @@
 import { type Command, command } from '../../command.ts';
 import { findFirewallGroup } from '../../find.ts';
-import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
+import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
 import { FIREWALL_GROUP_COLUMNS } from './columns.ts';
 import { showGroup } from './show.ts';

@@ -5,7 +5,7 @@ import { findFirewallGroup } from '../../find.ts';
 import { arg, restArg, text } from '../../options.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { FIREWALL_GROUP_COLUMNS, FIREWALL_RULE_COLUMNS } from './columns.ts';
-import { RULE_HELP, parseRule, ruleOption, formatRule } from './rules.ts';
+import { formatRule, parseRule, RULE_HELP, ruleOption } from './rules.ts';
 import { readRulesFile } from './rules-file.ts';
 import { showGroup } from './show.ts';
 

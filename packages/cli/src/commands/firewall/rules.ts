@@ -67,7 +67,13 @@ export function formatRule({ direction, proto, port, source, action }: FirewallR
   return [direction, proto, ...ports, source, action].join(' ');
 }
 
-function requireOneOf(word: string, words: readonly string[], field: string, text: string, name: string): void {
+function requireOneOf(
+  word: string,
+  words: readonly string[],
+  field: string,
+  text: string,
+  name: string,
+): void {
   if (words.includes(word)) return;
   throw new Failure(
     'usage',

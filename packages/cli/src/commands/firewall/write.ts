@@ -1,8 +1,8 @@
-import { requireChanges } from '../../require-changes.ts';
 import { type Command, command } from '../../command.ts';
 import { findFirewallGroup, resolveServerId } from '../../find.ts';
 import { omitUndefined } from '../../lists.ts';
 import { arg, list, text } from '../../options.ts';
+import { requireChanges } from '../../require-changes.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { FIREWALL_GROUP_COLUMNS } from './columns.ts';
 import { FIREWALL_MEMBERS } from './members.ts';
@@ -61,11 +61,18 @@ const update = command({
   columns: FIREWALL_GROUP_COLUMNS,
   example: 'skerry firewall update web --default-action drop --server web-1',
   run: async ({ skerry, output }, { group, name, defaultAction, server }) => {
-    const asked = requireChanges({ name, default_action: defaultAction as DefaultAction | undefined, server });
+    const asked = requireChanges({
+      name,
+      default_action: defaultAction as DefaultAction | undefined,
+      server,
+    });
     const { id } = await findFirewallGroup(skerry, group);
     const { server: servers, ...body } = asked;
     const ids = servers && (await Promise.all(servers.map((one) => resolveServerId(skerry, one))));
-    showGroup(output, await skerry.firewallGroups.update(id, { ...body, ...omitUndefined({ applied_to: ids }) }));
+    showGroup(
+      output,
+      await skerry.firewallGroups.update(id, { ...body, ...omitUndefined({ applied_to: ids }) }),
+    );
   },
 });
 

@@ -1,7 +1,7 @@
 import type { Image } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { findImage, imageName } from '../../find.ts';
-import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
+import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { IMAGE_COLUMNS } from './columns.ts';

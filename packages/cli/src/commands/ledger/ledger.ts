@@ -1,6 +1,6 @@
 import type { LedgerEntry } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
-import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
+import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
 import { text } from '../../options.ts';
 import { type Column, formatTime, formatUsd } from '../../output/columns.ts';
 

@@ -1,9 +1,9 @@
 import { isApiError, Skerry } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';
 import { defaultContextName, isUnencrypted, parseAddress } from '../../config/address.ts';
-import { checkContextName, saveContext, removeContext } from '../../config/edit-contexts.ts';
 import { type Account, readConfig } from '../../config/config.ts';
 import { findContext } from '../../config/contexts.ts';
+import { checkContextName, removeContext, saveContext } from '../../config/edit-contexts.ts';
 import { Failure } from '../../exit-codes.ts';
 import { flag, optionalArg, text } from '../../options.ts';
 import { formatUsd } from '../../output/columns.ts';

@@ -11,7 +11,8 @@ export async function readToken(terminal: Terminal, url: string, fromStdin: bool
     if (bytes === null) throw new Failure('usage', 'that is not an API token: it is too long');
     return validateToken(bytes.toString('utf8'));
   }
-  if (!terminal.isInteractive) throw new Failure('usage', 'there is nobody to ask for the token: say --token-stdin');
+  if (!terminal.isInteractive)
+    throw new Failure('usage', 'there is nobody to ask for the token: say --token-stdin');
   terminal.warn(`A token is made in the account's pages: ${url}/account/tokens`);
   return validateToken(await prompt(terminal, 'API token (not shown): ', true));
 }

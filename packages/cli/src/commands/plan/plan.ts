@@ -1,7 +1,7 @@
 import type { Plan } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { CYCLE_MONTHS } from '../../limits.ts';
-import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
+import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
 import { type Column, formatUsd } from '../../output/columns.ts';
 
@@ -18,8 +18,16 @@ const COLUMNS: readonly Column<Plan>[] = [
   { name: 'price_usd_month', value: (plan) => formatUsd(plan.price_usd_month) },
   { name: 'price_usd_hour', value: (plan) => plan.price_usd_hour_exact, hidden: true },
   ...CYCLE_MONTHS.flatMap((months): Column<Plan>[] => [
-    { name: `discount_${months}_months`, value: (plan) => formatDiscount(findCycle(plan, months)), hidden: true },
-    { name: `price_usd_${months}_months`, value: (plan) => formatUsd(findCycle(plan, months)?.price_usd), hidden: true },
+    {
+      name: `discount_${months}_months`,
+      value: (plan) => formatDiscount(findCycle(plan, months)),
+      hidden: true,
+    },
+    {
+      name: `price_usd_${months}_months`,
+      value: (plan) => formatUsd(findCycle(plan, months)?.price_usd),
+      hidden: true,
+    },
   ]),
   { name: 'available_in', value: (plan) => plan.available_in },
 ];

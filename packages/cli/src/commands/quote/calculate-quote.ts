@@ -88,7 +88,12 @@ export function blockingReasons({ plan, region, deployable, available_in, cycles
   return reasons;
 }
 
-function formatShortfall({ billing_months, balance_after_usd, topup_usd, topup_bonus_usd }: QuotedCycle): string {
+function formatShortfall({
+  billing_months,
+  balance_after_usd,
+  topup_usd,
+  topup_bonus_usd,
+}: QuotedCycle): string {
   const months = billing_months === 1 ? '1 month' : `${billing_months} months`;
   const bonus = topup_bonus_usd ? `, which earns a bonus of $${topup_bonus_usd}` : '';
   const shortfall = `the balance is $${(-(balance_after_usd ?? 0)).toFixed(2)} short for ${months}`;

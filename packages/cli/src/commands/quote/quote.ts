@@ -2,9 +2,9 @@ import { isApiError, type Plan, type Skerry } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { CYCLES } from '../../limits.ts';
-import { flag, requiredText, text, integer } from '../../options.ts';
+import { flag, integer, requiredText, text } from '../../options.ts';
 import { type Column, formatUsd } from '../../output/columns.ts';
-import { type QuotedCycle, calculateQuote, blockingReasons } from './calculate-quote.ts';
+import { blockingReasons, calculateQuote, type QuotedCycle } from './calculate-quote.ts';
 
 const COUNT_MAX = 1_000;
 

@@ -34,7 +34,10 @@ export async function openInBrowser(
   }
 }
 
-function spawnDetached([program = '', ...args]: readonly string[], env: Context['env']): Promise<Error | null> {
+function spawnDetached(
+  [program = '', ...args]: readonly string[],
+  env: Context['env'],
+): Promise<Error | null> {
   // A browser has no use for the token, and hands its environment on.
   const { SKERRY_TOKEN: _token, ...rest } = env;
   return new Promise((resolve) => {

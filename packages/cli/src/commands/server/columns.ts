@@ -14,7 +14,8 @@ export const SERVER_COLUMNS: readonly Column<Server>[] = [
   { name: 'ipv6_rdns', value: (server) => server.ipv6?.rdns, hidden: true },
   {
     name: 'ipv6_rdns_records',
-    value: ({ ipv6 }) => Object.entries(ipv6?.rdns_records ?? {}).map(([address, host]) => `${address}=${host}`),
+    value: ({ ipv6 }) =>
+      Object.entries(ipv6?.rdns_records ?? {}).map(([address, host]) => `${address}=${host}`),
     hidden: true,
   },
   { name: 'image', value: (server) => server.image, hidden: true },

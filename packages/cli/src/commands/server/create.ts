@@ -9,8 +9,8 @@ import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import { WAIT_OPTIONS, waitWithProgress } from '../../terminal/wait.ts';
 import { SERVER_COLUMNS } from './columns.ts';
 import { resolveKeysOrDefault } from './ssh-keys.ts';
-import { waitForServer } from './wait-for-server.ts';
 import { readUserData, USER_DATA_FILE } from './user-data.ts';
+import { waitForServer } from './wait-for-server.ts';
 
 export const create = command({
   name: 'server create',
@@ -54,13 +54,22 @@ export const create = command({
       ...(options.noAutoRenew ? { auto_renew: false } : {}),
     } as CreateServer;
     const lookupCommand = ['skerry', 'server', 'list', '--name', name];
-    const created = await createOnce(context, { key: options.idempotencyKey, subject: name, lookupCommand }, (once) =>
-      skerry.servers.create(body, once),
+    const created = await createOnce(
+      context,
+      { key: options.idempotencyKey, subject: name, lookupCommand },
+      (once) => skerry.servers.create(body, once),
     );
     const show = (seen: Server) => output.show(seen, SERVER_COLUMNS);
     const goal = { isDone: isRunning, explain: () => explainFailure(skerry, created) };
     show(
-      await waitWithProgress(context, options, name, created, (wait) => waitForServer(skerry, created, goal, wait), show),
+      await waitWithProgress(
+        context,
+        options,
+        name,
+        created,
+        (wait) => waitForServer(skerry, created, goal, wait),
+        show,
+      ),
     );
   },
 });

@@ -33,7 +33,16 @@ const start = command({
     const isDone = (seen: Server | null) => seen?.status === 'running';
     const show = (seen: Server) => output.showRow(seen, SERVER_COLUMNS);
     const goal = { isDone, operation: 'start' } as const;
-    show(await waitWithProgress(context, waits, name, begun, (wait) => waitForServer(skerry, begun, goal, wait), show));
+    show(
+      await waitWithProgress(
+        context,
+        waits,
+        name,
+        begun,
+        (wait) => waitForServer(skerry, begun, goal, wait),
+        show,
+      ),
+    );
   },
 });
 
@@ -61,7 +70,16 @@ const stop = command({
     const isDone = (seen: Server | null) => seen?.status === 'stopped';
     const show = (seen: Server) => output.showRow(seen, SERVER_COLUMNS);
     const goal = { isDone, operation: 'stop' } as const;
-    show(await waitWithProgress(context, waits, name, begun, (wait) => waitForServer(skerry, begun, goal, wait), show));
+    show(
+      await waitWithProgress(
+        context,
+        waits,
+        name,
+        begun,
+        (wait) => waitForServer(skerry, begun, goal, wait),
+        show,
+      ),
+    );
   },
 });
 

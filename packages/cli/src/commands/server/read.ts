@@ -1,6 +1,6 @@
 import { type Command, command } from '../../command.ts';
 import { findServer, resolveImageId } from '../../find.ts';
-import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
+import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
 import { SERVER_COLUMNS } from './columns.ts';
 
@@ -15,7 +15,9 @@ const list = command({
     status: text('status', 'Only in this status.', { choices: STATUSES }),
     region: text('code', 'Only in this region.', { completionKind: 'region' }),
     plan: text('id', 'Only of this plan.', { completionKind: 'plan' }),
-    image: text('image', 'Only with this image: id, name, or family for its newest.', { completionKind: 'image' }),
+    image: text('image', 'Only with this image: id, name, or family for its newest.', {
+      completionKind: 'image',
+    }),
     name: text('name', 'Only with this name.'),
     tag: text('tag', 'Only with this tag.'),
     ...LIST_OPTIONS,

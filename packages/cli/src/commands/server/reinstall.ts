@@ -6,11 +6,11 @@ import { omitUndefined } from '../../lists.ts';
 import { arg, list, requiredText, text } from '../../options.ts';
 import { formatTime } from '../../output/columns.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
-import { WAIT_OPTIONS, type PollOptions, type WaitFlags, waitWithProgress } from '../../terminal/wait.ts';
+import { type PollOptions, WAIT_OPTIONS, type WaitFlags, waitWithProgress } from '../../terminal/wait.ts';
 import { SERVER_COLUMNS } from './columns.ts';
 import { resolveKeys } from './ssh-keys.ts';
-import { failIfGivenUp, waitForServer } from './wait-for-server.ts';
 import { readUserData, USER_DATA_FILE } from './user-data.ts';
+import { failIfGivenUp, waitForServer } from './wait-for-server.ts';
 
 const rebuild = command({
   name: 'server rebuild',

@@ -1,5 +1,4 @@
 import type { Command } from '../../command.ts';
-import { SERVER_UPDATE } from './update.ts';
 import { openConsole } from './console.ts';
 import { create } from './create.ts';
 import { remove } from './delete.ts';
@@ -9,6 +8,7 @@ import { SERVER_READ } from './read.ts';
 import { SERVER_REINSTALL } from './reinstall.ts';
 import { rescue } from './rescue.ts';
 import { ssh } from './ssh.ts';
+import { SERVER_UPDATE } from './update.ts';
 
 export const SERVER_COMMANDS: readonly Command[] = [
   ...SERVER_READ,

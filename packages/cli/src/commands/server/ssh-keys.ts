@@ -20,7 +20,10 @@ export async function resolveKeys(
 }
 
 /** The keys that were named; else the account's, if it has just one. */
-export async function resolveKeysOrDefault(skerry: Skerry, names: readonly string[] | undefined): Promise<string[]> {
+export async function resolveKeysOrDefault(
+  skerry: Skerry,
+  names: readonly string[] | undefined,
+): Promise<string[]> {
   const named = await resolveKeys(skerry, names);
   if (named) return named;
   const keys = await skerry.sshKeys.list().all(NAMES_MAX + 1);

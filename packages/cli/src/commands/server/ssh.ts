@@ -5,7 +5,7 @@ import type { Server } from '@skerry/sdk';
 import { command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { findServer } from '../../find.ts';
-import { arg, flag, restArg, text, integer } from '../../options.ts';
+import { arg, flag, integer, restArg, text } from '../../options.ts';
 
 /** A name that ssh cannot take for an option. */
 const USER = /^[A-Za-z0-9_][A-Za-z0-9_.@\\-]*$/;
@@ -63,6 +63,8 @@ async function runSsh(args: readonly string[], target: string): Promise<number> 
       const why = error.code === 'ENOENT' ? 'there is no ssh on this machine' : error.message;
       reject(new Failure('internal', `${why}: sign in to ${target} by other means`));
     });
-    child.once('exit', (code, signal) => resolve(code ?? SIGNAL_EXIT_BASE + constants.signals[signal ?? 'SIGTERM']));
+    child.once('exit', (code, signal) =>
+      resolve(code ?? SIGNAL_EXIT_BASE + constants.signals[signal ?? 'SIGTERM']),
+    );
   });
 }

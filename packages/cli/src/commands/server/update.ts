@@ -4,7 +4,7 @@ import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { findServer } from '../../find.ts';
 import { omitUndefined } from '../../lists.ts';
-import { arg, list, pairs, text, booleanOption } from '../../options.ts';
+import { arg, booleanOption, list, pairs, text } from '../../options.ts';
 import { SERVER_COLUMNS } from './columns.ts';
 
 const update = command({
@@ -39,7 +39,12 @@ const update = command({
     rejectCombination(words.label, words.addLabel ?? words.removeLabel, 'label');
     // Read right before it is written: what is added to is what is there by then.
     const found = await findServer(skerry, server);
-    const body = omitUndefined({ name, auto_renew, tags: resolveTags(found, words), labels: resolveLabels(found, words) });
+    const body = omitUndefined({
+      name,
+      auto_renew,
+      tags: resolveTags(found, words),
+      labels: resolveLabels(found, words),
+    });
     output.show(await skerry.servers.update(found.id, body), SERVER_COLUMNS);
   },
 });

@@ -1,12 +1,12 @@
 import type { Snapshot } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { findServer, findSnapshot, resolveServerId } from '../../find.ts';
-import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
-import { futureTime } from '../../time-options.ts';
+import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import { WAIT_OPTIONS, waitWithProgress } from '../../terminal/wait.ts';
+import { futureTime } from '../../time-options.ts';
 import { SNAPSHOT_COLUMNS } from './columns.ts';
 
 const STATUSES = ['creating', 'ready', 'error'] as const;

@@ -1,7 +1,7 @@
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { findSshKey } from '../../find.ts';
-import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
+import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { LISTED_SSH_KEY_COLUMNS, SSH_KEY_COLUMNS } from './columns.ts';

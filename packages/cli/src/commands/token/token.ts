@@ -1,10 +1,10 @@
 import { type Command, command } from '../../command.ts';
 import { requireSingle } from '../../find.ts';
-import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
-import { futureTime } from '../../time-options.ts';
+import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
 import { arg, requiredText, text } from '../../options.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
+import { futureTime } from '../../time-options.ts';
 import { CREATED_TOKEN_COLUMNS, TOKEN_COLUMNS } from './columns.ts';
 import { checkInUse } from './in-use.ts';
 
@@ -45,7 +45,11 @@ const create = command({
   example: 'skerry token create --name deploy --scope write --expires-at 90d',
   run: async (context, { name, scope, expiresAt, idempotencyKey: key }) => {
     const { skerry, output, terminal } = context;
-    const body = { name, scope: scope as (typeof SCOPES)[number], ...omitUndefined({ expires_at: expiresAt }) };
+    const body = {
+      name,
+      scope: scope as (typeof SCOPES)[number],
+      ...omitUndefined({ expires_at: expiresAt }),
+    };
     const lookupCommand = ['skerry', 'token', 'list', '--name', name];
     const made = await createOnce(context, { key, subject: `token ${name}`, lookupCommand }, (once) =>
       skerry.tokens.create(body, once),

@@ -6,7 +6,8 @@ import { COIN_CODES, COINS, type CoinCode, isCoin } from './coins.ts';
 
 export async function chooseCoin(terminal: Terminal, given: string | undefined): Promise<CoinCode> {
   if (given !== undefined) return parseCoin(given);
-  if (!terminal.isInteractive) throw new Failure('usage', `--coin is missing: one of ${COIN_CODES.join(', ')}`);
+  if (!terminal.isInteractive)
+    throw new Failure('usage', `--coin is missing: one of ${COIN_CODES.join(', ')}`);
   for (const code of COIN_CODES) {
     const { name, network } = COINS[code];
     terminal.warn(`  ${code.padEnd(8)} ${name.padEnd(9)} on ${network}`);

@@ -57,7 +57,8 @@ function underpaidLines(topup: Topup, missingUsd: number, until: Date): string[]
   ];
 }
 
-const overpaidLine = (usd: number) => `You paid more than was asked: all of it counts, ${formatDollars(usd)} more.`;
+const overpaidLine = (usd: number) =>
+  `You paid more than was asked: all of it counts, ${formatDollars(usd)} more.`;
 
 export function withheldLines({ id, network }: Topup): string[] {
   return [

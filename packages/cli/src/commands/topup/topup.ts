@@ -1,18 +1,18 @@
 import type { Topup } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';
 import { TOPUP_MAX_USD, TOPUP_MIN_USD } from '../../limits.ts';
-import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
-import { arg, decimal, flag, text, integer } from '../../options.ts';
+import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
+import { arg, decimal, flag, integer, text } from '../../options.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { chooseAmount, chooseCoin } from './choose.ts';
 import { fetchServiceTime } from './clock.ts';
 import { COIN_CODES } from './coins.ts';
 import { TOPUP_COLUMNS } from './columns.ts';
-import { waitForCredit, DEFAULT_TIMEOUT_S } from './wait-for-credit.ts';
+import { paymentInstructions } from './messages.ts';
 import { describeOutcome, overpaidUsd } from './outcome.ts';
 import { qrLines } from './qr.ts';
-import { paymentInstructions } from './messages.ts';
+import { DEFAULT_TIMEOUT_S, waitForCredit } from './wait-for-credit.ts';
 
 const STATUSES = ['pending', 'confirming', 'credited', 'expired'] as const;
 const TIMEOUT_MAX_S = 7 * 24 * 60 * 60;
@@ -93,10 +93,14 @@ const describe = command({
   options: {
     qr: flag('The address and the amount as a QR code, too, while it is to be paid.'),
     wait: flag('Wait until it is credited.'),
-    timeout: integer('seconds', `With --wait: how long at most; a day (${DEFAULT_TIMEOUT_S}) when left out.`, {
-      min: 1,
-      max: TIMEOUT_MAX_S,
-    }),
+    timeout: integer(
+      'seconds',
+      `With --wait: how long at most; a day (${DEFAULT_TIMEOUT_S}) when left out.`,
+      {
+        min: 1,
+        max: TIMEOUT_MAX_S,
+      },
+    ),
   },
   columns: TOPUP_COLUMNS,
   example: 'skerry topup describe top_aaaqk3m7qzb5x2l6v4t7n8wyja',
@@ -106,7 +110,9 @@ const describe = command({
     if (qr) showQr(terminal, topup);
     const waits = wait && topup.status !== 'credited';
     const show = (seen: Topup) => output.show(seen, TOPUP_COLUMNS);
-    const last = waits ? await waitForCredit(context, topup, timeout, await getRemainingMs(context, topup), show) : topup;
+    const last = waits
+      ? await waitForCredit(context, topup, timeout, await getRemainingMs(context, topup), show)
+      : topup;
     show(last);
     await noteOutcome(context, last);
   },

@@ -2,8 +2,8 @@
 import { type Topup, WaitError, WaitTimeoutError } from '@skerry/sdk';
 import type { Context } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
-import { EXPIRED_LINES, withheldLines } from './outcome.ts';
 import { describeProgress } from './messages.ts';
+import { EXPIRED_LINES, withheldLines } from './outcome.ts';
 
 const SECOND_MS = 1_000;
 /** A payment needs as long as its chain: a day is longer than any of them. */
@@ -23,7 +23,9 @@ export async function waitForCredit(
   const startMs = Date.now();
   let seen = topup;
   const showProgress = () =>
-    terminal.progress(describeProgress(seen, remainingMs === null ? null : remainingMs - (Date.now() - startMs)));
+    terminal.progress(
+      describeProgress(seen, remainingMs === null ? null : remainingMs - (Date.now() - startMs)),
+    );
   showProgress();
   const timer = setInterval(showProgress, SECOND_MS);
   try {

@@ -1,6 +1,6 @@
 import { type Command, command } from '../../command.ts';
 import { findVolume, resolveServerId } from '../../find.ts';
-import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
+import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
 import { VOLUME_COLUMNS } from './columns.ts';
 
@@ -12,7 +12,9 @@ const list = command({
   options: {
     name: text('name', 'Only with this name.'),
     region: text('code', 'Only in this region.'),
-    attachedTo: text('server', 'Only those attached to this server, by name or id.', { completionKind: 'server' }),
+    attachedTo: text('server', 'Only those attached to this server, by name or id.', {
+      completionKind: 'server',
+    }),
     ...LIST_OPTIONS,
   },
   columns: VOLUME_COLUMNS,

@@ -1,10 +1,10 @@
-import { requireChanges } from '../../require-changes.ts';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { findServer, findVolume } from '../../find.ts';
 import { VOLUME_MAX_GB, VOLUME_MIN_GB } from '../../limits.ts';
 import { omitUndefined } from '../../lists.ts';
-import { arg, flag, requiredText, requiredInteger, text, integer } from '../../options.ts';
+import { arg, flag, integer, requiredInteger, requiredText, text } from '../../options.ts';
+import { requireChanges } from '../../require-changes.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import { VOLUME_COLUMNS } from './columns.ts';

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mayPass, type Skerry, WaitTimeoutError, type WebhookDelivery } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
-import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
+import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
-import { WAIT_OPTIONS, type PollOptions, type WaitFlags, waitWithProgress } from '../../terminal/wait.ts';
+import { type PollOptions, WAIT_OPTIONS, type WaitFlags, waitWithProgress } from '../../terminal/wait.ts';
 import { DELIVERY_COLUMNS } from './columns.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;

@@ -1,8 +1,8 @@
 import type { CreateWebhook } from '@skerry/sdk';
-import { requireChanges } from '../../require-changes.ts';
 import { type Command, command } from '../../command.ts';
-import { omitUndefined, LIST_OPTIONS, showList } from '../../lists.ts';
-import { arg, list as listOption, text, booleanOption } from '../../options.ts';
+import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
+import { arg, booleanOption, list as listOption, text } from '../../options.ts';
+import { requireChanges } from '../../require-changes.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import { CREATED_WEBHOOK_COLUMNS, WEBHOOK_COLUMNS } from './columns.ts';

@@ -1,0 +1,47 @@
+/**
+ * `npm run release`: applies the changesets to the packages, commits, tags the version, and packs the SDK and the CLI into
+ * `release/`. It publishes and pushes nothing.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const OUTPUT = 'release';
+
+function run(program: string, ...args: string[]): string {
+  return execFileSync(program, args, {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }).trim();
+}
+
+function requireCleanTree(): void {
+  if (run('git', 'status', '--porcelain') !== '') throw new Error('commit or stash your changes first');
+}
+
+function requireChangesets(): void {
+  const changesets = readdirSync(`${ROOT}.changeset`).filter((file) => /^(?!README).*\.md$/.test(file));
+  if (changesets.length === 0)
+    throw new Error('there is nothing to release: add a changeset with npx changeset');
+}
+
+function readVersion(): string {
+  const text = readFileSync(`${ROOT}packages/sdk/package.json`, 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+requireCleanTree();
+requireChangesets();
+run(process.execPath, 'node_modules/@changesets/cli/bin.js', 'version');
+run('npm', 'install', '--package-lock-only', '--ignore-scripts');
+const version = readVersion();
+run('git', 'commit', '--all', '--message', `release: ${version}`);
+run('git', 'tag', '--annotate', `v${version}`, '--message', `Skerry ${version}`);
+rmSync(`${ROOT}${OUTPUT}`, { recursive: true, force: true });
+mkdirSync(`${ROOT}${OUTPUT}`);
+run('npm', 'pack', '--workspaces', '--pack-destination', OUTPUT);
+process.stdout.write(
+  `Tagged v${version} and packed the SDK and the CLI into ${OUTPUT}/. Push with: git push --follow-tags\n`,
+);
