@@ -19,6 +19,7 @@ arch=$(node -p process.arch)
 step 'packages' node scripts/build-packages.ts
 step 'types' "node_modules/@typescript/typescript-linux-$arch/lib/tsc" --project tsconfig.json
 step 'lint and format' node scripts/biome.ts check --error-on-warnings --diagnostic-level=warn .
+step 'spelling' node node_modules/cspell/bin.mjs lint --no-progress --no-summary --gitignore .
 step 'house' node --test --test-reporter=./scripts/test-reporter.ts test/house/*.test.ts
 step 'the OpenAPI document' env REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
   node node_modules/.bin/redocly lint --extends=recommended-strict openapi/v1.json
