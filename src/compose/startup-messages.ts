@@ -38,7 +38,7 @@ export function formatWarnings(config: Config, coins: readonly RealCoin[]): stri
 }
 
 const NO_COIN_WARNING =
-  'NO COIN IS TAKEN, so nobody can pay: docs/coins.md says what each needs; for Litecoin SKERRY_LTC_URL and SKERRY_LTC_XPUB';
+  'NO COIN IS TAKEN, so nobody can pay: docs/operators/coins.md says what each needs; for Litecoin SKERRY_LTC_URL and SKERRY_LTC_XPUB';
 const TEST_COINS_WARNING =
   'SKERRY_WORTHLESS_COINS: coins of test networks are taken, which anybody has for nothing; never let strangers in';
 

@@ -36,5 +36,5 @@ export function addressRow({ number, path, coin, address, given }: AddressLine):
 /** Why there are no addresses to print. */
 export function explainNoAddresses(coin: CoinCode, isLive: boolean): string {
   if (!isLive) return 'a sandbox has simulated coins: no wallet of yours has their addresses';
-  return `${coin} is not taken: docs/coins.md says which settings it needs`;
+  return `${coin} is not taken: docs/operators/coins.md says which settings it needs`;
 }

@@ -13,7 +13,7 @@ export function addCatalogue(program: Command, context: OperatorContext): void {
   const catalogue = program.command('catalogue').description('what is sold: regions, plans, prices, images');
   catalogue
     .command('load')
-    .argument('<file>', 'a catalogue file (YAML); the operator guide describes it')
+    .argument('<file>', 'a catalog file (YAML); docs/operators/sell.md describes it')
     .option('-y, --yes', 'do not ask')
     .description('show how a file differs from the database, and make it so')
     .action((file: string, options: { yes?: true }) => load(context, file, options.yes ?? false));

@@ -73,6 +73,6 @@ function collect(name: string, names: readonly string[]): readonly string[] {
 }
 
 function zoneColumns({ region, block, zone, coveredBy, isShared }: BlockZone): string[] {
-  const missing = isShared ? 'MISSING: less than a /24, see the operator guide' : 'MISSING';
+  const missing = isShared ? 'MISSING: less than a /24, see docs/operators/networking.md' : 'MISSING';
   return [region, block, zone, coveredBy === null ? missing : coveredBy === zone ? 'yes' : `in ${coveredBy}`];
 }

@@ -58,7 +58,7 @@ const STEPS: readonly Step[] = [
   {
     isDone: (values) => COIN_NODES.some((name) => isSet(name)(values)),
     message:
-      'no coin is taken: a node and a public key for each, set together with SKERRY_MODE=live; see docs/coins.md',
+      'no coin is taken: a node and a public key for each, set together with SKERRY_MODE=live; see docs/operators/coins.md',
     required: true,
   },
   {

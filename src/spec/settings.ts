@@ -214,7 +214,8 @@ export const SETTINGS = {
   SKERRY_QUOTAS: {
     type: 'text',
     default: '',
-    about: 'what one customer may have, where it is not as the operator guide lists: servers=100,tokens=10',
+    about:
+      'what one customer may have, where it differs from docs/operators/configure.md: servers=100,tokens=10',
   },
   SKERRY_COMPUTE: {
     type: 'text',

@@ -10,9 +10,10 @@ import { QUOTE_SOURCE_NAMES } from '../../src/spec/quote-sources.ts';
 import { SETTINGS } from '../../src/spec/settings.ts';
 import { codeBlocks, readGuide } from './docs-content.ts';
 
-const COINS_GUIDE = readGuide('coins');
-const SWEEPING_GUIDE = readGuide('sweeping');
-const GUIDES = [COINS_GUIDE, SWEEPING_GUIDE];
+const COINS_GUIDE = readGuide('operators/coins');
+const NODES = readGuide('operators/coin-nodes');
+const SWEEPING_GUIDE = readGuide('operators/sweeping');
+const PAGES = [COINS_GUIDE, NODES, readGuide('operators/coin-recovery'), SWEEPING_GUIDE];
 
 /** Brought by the composition root. */
 const BUILT_IN_COMMANDS = ['doctor', 'config'];
@@ -23,8 +24,7 @@ const TESTED_NODES: Readonly<Record<string, { readonly folder: string; readonly 
   Monero: { folder: 'monero', program: /findProgram\(\['monero-wallet-rpc'\]\)/ },
   'Ethereum, USDT': { folder: 'evm', program: /spawn\(/ },
 };
-const NEVER_TESTED =
-  /\*\*(no real `bitcoind`|no real node, ever|never the feeds themselves|nothing, ever)\*\*/;
+const NEVER_TESTED = /\*\*never tested(?: with (?:a real `bitcoind`|a real node|the real feeds))?\*\*/;
 
 /** The cells of each row of the table that has this heading. */
 function tableRows(heading: string, guide = COINS_GUIDE): readonly (readonly string[])[] {
@@ -54,8 +54,8 @@ function headingSlugs(guide: string): string[] {
 
 describe('the guides to real coins', () => {
   it('have commands that are understood as they stand there', async () => {
-    const typed = GUIDES.flatMap((guide) => [...guide.matchAll(/^ *npx skerryd ([^#\n]*)/gm)]);
-    const named = GUIDES.flatMap((guide) => [...guide.matchAll(/`skerryd ([^`…]+)`/g)]);
+    const typed = PAGES.flatMap((guide) => [...guide.matchAll(/^ *(?:SKERRY_\w+=\S+ )?skerryd ([^#\n]*)/gm)]);
+    const named = PAGES.flatMap((guide) => [...guide.matchAll(/`skerryd ([^`…]+)`/g)]);
     const lines = [...typed, ...named].map(([, words = '']) => words.trim());
     assert.ok(lines.length > 15, `${lines.length} commands`);
     const refused: string[] = [];
@@ -82,12 +82,12 @@ describe('the guides to real coins', () => {
       ...Object.keys(COIN_SETTINGS),
       ...COINS.map(({ code }) => `\`${code}\``),
       ...QUOTE_SOURCE_NAMES,
-    ].filter((word) => !COINS_GUIDE.includes(word));
+    ].filter((word) => !`${COINS_GUIDE}${NODES}`.includes(word));
     assert.deepEqual(missing, []);
   });
 
   it('name no setting that there is not', () => {
-    const named = new Set(GUIDES.flatMap((guide) => guide.match(/SKERRY_[A-Z0-9_]+/g) ?? []));
+    const named = new Set(PAGES.flatMap((guide) => guide.match(/SKERRY_[A-Z0-9_]+/g) ?? []));
     assert.deepEqual(
       [...named].filter((name) => !Object.hasOwn(SETTINGS, name)),
       [],
@@ -110,10 +110,11 @@ describe('the guides to real coins', () => {
   });
 
   it('lead to guides and parts that there are', () => {
-    for (const guide of GUIDES) {
+    for (const guide of PAGES) {
       for (const [, name = '', part] of guide.matchAll(/\]\(([\w-]+)\.md(?:#([\w-]+))?\)/g)) {
-        assert.ok(existsSync(new URL(`../../docs/${name}.md`, import.meta.url)), name);
-        if (part !== undefined) assert.ok(headingSlugs(readGuide(name)).includes(part), `${name}#${part}`);
+        assert.ok(existsSync(new URL(`../../docs/operators/${name}.md`, import.meta.url)), name);
+        if (part === undefined) continue;
+        assert.ok(headingSlugs(readGuide(`operators/${name}`)).includes(part), `${name}#${part}`);
       }
     }
   });
@@ -128,7 +129,7 @@ describe('the guides to real coins', () => {
       Object.entries(TESTED_NODES).filter(([, { folder, program }]) => !startedIn(folder, program)),
       [],
     );
-    const rows = tableRows('| Part | Tried against |').map(([part = '', against = '']) => ({
+    const rows = tableRows('| Part | Tested with |').map(([part = '', against = '']) => ({
       part,
       against,
     }));
@@ -140,14 +141,14 @@ describe('the guides to real coins', () => {
     // A driver without a node of its own in the tests has a row that says so.
     for (const coin of ['Bitcoin', 'Tron', 'Solana']) {
       assert.ok(
-        rows.some(({ part, against }) => part.includes(coin) && /\*\*no real/.test(against)),
+        rows.some(({ part, against }) => part.includes(coin) && /\*\*never tested with a real/.test(against)),
         coin,
       );
     }
   });
 
   it('say of each way out whether it was walked', () => {
-    const rows = tableRows('| Way | Was it ever walked? |', SWEEPING_GUIDE);
+    const rows = tableRows('| Method | Tested? |', SWEEPING_GUIDE);
     const walked = rows.filter(
       ([, answer = '']) => !answer.startsWith('**never.**') && answer !== '**never**',
     );
@@ -164,7 +165,7 @@ describe('the guides to real coins', () => {
   });
 
   it('show no private key, but in the words that forbid one', () => {
-    const blocks = GUIDES.flatMap((guide) => codeBlocks(guide).map(({ text }) => text));
+    const blocks = PAGES.flatMap((guide) => codeBlocks(guide).map(({ text }) => text));
     for (const text of blocks) assert.doesNotMatch(text, /[xyzt]prv|seed phrase/);
   });
 });

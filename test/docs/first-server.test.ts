@@ -10,7 +10,7 @@ import { runOperator } from '../../src/operator/run.ts';
 import { SETTINGS } from '../../src/spec/settings.ts';
 import { codeBlocks, readGuide } from './docs-content.ts';
 
-const GUIDE = readGuide('first-server');
+const GUIDE = readGuide('operators/first-server');
 const SHELL_LINES = codeBlocks(GUIDE)
   .filter(({ language }) => language === 'sh')
   .flatMap(({ text }) => text.split('\n'));
@@ -96,13 +96,16 @@ test('the settings of a live service make one, and its coins are all that is mis
 });
 
 test('an update migrates, a backup has the live database, and the unit waits for it', () => {
-  const partOf = (heading: string) =>
-    codeBlocks(GUIDE, heading)
+  const partOf = (page: string, heading: string) =>
+    codeBlocks(readGuide(`operators/${page}`), heading)
       .map(({ text }) => text)
       .join('\n');
-  assert.match(partOf('Updates'), /^npm ci .*\nskerryd migrate\nsystemctl start skerryd$/m);
-  assert.match(partOf('Backups'), /^pg_dump .*"\$DATABASE_URL"$/m);
-  assert.match(partOf('Backups'), /^pg_restore .*"\$DATABASE_URL" /m);
+  for (const heading of ['Upgrade a sandbox', 'Upgrade a live service']) {
+    const update = partOf('upgrade', heading);
+    assert.match(update, /^npm ci .*\nskerryd migrate\nsystemctl start skerryd$/m, heading);
+  }
+  assert.match(partOf('backup', 'Back up a live service'), /^pg_dump .*"\$DATABASE_URL"$/m);
+  assert.match(partOf('backup', 'Restore a live service'), /^pg_restore .*"\$DATABASE_URL" /m);
   assert.match(SERVICE_UNIT, /^After=.*\bpostgresql\.service\b/m);
 });
 
@@ -150,10 +153,10 @@ test('links of the walk lead to parts that there are', () => {
   const links = [...GUIDE.matchAll(/\]\(([\w-]+)\.md(?:#([\w-]+))?\)/g)];
   assert.ok(links.length >= 5);
   for (const [, name = '', part] of links) {
-    const parts = [...readGuide(name).matchAll(/^## (.+)$/gm)].map(([, heading = '']) =>
+    const parts = [...readGuide(`operators/${name}`).matchAll(/^##+ (.+)$/gm)].map(([, heading = '']) =>
       heading
         .toLowerCase()
-        .replace(/[^\w ]/g, '')
+        .replace(/[^\w -]/g, '')
         .replaceAll(' ', '-'),
     );
     if (part !== undefined) assert.ok(parts.includes(part), `${name}.md has no part ${part}`);

@@ -12,15 +12,15 @@ import { codeBlocks, readGuide } from './docs-content.ts';
 import { skipWithout } from './sample-receivers.ts';
 
 const DEPLOY = new URL('../../deploy/', import.meta.url);
-const COINS_GUIDE = readGuide('coins');
+const COINS_GUIDE = ['coins', 'coin-nodes'].map((name) => readGuide(`operators/${name}`)).join('\n');
 const NODES = ['bitcoind', 'litecoind', 'monerod', 'monero-wallet-rpc'] as const;
 const PROGRAM_TIMEOUT_MS = 30_000;
 
 const readDeployFile = (name: string) => readFileSync(new URL(name, DEPLOY), 'utf8');
 
 /** What a shell is to do, a command a line. */
-const SHELL_LINES = ['coins', 'sweeping']
-  .flatMap((guide) => codeBlocks(readGuide(guide)))
+const SHELL_LINES = ['coins', 'coin-nodes', 'coin-recovery', 'sweeping']
+  .flatMap((guide) => codeBlocks(readGuide(`operators/${guide}`)))
   .filter(({ language }) => language === 'sh')
   .flatMap(({ text }) => text.replaceAll('\\\n', ' ').split('\n'));
 const START_COMMANDS = NODES.flatMap(
@@ -119,7 +119,7 @@ describe('units and packet filter of nodes', () => {
         return Array.from({ length: to - from + 1 }, (_, i) => from + i);
       });
     const table =
-      COINS_GUIDE.slice(COINS_GUIDE.indexOf('| Node | Closed to all others |')).split('\n\n')[0] ?? '';
+      COINS_GUIDE.slice(COINS_GUIDE.indexOf('| Node | Closed to other machines |')).split('\n\n')[0] ?? '';
     const cells = table
       .split('\n')
       .slice(2)

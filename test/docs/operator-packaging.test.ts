@@ -9,8 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { codeBlocks, readGuide } from './docs-content.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const SECTION = 'The SDK and the command line for customers';
-const SHELL_LINES = codeBlocks(readGuide('operator-guide'), SECTION).flatMap(({ text }) => text.split('\n'));
+const SECTION = 'Packages for customers';
+const SHELL_LINES = codeBlocks(readGuide('operators/configure'), SECTION).flatMap(({ text }) =>
+  text.split('\n'),
+);
 
 test('the guide puts the Node of the project first, and builds by what is there', () => {
   const path = SHELL_LINES.find((line) => line.startsWith('export PATH=')) ?? assert.fail();

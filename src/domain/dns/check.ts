@@ -38,7 +38,7 @@ function missingZones(zones: readonly BlockZone[]): Finding[] {
   }
   const shown = missing.slice(0, ZONES_SHOWN).map(({ block, region, zone, isShared }): Finding => {
     const message = isShared
-      ? `${block} in ${region} has no zone: it is one that ${zone} hands out, see the operator guide`
+      ? `${block} in ${region} has no zone: it is one that ${zone} hands out, see docs/operators/networking.md`
       : `${block} in ${region} has no zone ${zone}: skerryd dns zones --create makes it`;
     return { level: 'look', subject: SUBJECT, message };
   });

@@ -23,7 +23,7 @@ export interface CoinFinding {
 export const NO_COINS: CoinFinding = {
   level: 'look',
   subject: 'coins',
-  message: 'none is taken, so nobody can pay: docs/coins.md says which settings each needs',
+  message: 'none is taken, so nobody can pay: docs/operators/coins.md says which settings each needs',
 };
 
 const TEST_NETWORKS: CoinFinding = {

@@ -1,4 +1,4 @@
-/** What the operator guide types to end a machine that belongs to no server. */
+/** The commands of the backup page that end a machine that belongs to no server. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ import { machineSpec } from '../compute-world.ts';
 import { type QemuWorld, qemuWorld, REAL_MACHINES } from './qemu-world.ts';
 
 const FOLDER = '/var/lib/skerry/qemu';
-const BLOCKS = codeBlocks(readGuide('operator-guide')).map(({ text }) => text);
+const BLOCKS = codeBlocks(readGuide('operators/backup')).map(({ text }) => text);
 
 /** The commands of the block that has this one, but for those of the service itself. */
 function guideCommands(command: string): string {
   const block = BLOCKS.find((text) => text.includes(command)) ?? assert.fail(`nobody types ${command}`);
-  return block.replaceAll(/^(ID=|npx ).*\n/gm, '');
+  return block.replaceAll(/^(ID=|skerryd ).*\n/gm, '');
 }
 
 describe('a machine that is ended by hand', REAL_MACHINES, () => {
