@@ -1,11 +1,10 @@
 /** `skerryd`: the service and its operator's commands. */
 import { readFileSync } from 'node:fs';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
 import { acquireDatabase, type DatabaseHandle } from './compose/database.ts';
 import { createAddressDeriver } from './compose/derive-addresses.ts';
 import { createQemuCompute } from './compose/qemu.ts';
 import { createHostRegistrar } from './compose/seed.ts';
-import type { Role } from './compose/serve.ts';
 import { serve } from './compose/serve-command.ts';
 import { openService } from './compose/service.ts';
 import { type Config, describeConfig, loadConfig } from './config.ts';
@@ -15,11 +14,10 @@ import { OperatorError } from './kernel/operator-error.ts';
 import type { OperatorResources } from './operator/context.ts';
 import { addDoctor } from './operator/doctor.ts';
 import { runOperator } from './operator/run.ts';
+import { addServe } from './operator/serve.ts';
 import type { ExpectedResources, HostFinding } from './ports/compute.ts';
 import { openDatabase } from './store/db.ts';
 
-const ROLES: readonly Role[] = ['api', 'worker'];
-const PROCESSES_MAX = 64;
 /** An operator's command does one thing at a time. */
 const COMMAND_POOL = 2;
 
@@ -89,7 +87,10 @@ function createOperatorResources(): OperatorResources {
 }
 
 function addServiceCommands(program: Command): void {
-  addServe(program);
+  addServe(program, async ({ processes, role, child = false }) => {
+    const print = (line: string) => void process.stdout.write(`${line}\n`);
+    await serve(config(), { processes, roles: role, child, print, warn });
+  });
   addDoctor(program, {
     resources: createOperatorResources(),
     out: (line) => void process.stdout.write(`${line}\n`),
@@ -106,41 +107,4 @@ function examine(promised: ExpectedResources): AsyncIterable<HostFinding> {
 async function* simulatedFindings(): AsyncIterable<HostFinding> {
   const message = 'simulated (SKERRY_COMPUTE=simulator): nothing real is needed, and nothing real is sold';
   yield { level: 'ok', subject: 'machines', message };
-}
-
-function addServe(program: Command): void {
-  program
-    .command('serve')
-    .description('run the service until SIGTERM')
-    .addOption(
-      new Option('--processes <n>', 'how many processes share the work').default(1).argParser(parseProcesses),
-    )
-    .addOption(
-      new Option('--role <roles>', 'what these do: api, worker or both')
-        .default(new Set(ROLES), 'api,worker')
-        .argParser(parseRoles),
-    )
-    .addOption(new Option('--child').hideHelp())
-    .action(async (options: { processes: number; role: ReadonlySet<Role>; child?: true }) => {
-      await serve(config(), {
-        processes: options.processes,
-        roles: options.role,
-        child: options.child ?? false,
-        print: (line) => void process.stdout.write(`${line}\n`),
-        warn,
-      });
-    });
-}
-
-function parseProcesses(text: string): number {
-  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > PROCESSES_MAX)
-    throw new InvalidArgumentError(`give a number from 1 to ${PROCESSES_MAX}`);
-  return count;
-}
-
-function parseRoles(text: string): ReadonlySet<Role> {
-  const roles = text.split(',').map((word) => ROLES.find((role) => role === word.trim()));
-  if (roles.includes(undefined)) throw new InvalidArgumentError(`give one or both of ${ROLES.join(',')}`);
-  return new Set(roles as Role[]);
 }

@@ -46,7 +46,8 @@ export async function runOperator(
   }
 }
 
-function buildProgram(context: OperatorContext, addCommands: AddCommands): Command {
+/** The program with every command. `more` adds the commands that the composition root runs. */
+export function buildProgram(context: OperatorContext, addCommands: AddCommands): Command {
   const program = new Command('skerryd')
     .description('Skerry: serve, and the commands of its operator')
     .configureOutput({
