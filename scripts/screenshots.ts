@@ -84,21 +84,21 @@ function readme(examples: readonly Example[]): string {
   });
   return `# Screenshots
 
-Every page of the panel, with a customer who has one of everything. \`npm run screenshots\` takes them anew; a test says
-when they are older than the pages. Long pages are cut.
+Every page of the panel, for a customer with one of everything. \`npm run screenshots\` takes them, and a test fails if they
+are older than the panel. Long pages are cropped.
 
-| What is seen | Page | | | |
+| View | Page | Light | Dark | Narrow |
 |---|---|---|---|---|
 ${rows.join('\n')}
 
-## A few of them
+## Selected pages
 
 ![The front page](home-light.png)
 
-![A server](server-running-light.png)
+![A running server](server-running-light.png)
 
-![Its metrics, in dark](server-metrics-dark.png)
+![Server metrics, dark mode](server-metrics-dark.png)
 
-![A top-up that waits for its payment](topup-waiting-light.png)
+![A top-up waiting for payment](topup-waiting-light.png)
 `;
 }

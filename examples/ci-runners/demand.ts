@@ -1,11 +1,11 @@
 /**
- * What the queue has asked for lately. A runner is paid for a month: what is wanted for a minute is not worth one, and what was
- * wanted a minute ago is not given up at once.
+ * Recent demand of the queue. A runner is paid for a month, so a demand of one minute does not justify a new
+ * one, and a runner that was needed a minute ago is kept.
  */
 export interface RunnerDemand {
-  /** Runners that were wanted all the time: these are worth buying. */
+  /** Runners needed during the whole window: worth buying. */
   readonly sustained: number;
-  /** The most that were wanted at any time: these are worth keeping. */
+  /** Most runners needed at any time in the window: worth keeping. */
   readonly peak: number;
 }
 
@@ -23,8 +23,8 @@ export class Demand {
     this.#samples = this.#samples.filter(({ atMs }) => nowMs - atMs <= this.#windowMs);
     this.#samples.push({ atMs: nowMs, runners });
     const numbers = this.#samples.map((seen) => seen.runners);
-    // Who has only just begun to look does not know yet what lasts.
-    const isWindowFull = nowMs - this.#startedAtMs >= this.#windowMs;
-    return { sustained: isWindowFull ? Math.min(...numbers) : 0, peak: Math.max(...numbers) };
+    // A window that is not complete yet says nothing about lasting demand.
+    const complete = nowMs - this.#startedAtMs >= this.#windowMs;
+    return { sustained: complete ? Math.min(...numbers) : 0, peak: Math.max(...numbers) };
   }
 }

@@ -1,10 +1,11 @@
 /**
- * What is to be done, from what there is. Nothing is called here, so it can be tested and tried out without money.
+ * Computes the steps from the state of the fleet. It makes no calls, so you can test changes without spending
+ * money.
  *
- * A cycle is paid in advance and nothing comes back when a server that ran is destroyed. So no runner is destroyed before its
- * cycle ends: until then it costs nothing more. Automatic renewal is off; in the last hours of a cycle it is decided whether
- * the runner is needed for another one. If so, renewal is switched on; if not, the runner takes no more jobs ("retired"), is
- * suspended when the cycle ends, and only then destroyed. If this program dies, nothing renews that nobody decided on.
+ * A cycle is paid in advance, and deleting a server that ran is not refunded. Runners are therefore never
+ * deleted within a cycle. Automatic renewal is off. In the last hours of a cycle, a runner is either renewed
+ * or retired: a retired runner accepts no jobs, is suspended at the end of its cycle, and is deleted then. If
+ * this program stops, no runner renews without a decision.
  */
 import type { Server } from '@skerry/sdk';
 import type { RunnerDemand } from './demand.ts';
@@ -13,22 +14,22 @@ export interface Fleet {
   readonly servers: readonly Server[];
   readonly nowMs: number;
   readonly balanceUsd: number;
-  /** What a new runner costs now, for its cycle. */
+  /** Current price of a new runner, per cycle. */
   readonly priceUsd: number;
-  /** Whether the plan can be had in the region. */
+  /** Whether the plan is available in the region. */
   readonly available: boolean;
 }
 
 export interface Limits {
-  /** New ones are called `<fleet>-1`, `<fleet>-2`, … */
+  /** Prefix of names: `<fleet>-1`, `<fleet>-2`, … */
   readonly fleet: string;
   readonly min: number;
   readonly max: number;
-  /** What all runners together may cost in one cycle. */
+  /** Maximum cost of all runners per cycle. */
   readonly budgetUsd: number;
-  /** What is to stay on the balance, for your other servers. */
+  /** Amount to keep on the balance for your other servers. */
   readonly reserveUsd: number;
-  /** So long before the end of a cycle it is decided; longer than your longest job. */
+  /** Time before the end of a cycle at which renewal is decided. Must exceed your longest job. */
   readonly decideMs: number;
 }
 
@@ -36,7 +37,7 @@ export type Step =
   | { readonly action: 'create'; readonly name: string }
   | { readonly action: 'start' | 'renew' | 'not renew' | 'retire' | 'destroy'; readonly server: Server };
 
-/** On a server that has been told to take no more jobs. */
+/** Label of a server that accepts no more jobs. */
 export const RETIRED = 'retired';
 
 export function planSteps(fleet: Fleet, wanted: RunnerDemand, limits: Limits): Step[] {
@@ -44,7 +45,7 @@ export function planSteps(fleet: Fleet, wanted: RunnerDemand, limits: Limits): S
   const clamp = (runners: number) => Math.min(Math.max(runners, limits.min), limits.max);
   const remainingCents = {
     balance: cents(fleet.balanceUsd) - cents(limits.reserveUsd),
-    // A sum, not a number of runners: each keeps its price, whatever a new one costs.
+    // Sum the actual prices: each runner keeps its own, even if new ones cost more.
     budget: cents(limits.budgetUsd) - sumCents(notDue),
   };
   const spend = (priceCents: number): boolean => {
@@ -59,7 +60,7 @@ export function planSteps(fleet: Fleet, wanted: RunnerDemand, limits: Limits): S
     const needed = notDue.length + renewed.length < clamp(wanted.peak);
     if (needed && spend(cents(server.price_usd_cycle))) renewed.push(server);
   }
-  // Who is not renewed is paid until its cycle ends: its part of the budget is free only then.
+  // A runner that is not renewed uses its share of the budget until its cycle ends.
   remainingCents.budget -= sumCents(retiring) + sumCents(due) - sumCents(renewed);
   const missing = fleet.available ? clamp(wanted.sustained) - notDue.length - renewed.length : 0;
   let bought = 0;
@@ -82,12 +83,12 @@ export function planSteps(fleet: Fleet, wanted: RunnerDemand, limits: Limits): S
 }
 
 function classify({ servers, nowMs }: Fleet, { decideMs }: Limits) {
-  // What the host's operator has suspended is his; what is being destroyed is gone.
+  // Ignore servers that the operator suspended, and servers that are being deleted.
   const managed = servers.filter((s) => s.status !== 'destroying' && s.suspended_reason !== 'operator');
   const [ended, paid] = partition(managed, (server) => server.status === 'suspended');
   const [active, retiring] = partition(paid, (server) => server.labels[RETIRED] === undefined);
   const [due, notDue] = partition(active, (server) => Date.parse(server.paid_until) - nowMs <= decideMs);
-  // Who is to be renewed stays so, as long as the number does not change: nothing goes to and fro.
+  // Prefer runners that already renew, so that decisions are stable between passes.
   due.sort((a, b) => Number(isRenewing(b)) - Number(isRenewing(a)) || a.name.localeCompare(b.name));
   const stopped = active.filter((server) => server.status === 'stopped');
   return { ended, due, young: notDue, stopped, retiring };
@@ -105,7 +106,7 @@ function stepsFor(action: Exclude<Step['action'], 'create'>, servers: readonly S
   return servers.map((server) => ({ action, server }));
 }
 
-/** The lowest that nobody has: the same ones again when the pass before was killed. */
+/** Returns the lowest unused names: the same ones again if the previous pass was killed. */
 function unusedNames(servers: readonly Server[], fleet: string, count: number): string[] {
   const taken = new Set(servers.map((server) => server.name));
   const names: string[] = [];

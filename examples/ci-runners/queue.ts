@@ -1,15 +1,15 @@
-/** How much work there is. Write another one for your own queue: anything that can count. */
+/** The size of the job queue. Implement `JobQueue` for a queue of your own. */
 
 export interface JobQueue {
-  /** Jobs that wait or run right now. */
+  /** Returns the number of waiting and running jobs. */
   length(): Promise<number>;
 }
 
 const TIMEOUT_MS = 10_000;
 
 /**
- * Asks URLs and adds their numbers up. The number is the header `X-Total` (GitLab), the member `total_count` (Forgejo, Gitea,
- * GitHub), or the whole answer.
+ * Fetches URLs and adds up their numbers. A number is the header `X-Total` (GitLab), the member `total_count`
+ * (Forgejo, Gitea, GitHub), or the whole response.
  */
 export class HttpQueue implements JobQueue {
   readonly #urls: readonly string[];
@@ -26,17 +26,17 @@ export class HttpQueue implements JobQueue {
   }
 
   async #fetchCount(url: string): Promise<number> {
-    // A redirect would take the token in the headers elsewhere.
+    // A redirect would send the token in the headers to another server.
     const options = { headers: this.#headers, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) };
     const response = await fetch(url, options as RequestInit);
-    // Only the address without its query: a token may stand in there.
+    // Leave the query out of messages: it may contain a token.
     const { origin, pathname } = new URL(url);
-    if (!response.ok) throw new Error(`the queue ${origin}${pathname} answers ${response.status}`);
+    if (!response.ok) throw new Error(`queue ${origin}${pathname} returned ${response.status}`);
     const total = response.headers.get('x-total');
     const body: unknown = total === null ? await response.json() : Number(total);
     const number = typeof body === 'number' ? body : (body as { total_count?: unknown } | null)?.total_count;
     if (!Number.isSafeInteger(number) || Number(number) < 0) {
-      throw new Error(`the queue ${origin}${pathname} gives no number`);
+      throw new Error(`queue ${origin}${pathname} returned no number`);
     }
     return Number(number);
   }

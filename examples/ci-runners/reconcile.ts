@@ -1,4 +1,4 @@
-/** One pass: looks at what there is and at the queue, and does what is to be done. Safe to be killed at any point. */
+/** One pass: reads fleet and queue, then takes the necessary steps. It can be killed at any point. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -14,15 +14,15 @@ export interface ReconcileContext {
   readonly demand: Demand;
   readonly settings: Settings;
   readonly log: (line: string) => void;
-  /** Aborted: the pass ends after the step under way. */
+  /** When aborted, the pass ends after the current step. */
   readonly signal?: AbortSignal;
 }
 
-/** Orders for one name within this time are one order: that of a pass that was killed, too. */
+/** Orders for the same name within this window are one order, also after a killed pass. */
 const ORDER_WINDOW_MS = 10 * 60_000;
 const DRAIN_TIMEOUT_MS = 60_000;
 
-/** Gives the steps that were taken. */
+/** Returns the completed steps. */
 export async function reconcile(world: ReconcileContext, { dryRun = false } = {}): Promise<Step[]> {
   const { settings, queue, demand, log, signal } = world;
   const [fleet, jobs] = await Promise.all([readFleet(world), queue.length()]);
@@ -36,7 +36,7 @@ export async function reconcile(world: ReconcileContext, { dryRun = false } = {}
       done.push(step);
       log(describeStep(step));
     } catch (error) {
-      // The other steps have nothing to do with it; the next pass tries this one again.
+      // Continue with the other steps; the next pass retries this one.
       log(`${describeStep(step)}: ${errorMessage(error)}`);
     }
   }
@@ -51,10 +51,10 @@ async function readFleet({ skerry, settings }: ReconcileContext): Promise<Fleet>
     skerry.plans.get(settings.plan),
   ]);
   const cycle = soldPlan.cycles.find(({ billing_months }) => billing_months === 1);
-  if (!cycle) throw new Error(`the plan ${soldPlan.id} is not sold by the month`);
+  if (!cycle) throw new Error(`plan ${soldPlan.id} has no monthly cycle`);
   return {
     servers: servers.filter(({ labels }) => labels.role === 'runner' && labels.fleet === settings.fleet),
-    // The service's own time: what is paid until then is paid by its clock, not by ours.
+    // Use the service's clock, because cycles end by it.
     nowMs: Date.parse(balance.as_of),
     balanceUsd: balance.usd,
     priceUsd: cycle.price_usd,
@@ -96,18 +96,18 @@ async function createServer(
     billing_months: 1 as const,
     auto_renew: false,
   };
-  // Made from what is ordered, not by chance: a program that was killed and started again sends the same one. The window
-  // lets a name be ordered anew later, when its server is gone.
+  // Derive the key from the order, so that a restarted program sends the same one. The window allows the name
+  // to be ordered again later, when its server is gone.
   const timeWindow = Math.floor(nowMs / ORDER_WINDOW_MS);
   const digest = createHash('sha256').update(JSON.stringify(body)).digest('hex');
   await skerry.servers.create(body, { idempotencyKey: `${name}/${timeWindow}/${digest}` });
 }
 
-/** First it is not renewed, then it takes no more jobs, then it says so: killed in between, all of it is done again. */
+/** Turns renewal off, drains the runner, then sets the label. After a kill, all steps run again. */
 async function retire({ skerry, settings }: ReconcileContext, server: Server): Promise<void> {
   if (server.auto_renew) await skerry.servers.update(server.id, { auto_renew: false });
   if (settings.drainCommand && server.status === 'running') {
-    // Its own and no more: the tokens of this program are nothing to it.
+    // Pass only what the command needs, not the tokens of this program.
     const { PATH, HOME, SSH_AUTH_SOCK } = process.env;
     const runner = { RUNNER_NAME: server.name, RUNNER_ADDRESS: server.ipv4?.address ?? '' };
     const env = { PATH, HOME, SSH_AUTH_SOCK, ...runner };

@@ -1,6 +1,6 @@
 /**
- * Keeps as many CI runners as the queue needs and the budget allows: `node runners.ts`, with the settings of README.md.
- * `--once` makes one pass, `--dry-run` one that only says what it would do.
+ * Keeps as many CI runners as the queue needs and the budget allows: `node runners.ts`. README.md lists the
+ * settings. `--once` makes one pass; `--dry-run` makes one pass that only prints the steps.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -19,14 +19,14 @@ const { values: flags } = parseArgs({
 const settings = readSettings(process.env);
 const once = flags.once || flags['dry-run'];
 const stop = new AbortController();
-// The step under way is finished first: what is half done on this side is still whole on the other.
+// Finish the current step before exiting.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
 
 const world = {
   settings,
   skerry: new Skerry({ baseUrl: settings.baseUrl, token: settings.token }),
   queue: new HttpQueue(settings.queueUrls, settings.queueHeaders),
-  // A single pass cannot wait for what lasts.
+  // A single pass has no history, so any demand counts.
   demand: new Demand(once ? 0 : settings.demandWindowMs),
   log: (line: string) => void process.stdout.write(`${new Date().toISOString()} ${line}\n`),
   signal: stop.signal,
@@ -36,7 +36,7 @@ while (!stop.signal.aborted) {
   try {
     await reconcile(world, { dryRun: flags['dry-run'] });
   } catch (error) {
-    // The queue or the service was not reached: nothing was changed, and the next pass looks again.
+    // Queue or service unreachable: nothing was changed, and the next pass retries.
     world.log(error instanceof Error ? error.message : String(error));
     if (once) process.exitCode = 1;
   }

@@ -1,4 +1,4 @@
-/** What the environment says. */
+/** Settings from the environment. */
 import { readFileSync } from 'node:fs';
 import type { Limits } from './plan.ts';
 
@@ -11,11 +11,11 @@ export interface Settings extends Limits {
   readonly jobsPerRunner: number;
   readonly plan: string;
   readonly region: string;
-  /** Ids. */
+  /** Image ID, and below the IDs of SSH keys. */
   readonly image: string;
   readonly sshKeys: readonly string[];
   readonly userData: Buffer;
-  /** For `sh -c`: makes a runner take no more jobs. */
+  /** Command for `sh -c` that makes a runner accept no more jobs. */
   readonly drainCommand: string | null;
   readonly demandWindowMs: number;
   readonly intervalMs: number;
@@ -32,9 +32,9 @@ export function readSettings(env: Environment): Settings {
     if (!value) throw new Error(`set ${name}`);
     return value;
   };
-  const number = (name: string, otherwise: number): number => {
-    const value = Number(env[name] || otherwise);
-    if (!Number.isFinite(value) || value < 0) throw new Error(`${name} is not a number`);
+  const number = (name: string, fallback: number): number => {
+    const value = Number(env[name] || fallback);
+    if (!Number.isFinite(value) || value < 0) throw new Error(`${name} must be a number, 0 or more`);
     return value;
   };
   const [headerName, headerValue] = (env.QUEUE_HEADER ?? '').split(/:\s*(.*)/);

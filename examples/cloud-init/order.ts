@@ -1,9 +1,9 @@
 /**
- * Orders a server that sets itself up by cloud-init.yaml, waits until it runs and says how to reach it:
+ * Orders a server that configures itself with cloud-init.yaml, waits until it runs, and prints its addresses:
  *
  *   SKERRY_API_URL=https://… SKERRY_TOKEN=skerry_live_… node order.ts --ssh-key laptop
  *
- * Run it again and nothing is ordered: a server of that name is there.
+ * A repeated run orders nothing, because a server with that name exists.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -27,22 +27,22 @@ const skerry = new Skerry({ baseUrl, token });
 
 await main().catch((error: unknown) => {
   process.exitCode = 1;
-  print(isApiError(error) ? `${error.message} (${error.requestId})` : String(error));
+  log(isApiError(error) ? `${error.message} (${error.requestId})` : String(error));
 });
 
 async function main(): Promise<void> {
   const server = (await findServer(wanted.name)) ?? (await orderServer());
   const isInstalling = ['provisioning', 'installing'].includes(server.status);
   const { name, status, ipv4, ipv6 } = isInstalling ? await skerry.waitFor(server, 'running') : server;
-  print(`${name} is ${status}. cloud-init needs a minute or two more; then:`);
-  if (ipv4) print(`  http://${ipv4.address}/\n  ssh deploy@${ipv4.address}`);
-  if (ipv6) print(`  http://[${ipv6.address}]/`);
+  log(`${name} is ${status}. cloud-init needs another minute or two. Then:`);
+  if (ipv4) log(`  http://${ipv4.address}/\n  ssh deploy@${ipv4.address}`);
+  if (ipv6) log(`  http://[${ipv6.address}]/`);
 }
 
 async function findServer(name: string): Promise<Server | undefined> {
   const servers = await skerry.servers.list({ filter: { name } }).all();
   const server = servers.find(({ status }) => status !== 'destroying');
-  if (server) print(`There is a ${name} already: nothing is ordered.`);
+  if (server) log(`Server ${name} already exists, so nothing was ordered.`);
   return server;
 }
 
@@ -53,9 +53,7 @@ async function orderServer(): Promise<Server> {
     skerry.plans.get(wanted.plan),
   ]);
   const price = plan.cycles.find(({ billing_months }) => billing_months === 1)?.price_usd;
-  print(
-    `Ordering ${wanted.name}: ${plan.id} in ${wanted.region} for a month, ${price} USD from the balance.`,
-  );
+  log(`Ordering ${wanted.name}: ${plan.id} in ${wanted.region} for one month, $${price} from your balance.`);
   return await skerry.servers.create({
     name: wanted.name,
     plan: plan.id,
@@ -63,12 +61,12 @@ async function orderServer(): Promise<Server> {
     image: image.id,
     ssh_keys: keys,
     labels: { role: 'web' },
-    // Byte for byte as it is: the first line makes it cloud-init's.
+    // Send the file unchanged: its first line identifies it to cloud-init.
     user_data_b64: readFileSync(wanted['user-data-file'] ?? DEFAULT_FILE).toString('base64'),
   });
 }
 
-/** By family (`debian`: its newest) or by family and version (`debian-13`). */
+/** Finds an image by family (`debian`, the newest) or by family and version (`debian-13`). */
 async function newestImage(name: string): Promise<Image> {
   const [family = '', version] = name.split(/-(.*)/);
   const images = await skerry.images.list({ filter: { family, type: 'official' } }).all();
@@ -76,20 +74,20 @@ async function newestImage(name: string): Promise<Image> {
     .filter((image) => image.cloud_init && image.deprecated_at === null)
     .filter((image) => version === undefined || image.version === version)
     .sort((a, b) => b.released_at.localeCompare(a.released_at));
-  if (!matching[0]) throw new Error(`there is no image ${name} with cloud-init`);
+  if (!matching[0]) throw new Error(`image ${name} with cloud-init not found`);
   return matching[0];
 }
 
-/** Ids of these keys of the account; of all, when none is named. */
+/** Returns the IDs of the named keys, or of all keys if none is named. */
 async function findKeyIds(names: readonly string[]): Promise<string[]> {
   const keys = await skerry.sshKeys.list().all();
   const missing = names.find((name) => !keys.some((key) => key.name === name));
-  if (missing) throw new Error(`there is no SSH key ${missing} in the account`);
+  if (missing) throw new Error(`SSH key ${missing} not found in the account`);
   const chosen = keys.filter((key) => names.length === 0 || names.includes(key.name));
-  if (chosen.length === 0) throw new Error('the account has no SSH key: add one first');
+  if (chosen.length === 0) throw new Error('the account has no SSH key; add one first');
   return chosen.map((key) => key.id);
 }
 
-function print(line: string): void {
+function log(line: string): void {
   process.stdout.write(`${line}\n`);
 }

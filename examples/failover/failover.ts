@@ -1,4 +1,4 @@
-/** Receives webhooks and fails over when the primary is down: `node failover.ts`, with the settings of README.md. */
+/** Receives webhooks and fails over if the primary is down: `node failover.ts`. See README.md. */
 import { type Event, isApiError, Skerry } from '@skerry/sdk';
 import { createReceiver } from './receiver.ts';
 import { reconcile } from './reconcile.ts';
@@ -13,7 +13,7 @@ const worker = new Worker({
   work: () => reconcile({ skerry, settings, log }),
   retryMs,
   checkMs,
-  onError: (error) => log(`${errorMessage(error)}; again in ${retryMs / 1_000} s`),
+  onError: (error) => log(`${errorMessage(error)}; retrying in ${retryMs / 1_000} s`),
 });
 const receiver = createReceiver({ secret, tls, onEvent });
 
@@ -24,11 +24,11 @@ function onEvent(event: Event): void {
 
 receiver.listen(port, '127.0.0.1', () => {
   log(`listening on ${port}`);
-  // What happened while nobody listened, or was begun before a crash.
+  // Catch up on events that were missed, and on a failover that a crash interrupted.
   worker.wake();
 });
 
-// At once: whatever is half done is taken up at the next start.
+// Exit immediately: the next start continues an interrupted failover.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit());
 
 function errorMessage(error: unknown): string {

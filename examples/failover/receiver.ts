@@ -1,4 +1,4 @@
-/** Takes webhooks in: genuine ones, each once, with bounds on all that a stranger may send. */
+/** Accepts genuine webhooks, each once, with limits on everything that a stranger can send. */
 import { readFileSync } from 'node:fs';
 import {
   createServer as createHttp,
@@ -12,13 +12,13 @@ import { type Event, verifyWebhook, WebhookVerificationError } from '@skerry/sdk
 export interface ReceiverOptions {
   readonly secret: string;
   readonly tls: { readonly cert: string; readonly key: string } | null;
-  /** Must not take long: the service waits ten seconds for the answer. */
+  /** Must return quickly: the service waits ten seconds for the response. */
   readonly onEvent: (event: Event) => void;
 }
 
-/** The largest event, a firewall group of a hundred rules with notes, has a quarter of that. */
+/** Four times the largest event, a firewall group with a hundred annotated rules. */
 const BODY_MAX_BYTES = 256 * 1024;
-/** Ids that are remembered; far more than the service has under way at once. */
+/** Remembered event IDs: far more than the service delivers at once. */
 const SEEN_MAX = 1_000;
 const CONNECTIONS_MAX = 50;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -27,7 +27,7 @@ export function createReceiver(options: ReceiverOptions): Server {
   const seen = new Set<string>();
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     receive(options, seen, request).then(
-      // A body that is too large is not read.
+      // Close the connection instead of reading a body that is too large.
       (status) => response.writeHead(status, status === 413 ? { connection: 'close' } : {}).end(),
       () => response.destroy(),
     );
@@ -41,7 +41,7 @@ export function createReceiver(options: ReceiverOptions): Server {
   return server;
 }
 
-/** Gives the status of the answer. */
+/** Returns the HTTP status of the response. */
 async function receive(
   { secret, onEvent }: ReceiverOptions,
   seen: Set<string>,
@@ -58,25 +58,25 @@ async function receive(
     }
     return 204;
   } catch (error) {
-    // Without a reason: whoever guesses learns nothing.
+    // Give no reason, so that guessing reveals nothing.
     if (error instanceof WebhookVerificationError) return 400;
     throw error;
   }
 }
 
-/** Throws, which cuts the connection, when it is larger than it may be and did not say so. */
+/** Throws, which closes the connection, if the body is too large and had no Content-Length. */
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > BODY_MAX_BYTES) throw new Error('the body is too large');
+    if (bytes > BODY_MAX_BYTES) throw new Error('body too large');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-/** The oldest makes room. An event that comes again after that only makes us look again. */
+/** Evicts the oldest ID. If its event arrives again, we only check the servers once more. */
 function remember(seen: Set<string>, id: string): void {
   seen.add(id);
   const [oldest] = seen;

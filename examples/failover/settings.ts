@@ -1,21 +1,21 @@
-/** What the environment says. */
+/** Settings from the environment. */
 export interface Settings {
   readonly baseUrl: string;
   readonly token: string;
-  /** `whsec_…`. */
+  /** The webhook's signing secret, `whsec_…`. */
   readonly secret: string;
-  /** Value of the label `group` of both servers. */
+  /** Value of the label `group` on both servers. */
   readonly group: string;
-  /** Id of the volume that follows the primary. */
+  /** ID of the volume that follows the primary. */
   readonly volume: string;
-  /** For `sh -c`, once the standby has taken over. */
+  /** Command for `sh -c`, run after the standby took over. */
   readonly announceCommand: string | null;
   readonly port: number;
-  /** Paths of PEM files; without them it speaks HTTP, for a proxy in front of it. */
+  /** Paths of PEM files. Without them the receiver serves HTTP, for a proxy in front of it. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
-  /** After what did not work. */
+  /** Wait after a failed step. */
   readonly retryMs: number;
-  /** Without any event, in case one was lost. */
+  /** Interval of checks without an event, in case one was lost. */
   readonly checkMs: number;
 }
 
@@ -25,9 +25,9 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     if (!value) throw new Error(`set ${name}`);
     return value;
   };
-  const seconds = (name: string, otherwise: number): number => {
-    const value = Number(env[name] || otherwise);
-    if (!(value > 0 && value <= 86_400)) throw new Error(`${name} is not a number of seconds`);
+  const seconds = (name: string, fallback: number): number => {
+    const value = Number(env[name] || fallback);
+    if (!(value > 0 && value <= 86_400)) throw new Error(`${name} must be a number of seconds, up to 86400`);
     return value * 1_000;
   };
   const { TLS_CERT: cert, TLS_KEY: key } = env;

@@ -1,6 +1,6 @@
 /**
- * Runs the work one at a time, whatever wakes it: an event, the start, the time. Who is woken during a run runs once more after
- * it; what failed is tried again. However many events come, it remembers one thing: whether to look again.
+ * Runs the work on events, at the start, and at intervals, never concurrently. A wake-up during a run causes
+ * one more run, and a failure a retry. Many events cost no memory: only one flag is kept.
  */
 export interface WorkerOptions {
   readonly work: () => Promise<unknown>;
@@ -26,12 +26,12 @@ export class Worker {
     clearTimeout(this.#timer);
     void this.#run().then((waitMs) => {
       this.#isRunning = false;
-      // It is the receiver that keeps the program running.
+      // The receiver keeps the process alive, not this timer.
       this.#timer = setTimeout(() => this.wake(), waitMs).unref();
     });
   }
 
-  /** Gives how long to wait until the next look. */
+  /** Returns the wait until the next run. */
   async #run(): Promise<number> {
     const { work, retryMs, checkMs, onError } = this.#options;
     while (this.#isPending) {

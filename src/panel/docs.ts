@@ -16,35 +16,40 @@ export interface Guide {
 export const GUIDES: readonly Guide[] = [
   {
     name: 'getting-started',
-    title: 'The first server',
-    summary: 'Sign up, top up, deploy: on these pages, on the command line, with the SDK, with curl.',
+    title: 'Getting started',
+    summary: 'Sign up, top up, and deploy a server with the panel, the CLI, the SDK, or curl.',
   },
   {
     name: 'payments',
     title: 'Payments',
     summary:
-      'Coins and their networks, confirmations, what happens to a payment that is short, late or held, bonus, what is given back.',
+      'Coins, networks, confirmations, partial and late payments, the top-up bonus, billing cycles, refunds.',
   },
   {
-    name: 'webhooks',
-    title: 'Events: webhooks and the stream',
-    summary: 'Hear what happens to servers, volumes and money, and verify that it is true.',
+    name: 'api',
+    title: 'Using the REST API',
+    summary: 'Authentication, pagination, errors, idempotency, rate limits, versions, and CORS.',
   },
   {
     name: 'cli',
-    title: 'The command line',
-    summary:
-      'Everything from a terminal: tables and JSON, waiting, exit codes, top-ups with a QR code, a file for all of it.',
+    title: 'CLI',
+    summary: 'The skerry command: output formats, exit codes, scripting, and servers described in a file.',
   },
   {
     name: 'sdk',
-    title: 'The SDK for JavaScript and TypeScript',
-    summary: 'The REST API as a library: lists, waiting, errors, retries, webhooks, events, uploads.',
+    title: 'JavaScript and TypeScript SDK',
+    summary: 'Typed calls, lists, waiting, errors, retries, webhooks, events, and uploads.',
+  },
+  {
+    name: 'webhooks',
+    title: 'Webhooks and the event stream',
+    summary: 'Receive events, verify signatures, and handle retries. Receivers in four languages.',
   },
   {
     name: 'accounts',
-    title: 'Accounts over the form endpoints',
-    summary: 'Everything an account can do about itself, for programs that sign in like a browser.',
+    title: 'Account and security',
+    summary:
+      'Passwords, recovery, two-factor authentication, mail encryption, account deletion, form endpoints.',
   },
 ];
 
@@ -93,11 +98,11 @@ export function guidePath(name: string): string {
   return `${DOCS_PATHS.guides}/${name}`;
 }
 
-/** A link between the files leads to the page of the other; one to what has no page is text. */
+/** Links between guides point at their pages. A link to a file without a page becomes plain text. */
 function resolveLink(href: string): string | null {
   const [file = '', anchor] = href.split('#');
-  const name = /^([a-z-]+)\.md$/.exec(file)?.[1];
   const hash = anchor === undefined ? '' : `#${anchor}`;
-  if (name === 'api-changelog') return `${DOCS_PATHS.changelog}${hash}`;
+  if (file === '../api-changelog.md') return `${DOCS_PATHS.changelog}${hash}`;
+  const name = /^(?:customers\/)?([a-z-]+)\.md$/.exec(file)?.[1];
   return GUIDES.some((guide) => guide.name === name) ? `${guidePath(name ?? '')}${hash}` : null;
 }

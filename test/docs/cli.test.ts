@@ -9,14 +9,15 @@ import { FULL_ONLY, IS_FULL_RUN } from '../support/runs.ts';
 import { type CliRunner, startCliRunner } from './cli-runner.ts';
 import { codeBlocks, readGuide } from './docs-content.ts';
 
-const GUIDE = readGuide('cli');
+const GUIDE = readGuide('customers/cli');
 
 describe('the guide to the command line', () => {
   it('names the package as it is called', () => {
     const file = new URL('../../packages/cli/package.json', import.meta.url);
     const { name } = JSON.parse(readFileSync(file, 'utf8')) as { readonly name: string };
-    for (const guide of [GUIDE, readGuide('getting-started')]) {
-      assert.ok(guide.includes(`npm install --global ${name}\n`));
+    const tarball = `${name.slice(1).replace('/', '-')}-*.tgz`;
+    for (const guide of [GUIDE, readGuide('customers/getting-started')]) {
+      assert.ok(guide.includes(`npm install --global ./skerry-sdk-*.tgz ./${tarball}\n`));
     }
   });
 
@@ -43,7 +44,7 @@ describe('what the guides type on the command line', FULL_ONLY, () => {
       .join('\n');
 
   it('leads to the first server', async () => {
-    const printed = await desk.run(typedIn('getting-started', 'With the command line'));
+    const printed = await desk.run(typedIn('customers/getting-started', 'Use the CLI'));
     assert.match(printed, /^Status: +credited$/m);
     assert.match(printed, /^Status: +running$/m);
   });
@@ -51,10 +52,10 @@ describe('what the guides type on the command line', FULL_ONLY, () => {
   it('works in the guide to the command line, from its first line to its last', async () => {
     const file = codeBlocks(GUIDE).find(({ language }) => language === 'yaml')?.text ?? '';
     const key = publicKey(2, 'deploy');
-    const printed = await desk.run(typedIn('cli'), { 'shop.yaml': file, 'deploy.pub': key });
+    const printed = await desk.run(typedIn('customers/cli'), { 'shop.yaml': file, 'deploy.pub': key });
     assert.match(printed, /^web-1 +198\.18\.\d+\.\d+$/m);
     assert.match(printed, /^srv_\S+ +web-1 +stopped /m);
-    assert.match(printed, /^there is no db-1$/m);
+    assert.match(printed, /^db-1 not found$/m);
     assert.match(printed, /^Status: +credited$/m);
     assert.match(printed, /^Project shop:$/m);
     assert.match(printed, /^Project shop is as the file says: nothing to do\.$/m);
@@ -62,13 +63,13 @@ describe('what the guides type on the command line', FULL_ONLY, () => {
 
   it('tops up as the guide to payments says', async () => {
     const begin = 'skerry login --url https://skerry.example --token-stdin < token.txt';
-    assert.match(await desk.run(`${begin}\n${typedIn('payments')}`), /^Status: +credited$/m);
+    assert.match(await desk.run(`${begin}\n${typedIn('customers/payments')}`), /^Status: +credited$/m);
   });
 
   it('subscribes to events as the guide to webhooks says', async () => {
     const begin =
       'base=https://skerry.example token=$(cat token.txt)\nexport SKERRY_API_URL=$base SKERRY_TOKEN=$token';
-    const printed = await desk.run(`${begin}\n${typedIn('webhooks', 'Subscribing')}`);
+    const printed = await desk.run(`${begin}\n${typedIn('customers/webhooks', 'Subscribe')}`);
     assert.equal(printed.match(/whsec_\w+/g)?.length, 2, printed);
   });
 });

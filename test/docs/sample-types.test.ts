@@ -59,7 +59,9 @@ function referencePrograms(): Programs {
 
 function guidePrograms(): Programs {
   return ['sdk', 'getting-started'].map((name) => {
-    const blocks = codeBlocks(readGuide(name)).filter(({ language }) => /^[jt]s$/.test(language));
+    const blocks = codeBlocks(readGuide(`customers/${name}`)).filter(({ language }) =>
+      /^[jt]s$/.test(language),
+    );
     return [name, blocks.map(({ text }) => text).join('\n')] as const;
   });
 }

@@ -101,7 +101,7 @@ describe('the samples for the SDK', () => {
 });
 
 describe('the guides', () => {
-  const blocks = codeBlocks(readGuide('sdk'));
+  const blocks = codeBlocks(readGuide('customers/sdk'));
   const programOf = (shown: readonly CodeBlock[]) => {
     const source = shown.filter(({ language }) => language !== 'sh').map(({ text }) => text);
     return source.join('\n').replaceAll('https://skerry.example', runner.world.url);
@@ -114,7 +114,11 @@ describe('the guides', () => {
 
   it('lead to the first server with the SDK', FULL_ONLY, async (t) => {
     const printed = captureConsole(t);
-    await runner.run('first', programOf(codeBlocks(readGuide('getting-started'), 'With the SDK')), hurry);
+    await runner.run(
+      'first',
+      programOf(codeBlocks(readGuide('customers/getting-started'), 'Use the SDK')),
+      hurry,
+    );
     assert.match(printed.join('\n'), /^Send [\d.]+ LTC on Litecoin to \w+\nssh root@[\d.]+$/);
   });
 
@@ -124,7 +128,7 @@ describe('the guides', () => {
     );
     assert.deepEqual(
       blocks.filter(({ language }) => language === 'sh').map(({ text }) => text),
-      [`npm install ${name}\n`],
+      [`npm install ./${name.slice(1).replace('/', '-')}-*.tgz\n`],
     );
   });
 
@@ -139,7 +143,7 @@ describe('the guides', () => {
     for (const line of [
       /^ssh root@[\d.]+$/m,
       /^web-1 running$/m,
-      /^it is stopped$/m,
+      /^status: stopped$/m,
       /^Send [\d.]+ LTC on Litecoin to \w+$/m,
       /^size_gb: min 10 \(400, req_\w+\)$/m,
       /^\d+ volume\.attached$/m,

@@ -20,7 +20,7 @@ import {
   startReceiver,
 } from './sample-receivers.ts';
 
-const GUIDE = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
+const GUIDE = readFileSync(new URL('../../docs/customers/webhooks.md', import.meta.url), 'utf8');
 const readSample = (path: string) => readFileSync(join(SAMPLES_FOLDER, path), 'utf8');
 
 describe('the guide to events', () => {

@@ -157,9 +157,9 @@ it('a queue is counted by its header, its member or its answer, and its token is
   assert.equal(await new HttpQueue(urls, headers).length(), 21);
   await assert.rejects(
     new HttpQueue([jobsServer.url('/other?token=t')], headers).length(),
-    /other gives no number$/,
+    /other returned no number$/,
   );
-  await assert.rejects(new HttpQueue([jobsServer.url('/plain?token=t')], {}).length(), /plain answers 403$/);
+  await assert.rejects(new HttpQueue([jobsServer.url('/plain?token=t')], {}).length(), /plain returned 403$/);
 });
 
 describe('a fleet', FULL_ONLY, () => {
@@ -302,7 +302,7 @@ describe('a fleet', FULL_ONLY, () => {
       QUEUE_HEADER: '',
     });
     assert.equal(code, 1);
-    assert.match(output, /answers 403/);
+    assert.match(output, /returned 403/);
     assert.deepEqual(await fleet(), ['ci-1', 'ci-2']);
   });
 });

@@ -98,7 +98,7 @@ describe('a pair of servers', FULL_ONLY, () => {
 
   it('while the primary runs, nothing is done', async () => {
     child = startExample('failover/failover.ts', [], env);
-    await child.waitForOutput('there is no standby');
+    await child.waitForOutput('no standby exists');
     const primary = await make('db-1', 'primary');
     await stop(await make('db-2', 'standby'));
     await skerry.volumes.attach(volume.id, { server: primary.id });
@@ -110,7 +110,7 @@ describe('a pair of servers', FULL_ONLY, () => {
   it('when it stops, the standby gets the volume, is started, and is announced', async () => {
     const [primary] = (await skerry.servers.list({ filter: { name: 'db-1' } }).first()).data;
     await skerry.servers.stop(primary?.id ?? '');
-    await child.waitForOutput('db-2 is the primary now');
+    await child.waitForOutput('db-2 is now the primary');
     await world.settle();
     assert.deepEqual(await state(), ['db-1 former stopped', 'db-2 primary running', 'volume db-2']);
     const [standby] = (await skerry.servers.list({ filter: { name: 'db-2' } }).first()).data;
@@ -146,7 +146,7 @@ describe('a pair of servers', FULL_ONLY, () => {
     await skerry.servers.delete(primary?.id ?? '');
     await world.settle();
     child = startExample('failover/failover.ts', [], env);
-    await child.waitForOutput(`${spare.name} is the primary now`);
+    await child.waitForOutput(`${spare.name} is now the primary`);
     assert.deepEqual(await state(), ['db-1 former stopped', 'db-3 primary running', 'volume db-3']);
     assert.equal(announced().length, 2);
     await child.stop();
@@ -170,10 +170,10 @@ describe('a pair of servers', FULL_ONLY, () => {
       });
       const settings = readSettings(env);
       const said: string[] = [];
-      const say = (line: string) => void said.push(line);
-      const first = await reconcile({ skerry: torn, settings, log: say }).catch(() => 'cut off');
+      const log = (line: string) => void said.push(line);
+      const first = await reconcile({ skerry: torn, settings, log }).catch(() => 'cut off');
       await world.settle();
-      if (first === 'cut off') await reconcile({ skerry, settings, log: say });
+      if (first === 'cut off') await reconcile({ skerry, settings, log });
       await world.settle();
       const roles = [`${primary.name} former stopped`, `${other.name} primary running`].sort();
       assert.deepEqual(await state(), [...roles, `volume ${other.name}`], `cut ${cut}: ${said.join('; ')}`);

@@ -155,22 +155,22 @@ describe('the guides', () => {
   });
 
   it('on payments agrees with the tables', async () => {
-    const text = await readFile(new URL('../../docs/payments.md', import.meta.url), 'utf8');
+    const text = await readFile(new URL('../../docs/customers/payments.md', import.meta.url), 'utf8');
     for (const { code, network } of COINS) {
       const needed = [10_000n, 100_000n, 500_000n].map((cents) => confirmationsNeeded(code, cents));
       assert.ok(text.includes(`| \`${code}\` | ${network} | ${needed.join(' | ')} |`), code);
     }
     const usd = (amount: number) => amount.toLocaleString('en-US');
     for (const [from, bonus] of BONUS_TIERS_USD) {
-      assert.ok(text.includes(`| from ${usd(from)} US dollars | ${bonus} | ${usd(from + bonus)} |`));
+      assert.ok(text.includes(`| $${usd(from)} | $${bonus} | $${usd(from + bonus)} |`));
     }
   });
 
   it('lead to the first server with curl, typed as they stand', async () => {
     await mkdir(join(folder, '.ssh'));
     await writeFile(join(folder, '.ssh/id_ed25519.pub'), `${publicKey()} me@laptop\n`);
-    const guide = readGuide('getting-started');
-    const parts = ['With curl', 'In a sandbox'].flatMap((heading) => codeBlocks(guide, heading));
+    const guide = readGuide('customers/getting-started');
+    const parts = ['Use curl', 'Pay in a sandbox'].flatMap((heading) => codeBlocks(guide, heading));
     const [, plans, ask, poll, addKey, images, order, look, destroy, pay] = parts.map(({ text }) => text);
     const run = async (block = '', put: Readonly<Record<string, string>> = {}) => {
       const values = Object.entries(put);

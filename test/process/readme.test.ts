@@ -1,4 +1,4 @@
-/** The README's main job, typed as it stands there. */
+/** Runs the walk of the getting-started guide as written. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -10,11 +10,11 @@ import { promisify } from 'node:util';
 import { killLeftovers, startSkerryd } from '../support/skerryd-process.ts';
 
 const CLI = fileURLToPath(new URL('../../packages/cli/bin/skerry.js', import.meta.url));
-const README = new URL('../../README.md', import.meta.url);
+const GUIDE = new URL('../../docs/customers/getting-started.md', import.meta.url);
 
 after(killLeftovers);
 
-it('the commands of the README take a visitor to a running server', async () => {
+it('the walk of the getting-started guide takes a visitor to a running server', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-readme-'));
   await chmod(folder, 0o755);
   const serving = await startSkerryd({
@@ -23,7 +23,7 @@ it('the commands of the README take a visitor to a running server', async () => 
     SKERRY_SIM_INSTALL_S: '0.3',
     SKERRY_RATE_CAPACITY: '100',
   });
-  const blocks = [...(await readFile(README, 'utf8')).matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(
+  const blocks = [...(await readFile(GUIDE, 'utf8')).matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(
     (match) => match[1] ?? '',
   );
   const job = ['/deploy-api.php', 'v1 POST /servers', 'npx skerry'].map(
@@ -31,7 +31,7 @@ it('the commands of the README take a visitor to a running server', async () => 
   );
   const script = job
     .join('\n')
-    .replace('http://127.0.0.1:8080', serving.url)
+    .replace('https://skerry.example', serving.url)
     .replaceAll('/tmp/skerry-key', join(folder, 'key'))
     .replaceAll('npx skerry', `"${process.execPath}" "${CLI}"`);
   const { stdout } = await promisify(execFile)('bash', ['-c', `set -eu\n${script}`], { cwd: folder });

@@ -123,7 +123,7 @@ describe('the README of the SDK', () => {
         assert.equal(stderr, '', text);
         return stdout;
       };
-      assert.equal(await run('balance.get'), 'The balance is 100 US dollars.\n');
+      assert.equal(await run('balance.get'), 'Balance: $100\n');
       assert.match(await run('waitFor(server'), /running\n\d+\.\d+\.\d+\.\d+\n$/);
       assert.match(await run('servers.list'), /^web-1 \d.*\n\d+ \d+ (?:true|false)\n$/);
       assert.match(await run('isApiError'), /^400 invalid_request invalid_\w+\n$/);

@@ -1,13 +1,13 @@
-// Follows the event stream: SKERRY_URL=https://… SKERRY_TOKEN=… node follow.ts [number of the last event you have]
-// Node 22.18 or later; nothing to install.
+// Follows the event stream: SKERRY_URL=https://… SKERRY_TOKEN=… node follow.ts [seq of your last event]
+// Needs Node 22.18 or later, no packages.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
-const COME_AGAIN_MS = 3_000;
-/** The service says something every 15 seconds; a connection that is silent for so long is dead. */
+const RECONNECT_MS = 3_000;
+/** The service sends a heartbeat every 15 seconds. After this much silence the connection is dead. */
 const SILENT_MAX_MS = 45_000;
-/** What passes by itself: a stream too many (409), too many requests, a fault, maintenance. */
-const PASSING = [409, 429, 500, 502, 503, 504];
+/** Temporary errors: too many streams (409), too many requests, server errors, maintenance. */
+const TEMPORARY = [409, 429, 500, 502, 503, 504];
 
 export interface Event {
   readonly id: string;
@@ -17,28 +17,31 @@ export interface Event {
   readonly seq: number;
 }
 
-/** Every event after the one with this number, for ever; left out: from now on. Throws when the service refuses. */
+/**
+ * Yields every event after this `seq`, without end. Without `after`, it begins with the next event. Throws
+ * `Refused` if the service rejects the request for good.
+ */
 export async function* follow(url: string, token: string, after?: string): AsyncGenerator<Event> {
   let last = after;
   for (;;) {
     const silence = new AbortController();
     let timer: NodeJS.Timeout | undefined;
-    const listen = () => {
+    const restartTimer = () => {
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), SILENT_MAX_MS);
     };
-    listen();
+    restartTimer();
     try {
       const headers = { authorization: `Bearer ${token}`, 'x-service-beta': 'true' };
-      const place = last === undefined ? {} : { 'last-event-id': last };
+      const position = last === undefined ? {} : { 'last-event-id': last };
       const response = await fetch(`${url}/v1/events`, {
-        headers: { ...headers, ...place },
+        headers: { ...headers, ...position },
         signal: silence.signal,
       });
-      if (!response.ok && !PASSING.includes(response.status)) throw new Refused(await response.text());
+      if (!response.ok && !TEMPORARY.includes(response.status)) throw new Refused(await response.text());
       let text = '';
       for await (const chunk of response.ok ? (response.body ?? []) : []) {
-        listen();
+        restartTimer();
         text += Buffer.from(chunk).toString('latin1');
         for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
           const block = text.slice(0, end);
@@ -46,8 +49,8 @@ export async function* follow(url: string, token: string, after?: string): Async
           const data = /^data: (.*)$/m.exec(block)?.[1];
           clearTimeout(timer);
           if (data !== undefined) yield JSON.parse(Buffer.from(data, 'latin1').toString('utf8')) as Event;
-          listen();
-          // Only now: whoever comes again after a crash gets once more what was not handled.
+          restartTimer();
+          // Advance only after the event was processed, so that a crash repeats it.
           last = /^id: (.*)$/m.exec(block)?.[1] ?? last;
         }
       }
@@ -56,11 +59,11 @@ export async function* follow(url: string, token: string, after?: string): Async
     } finally {
       clearTimeout(timer);
     }
-    await sleep(COME_AGAIN_MS);
+    await sleep(RECONNECT_MS);
   }
 }
 
-/** Come again as you are and it is the same: the token is over, or the number is no longer kept. */
+/** The request will keep failing: the token is invalid, or the event is no longer kept. */
 export class Refused extends Error {}
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -1,5 +1,5 @@
 // Receives webhooks: WEBHOOK_SECRET=whsec_… node receive-sdk.ts
-// Node 22.18 or later, and npm install @skerry/sdk. With TLS_CERT and TLS_KEY it speaks HTTPS itself.
+// Needs Node 22.18 or later and @skerry/sdk. Set TLS_CERT and TLS_KEY to serve HTTPS.
 import { readFileSync } from 'node:fs';
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttps } from 'node:https';
@@ -7,7 +7,7 @@ import { type Event, verifyWebhook, WebhookVerificationError } from '@skerry/sdk
 
 const BODY_MAX_BYTES = 1024 * 1024;
 
-/** Ids of events that were handled. In earnest: a table with a unique key, written in the transaction of what you do. */
+/** IDs of processed events. In production, use a table with a unique key, in the transaction of your work. */
 const handled = new Set<string>();
 
 function handle(event: Event): void {

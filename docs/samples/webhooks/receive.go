@@ -1,5 +1,5 @@
 // Receives webhooks: WEBHOOK_SECRET=whsec_... go run receive.go
-// Go 1.19 or later; nothing to install. With TLS_CERT and TLS_KEY it speaks HTTPS itself.
+// Needs Go 1.19 or later, no modules. Set TLS_CERT and TLS_KEY to serve HTTPS.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 const toleranceS = 300
 const bodyMaxBytes = 1024 * 1024
 
-// verify tells whether body, byte for byte as it came, was signed with secret within five minutes of now.
+// verify reports whether the unmodified body was signed with secret within five minutes of now.
 func verify(secret, header string, body []byte, now time.Time) bool {
 	parts := map[string]string{}
 	for _, part := range strings.Split(header, ",") {
@@ -47,7 +47,8 @@ func verify(secret, header string, body []byte, now time.Time) bool {
 	return hmac.Equal(given, mac.Sum(nil))
 }
 
-// Ids of events that were handled. In earnest: a table with a unique key, written in the transaction of what you do.
+// handled holds the IDs of processed events. In production, use a table with a unique key, in the transaction of
+// your work.
 var handled sync.Map
 
 func receive(secret string) http.HandlerFunc {
@@ -62,7 +63,7 @@ func receive(secret string) http.HandlerFunc {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
-		if _, before := handled.LoadOrStore(event.ID, true); !before {
+		if _, seen := handled.LoadOrStore(event.ID, true); !seen {
 			fmt.Println(event.ID, event.Type)
 		}
 		w.WriteHeader(http.StatusNoContent)

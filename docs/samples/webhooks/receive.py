@@ -1,5 +1,5 @@
 # Receives webhooks: WEBHOOK_SECRET=whsec_... python3 receive.py
-# Python 3.8 or later; nothing to install. With TLS_CERT and TLS_KEY it speaks HTTPS itself.
+# Needs Python 3.8 or later, no packages. Set TLS_CERT and TLS_KEY to serve HTTPS.
 import hashlib
 import hmac
 import json
@@ -14,7 +14,7 @@ BODY_MAX_BYTES = 1024 * 1024
 
 
 def verify(secret, header, body, now_s=None):
-    """Whether `body`, the bytes as they came, was signed with `secret` within the last five minutes."""
+    """Return True if the unmodified bytes of `body` were signed with `secret` within five minutes of `now_s`."""
     parts = dict(part.split("=", 1) for part in header.split(",") if "=" in part)
     t, v1 = parts.get("t", ""), parts.get("v1", "")
     if not re.fullmatch("[0-9]{1,12}", t) or not re.fullmatch("[0-9a-f]{64}", v1):
@@ -25,7 +25,7 @@ def verify(secret, header, body, now_s=None):
     return hmac.compare_digest(expected, v1)
 
 
-# Ids of events that were handled. In earnest: a table with a unique key, written in the transaction of what you do.
+# IDs of processed events. In production, use a table with a unique key, in the transaction of your work.
 handled = set()
 
 
@@ -33,18 +33,18 @@ class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         length = int(self.headers.get("Content-Length") or 0)
         if length > BODY_MAX_BYTES:
-            return self.answer(413)
+            return self.respond(413)
         body = self.rfile.read(length)
         secret = os.environ["WEBHOOK_SECRET"]
         if not verify(secret, self.headers.get("X-Service-Signature") or "", body):
-            return self.answer(400)
+            return self.respond(400)
         event = json.loads(body)
         if event["id"] not in handled:
             handled.add(event["id"])
             print(event["id"], event["type"], flush=True)
-        self.answer(204)
+        self.respond(204)
 
-    def answer(self, status):
+    def respond(self, status):
         self.send_response(status)
         self.send_header("Content-Length", "0")
         self.end_headers()

@@ -1,5 +1,5 @@
 // Receives webhooks: WEBHOOK_SECRET=whsec_… node receive.ts
-// Node 22.18 or later; nothing to install. With TLS_CERT and TLS_KEY it speaks HTTPS itself.
+// Needs Node 22.18 or later, no packages. Set TLS_CERT and TLS_KEY to serve HTTPS.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 const TOLERANCE_S = 300;
 const BODY_MAX_BYTES = 1024 * 1024;
 
-/** Whether `body`, byte for byte as it came, was signed with `secret` within the last five minutes. */
+/** Returns true if the unmodified `body` was signed with `secret` within five minutes of `nowMs`. */
 export function verify(secret: string, header: string, body: Buffer, nowMs = Date.now()): boolean {
   const parts = new Map(header.split(',').map((part) => part.split('=', 2) as [string, string]));
   const t = parts.get('t') ?? '';
@@ -20,26 +20,26 @@ export function verify(secret: string, header: string, body: Buffer, nowMs = Dat
   return timingSafeEqual(expected, Buffer.from(v1, 'hex'));
 }
 
-/** Ids of events that were handled. In earnest: a table with a unique key, written in the transaction of what you do. */
+/** IDs of processed events. In production, use a table with a unique key, in the transaction of your work. */
 const handled = new Set<string>();
 
 async function receive(secret: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const answer = (status: number) => void response.writeHead(status).end();
+  const respond = (status: number) => void response.writeHead(status).end();
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > BODY_MAX_BYTES) return answer(413);
+    if (bytes > BODY_MAX_BYTES) return respond(413);
     chunks.push(chunk);
   }
   const body = Buffer.concat(chunks);
-  if (!verify(secret, String(request.headers['x-service-signature'] ?? ''), body)) return answer(400);
+  if (!verify(secret, String(request.headers['x-service-signature'] ?? ''), body)) return respond(400);
   const event = JSON.parse(body.toString('utf8')) as { id: string; type: string; data: object };
   if (!handled.has(event.id)) {
     handled.add(event.id);
     process.stdout.write(`${event.id} ${event.type}\n`);
   }
-  answer(204);
+  respond(204);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

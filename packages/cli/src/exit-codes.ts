@@ -1,4 +1,4 @@
-/** What the command leaves with, by class of what went wrong. Scripts rely on these numbers: they do not change. */
+/** Exit codes by kind of error. Scripts rely on them, so they never change. */
 import {
   ApiError,
   ConnectionError,
@@ -11,26 +11,32 @@ import {
 import { CommanderError } from 'commander';
 
 export const EXIT_CODES = {
-  ok: { code: 0, about: 'Done.' },
-  internal: { code: 1, about: 'Something went wrong that has no number of its own.' },
+  ok: { code: 0, about: 'Success.' },
+  internal: { code: 1, about: 'An unexpected error without a code of its own.' },
   usage: {
     code: 2,
-    about: 'The command line is wrong: an unknown option, a missing value, a file that cannot be read.',
+    about: 'Invalid command line: an unknown option, a missing value, or an unreadable file.',
   },
-  signed_out: { code: 3, about: 'There is no token, or it is no longer good.' },
-  forbidden: { code: 4, about: 'The token may not do this, or it is refused for legal reasons.' },
-  not_found: { code: 5, about: 'There is no such thing, or more than one has that name.' },
-  conflict: { code: 6, about: 'The state of the thing forbids it right now.' },
-  refused: { code: 7, about: 'The service refused the values: not for sale there, a limit, the balance.' },
+  signed_out: { code: 3, about: 'No token, or the token is no longer valid.' },
+  forbidden: {
+    code: 4,
+    about: 'The token lacks the required scope, or the request was refused for legal reasons.',
+  },
+  not_found: { code: 5, about: 'Not found, or more than one resource has that name.' },
+  conflict: { code: 6, about: 'The current state of the resource does not allow it.' },
+  refused: {
+    code: 7,
+    about: 'The service rejected the values: not available there, a limit, or the balance.',
+  },
   unavailable: {
     code: 8,
-    about: 'The service was not reached, did not answer, is down, or too many calls were made.',
+    about: 'The service is unreachable, did not respond, is down, or limited the rate.',
   },
-  timeout: { code: 9, about: 'What was waited for did not come in time. It may still come.' },
-  failed: { code: 10, about: 'What was waited for can no longer come.' },
-  not_confirmed: { code: 11, about: 'Nothing was done, because nobody said yes.' },
-  interrupted: { code: 130, about: 'Stopped by Ctrl-C.' },
-  terminated: { code: 143, about: 'Stopped by SIGTERM.' },
+  timeout: { code: 9, about: 'Timed out while waiting. The result may still arrive.' },
+  failed: { code: 10, about: 'The expected result can no longer arrive.' },
+  not_confirmed: { code: 11, about: 'Not confirmed, so nothing was done.' },
+  interrupted: { code: 130, about: 'Interrupted by Ctrl-C.' },
+  terminated: { code: 143, about: 'Terminated by SIGTERM.' },
 } as const;
 export type ExitName = keyof typeof EXIT_CODES;
 

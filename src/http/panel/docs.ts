@@ -33,7 +33,7 @@ export const DOCS_PAGES: readonly PanelPage[] = [
     render: (context) => {
       const guide = GUIDES.find(({ name }) => name === context.params.name) ?? fail('not_found');
       return cachedView(context, `guide ${guide.name}`, (baseUrl) =>
-        guideView(guide, fileText(guide.name), baseUrl),
+        guideView(guide, fileText(`customers/${guide.name}`), baseUrl),
       );
     },
   },
