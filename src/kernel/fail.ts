@@ -3,7 +3,7 @@ import {
   NOT_FOUND_MESSAGES,
   QUOTA_MESSAGES,
   type Quota,
-  REFERENCE_TARGETS,
+  REFERENCE_MESSAGES,
   type ReferenceField,
 } from '../spec/error-messages.ts';
 import { FAILURES, type FailureCode, type V1Issue } from '../spec/errors.ts';
@@ -38,8 +38,11 @@ export function notFound(resource: FindableResource): never {
 
 /** Refuses an id in a body that names nothing of the customer's, by its field: `ssh_keys.1`. */
 export function unknownReference(field: ReferenceField | `${ReferenceField}.${number}`): never {
-  const { thing, list } = REFERENCE_TARGETS[field.split('.')[0] as ReferenceField];
-  fail('unknown_reference', { field }, `${field} names no ${thing}; GET ${list} shows what it may name.`);
+  fail(
+    'unknown_reference',
+    { field },
+    `${field}: ${REFERENCE_MESSAGES[field.split('.')[0] as ReferenceField]}`,
+  );
 }
 
 /** Refuses what would be more than the quota allows; `field` where one is at fault, `more` ends the message. */

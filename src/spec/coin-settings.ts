@@ -1,7 +1,7 @@
-/** The settings of real coins: the nodes, what addresses are derived from, and where prices come from. */
+/** Settings of real coins: nodes, public keys, and price sources. */
 
-const NODE = 'unset: the coin is not taken';
-const SECOND = 'a second node: a payment is credited only when both have it';
+const NODE = 'unset: the coin is not accepted';
+const SECOND = 'a second node; a payment is credited only if both nodes have it';
 
 export const COIN_SETTINGS = {
   SKERRY_BTC_URL: {
@@ -12,18 +12,20 @@ export const COIN_SETTINGS = {
   SKERRY_BTC_XPUB: {
     type: 'secret',
     default: null,
-    about: 'Bitcoin: the public key of an account of your offline wallet, zpub… (m/84’/0’/0’)',
+    about: 'Bitcoin: account public key of your offline wallet, zpub… (m/84’/0’/0’)',
   },
   SKERRY_BTC_SECOND_URL: { type: 'node', default: null, about: `Bitcoin: ${SECOND}` },
   SKERRY_LTC_URL: {
     type: 'node',
     default: null,
-    about: `Litecoin: your node with its watch-only wallet, http://user:password@127.0.0.1:9332/wallet/skerry; ${NODE}`,
+    about:
+      'Litecoin: your node with its watch-only wallet, http://user:password@127.0.0.1:9332/wallet/skerry; ' +
+      NODE,
   },
   SKERRY_LTC_XPUB: {
     type: 'secret',
     default: null,
-    about: 'Litecoin: the public key of an account of your offline wallet, zpub… or Ltub… (m/84’/2’/0’)',
+    about: 'Litecoin: account public key of your offline wallet, zpub… or Ltub… (m/84’/2’/0’)',
   },
   SKERRY_LTC_SECOND_URL: { type: 'node', default: null, about: `Litecoin: ${SECOND}` },
   SKERRY_XMR_WALLET_URL: {
@@ -34,29 +36,29 @@ export const COIN_SETTINGS = {
   SKERRY_XMR_DAEMON_URL: {
     type: 'node',
     default: null,
-    about: 'Monero: the monerod that this wallet uses, http://127.0.0.1:18081',
+    about: 'Monero: the monerod behind this wallet, http://127.0.0.1:18081',
   },
   SKERRY_XMR_ADDRESS: {
     type: 'secret',
     default: null,
-    about: 'Monero: the primary address of your offline wallet, which the view-only one must have as well',
+    about: 'Monero: primary address of your offline wallet; the view-only wallet must have the same',
   },
   SKERRY_XMR_SECOND_URL: { type: 'node', default: null, about: `Monero: ${SECOND}, a monerod` },
   SKERRY_ETH_URL: {
     type: 'node',
     default: null,
-    about: `Ethereum, for ETH and USDT: your node, which can trace, http://127.0.0.1:8545; ${NODE}`,
+    about: `Ethereum, for ETH and USDT: your node with tracing, http://127.0.0.1:8545; ${NODE}`,
   },
   SKERRY_ETH_XPUB: {
     type: 'secret',
     default: null,
-    about: 'Ethereum: the public key of an account of your offline wallet, xpub… (m/44’/60’/0’)',
+    about: 'Ethereum: account public key of your offline wallet, xpub… (m/44’/60’/0’)',
   },
   SKERRY_ETH_SECOND_URL: { type: 'node', default: null, about: `Ethereum: ${SECOND}` },
   SKERRY_ETH_USDT: {
     type: 'text',
     default: '0xdAC17F958D2ee523a2206206994597C13D831ec7',
-    about: 'Ethereum: the contract of USDT',
+    about: 'Ethereum: contract address of USDT',
   },
   SKERRY_TRON_URL: {
     type: 'node',
@@ -66,54 +68,55 @@ export const COIN_SETTINGS = {
   SKERRY_TRON_XPUB: {
     type: 'secret',
     default: null,
-    about: 'Tron: the public key of an account of your offline wallet, xpub… (m/44’/195’/0’)',
+    about: 'Tron: account public key of your offline wallet, xpub… (m/44’/195’/0’)',
   },
   SKERRY_TRON_SECOND_URL: { type: 'node', default: null, about: `Tron: ${SECOND}` },
   SKERRY_TRON_USDT: {
     type: 'text',
     default: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
-    about: 'Tron: the contract of USDT',
+    about: 'Tron: contract address of USDT',
   },
   SKERRY_SOL_URL: {
     type: 'node',
     default: null,
-    about: `Solana: RPC of your node, http://127.0.0.1:8899; its addresses: skerryd chain import; ${NODE}`,
+    about: `Solana: RPC of your node, http://127.0.0.1:8899; add addresses with skerryd chain import; ${NODE}`,
   },
   SKERRY_SOL_SECOND_URL: { type: 'node', default: null, about: `Solana: ${SECOND}` },
   SKERRY_WORTHLESS_COINS: {
     type: 'bool',
     default: 'false',
-    about: 'live: take coins of test networks, which anybody has for nothing, to try the service',
+    about: 'live: accept coins of test networks, which are worthless, to try the service',
   },
   SKERRY_QUOTE_SOURCES: {
     type: 'text',
     default: 'kraken,bitfinex,coinbase,coingecko',
-    about: 'live: who is asked for prices, with commas; kraken=http://… asks somewhere else',
+    about: 'live: price sources, comma-separated; kraken=http://… overrides a URL',
   },
   SKERRY_QUOTE_SOURCES_MIN: {
     type: 'whole',
     default: '2',
     min: 1,
     max: 10,
-    about: 'live: prices that a rate needs at least; their median is the rate',
+    about: 'live: minimum number of prices for a rate; the rate is their median',
   },
   SKERRY_QUOTE_MAX_AGE_S: {
     type: 'whole',
     default: '300',
     min: 60,
     max: 86_400,
-    about: 'live: a price older than this does not count',
+    about: 'live: maximum age of a price in seconds',
   },
   SKERRY_QUOTE_MAX_SPREAD_PERCENT: {
     type: 'number',
     default: '3',
     min: 0.01,
     max: 100,
-    about: 'live: how far prices may lie apart; beyond that there is no rate, and the coin is not taken',
+    about:
+      'live: maximum spread of prices in percent; beyond it there is no rate, and the coin is unavailable',
   },
   SKERRY_EURO_URL: {
     type: 'text',
     default: 'https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml',
-    about: 'live: the euro’s daily reference rate, in the form of the European Central Bank',
+    about: 'live: daily euro reference rate, in the format of the European Central Bank',
   },
 } as const;

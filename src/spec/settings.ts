@@ -1,17 +1,17 @@
 /**
  * Every setting, read from the environment or `.env`. `skerryd config` prints this table with values and sources.
- * A rule of thumb for defaults: the sandbox works with none of them set.
+ * A sandbox works with none of them set.
  */
 import { COIN_SETTINGS } from './coin-settings.ts';
 
 interface SettingRow {
-  /** `node`: the URL of a node of a coin, which may hold a password and is as secret as that. */
+  /** `node`: the URL of a coin node, which is secret because it may contain a password. */
   readonly type: 'text' | 'port' | 'whole' | 'number' | 'bool' | 'secret' | 'node' | 'url';
-  /** null: unset. A pair gives the sandbox's and the live default. */
+  /** null: unset. A pair has one default for a sandbox and one for a live service. */
   readonly default: string | null | { readonly sandbox: string; readonly live: string };
   readonly min?: number;
   readonly max?: number;
-  /** The only words it takes. */
+  /** The allowed values. */
   readonly choices?: readonly string[];
   readonly about: string;
 }
@@ -20,90 +20,90 @@ export const SETTINGS = {
   DATABASE_URL: {
     type: 'secret',
     default: null,
-    about: 'PostgreSQL 15 or newer, postgres://…; unset: the embedded one (sandbox only)',
+    about: 'PostgreSQL 15 or newer, postgres://…; unset: the embedded database (sandbox only)',
   },
   SKERRY_MODE: {
     type: 'text',
     default: 'sandbox',
     choices: ['sandbox', 'live'],
-    about: 'sandbox: simulated coins; live: real ones. A database is one of them for good',
+    about: 'sandbox: simulated coins; live: real coins. A database keeps its mode permanently',
   },
   SKERRY_HOST: { type: 'text', default: '127.0.0.1', about: 'address to listen on' },
-  SKERRY_PORT: { type: 'port', default: '8080', about: 'port to listen on; 0 takes a free one' },
+  SKERRY_PORT: { type: 'port', default: '8080', about: 'port to listen on; 0: any free port' },
   SKERRY_DATA_DIR: {
     type: 'text',
     default: './data',
-    about: 'folder of the embedded database and of the key file',
+    about: 'folder of the embedded database and the key file',
   },
   SKERRY_BASE_URL: {
     type: 'url',
     default: null,
-    about: 'how customers reach the service; https:// makes cookies Secure',
+    about: 'public URL of the service; https:// makes cookies Secure',
   },
-  SKERRY_SITE_NAME: { type: 'text', default: 'Skerry', about: 'what the host calls itself' },
+  SKERRY_SITE_NAME: { type: 'text', default: 'Skerry', about: 'name of the host, shown on every page' },
   SKERRY_TERMS_FILE: {
     type: 'text',
     default: null,
-    about: 'terms of service, a Markdown file, shown at /terms; read at start',
+    about: 'terms of service, a Markdown file shown at /terms; read on startup',
   },
   SKERRY_CONTACT: {
     type: 'text',
     default: null,
-    about: 'how customers reach you, shown at /contact: an e-mail address, a URL or a line of text',
+    about: 'contact shown at /contact: an email address, a URL, or a line of text',
   },
   SKERRY_TRUSTED_PROXIES: {
     type: 'text',
     default: '',
     about:
-      'reverse proxies whose X-Forwarded-For and -Proto are believed: addresses or CIDR blocks, with commas',
+      'reverse proxies to trust for X-Forwarded-For and -Proto: addresses or CIDR blocks, comma-separated',
   },
   SKERRY_GEO_FILE: {
     type: 'text',
     default: null,
-    about: 'countries of addresses, an .mmdb file; unset: the one that comes with the service',
+    about: 'country database for IP addresses, an .mmdb file; unset: the bundled file',
   },
   SKERRY_SECRET_KEY: {
     type: 'secret',
     default: null,
-    about: 'id:base64,… of 32-byte keys, newest first; unset: the key file in the data folder',
+    about: '32-byte keys as id:base64,…, newest first; unset: the key file in the data folder',
   },
   SKERRY_SANDBOX_PUBLIC: {
     type: 'bool',
     default: 'false',
-    about: 'let a sandbox, where anybody can make money, listen beyond this machine',
+    about: 'let a sandbox, where anyone can create money, listen on other addresses than loopback',
   },
   SKERRY_TOKEN_PREFIX: {
     type: 'text',
     default: 'skerry',
-    about: 'first part of an API token, <prefix>_live_…',
+    about: 'prefix of API tokens, <prefix>_live_…',
   },
   SKERRY_LOG_LEVEL: {
     type: 'text',
     default: 'info',
     choices: ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
-    about: 'least important line that the log keeps',
+    about: 'lowest level that is logged',
   },
   SKERRY_DB_POOL: {
     type: 'whole',
     default: '16',
     min: 2,
     max: 200,
-    about: 'database connections of one process',
+    about: 'database connections per process',
   },
   SKERRY_WORKER_POLL_MS: {
     type: 'whole',
     default: '500',
     min: 50,
     max: 60000,
-    about: 'how often workers look for due work',
+    about: 'milliseconds between polls of a worker for due work',
   },
-  SKERRY_RATE_CAPACITY: { type: 'number', default: '10', min: 1, max: 1e6, about: 'REST: burst of a token' },
+  SKERRY_RATE_CAPACITY: { type: 'number', default: '10', min: 1, max: 1e6, about: 'REST: burst per token' },
   SKERRY_RATE_REFILL_PER_S: {
     type: 'number',
     default: '1',
     min: 0.001,
     max: 1e6,
-    about: 'REST: requests a second of a token',
+    about: 'REST: requests per second per token',
   },
   SKERRY_PROVISION_RATE_CAPACITY: {
     type: 'number',
@@ -117,141 +117,139 @@ export const SETTINGS = {
     default: '3.3333',
     min: 0.001,
     max: 1e6,
-    about: 'REST: deploys and uploads a second',
+    about: 'REST: deploys and uploads per second',
   },
   SKERRY_TOKEN_FAILURES_PER_HOUR: {
     type: 'whole',
     default: { sandbox: '0', live: '600' },
     min: 0,
     max: 1e6,
-    about: 'requests an hour from one address with a missing or wrong API token; 0: no limit',
+    about: 'requests per hour from one address with a missing or invalid API token; 0: no limit',
   },
   SKERRY_SIGNUPS_PER_HOUR: {
     type: 'whole',
     default: { sandbox: '0', live: '10' },
     min: 0,
     max: 1e6,
-    about: 'sign-ups an hour from one address; 0: no limit',
+    about: 'sign-ups per hour from one address; 0: no limit',
   },
   SKERRY_SIGNIN_FAILURES_PER_HOUR: {
     type: 'whole',
     default: { sandbox: '0', live: '30' },
     min: 0,
     max: 1e6,
-    about: 'failed sign-ins an hour from one address; 0: no limit',
+    about: 'failed sign-ins per hour from one address; 0: no limit',
   },
   SKERRY_PASSWORD_QUEUE: {
     type: 'whole',
     default: '64',
     min: 1,
     max: 10000,
-    about: 'password checks that may wait; more are answered 503',
+    about: 'queued password checks; beyond that, requests get 503',
   },
   SKERRY_RATE_LOCK_MINUTES: {
     type: 'whole',
     default: '60',
     min: 1,
     max: 1440,
-    about: 'how long a top-up keeps its exchange rate',
+    about: 'minutes that a top-up keeps its exchange rate',
   },
   SKERRY_ADDRESS_REST_DAYS: {
     type: 'whole',
     default: '7',
     min: 0,
     max: 365,
-    about: 'days an address rests after a server had it',
+    about: 'days before the address of a deleted server is assigned again',
   },
   SKERRY_GRACE_DAYS: {
     type: 'whole',
     default: '14',
     min: 1,
     max: 365,
-    about: 'days that a suspended server waits for its customer before it is destroyed',
+    about: 'days before a suspended server is deleted',
   },
   SKERRY_SHUTDOWN_DEADLINE_S: {
     type: 'whole',
     default: '60',
     min: 1,
     max: 3600,
-    about: 'seconds a guest has to shut down when it is asked to; then it is switched off',
+    about: 'seconds a guest gets to shut down before it is powered off',
   },
   SKERRY_THROTTLE_MBPS: {
     type: 'whole',
     default: '10',
     min: 1,
     max: 100000,
-    about: 'megabits a second of a server that has sent more this month than its plan includes',
+    about: 'megabits per second for a server that has used up the transfer of its plan this month',
   },
   SKERRY_WEBHOOK_ALLOW_LOOPBACK: {
     type: 'bool',
     default: 'false',
-    about: 'let webhooks lead to this machine, 127.0.0.0/8 and ::1; for tests',
+    about: 'allow webhooks to this machine, 127.0.0.0/8 and ::1; for tests',
   },
   SKERRY_WEBHOOK_CA_FILE: {
     type: 'text',
     default: null,
-    about:
-      'certificates, a PEM file, that webhook receivers may have been signed by beside the public ones; for tests',
+    about: 'PEM file of extra certificate authorities for webhook receivers; for tests',
   },
   SKERRY_WEBHOOK_TIMEOUT_MS: {
     type: 'whole',
     default: '10000',
     min: 50,
     max: 10000,
-    about: 'milliseconds that a webhook receiver has to answer; SPEC: 10 s',
+    about: 'milliseconds a webhook receiver has to respond; SPEC: 10 s',
   },
   SKERRY_SMTP_URL: {
     type: 'secret',
     default: null,
     about:
-      'mail server, smtp://user:password@host:587 or smtps://…; unset: a sandbox keeps mails to itself, a live service sends none',
+      'mail server, smtp://user:password@host:587 or smtps://…; ' +
+      'unset: a sandbox stores mail at /sandbox/mails, a live service sends none',
   },
   SKERRY_MAIL_FROM: {
     type: 'text',
     default: null,
-    about: 'whom mails come from: Skerry <no-reply@skerry.example>; goes with SKERRY_SMTP_URL',
+    about: 'sender of mail: Skerry <no-reply@skerry.example>; required with SKERRY_SMTP_URL',
   },
   SKERRY_QUOTAS: {
     type: 'text',
     default: '',
     about:
-      'what one customer may have, where it differs from docs/operators/configure.md: servers=100,tokens=10',
+      'limits per customer that differ from the defaults (docs/operators/configure.md): servers=100,tokens=10',
   },
   SKERRY_COMPUTE: {
     type: 'text',
     default: 'simulator',
     choices: ['simulator', 'qemu'],
-    about: 'what runs the servers. simulator: nothing real (sandbox only); qemu: this machine, as root',
+    about: 'what runs the servers. simulator: nothing real (sandbox only); qemu: this host, as root',
   },
   SKERRY_QEMU_DIR: {
     type: 'text',
     default: null,
-    about: 'qemu: folder of disks, images, volumes and snapshots; unset: qemu in the data folder',
+    about: 'qemu: folder of disks, images, volumes, and snapshots; unset: qemu in the data folder',
   },
   SKERRY_QEMU_HOSTS: {
     type: 'text',
     default: null,
-    about:
-      'qemu: what this machine is called in the inventory, with commas if by several names; unset: its host name',
+    about: 'qemu: names of this host in the inventory, comma-separated; unset: its host name',
   },
   SKERRY_QEMU_ACCELERATOR: {
     type: 'text',
     default: 'kvm',
     choices: ['kvm', 'tcg'],
-    about: 'qemu: kvm uses the processor; tcg emulates one, many times slower, where there is no KVM',
+    about: 'qemu: kvm uses hardware virtualization; tcg emulates a CPU, many times slower',
   },
   SKERRY_QEMU_NETNS: {
     type: 'text',
     default: null,
-    about: 'qemu: network namespace that the servers live in, to try it; unset: the network of this machine',
+    about: 'qemu: network namespace of the servers, for tests; unset: the network of this host',
   },
   SKERRY_DNS_URL: {
     type: 'url',
     default: null,
-    about:
-      'reverse DNS: HTTP API of PowerDNS, http://127.0.0.1:8081; unset: names are kept and served by nobody',
+    about: 'reverse DNS: HTTP API of PowerDNS, http://127.0.0.1:8081; unset: names are stored but not served',
   },
-  SKERRY_DNS_KEY: { type: 'secret', default: null, about: 'key of that API; goes with SKERRY_DNS_URL' },
+  SKERRY_DNS_KEY: { type: 'secret', default: null, about: 'key of that API; required with SKERRY_DNS_URL' },
   ...COIN_SETTINGS,
   SKERRY_SIM_INSTALL_S: {
     type: 'number',
@@ -270,15 +268,15 @@ export const SETTINGS = {
   SKERRY_CRASH_AT: {
     type: 'text',
     default: null,
-    about: 'sandbox: a named crash point at which the process kills itself (tests)',
+    about: 'sandbox: a named crash point at which the process kills itself; for tests',
   },
 } as const satisfies Record<string, SettingRow>;
 
 export type SettingName = keyof typeof SETTINGS;
 
 /**
- * What the customers' command line reads from the environment. It is told by names of the same kind, and whoever tries the
- * service and calls it from one shell has both there: the service passes over exactly these.
+ * Environment variables of the customers' CLI. They share the prefix, and one shell may have both kinds, so the service
+ * ignores exactly these.
  */
 export const CLI_SETTING_NAMES: readonly string[] = [
   'SKERRY_TOKEN',
@@ -287,7 +285,7 @@ export const CLI_SETTING_NAMES: readonly string[] = [
   'SKERRY_CONFIG',
 ];
 
-/** One setting as it stands; `value` is null when unset and `[set]` when secret. */
+/** A setting's current value: null when unset, `[set]` when secret. */
 export interface SettingView {
   readonly name: SettingName;
   readonly value: string | null;

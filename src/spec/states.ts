@@ -1,14 +1,14 @@
 /**
- * Every state and every move between states (SPEC "States and transitions", DECISIONS). All surfaces ask here:
- * `can(server, 'reboot')` decides, nobody else holds the rule.
+ * Every state and every transition (SPEC "States and transitions", DECISIONS). All interfaces call `can(server, 'reboot')`;
+ * no other code contains the rule.
  */
 import type { EventType } from './events.ts';
 
 export interface Transition<State extends string> {
-  /** null: the thing does not exist yet. */
+  /** null: the resource does not exist yet. */
   readonly from: State | null;
   readonly trigger: string;
-  /** null: the thing is gone. */
+  /** null: the resource is deleted. */
   readonly to: State | null;
   readonly event?: EventType;
 }
@@ -33,7 +33,7 @@ export const SERVER_TRANSITIONS = [
   { from: 'provisioning', trigger: 'install_begins', to: 'installing' },
   { from: 'installing', trigger: 'install_completes', to: 'running', event: 'server.running' },
   { from: 'installing', trigger: 'rebuild_completes', to: 'running', event: 'server.rebuilt' },
-  // A rebuild or restore that the driver refuses: the former disk is there, and the server is as it was.
+  // The driver refused a rebuild or restore: the previous disk still exists, and the server returns to its state.
   { from: 'installing', trigger: 'go_back_running', to: 'running' },
   { from: 'installing', trigger: 'go_back_stopped', to: 'stopped' },
   { from: 'running', trigger: 'rebuild', to: 'installing' },
@@ -43,7 +43,7 @@ export const SERVER_TRANSITIONS = [
   { from: 'running', trigger: 'reboot', to: 'running', event: 'server.rebooted' },
   { from: 'running', trigger: 'rescue', to: 'running', event: 'server.rebooted' },
   { from: 'running', trigger: 'stop', to: 'stopped', event: 'server.stopped' },
-  // It shut itself down, from inside.
+  // The guest shut itself down.
   { from: 'running', trigger: 'guest_went_off', to: 'stopped', event: 'server.stopped' },
   { from: 'stopped', trigger: 'start', to: 'running' },
   { from: 'running', trigger: 'suspend', to: 'suspended', event: 'server.suspended' },
@@ -61,7 +61,7 @@ export const SERVER_TRANSITIONS = [
   { from: 'destroying', trigger: 'destroyed', to: null, event: 'server.destroyed' },
 ] as const satisfies readonly Transition<ServerStatus>[];
 
-/** From which statuses each operation may be asked for (DECISIONS "Allowed from"). */
+/** The statuses that allow each operation (DECISIONS "Allowed from"). */
 export const SERVER_ACTIONS = {
   reboot: ['running'],
   rescue: ['running'],
@@ -72,17 +72,17 @@ export const SERVER_ACTIONS = {
   restore: ['running', 'stopped'],
   snapshot: ['running', 'stopped'],
   attach: ['running', 'stopped'],
-  // Of a volume, or out of a firewall group.
+  // Detaches a volume, or removes the server from a firewall group.
   detach: SERVER_STATUSES,
   update: ['provisioning', 'installing', 'running', 'stopped', 'suspended'],
   destroy: SERVER_STATUSES,
 } as const satisfies Record<string, readonly ServerStatus[]>;
 export type ServerAction = keyof typeof SERVER_ACTIONS;
 
-/** Operations that a server suspended by the operator still answers. */
+/** Operations that a server suspended by the operator still accepts. */
 const ALLOWED_WHILE_FROZEN: readonly ServerAction[] = ['destroy'];
 
-/** Whether this server may be asked to do this now. */
+/** Whether the server's state allows this action now. */
 export function can(
   server: { readonly status: ServerStatus; readonly suspendedReason: SuspendedReason | null },
   action: ServerAction,
@@ -94,7 +94,7 @@ export function can(
   return action !== 'start' || server.suspendedReason === 'not_renewed';
 }
 
-/** What is done or changed beside an operation that is under way; everything else waits until that is done. */
+/** Actions that run next to an operation in progress. Every other action waits until it is done. */
 const ALLOWED_DURING_OPERATION: readonly ServerAction[] = ['console', 'detach', 'update', 'destroy'];
 
 export function mustWaitForOperation(action: ServerAction): boolean {
